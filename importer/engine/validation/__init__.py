@@ -1,10 +1,10 @@
-"""What the server would change in silence: found in the file's bytes, before they are sent.
+"""Validation: finds values in the file's bytes that the server would change silently, before they are sent.
 
-LOAD DATA stores 2 for `1.5` in an INT, 2024 for the year 24, `abc` for `abc  ` in a CHAR, and says nothing
-(server-behaviour.md). An Exactness knows, for each field of the file, what the column it goes into keeps as it is. It
-narrows the cells of a block down to the unusual ones, many at once (cells.py, time_cells.py, layout.py), and decides
-about each of those by its text (numbers.py, times.py, texts.py, documents.py). What the server refuses anyway is found,
-too, so that it need not be sent.
+LOAD DATA stores 2 for `1.5` in an INT, 2024 for the year 24, `abc` for `abc  ` in a CHAR, without a warning
+(server-behaviour.md). ValidationRules has a check for each field of the file, for the type of its column. Validation
+narrows the cells of a block down to the unusual ones, many at once (fast_path.py, record_layout.py, cell_batch.py,
+types/temporal_batch.py), and decides about each unusual cell by its text (types/). It also finds the values that the
+server refuses, so that they are not sent.
 """
 
 from collections.abc import Sequence
@@ -25,7 +25,7 @@ __all__ = ["BlockFindings", "FieldCheck", "ValidationRules"]
 
 @dataclass(frozen=True)
 class ValidationRules:
-    """The checks of one import, one for each field of the file. `reject_rounding`: a notice is a fault."""
+    """The checks of one import, one for each field of the file. `reject_rounding`: a lossy value is a fault."""
 
     dialect: Dialect
     checks: tuple[FieldCheck, ...]
@@ -36,15 +36,15 @@ class ValidationRules:
     def of(
         cls, dialect: Dialect, mapping: Sequence[ColumnMapping], table: Table, *, mariadb: bool, rounding: str
     ) -> "ValidationRules":
-        """The checks for a file in this dialect that goes into the table. `rounding` is Options.rounding."""
+        """The checks for a file in this dialect and a table. `rounding` is Options.rounding."""
         return cls(dialect, tuple(_check(each, table) for each in mapping), mariadb, rounding == "reject")
 
     def suspicious(self, block: Block) -> bool:
-        """Whether examine() may find anything in the block. Says no only where it is certain; fast."""
+        """Whether examine() may find a fault or notice in the block. Fast; False only if there certainly is none."""
         return self.validator.suspicious(block)
 
     def examine(self, block: Block) -> BlockFindings:
-        """Every fault and notice of the block's records; `block.data` must be there, even for a large record."""
+        """Find every fault and notice of the block's records. Needs `block.data`, even for a large record."""
         return self.validator.examine(block)
 
     @cached_property
@@ -59,7 +59,7 @@ def _check(mapping: ColumnMapping, table: Table) -> FieldCheck:
     column = table.column(mapping.column)
     nullable = column.nullable or column.auto_increment
     if mapping.transforms:
-        # Its expression refuses what the column would change, all but the digits of floating point.
+        # The mapping's expression refuses all that the column would change, except the digits of floating point.
         floating = column.column_type.family is Family.FLOATING
         names = mapping.transforms if floating else ()
         return FieldCheck(column.name, column.type if floating else "", nullable, mapping.null_markers, "", names)

@@ -1,4 +1,4 @@
-"""From a column's type to what checks its values."""
+"""Finds the rule that checks the values of a column, by the family of its type."""
 
 import re
 from collections.abc import Callable
@@ -18,9 +18,9 @@ from importer.engine.validation.verdict import Verdict
 
 
 class ColumnRule(Protocol):
-    """What a column keeps: unusual() narrows many cells down quickly, judge() decides about one by its text.
+    """Checks the values of a column. unusual() narrows many cells down quickly; judge() decides about one by its text.
 
-    A kind with `of_bytes` judges the bytes.
+    judge() of a rule with `of_bytes` takes the bytes.
     """
 
     @property
@@ -33,7 +33,7 @@ class ColumnRule(Protocol):
 
 @runtime_checkable
 class LossyRule(Protocol):
-    """A kind that knows at once of many cells that they lose something, always the same `loss`, and nothing else."""
+    """A rule that recognizes in many cells at once those with the verdict `loss` and no other."""
 
     @property
     def loss(self) -> Verdict: ...
@@ -46,7 +46,7 @@ _ARGUMENTS = re.compile(r"\w+(?:\((?P<arguments>.*)\))?(?P<rest>[^)]*)", re.DOTA
 
 @dataclass(frozen=True)
 class _Declared:
-    """A column's full type, taken apart."""
+    """A column's full type in its parts."""
 
     type: str
     of: ColumnType
@@ -56,18 +56,18 @@ class _Declared:
 
     @property
     def length(self) -> int:
-        """Characters, bytes or bits that it holds."""
+        """The maximum length in characters, bytes or bits."""
         return self.of.size or (self.sizes[0] if self.sizes else 1)
 
     @property
     def digits(self) -> int:
-        """Digits of a second's fraction."""
+        """Fractional digits of seconds."""
         return self.sizes[0] if self.sizes else 0
 
 
 @lru_cache
 def rule_of(type_: str, mariadb: bool) -> ColumnRule | None:
-    """What checks a column of this full type, such as `decimal(9,7)`; None for a type that is left to the server."""
+    """The rule for a column of this full type, such as `decimal(9,7)`; None for a type that is left to the server."""
     match = _ARGUMENTS.fullmatch(type_)
     make = _RULES.get(column_type(type_).family)
     if not match or not make:

@@ -1,6 +1,6 @@
-"""Finds the records of a block that hold an unusual value, in one pass over its bytes (native/src/fast_path.c).
+"""Finds the records of a block that have an unusual value, in one pass over its bytes (native/src/fast_path.c).
 
-What it does not know is not wrong, only unusual: the Inspector looks at it then.
+An unusual value is not necessarily wrong: the Validator examines it.
 """
 
 import ctypes
@@ -25,12 +25,12 @@ from importer.engine.validation.types.temporal_batch import MOST_FRACTION
 from importer.engine.validation.types.texts import MANY_MEMBERS, Bytes, Members, Text
 
 LONGEST_WORD = 255  # bytes
-# Characters that may belong to a number: as a mark between fields they would be read as a part of it.
+# Characters of numbers. As a delimiter, quote or escape they would be read as part of a number.
 IN_NUMBERS = "0123456789-."
 
 
 class ValueShape(IntEnum):
-    """How the values of a field look: usual_values.h's `enum kind`."""
+    """The form of a field's usual values: usual_values.h's `enum kind`."""
 
     ANYTHING, TEXT, WHOLE, FIXED, FLOATING, DAY, MOMENT, STAMP, CLOCK, YEAR, WORDS, JSON = range(12)
 
@@ -73,7 +73,7 @@ _ARGUMENTS = (
 
 
 class RecordAt(NamedTuple):
-    """A record's number in its block, and where in there it begins and ends."""
+    """A record's number in its block, and the bytes of the block where it begins and ends."""
 
     number: int
     start: int
@@ -82,16 +82,17 @@ class RecordAt(NamedTuple):
 
 @dataclass(frozen=True)
 class FastPath:
-    """Knows how the records of one import usually look. `marks` and `fields` are fast_path.c's."""
+    """Recognizes the usual records of one import. `marks` and `fields` are the arguments of fast_path.c."""
 
     marks: DelimiterMarks
     fields: ctypes.Array[_Field]
 
     @classmethod
     def of(cls, dialect: Dialect, rules: Sequence[CellRule], *, plain: bool = False) -> "FastPath | None":
-        """None for a dialect or a column that fast_path.c does not know, or if it is not there.
+        """The fast path for these fields; None without the C library, or for a dialect or column that it does not know.
 
-        `plain`: numbers and times only in the one way that their type follows from, not in all that the server takes.
+        `plain`: numbers and times are usual only in the notation from which type inference gives their type, not in
+        every notation that the server accepts.
         """
         marks, fields = _marks(dialect), [_field(rule, dialect) for rule in rules]
         if not loader.library() or not marks or not fields or not all(fields):
@@ -106,25 +107,25 @@ class FastPath:
         return cls(marks, (_Field * len(known))(*known))
 
     def are_all_usual(self, block: Block) -> bool:
-        """Whether each record of the block has as many fields as there should be, all with usual values."""
+        """Whether each record of the block has the right number of fields, all with usual values."""
         return self.unusual_records(block, 0) == []
 
     def unusual_records(self, block: Block, most: int) -> list[RecordAt] | None:
-        """The other records, in their order. None if there are more than `most`, or they cannot be told apart."""
+        """The unusual records in their order. None if there are more than `most`, or their borders are uncertain."""
         data = ctypes.cast(ctypes.c_char_p(block.data), ctypes.c_void_p).value or 0
-        found: list[RecordAt] = []
+        unusual: list[RecordAt] = []
         at = number = 0
         while (low := at + self._usual_bytes(data + at, block.size - at)) < block.size:
-            if len(found) == most or (low > at and block.ends.last(at, low) != low):
+            if len(unusual) == most or (low > at and block.ends.last(at, low) != low):
                 return None
             number += block.ends.count(at, low)
             at = block.ends.first(low)
-            found.append(RecordAt(number, low, at))
+            unusual.append(RecordAt(number, low, at))
             number += 1
-        return found
+        return unusual
 
     def _usual_bytes(self, at: int, size: int) -> int:
-        """How many of the bytes from this address on are usual records."""
+        """The number of bytes from this address on that are usual records."""
         call = loader.function("count_fast_path_bytes", ctypes.c_size_t, *_ARGUMENTS)
         return int(call(at, size, self.marks, self.fields, len(self.fields)))
 
@@ -132,28 +133,28 @@ class FastPath:
 def _marks(dialect: Dialect) -> DelimiterMarks | None:
     if set(IN_NUMBERS) & set(dialect.delimiter + dialect.quote + dialect.escape):
         return None
-    told = DialectFlag.EMPTY_IS_NULL if dialect.unquoted_empty_is_null else DialectFlag(0)
-    # Beside an escape, a quote tells the word NULL from a text.
-    told |= DialectFlag.WORD_IS_NULL if dialect.escape and dialect.quote else 0
-    told |= DialectFlag.NO_LAST_FIELD if dialect.trailing_delimiter else 0
-    return marks_for(dialect, told)
+    flags = DialectFlag.EMPTY_IS_NULL if dialect.unquoted_empty_is_null else DialectFlag(0)
+    # In a dialect with an escape, quotes distinguish a text from the word NULL.
+    flags |= DialectFlag.WORD_IS_NULL if dialect.escape and dialect.quote else 0
+    flags |= DialectFlag.NO_LAST_FIELD if dialect.trailing_delimiter else 0
+    return marks_for(dialect, flags)
 
 
 def _field(rule: CellRule, dialect: Dialect) -> _Field | None:
-    look = _usual_values(rule.column_rule, dialect, rule.encoding)
-    if not look:
+    field = _usual_values(rule.column_rule, dialect, rule.encoding)
+    if not field:
         return None
     if rule.check.nullable:
-        look.flags |= Flag.NULLABLE | (Flag.EMPTY if b"" in rule.markers else 0)
-        look.null_count, look.nulls = _words(rule.markers, dialect)
-        return look
-    # Marks of NULL that the column does not take. An empty value is usual only among texts.
-    look.flags |= Flag.NO_EMPTY if rule.markers else 0
-    return look if rule.markers <= {b""} else None
+        field.flags |= Flag.NULLABLE | (Flag.EMPTY if b"" in rule.markers else 0)
+        field.null_count, field.nulls = _words(rule.markers, dialect)
+        return field
+    # Without NULL, an empty value is unusual if it is a NULL marker; otherwise it is usual in texts only.
+    field.flags |= Flag.NO_EMPTY if rule.markers else 0
+    return field if rule.markers <= {b""} else None
 
 
 def _usual_values(kind: ColumnRule | None, dialect: Dialect, encoding: str) -> _Field | None:
-    """How the usual values of a kind look: no more than its own unusual() leaves out."""
+    """The form of a rule's usual values: a subset of the values that the rule's unusual() leaves out."""
     match kind:
         case None | FormattedTime(has_clock=False):
             return _Field(ValueShape.ANYTHING)
@@ -177,8 +178,8 @@ def _usual_values(kind: ColumnRule | None, dialect: Dialect, encoding: str) -> _
         case Day(mariadb=mariadb):
             return _Field(ValueShape.DAY, Flag.SLASHES if mariadb else 0)
         case Moment(digits=digits, timestamp=timestamp, mariadb=mariadb):
-            look = ValueShape.STAMP if timestamp else ValueShape.MOMENT
-            return _Field(look, Flag.SLASHES if mariadb else 0, MOST_FRACTION, digits)
+            shape = ValueShape.STAMP if timestamp else ValueShape.MOMENT
+            return _Field(shape, Flag.SLASHES if mariadb else 0, MOST_FRACTION, digits)
         case Clock(digits=digits):
             return _Field(ValueShape.CLOCK, 0, MOST_FRACTION, digits)
         case Year():
@@ -196,9 +197,9 @@ def _sign(allowed: bool) -> int:
 
 
 def _words(words: Iterable[bytes], dialect: Dialect) -> tuple[int, bytes]:
-    """How many of the words can be given to fast_path.c, and these, each after its length.
+    """The words for fast_path.c: their number, and the words, each after its length in one byte.
 
-    Not those with a quote or an escape: in the file it may stand twice, and two of them for one.
+    Without words that are too long or have a quote or an escape, which the file may write doubled or undoubled.
     """
     marks = [mark.encode() for mark in (dialect.quote, dialect.escape) if mark]
     usable = [word for word in words if 0 < len(word) <= LONGEST_WORD and not any(mark in word for mark in marks)]

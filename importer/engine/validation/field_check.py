@@ -1,4 +1,4 @@
-"""One field of the file and the column it goes into."""
+"""The check of one field of the file against its column: decides about its cells."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -21,10 +21,10 @@ from importer.engine.validation.verdict import NULL_REFUSED, Level, Verdict, ref
 
 @dataclass(frozen=True)
 class FieldCheck:
-    """How one field is checked, for a column of this full type; "" leaves it to the server.
+    """How one field is checked for a column of the full `type`; "" leaves the field to the server.
 
-    `null_markers` become NULL, which only a `nullable` column takes. `datetime_format` and `transforms` are the
-    mapping's.
+    `null_markers` become NULL, which only a `nullable` column accepts. `datetime_format` and `transforms` are those of
+    the mapping.
     """
 
     column: str
@@ -41,7 +41,7 @@ NULL_WORD = refused("NULL", "The unquoted word NULL would become SQL's NULL; quo
 
 @dataclass(frozen=True)
 class CellRule:
-    """Decides about the cells of one field. `value` of a cell is None where the dialect itself says NULL."""
+    """Decides about the cells of one field. A value is None if it is NULL in the dialect."""
 
     check: FieldCheck
     column_rule: ColumnRule | None
@@ -50,20 +50,20 @@ class CellRule:
 
     @classmethod
     def of(cls, check: FieldCheck, *, mariadb: bool, encoding: str) -> "CellRule":
-        kind: ColumnRule | None = rule_of(check.type, mariadb) if check.type else None
+        rule: ColumnRule | None = rule_of(check.type, mariadb) if check.type else None
         if check.datetime_format:
-            kind = (
+            rule = (
                 FormattedTime(check.type, check.datetime_format)
                 if column_type(check.type).family is Family.DATE
                 else None
             )
-        if isinstance(kind, FloatingPoint) and check.transforms:
-            kind = FormattedNumber(kind, check.transforms)
+        if isinstance(rule, FloatingPoint) and check.transforms:
+            rule = FormattedNumber(rule, check.transforms)
         markers = frozenset(marker.encode(encoding, "replace") for marker in check.null_markers)
-        return cls(check, kind, markers, encoding)
+        return cls(check, rule, markers, encoding)
 
     def decode(self, value: bytes) -> str:
-        """The value for people to read; bytes that are invalid in the encoding become \\xE9."""
+        """The value as a readable text; a byte that is invalid in the encoding becomes an escape such as \\xE9."""
         return encodings.readable_text(value, self.encoding)
 
     @property
@@ -79,21 +79,24 @@ class CellRule:
         return np.union1d(unusual, np.flatnonzero(self._marked(cells))) if self.markers else unusual
 
     def losing(self, cells: Cells, numbers: Offsets) -> tuple[Offsets, Verdict | None]:
-        """Of these cells, those with a loss that can be told without reading them one by one; and that loss."""
+        """Of the cells with these numbers, those with a loss that is recognized at once, and the verdict about them.
+
+        The verdict is None if the column's rule recognizes none.
+        """
         if not len(numbers) or not isinstance(self.column_rule, LossyRule):
             return numbers[:0], None
         some = cells.some(numbers)
         return numbers[self.column_rule.loses(some) & ~self._marked(some)], self.column_rule.loss
 
     def _marked(self, cells: Cells) -> Mask:
-        """A mask of the cells that are marks of NULL."""
+        """A mask of the cells that are NULL markers."""
         marked = np.zeros(len(cells), bool)
         for marker in self.markers:
             marked |= cells.equal(marker)
         return marked
 
     def verdict(self, value: bytes | None) -> Verdict | None:
-        """What becomes of one value."""
+        """The verdict about one value; None if the column stores it unchanged."""
         if value is None or value in self.markers:
             return None if self.check.nullable else NULL
         if self.column_rule is None or (isinstance(self.column_rule, Text) and self.column_rule.keeps(len(value))):
@@ -101,10 +104,11 @@ class CellRule:
         return self.column_rule.judge(value if getattr(self.column_rule, "of_bytes", False) else self.decode(value))
 
     def verdict_of_large(self, value: LargeValue | None) -> Verdict | None:
-        """The same of a value in a large record, in the memory of a piece where the column is of text, bytes or JSON.
+        """As verdict(), for a value in a large record.
 
-        Of a column of numbers, times or words, what is longer than a piece is refused for its beginning alone: what is
-        wrong there does not become right by what follows. JSON that is no plain case takes several times its size.
+        For text, bytes and JSON it needs the memory of one piece; JSON that needs a full parse takes several times its
+        size. For numbers, times and words, a value of more than a piece is refused by its beginning if that is wrong,
+        since no continuation makes it valid.
         """
         if value is None or value.size <= PIECE:
             return self.verdict(value.whole() if value else None)
@@ -121,8 +125,8 @@ class CellRule:
         first = self.verdict(value.head(PIECE))
         return first if first and first.level is Level.REFUSED else self.verdict(value.whole())
 
-    def _of_large_json(self, kind: Json, value: LargeValue) -> Verdict | None:
+    def _of_large_json(self, rule: Json, value: LargeValue) -> Verdict | None:
         try:
-            return kind.judge_pieces(value.texts(self.encoding))
+            return rule.judge_pieces(value.texts(self.encoding))
         except NeedsFullParse:
             return judge_whole(self.decode(value.whole()))

@@ -1,4 +1,4 @@
-"""What an examination of some records has found."""
+"""The findings of a validation: faults and notices of a block's records."""
 
 from collections import Counter
 from collections.abc import Iterable
@@ -13,11 +13,12 @@ from importer.engine.validation.verdict import Level, Verdict
 
 @dataclass
 class BlockFindings:
-    """What is wrong with the records of a block, each by its number in the block (from 0), in order.
+    """The findings in the records of a block.
 
-    `faults` has the first field at fault of each record. `notices` counts values that go in with something lost, of
-    which the server says nothing; `noted` those for which it counts a Note of its own, one for each value, even where
-    nothing is lost. Both by Fault without a value, over the records that have no fault.
+    `faults`: the first field at fault of each bad record, with the record's number in the block (from 0), in order.
+    `notices`: counts of values that are stored with a loss about which the server is silent. `noted`: counts of values
+    for which the server counts one Note each, even if nothing is lost. Both by RowError without a value, over the
+    records without a fault.
     """
 
     faults: list[tuple[int, RowError]] = field(default_factory=list)
@@ -27,42 +28,43 @@ class BlockFindings:
 
 @lru_cache
 def _fault(column: str, verdict: Verdict, null: bool) -> RowError:
-    """One for all records with it, of which there may be many; other values are read again when they are shown."""
+    """One shared RowError for all records with the fault. Values other than NULL are read again when they are shown."""
     return RowError(verdict.code, verdict.reason, column, "NULL" if null else "")
 
 
 @dataclass
 class FindingsBuilder:
-    """Verdicts as they come in, field by field; an Examination at the end."""
+    """Collects verdicts field by field, and builds the BlockFindings."""
 
     reject_rounding: bool
     faults: dict[int, tuple[int, RowError]] = field(default_factory=dict)
     losses: dict[tuple[str, Verdict], list[int]] = field(default_factory=dict)
 
     def add(self, record: int, position: int, column: str, verdict: Verdict, *, null: bool = False) -> None:
-        """One value of one record, or a `null`; `position` is its field's number."""
+        """Add the verdict about one value of a record. `position`: the field's number. `null`: the value is NULL."""
         if not self.refuses(verdict):
             self.add_losses(column, verdict, [record])
         elif record not in self.faults or self.faults[record][0] > position:
             self.faults[record] = position, _fault(column, verdict, null)
 
     def refuse(self, record: int, fault: RowError) -> None:
-        """A record at fault as a whole."""
+        """Add a fault of a whole record."""
         self.faults[record] = -1, fault
 
     def add_losses(self, column: str, verdict: Verdict, records: Iterable[int]) -> None:
-        """Values that go in with something lost, or at least noted by the server, one for each of these records."""
+        """Add values that are stored with a loss or a Note of the server, one for each of the records."""
         self.losses.setdefault((column, verdict), []).extend(records)
 
     def refuses(self, verdict: Verdict) -> bool:
         return verdict.level is Level.REFUSED or (self.reject_rounding and verdict.level is Level.ROUNDED)
 
     def build(self) -> BlockFindings:
-        found = BlockFindings([(record, fault) for record, (_, fault) in sorted(self.faults.items())])
+        """The findings; losses of records with a fault do not count."""
+        findings = BlockFindings([(record, fault) for record, (_, fault) in sorted(self.faults.items())])
         left_out = np.fromiter(self.faults, np.int64, len(self.faults))
         for (column, verdict), records in self.losses.items():
             count = int(np.count_nonzero(~np.isin(records, left_out)))
             if count:
-                counted = found.noted if verdict.noted else found.notices
+                counted = findings.noted if verdict.noted else findings.notices
                 counted[RowError(verdict.code, verdict.reason, column, notice=True)] += count
-        return found
+        return findings

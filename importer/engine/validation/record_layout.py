@@ -1,7 +1,7 @@
-"""Where the fields of a block's records begin and end, found all at once.
+"""Finds where the fields of a block's records begin and end, all at once.
 
-Sound where every quote opens or closes a field (as boundaries.py has it) and no escape takes a mark's meaning away;
-otherwise there is no layout, and the records are read one by one.
+A layout exists only if every quote opens or closes a field (as in source/records/boundary/boundaries.py) and no escape
+precedes a delimiter, quote, escape or line end. Otherwise the records are read one by one.
 """
 
 from dataclasses import dataclass
@@ -17,10 +17,10 @@ from importer.engine.validation.cell_batch import PADDING, Cells, Page
 
 @dataclass(frozen=True)
 class Layout:
-    """The fields of all records that have as many as there should be.
+    """The fields of all records with the right number of fields.
 
-    `starts` and `ends` are arrays of fields x records, positions in the page, quotes taken off. `rows` are those
-    records' numbers in the block, None for all of them; `counts` gives the other records' number of fields by theirs.
+    `starts` and `ends`: arrays of fields x records with positions in the page, without quotes. `rows`: these records'
+    numbers in the block, None for all records. `counts`: the number of fields of each other record, by its number.
     """
 
     page: Page
@@ -32,19 +32,19 @@ class Layout:
 
     def cells(self, fields: list[int]) -> Cells:
         """The cells of these fields, one field after the other."""
-        beside = fields == list(range(fields[0], fields[-1] + 1))
-        # A slice need not be copied.
-        which = slice(fields[0], fields[-1] + 1) if beside else fields
-        return Cells(self.page, self.starts[which].reshape(-1), self.ends[which].reshape(-1))
+        consecutive = fields == list(range(fields[0], fields[-1] + 1))
+        # A slice is not copied.
+        index = slice(fields[0], fields[-1] + 1) if consecutive else fields
+        return Cells(self.page, self.starts[index].reshape(-1), self.ends[index].reshape(-1))
 
     def places(self, numbers: Offsets) -> tuple[list[int], list[int]]:
-        """For numbers of such cells: the records' numbers in the block, and which of the fields each lies in."""
+        """For numbers of cells of cells(): the records' numbers in the block, and the index of each cell's field."""
         within, position = np.divmod(numbers, self.starts.shape[1])
         return (position if self.rows is None else self.rows[position]).tolist(), within.tolist()
 
 
 def lay_out(block: Block, dialect: Dialect, fields: int) -> Layout | None:
-    """The layout of a block whose records should have so many fields; None if it cannot be told all at once."""
+    """The layout of a block whose records should have `fields` fields; None if it cannot be found all at once."""
     if len(dialect.delimiter_bytes) != 1:
         return None
     data = block.data
@@ -84,14 +84,14 @@ def _line_ends(view: ByteArray, dialect: Dialect) -> Mask:
 
 
 def _ragged(page: Page, ends: Offsets, newlines: Mask, fields: int, dialect: Dialect, *, quoted: bool) -> Layout | None:
-    """The layout where some records have another number of fields; none if delimiters at their ends are missing."""
+    """The layout if some records have another number of fields; None in a dialect with a trailing delimiter."""
     last = np.flatnonzero(newlines[ends])
     counts = np.diff(last, prepend=-1)
     right, wrong = np.flatnonzero(counts == fields), np.flatnonzero(counts != fields)
     if dialect.trailing_delimiter:
         return None
     others = dict(zip(wrong.tolist(), counts[wrong].tolist(), strict=True))
-    # With the end of the record before as one more field, where the first one starts.
+    # With the end of the previous record as an additional first field.
     before = np.concatenate(([PADDING - 1], ends))
     index = last[right][:, None] + 1 + np.arange(-fields, 1)
     return _layout(page, before[index], right, others, dialect, quoted=quoted)
@@ -100,7 +100,7 @@ def _ragged(page: Page, ends: Offsets, newlines: Mask, fields: int, dialect: Dia
 def _layout(
     page: Page, ends: Offsets, rows: "Offsets | None", counts: dict[int, int], dialect: Dialect, *, quoted: bool
 ) -> Layout | None:
-    """From the ends of records x fields; with `rows`, each has the end of the record before as its first."""
+    """The layout from the ends of records x fields; with `rows`, each begins with the end of the previous record."""
     if rows is None:
         both = np.empty((ends.shape[1] + 1, len(ends)), ends.dtype)
         both[1:] = ends.T
@@ -126,7 +126,7 @@ def _layout(
 
 
 def _inside(quotes: Mask) -> Mask:
-    """A mask of the bytes that have an odd number of quotes up to them, found 64 at a time."""
+    """A mask of the bytes with an odd number of quotes up to them, computed 64 at a time."""
     bits = np.packbits(quotes, bitorder="little")
     words = np.frombuffer(bits.tobytes() + b"\0" * (-len(bits) % 8), "<u8").copy()
     for shift in (1, 2, 4, 8, 16, 32):
@@ -137,7 +137,7 @@ def _inside(quotes: Mask) -> Mask:
 
 
 def _all_at_field_borders(view: ByteArray, quotes: Offsets, dialect: Dialect) -> bool:
-    """Whether each opening quote follows a field's or a record's end, and each closing one comes before it."""
+    """Whether each opening quote follows the end of a field or record, and each closing quote precedes one."""
     if len(quotes) % 2:
         return False
     quote, delimiter = ord(dialect.quote), dialect.delimiter_bytes[0]
@@ -154,7 +154,7 @@ def _all_at_field_borders(view: ByteArray, quotes: Offsets, dialect: Dialect) ->
 
 
 def _escapes_a_mark(data: bytes, dialect: Dialect) -> bool:
-    """Whether an escape stands before something that would mean more without it."""
+    """Whether an escape precedes a delimiter, quote, escape or line end, or ends the data."""
     escape = dialect.escape.encode()
     if escape not in data:
         return False

@@ -1,7 +1,7 @@
-"""The types of a new table, held against the whole file: what they do not hold is made wider, or named.
+"""Checks a new table's column types against the whole file; widens a type that is too narrow, or reports it.
 
-Blocks whose values are all as usual for the types (validation/fast_path.py) are passed over. Python reads the others,
-and the whole of the columns that prove too narrow, whose types then hold all values and no more.
+Blocks whose values are all usual for the types (validation/fast_path.py) are skipped. Python reads the other blocks. It
+reads all values of a column that is too narrow, and gives the column the narrowest type for all of them.
 """
 
 import csv
@@ -25,7 +25,7 @@ from importer.engine.validation.field_check import CellRule, FieldCheck
 
 @dataclass(frozen=True)
 class TypeMismatch:
-    """A column that does not hold the whole file: the type that does, and the first value that asks for it."""
+    """A column that is too narrow for the file: the `type` that is wide enough, and the first value that needs it."""
 
     type: str
     line: int
@@ -34,7 +34,7 @@ class TypeMismatch:
 
 @dataclass(frozen=True)
 class FileScan:
-    """The records of a file from `start`, where one begins on `first_line`, to `end`. `on_block` is called at each."""
+    """The records of a file from byte `start`, which begins `first_line`, to `end`. `on_block` is called per block."""
 
     fd: Readable
     dialect: Dialect
@@ -50,7 +50,7 @@ class FileScan:
             yield block
 
     def rows(self, block: Block, width: int) -> list[list[str]]:
-        """The values of the block's records that have so many."""
+        """The values of the block's records with `width` fields."""
         return [row for row in _rows(self.data(block), self.dialect) if len(row) == width]
 
     def data(self, block: Block) -> bytes:
@@ -59,48 +59,48 @@ class FileScan:
 
 @dataclass
 class _Field:
-    """A field whose values its column may not hold. `first` is the line and the value of the first one it does not."""
+    """A field whose column may be too narrow. `first`: line and text of the first value that does not fit."""
 
     number: int
     column: str
     type: str
     markers: frozenset[str]
-    seen: TypeTracker = field(default_factory=TypeTracker)
+    tracker: TypeTracker = field(default_factory=TypeTracker)
     first: tuple[int, str] | None = None
 
     def take(self, rows: Sequence[Sequence[str]]) -> None:
-        self.seen.take([row[self.number] for row in rows], self.markers)
+        self.tracker.take([row[self.number] for row in rows], self.markers)
 
     @property
     def fits(self) -> bool:
-        return self.seen.fits(self.type)
+        return self.tracker.fits(self.type)
 
-    def holds(self, value: str) -> bool:
-        alone = TypeTracker()
-        alone.take([value], self.markers)
-        return alone.fits(self.type)
+    def fits_value(self, value: str) -> bool:
+        tracker = TypeTracker()
+        tracker.take([value], self.markers)
+        return tracker.fits(self.type)
 
 
 def find_mismatches(file: FileScan, table: NewTable, mapping: Sequence[ColumnMapping]) -> dict[str, TypeMismatch]:
-    """The columns of the table that do not hold the file's values, by name.
+    """The columns of the table that are too narrow for the file's values, by name.
 
-    Records with another number of fields are passed over: the load names them. Raises as blocks() does.
+    Records with another number of fields are skipped: the load reports them. Raises as blocks() does.
     """
-    found = _fields(table, mapping, file.dialect)
-    usual = _fast_path(file.dialect, found, len(mapping))
+    checked = _fields(table, mapping, file.dialect)
+    fast_path = _fast_path(file.dialect, checked, len(mapping))
     for block in file.blocks():
-        if usual and block.data and usual.are_all_usual(block):
+        if fast_path and block.data and fast_path.are_all_usual(block):
             continue
         rows = file.rows(block, len(mapping))
-        for each in found:
+        for each in checked:
             each.take(rows)
             if not each.first and not each.fits:
                 each.first = _first_mismatch(file, block, each)
-    return _required_types(file, [each for each in found if each.first], len(mapping))
+    return _required_types(file, [each for each in checked if each.first], len(mapping))
 
 
 def _fields(table: NewTable, mapping: Sequence[ColumnMapping], dialect: Dialect) -> list[_Field]:
-    """Those to look at: what is read in a way of its own, as somebody asked, is left to the load to judge."""
+    """The fields to check. Fields with a date format or transforms are left to the load."""
     types = {column.name: column.type for column in table.columns}
     null = {dialect.null} if dialect.null else set()
     return [
@@ -110,41 +110,43 @@ def _fields(table: NewTable, mapping: Sequence[ColumnMapping], dialect: Dialect)
     ]
 
 
-def _fast_path(dialect: Dialect, found: Sequence[_Field], count: int) -> FastPath | None:
-    """Knows what surely fits. Numbers with leading zeros or a plus do not: they are names for something."""
+def _fast_path(dialect: Dialect, checked: Sequence[_Field], count: int) -> FastPath | None:
+    """The fast path for values that certainly fit. Numbers with leading zeros or a plus are taken for identifiers, and
+    do not fit.
+    """
     checks = [FieldCheck("")] * count
-    for each in found:
+    for each in checked:
         checks[each.number] = FieldCheck(each.column, each.type, null_markers=tuple(each.markers))
     rules = [CellRule.of(check, mariadb=False, encoding=dialect.encoding) for check in checks]
     return FastPath.of(dialect, rules, plain=True)
 
 
-def _required_types(file: FileScan, found: Sequence[_Field], width: int) -> dict[str, TypeMismatch]:
-    """With the types that hold the whole file, which is read once more for that."""
-    if not found:
+def _required_types(file: FileScan, narrow: Sequence[_Field], width: int) -> dict[str, TypeMismatch]:
+    """The mismatches with the types that fit the whole file, which is read a second time for that."""
+    if not narrow:
         return {}
-    whole = [replace(each, seen=TypeTracker()) for each in found]
+    whole = [replace(each, tracker=TypeTracker()) for each in narrow]
     for block in file.blocks():
         rows = file.rows(block, width)
         for each in whole:
             each.take(rows)
-    return {each.column: TypeMismatch(each.seen.type, *each.first) for each in whole if each.first}
+    return {each.column: TypeMismatch(each.tracker.type, *each.first) for each in whole if each.first}
 
 
 def _first_mismatch(file: FileScan, block: Block, wanted: _Field) -> tuple[int, str]:
-    """Line and value of the first record in the block whose value the column does not hold."""
+    """Line and value of the first record in the block whose value does not fit the column."""
     data = file.data(block)
     for record in records(data, file.dialect, line=block.first_line):
         values = fields(data[record.start : record.end], file.dialect)
         if wanted.number < len(values):
             value = values[wanted.number].decode(errors="replace")
-            if not wanted.holds(value):
+            if not wanted.fits_value(value):
                 return record.line, value
     return block.first_line, ""
 
 
 def _rows(data: bytes, dialect: Dialect) -> Iterator[list[str]]:
-    """The values of all records: by Python's csv where it reads as the server does, which is far faster."""
+    """The values of all records; by Python's csv, which is far faster, for dialects that it reads like the server."""
     if not dialect.escape and len(dialect.delimiter) == 1 and dialect.line_end in ("\n", "\r\n"):
         text = io.StringIO(data.decode(errors="replace"), newline="")
         quoting: Literal[0, 3] = csv.QUOTE_MINIMAL if dialect.quote else csv.QUOTE_NONE
@@ -155,26 +157,32 @@ def _rows(data: bytes, dialect: Dialect) -> Iterator[list[str]]:
         yield [value.decode(errors="replace") for value in fields(data[record.start : record.end], dialect)]
 
 
-def widen_types(table: NewTable, found: dict[str, TypeMismatch]) -> NewTable:
-    """The table with types that the whole file fits. Raises Problem, with the line, if one must not be widened."""
+def widen_types(table: NewTable, mismatches: dict[str, TypeMismatch]) -> NewTable:
+    """The table with types that fit the whole file. Raises Problem, with the line, if table.widen forbids that."""
     columns = []
     for column in table.columns:
-        misfit = found.get(column.name)
-        if misfit and not table.widen:
+        mismatch = mismatches.get(column.name)
+        if mismatch and not table.widen:
             raise Problem(
-                f"{shortened(misfit.value)} does not fit {column.name} {column.type};"
-                f" the whole file needs {misfit.type}.",
-                where=f"line {misfit.line:,}, column {column.name}",
-                advice=f"Make the column {misfit.type}, let types be widened, or correct the file.",
+                f"{shortened(mismatch.value)} does not fit {column.name} {column.type};"
+                f" the whole file needs {mismatch.type}.",
+                where=f"line {mismatch.line:,}, column {column.name}",
+                advice=f"Make the column {mismatch.type}, let types be widened, or correct the file.",
             )
-        columns.append(replace(column, type=misfit.type) if misfit else column)
+        columns.append(replace(column, type=mismatch.type) if mismatch else column)
     return replace(table, columns=fit_row_size(columns))
 
 
-def describe_changes(before: NewTable, after: NewTable, found: dict[str, TypeMismatch]) -> Iterator[tuple[str, str]]:
-    """What was changed, and why."""
+def describe_changes(
+    before: NewTable, after: NewTable, mismatches: dict[str, TypeMismatch]
+) -> Iterator[tuple[str, str]]:
+    """Each change in words, with its reason."""
     for old, new in zip(before.columns, after.columns, strict=True):
         if old != new:
-            misfit = found.get(new.name)
-            why = f"line {misfit.line:,} has {misfit.value[:60]!r}" if misfit else "rows could be too large else"
+            mismatch = mismatches.get(new.name)
+            why = (
+                f"line {mismatch.line:,} has {mismatch.value[:60]!r}"
+                if mismatch
+                else "rows could be too large otherwise"
+            )
             yield f"{new.name} is {new.type}, not {old.type}", why

@@ -1,5 +1,7 @@
-"""Goes through a block's values: first past the usual ones, then many at once where its records can be laid out, one by
-one where they cannot or are few.
+"""Examines the values of a block.
+
+The fast path skips usual records. The others are examined many at once if the block has a layout, and one by one if it
+has none or if they are few.
 """
 
 from collections.abc import Iterable, Iterator
@@ -24,17 +26,17 @@ from importer.engine.validation.findings import BlockFindings, FindingsBuilder
 from importer.engine.validation.record_layout import Layout, lay_out
 from importer.engine.validation.verdict import TOO_FEW, TOO_MANY, Verdict
 
-# A block with no more unusual cells than this has them judged during the scan; one with more is suspicious unjudged.
+# The scan decides about the unusual cells of a block if there are at most this many; a block with more is suspicious.
 FEW = 1000
-# So many unusual records of a block are read one by one. More take longer than laying out all of its cells does.
+# Up to this many unusual records of a block are read one by one. For more, laying out all cells is faster.
 FEW_RECORDS = 100
-# Unusual cells whose texts are taken out at once.
+# The number of unusual cells whose texts are copied at once.
 PORTION = 10_000
 NULL = b"NULL"
 
 
 class Validated(NamedTuple):
-    """What becomes of one value, None for NULL: the numbers of its record in the block and of its field."""
+    """One examined value, None for NULL, with the numbers of its record in the block and of its field."""
 
     record: int
     field: int
@@ -44,17 +46,17 @@ class Validated(NamedTuple):
 
 @dataclass(frozen=True)
 class Validator:
-    """The rules of a file's fields, in their order. `reject_rounding`: what loses something is at fault."""
+    """The rules of a file's fields, in their order. `reject_rounding`: a lossy value is a fault."""
 
     dialect: Dialect
     rules: tuple[CellRule, ...]
     reject_rounding: bool
 
     def suspicious(self, block: Block) -> bool:
-        """Whether examine() may find anything: as Exactness.suspicious."""
-        odd = self._odd(block, FEW_RECORDS)
-        if odd is not None:
-            return self._any_fault(block, odd)
+        """Whether examine() may find a fault or notice, as ValidationRules.suspicious()."""
+        unusual = self._unusual_records(block, FEW_RECORDS)
+        if unusual is not None:
+            return self._any_fault(block, unusual)
         layout = lay_out(block, self.dialect, len(self.rules)) if block.data else None
         if layout is None or layout.counts:
             return True
@@ -62,27 +64,27 @@ class Validator:
         return any(each.verdict or number == FEW for number, each in enumerate(judged))
 
     def examine(self, block: Block) -> BlockFindings:
-        """Every fault and notice of the block: as Exactness.examine."""
+        """Find every fault and notice of the block, as ValidationRules.examine()."""
         findings = FindingsBuilder(self.reject_rounding)
-        if block.size > BLOCK_BYTES:  # a single record, which every copy of its values would double
+        if block.size > BLOCK_BYTES:  # A single record; each copy of its values would double the memory.
             self._examine_large(block.data, findings)
-        elif (odd := self._odd(block, FEW_RECORDS)) is not None:
-            self._examine_each(block, odd, findings)
+        elif (unusual := self._unusual_records(block, FEW_RECORDS)) is not None:
+            self._examine_each(block, unusual, findings)
         elif layout := lay_out(block, self.dialect, len(self.rules)):
             self._examine_layout(layout, findings)
         else:
-            odd = self._odd(block, block.size)
-            self._examine_apart(block, _records(block) if odd is None else odd, findings)
+            unusual = self._unusual_records(block, block.size)
+            self._examine_apart(block, _records(block) if unusual is None else unusual, findings)
         return findings.build()
 
     def examine_one_by_one(self, block: Block) -> BlockFindings:
-        """The same as examine(), slowly: what that is tested against."""
+        """As examine(), but slowly and value by value: the reference for tests of examine()."""
         findings = FindingsBuilder(self.reject_rounding)
         self._examine_each(block, _records(block), findings)
         return findings.build()
 
-    def _odd(self, block: Block, most: int) -> list[RecordAt] | None:
-        """The records of the block that are not as usual; None if there are more than `most`, or nobody knows."""
+    def _unusual_records(self, block: Block, most: int) -> list[RecordAt] | None:
+        """The unusual records of the block; None if there are more than `most`, or if no fast path applies."""
         if not self.fast_path or not block.data or block.size > BLOCK_BYTES:
             return None
         return self.fast_path.unusual_records(block, most)
@@ -100,7 +102,7 @@ class Validator:
             self._examine_record(block.data[each.start : each.end], each.number, findings)
 
     def _examine_layout(self, layout: Layout, findings: FindingsBuilder, numbers: list[int] | None = None) -> None:
-        """`numbers` are the records' own, where the layout's are others."""
+        """Examine the records of a layout. `numbers`: their numbers in the block, by their numbers in the layout."""
         for record, count in layout.counts.items():
             findings.refuse(numbers[record] if numbers else record, _wrong_count(count, len(self.rules)))
         for record, field, value, verdict in self._judged(layout, findings, numbers):
@@ -108,7 +110,7 @@ class Validator:
                 self._add(findings, numbers[record] if numbers else record, field, value, verdict)
 
     def _examine_apart(self, block: Block, records: Iterable[RecordAt], findings: FindingsBuilder) -> None:
-        """Those with a quote or an escape one by one, the others together."""
+        """Examine records with a quote or an escape one by one, and the others together."""
         marks = [mark.encode() for mark in (self.dialect.quote, self.dialect.escape) if mark]
         plain: list[RecordAt] = []
         for each in records:
@@ -127,37 +129,37 @@ class Validator:
             self._examine_each(block, plain, findings)
 
     def _examine_record(self, raw: bytes, record: int, findings: FindingsBuilder) -> None:
-        found = values(raw, self.dialect)
-        if len(found) != len(self.rules):
-            findings.refuse(record, _wrong_count(len(found), len(self.rules)))
+        fields_ = values(raw, self.dialect)
+        if len(fields_) != len(self.rules):
+            findings.refuse(record, _wrong_count(len(fields_), len(self.rules)))
             return
-        for field, (value, rule) in enumerate(zip(found, self.rules, strict=True)):
-            is_word = value == NULL and self._takes_for_null(raw, rule)
+        for field, (value, rule) in enumerate(zip(fields_, self.rules, strict=True)):
+            is_word = value == NULL and self._is_null_word(raw, rule)
             if verdict := rule.verdict(value) or (NULL_WORD if is_word else None):
                 self._add(findings, record, field, value, verdict)
 
     def _examine_large(self, raw: bytes, findings: FindingsBuilder) -> None:
-        """The block's only record, which is larger than a block should be."""
-        found, count = [], 0
+        """Examine the only record of a block of more than BLOCK_BYTES."""
+        verdicts, count = [], 0
         for count, value in enumerate(large_values(raw, self.dialect), start=1):
             rule = self.rules[count - 1] if count <= len(self.rules) else None
             if not rule:
                 continue
             text = None if value is None else value.head(len(NULL) + 1)
-            is_word = text == NULL and self._takes_for_null(raw, rule)
+            is_word = text == NULL and self._is_null_word(raw, rule)
             if verdict := rule.verdict_of_large(value) or (NULL_WORD if is_word else None):
-                found.append((count - 1, text, verdict))
+                verdicts.append((count - 1, text, verdict))
         if count != len(self.rules):
             findings.refuse(0, _wrong_count(count, len(self.rules)))
             return
-        for field, text, verdict in found:
+        for field, text, verdict in verdicts:
             self._add(findings, 0, field, text, verdict)
 
-    def _takes_for_null(self, record: bytes, rule: CellRule) -> bool:
-        """Whether the server makes NULL of a value NULL in the record, because no quotes are around it."""
+    def _is_null_word(self, record: bytes, rule: CellRule) -> bool:
+        """Whether the server converts the text NULL in the record to NULL, because it is not quoted."""
         quote = self.dialect.quote.encode()
-        told = bool(self.dialect.escape and quote) and rule.check.column and b"NULL" not in rule.markers
-        return bool(told) and quote + b"NULL" + quote not in record
+        converts = bool(self.dialect.escape and quote) and rule.check.column and b"NULL" not in rule.markers
+        return bool(converts) and quote + b"NULL" + quote not in record
 
     def _add(self, findings: FindingsBuilder, record: int, field: int, value: bytes | None, verdict: Verdict) -> None:
         findings.add(record, field, self.rules[field].check.column, verdict, null=value is None)
@@ -165,7 +167,7 @@ class Validator:
     def _judged(
         self, layout: Layout, findings: FindingsBuilder, numbers: list[int] | None = None
     ) -> Iterator[Validated]:
-        """Each unusual cell; those with a loss that can be told at once go straight into the findings."""
+        """Each unusual cell with its verdict. Cells with a loss that is recognized at once go into the findings."""
         for group in self._groups:
             cells = layout.cells(group)
             unusual = self.rules[group[0]].unusual(cells)
@@ -199,20 +201,20 @@ class Validator:
         portions = (unusual[low : low + PORTION] for low in range(0, len(unusual), PORTION))
         places = (zip(*layout.places(each), cells.texts(each), each.tolist(), strict=True) for each in portions)
         for record, within, raw, number in chain.from_iterable(places):
-            found = known[within].get(raw)
+            decided = known[within].get(raw)
             if not raw and self.dialect.unquoted_empty_is_null:
-                # NULL or not: the quotes tell, which are gone.
+                # The cell is without its quotes; only an unquoted one is NULL.
                 bare = layout.page.view[cells.ends[number]] != ord(self.dialect.quote)
-                said = None if bare else raw
-                yield Validated(record, group[within], said, self.rules[group[within]].verdict(said))
+                empty = None if bare else raw
+                yield Validated(record, group[within], empty, self.rules[group[within]].verdict(empty))
                 continue
-            if found is None:
+            if decided is None:
                 value = self._value(raw, quoted=layout.quoted)
-                found = known[within][raw] = value, self.rules[group[within]].verdict(value)
-            yield Validated(record, group[within], *found)
+                decided = known[within][raw] = value, self.rules[group[within]].verdict(value)
+            yield Validated(record, group[within], *decided)
 
     def _value(self, raw: bytes, *, quoted: bool) -> bytes | None:
-        """The value of a cell whose quotes are off."""
+        """The value of a cell without its quotes."""
         dialect = self.dialect
         if dialect.escape and dialect.escape.encode() in raw:
             return None if raw == rb"\N" else fields(raw, dialect)[0]
@@ -220,7 +222,7 @@ class Validator:
         return raw.replace(quote * 2, quote) if quoted and quote in raw else raw
 
     def _null_words(self, layout: Layout) -> Iterator[Validated]:
-        """Cells with the unquoted word NULL, which the server takes for NULL: beside an escape we cannot tell it."""
+        """Cells with the unquoted word NULL, which the server converts to NULL in a dialect with quote and escape."""
         if b"NULL" not in layout.page.data:
             return
         fields_ = [n for n, each in enumerate(self.rules) if each.check.column and b"NULL" not in each.markers]
@@ -232,12 +234,12 @@ class Validator:
 
     @cached_property
     def fast_path(self) -> FastPath | None:
-        """What knows a block of usual values at once; None where nothing does."""
+        """The fast path for these rules; None if there is none."""
         return FastPath.of(self.dialect, self.rules)
 
     @cached_property
     def _groups(self) -> list[list[int]]:
-        """The numbers of the fields that are checked, those together that are checked in the same way."""
+        """The numbers of the fields that are checked, grouped by equal rules."""
         groups: dict[Any, list[int]] = {}
         for field, rule in enumerate(self.rules):
             if rule.column_rule or (rule.markers and not rule.check.nullable):
@@ -246,7 +248,6 @@ class Validator:
 
 
 def _records(block: Block) -> list[RecordAt]:
-    """All of them."""
     ends = block.ends.listed().tolist()
     return [RecordAt(number, *bounds) for number, bounds in enumerate(zip([0, *ends], ends, strict=False))]
 

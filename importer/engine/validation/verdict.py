@@ -1,25 +1,26 @@
-"""What becomes of one value: refused, rounded, or merely remarked on by the server."""
+"""The verdict about one value: refused, rounded, or stored with a mere remark of the server."""
 
 from dataclasses import dataclass
 from enum import Enum
 
 # Manual, Server Error Message Reference.
-NOT_A_VALUE = "1366"  # ER_TRUNCATED_WRONG_VALUE_FOR_FIELD: nothing at its start can be read
-TRUNCATED = "1265"  # WARN_DATA_TRUNCATED: as a warning for a part that cannot be read, as a Note for lost digits
+NOT_A_VALUE = "1366"  # ER_TRUNCATED_WRONG_VALUE_FOR_FIELD: not even the beginning can be read
+TRUNCATED = "1265"  # WARN_DATA_TRUNCATED: a warning for a part that cannot be read, a Note for lost digits
 OUT_OF_RANGE = "1264"  # ER_WARN_DATA_OUT_OF_RANGE
 NULL_REFUSED = "1263"  # ER_WARN_NULL_TO_NOTNULL
 TOO_FEW = "1261"  # ER_WARN_TOO_FEW_RECORDS
 TOO_MANY = "1262"  # ER_WARN_TOO_MANY_RECORDS
 OTHER_MARKS = "4095"  # MySQL's ER_WARN_DEPRECATED_DATETIME_DELIMITER
 MORE_SPACES = "4096"  # MySQL's, for spaces before, in or after a time
-BAD_JSON = "3140"  # ER_INVALID_JSON_TEXT, which ends the whole statement
-JSON_TOO_DEEP = "3157"  # ER_JSON_DOCUMENT_TOO_DEEP, which does, too
-LONG_JSON_NAME = "3151"  # ER_JSON_KEY_TOO_BIG, which does, too
-BAD_GEOMETRY = "1416"  # ER_CANT_CREATE_GEOMETRY_OBJECT, which does, too
+# These errors end the whole statement.
+BAD_JSON = "3140"  # ER_INVALID_JSON_TEXT
+JSON_TOO_DEEP = "3157"  # ER_JSON_DOCUMENT_TOO_DEEP
+LONG_JSON_NAME = "3151"  # ER_JSON_KEY_TOO_BIG
+BAD_GEOMETRY = "1416"  # ER_CANT_CREATE_GEOMETRY_OBJECT
 
 
 class Level(Enum):
-    """REFUSED keeps the row out. ROUNDED goes in with something lost. REMARK loses nothing, but the server says so."""
+    """REFUSED: the row is rejected. ROUNDED: stored with a loss. REMARK: stored without a loss, but with a Note."""
 
     REFUSED = "refused"
     ROUNDED = "rounded"
@@ -28,7 +29,7 @@ class Level(Enum):
 
 @dataclass(frozen=True)
 class Verdict:
-    """Why a value does not simply go in. `noted`: the server counts a Note of its own for it."""
+    """Why a value is not simply stored. `noted`: the server counts a Note for the value."""
 
     level: Level
     code: str
@@ -65,7 +66,7 @@ def none_of(type_: str) -> Verdict:
 
 
 def spaces_after(*, mariadb: bool) -> Verdict | None:
-    """For a number with spaces behind it: MariaDB says a Note, MySQL nothing, and both store the number."""
+    """The verdict about a number with trailing spaces. Both servers store the number; only MariaDB gives a Note."""
     if not mariadb:
         return None
     return Verdict(Level.REMARK, TRUNCATED, "The spaces behind the number are no part of it.", noted=True)

@@ -106,4 +106,4 @@ def test_what_was_changed_and_why():
     after = widen_types(before, found)
     said = dict(describe_changes(before, after, found))
     assert said.pop("c0 is varchar(16), not int") == "line 7 has 'x'"
-    assert set(said.values()) == {"rows could be too large else"}
+    assert set(said.values()) == {"rows could be too large otherwise"}

@@ -1,1 +1,1 @@
-"""The rules of exactness of each family of column types."""
+"""The validation rules of each family of column types."""

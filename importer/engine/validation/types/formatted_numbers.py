@@ -1,4 +1,4 @@
-"""Numbers in a spelling of their own, for a column of floating point: do their digits survive?"""
+"""Numbers that transforms convert for a floating-point column: checks whether the column loses digits."""
 
 from dataclasses import dataclass
 
@@ -14,26 +14,26 @@ from importer.engine.validation.verdict import Verdict
 
 @dataclass(frozen=True)
 class FormattedNumber:
-    """A number that `transforms` read, and how the column `keeps` it."""
+    """Numbers that `transforms` convert, for a column with the rule `column_rule`."""
 
-    keeps: FloatingPoint
+    column_rule: FloatingPoint
     transforms: tuple[str, ...]
 
     @property
     def type(self) -> str:
-        return self.keeps.type
+        return self.column_rule.type
 
     def unusual(self, cells: Cells) -> Offsets:
-        """Cells with more bytes than digits that always survive; all of them where something else can go wrong."""
+        """Cells with more bytes than the column always keeps digits; all cells if other faults are possible."""
         return np.flatnonzero(cells.lengths > self.surely_kept)
 
     @property
     def surely_kept(self) -> int:
-        """A number of no more bytes survives; -1 where something else can go wrong."""
-        return -1 if self.keeps.scale >= 0 or self.keeps.unsigned else self.keeps.digits
+        """The column keeps a number of at most this many bytes; -1 if other faults are possible."""
+        return -1 if self.column_rule.scale >= 0 or self.column_rule.unsigned else self.column_rule.digits
 
     def judge(self, text: str) -> Verdict | None:
-        """None for a text that is no such number: the server says so itself."""
-        column = Column("", self.keeps.type, nullable=True, default=None, auto_increment=False, generated=False)
+        """The verdict about the converted number. None for a text that is no number, which the server refuses."""
+        column = Column("", self.type, nullable=True, default=None, auto_increment=False, generated=False)
         plain = normalized_number(text, self.transforms, column)
-        return None if plain is None else self.keeps.judge(plain)
+        return None if plain is None else self.column_rule.judge(plain)

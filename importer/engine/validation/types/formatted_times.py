@@ -1,4 +1,4 @@
-"""Times of day that a format of the mapping reads for a column of dates, which would drop them with a mere Note."""
+"""Times that a date format of the mapping reads for a DATE column, which would drop them with a mere Note."""
 
 import re
 from dataclasses import dataclass
@@ -16,13 +16,13 @@ _CLOCK = ("%H", "%k", "%h", "%l", "%i", "%s", "%f")
 
 @dataclass(frozen=True)
 class FormattedTime:
-    """A column of dates that are read in `format`; what the format does not fit is refused by the expression."""
+    """A DATE column whose values are read in `format`. The mapping's expression refuses values in other formats."""
 
     type: str
     format: str
 
     def unusual(self, cells: Cells) -> Offsets:
-        """All cells where the format has more than a day, else none."""
+        """All cells if the format has a time, otherwise none."""
         return np.arange(len(cells) if self.has_clock else 0)
 
     @property
@@ -31,10 +31,10 @@ class FormattedTime:
 
     def judge(self, text: str) -> Verdict | None:
         pieces = re.split(r"(%\w)", self.format)
-        found = re.fullmatch("".join(f"({PARTS[each]})" if each in PARTS else re.escape(each) for each in pieces), text)
-        if not found:
+        match = re.fullmatch("".join(f"({PARTS[each]})" if each in PARTS else re.escape(each) for each in pieces), text)
+        if not match:
             return None
-        said = dict(zip(pieces[1::2], found.groups(), strict=True))
-        midnight = said.get("%p", "").upper() == "AM"
-        clock = [value for part, value in said.items() if part in _CLOCK and not (midnight and value == "12")]
+        parts = dict(zip(pieces[1::2], match.groups(), strict=True))
+        before_noon = parts.get("%p", "").upper() == "AM"
+        clock = [value for part, value in parts.items() if part in _CLOCK and not (before_noon and value == "12")]
         return refused("time", TIME_OF_DAY) if any(value.strip("0") for value in clock) else None

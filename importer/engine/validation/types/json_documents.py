@@ -1,4 +1,7 @@
-"""JSON: the parts of a document that MySQL keeps. Read in pieces by native/src/json.c; the rest is parsed whole."""
+"""JSON documents: finds what MySQL would refuse or change. native/src/json.c reads a document in pieces.
+
+A document of which it is not sure is parsed as a whole.
+"""
 
 import ctypes
 import json
@@ -19,9 +22,9 @@ from importer.engine.validation.types.numbers import parse, reads_the_same
 from importer.engine.validation.verdict import BAD_JSON, JSON_TOO_DEEP, LONG_JSON_NAME, Verdict, refused, rounded
 
 # Manual, The JSON Data Type; server-behaviour.md. All measured.
-DEEPEST = 100  # arrays and objects in each other
+DEEPEST = 100  # nested arrays and objects
 LONGEST_NAME = 65_535  # bytes of UTF-8
-HIGHEST_EXPONENT = 308  # less the digits after the point; even of a zero
+HIGHEST_EXPONENT = 308  # less the digits after the point; also of a zero
 
 INVALID = refused(BAD_JSON, "The value is not valid JSON.")
 TOO_DEEP = refused(JSON_TOO_DEEP, f"The JSON is nested deeper than {DEEPEST} levels.")
@@ -35,17 +38,17 @@ _TEXT = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"')
 
 
 class NeedsFullParse(Exception):
-    """A document has to be looked at as a whole."""
+    """The document must be parsed as a whole."""
 
 
 @dataclass(frozen=True)
 class Json:
-    """MySQL's JSON, which is stored as values; MariaDB's is a text with a check."""
+    """MySQL's JSON, which is stored as values. MariaDB's JSON is a text with a CHECK constraint."""
 
     type: str
 
     def unusual(self, cells: Cells) -> Offsets:
-        """All of them: nothing but reading them shows a key that comes twice, or a number with too many digits."""
+        """All cells: only reading a document shows a duplicate key or a number with too many digits."""
         return np.arange(len(cells))
 
     def judge(self, text: str) -> Verdict | None:
@@ -55,17 +58,17 @@ class Json:
             return judge_whole(text)
 
     def judge_pieces(self, pieces: Iterable[str]) -> Verdict | None:
-        """The same of a text that comes in pieces, in the memory of one. Raises Unsure where that cannot be told."""
-        lost = None
+        """The verdict about a text in pieces, in the memory of one piece. Raises NeedsFullParse."""
+        loss = None
         try:
-            for number in _doubtful_numbers(pieces):
-                lost = _loss(number) or lost
+            for number in _long_numbers(pieces):
+                loss = _loss(number) or loss
         except ValueError:
             return INVALID
-        return lost
+        return loss
 
 
-class _Doubt(IntEnum):
+class _Result(IntEnum):
     """json.h's `enum doubt`."""
 
     NONE, NUMBER, WRONG, UNSURE = range(4)
@@ -76,7 +79,7 @@ _TAKE = (ctypes.c_void_p, ctypes.c_void_p, ctypes.c_size_t, ctypes.POINTER(ctype
 
 @contextmanager
 def _reader() -> Iterator[ctypes.c_void_p]:
-    """A `struct json`. Raises Unsure where the library is not there."""
+    """A new `struct json`. Raises NeedsFullParse without the C library."""
     new, delete = loader.function("json_new", ctypes.c_void_p), loader.function("json_delete", None, ctypes.c_void_p)
     reader = ctypes.c_void_p(new() if new else None)
     if not reader:
@@ -87,45 +90,45 @@ def _reader() -> Iterator[ctypes.c_void_p]:
         delete(reader)
 
 
-def _doubtful_numbers(pieces: Iterable[str]) -> Iterator[str]:
-    """Every number of a document that may have too many digits. Raises ValueError if it is not valid, or Unsure."""
+def _long_numbers(pieces: Iterable[str]) -> Iterator[str]:
+    """Every number that may have too many digits. Raises ValueError for invalid JSON, or NeedsFullParse."""
     with _reader() as reader:
         for piece in pieces:
-            # Half a character, which is none of UTF-8, is not taken.
+            # json.c does not accept half a surrogate pair, which is invalid UTF-8.
             yield from _numbers_of(reader, piece.encode("utf-8", "surrogatepass"))
         end = loader.function("json_end", int, ctypes.c_void_p)
-        if doubt := end(reader):
-            yield _doubtful_number(doubt, reader)
+        if result := end(reader):
+            yield _long_number(result, reader)
 
 
 def _numbers_of(reader: ctypes.c_void_p, piece: bytes) -> Iterator[str]:
     take, taken = loader.function("json_take", int, *_TAKE), ctypes.c_size_t()
     at, left = ctypes.cast(ctypes.c_char_p(piece), ctypes.c_void_p).value or 0, len(piece)
     while left:
-        if doubt := take(reader, at, left, taken):
-            yield _doubtful_number(doubt, reader)
+        if result := take(reader, at, left, taken):
+            yield _long_number(result, reader)
         at, left = at + taken.value, left - taken.value
 
 
-def _doubtful_number(doubt: int, reader: ctypes.c_void_p) -> str:
-    """The number that is in doubt. Raises Unsure or ValueError if something else is."""
-    if doubt == _Doubt.UNSURE:
+def _long_number(result: int, reader: ctypes.c_void_p) -> str:
+    """The number that stopped json.c. Raises NeedsFullParse or ValueError if something else did."""
+    if result == _Result.UNSURE:
         raise NeedsFullParse
-    if doubt == _Doubt.WRONG:
+    if result == _Result.WRONG:
         raise ValueError
     number: bytes = loader.function("json_number", ctypes.c_char_p, ctypes.c_void_p)(reader)
     return number.decode()
 
 
 def judge_whole(text: str) -> Verdict | None:
-    """What becomes of a document, by Python's parser. It takes several times its size."""
-    doubts: list[Verdict] = []
+    """The verdict about a document, by Python's parser, which takes several times the document's size."""
+    verdicts: list[Verdict] = []
     try:
         json.loads(
             text,
-            object_pairs_hook=_key_checker(doubts),
-            parse_float=_number_checker(doubts),
-            parse_int=_number_checker(doubts),
+            object_pairs_hook=_key_checker(verdicts),
+            parse_float=_number_checker(verdicts),
+            parse_int=_number_checker(verdicts),
             parse_constant=_refuse_constant,
         )
         _refuse_half_character(text)
@@ -135,29 +138,29 @@ def judge_whole(text: str) -> Verdict | None:
         return TOO_DEEP
     if _is_too_deep(text):
         return TOO_DEEP
-    return doubts[0] if doubts else None
+    return verdicts[0] if verdicts else None
 
 
-def _key_checker(doubts: list[Verdict]) -> Callable[[list[tuple[str, Any]]], None]:
-    def seen(pairs: list[tuple[str, Any]]) -> None:
+def _key_checker(verdicts: list[Verdict]) -> Callable[[list[tuple[str, Any]]], None]:
+    def check(pairs: list[tuple[str, Any]]) -> None:
         if len({name for name, _ in pairs}) < len(pairs):
-            doubts.insert(0, DUPLICATE_KEY)
+            verdicts.insert(0, DUPLICATE_KEY)
         if any(len(name) > LONGEST_NAME // 4 and len(name.encode()) > LONGEST_NAME for name, _ in pairs):
-            doubts.insert(0, LONG_NAME)
+            verdicts.insert(0, LONG_NAME)
 
-    return seen
+    return check
 
 
-def _number_checker(doubts: list[Verdict]) -> Callable[[str], None]:
-    def seen(text: str) -> None:
+def _number_checker(verdicts: list[Verdict]) -> Callable[[str], None]:
+    def check(text: str) -> None:
         if loss := _loss(text):
-            doubts.append(loss)
+            verdicts.append(loss)
 
-    return seen
+    return check
 
 
 def _loss(text: str) -> Verdict | None:
-    """What a number of JSON loses. Raises ValueError if it is too large."""
+    """The verdict about a JSON number that loses digits, or None. Raises ValueError if the number is too large."""
     if (len(text) <= 15 and "e" not in text.lower()) or (len(text) <= 18 and text.isdigit()):
         return None
     whole = re.fullmatch(r"-?\d+", text)
@@ -177,13 +180,13 @@ def _refuse_constant(name: str) -> None:
 
 
 def _refuse_half_character(text: str) -> None:
-    """Raise ValueError for an escaped half of a character outside the first 65,536; Python would keep it."""
+    """Raise ValueError for an escaped half of a surrogate pair, which Python would accept."""
     if _HALF.search(_PAIR.sub("", text.replace("\\\\", ""))):
         raise ValueError(text)
 
 
 def _is_too_deep(text: str) -> bool:
-    """Of valid JSON."""
+    """Whether a valid JSON text is nested deeper than DEEPEST."""
     if text.count("[") + text.count("{") <= DEEPEST:
         return False
     depth = 0

@@ -1,4 +1,4 @@
-"""Whole numbers, fixed point, floating point: what of them a column keeps."""
+"""Rules for integers, fixed-point and floating-point numbers: which values a column stores unchanged."""
 
 import re
 import struct
@@ -21,7 +21,7 @@ from importer.engine.validation.verdict import (
     spaces_after,
 )
 
-# As the servers read numbers: spaces in front, and on MySQL also behind, do not matter.
+# A number as the servers read it: leading spaces, and on MySQL also trailing spaces, are ignored.
 _NUMBER = re.compile(
     r"[ \t\n\v\f\r]*(?P<sign>[+-]?)(?P<whole>\d*)(?:\.(?P<part>\d*))?(?:[eE](?P<exponent>[+-]?\d+))?"
     r"(?P<spaces>[ \t\n\v\f\r]*)",
@@ -29,25 +29,28 @@ _NUMBER = re.compile(
 )
 _STARTS_WITH_NUMBER = re.compile(r"[ \t\n\v\f\r]*[+-]?(?:\d|\.\d)", re.ASCII)
 
-# The highest bit, the one below it, and so on.
+# Words with one bit, from the highest bit down.
 _BITS = np.array([1 << (63 - at) for at in range(LONGEST + 1)], np.uint64)
 
 LOST_DIGITS = "The value has more digits than {type} keeps; it is stored rounded."
-# Beyond this, a power of ten is zero or out of range everywhere.
+# A larger power of ten is zero or out of range for every type.
 MOST_EXPONENT = 5000
-# DECIMAL's; both servers cut what is much longer before they look at it.
+# DECIMAL's maximum; both servers cut much longer numbers before they read them.
 MOST_DIGITS = 65
 LARGEST_FLOAT = 3.4028234663852886e38
-# Up to here a double tells decimal numbers of that length apart.
+# A double distinguishes all decimal numbers of up to this many digits.
 SURE_DIGITS = 15
-# Smaller ones keep fewer digits.
+# Smaller numbers keep fewer digits.
 SMALLEST_FLOAT, SMALLEST_DOUBLE = 1.1754943508222875e-38, 2.2250738585072014e-308
 
 
 @dataclass(frozen=True)
 class Number:
-    """A number as it is written: sign, digits without the point, and how many of them come after it (if negative,
-    zeros are missing)."""
+    """A number as written: sign, digits without the point, and the number of digits after the point.
+
+    A negative `after_point` is the number of zeros missing at the end. `exponent`, `spaces`: whether it has an
+    exponent, and trailing spaces.
+    """
 
     negative: bool
     digits: str
@@ -61,14 +64,14 @@ class Number:
 
 
 def parse(text: str) -> Number | None:
-    """The number that is written there; None if it is none."""
-    found = _NUMBER.fullmatch(text)
-    if not found or not (found["whole"] or found["part"]):
+    """Parse a number; None if the text is no number."""
+    match = _NUMBER.fullmatch(text)
+    if not match or not (match["whole"] or match["part"]):
         return None
-    part, exponent = found["part"] or "", found["exponent"] or ""
+    part, exponent = match["part"] or "", match["exponent"] or ""
     shift = max(-MOST_EXPONENT, min(MOST_EXPONENT, int(exponent[:9] or 0)))
     return Number(
-        found["sign"] == "-", (found["whole"] or "") + part, len(part) - shift, bool(exponent), bool(found["spaces"])
+        match["sign"] == "-", (match["whole"] or "") + part, len(part) - shift, bool(exponent), bool(match["spaces"])
     )
 
 
@@ -86,14 +89,14 @@ class WholeNumber:
     mariadb: bool
 
     def unusual(self, cells: Cells) -> Offsets:
-        """The numbers of the cells that need to be judged: all but plain digits that are surely in range."""
+        """The numbers of the cells to judge: all except plain digits that are certainly in range."""
         left = np.flatnonzero(~self._plain(cells))
         if self.low < 0 and len(left):
             left = left[~self._plain(cells.some(left).without_sign())]
         return left
 
     def _plain(self, cells: Cells) -> Mask:
-        # Any number with fewer digits than the largest is in range; so are most with as many.
+        # A number with fewer digits than the largest is in range, and so are most with as many.
         most = str(self.high).encode()
         plain = (cells.no_digits == 0) & (cells.lengths > 0)
         if cells.longest >= len(most):
@@ -120,7 +123,7 @@ class WholeNumber:
 
 @dataclass(frozen=True)
 class FixedPoint:
-    """DECIMAL: `precision` digits, `scale` of them after the point."""
+    """DECIMAL with `precision` digits, `scale` of them after the point."""
 
     type: str
     precision: int
@@ -137,7 +140,7 @@ class FixedPoint:
         return left[~self._plain(some)]
 
     def _usual(self, cells: Cells) -> Mask:
-        """Which have exactly `scale` digits after the point, as most files write all of them; quicker than _plain()."""
+        """A mask of the cells with exactly `scale` digits after the point, as in most files; faster than _plain()."""
         if not self.scale:
             whole: Mask = (cells.no_digits == 0) & (cells.lengths > 0)
             return whole & (cells.lengths <= min(self.precision, LONGEST))
@@ -151,10 +154,10 @@ class FixedPoint:
         return usual
 
     def _plain(self, cells: Cells) -> Mask:
-        """Which are digits with a point or without, and not too many before and after it."""
+        """A mask of the cells that are digits with at most one point, and not too many before and after it."""
         point = cells.points
         before = self.precision - self.scale
-        # The point's bit is the higher the fewer digits come after it.
+        # The fewer digits follow the point, the higher its bit.
         most_after = np.uint64(1 << (63 - self.scale))
         most_before = _BITS[np.minimum(np.maximum(cells.lengths - 1 - before, 0), LONGEST)]
         plain = cells.no_digits == point
@@ -168,7 +171,7 @@ class FixedPoint:
         return rounded(TRUNCATED, LOST_DIGITS.format(type=self.type), noted=True)
 
     def loses(self, cells: Cells) -> Mask:
-        """Which surely lose digits and are in range all the same; quicker than judging each."""
+        """A mask of the cells that are in range and certainly lose digits; faster than judging each."""
         if not self.unsigned:
             cells = cells.without_sign()
         cut = cells.after_point() - self.scale
@@ -196,7 +199,7 @@ class FixedPoint:
 
 
 def _decimals(cells: Cells) -> Mask:
-    """Which are digits with one point."""
+    """A mask of the cells that are digits with one point."""
     point = cells.points
     single = (point != 0) & (point & (point - np.uint64(1)) == 0)
     result: Mask = single & (cells.no_digits == point) & (cells.lengths > 1) & (cells.lengths <= LONGEST)
@@ -204,7 +207,7 @@ def _decimals(cells: Cells) -> Mask:
 
 
 def _scaled(number: Number, scale: int) -> tuple[int, bool]:
-    """The number without its sign as a multiple of 10 ** -scale, rounded half up, and whether that lost anything."""
+    """The absolute number as a multiple of 10 ** -scale, rounded half up, and whether the rounding changed it."""
     digits = number.digits.lstrip("0")
     surplus = number.after_point - scale
     if not digits or surplus <= 0:
@@ -214,19 +217,19 @@ def _scaled(number: Number, scale: int) -> tuple[int, bool]:
 
 
 def reads_the_same(stored: float, digits: str, after_point: int) -> bool:
-    """Whether a float, written with as many digits as these, the first not zero, gives them again.
+    """Whether a float, rounded to as many digits as `digits` has, gives `digits` again; their first is not zero.
 
-    Where it lies in the middle of two such numbers (2**-24), it is written as either.
+    A float in the middle between two decimal numbers (2**-24) may be rounded to either.
     """
     wanted, exact = Decimal(f"{digits}E{-after_point}"), Decimal(abs(stored))
-    # Not by arithmetic, which would round to 28 digits.
+    # Not by Decimal's arithmetic, which would round to 28 digits.
     roundings = (Context(len(digits), rounding) for rounding in (ROUND_HALF_UP, ROUND_HALF_DOWN))
     return any(wanted == rounding.create_decimal(exact) for rounding in roundings)
 
 
 @dataclass(frozen=True)
 class FloatingPoint:
-    """FLOAT and DOUBLE; `scale` is the digits after the point of FLOAT(m,d), -1 without, `precision` is m."""
+    """FLOAT and DOUBLE. For FLOAT(m,d) `precision` is m and `scale` is d; otherwise `scale` is -1."""
 
     type: str
     single: bool
@@ -237,12 +240,12 @@ class FloatingPoint:
 
     @property
     def digits(self) -> int:
-        """So many significant digits survive always (FLT_DIG, DBL_DIG)."""
+        """The number of significant digits that the type always keeps (FLT_DIG, DBL_DIG)."""
         return 6 if self.single else 15
 
     @property
     def decimal(self) -> FixedPoint | None:
-        """Of FLOAT(m,d), a DECIMAL whose values all survive here, too; None where there is none."""
+        """For FLOAT(m,d), a DECIMAL whose values the type keeps; None if there is none."""
         precision = min(self.precision, self.digits)
         if not 0 <= self.scale < precision:
             return None
@@ -256,7 +259,7 @@ class FloatingPoint:
             cells = cells.without_sign()
         point = cells.points
         pointed = point != 0
-        # A point, and a zero before it, are no significant digits.
+        # The point, and a zero before it, are no significant digits.
         significant = cells.lengths - pointed - (pointed & (cells.first == ord("0")))
         plain = (cells.no_digits == point) & (point & (point - np.uint64(1)) == 0)
         plain &= (cells.lengths > pointed) & (cells.lengths <= LONGEST)
@@ -268,14 +271,14 @@ class FloatingPoint:
         return np.setdiff1d(left, long[keeps(cells.some(long))], assume_unique=True)
 
     def _keep_single(self, cells: Cells) -> Mask:
-        """Which of these, digits with at most one point, FLOAT surely gives back as they are written."""
+        """A mask of the cells, of digits with at most one point, that FLOAT certainly returns as written."""
         values = np.array(cells.texts(slice(None)), "S").astype(np.float64)
         stored = values.astype(np.float32).astype(np.float64)
-        # Less than half of the last digit; how doubles are rounded does not matter where there are so few digits.
+        # Less than half of the last digit; with so few digits the rounding of doubles does not matter.
         return (np.abs(stored - values) < 0.49 * 10.0 ** -cells.after_point()) & (cells.lengths <= SURE_DIGITS)
 
     def _keep_double(self, cells: Cells) -> Mask:
-        """The same for DOUBLE: which are written as short as can be."""
+        """As _keep_single(), for DOUBLE: the cells that are the shortest notation of their number."""
         texts = cells.texts(slice(None))
         return np.array([repr(float(text)) == str(text, "ascii") for text in texts], bool)
 
@@ -284,7 +287,7 @@ class FloatingPoint:
         return rounded("digits", LOST_DIGITS.format(type=self.type))
 
     def loses(self, cells: Cells) -> Mask:
-        """Which surely lose digits and are in range all the same; quicker than judging each."""
+        """A mask of the cells that are in range and certainly lose digits; faster than judging each."""
         if not self.unsigned:
             cells = cells.without_sign()
         some = _decimals(cells)
@@ -292,7 +295,7 @@ class FloatingPoint:
             return np.zeros(len(cells), bool)
         values = np.array(cells.some(some).texts(slice(None)), "S").astype(np.float64)
         stored = values.astype(np.float32).astype(np.float64)
-        # More than half of the last digit, and than what a double may be away from what is written.
+        # More than half of the last digit plus the error of a double.
         sure = 0.51 * 10.0 ** -cells.some(some).after_point() + np.abs(values) * 2.0**-52
         some[some] = np.abs(stored - values) > sure
         return some
@@ -312,7 +315,7 @@ class FloatingPoint:
         return spaces_after(mariadb=self.mariadb) if number.spaces else None
 
     def _survives(self, number: Number, stored: float) -> bool:
-        """Whether what is stored, written with as many digits as the file has, is what the file says."""
+        """Whether the stored number, rounded to as many digits as the file has, equals the number in the file."""
         digits = number.digits.lstrip("0")
         if (
             self.scale >= 0

@@ -1,4 +1,4 @@
-"""Dates and times: what of them a column keeps, and what the servers would make of odd ones."""
+"""Rules for dates and times: which values a column stores unchanged, and what the servers do with unusual ones."""
 
 import re
 from dataclasses import dataclass
@@ -25,7 +25,7 @@ from importer.engine.validation.verdict import (
     spaces_after,
 )
 
-# Between the parts of a date any mark will do (MySQL warns of some); a sign before a time could be an offset's.
+# Any punctuation may separate the parts of a date (MySQL warns of some). A sign before a time could be an offset's.
 _MARK = r"[!-/:-@\[-`{-~]"
 _GAP = r"[!-*,./:-@\[-`{-~]"
 _MOMENT = re.compile(
@@ -49,12 +49,12 @@ MOST_HOURS = 838
 LOST_PART = "The value has a finer fraction of a second than {type} keeps."
 TIME_OF_DAY = "The value has a time of day, which a date does not keep."
 _FIRST_TIMESTAMP = (1970, 1, 1, 0, 0, 1)
-# MariaDB's since 11.5; in between the server decides.
+# MariaDB's limit since 11.5; below it, the server decides.
 _LAST_TIMESTAMP = (2106, 2, 7, 6, 28, 15)
 
 
 class _WithFraction(Protocol):
-    """A kind of time that may lose a part of a second."""
+    """A time type that may lose a fraction of a second."""
 
     type: str
 
@@ -63,11 +63,11 @@ class _WithFraction(Protocol):
         return rounded("fraction of a second", LOST_PART.format(type=self.type))
 
     def loses(self, cells: Cells) -> Mask:
-        """Which surely lose a part of a second, and nothing else; quicker than judging each."""
+        """A mask of the cells that certainly lose a fraction of a second and nothing else; faster than judging each."""
         return self.fractions(cells).lost
 
     def fractions(self, cells: Cells) -> Fractions:
-        """Which cells surely say such a time with a fraction, and which of these lose some of it."""
+        """The cells that are certainly a valid time with a fraction, and those of them that lose digits."""
         ...
 
 
@@ -79,7 +79,7 @@ class Day:
     mariadb: bool
 
     def unusual(self, cells: Cells) -> Offsets:
-        """The numbers of the cells that need to be judged: all but `yyyy-mm-dd` of a day that surely exists."""
+        """The numbers of the cells to judge: all except `yyyy-mm-dd` of a day that certainly exists."""
         return np.flatnonzero(~surely_moment(cells, b"0000-00-00"))
 
     def judge(self, text: str) -> Verdict | None:
@@ -95,7 +95,7 @@ class Day:
 
 @dataclass(frozen=True)
 class Moment(_WithFraction):
-    """DATETIME and TIMESTAMP with `digits` of a fraction of a second."""
+    """DATETIME and TIMESTAMP with `digits` fractional digits."""
 
     type: str
     digits: int
@@ -103,7 +103,7 @@ class Moment(_WithFraction):
     mariadb: bool
 
     def unusual(self, cells: Cells) -> Offsets:
-        """As Day.unusual, with ` hh:mm:ss` or without, and with a fraction of which all is kept."""
+        """As Day.unusual, also usual with ` hh:mm:ss` and with a fraction that the column keeps."""
         usual = self._whole(cells)
         if usual.all():
             return np.arange(0)
@@ -114,7 +114,7 @@ class Moment(_WithFraction):
         return left[~(surely_moment(some, b"0000-00-00") & self._in_range(some))]
 
     def _whole(self, cells: Cells) -> Mask:
-        """Which surely say a moment as yyyy-mm-dd hh:mm:ss, or with a T."""
+        """A mask of the cells that are certainly a valid yyyy-mm-dd hh:mm:ss, or with a T."""
         usual = surely_moment(cells, b"0000-00-00 00:00:00") & self._in_range(cells)
         others = np.flatnonzero(~usual & (cells.lengths == 19))
         if len(others):
@@ -140,13 +140,13 @@ class Moment(_WithFraction):
         return _fraction(moment.part, self.digits, self.type, mariadb=self.mariadb)
 
     def _keeps(self, offset: str) -> bool:
-        """MySQL takes the offset off: for a TIMESTAMP that is the same moment, as the session's zone is +00:00."""
+        """Whether the moment stays the same when MySQL applies the offset: in a session at +00:00, for a TIMESTAMP."""
         return offset == "+00:00" or (self.timestamp and offset != "-00:00")
 
 
 @dataclass(frozen=True)
 class Clock(_WithFraction):
-    """TIME with `digits` of a fraction of a second."""
+    """TIME with `digits` fractional digits."""
 
     type: str
     digits: int
@@ -164,8 +164,8 @@ class Clock(_WithFraction):
         return Fractions.of(cells, 8, surely_clock, self.digits)
 
     def judge(self, text: str) -> Verdict | None:
-        found = _CLOCK.fullmatch(text)
-        if not found:
+        match = _CLOCK.fullmatch(text)
+        if not match:
             if re.fullmatch(r"-?\d{6}", text):
                 sixty = int(text[-4:-2]) > 59 or int(text[-2:]) > 59
                 return invalid_time(self.type) if sixty else None
@@ -174,18 +174,18 @@ class Clock(_WithFraction):
             if isinstance(_moment(text), _Moment):
                 return refused("date", "The value has a date, which a time does not keep.")
             return invalid_time(self.type)
-        if not self.mariadb and (found["sign"] == "+" or found["before"] or found["after"]):
-            return invalid_time(self.type, TRUNCATED if found["sign"] == "+" else MORE_SPACES)
+        if not self.mariadb and (match["sign"] == "+" or match["before"] or match["after"]):
+            return invalid_time(self.type, TRUNCATED if match["sign"] == "+" else MORE_SPACES)
         if (
-            len(found["minute"]) > 2
-            or len(found["sec"] or "") > 2
-            or int(found["minute"]) > 59
-            or int(found["sec"] or 0) > 59
+            len(match["minute"]) > 2
+            or len(match["sec"] or "") > 2
+            or int(match["minute"]) > 59
+            or int(match["sec"] or 0) > 59
         ):
             return invalid_time(self.type)
-        if int(found["hour"]) + 24 * int(found["days"] or 0) > MOST_HOURS:
+        if int(match["hour"]) + 24 * int(match["days"] or 0) > MOST_HOURS:
             return invalid_time(self.type, OUT_OF_RANGE)
-        return _fraction(found["part"] or "", self.digits, self.type, mariadb=self.mariadb)
+        return _fraction(match["part"] or "", self.digits, self.type, mariadb=self.mariadb)
 
 
 @dataclass(frozen=True)
@@ -219,9 +219,12 @@ class Year:
 
 @dataclass(frozen=True)
 class _Moment:
-    """What a text says: year to day, hour to second, and how it says so.
+    """The parts of a date with or without a time, and its notation.
 
-    `year_digits` is how long its year is, `seconds` whether it goes as far as that.
+    `date`: year, month, day. `clock`: hour, minute, second. `part`: the digits of the fraction. `year_digits`: the
+    number of digits of the year. `seconds`: whether it has seconds. `marks`: whether other separators than - and : are
+    in it. `spaces`: whether it has spaces before, after, or more than one between date and time. `other_gap`: whether a
+    character other than T or a space separates date and time.
     """
 
     date: tuple[int, int, int]
@@ -236,12 +239,12 @@ class _Moment:
 
 
 def _moment(text: str) -> "_Moment | str":
-    """What the text says; "" if nothing that both servers could read."""
-    found = _COMPACT.fullmatch(text) or _MOMENT.fullmatch(text)
-    if not found:
+    """Parse a date with or without a time; "" for a text that not both servers can read."""
+    match = _COMPACT.fullmatch(text) or _MOMENT.fullmatch(text)
+    if not match:
         return ""
     parts = {"before": "", "after": "", "first": "-", "second": "-", "third": ":", "fourth": ":", "between": " "}
-    parts |= {"offset": "", **{name: value for name, value in found.groupdict().items() if value is not None}}
+    parts |= {"offset": "", **{name: value for name, value in match.groupdict().items() if value is not None}}
     numbers = [int(parts.get(name, "0")[-9:]) for name in ("year", "month", "day", "hour", "minute", "sec")]
     gap = parts["between"]
     return _Moment(
@@ -258,7 +261,7 @@ def _moment(text: str) -> "_Moment | str":
 
 
 def _oddity(moment: _Moment, type_: str, *, mariadb: bool) -> Verdict | None:
-    """What keeps any kind of date out."""
+    """The verdict that applies to every type with a date."""
     if not _exists(moment):
         return invalid_time(type_, TRUNCATED if any(moment.date) else OUT_OF_RANGE)
     if moment.year_digits < 4:
@@ -288,7 +291,7 @@ def _exists(moment: _Moment) -> bool:
 
 
 def _fraction(part: str, digits: int, type_: str, *, mariadb: bool) -> Verdict | None:
-    """MariaDB cuts a fraction, MySQL rounds it; only MariaDB says so, and only from the seventh digit on."""
+    """MariaDB cuts a fraction, MySQL rounds it. Only MariaDB gives a Note, and only for a seventh digit or more."""
     noted = mariadb and len(part) > MOST_FRACTION
     if part[digits:].strip("0"):
         return rounded(TRUNCATED if noted else "fraction of a second", LOST_PART.format(type=type_), noted=noted)

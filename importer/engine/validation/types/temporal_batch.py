@@ -1,4 +1,4 @@
-"""Times in many cells at once: which surely name a day and a time that exist."""
+"""Recognizes in many cells at once dates and times that certainly exist."""
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
@@ -8,11 +8,11 @@ import numpy as np
 from importer.engine.source.arrays import Mask, Words
 from importer.engine.validation.cell_batch import Cells
 
-# Digits of a second. MariaDB says a Note for more, even for zeros.
+# Fractional digits of seconds. MariaDB gives a Note for more, even for zeros.
 MOST_FRACTION = 6
 
-# Times a word in which only the four digits of month and day are left, `Y-MM-DD ` from its lowest byte on, this puts
-# them side by side into the highest sixteen bits; _CLOCK_PACKED the same with those of `HH:M.:S.`.
+# _DAY_DIGITS masks the four digits of month and day in a word `Y-MM-DD ` (from its lowest byte on). A multiplication by
+# _DAY_PACKED moves them into the highest sixteen bits. The _CLOCK constants do so with the digits of `HH:M.:S.`.
 _DAY_DIGITS, _DAY_PACKED = np.uint64(0x000F_0F00_0F0F_0000), np.uint64(0x0000_0001_1010_0100)
 _CLOCK_DIGITS, _CLOCK_PACKED = np.uint64(0x000F_0000_0F00_0F0F), np.uint64(0x0001_1001_0000_1000)
 
@@ -22,14 +22,14 @@ def _packed(word: Words, digits: np.uint64, factor: np.uint64) -> Words:
 
 
 def _table(texts: Iterable[str], digits: np.uint64, factor: np.uint64) -> Mask:
-    """By the packed digits of a word: whether it is one of these texts of eight characters."""
+    """A table by a word's packed digits: whether the word is one of these texts of eight characters."""
     table = np.zeros(2**16, bool)
     table[_packed(np.array([text.encode() for text in texts], "S8").view("<u8"), digits, factor)] = True
     return table
 
 
 _MONTHS = {month: 28 if month == 2 else 30 if month in (4, 6, 9, 11) else 31 for month in range(1, 13)}
-# The days that each year has.
+# The days that exist in every year.
 _DAYS = _table(
     (f"y-{month:02}-{day:02} " for month, last in _MONTHS.items() for day in range(1, last + 1)),
     _DAY_DIGITS,
@@ -41,15 +41,15 @@ _CLOCKS = _table(
     _CLOCK_PACKED,
 )
 _LEAP_DAY = b"02-29"
-# By the last two digits of a year, or by the first two of one that ends in 00: whether it surely has that day.
+# By the last two digits of a year, or by the first two of a year that ends in 00: whether it certainly is a leap year.
 _LEAP = np.array([year % 4 == 0 and year != 0 for year in range(100)])
-# In the word `hh:mm:ss`: what makes 6 in place of the first digit of minute or second carry, and where to.
+# For a word `hh:mm:ss`: the addend by which a 6 or more as first digit of minute or second carries, and the carry bits.
 _SIX, _CARRY = np.uint64(0x0A << 24 | 0x0A << 48), np.uint64(0x40 << 24 | 0x40 << 48)
 _DATE = len("0000-00-00")
 
 
 def surely_moment(cells: Cells, pattern: bytes) -> Mask:
-    """Which cells look like the pattern, a date that a time may follow, and name a day and a time that exist."""
+    """A mask of the cells that match the pattern, a date with or without a time, and are a day and time that exist."""
     surely = cells.match(pattern)
     if len(pattern) > _DATE:
         surely &= _CLOCKS[_packed(cells.word(), _CLOCK_DIGITS, _CLOCK_PACKED)]
@@ -65,7 +65,7 @@ def surely_moment(cells: Cells, pattern: bytes) -> Mask:
 
 
 def _leap_days(cells: Cells, before_end: int) -> Mask:
-    """Which of the cells with a date so many bytes before their ends name a 29th of February that surely exists."""
+    """A mask of the cells whose date, `before_end` bytes before their end, is a 29 February that certainly exists."""
     year, century = _pair(cells, before_end + 7), _pair(cells, before_end + 9)
     leap = np.where(year, _LEAP[year], _LEAP[century])
     for at, byte in enumerate(reversed(_LEAP_DAY), before_end + 1):
@@ -74,7 +74,7 @@ def _leap_days(cells: Cells, before_end: int) -> Mask:
 
 
 def _pair(cells: Cells, before_end: int) -> Words:
-    """The number that two digits make, the last of them so many bytes before the cells' ends."""
+    """The number of two digits, the last of which is `before_end` bytes before the cells' ends."""
     return cells.digit_before_end(before_end + 1) * 10 + cells.digit_before_end(before_end)
 
 
@@ -84,14 +84,16 @@ def _below_sixty(word: Words) -> Mask:
 
 
 def surely_clock(cells: Cells) -> Mask:
-    """Which cells are hh:mm:ss with minutes and seconds that exist."""
+    """A mask of the cells that are hh:mm:ss with valid minutes and seconds."""
     return cells.match(b"00:00:00") & _below_sixty(cells.word())
 
 
 @dataclass(frozen=True)
 class Fractions:
-    """Masks of cells: which end in a fraction of a second behind what `surely` knows, and which of these lose some of
-    it where only so many digits are kept. A longer fraction than MariaDB takes without a Note is neither.
+    """Masks of cells with a fraction of a second after a valid time.
+
+    `known`: these cells. `lost`: those of them that lose digits in the column. A fraction of more than MOST_FRACTION
+    digits is in neither.
     """
 
     known: Mask
@@ -99,14 +101,17 @@ class Fractions:
 
     @classmethod
     def of(cls, cells: Cells, length: int, surely: Callable[[Cells], Mask], digits: int) -> "Fractions":
-        """`length` is that of what `surely` knows."""
+        """The masks for a column with `digits` fractional digits.
+
+        `surely`: recognizes valid times of `length` bytes.
+        """
         known, lost = np.zeros(len(cells), bool), np.zeros(len(cells), bool)
         for part in range(1, MOST_FRACTION + 1):
-            found = np.flatnonzero(cells.lengths == length + 1 + part)
-            if not len(found):
+            numbers = np.flatnonzero(cells.lengths == length + 1 + part)
+            if not len(numbers):
                 continue
-            head, tail = cells.some(found).split(1 + part)
-            known[found] = surely(head) & tail.match(b"." + b"0" * part)
+            head, tail = cells.some(numbers).split(1 + part)
+            known[numbers] = surely(head) & tail.match(b"." + b"0" * part)
             if part > digits:
-                lost[found] = known[found] & ~tail.zeros_at_end(np.full(len(found), part - digits))
+                lost[numbers] = known[numbers] & ~tail.zeros_at_end(np.full(len(numbers), part - digits))
         return cls(known, lost)

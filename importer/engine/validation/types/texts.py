@@ -1,4 +1,4 @@
-"""Texts, bytes, lists of words: what of them a column keeps."""
+"""Rules for texts, bytes, ENUM and SET, BIT and geometries: which values a column stores unchanged."""
 
 import re
 from collections.abc import Iterable
@@ -22,23 +22,23 @@ from importer.engine.validation.verdict import (
 
 LOST_SPACES = "Spaces at the end of the value are left out."
 OTHER_CASE = "The value is written otherwise than the member of {type} that is stored."
-# More members than this are looked up one by one.
+# Cells are compared with this many members at once; other members are looked up cell by cell.
 MANY_MEMBERS = 64
 _LONGER_IN_FILE = re.compile(rb"([^\0\r\n0-9A-Za-z])\1|\\")
-# What all servers take as white space at the end of a text.
+# The characters that all servers count as white space at the end of a text.
 _WHITE = " \t\n\v\f\r"
 
 
 @dataclass(frozen=True)
 class Text:
-    """CHAR and VARCHAR of `most` characters, and the TEXT types, whose `most` is in bytes."""
+    """CHAR and VARCHAR of `most` characters, and the TEXT types of `most` bytes."""
 
     type: str
     most: int
     fixed: bool = False
 
     def unusual(self, cells: Cells) -> Offsets:
-        """The numbers of the cells that need to be judged: all that may be too long, or end in spaces that get lost."""
+        """The numbers of the cells to judge: those that may be too long, or end in spaces that CHAR strips."""
         unusual = np.flatnonzero(cells.lengths > self.most) if cells.longest > self.most else np.arange(0)
         if len(unusual):
             unusual = unusual[cells.some(unusual).characters() > self.most]
@@ -51,26 +51,26 @@ class Text:
         return rounded("spaces", LOST_SPACES)
 
     def loses(self, cells: Cells) -> Mask:
-        """Which surely lose the spaces at their end, and nothing else; quicker than judging each."""
+        """A mask of the cells that certainly lose trailing spaces and nothing else; faster than judging each."""
         result: Mask = (cells.last == ord(" ")) & (cells.lengths > 0) & (cells.lengths <= self.most) & self.fixed
         return result
 
     def keeps(self, size: int) -> bool:
-        """Whether it keeps any text of so many bytes: no character has less than one."""
+        """Whether the column keeps every text of `size` bytes, since no character has less than one byte."""
         return size <= self.most and not self.fixed
 
     def judge(self, text: str) -> Verdict | None:
         return self.judge_pieces((text,))
 
     def judge_pieces(self, pieces: Iterable[str]) -> Verdict | None:
-        """The same of a text that comes in pieces."""
+        """The verdict about a text in pieces."""
         size, last = 0, ""
         for piece in pieces:
             if piece[max(0, self.most - size) :].strip(_WHITE):
                 return too_long(self.type)
             size, last = size + len(piece), piece or last
         if size > self.most:
-            # CHAR loses trailing spaces without a word, whatever their number.
+            # CHAR loses any number of trailing spaces silently.
             return rounded("spaces" if self.fixed else TRUNCATED, LOST_SPACES, noted=not self.fixed)
         return self.loss if self.fixed and last.endswith(" ") else None
 
@@ -86,8 +86,9 @@ class Bytes:
     fixed: bool = False
 
     def unusual(self, cells: Cells) -> Offsets:
-        """As Text.unusual; BINARY fills what is shorter with zero bytes, and a doubled quote or an escape is longer in
-        the file."""
+        """As Text.unusual. All shorter values of BINARY, which it pads with zero bytes; all cells of a block with
+        doubled quotes or escapes, with which a value is longer in the file.
+        """
         if self.fixed and _LONGER_IN_FILE.search(cells.page.data):
             return np.arange(len(cells))
         if self.fixed:
@@ -95,14 +96,14 @@ class Bytes:
         return np.flatnonzero(cells.lengths > self.most) if cells.longest > self.most else np.arange(0)
 
     def keeps(self, size: int) -> bool:
-        """As Text.keeps."""
+        """Whether the column keeps all values of `size` bytes."""
         return size <= self.most and not self.fixed
 
     def judge(self, value: bytes) -> Verdict | None:
         return self.judge_pieces((value,))
 
     def judge_pieces(self, pieces: Iterable[bytes]) -> Verdict | None:
-        """The same of bytes that come in pieces."""
+        """The verdict about bytes in pieces."""
         size = sum(map(len, pieces))
         if size > self.most:
             return too_long(self.type)
@@ -113,14 +114,14 @@ class Bytes:
 
 @dataclass(frozen=True)
 class Members:
-    """ENUM, and SET with `several`. A word is one of the list as it is written there; digits are no positions."""
+    """ENUM, and SET with `several`. A word must equal a member exactly; digits are not read as a position."""
 
     type: str
     members: tuple[str, ...]
     several: bool
 
     def unusual(self, cells: Cells) -> Offsets:
-        """As Text.unusual: all that is no single member."""
+        """The numbers of the cells to judge: all that are no single member."""
         left = np.arange(len(cells))
         for member in self.members[:MANY_MEMBERS]:
             if not len(left):
@@ -142,7 +143,7 @@ class Members:
 
 @dataclass(frozen=True)
 class Bits:
-    """BIT(n), which takes the bytes of the field as they are."""
+    """BIT(n), which stores the bytes of the field unchanged."""
 
     of_bytes: ClassVar = True
 
@@ -150,7 +151,7 @@ class Bits:
     bits: int
 
     def unusual(self, cells: Cells) -> Offsets:
-        """All of them."""
+        """All cells."""
         return np.arange(len(cells))
 
     def judge(self, value: bytes) -> Verdict | None:
@@ -165,12 +166,12 @@ class Bits:
 
 @dataclass(frozen=True)
 class Geometry:
-    """GEOMETRY and its kinds, which take no text."""
+    """The geometry types, which accept no text."""
 
     type: str
 
     def unusual(self, cells: Cells) -> Offsets:
-        """All of them."""
+        """All cells."""
         return np.arange(len(cells))
 
     def judge(self, _text: str) -> Verdict | None:
