@@ -11,9 +11,10 @@ from pathlib import Path
 import pytest
 
 from importer.connections.connection_kinds import KINDS as CONNECTION_KINDS
+from importer.engine.errors import Problem
 from importer.engine.plan.methods import METHODS
-from importer.engine.plan.option_specs import SPEED, OptionKind
-from importer.engine.plan.options import Options
+from importer.engine.plan.option_specs import AS_PLANNED, OPTIONS, SPEED, OptionKind
+from importer.engine.plan.options import Options, check_options
 from importer.notifications.channel_kinds import KINDS as CHANNEL_KINDS
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -106,8 +107,33 @@ def test_the_settings_page_has_each_option_with_its_choices_and_default(option):
     assert [each for each in option.choices if each and each not in row] == []
     if option.kind is OptionKind.SWITCH:
         assert row.rstrip(" |").endswith("on" if default else "off")
+    elif default is None:
+        assert row.split(" | ")[-1].startswith("planned" if option.unset == AS_PLANNED else "none")
     elif isinstance(default, str) and default:
         assert f"| `{default}`" in row
+
+
+ROW_OPTIONS = [option for option in OPTIONS if option.flag and option not in SPEED]
+
+
+@pytest.mark.parametrize("option", ROW_OPTIONS, ids=lambda option: option.name)
+def test_the_importing_page_has_each_option_for_rows_with_its_choices(option):
+    page = (ROOT / "docs" / "importing.md").read_text()
+    assert f"`{option.flag}" in page
+    default = getattr(Options(), option.name)
+    others = [each for each in option.choices if each != default]
+    assert [each for each in others if not re.search(rf"`(?:[^`]*\W)?{each}\b[^`]*`", page)] == []
+
+
+@pytest.mark.parametrize("option", [each for each in OPTIONS if each.bounds], ids=lambda option: option.name)
+def test_default_of_a_bounded_option_is_within_its_bounds_and_beyond_them_is_refused(option):
+    least, most = option.limits
+    default = getattr(Options(), option.name)
+    assert default is None or least <= default <= most
+    for value in (least - 1, most + 1):
+        with pytest.raises(Problem) as refused:
+            check_options(Options(**{option.name: value}))
+        assert refused.value.option == option.name
 
 
 def test_the_settings_page_has_no_option_that_is_not_declared():

@@ -14,6 +14,7 @@ from importer.engine.target.write_modes import MODES
 from importer.engine.units import MIB
 
 MOST_PARALLELISM = 64
+AS_PLANNED = "as planned"
 # The servers' own limit.
 MOST_PARTITIONS = 8192
 
@@ -42,7 +43,7 @@ class OptionSpec:
 
     `about` says what it does and its disadvantage, `answers` what each value means. A choice has `choices`, a number or
     size `bounds` (least and most; None is always possible). `examples` are values that a lab may try, "" where a lab
-    cannot vary the option because it changes which rows arrive.
+    cannot vary the option because it changes which rows arrive. `unset` is the meaning of no value.
     """
 
     name: str
@@ -55,6 +56,7 @@ class OptionSpec:
     choices: tuple[str, ...] = ()
     bounds: tuple[int, int] | None = None
     examples: str = ""
+    unset: str = "none"
 
     @property
     def offered(self) -> dict[str, str]:
@@ -65,12 +67,6 @@ class OptionSpec:
     def tunable(self) -> bool:
         """Whether a lab may vary it."""
         return bool(self.examples)
-
-    @property
-    def unset(self) -> str:
-        """The meaning of no value."""
-        planned = self.name in ("parallelism", "chunk_bytes", "rows_per_statement")
-        return "as planned" if planned else "none"
 
     @property
     def limits(self) -> tuple[int, int]:
@@ -184,6 +180,7 @@ OPTIONS: tuple[OptionSpec, ...] = (
         "For the INSERT methods: more rows save round trips, up to about 1,000; fewer keep statements small",
         bounds=(1, 100_000),
         examples="for INSERT: 100, 1000",
+        unset=AS_PLANNED,
     ),
     OptionSpec(
         "parallelism",
@@ -193,6 +190,7 @@ OPTIONS: tuple[OptionSpec, ...] = (
         "How many load side by side; more than the server has processors for only wait for each other",
         bounds=(1, MOST_PARALLELISM),
         examples="numbers: 1, 2, 4",
+        unset=AS_PLANNED,
     ),
     OptionSpec(
         "chunk_bytes",
@@ -202,6 +200,7 @@ OPTIONS: tuple[OptionSpec, ...] = (
         "Most bytes of a chunk, which is counted, and repeated if need be, by itself; small ones share a transaction",
         bounds=(1, 65_536 * MIB),
         examples="sizes: 256K, 1M, 4M",
+        unset=AS_PLANNED,
     ),
     OptionSpec(
         "commit_rows",

@@ -1,4 +1,4 @@
-"""What somebody may ask of an import."""
+"""The options of an import, and the checks of their values."""
 
 from dataclasses import dataclass, field
 
@@ -12,23 +12,24 @@ from importer.engine.target import write_modes
 
 @dataclass(frozen=True)
 class Options:
-    """What somebody asked for; None leaves the choice to the planner, or sets no limit. Sizes are bytes.
+    """The requested settings. None leaves the choice to the planner, or sets no limit. Sizes are bytes.
 
-    `on_error` "reject" goes on without the rows that the table would not take, up to `max_rejects` of them and
-    `max_reject_percent` of the file's rows. `rounding` says what becomes of a row with a number, a time or a text that
-    would lose digits or trailing spaces: "notice" loads and counts it, "reject" treats it as a bad one. `verify` "full"
-    reads every value back and compares it with the file. Without `checks` nobody looks for values that
-    the server would change without a word.
+    Rows: `on_error` "reject" leaves out the rows that the table refuses, up to `max_rejects` rows and
+    `max_reject_percent` of the file's rows. `rounding` concerns rows with a number, a time or a text that would lose
+    digits or trailing spaces: "notice" loads and counts them, "reject" rejects them. `verify` "full" reads every value
+    back and compares it with the file. `checks` False turns off the search for values that the server would change
+    without an error.
 
-    How it is loaded: `method` and `rows_per_statement` (for the INSERT methods), chunks of at most `chunk_bytes` and
-    `commit_rows`, each one transaction unless small ones share one, `parallelism` of them at once. `indexes` "defer"
-    takes those that refuse no row off an empty table and puts them back afterwards, `foreign_keys` "defer" the same of
-    foreign keys. `sort` "key" loads a copy in the order of the primary key. `partitions` (by hash) are of a table that
-    mode create makes; `load_as` "myisam" stages rows in a MyISAM table that is converted at the end.
+    Speed: `method`, and `rows_per_statement` for the INSERT methods. Chunks have at most `chunk_bytes` and
+    `commit_rows`; each is one transaction, unless small chunks share one; `parallelism` chunks load in parallel.
+    `indexes` "defer" drops the keys of an empty table that refuse no row, and adds them again afterwards;
+    `foreign_keys` "defer" does so with foreign keys. `sort` "key" loads a copy sorted by the primary key. `partitions`
+    (by hash) are those of a table that mode create makes. `load_as` "myisam" stages rows in a MyISAM table that is
+    converted at the end.
 
-    What is set for it: `unique_checks`, `foreign_key_checks`, `isolation` ("" is READ-COMMITTED),
-    `lock_table` and the variables in `session` for each loading session; those in `server_variables` for the whole
-    server while the import runs, which are then put back.
+    Sessions: `unique_checks`, `foreign_key_checks`, `isolation` ("" is READ-COMMITTED), `lock_table` and the variables
+    in `session` apply to each loading session. `server_variables` apply to the whole server while the import runs, and
+    are then restored.
     """
 
     mode: str = "append"
@@ -58,17 +59,17 @@ class Options:
 
     @property
     def ordered(self) -> bool:
-        """Whether it depends on the order of the chunks which of two rows with one key stays."""
+        """Whether chunks must load in the file's order: of two rows with one key, the order decides which stays."""
         return write_modes.loads_in_order(self.mode, self.on_duplicate)
 
     @property
     def leaves_out(self) -> bool:
-        """Whether rows may be left out, which are then kept beside the import."""
+        """Whether rows may be left out. They are then stored as rejects of the import."""
         return self.on_error == "reject" or self.on_duplicate == "skip"
 
     @property
     def limits_rejects(self) -> bool:
-        """Whether too many rejected rows end the import."""
+        """Whether the import has a limit of rejected rows."""
         return self.max_rejects is not None or self.max_reject_percent is not None
 
 

@@ -1,4 +1,4 @@
-"""What will be done and why: values, which the planner makes and everybody else follows."""
+"""The plan of an import: the settings that the planner decided, with a reason for each."""
 
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -15,9 +15,9 @@ from importer.engine.validation import ValidationRules
 
 @dataclass(frozen=True)
 class Reason:
-    """One choice and why it was made; `holds_back` marks what keeps the load slower than it could be.
+    """A choice and its reason. `holds_back` marks a choice that makes the load slower than it could be.
 
-    `option` is the field of Options that it decides, "" where there is none: pages show the reason beside it.
+    `option` is the field of Options that the choice decides, "" for none: pages show the reason next to that option.
     """
 
     choice: str
@@ -52,9 +52,9 @@ class LoadStatements:
 
 @dataclass(frozen=True)
 class ImportPlan:
-    """How a file goes into a table: everything a worker needs besides the file and the address.
+    """Everything a worker needs to load the file, except the file and the address.
 
-    `table` is what the chunks load into: the target's table, or where the mode stages, the job's staging table.
+    `table` is the table that the chunks load into: the target, or the job's staging table if the mode stages.
     """
 
     statements: LoadStatements
@@ -62,52 +62,53 @@ class ImportPlan:
     table: str
     chunk_bytes: int
     parallelism: int
-    # Table.digest as planned, of a staging table once it is made: a chunk is refused when the table has changed since.
+    # Table.digest of `table` when the plan was made; of a staging table, when it was created. A chunk is refused if
+    # the table has changed since.
     table_digest: str
-    # The columns in the order of the file's fields; "" for a field that is left out.
+    # The column of each field, in the file's order; "" for a field that is not loaded.
     fields: tuple[str, ...]
     reasons: tuple[Reason, ...]
-    # None where the checks are off (Options.checks).
+    # None if the checks are off (Options.checks).
     exactness: ValidationRules | None = None
-    # Each chunk must be in before the next one starts: which of two rows with one key stays depends on it.
+    # Whether chunks load one after another: the order decides which of two rows with one key stays.
     ordered: bool = False
-    # False: what a chunk has put into the staging table stays there (no_rollback.py).
+    # False if rows of a failed chunk stay in the staging table (load/non_transactional.py).
     rolls_back: bool = True
-    # What columns without a field get, besides texts: some of mapping.SOURCES.
+    # The sources of generated columns, except constant texts: some of mapping.columns.SOURCES.
     sources: tuple[str, ...] = ()
-    # Where the mode stages: how the rows come from `table` into their own.
+    # If the mode stages: how the rows get from `table` into the target.
     staged: Staged | None = None
-    # The most rows of a chunk, None for any number; the most bytes of the first one, 0 for as many as of the others; in
-    # how many chunks at least what is left of the data is cut, 0 for any number.
+    # The most rows of a chunk, None for no limit; the most bytes of the first chunk, 0 for those of the others; the
+    # fewest chunks into which the rest of the data is cut at any time, 0 for no limit.
     chunk_rows: int | None = None
     first_chunk_bytes: int = 0
     last_chunks: int = 0
-    # The most bytes of chunks that may share a transaction (together.py); 0 where each has its own.
+    # The most bytes of chunks that share a transaction (load/shared_transaction.py); 0 if each has its own.
     transaction_bytes: int = 0
-    # What is read back of each chunk, if all of it is to be compared with the file (Options.verify).
+    # The columns that are read back and compared with the file (Options.verify); None for none.
     readback: Readback | None = None
-    # What the rows are sorted by, if the chunks are those of a sorted copy.
+    # The sort key of the copy from which chunks are cut; None for the file itself.
     sorted_by: SortKey | None = None
-    # Variables of each loading session, besides connection.LOADER_SESSION or instead of what stands there.
+    # Variables of each loading session, in addition to connection.LOADER_SESSION or instead of its values.
     session: dict[str, int | str] = field(default_factory=dict)
-    # Each chunk holds the table, and the ledger, alone (engine/load/table_lock.py).
+    # Whether each chunk locks the table and the ledger (load/table_lock.py).
     lock_table: bool = False
-    # What is changed on the target for the time of the job, and put back.
+    # Changes on the target for the duration of the job, which are then undone.
     temporary_changes: TemporaryChanges | None = None
-    # Table, server and the order of the file as they were when it was planned (planner/initial_conditions.py).
+    # Facts of table, server and file when the plan was made (planner/initial_conditions.py).
     seen: dict[str, int | float | str | bool] = field(default_factory=dict)
 
     @cached_property
     def numbers(self) -> tuple[str, ...]:
-        """What the feed puts before each record: some of numbering.NUMBERS, in their order."""
+        """The numbers that the feed puts before each record: some of feed.row_numbers.NUMBERS, in their order."""
         return tuple(name for name in NUMBERS if name in self.sources)
 
     @property
     def chunk_sizes(self) -> ChunkSizes:
-        """How large the scan may make the chunks."""
+        """The limits of the scan for chunks."""
         return ChunkSizes(self.chunk_bytes, self.chunk_rows, self.first_chunk_bytes, self.last_chunks)
 
     @property
     def final_table(self) -> str:
-        """The table that the rows are for."""
+        """The table that has the rows in the end."""
         return self.staged.table if self.staged else self.table

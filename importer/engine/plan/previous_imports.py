@@ -1,4 +1,4 @@
-"""What earlier imports into the same table have measured, for the planner to go by where the difference is clear."""
+"""Finds settings that were clearly faster in earlier imports into the same table."""
 
 import statistics
 from collections.abc import Sequence
@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 Choice = str | int
 
-# So many imports each way, and so much faster: two runs of one and the same import differ by some percent.
+# Imports needed with each setting, and the ratio of their medians: two runs of the same import differ by some percent.
 FEWEST = 2
 CLEARLY = 1.15
 SETTINGS = ("method", "indexes", "parallelism")
@@ -14,7 +14,7 @@ SETTINGS = ("method", "indexes", "parallelism")
 
 @dataclass(frozen=True)
 class PastImport:
-    """An import that succeeded: how it was loaded, and the rows a second from its start to its end."""
+    """A successful import: its settings, and its rows a second from start to end."""
 
     method: str
     indexes: str  # "keep" or "defer"
@@ -24,7 +24,7 @@ class PastImport:
 
 @dataclass(frozen=True)
 class Preference:
-    """A value of a setting that was clearly faster here than the one that would be chosen otherwise."""
+    """A value of a setting that was clearly faster here than the default."""
 
     value: Choice
     times: float
@@ -37,21 +37,21 @@ class Preference:
 
 @dataclass(frozen=True)
 class Past:
-    """Earlier imports of about as much data into the same table, on the same server, in the same mode."""
+    """Earlier imports of a similar size into the same table, on the same server, in the same mode."""
 
     runs: tuple[PastImport, ...] = ()
 
     def preferred(self, setting: str, default: Choice) -> Preference | None:
-        """What has been clearly faster than `default`, one of SETTINGS being different and the others alike.
+        """The value of `setting` that was clearly faster than `default`, other SETTINGS equal; None for none.
 
-        Clearly: at least FEWEST imports each way, CLEARLY times the median, and the slowest of the better ones ahead of
-        the fastest of the others. None where that is not so: the default stands.
+        Clearly faster means: at least FEWEST imports with each value, a median CLEARLY times as high, and the slowest
+        of the faster imports ahead of the fastest of the others.
         """
         groups: dict[tuple[Choice, ...], list[PastImport]] = {}
         for run in self.runs:
             groups.setdefault(self._others(run, setting), []).append(run)
-        found = [each for alike in groups.values() for each in self._among(alike, setting, default)]
-        return max(found, key=lambda each: each.times, default=None)
+        faster = [each for equal in groups.values() for each in self._among(equal, setting, default)]
+        return max(faster, key=lambda each: each.times, default=None)
 
     def _among(self, runs: Sequence[PastImport], setting: str, default: Choice) -> list[Preference]:
         rates: dict[Choice, list[float]] = {}

@@ -1,9 +1,7 @@
-"""Read back what was loaded and compare it with the file, value by value: what `verify=full` means.
+"""Declares what is read back after a load and compared with the file, value by value (option `verify` "full").
 
-It happens before COMMIT, in the transaction that loaded the chunk: a chunk with a difference leaves nothing behind.
-Rows are found again by a key whose columns come from the file as they are.
-
-In reading order: what is read back (here), same_value, rows, large_rows, comparison.
+The comparison runs before COMMIT, in the transaction that loaded the chunk: a chunk with a difference is rolled back.
+Rows are found again by a key whose columns take their fields unchanged. load/readback/ does the work.
 """
 
 from collections.abc import Iterable, Sequence
@@ -21,8 +19,8 @@ from importer.engine.schema.table import Column, Key, Table
 class Reading:
     """A column that is compared, and the field (from 0) that goes into it.
 
-    `expression` is SQL for its value over the field's text, `said.f<field>`; "" where the text goes in as it is, or as
-    NULL if it is one of `null_markers`.
+    `expression` is SQL that computes its value from the field's text, `said.f<field>`; "" if the text is stored
+    unchanged, or as NULL if it is one of `null_markers`.
     """
 
     column: Column
@@ -37,7 +35,7 @@ class Reading:
 
 @dataclass(frozen=True)
 class Readback:
-    """What is read back from a table. Rows are found by the columns of `key`; `rounding`: lost digits are no fault."""
+    """The columns that are read back from a table. `key` finds the rows; `rounding` permits lost digits."""
 
     schema: str
     table: str
@@ -47,7 +45,7 @@ class Readback:
 
     @classmethod
     def of(cls, table: Table, mapping: Sequence[ColumnMapping], rounding: str) -> "Readback":
-        """For every column that a field goes into. Raises Problem if the rows cannot be found again."""
+        """Reads back every column that takes a field. Raises Problem if no key finds the rows again."""
         readings = tuple(
             _reading(number, each, table.column(each.column)) for number, each in enumerate(mapping) if each.column
         )
@@ -62,20 +60,20 @@ class Readback:
 
     @cached_property
     def key_families(self) -> tuple[tuple[int, Family], ...]:
-        """Where the key's values stand among the readings, and of which family they are."""
+        """The position of each column of the key among the readings, and the family of its type."""
         return tuple((at, self.readings[at].column.column_type.family) for at in self.key_positions)
 
 
 def _reading(number: int, mapping: ColumnMapping, column: Column) -> Reading:
-    asked = mapping.transforms or mapping.datetime_format
-    sql = expression(f"said.f{number}", mapping, column) if asked else ""
+    converted = mapping.transforms or mapping.datetime_format
+    sql = expression(f"said.f{number}", mapping, column) if converted else ""
     return Reading(column, number, () if sql else mapping.null_markers, sql)
 
 
 def key_for(table: Table, as_they_are: Iterable[str]) -> Key:
-    """A unique key by which each row is found again; `as_they_are` are the columns that take a field unchanged.
+    """A unique key that finds each row again; `as_they_are` are the columns that take a field unchanged.
 
-    Raises Problem if there is none: the rows of the file could then not be told from those that were there before.
+    Raises Problem if there is none: rows of the file could not be distinguished from older rows.
     """
     given = {name.lower() for name in as_they_are}
     known = {column.name.lower(): column for column in table.columns}

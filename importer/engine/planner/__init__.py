@@ -1,8 +1,8 @@
-"""From a file, a table, a server and what was asked for to a plan, with the reason for each choice.
+"""Plans an import: decides method, statements, chunks and settings from the context, with a reason for each choice.
 
-One file for each decision: method, statements, parallelism (network), chunks, order, sessions, index_policy; `refusals`
-forbid, the others explain: reading, as_bytes, keeping, holding, replication, auto_increment. `seen` keeps what it was
-like before. All of them look at the same Case.
+`preconditions` refuse imports that no setting can make safe. `decisions/` has one module for each decision, `reasons/`
+one for each subject that the plan only explains. `initial_conditions` records table and server as they were before the
+load. All of them read one PlanningContext.
 """
 
 from dataclasses import replace
@@ -47,9 +47,9 @@ __all__ = ["PlanningContext", "make_plan"]
 
 
 def make_plan(context: PlanningContext) -> ImportPlan:
-    """Decide how the file of the context goes into its table. Raises Problem with the first thing that forbids it."""
+    """The plan for the context's file and table. Raises Problem, with advice, if the import is not possible."""
     check_options(context.options)
-    context = _as_it_will_load(context)
+    context = _as_loaded(context)
     _check(context)
     staged = _staged(context)
     method, method_reason = choose_method(context)
@@ -101,14 +101,14 @@ def make_plan(context: PlanningContext) -> ImportPlan:
     )
 
 
-def _as_it_will_load(context: PlanningContext) -> PlanningContext:
-    """With the server as it is meanwhile, and what single INSERTs with autocommit come to."""
+def _as_loaded(context: PlanningContext) -> PlanningContext:
+    """The context with the server's variables during the load, and the commits of the method."""
     options = with_commits_of(context.options)
     return replace(context, options=options, server=with_requested_variables(context.server, options))
 
 
 def _check(context: PlanningContext) -> None:
-    """Raise Problem with the first thing that forbids it."""
+    """Raise Problem, with advice, if the import is not possible."""
     options = context.options
     check_server(context.server)
     check_table(context.table, options.mode)

@@ -1,4 +1,4 @@
-"""Everything that the planner looks at before it decides."""
+"""The input of the planner: the file, the table, the server, the options, and what was measured before."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -22,13 +22,12 @@ from importer.engine.target.staging import staging_name
 
 @dataclass(frozen=True)
 class PlanningContext:
-    """`data_bytes` of records that are to go into a table, as asked for by `options`.
+    """`data_bytes` are the bytes of the records, without header. `options` are the requested settings.
 
-    `job` is the job's key and `create` the statement that makes the staging table, for modes that need them. `packing`
-    is how the file is packed, "" for not at all. `distance` is None where it was not measured, or the server is local.
-    `record_bytes` is what a record of the file has on average, 0 where that is not known.
-    `key_order` is how far a sample of the file is from the order of the primary key, where that was looked at;
-    `sorted_by` what a job's chunks, if they are cut already, are sorted by.
+    `job` is the job's key, and `create` the statement that makes the staging table: for the modes that stage. `packing`
+    is the compression of the file, "" for none. `distance` is None if it was not measured or the server is local.
+    `record_bytes` is the mean size of a record, 0 if unknown. `key_order` compares the order of a sample with the
+    primary key, None if no sample was read. `sorted_by` is the sort key of a job whose chunks are cut already.
     """
 
     data_bytes: int
@@ -56,7 +55,7 @@ class PlanningContext:
 
     @property
     def numbers_rows(self) -> bool:
-        """Whether each staged row carries its place in the file."""
+        """Whether each staged row has the number of its record in the file."""
         return write_modes.numbers_rows(self.options.mode, self.options.on_duplicate)
 
     @property
@@ -67,8 +66,8 @@ class PlanningContext:
     @property
     def staging_engine(self) -> str:
         """The engine of the table that the chunks load into."""
-        asked = self.options.load_as == "myisam" and not cannot_roll_back(self.table.engine)
-        return "MyISAM" if asked else self.table.engine
+        converts = self.options.load_as == "myisam" and not cannot_roll_back(self.table.engine)
+        return "MyISAM" if converts else self.table.engine
 
     @property
     def converted(self) -> bool:
@@ -82,7 +81,7 @@ class PlanningContext:
 
     @property
     def columns(self) -> list[str]:
-        """Those that the import gives values to."""
+        """The columns that the import fills, from fields or with generated values."""
         return [*(each.column for each in self.mapping if each.column), *(each.column for each in self.fillings)]
 
     @property

@@ -1,6 +1,6 @@
-"""What an import found before it began: what its timings are to be held against later.
+"""Records table, server and file as they were before the import, so that timings can be compared later.
 
-Flat facts by the names of importer.history.facts; one that is not known is left out.
+The names are those of importer.history.facts. Unknown facts are left out.
 """
 
 from collections.abc import Iterator
@@ -13,7 +13,7 @@ Fact = int | float | str | bool
 
 
 def initial_conditions(context: PlanningContext) -> dict[str, Fact]:
-    """Table, server and the order of the file as they were when the import was planned."""
+    """Facts of the table, the server and the order of the file, as they are when the import is planned."""
     facts = {**dict(_order(context)), **dict(_table(context)), **dict(_server(context))}
     return {name: value for name, value in facts.items() if value is not None}
 
@@ -48,7 +48,7 @@ def _table(context: PlanningContext) -> Iterator[tuple[str, Fact | None]]:
 
 
 def _type(context: PlanningContext, key: Key) -> str:
-    """The kind of the key's first column: whether its values can come in order."""
+    """The type of the key's first column: some types come in ascending order, others do not."""
     return next((each.kind for each in context.table.columns if each.name == key.columns[0]), "")
 
 

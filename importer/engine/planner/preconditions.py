@@ -1,4 +1,4 @@
-"""What forbids an import whatever is asked for."""
+"""Refuses servers and tables into which no option makes a load safe."""
 
 from importer.engine.errors import TargetProblem
 from importer.engine.load.non_transactional import cannot_roll_back
@@ -7,7 +7,7 @@ from importer.engine.schema.table import Table
 
 
 def check_server(server: Server) -> None:
-    """Raise TargetProblem if the server's settings do not let us load exactly once."""
+    """Raise TargetProblem if the server is read-only, or would commit parts of a chunk."""
     if server.on("wsrep_on") and server.on("wsrep_load_data_splitting"):
         raise TargetProblem(
             "This Galera cluster commits every 10,000 rows of a LOAD DATA, so a chunk could load in part.",
@@ -20,7 +20,7 @@ def check_server(server: Server) -> None:
 def check_table(table: Table, mode: str) -> None:
     """Raise TargetProblem if rows that go into the table could not be rolled back.
 
-    One that is replaced is not loaded into: its staging table may be such a one (planner/decisions/staging_engine.py).
+    Mode replace loads into a staging table, which may have such an engine (planner/decisions/staging_engine.py).
     """
     name = f"{table.schema}.{table.name}"
     if not table.engine:

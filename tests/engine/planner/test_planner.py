@@ -63,7 +63,7 @@ class TestParallelism:
     def test_is_as_asked(self):
         made = plan(options=Options(parallelism=3))
         assert made.parallelism == 3
-        assert why(made, "3 in parallel").startswith("as asked")
+        assert why(made, "3 in parallel").startswith("as requested")
 
 
 class TestAutoIncrement:
@@ -131,7 +131,7 @@ class TestChunks:
     def test_have_as_many_rows_as_are_to_be_committed_together(self):
         made = plan(options=Options(commit_rows=1))
         assert made.chunk_rows == 1
-        assert why(made, "Chunks of at most 1 row and").startswith("as asked")
+        assert why(made, "Chunks of at most 1 row and").startswith("as requested")
 
     def test_size_is_as_asked(self):
         assert plan(options=Options(chunk_bytes=77)).chunk_bytes == 77
@@ -140,7 +140,7 @@ class TestChunks:
         made = plan(options=Options(chunk_bytes=77_000))
         assert made.transaction_bytes == plan().chunk_bytes == 20_833_333
         told = why(made, "About 12,988 chunks of at most 77.0 kB")
-        assert told == "as asked; up to 20.8 MB of them that lie side by side are one transaction"
+        assert told == "as requested; up to 20.8 MB of them that lie side by side are one transaction"
 
     @pytest.mark.parametrize(
         "asked",

@@ -61,7 +61,7 @@ class TestAsAsked:
     def test_sorted_whatever_the_sizes_are(self):
         planned = made(None, size=MIB, options=Options(sort="key"))
         assert planned.sorted_by
-        assert why(planned, "Rows are loaded in the order of a").startswith("as asked")
+        assert why(planned, "Rows are loaded in the order of a").startswith("as requested")
 
     def test_kept_whatever_it_costs(self):
         assert not made(options=Options(sort="keep")).sorted_by

@@ -162,7 +162,7 @@ def test_conversions_and_doubtful_values_are_printed(target: Target, tmp_path: P
 
 def test_plan_only_shows_reasons_and_sql_and_does_nothing(target: Target, people: Path, capsys):
     printed = run(capsys, str(people), "--target", "t", "--table", "people", "--plan-only", "--parallel", "3")
-    assert "3 in parallel: as asked" in printed
+    assert "3 in parallel: as requested" in printed
     assert "LOAD DATA LOCAL INFILE" in printed
     assert "(`id`, `name`, @field3)" in printed
     assert not ImportJob.objects.exists()

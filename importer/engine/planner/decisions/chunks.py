@@ -1,4 +1,4 @@
-"""How large the chunks are."""
+"""Decides the size of the chunks and of the transactions that they share."""
 
 from importer.engine.plan.plan import Reason
 from importer.engine.planner.context import PlanningContext
@@ -7,29 +7,30 @@ from importer.engine.planner.reasons.replication import largest_transaction
 from importer.engine.source.chunks.chunk_sizes import ChunkSizes
 from importer.engine.units import MIB
 
-# A chunk costs a millisecond besides its load, some 50 ms of loading a MB (server-behaviour.md, Speed).
+# A chunk costs a millisecond in addition to its load, which takes some 50 ms a MB (server-behaviour.md, Speed).
 SMALLEST_CHUNK = 1 * MIB
-# Larger ones gain nothing; with 8 MiB MySQL takes 4 % longer (server-behaviour.md, Speed). Where replicas wait for each
-# chunk, and its part of the binary log lies in a session's memory, that is worth it.
+# Larger chunks gain nothing; with 8 MiB MySQL takes 4 % longer (server-behaviour.md, Speed). With a binary log that is
+# worth it: replicas wait for each chunk, and its events are held in the session's memory.
 LARGEST_CHUNK, LARGEST_LOGGED_CHUNK = 32 * MIB, 8 * MIB
-# The first ones are smaller, so that the first row is in at once and every session has something to do.
+# The first chunks are smaller, so that the first rows are visible at once and every session has work.
 FIRST_CHUNK = 256 * 1024
-# What is known of rows that do not go in lies in memory until their chunk is in: some 90 to 250 bytes a row. Where the
-# first chunk with such rows ends the import, few of them need to be known.
+# Rejected rows are recorded in memory until their chunk commits: some 90 to 250 bytes a row. Where the first chunk with
+# rejected rows ends the import, only a few rows are recorded.
 MOST_ROWS, MOST_ROWS_IF_REJECTING = 1_000_000, 40_000
-# Each session gets at least this many chunks, so that a slow one at the end does not leave the others idle.
+# Each session gets at least this many chunks, so that one slow chunk at the end does not leave the others idle.
 CHUNKS_PER_SESSION = 8
-# And of what is left of the data at any time so many: the last chunks are smaller, so that all sessions end together.
+# The rest of the data makes at least this many chunks for each session: the last ones are smaller, so that all sessions
+# end at the same time.
 LAST_CHUNKS_PER_SESSION = 2
 
 
 def _chunk_bytes(context: PlanningContext, parallelism: int) -> int:
     """The most bytes of a chunk."""
-    return context.options.chunk_bytes or _good_bytes(context, parallelism)
+    return context.options.chunk_bytes or _fastest_bytes(context, parallelism)
 
 
-def _good_bytes(context: PlanningContext, parallelism: int) -> int:
-    """What loads quickest: small shares of the data, so that all sessions end together."""
+def _fastest_bytes(context: PlanningContext, parallelism: int) -> int:
+    """The size that loads fastest, in bytes: small shares of the data, so that all sessions end at the same time."""
     share = context.data_bytes // (parallelism * CHUNKS_PER_SESSION)
     logged = context.server.on("log_bin") or context.server.on("wsrep_on")
     largest = LARGEST_LOGGED_CHUNK if logged else LARGEST_CHUNK
@@ -39,28 +40,28 @@ def _good_bytes(context: PlanningContext, parallelism: int) -> int:
     return min(good, fits[0]) if fits else good
 
 
-def asked_small(context: PlanningContext) -> bool:
-    """Whether smaller transactions are asked for than are planned; so many rows of unknown size are taken for small."""
+def requests_small_transactions(context: PlanningContext) -> bool:
+    """Whether the options request smaller transactions than planned. Rows of unknown size count as small."""
     options = context.options
     few_rows = options.commit_rows and options.commit_rows * context.record_bytes < SMALLEST_CHUNK
-    few_bytes = options.chunk_bytes and options.chunk_bytes < SMALLEST_CHUNK and _each_by_itself(context)
+    few_bytes = options.chunk_bytes and options.chunk_bytes < SMALLEST_CHUNK and _own_transactions(context)
     return bool(few_rows or few_bytes)
 
 
 def transaction_bytes(context: PlanningContext, parallelism: int) -> int:
-    """The most bytes of chunks that share a transaction (together.py); 0 where each has its own.
+    """The most bytes of chunks that share a transaction (load/shared_transaction.py); 0 if each has its own.
 
-    Small chunks that are asked for go in as if they had been planned.
+    Requested small chunks share transactions of the size that would have been planned.
     """
-    good = _good_bytes(context, parallelism)
-    return 0 if _each_by_itself(context) or good <= _chunk_bytes(context, parallelism) else good
+    good = _fastest_bytes(context, parallelism)
+    return 0 if _own_transactions(context) or good <= _chunk_bytes(context, parallelism) else good
 
 
-def _each_by_itself(context: PlanningContext) -> bool:
-    """Whether a transaction is to be as small as its chunk is asked to be, or each chunk's own rows have to be known.
+def _own_transactions(context: PlanningContext) -> bool:
+    """Whether each chunk needs a transaction of its own: to keep transactions small, or to know the chunk's rows.
 
-    Small is what is wanted where the rows of a commit are asked for, and in a cluster, all of whose nodes certify and
-    apply each transaction and may limit its rows (wsrep_max_ws_rows).
+    Small transactions are needed if `commit_rows` is requested, and in a Galera cluster: every node certifies and
+    applies each transaction, and may limit its rows (wsrep_max_ws_rows).
     """
     options = context.options
     return bool(
@@ -83,20 +84,20 @@ def chunk_rows(context: PlanningContext) -> int:
 
 
 def _last_chunks(context: PlanningContext, parallelism: int) -> int:
-    """How many chunks what is left of the data makes at any time; 0 for any number, where their size is asked for."""
-    asked = context.options.chunk_bytes or context.options.commit_rows
-    return 0 if asked or parallelism == 1 else LAST_CHUNKS_PER_SESSION * parallelism
+    """The fewest chunks that the rest of the data makes at any time; 0 for no limit, if the size is requested."""
+    size_requested = context.options.chunk_bytes or context.options.commit_rows
+    return 0 if size_requested or parallelism == 1 else LAST_CHUNKS_PER_SESSION * parallelism
 
 
 def chunk_sizes(context: PlanningContext, parallelism: int) -> ChunkSizes:
-    """How the file is cut for so many sessions."""
+    """The sizes of the chunks for `parallelism` sessions."""
     return ChunkSizes(
         _chunk_bytes(context, parallelism), chunk_rows(context), FIRST_CHUNK, _last_chunks(context, parallelism)
     )
 
 
 def chunks_reason(context: PlanningContext, sizes: ChunkSizes, together: int) -> Reason:
-    """How many chunks there will be, and why of that size; up to `together` bytes of them share a transaction."""
+    """The number of chunks and the reason for their size. Up to `together` bytes of chunks share a transaction."""
     options = context.options
     size = _written(sizes.bytes)
     one = f"up to {_written(together)} of them that lie side by side are one transaction" if together else ""
@@ -113,7 +114,7 @@ def chunks_reason(context: PlanningContext, sizes: ChunkSizes, together: int) ->
 
 def _why_of_that_size(context: PlanningContext) -> str:
     if context.options.chunk_bytes or context.options.commit_rows:
-        return "as asked"
+        return "as requested"
     fits = largest_transaction(context.server)
     if fits and fits[0] < LARGEST_CHUNK:
         return f"small enough for {fits[1]} on the server"

@@ -1,4 +1,4 @@
-"""Which keys and foreign keys come off for the load and back after it, and why."""
+"""Decides which keys and foreign keys are dropped before the load and added again after it, and why."""
 
 from collections.abc import Iterator
 
@@ -10,13 +10,13 @@ from importer.engine.schema.indexes import KeyDefinition
 from importer.engine.target.temporary_changes import TemporaryChanges
 from importer.engine.units import MIB
 
-# Measured (server-behaviour.md, Indexes after the load): from here on it pays on both servers, the steps of its own
-# included.
+# Measured (server-behaviour.md, Indexes after the load): from this size on deferral is faster on both servers, its own
+# steps included.
 PAYS_FROM = 8 * MIB
 
 
 def index_deferral(context: PlanningContext) -> TemporaryChanges | None:
-    """What comes off the table for the time of the load; None for nothing."""
+    """The keys and foreign keys to drop before the load; None if all stay."""
     if context.staged or _hindrance(context):
         return None
     foreign_keys = context.indexes.foreign_keys if context.options.foreign_keys == "defer" else ()
@@ -27,7 +27,7 @@ def index_deferral(context: PlanningContext) -> TemporaryChanges | None:
 
 
 def keys_deferred_in_staging(context: PlanningContext) -> tuple[KeyDefinition, ...]:
-    """The keys that a staging table which takes the target's place is without until the rows are in."""
+    """The keys that the staging table of mode replace gets only after all rows are loaded."""
     if context.options.mode != "replace" or context.staging_engine != "InnoDB" or not _wanted(context):
         return ()
     keys, _ = _may_go(context)
@@ -35,7 +35,7 @@ def keys_deferred_in_staging(context: PlanningContext) -> tuple[KeyDefinition, .
 
 
 def check_foreign_keys(context: PlanningContext) -> None:
-    """Raise Problem where foreign keys cannot be put off soundly."""
+    """Raise Problem if foreign keys cannot be deferred safely."""
     options = context.options
     if options.foreign_keys != "defer":
         return
@@ -61,7 +61,7 @@ def check_foreign_keys(context: PlanningContext) -> None:
 
 
 def index_reasons(context: PlanningContext) -> Iterator[Reason]:
-    """What becomes of the keys, and of the foreign keys where these are to be put off."""
+    """Explains which keys and foreign keys are deferred or stay."""
     yield from _about_keys(context)
     if context.options.foreign_keys == "defer":
         yield _about_foreign_keys(context)
@@ -94,22 +94,21 @@ def _about_foreign_keys(context: PlanningContext) -> Reason:
         return Reason("Foreign keys stay on", hindrance, holds_back=True, option="foreign_keys")
     return Reason(
         f"Foreign keys after the load: {names}",
-        "as asked: they come back without a look at the rows, which are then searched for those that they would have"
-        " refused; if there are any, the import fails and names them, and they stay in the table",
+        "as requested: they are added again without a check of the rows. Then the rows without a parent are searched;"
+        " if there are any, the import fails and names them, and they stay in the table",
         option="foreign_keys",
     )
 
 
 def _wanted(context: PlanningContext) -> bool:
-    """Whether keys are to come off, if they may: as asked, or because it pays."""
-    asked = context.options.indexes
-    if asked == "auto":
+    """Whether keys are deferred if possible: by request, or because the file is large enough."""
+    if context.options.indexes == "auto":
         return context.data_bytes >= PAYS_FROM and not context.table.triggers
-    return asked == "defer"
+    return context.options.indexes == "defer"
 
 
 def _hindrance(context: PlanningContext) -> str:
-    """Why nothing can come off; "" if it can."""
+    """Why no key can be dropped; "" if keys can."""
     if context.staging_engine != "InnoDB":
         return f"a {context.staging_engine} table is filled with its keys disabled"
     if context.staged or context.indexes.obstacle:
@@ -126,7 +125,7 @@ def _may_go(context: PlanningContext) -> tuple[tuple[KeyDefinition, ...], tuple[
 
 def _why(context: PlanningContext) -> str:
     if context.options.indexes == "defer":
-        return "as asked;"
+        return "as requested;"
     empty = "the staging table starts empty" if context.staged else "the table is empty"
     # Measured (server-behaviour.md, Indexes after the load) with two keys on random values.
     return f"{empty}, and that takes 1.3 (100,000 rows) to 1.7 times (400,000) less work on the server;"
@@ -134,7 +133,7 @@ def _why(context: PlanningContext) -> str:
 
 def _why_not(context: PlanningContext, keys: tuple[KeyDefinition, ...]) -> str:
     if context.options.indexes == "keep":
-        return "as asked: each row goes into every key as it is loaded"
+        return "as requested: each row goes into every key as it is loaded"
     if hindrance := _hindrance(context):
         return hindrance
     if not keys:

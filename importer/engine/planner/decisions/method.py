@@ -17,7 +17,7 @@ def choose_method(context: PlanningContext) -> tuple[Method, Reason]:
     method = METHODS[context.options.method]
     method.require(context.server)
     method.require_size(context.data_bytes)
-    return method, Reason(method.title, f"asked for; {method.cost}", option="method")
+    return method, Reason(method.title, f"requested; {method.cost}", option="method")
 
 
 def rows_per_statement(options: Options, method: Method) -> int | None:

@@ -1,4 +1,4 @@
-"""What the distance to a server on another machine means for chunks: how many at once, and how large."""
+"""Decides parallel chunks and chunk sizes for a server on another machine, from the measured network."""
 
 import math
 
@@ -6,24 +6,23 @@ from importer.engine.load.network_probe import NetworkProbe
 from importer.engine.planner.context import PlanningContext
 from importer.engine.units import MIB
 
-# What one session of a server takes, in bytes a second (server-behaviour.md, Speed); a remote server's own cores are
-# not visible.
+# Bytes a second that one session loads (server-behaviour.md, Speed). The cores of a remote server are not visible.
 SESSION_RATE = 20 * 10**6
 BUSY_SESSIONS = 4
-# What a chunk waits for on its way, from its ledger row to the COMMIT (server-behaviour.md, Speed).
+# Round trips that a chunk waits for, from its ledger row to its COMMIT (server-behaviour.md, Speed).
 ROUND_TRIPS = 6
-# From here on one connection seldom fills a line, since it may have only so many bytes on their way.
+# From this round-trip time on, one connection seldom fills a line: TCP limits the bytes in flight.
 FAR = 5  # milliseconds
 FEWEST, MOST = 2, 8
-# Over a slow line a chunk takes about so long (seconds), so that the first rows are in early, but not less than so
-# many times what it waits.
+# Over a slow line a chunk takes about CHUNK_SECONDS, so that the first rows arrive early, and at least TIMES_THE_WAIT
+# times its waits.
 CHUNK_SECONDS = 2
 TIMES_THE_WAIT = 20
 SMALLEST, LARGEST = MIB, 32 * MIB
 
 
 def sessions(distance: NetworkProbe | None) -> int:
-    """How many sessions keep a remote server, or the line to it, busy."""
+    """The number of sessions that keep a remote server, or the line to it, busy."""
     if distance is None:
         return BUSY_SESSIONS
     busy, wait = _busy(distance), ROUND_TRIPS * distance.round_trip_ms / 1000
@@ -39,7 +38,7 @@ def _busy(distance: NetworkProbe) -> int:
 
 
 def largest_chunk(context: PlanningContext, parallelism: int) -> int | None:
-    """The most bytes of a chunk for a slow line, or a server far away; None where neither is known."""
+    """The most bytes of a chunk for a slow or long line; None for a fast line and for an unknown one."""
     distance = context.distance
     if context.server.local or distance is None:
         return None
@@ -51,7 +50,7 @@ def largest_chunk(context: PlanningContext, parallelism: int) -> int | None:
 
 
 def smallest_chunk(context: PlanningContext) -> int:
-    """The fewest bytes of a chunk beside which its waits do not show; 0 on this machine."""
+    """The fewest bytes of a chunk for which its waits do not matter; 0 for a server on this machine."""
     distance = context.distance
     if context.server.local or distance is None:
         return 0
@@ -61,13 +60,13 @@ def smallest_chunk(context: PlanningContext) -> int:
 
 
 def why(distance: NetworkProbe | None) -> str:
-    """Why so many sessions."""
+    """The reason for the number of sessions."""
     if distance is None:
         return "a remote server keeps some sessions busy while others wait for the network"
-    said = f"a round trip takes {distance.round_trip_ms:.3g} ms"
+    latency = f"a round trip takes {distance.round_trip_ms:.3g} ms"
     if distance.bytes_per_second is None:
-        return f"{said}: some sessions load while others wait for the network"
+        return f"{latency}: some sessions load while others wait for the network"
     rate = f"one session sends {distance.bytes_per_second / 1e6:.3g} MB/s"
     if _busy(distance) == 1:
-        return f"{said} and {rate}, which fills the line: another only bridges the waits"
-    return f"{said} and {rate}: some sessions load while others wait for the network"
+        return f"{latency} and {rate}, which fills the line: another only bridges the waits"
+    return f"{latency} and {rate}: some sessions load while others wait for the network"

@@ -1,4 +1,4 @@
-"""How many chunks load at once."""
+"""Decides the number of parallel chunks."""
 
 from dataclasses import dataclass
 
@@ -7,14 +7,14 @@ from importer.engine.plan.option_specs import MOST_PARALLELISM
 from importer.engine.plan.plan import Reason
 from importer.engine.planner.context import PlanningContext
 from importer.engine.planner.decisions import network
-from importer.engine.planner.decisions.chunks import SMALLEST_CHUNK, asked_small
+from importer.engine.planner.decisions.chunks import SMALLEST_CHUNK, requests_small_transactions
 
-# Where the server runs loads into a table one at a time, a second session reads, connects and commits meanwhile.
+# If the server runs loads into a table one at a time, a second session reads, connects and commits in the meantime.
 WHERE_ONE_LOADS = 2
-# Small chunks wait for the disk at a COMMIT each; with one session more, somebody loads meanwhile (server-behaviour.md,
+# Each small chunk waits for the disk at its COMMIT; one more session loads in the meantime (server-behaviour.md,
 # Speed).
 MORE_FOR_SMALL_CHUNKS = 1
-# Of the connections that the server lets an account have, what asks, ends loads and takes a job's own steps may need.
+# Connections of the account that queries, cancelling loads, and the job's other steps may need.
 OTHER_CONNECTIONS = 3
 
 
@@ -27,9 +27,9 @@ class _Choice:
 
 
 def choose_parallelism(context: PlanningContext) -> tuple[int, Reason]:
-    """How many, and why."""
+    """The number of parallel chunks and its reason."""
     choice = _fixed(context) or _within_the_servers_limit(
-        _asked(context) or _measured(context, _best(context)), context.server
+        _requested(context) or _measured(context, _best(context)), context.server
     )
     if choice.fixed:
         return 1, Reason("One chunk after another", choice.why, True, "parallelism")
@@ -42,10 +42,10 @@ def choose_parallelism(context: PlanningContext) -> tuple[int, Reason]:
 
 
 def _fixed(context: PlanningContext) -> _Choice | None:
-    """Where only one may load at a time, whatever is asked for."""
+    """One chunk at a time, if the options or the table allow no more; else None."""
     if context.options.ordered:
-        kept = "first" if context.options.on_duplicate == "skip" else "last"
-        return _Choice(1, f"of rows with one key, the {kept} in the file stays", fixed=True)
+        winner = "first" if context.options.on_duplicate == "skip" else "last"
+        return _Choice(1, f"of rows with one key, the {winner} in the file stays", fixed=True)
     if not context.rolls_back:
         return _Choice(1, f"{context.staging_engine} lets one session write", fixed=True)
     if context.options.lock_table:
@@ -53,9 +53,9 @@ def _fixed(context: PlanningContext) -> _Choice | None:
     return None
 
 
-def _asked(context: PlanningContext) -> _Choice | None:
-    asked = context.options.parallelism
-    return _Choice(min(asked, MOST_PARALLELISM), "as asked") if asked else None
+def _requested(context: PlanningContext) -> _Choice | None:
+    count = context.options.parallelism
+    return _Choice(min(count, MOST_PARALLELISM), "as requested") if count else None
 
 
 def _best(context: PlanningContext) -> _Choice:
@@ -74,19 +74,19 @@ def _best(context: PlanningContext) -> _Choice:
     if server.cores == 1:
         return _Choice(1, "this machine has one processor")
     shares = f"the server shares this machine's {server.cores} processors"
-    if asked_small(context):
+    if requests_small_transactions(context):
         return _Choice(server.cores + MORE_FOR_SMALL_CHUNKS, f"{shares}, and small chunks often wait for the disk")
     return _Choice(server.cores, shares)
 
 
 def _measured(context: PlanningContext, choice: _Choice) -> _Choice:
-    """What earlier imports into this table were clearly faster with."""
+    """The number with which earlier imports into this table were clearly faster, or else `choice`."""
     faster = context.past.preferred("parallelism", choice.count)
     return _Choice(int(faster.value), f"{faster}, compared with {choice.count}") if faster else choice
 
 
 def _within_the_servers_limit(choice: _Choice, server: Server) -> _Choice:
-    # 0 is no limit; a limit of the account's own shows nowhere (manual, Setting Account Resource Limits).
+    # 0 means no limit. A limit of the account itself is not visible (manual, Setting Account Resource Limits).
     limits = {name: server.number(name) for name in ("max_user_connections", "max_connections")}
     name, limit = min(((n, v) for n, v in limits.items() if v), key=lambda each: each[1], default=("", 0))
     room = max(1, limit - OTHER_CONNECTIONS)

@@ -1,4 +1,4 @@
-"""In which order the rows are loaded: as the file has them, or by the primary key, from a sorted copy."""
+"""Decides the order in which rows are loaded: the file's, or that of the primary key, from a sorted copy."""
 
 from importer.engine.errors import Problem
 from importer.engine.mysql.server_info import Server
@@ -10,7 +10,7 @@ from importer.engine.sorting.sort_key import SortKey, Unsortable
 from importer.engine.source.decoding import needs_copy
 from importer.engine.units import MIB
 
-# What rows take in InnoDB beside what they take in a file: some 20 bytes each, and pages that are not quite full.
+# Bytes in InnoDB for each byte in the file: a row has some 20 bytes more, and pages are not quite full.
 TABLE_BYTES_PER_BYTE = 1.3
 # Measured (server-behaviour.md, Speed).
 GAIN = "sorted first, such an import took 0.4 of the time at 128 MiB"
@@ -25,20 +25,20 @@ def outgrows(data_bytes: int, table: Table, options: Options, server: Server) ->
 
 
 def choose_order(context: PlanningContext) -> tuple[SortKey | None, Reason]:
-    """What the rows are sorted by first, if they are; and why. Raises Problem if that is asked for and cannot be."""
-    asked = context.options.sort
+    """The sort key, None for the file's order, and the reason. Raises Problem if a requested sort is not possible."""
+    requested = context.options.sort
     if context.sorted_by:
         return context.sorted_by, _sorted(context.sorted_by, "its chunks are cut from a sorted copy already")
-    if asked == "keep":
-        return None, _kept("as asked, or because its chunks are cut already")
+    if requested == "keep":
+        return None, _in_file_order("as requested, or because its chunks are cut already")
     try:
         key = _key(context)
     except Unsortable as problem:
-        if asked == "key":
+        if requested == "key":
             raise Problem(problem.what, advice="Let the file's order be kept (sort keep).", option="sort") from None
-        return None, _kept(problem.what[0].lower() + problem.what[1:].removesuffix("."))
-    if asked == "key":
-        return key, _sorted(key, f"as asked; {_cost(context)}")
+        return None, _in_file_order(problem.what[0].lower() + problem.what[1:].removesuffix("."))
+    if requested == "key":
+        return key, _sorted(key, f"as requested; {_cost(context)}")
     return _if_it_pays(context, key)
 
 
@@ -47,12 +47,14 @@ def _if_it_pays(context: PlanningContext, key: SortKey) -> tuple[SortKey | None,
     expected = _table_bytes(context.data_bytes, context.table, context.options)
     sizes = f"with these rows the table takes some {_megabytes(expected)}, and the buffer pool holds {_megabytes(pool)}"
     if not outgrows(context.data_bytes, context.table, context.options, context.server):
-        return None, _kept(sizes)
+        return None, _in_file_order(sizes)
     columns = ", ".join(key.columns)
     if context.key_order is None:
-        return None, _kept(f"whether it is that of {columns} cannot be told before it is unpacked; sort key sorts it")
+        return None, _in_file_order(
+            f"whether it is that of {columns} cannot be told before it is unpacked; sort key sorts it"
+        )
     if context.key_order.fits:
-        return None, _kept(f"by a sample it is {context.key_order.description} of {columns} already")
+        return None, _in_file_order(f"by a sample it is {context.key_order.description} of {columns} already")
     return key, _sorted(
         key, f"by a sample the file is {context.key_order.description}; {sizes}: {GAIN}; {_cost(context)}"
     )
@@ -82,7 +84,7 @@ def _sorted(key: SortKey, why: str) -> Reason:
     return Reason(f"Rows are loaded in the order of {', '.join(key.columns)}", why, option="sort")
 
 
-def _kept(why: str) -> Reason:
+def _in_file_order(why: str) -> Reason:
     return Reason("Rows are loaded in the file's order", why, option="sort")
 
 

@@ -1,4 +1,4 @@
-"""What is set for each loading session, what each setting gives up, and where one of them is refused."""
+"""Decides the variables of the loading sessions, refuses unsafe ones, and explains what each gives up."""
 
 from collections.abc import Iterator
 
@@ -25,19 +25,19 @@ _LEVELS = {
 def session(context: PlanningContext) -> dict[str, Value]:
     """The plan's session variables."""
     options = context.options
-    found: dict[str, Value] = {"lock_wait_timeout": LOCK_WAIT} if options.lock_table else {}
-    found |= parse_values(options.session, SESSION_VARIABLES, "The session variable", "session")
+    variables: dict[str, Value] = {"lock_wait_timeout": LOCK_WAIT} if options.lock_table else {}
+    variables |= parse_values(options.session, SESSION_VARIABLES, "The session variable", "session")
     if not options.unique_checks:
-        found["unique_checks"] = 0
+        variables["unique_checks"] = 0
     if not options.foreign_key_checks:
-        found["foreign_key_checks"] = 0
+        variables["foreign_key_checks"] = 0
     if options.isolation:
-        found[ISOLATION] = options.isolation
-    return found
+        variables[ISOLATION] = options.isolation
+    return variables
 
 
 def check_session(context: PlanningContext) -> None:
-    """Raise Problem for what would cost rows, or break a promise, on this server."""
+    """Raise Problem for session settings that would lose rows, or break a promise, on this server."""
     options, server = context.options, context.server
     require_flavour(options.session, SESSION_VARIABLES, server, "session")
     if server.mariadb and not (options.unique_checks or options.foreign_key_checks):
@@ -100,26 +100,26 @@ def _check_lock(context: PlanningContext) -> None:
 
 
 def session_reasons(context: PlanningContext) -> Iterator[Reason]:
-    """What was asked for of the sessions, with what it gives up."""
+    """One reason for each requested session setting: its effect, and what it gives up."""
     options = context.options
     if not options.unique_checks:
         yield Reason("unique_checks is off", _unique_checks(context), option="unique_checks")
     if not options.foreign_key_checks:
         yield Reason("foreign_key_checks is off", _foreign_key_checks(context), option="foreign_key_checks")
     if options.isolation:
-        why = f"as asked; it {_LEVELS[options.isolation]}"
+        why = f"as requested; it {_LEVELS[options.isolation]}"
         yield Reason(f"Isolation level {options.isolation}", why, option="isolation")
     if options.lock_table:
         yield Reason(
             "The table is locked by each chunk",
-            "as asked: nobody else reads or writes it meanwhile; the ledger is locked, too, so that other imports on"
+            "as requested: nobody else reads or writes it meanwhile; the ledger is locked too, so that other imports on"
             " this target wait for each chunk",
             option="lock_table",
         )
     for name, value in sorted(options.session.items()):
         variable = SESSION_VARIABLES[name]
         gives_up = f"; gives up: {variable.gives_up}" if variable.gives_up else ""
-        why = f"as asked: {variable.does}{gives_up}"
+        why = f"as requested: {variable.does}{gives_up}"
         yield Reason(f"{name} = {value} in each session", why, option="session")
     if context.server.mariadb and (context.staged or context.table.rows_estimate == 0) and options.unique_checks:
         yield Reason(
@@ -157,8 +157,8 @@ def _secondary(context: PlanningContext) -> list[Key]:
 def _blind_keys(context: PlanningContext) -> str:
     """The unique keys whose duplicates the change buffer hides from the server with unique_checks off; "" for none.
 
-    Measured on both (server-behaviour.md, Session settings). Those that lie in the buffer pool are found, others are
-    not.
+    Measured on both servers (server-behaviour.md, Session settings). Duplicates of pages in the buffer pool are found,
+    others are not.
     """
     # MariaDB has no change buffer since 11.0; where MySQL does not show the variable, there may be one.
     buffering = context.server.variables.get("innodb_change_buffering", "none" if context.server.mariadb else "unknown")

@@ -1,4 +1,4 @@
-"""Whether the staging table is one that cannot roll back, and what that forbids."""
+"""Checks and explains a staging table whose engine cannot roll back (MyISAM)."""
 
 from collections.abc import Iterator
 
@@ -9,7 +9,7 @@ from importer.engine.target import write_modes
 
 
 def check_staging_engine(context: PlanningContext) -> None:
-    """Raise Problem for what a staging table that cannot roll back does not allow."""
+    """Raise Problem for options that a staging table without rollback does not allow."""
     if context.rolls_back:
         return
     options, engine = context.options, context.staging_engine
@@ -40,13 +40,13 @@ def check_staging_engine(context: PlanningContext) -> None:
 
 
 def staging_engine_reasons(context: PlanningContext) -> Iterator[Reason]:
-    """What loading into such a table gains and gives up."""
+    """Explains what a staging table without rollback gains and gives up."""
     if context.rolls_back:
         return
     cost = "a chunk that fails, or whose worker dies, ends the import, and a retry stages all of it anew"
     if context.converted:
         # Measured by others (server-behaviour.md, Speed): never faster than loading into InnoDB.
-        why = f"as asked; the table is converted to {context.table.engine} before it takes its place; {cost}"
+        why = f"as requested; the table is converted to {context.table.engine} before it takes its place; {cost}"
         yield Reason(f"The staging table is {context.staging_engine}, its keys off", why, True, "load_as")
     else:
         why = f"as the table is; its keys come back before it takes its place; {cost}"

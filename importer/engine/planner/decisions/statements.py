@@ -1,4 +1,4 @@
-"""The statements that load a chunk."""
+"""Renders the statements that load a chunk."""
 
 from collections.abc import Iterator, Sequence
 
@@ -17,11 +17,11 @@ from importer.engine.target.staging import NUMBERING
 def load_statements(context: PlanningContext, method: Method) -> LoadStatements:
     """The statements of the method for the table that the chunks load into."""
     options, dialect, into = context.options, context.dialect, context.loaded_into
-    also = NUMBERING if context.numbers_rows else ()
+    numbering = NUMBERING if context.numbers_rows else ()
 
     def statement(mapping: Sequence[ColumnMapping] = context.mapping, **variant: bool) -> str:
         request = StatementRequest(
-            into, dialect, mapping, context.fillings, also, context.server.shared_folder, **variant
+            into, dialect, mapping, context.fillings, numbering, context.server.shared_folder, **variant
         )
         return registry.statement(method.name, request)
 
@@ -47,11 +47,11 @@ def load_statements(context: PlanningContext, method: Method) -> LoadStatements:
 
 
 def numbering_reasons(context: PlanningContext) -> Iterator[Reason]:
-    """What is put before each record, where a column asks for it."""
+    """Explains the numbers that are put before each record, if a column is filled with them."""
     names = {"row": "record", "line": "line"}
-    if said := " and ".join(names[each] for each in numbers(context.fillings)):
+    if which := " and ".join(names[each] for each in numbers(context.fillings)):
         yield Reason(
-            f"The {said} number is put before each record",
+            f"The {which} number is put before each record",
             "a column asks for it; that takes about half a microsecond a row",
             holds_back=True,
         )

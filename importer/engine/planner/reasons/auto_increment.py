@@ -1,4 +1,4 @@
-"""Whether the table has numbers enough for the rows that come without one."""
+"""Warns if the AUTO_INCREMENT column may run out of numbers."""
 
 from collections.abc import Iterator
 
@@ -9,13 +9,13 @@ from importer.engine.planner.decisions.chunks import chunk_rows
 from importer.engine.schema.column_types import Family
 from importer.engine.source.chunks.chunk_sizes import ChunkSizes
 
-# Numbers that a LOAD DATA takes ahead of its rows and gives none back of: as many again as it has rows, at most so many
+# A LOAD DATA reserves up to as many numbers again as it has rows, at most this many, and does not return them
 # (server-behaviour.md, LOAD DATA LOCAL).
 MOST_AHEAD = 65_535
 
 
 def auto_increment_reasons(context: PlanningContext, sizes: ChunkSizes) -> Iterator[Reason]:
-    """A warning where the rows of the file, as many as its first ones suggest, need more numbers than are left."""
+    """A warning if the file, with the number of rows that its first ones suggest, needs more numbers than are left."""
     column = next((each for each in context.table.columns if each.auto_increment), None)
     given = {name.lower() for name in context.columns}
     if not column or column.name.lower() in given or not context.record_bytes:
@@ -42,7 +42,7 @@ def auto_increment_reasons(context: PlanningContext, sizes: ChunkSizes) -> Itera
 
 
 def _ahead(context: PlanningContext, rows: int, sizes: ChunkSizes) -> int:
-    """The most numbers that are taken and not used. With the other lock modes it is not known that any are."""
+    """The most numbers that are reserved and not used. For the other lock modes none are known to be."""
     if context.server.number("innodb_autoinc_lock_mode") != 2:
         return 0
     chunks = max(sizes.count(context.data_bytes), -(-rows // chunk_rows(context)))

@@ -1,7 +1,7 @@
-"""Whether the server may take a chunk's characters as bytes, which is quicker than reading them as UTF-8.
+"""Decides whether the server may take a chunk's characters as bytes, which is faster than decoding UTF-8.
 
-And whether hexadecimal digits may go out as the bytes that they stand for, which is much quicker than having the server
-read them: those can only be taken without a character set.
+Decides as well whether hexadecimal digits are sent as bytes. That is much faster than UNHEX on the server, and possible
+only without a character set.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -16,23 +16,23 @@ from importer.engine.planner.context import PlanningContext
 from importer.engine.source import encodings
 
 _UTF8MB4 = frozenset({"utf8mb4"})
-# Character sets in which ASCII is what it is in UTF-8: of those that either server has, all but swe7, sjis and the ones
-# with wider characters (tried on both: server-behaviour.md, Speed).
+# Character sets in which ASCII has the same bytes as in UTF-8: all of either server but swe7, sjis and those with wider
+# characters (tried on both: server-behaviour.md, Speed).
 WITH_ASCII = _UTF8MB4 | {
     "utf8mb3", "utf8", "ascii", "latin1", "latin2", "latin5", "latin7", "cp1250", "cp1251", "cp1256", "cp1257", "cp850",
     "cp852", "cp866", "armscii8", "dec8", "geostd8", "greek", "hebrew", "hp8", "keybcs2", "koi8r", "koi8u", "macce",
     "macroman", "tis620", "big5", "cp932", "eucjpms", "euckr", "gb18030", "gb2312", "gbk", "ujis",
 }  # fmt: skip
-# The transforms of a field of digits that may go out as bytes.
+# The transforms of a field whose hexadecimal digits may be sent as bytes.
 _HEXADECIMAL = ("hex",)
 
 
 def takes_bytes(context: PlanningContext, method: Method) -> bool:
-    """Whether LOAD DATA without a character set stores the same as with utf8mb4, and quicker (server-behaviour.md,
-    Speed).
+    """Whether LOAD DATA without a character set stores the same values as with utf8mb4, and faster.
 
-    It does so in chunks that the scan found clean, where the texts go straight into columns of utf8mb4, which gains on
-    MariaDB only; or into columns of another character set, where they need not be converted as long as they are ASCII.
+    That holds for chunks in which the scan found no error, if texts go unchanged into columns of utf8mb4, which is
+    faster on MariaDB only; or into columns of another character set, where ASCII needs no conversion
+    (server-behaviour.md, Speed).
     """
     if needs_ascii(context, method, context.mapping):
         return _stores_alike(context, method, context.mapping, WITH_ASCII)
@@ -40,19 +40,21 @@ def takes_bytes(context: PlanningContext, method: Method) -> bool:
 
 
 def needs_ascii(context: PlanningContext, method: Method, mapping: Sequence[ColumnMapping]) -> bool:
-    """Whether fields that are not ASCII may be stored otherwise without a character set."""
+    """Whether characters outside ASCII may be stored differently without a character set."""
     return not _stores_alike(context, method, mapping, _UTF8MB4)
 
 
 def plan_unhexed(
     context: PlanningContext, method: Method, statement: Callable[[Sequence[ColumnMapping]], str]
 ) -> HexStatement | None:
-    """How chunks that the scan found clean go with bytes for hexadecimal digits; None where none have any, or might not
-    store the same. `statement` renders the one for other mappings, without a character set.
+    """The statement that takes bytes for hexadecimal digits, for chunks in which the scan found no error.
+
+    None if no field has such digits, or if other values might be stored. `statement` renders the method's statement for
+    another mapping, without a character set.
     """
     hexadecimal = tuple(bool(each.column) and _is_hexadecimal(each) for each in context.mapping)
-    told_apart = available() and can_decode(context.dialect) and not encodings.feed_steps(context.dialect.encoding)
-    if not any(hexadecimal) or not told_apart or not context.rolls_back:
+    decodable = available() and can_decode(context.dialect) and not encodings.feed_steps(context.dialect.encoding)
+    if not any(hexadecimal) or not decodable or not context.rolls_back:
         return None
     mapping = [replace(each, transforms=()) if _is_hexadecimal(each) else each for each in context.mapping]
     if not _stores_alike(context, method, mapping, WITH_ASCII):
@@ -67,7 +69,7 @@ def _is_hexadecimal(mapping: ColumnMapping) -> bool:
 def _stores_alike(
     context: PlanningContext, method: Method, mapping: Sequence[ColumnMapping], charsets: frozenset[str]
 ) -> bool:
-    """Whether nothing but character sets tells what becomes of the fields, and the texts are in one of these."""
+    """Whether the stored values depend on character sets only, and all columns of text have one of `charsets`."""
     if not context.options.checks or method.inserts:
         return False
     if context.fillings or context.numbers_rows or not all(is_plain(each) for each in mapping):

@@ -1,4 +1,4 @@
-"""What on the server keeps the load slower than it could be."""
+"""Explains which settings of the server slow the load down."""
 
 from collections.abc import Iterator
 
@@ -7,17 +7,17 @@ from importer.engine.plan.plan import Reason
 from importer.engine.planner.context import PlanningContext
 from importer.engine.units import GIB, MIB, human_bytes
 
-# Below this the redo log fills within seconds of a load, which then waits for the server to flush pages.
+# A smaller redo log fills within seconds of a load, which then waits for the server to flush pages.
 ROOMY_REDO = 1024 * MIB
 GOOD_REDO = 2048 * MIB
-# What a table takes for each byte of a CSV file, and a secondary key of it, about: rows have heads, pages have room.
+# Bytes of a table for each byte of the CSV file, and of each secondary key, about: rows have headers, pages free space.
 TABLE_PER_BYTE, KEY_PER_BYTE = 1.2, 0.3
 # MariaDB's default, for a hard disk; MySQL's is 10,000 since 8.4.
 SLOW_FLUSHING, GOOD_FLUSHING = 200, 2000
 
 
 def bottleneck_reasons(context: PlanningContext) -> Iterator[Reason]:
-    """What on the server keeps the load slower than it could be, with the line that changes it."""
+    """One reason for each setting that slows the load down, with the statement that changes it."""
     if context.loads_one_at_a_time:
         yield _one_at_a_time(context)
     yield from _redo_log(context)

@@ -1,4 +1,4 @@
-"""How the file's bytes get to the server, in words."""
+"""Explains how the file's bytes get to the server."""
 
 from collections.abc import Iterator
 
@@ -10,7 +10,7 @@ from importer.engine.source.encodings import EncodingKind
 
 
 def file_format_reasons(context: PlanningContext) -> Iterator[Reason]:
-    """How the file's bytes get to the server."""
+    """Explains the copy, the transcoding and the rewriting of the file, if it needs them."""
     dialect, packing = context.dialect, context.packing
     kind = encodings.kind(dialect.encoding)
     if packing or kind is EncodingKind.OTHER:
@@ -22,8 +22,7 @@ def file_format_reasons(context: PlanningContext) -> Iterator[Reason]:
         why = "on the way to the server, at about 700 MB/s; what is pure ASCII goes as it is"
         yield Reason(f"Transcoded from {dialect.encoding}", why)
     if dialect.rewriting:
-        # Measured (server-behaviour.md, Reading): at 140 to 300 MB/s, beside a server that takes some 20 MB/s a
-        # session.
+        # Measured (server-behaviour.md, Reading): at 140 to 300 MB/s, while the server takes some 20 MB/s a session.
         cost = "costs up to 10 % of the speed, more where quotes or escapes are unusual"
         yield Reason("Records are rewritten", f"{'; '.join(dialect.rewriting)}; that {cost}", holds_back=True)
     elif kind is not EncodingKind.SINGLE:

@@ -1,4 +1,4 @@
-"""What the binary log and a cluster mean for a load: how large a transaction may be, and what it costs."""
+"""Limits transactions to what the binary log or a Galera cluster takes, and explains their cost."""
 
 from collections.abc import Iterator
 
@@ -7,33 +7,33 @@ from importer.engine.plan.plan import Reason
 from importer.engine.planner.context import PlanningContext
 from importer.engine.units import MIB, human_bytes
 
-# What a chunk's rows take in the binary log, or in a cluster's write set, beside their text: wide rows of NULLs and
-# numbers take more than they do in the file.
+# Bytes in the binary log, or in a cluster's write set, for each byte of the file, at most: wide rows of NULLs and
+# numbers take more than in the file.
 EVENTS_PER_BYTE = 4
-# The defaults of max_binlog_cache_size and wsrep_max_ws_size that mean no limit for chunks lie above this.
+# The defaults of max_binlog_cache_size and wsrep_max_ws_size, which limit no chunk, are larger.
 NO_LIMIT = 2**40
 LARGEST_CACHE = 64 * MIB
 
 
 def largest_transaction(server: Server) -> tuple[int, str] | None:
-    """The most bytes of a chunk, so that its transaction fits, and the variable that says so; None for no limit."""
+    """The most bytes of a chunk whose transaction fits, and the variable that limits it; None for no limit."""
     limits = []
     if server.on("log_bin"):
         limits.append("max_binlog_cache_size")
     if server.on("wsrep_on"):
         limits.append("wsrep_max_ws_size")
-    found = [(size // EVENTS_PER_BYTE, name) for name in limits if 0 < (size := server.number(name) or 0) < NO_LIMIT]
-    return min(found, default=None)
+    fitting = [(size // EVENTS_PER_BYTE, name) for name in limits if 0 < (size := server.number(name) or 0) < NO_LIMIT]
+    return min(fitting, default=None)
 
 
 def replication_reasons(context: PlanningContext, transaction_bytes: int) -> Iterator[Reason]:
-    """What the binary log and the cluster cost, with the line that changes it."""
+    """Explains what the binary log and the cluster cost, with the statement that changes it."""
     server = context.server
     fits = largest_transaction(server)
     if fits and transaction_bytes > fits[0]:
         yield Reason(
             f"{fits[1]} is {human_bytes(fits[0] * EVENTS_PER_BYTE)}",
-            f"chunks as large as asked may be refused; those of {human_bytes(fits[0])} fit in any case",
+            f"chunks of the requested size may be refused; those of {human_bytes(fits[0])} fit in any case",
         )
     if server.on("wsrep_on"):
         yield from _rows_of_a_write_set(context)

@@ -18,7 +18,7 @@ def table_and_reject_reasons(context: PlanningContext) -> Iterator[Reason]:
         yield Reason(*effect)
     if options.partitions:
         many = "1 partition" if options.partitions == 1 else f"{options.partitions:,} partitions"
-        yield Reason(f"The new table has {many}", "by hash of its primary key, as asked", option="partitions")
+        yield Reason(f"The new table has {many}", "by hash of its primary key, as requested", option="partitions")
     if options.verify == "full":
         yield Reason("Every value is read back", READ_BACK_COST, holds_back=True)
     if options.on_error == "reject":
