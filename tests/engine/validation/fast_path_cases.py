@@ -1,4 +1,4 @@
-"""Values as they stand in files, and what native/src/fast_path.c says of records with them."""
+"""Values as files have them, and helpers that run native/src/fast_path.c on records with them."""
 
 from collections.abc import Iterator
 from types import SimpleNamespace
@@ -42,7 +42,7 @@ TEXTS = ["abcd", "abcde", "abcd ", "ab ", " ", "éé", "ééé", "red", "Red", "
 ESCAPED = [r"\N", r"\NULL", r"N\ULL", r"\1", r"1\2", r"a\tb", r"ab\ ", r"\\N", r"abc\d", r"re\d", r"\"a", r"\N ",
            "a\\\tb", r"a\\", "ab\\", "a\\,b", r"\-7", r"2024-01-0\2", "|", "a|", "|a", "~|"]  # fmt: skip
 VALUES = [*NUMBERS, *TIMES, *TEXTS, *ESCAPED]
-# A type, and a value that is usual for it.
+# Types, each with a value that is usual for it.
 USUAL = {
     "tinyint": "127", "tinyint unsigned": "255", "int": "2147483647", "bigint unsigned": "18446744073709551615",
     "decimal(5,2)": "-1.25", "decimal(5,2) unsigned": "999.99", "float": "0.1234567", "double": "-0.30000000000000004",
@@ -72,23 +72,23 @@ def block_of(data: bytes, dialect: Dialect) -> Block:
     return block
 
 
-def all_usual(usual: FastPath, data: bytes) -> bool:
-    return usual.are_all_usual(SimpleNamespace(data=data, size=len(data)))
+def all_usual(fast_path: FastPath, data: bytes) -> bool:
+    return fast_path.are_all_usual(SimpleNamespace(data=data, size=len(data)))
 
 
-def is_usual(exactness: ValidationRules, data: bytes) -> bool:
-    """And if it is, that nothing is wrong with it."""
-    usual = exactness.validator.fast_path
-    assert usual
-    if not all_usual(usual, data):
+def is_usual(validation: ValidationRules, data: bytes) -> bool:
+    """Whether all records are usual. If they are, also assert that they have no fault or notice."""
+    fast_path = validation.validator.fast_path
+    assert fast_path
+    if not all_usual(fast_path, data):
         return False
-    found = exactness.validator.examine_one_by_one(block_of(data, exactness.dialect))
-    assert not any((found.faults, found.notices, found.noted))
+    findings = validation.validator.examine_one_by_one(block_of(data, validation.dialect))
+    assert not any((findings.faults, findings.notices, findings.noted))
     return True
 
 
 def records_of(block: Block) -> Iterator[tuple[int, int]]:
-    """Where each record of a block begins and ends."""
+    """The begin and end of each record of a block."""
     at = 0
     while at < block.size:
         begin, at = at, block.ends.first(at)

@@ -1,4 +1,4 @@
-"""JSON read in pieces by native/src/json.c is judged as Python's parser rules it at once, and as MySQL does."""
+"""The verdict about JSON read in pieces by native/src/json.c equals that of Python's parser, and agrees with MySQL."""
 
 import csv
 import io
@@ -34,7 +34,7 @@ from tests.examples import examples
 needs_library = pytest.mark.skipif(not loader.library(), reason="the library is not compiled here")
 
 JSON = Json("json")
-# As json.c has it: the most characters of a number.
+# The most characters of a number in json.c.
 LONGEST_NUMBER = 63
 LONG_NUMBER = "1." + "0" * 200
 KEPT = [
@@ -48,8 +48,8 @@ KEPT = [
     '"[[[["' , "[" + ",".join(["[]"] * 300) + "]", "{" + ",".join(f'"{n}":{n}' for n in range(300)) + "}",
     f'{{"{"é" * (LONGEST_NAME // 2)}": 1}}', f'"{"a" * (LONGEST_NAME + 1)}"',
 ]  # fmt: skip
-# Of these, what fast_path.c leaves to the rest: numbers that it is not sure of.
-DOUBTFUL = {
+# Documents of KEPT that fast_path.c does not recognize, because of their numbers.
+NOT_RECOGNIZED = {
     "0e308", "0.00e310", "0e-400", "18446744073709551615", "-9223372036854775808", "5.960464477539063e-08", LONG_NUMBER,
 }  # fmt: skip
 NOT_KEPT: list[tuple[Verdict, list[str]]] = [
@@ -82,17 +82,17 @@ def in_pieces(text: str, size: int) -> Verdict | None:
 
 
 @pytest.mark.parametrize("text", KEPT, ids=lambda text: text[:20])
-def test_kept(text: str):
+def test_valid_json_has_no_verdict(text: str):
     assert JSON.judge(text) is judge_whole(text) is None
 
 
 @pytest.mark.parametrize(("text", "verdict"), BAD, ids=lambda value: str(value)[:20])
-def test_not_kept(text: str, verdict: Verdict):
+def test_invalid_or_lossy_json_has_its_verdict(text: str, verdict: Verdict):
     assert JSON.judge(text) == judge_whole(text) == verdict
 
 
-def test_mysql_takes_what_is_kept_and_refuses_the_others(database: Address):
-    """It takes what loses something, too; and a zero byte, where it stops reading."""
+def test_mysql_refuses_the_json_that_is_refused_here_and_no_other(database: Address):
+    """MySQL also accepts JSON that loses something, and stops reading at a zero byte."""
     with connect(database) as connection:
         if read_server(connection, database).mariadb:
             pytest.skip("MariaDB's JSON is a text")
@@ -111,7 +111,7 @@ def test_mysql_takes_what_is_kept_and_refuses_the_others(database: Address):
 
 @needs_library
 @pytest.mark.parametrize("text", [*KEPT, *(text for text, _ in BAD)], ids=lambda text: text[:20])
-def test_wherever_it_is_cut(text: str):
+def test_json_in_pieces_of_any_size_has_the_verdict_of_the_whole(text: str):
     for size in (1, 2, 3, 7, 64) if len(text) < 10_000 else (1000,):
         try:
             assert in_pieces(text, size) == judge_whole(text)
@@ -121,7 +121,7 @@ def test_wherever_it_is_cut(text: str):
 
 @needs_library
 @pytest.mark.parametrize("text", [text for text in KEPT if text != LONG_NUMBER], ids=lambda text: text[:20])
-def test_a_plain_document_is_never_read_as_a_whole(text: str):
+def test_plain_json_needs_no_full_parse(text: str):
     assert in_pieces(text, 5) is None
 
 
@@ -147,16 +147,16 @@ MARKS = ['"', "\\", "{", "}", "[", "]", ",", ":", "0", "-", ".", "e", "u", "\\ud
     size=st.integers(1, 20),
 )
 @example([0.1 + 0.2], True, None, 1)
-def test_judged_as_by_pythons_parser(value, ascii_only, change, size):
+def test_json_has_the_verdict_of_pythons_parser(value, ascii_only, change, size):
     text = json.dumps(value, ensure_ascii=ascii_only)
     if change:
-        at, gone, mark = change
-        text = text[:at] + mark + text[at + gone :]
+        at, removed, mark = change
+        text = text[:at] + mark + text[at + removed :]
     try:
-        found = in_pieces(text, size)
+        verdict = in_pieces(text, size)
     except NeedsFullParse:
         return
-    assert found == judge_whole(text)
+    assert verdict == judge_whole(text)
 
 
 NUMBERS = st.one_of(
@@ -169,20 +169,20 @@ NUMBERS = st.one_of(
 @needs_library
 @examples(900)
 @given(NUMBERS)
-def test_the_same_digits_are_lost(number: str):
+def test_json_number_in_pieces_loses_the_digits_of_the_whole(number: str):
     assert in_pieces(number, 64) == judge_whole(number)
 
 
 def is_usual(data: bytes, encoding: str = "utf-8", quote: str = '"') -> bool:
-    """Of one field that has JSON, in each record."""
-    exactness = ValidationRules(
+    """Whether all records are usual; the first of their two fields is JSON."""
+    validation = ValidationRules(
         Dialect(quote=quote, encoding=encoding), (FieldCheck("a", "json"), FieldCheck("")), mariadb=False
     )
     with in_file(data) as fd:
-        (block,) = blocks(fd, exactness.dialect, 0, 1, len(data))
-    usual = exactness.validator.fast_path
-    assert usual
-    return usual.are_all_usual(block)
+        (block,) = blocks(fd, validation.dialect, 0, 1, len(data))
+    fast_path = validation.validator.fast_path
+    assert fast_path
+    return fast_path.are_all_usual(block)
 
 
 def record(text: str, quote: str = '"') -> bytes:
@@ -193,9 +193,9 @@ def record(text: str, quote: str = '"') -> bytes:
 
 @needs_library
 @pytest.mark.parametrize("quote", ['"', "'"])
-def test_only_what_is_kept_is_usual(quote: str):
+def test_only_valid_json_is_usual(quote: str):
     for text in KEPT:
-        assert is_usual(record(text, quote) * 3, quote=quote) == (text not in DOUBTFUL), text[:50]
+        assert is_usual(record(text, quote) * 3, quote=quote) == (text not in NOT_RECOGNIZED), text[:50]
     for text, _ in BAD:
         if "\0" not in text:
             assert not is_usual(record("{}", quote) + record(text, quote), quote=quote), text[:50]
@@ -203,11 +203,11 @@ def test_only_what_is_kept_is_usual(quote: str):
 
 @needs_library
 @pytest.mark.parametrize("place", range(64))
-def test_as_usual_wherever_it_stands(place: int):
+def test_json_is_as_usual_at_any_position(place: int):
     for text in ('{"a": "b"}', r'["\"", "\\", "\u00e9é"]', "17", "true", '"a,""b"'):
         others = record("[" + " " * place + "]") + record('{"ab": "' + "x" * 70 + '"}') * 3
-        found = judge_whole(text) is None
-        assert is_usual(others + record(text) + others) == found
+        valid = judge_whole(text) is None
+        assert is_usual(others + record(text) + others) == valid
 
 
 @needs_library
@@ -218,7 +218,7 @@ def test_as_usual_wherever_it_stands(place: int):
     mark=st.sampled_from(MARKS),
     at=st.integers(0, 300),
 )
-def test_nothing_is_usual_that_has_a_fault(values, ascii_only, mark, at):
+def test_usual_json_has_no_verdict(values, ascii_only, mark, at):
     texts = [json.dumps(value, ensure_ascii=ascii_only) for value in values]
     texts[0] = texts[0][:at] + mark + texts[0][at:]
     if is_usual(b"".join(map(record, texts))):
@@ -226,7 +226,7 @@ def test_nothing_is_usual_that_has_a_fault(values, ascii_only, mark, at):
 
 
 @needs_library
-def test_bytes_beyond_ascii_are_usual_only_as_utf_8():
+def test_json_beyond_ascii_is_usual_only_in_utf_8():
     assert is_usual(record('"é"'))
     assert not is_usual(record('"é"'), encoding="cp1252")
     for wrong in (

@@ -1,4 +1,4 @@
-"""The types of a new table against the whole file: what is passed over quickly is what a look at each value passes."""
+"""A new table's types are checked against the whole file, with the same result as a check of each value."""
 
 import pytest
 from hypothesis import given
@@ -37,7 +37,7 @@ def mapping_of(table: NewTable, *markers: str, **how: str) -> list[ColumnMapping
     return [ColumnMapping(each.name, null_markers=markers, **how) for each in table.columns]
 
 
-def found_in(
+def mismatches_in(
     text: str, table: NewTable, mapping: list[ColumnMapping], block_bytes: int = 64, dialect: Dialect = RFC4180
 ) -> dict[str, TypeMismatch]:
     data = text.encode()
@@ -52,58 +52,58 @@ def found_in(
     markers=st.sampled_from([(), ("",), ("NA",), ("", "NA")]),
     block_bytes=st.sampled_from([64, 256, 65536]),
 )
-def test_misfits_are_what_a_look_at_each_value_finds(types, picks, markers, block_bytes):
+def test_mismatches_are_those_of_a_check_of_each_value(types, picks, markers, block_bytes):
     table = table_of(*types)
     rows = [pick[: len(types)] for pick in picks]
     text = "".join(",".join(row) + "\n" for row in rows)
     wanted = {}
     for number, type_ in enumerate(types):
         values = [row[number] for row in rows]
-        seen = of(values, markers)
-        if not seen.fits(type_):
-            first = next(at for at, value in enumerate(values) if not of([value], markers).fits(type_))
-            wanted[f"c{number}"] = TypeMismatch(seen.type, first + 1, values[first])
-    assert found_in(text, table, mapping_of(table, *markers), block_bytes) == wanted
+        tracker = tracker_of(values, markers)
+        if not tracker.fits(type_):
+            first = next(at for at, value in enumerate(values) if not tracker_of([value], markers).fits(type_))
+            wanted[f"c{number}"] = TypeMismatch(tracker.type, first + 1, values[first])
+    assert mismatches_in(text, table, mapping_of(table, *markers), block_bytes) == wanted
 
 
-def of(values: list[str], markers: tuple[str, ...]) -> TypeTracker:
-    seen = TypeTracker()
-    seen.take(values, frozenset(markers))
-    return seen
+def tracker_of(values: list[str], markers: tuple[str, ...]) -> TypeTracker:
+    tracker = TypeTracker()
+    tracker.take(values, frozenset(markers))
+    return tracker
 
 
-def test_the_value_that_does_not_fit_is_named_in_the_first_block_too():
+def test_mismatch_in_the_first_block_is_reported_with_its_line():
     table = table_of("int", "varchar(16)", widen=False)
-    found = found_in("1,a\n2,b\nx,c\n4,d\n", table, mapping_of(table), 1 << 20)
-    assert found == {"c0": TypeMismatch("varchar(16)", 3, "x")}
+    mismatches = mismatches_in("1,a\n2,b\nx,c\n4,d\n", table, mapping_of(table), 1 << 20)
+    assert mismatches == {"c0": TypeMismatch("varchar(16)", 3, "x")}
     with pytest.raises(Problem, match="'x' does not fit c0 int; the whole file needs") as caught:
-        widen_types(table, found)
+        widen_types(table, mismatches)
     assert caught.value.where == "line 3, column c0"
 
 
-def test_columns_that_are_read_in_a_way_of_their_own_are_left_to_the_load():
+def test_types_of_columns_with_a_format_or_transform_are_left_to_the_load():
     table = table_of("date", "int")
     for how in ({"datetime_format": "%d.%m.%Y"}, {"transforms": ("trim",)}):
-        assert found_in("31.12.2024,x\n", table, mapping_of(table, **how)) == {}
+        assert mismatches_in("31.12.2024,x\n", table, mapping_of(table, **how)) == {}
 
 
 @pytest.mark.parametrize("odd", ["", "x\t1\n"])
-def test_what_is_null_to_the_dialect_fits_everywhere(odd):
-    """Whether or not something else in the block is not as usual."""
+def test_null_of_the_dialect_fits_every_type(odd):
+    """In a block with or without an unusual value."""
     table = table_of("varchar(1)", "int")
     text = "a\t1\n" * 9 + odd + "\\N\t\\N\n"
-    assert found_in(text, table, mapping_of(table), 65536, MYSQL_TSV) == {}
+    assert mismatches_in(text, table, mapping_of(table), 65536, MYSQL_TSV) == {}
 
 
-def test_rows_with_another_number_of_fields_are_passed_over():
+def test_types_ignore_rows_with_a_wrong_number_of_fields():
     table = table_of("int", "int")
-    assert found_in("1,2\n1,2,x\nx\n3,4\n", table, mapping_of(table)) == {}
+    assert mismatches_in("1,2\n1,2,x\nx\n3,4\n", table, mapping_of(table)) == {}
 
 
-def test_what_was_changed_and_why():
+def test_changed_types_are_described_with_their_reasons():
     before = table_of("int", *["varchar(1000)"] * 20)
-    found = {"c0": TypeMismatch("varchar(16)", 7, "x")}
-    after = widen_types(before, found)
-    said = dict(describe_changes(before, after, found))
-    assert said.pop("c0 is varchar(16), not int") == "line 7 has 'x'"
-    assert set(said.values()) == {"rows could be too large otherwise"}
+    mismatches = {"c0": TypeMismatch("varchar(16)", 7, "x")}
+    after = widen_types(before, mismatches)
+    reasons = dict(describe_changes(before, after, mismatches))
+    assert reasons.pop("c0 is varchar(16), not int") == "line 7 has 'x'"
+    assert set(reasons.values()) == {"rows could be too large otherwise"}

@@ -1,4 +1,4 @@
-"""The quick look at many values at once finds what looking at one after the other does."""
+"""The examination of many values at once has the findings of the examination one by one."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -38,7 +38,7 @@ CELLS = st.sampled_from([
 
 
 def written(dialect: Dialect, rows: list[list[str]], quoting: bool) -> bytes:
-    """The rows, quoted where they must be or where it is asked for."""
+    """The rows as a file has them; with `quoting`, all values are quoted, not only those that need quotes."""
 
     def cell(text: str) -> str:
         quote = dialect.quote
@@ -59,15 +59,17 @@ ROWS = st.lists(
 @examples(600)
 @given(dialect=st.sampled_from(DIALECTS), rows=ROWS, quoting=st.booleans(), mariadb=st.booleans())
 @example(DIALECTS[0], [["1", "2", "2024-01-02", "x"], ["1"]], False, True)
-def test_many_at_once_as_one_by_one(dialect: Dialect, rows: list[list[str]], quoting: bool, mariadb: bool):
-    exactness = ValidationRules(dialect, CHECKS, mariadb)
+def test_findings_at_once_equal_findings_one_by_one(
+    dialect: Dialect, rows: list[list[str]], quoting: bool, mariadb: bool
+):
+    validation = ValidationRules(dialect, CHECKS, mariadb)
     data = written(dialect, rows, quoting)
     with in_file(data) as fd:
         for block in blocks(fd, dialect, 0, 1, len(data)):
-            quick, slow = exactness.examine(block), exactness.validator.examine_one_by_one(block)
-            assert quick == slow
-            found = bool(slow.faults or slow.notices or slow.noted)
-            assert exactness.suspicious(block) or not found
+            at_once, slow = validation.examine(block), validation.validator.examine_one_by_one(block)
+            assert at_once == slow
+            has_findings = bool(slow.faults or slow.notices or slow.noted)
+            assert validation.suspicious(block) or not has_findings
 
 
 FINE_CHECKS = (
@@ -111,54 +113,53 @@ FINE_ROWS = st.tuples(
     mariadb=st.booleans(),
     reject=st.booleans(),
 )
-def test_what_loses_something_many_at_once_as_one_by_one(rows: list[list[str]], mariadb: bool, reject: bool):
-    exactness = ValidationRules(Dialect(), FINE_CHECKS, mariadb, reject)
+def test_losses_at_once_equal_losses_one_by_one(rows: list[list[str]], mariadb: bool, reject: bool):
+    validation = ValidationRules(Dialect(), FINE_CHECKS, mariadb, reject)
     data = written(Dialect(), rows, quoting=False)
     with in_file(data) as fd:
         (block,) = blocks(fd, Dialect(), 0, 1, len(data))
-    slow = exactness.validator.examine_one_by_one(block)
-    assert exactness.examine(block) == slow
-    assert exactness.suspicious(block) or not (slow.faults or slow.notices or slow.noted)
+    slow = validation.validator.examine_one_by_one(block)
+    assert validation.examine(block) == slow
+    assert validation.suspicious(block) or not (slow.faults or slow.notices or slow.noted)
 
 
-def test_every_day_and_every_hour():
-    """The quick look knows which ones exist; what it does not know, it leaves to the slow one."""
+def test_findings_for_every_day_and_hour_equal_findings_one_by_one():
     dates = product((1900, 2000, 2023, 2024), range(14), range(33))
     days = [f"{year}-{month:02}-{day:02}" for year, month, day in dates]
     clocks = [f"{hour:02}:{part}" for hour, part in product(range(26), ("00:00", "59:59", "60:00", "00:60"))]
     moments = [f"2024-02-{day:02} {clock}" for day, clock in product((28, 29, 30), clocks)]
     for type_, values in (("date", days), ("datetime", days), ("datetime", moments), ("timestamp", moments)):
-        exactness = ValidationRules(Dialect(), (FieldCheck("a", type_, nullable=False),), mariadb=True)
+        validation = ValidationRules(Dialect(), (FieldCheck("a", type_, nullable=False),), mariadb=True)
         data = "".join(f"{value}\n" for value in values).encode()
         with in_file(data) as fd:
             (block,) = blocks(fd, Dialect(), 0, 1, len(data))
-        found = exactness.examine(block)
-        assert found == exactness.validator.examine_one_by_one(block)
-        assert 0 < len(found.faults) < len(values)
+        findings = validation.examine(block)
+        assert findings == validation.validator.examine_one_by_one(block)
+        assert 0 < len(findings.faults) < len(values)
 
 
-def test_a_block_in_which_every_field_is_enclosed():
+def test_findings_of_a_fully_quoted_block_equal_findings_one_by_one():
     rows = [[str(number), f"{number}.25", "2024-01-02 03:04:05", "abcd"] for number in range(999)]
     rows[500][1], rows[700][2] = "1.255", "2024-13-02 03:04:05"
     for line_end in ("\n", "\r\n"):
         dialect = Dialect(line_end=line_end)
-        exactness = ValidationRules(dialect, CHECKS, mariadb=True)
+        validation = ValidationRules(dialect, CHECKS, mariadb=True)
         whole = written(dialect, rows, quoting=True)
         for data in (whole, whole.removesuffix(line_end.encode()), whole + b'"1","2"' + line_end.encode()):
             with in_file(data) as fd:
                 for block in blocks(fd, dialect, 0, 1, len(data), 40_000):
-                    assert exactness.examine(block) == exactness.validator.examine_one_by_one(block)
+                    assert validation.examine(block) == validation.validator.examine_one_by_one(block)
 
 
-def test_a_record_larger_than_a_block():
+def test_record_larger_than_a_block_is_examined():
     checks = (FieldCheck("a", "int"), FieldCheck("b", "mediumtext"), FieldCheck("c", "text"))
-    exactness = ValidationRules(Dialect(), checks, mariadb=True)
+    validation = ValidationRules(Dialect(), checks, mariadb=True)
     for long in ('"' + "x" * 600_000 + '"', "y" * 600_000):
         data = f"1.5,{long},fine\n2,{long},{long}\n3,{long},fine\n".encode()
         with in_file(data) as fd:
-            found = [review_of(fd, block, exactness) for block in blocks(fd, Dialect(), 0, 1, len(data))]
-        assert [[fault.column for _, fault in each.faults] for each in found] == [["a"], ["c"], []]
+            findings = [findings_of(fd, block, validation) for block in blocks(fd, Dialect(), 0, 1, len(data))]
+        assert [[fault.column for _, fault in each.faults] for each in findings] == [["a"], ["c"], []]
 
 
-def review_of(fd: int, block: Block, exactness: ValidationRules) -> BlockFindings:
-    return exactness.examine(replace(block, data=read_exactly(fd, block.size, block.offset)))
+def findings_of(fd: int, block: Block, validation: ValidationRules) -> BlockFindings:
+    return validation.examine(replace(block, data=read_exactly(fd, block.size, block.offset)))

@@ -1,4 +1,4 @@
-"""What the checks say about a value is what a real server does with it."""
+"""The findings about a value agree with what a real server does with it."""
 
 import os
 import re
@@ -93,14 +93,14 @@ KINDS = {
     "ENUM('a','b','x y','2','é')": WORDS,
     "SET('a','b','x y')": WORDS,
 }
-# These we refuse although the server stores what may well have been meant: it had to guess, or the text says it in a
-# way in which nobody writes such a value.
+# Codes of values that are refused although the server may store the intended value: the server guesses, or the notation
+# is not used for such values.
 GUESSED = ("exponent", "no colon", "two-digit year", "offset", "position", "1265")
 
 
 @dataclass(frozen=True)
 class Stored:
-    """What became of one value: as text, None for NULL; how many warnings and Notes the server gave its row."""
+    """One stored value as text, None for NULL, with the server's warnings and Notes about its row."""
 
     text: bytes | None
     warnings: int
@@ -109,14 +109,14 @@ class Stored:
 
 @dataclass(frozen=True)
 class Trial:
-    """A table with one column of the kind."""
+    """A table with one column of the type."""
 
     connection: LoaderConnection
     table: Table
-    exactness: ValidationRules
+    validation: ValidationRules
 
     def store(self, values: list[str]) -> list[Stored]:
-        """Load the values, a row each, and take them out again."""
+        """Load the values, a row each, read them back, and roll back."""
         data = rows(values)
         fd = os.memfd_create("values")
         try:
@@ -126,41 +126,41 @@ class Trial:
             )
         finally:
             os.close(fd)
-        said = self._said()
-        # A FLOAT as text has six digits, however many it holds.
+        messages = self._message_counts()
+        # The server writes a FLOAT as text with six digits.
         value = "CAST(x AS DOUBLE)" if self.table.column("x").kind == "float" else "x"
-        found = dict(fetch_all(self.connection, f"SELECT id, CAST({value} AS CHAR CHARACTER SET utf8mb4) FROM t"))
+        rows_by_id = dict(fetch_all(self.connection, f"SELECT id, CAST({value} AS CHAR CHARACTER SET utf8mb4) FROM t"))
         execute(self.connection, "ROLLBACK")
-        texts = [None if found[n] is None else str(found[n]).encode() for n in range(len(values))]
-        return [Stored(text, said["Warning", n + 1], said["Note", n + 1]) for n, text in enumerate(texts)]
+        texts = [None if rows_by_id[n] is None else str(rows_by_id[n]).encode() for n in range(len(values))]
+        return [Stored(text, messages["Warning", n + 1], messages["Note", n + 1]) for n, text in enumerate(texts)]
 
-    def _said(self) -> Counter[tuple[str, int]]:
-        said: Counter[tuple[str, int]] = Counter()
+    def _message_counts(self) -> Counter[tuple[str, int]]:
+        counts: Counter[tuple[str, int]] = Counter()
         for level, _, message in self.connection.show_warnings():
             text = message.decode() if isinstance(message, bytes) else message
             row = re.search(r"at row (\d+)", text)
-            said["Note" if level == "Note" else "Warning", int(row[1]) if row else 0] += 1
-        return said
+            counts["Note" if level == "Note" else "Warning", int(row[1]) if row else 0] += 1
+        return counts
 
     def examined(self, values: list[str]) -> BlockFindings:
-        return self.exactness.examine(block_of(rows(values)))
+        return self.validation.examine(block_of(rows(values)))
 
 
 def is_same(column: Column, value: str, stored: bytes) -> bool:
-    # Python's calendar begins with the year 1; MariaDB takes other marks and more spaces in dates.
-    said, found = (re.sub(rb"^0000(?=[-/.])", b"0004", text) for text in (in_full(value, column.kind), stored))
+    # Python's calendar begins with the year 1; MariaDB accepts other separators and more spaces in dates.
+    wanted, actual = (re.sub(rb"^0000(?=[-/.])", b"0004", text) for text in (in_full(value, column.kind), stored))
     if column.kind in ("date", "datetime", "timestamp"):
-        said = re.sub(rb"^(\d{4})[/.](\d+)[/.](\d+)", rb"\1-\2-\3", re.sub(rb"[T\s]+", b" ", said.strip()))
-        said = re.sub(rb" (\d+)(?:\.0*)?$", rb" \1:00", said)
-    return same_value(column, said, found) is Sameness.SAME
+        wanted = re.sub(rb"^(\d{4})[/.](\d+)[/.](\d+)", rb"\1-\2-\3", re.sub(rb"[T\s]+", b" ", wanted.strip()))
+        wanted = re.sub(rb" (\d+)(?:\.0*)?$", rb" \1:00", wanted)
+    return same_value(column, wanted, actual) is Sameness.SAME
 
 
 def in_full(value: str, kind: str) -> bytes:
-    """The same time with colons and minutes, no days, no offset."""
+    """Rewrite a time with colons and minutes, and without days and offset."""
     if kind == "time":
         value = re.sub(r"^(-?\d\d)(\d\d)(\d\d)$", r"\1:\2:\3", value).removeprefix("+")
-        if found := re.match(r"\s*(-?)(\d+) (\d+)(:.*)", value):
-            value = f"{found[1]}{24 * int(found[2]) + int(found[3])}{found[4]}"
+        if match := re.match(r"\s*(-?)(\d+) (\d+)(:.*)", value):
+            value = f"{match[1]}{24 * int(match[2]) + int(match[3])}{match[4]}"
     if kind in ("datetime", "timestamp"):
         value = re.sub(r"^(\d{4}.*[ T]\d{1,2})$", r"\1:00", value)
     value = re.sub(r"\.$", "", value) if kind in ("time", "datetime", "timestamp") else value
@@ -168,16 +168,16 @@ def in_full(value: str, kind: str) -> bytes:
 
 
 def in_utc(value: str) -> bytes:
-    """A moment that is written with an offset, as the session's time zone has it."""
-    said = re.fullmatch(r"(\d{4}-\d+-\d+)[ T](\d+:\d+:\d+)\.?(\d*)([+-]\d\d):00", value)
-    if not said:
+    """Convert a moment with an offset to the session's time zone, UTC."""
+    match = re.fullmatch(r"(\d{4}-\d+-\d+)[ T](\d+:\d+:\d+)\.?(\d*)([+-]\d\d):00", value)
+    if not match:
         return value.encode()
-    zone = timezone(timedelta(hours=int(said[4])))
+    zone = timezone(timedelta(hours=int(match[4])))
     try:
-        moment = datetime(*map(int, re.split("[-:]", f"{said[1]}-{said[2]}")), tzinfo=zone).astimezone(UTC)
+        moment = datetime(*map(int, re.split("[-:]", f"{match[1]}-{match[2]}")), tzinfo=zone).astimezone(UTC)
     except ValueError:
         return value.encode()
-    return f"{moment:%Y-%m-%d %H:%M:%S}.{said[3] or 0}".encode()
+    return f"{moment:%Y-%m-%d %H:%M:%S}.{match[3] or 0}".encode()
 
 
 def rows(values: list[str]) -> bytes:
@@ -196,41 +196,41 @@ def trial(request, database):
         execute(connection, f"CREATE TABLE t (id INT PRIMARY KEY, x {request.param}) CHARACTER SET utf8mb4")
         table = read_table(connection, database.database, "t")
         server = read_server(connection, database)
-        exactness = ValidationRules.of(DIALECT, MAPPING, table, mariadb=server.mariadb, rounding="notice")
-        yield Trial(connection, table, exactness), KINDS[request.param]
+        validation = ValidationRules.of(DIALECT, MAPPING, table, mariadb=server.mariadb, rounding="notice")
+        yield Trial(connection, table, validation), KINDS[request.param]
 
 
 class TestOnServers:
     @EXAMPLES
     @given(data=st.data())
-    def test_nothing_is_changed_in_silence(self, trial, data):
+    def test_value_that_the_server_changes_silently_has_a_finding(self, trial, data):
         it, strategy = trial
         values = data.draw(st.lists(strategy, min_size=1, max_size=12))
         column = it.table.column("x")
         each = [it.examined([value]) for value in values]
-        for value, stored, found in zip(values, it.store(values), each, strict=True):
-            note(f"{column.type}: {value!r} -> {stored} {found}")
+        for value, stored, findings in zip(values, it.store(values), each, strict=True):
+            note(f"{column.type}: {value!r} -> {stored} {findings}")
             same = stored.text is not None and is_same(column, value, stored.text)
-            if found.faults:
-                code = found.faults[0][1].code
+            if findings.faults:
+                code = findings.faults[0][1].code
                 assert stored.warnings or not same or code in GUESSED
             elif not stored.warnings:
-                # MySQL says a Note twice about a number with more than 72 digits after the point.
-                assert min(stored.notes, 1) == found.noted.total()
-                assert same or found.notices or found.noted
-        self._together_as_alone(it, values, each)
+                # MySQL gives two Notes about a number with more than 72 digits after the point.
+                assert min(stored.notes, 1) == findings.noted.total()
+                assert same or findings.notices or findings.noted
+        self._check_one_block(it, values, each)
 
-    def _together_as_alone(self, it: Trial, values: list[str], each: list[BlockFindings]) -> None:
-        """Many records in one block are found out as each of them alone; and as one value after the other."""
+    def _check_one_block(self, it: Trial, values: list[str], each: list[BlockFindings]) -> None:
+        """Records in one block have the findings of each record alone, and of an examination value by value."""
         whole = it.examined(values)
-        assert [(n, fault) for n, found in enumerate(each) for _, fault in found.faults] == whole.faults
+        assert [(n, fault) for n, findings in enumerate(each) for _, fault in findings.faults] == whole.faults
         for counter in ("notices", "noted"):
-            assert reduce(add, (getattr(found, counter) for found in each)) == getattr(whole, counter)
+            assert reduce(add, (getattr(findings, counter) for findings in each)) == getattr(whole, counter)
         block = block_of(rows(values))
         anything = bool(whole.faults or whole.notices or whole.noted)
-        assert it.exactness.suspicious(block) is anything
-        slowly = it.exactness.validator.examine_one_by_one(block)
-        assert (slowly.notices, slowly.noted) == (whole.notices, whole.noted)
-        # A date that no calendar has may pass: the server refuses it.
-        assert set(whole.faults) <= set(slowly.faults)
-        assert all(fault.code.isdigit() for fault in set(slowly.faults) - set(whole.faults) for fault in fault[1:])
+        assert it.validation.suspicious(block) is anything
+        slow = it.validation.validator.examine_one_by_one(block)
+        assert (slow.notices, slow.noted) == (whole.notices, whole.noted)
+        # A date that does not exist may pass: the server refuses it.
+        assert set(whole.faults) <= set(slow.faults)
+        assert all(fault.code.isdigit() for fault in set(slow.faults) - set(whole.faults) for fault in fault[1:])
