@@ -1,4 +1,4 @@
-"""What the charts draw: settings against timings, a table's throughput over time, where the time goes."""
+"""Data of the charts: settings against timings, a table's throughput over time, and the seconds of each phase."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
@@ -13,18 +13,18 @@ from importer.history.query import Query
 from importer.history.read import FEW, column, columns, rows
 from importer.history.search import in_order, matching
 
-# More different values than that are put together in ranges of equally many imports.
+# Above this number of different values, they are grouped into ranges with equally many imports.
 MOST_GROUPS = 24
 MOST_CHANGES = 50
 MOST_POINTS = 400
-# What adds up to the time of an import; the scan runs beside the load.
+# The timings that add up to the duration of an import; the scan runs in parallel with the load.
 STEPS = tuple(
     each for each in TIMING if each.name in ("waiting_seconds", "load_seconds", "index_seconds", "verify_seconds")
 )
 
 
 class Point(NamedTuple):
-    """An import on a chart; `colour` is None where nothing colours it, or it is unknown."""
+    """An import on a chart; `colour` is None if the chart has no colour fact or the fact is unknown."""
 
     job: int
     x: Value
@@ -34,7 +34,7 @@ class Point(NamedTuple):
 
 @dataclass(frozen=True)
 class Points:
-    """The imports of which both is known, and how many are left out because it is not."""
+    """The imports with both facts known, and the number of those left out."""
 
     points: tuple[Point, ...]
     left_out: int
@@ -53,19 +53,19 @@ class TimingSpread:
 
     @classmethod
     def of(cls, values: Sequence[float]) -> "TimingSpread":
-        """Quartiles between the values where no value lies on them; `values` must not be empty."""
+        """The spread of the values, which must not be empty; quartiles are interpolated."""
         least, low, median, high, most = (float(each) for each in np.quantile(values, (0, 0.25, 0.5, 0.75, 1)))
         return cls(len(values), median, low, high, least, most)
 
     @property
     def share(self) -> float:
-        """The middle half as a share of the median; 0 where that is 0."""
+        """The middle half as a share of the median; 0 if the median is 0."""
         return (self.high - self.low) / self.median if self.median else 0.0
 
 
 @dataclass(frozen=True)
 class Summary:
-    """The imports whose setting lies between `value` and `upto` (mostly the same), of one colour where it counts."""
+    """The imports whose setting lies from `value` to `upto` (usually equal), with the same `colour` if there is one."""
 
     value: Value
     upto: Value
@@ -75,7 +75,7 @@ class Summary:
 
 @dataclass(frozen=True)
 class Change:
-    """What an import was set to, or met, differently from the one before it: each fact with both values."""
+    """The settings and server facts that changed between an import and the one before: each with both values."""
 
     job: int
     at: float
@@ -84,25 +84,25 @@ class Change:
 
 @dataclass(frozen=True)
 class Timeline:
-    """A timing over time, x being seconds since 1970, and where settings or server changed in between: the latest."""
+    """A timing over time (x: seconds since 1970), and the latest changes of settings or server."""
 
     points: tuple[Point, ...]
     changes: tuple[Change, ...]
 
 
 def points(query: Query, x: str, y: str, colour: str = "") -> Points:
-    """Each import by two facts, coloured by a third."""
-    found = matching(query)
-    along, up = column(x, found), column(y, found)
-    told = column(colour, found) if colour else {}
-    both = [job for job in found if job in along and job in up]
-    return Points(tuple(Point(job, along[job], up[job], told.get(job)) for job in both), len(found) - len(both))
+    """The imports of a query by two facts, coloured by a third."""
+    jobs = matching(query)
+    xs, ys = column(x, jobs), column(y, jobs)
+    colours = column(colour, jobs) if colour else {}
+    both = [job for job in jobs if job in xs and job in ys]
+    return Points(tuple(Point(job, xs[job], ys[job], colours.get(job)) for job in both), len(jobs) - len(both))
 
 
 def thinned(drawn: Sequence[Point], most: int = MOST_POINTS) -> list[Point]:
-    """Evenly taken ones of each x and colour, the extremes among them, where there are more than `most`.
+    """About `most` points: evenly spaced ones of each group of equal x and colour, with the extremes of the group.
 
-    About so many: of groups with a point or two, one stays.
+    The result can be a little longer than `most`, because one point of each small group stays.
     """
     every = -(-len(drawn) // most)
     groups: dict[tuple[Any, Any], list[Point]] = defaultdict(list)
@@ -114,35 +114,35 @@ def thinned(drawn: Sequence[Point], most: int = MOST_POINTS) -> list[Point]:
 
 
 def _with_both_ends(group: Sequence[Point], every: int) -> list[Point]:
-    """The least, the greatest, and every so many-th between them."""
+    """The least, the greatest, and every `every`-th point between them."""
     ordered = sorted(group, key=lambda point: point.y)
     return ordered if len(ordered) < 3 else [*ordered[:-1:every], ordered[-1]]
 
 
 def evenly(drawn: Sequence[Point], most: int = MOST_POINTS) -> list[Point]:
-    """At most so many, as they follow each other."""
+    """At most `most` evenly spaced points, in their order."""
     return list(drawn[:: max(1, -(-len(drawn) // most))])
 
 
 def outline(drawn: Sequence[Point], most: int = MOST_POINTS) -> list[Point]:
-    """Points in the order of time, as few as can be drawn: of so many in a row, the least and the most."""
+    """About `most` points in the order of time: the least and the greatest of each stretch."""
     every = 2 * -(-len(drawn) // most)
     if every < 3:
         return list(drawn)
-    kept: list[Point] = []
+    outlined: list[Point] = []
     for start in range(0, len(drawn), every):
         part = sorted(drawn[start : start + every], key=lambda point: point.y)
-        kept += sorted({part[0], part[-1]}, key=lambda point: point.x)
-    return kept
+        outlined += sorted({part[0], part[-1]}, key=lambda point: point.x)
+    return outlined
 
 
 def by_setting(query: Query, setting: str, timing: str, colour: str = "") -> tuple[Summary, ...]:
-    """A timing's median and spread for each value of a setting, and each colour. Raises Problem for no number."""
+    """A timing's spread for each value of a setting and each colour. Raises Problem as fact() does."""
     return summaries(points(query, setting, timing, colour).points, numbers=fact(setting).kind.is_number)
 
 
 def summaries(drawn: Iterable[Point], *, numbers: bool) -> tuple[Summary, ...]:
-    """The same of points that are there already; `numbers` may be put together in ranges."""
+    """The spread of y for each x and colour of the points; with `numbers`, many x values are grouped into ranges."""
     drawn = list(drawn)
     ranges = _ranges({point.x for point in drawn}, drawn) if numbers else {}
     groups: dict[tuple[Any, Any, Any], list[float]] = defaultdict(list)
@@ -154,7 +154,7 @@ def summaries(drawn: Iterable[Point], *, numbers: bool) -> tuple[Summary, ...]:
 
 
 def _ranges(values: set[Value], drawn: Sequence[Point]) -> dict[Value, tuple[Value, Value]]:
-    """The first and last value of the range that each value lies in; nothing where there are few values."""
+    """The first and last value of each value's range; empty if there are at most MOST_GROUPS values."""
     if len(values) <= MOST_GROUPS:
         return {}
     ordered = sorted(values)
@@ -166,16 +166,16 @@ def _ranges(values: set[Value], drawn: Sequence[Point]) -> dict[Value, tuple[Val
 
 
 def over_time(query: Query, timing: str = "rows_per_second") -> Timeline:
-    """A timing in the order of time; best asked of one table, since between tables much differs."""
-    found = matching(query)
-    ended, took = column("ended", found), column(timing, found)
-    drawn = sorted((ended[job], job) for job in found if job in ended and job in took)
-    told = tuple(Point(job, at, took[job]) for at, job in drawn)
-    return Timeline(told, _changes([(job, float(at)) for at, job in drawn]))
+    """A timing in the order of time. Most useful for one table, because tables differ much."""
+    jobs = matching(query)
+    ended, took = column("ended", jobs), column(timing, jobs)
+    drawn = sorted((ended[job], job) for job in jobs if job in ended and job in took)
+    in_time = tuple(Point(job, at, took[job]) for at, job in drawn)
+    return Timeline(in_time, _changes([(job, float(at)) for at, job in drawn]))
 
 
 def _changes(drawn: Sequence[tuple[int, float]]) -> tuple[Change, ...]:
-    """The latest of them: where the digests differ, which tell without reading all settings of all imports."""
+    """The latest changes. The digests show where to look, so that most settings need not be read."""
     jobs = [job for job, _ in drawn]
     digests = columns(("settings_digest", "server_digest"), jobs).values()
     differing = [
@@ -190,7 +190,7 @@ def _changes(drawn: Sequence[tuple[int, float]]) -> tuple[Change, ...]:
 
 
 def _changed(before: dict[str, Value], after: dict[str, Value]) -> dict[str, tuple[Value, Value]]:
-    """What is known of both and not the same: a fact that another version has begun to keep is no change."""
+    """Facts that are known of both and differ. A fact that only a later version stores is no change."""
     return {name: (before[name], after[name]) for name in after if name in before and before[name] != after[name]}
 
 
@@ -199,7 +199,7 @@ def _differ(one: Value | None, other: Value | None) -> bool:
 
 
 def where_time_goes(query: Query, most: int = 60, of: Sequence[Fact] = PHASES) -> list[tuple[int, dict[str, float]]]:
-    """The seconds of each phase, of all chunks together, or of STEPS, of the first imports in the query's order."""
-    found = in_order(query)[: min(most, FEW)]
-    told = rows(found, [phase.name for phase in of])
-    return [(job, {name: float(value) for name, value in told[job].items()}) for job in found]
+    """The seconds of each phase (all chunks together) or of STEPS, for the first imports in the query's order."""
+    jobs = in_order(query)[: min(most, FEW)]
+    seconds = rows(jobs, [phase.name for phase in of])
+    return [(job, {name: float(value) for name, value in seconds[job].items()}) for job in jobs]

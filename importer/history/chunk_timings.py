@@ -1,4 +1,4 @@
-"""How long the chunks of an import took, in so few points that they can be drawn, however many they are."""
+"""The timings of an import's chunks, reduced to at most MOST_POINTS points for a chart."""
 
 from collections import Counter
 from collections.abc import Iterable
@@ -13,7 +13,8 @@ from importer.models import Chunk, ImportJob, JobRecord
 
 MOST_POINTS = 600
 SLOWEST = 10
-# Reading them takes 0.4 s for 10,000. What more chunks took is written into the record (importer.jobs.record).
+# Reading 10,000 chunks takes 0.4 s. Timings of more than MOST_READ chunks are stored in the record
+# (importer.jobs.record).
 MOST_READ = 2_000
 # As Chunk.timings names them, in the order of their facts.
 LAPS = tuple(each.name.removeprefix("phase_") for each in PHASES if each.name != "phase_wait")
@@ -24,9 +25,9 @@ Timed = tuple[int, int, int, dict[str, float]]
 
 @dataclass(frozen=True)
 class ChunkPoint:
-    """Neighbouring chunks: the seconds of each of LAPS as the mean of them, and of the longest one altogether.
+    """Neighbouring chunks, `first` to `last`: the mean seconds of each of LAPS, and the total seconds of the longest.
 
-    `retried` of them were tried again, and `rejected` rows left out.
+    `retried` chunks were tried again, and `rejected` rows left out.
     """
 
     first: int
@@ -39,9 +40,9 @@ class ChunkPoint:
 
 @dataclass(frozen=True)
 class ChunkTimings:
-    """All chunks that are loaded: the median of their seconds, the points, and the numbers of the slowest, worst first.
+    """All loaded chunks: the median of their seconds, the points, and the numbers of the slowest, slowest first.
 
-    `retried` and `rejected` count chunks: those that were tried again, and those of which rows were left out.
+    `retried` and `rejected` count chunks that were tried again, and chunks with rejected rows.
     """
 
     chunks: int = 0
@@ -52,9 +53,9 @@ class ChunkTimings:
     rejected: int = 0
 
     @classmethod
-    def from_json(cls, told: dict[str, Any]) -> "ChunkTimings":
-        points = tuple(ChunkPoint(first, last, tuple(laps), *rest) for first, last, laps, *rest in told["points"])
-        return cls(**told | {"points": points, "slowest": tuple(told["slowest"])})
+    def from_json(cls, stored: dict[str, Any]) -> "ChunkTimings":
+        points = tuple(ChunkPoint(first, last, tuple(laps), *rest) for first, last, laps, *rest in stored["points"])
+        return cls(**stored | {"points": points, "slowest": tuple(stored["slowest"])})
 
     def as_json(self) -> dict[str, Any]:
         points = [tuple(vars(each).values()) for each in self.points]
@@ -62,25 +63,25 @@ class ChunkTimings:
 
 
 def chunk_timings(job: ImportJob) -> ChunkTimings:
-    """How long its chunks took; of more than MOST_READ, what the record has, else they are read once more."""
-    kept = JobRecord.objects.filter(pk=job.pk).values_list("chunk_timings", flat=True).first()
-    return ChunkTimings.from_json(kept) if kept else read(job)
+    """The timings of the job's chunks: from the record if it has them, else read from the chunks."""
+    recorded = JobRecord.objects.filter(pk=job.pk).values_list("chunk_timings", flat=True).first()
+    return ChunkTimings.from_json(recorded) if recorded else read(job)
 
 
 def to_keep(job: ImportJob) -> dict[str, Any]:
-    """What the record has of it: nothing where the chunks are so few that they can be read each time."""
+    """The timings to store in the record; empty for at most MOST_READ chunks, which are read each time."""
     return read(job).as_json() if _numbers(job) > MOST_READ else {}
 
 
 def read(job: ImportJob) -> ChunkTimings:
-    """The same from the chunks themselves."""
+    """Read the timings from the chunks."""
     loaded = Chunk.objects.filter(job=job, status=Chunk.Status.LOADED).order_by("number")
     rows = loaded.values_list("number", "attempt", "rejected_rows", "timings")
     return add_up(rows.iterator(chunk_size=5000), -(-_numbers(job) // MOST_POINTS))
 
 
 def add_up(chunks: Iterable[Timed], together: int) -> ChunkTimings:
-    """Of the chunks in their order, so many numbers in a point."""
+    """Add up chunks in the order of their numbers; each point covers `together` consecutive numbers."""
     points: list[ChunkPoint] = []
     numbers: list[int] = []
     seconds: list[float] = []
@@ -120,6 +121,6 @@ def _point(chunks: list[Timed]) -> ChunkPoint:
 
 
 def _numbers(job: ImportJob) -> int:
-    """How many chunks there are: their numbers run from 0."""
+    """The number of chunks, whose numbers run from 0."""
     last = Chunk.objects.filter(job=job).order_by("-number").values_list("number", flat=True).first()
     return 0 if last is None else last + 1

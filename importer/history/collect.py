@@ -1,6 +1,6 @@
-"""What a job tells of itself, as flat facts by name: from its row, its plan, and its chunks.
+"""Collects the facts of a job from its row, its plan and its chunks, as flat values by name.
 
-Whatever another version has written is read as far as it goes; what is not there is left out.
+Plans that other versions have stored are read, too; facts that they lack are left out.
 """
 
 import statistics
@@ -23,13 +23,13 @@ from importer.engine.source.dialect import escape_mark
 from importer.history.facts import CHOSEN, FACTS, PHASES, REQUESTED, SERVER, Fact, Kind, Value
 from importer.models import Chunk, ImportJob
 
-Told = Iterator[tuple[str, Any]]
+Pairs = Iterator[tuple[str, Any]]
 YES = ("1", "on", "yes", "true")
 
 
 @dataclass(frozen=True)
 class ChunkTotals:
-    """All chunks of a job together: `seconds` of each that is loaded, and seconds by phase of all of them."""
+    """The chunks of a job: counts, the `seconds` of each loaded chunk, and the seconds of all chunks by phase."""
 
     count: int = 0
     retries: int = 0
@@ -46,7 +46,7 @@ def chunks_of(job: ImportJob) -> ChunkTotals:
 
 
 def add_up(chunks: Iterable[tuple[int, int, dict[str, float]]]) -> ChunkTotals:
-    """Of the attempts, the deaths and the timings of each chunk."""
+    """Add up chunks, each given as attempts, deaths and timings."""
     count = retries = dead = 0
     seconds: list[float] = []
     phases: Counter[str] = Counter()
@@ -60,29 +60,29 @@ def add_up(chunks: Iterable[tuple[int, int, dict[str, float]]]) -> ChunkTotals:
 
 
 def facts_of(job: ImportJob, chunks: ChunkTotals) -> dict[str, Value]:
-    """All that is known of the job, of the facts that there are; needs its source and target."""
-    told: dict[str, Any] = {}
-    for about in (_job, _file, _asked, _chosen, _before, _result, _timing):
-        told |= dict(about(job))
-    told |= dict(_of_chunks(job, chunks))
-    known = _known(told.items())
+    """All facts that are known of the job. Reads its source and target."""
+    facts: dict[str, Any] = {}
+    for about in (_job, _file, _requested, _chosen, _before, _result, _timing):
+        facts |= dict(about(job))
+    facts |= dict(_of_chunks(job, chunks))
+    known = _known(facts.items())
     return known | {"settings_digest": _digest(known, CHOSEN), "server_digest": _digest(known, SERVER)}
 
 
 @cache
 def default_values() -> dict[str, Value]:
-    """What an import has been asked for where nobody has asked for anything."""
-    usual = Options()
-    return _known((fact.name, _in_words(fact, usual)) for fact in REQUESTED)
+    """The facts of REQUESTED for an import with default options."""
+    defaults = Options()
+    return _known((fact.name, _in_words(fact, defaults)) for fact in REQUESTED)
 
 
-def _known(told: Iterable[tuple[str, Any]]) -> dict[str, Value]:
-    facts = {name: _read(FACTS[name], value) for name, value in told if name in FACTS}
+def _known(pairs: Iterable[tuple[str, Any]]) -> dict[str, Value]:
+    facts = {name: _read(FACTS[name], value) for name, value in pairs if name in FACTS}
     return {name: value for name, value in facts.items() if value is not None}
 
 
 def _read(fact: Fact, value: Any) -> Value | None:
-    """The value as its kind has it: variables of a server come as texts."""
+    """The value as the fact's kind has it, None if it has none. Server variables come as texts."""
     if value in (None, ""):
         return None
     match fact.kind:
@@ -98,13 +98,13 @@ def _read(fact: Fact, value: Any) -> Value | None:
 
 
 def _digest(facts: dict[str, Value], of: Iterable[Fact]) -> str:
-    """Of the facts that somebody sets. What was measured on the way to the server differs a little each time."""
+    """A digest of facts that are set, not measured: measured ones differ a little each time."""
     measured = (Kind.MILLISECONDS, Kind.BYTES_PER_SECOND)
-    told = [(each.name, facts[each.name]) for each in of if each.name in facts and each.kind not in measured]
-    return xxhash.xxh3_64(repr(sorted(told)).encode()).hexdigest()
+    pairs = [(each.name, facts[each.name]) for each in of if each.name in facts and each.kind not in measured]
+    return xxhash.xxh3_64(repr(sorted(pairs)).encode()).hexdigest()
 
 
-def _job(job: ImportJob) -> Told:
+def _job(job: ImportJob) -> Pairs:
     yield "job", job.pk
     yield "ended", _moment(job.finished_at)
     yield "started", _moment(job.started_at)
@@ -122,7 +122,7 @@ def _job(job: ImportJob) -> Told:
 
 
 def _schedule(job: ImportJob) -> str | None:
-    """The schedule that has picked its file up, by the name that it had then; None for what somebody began."""
+    """The name of the schedule that picked the job's file up; None for an import that a person started."""
     return job.picked.values_list("schedule__name", flat=True).first() if job.pk else None
 
 
@@ -130,7 +130,7 @@ def _moment(moment: datetime | None) -> float | None:
     return moment.timestamp() if moment else None
 
 
-def _file(job: ImportJob) -> Told:
+def _file(job: ImportJob) -> Pairs:
     dialect = job.dialect_json
     yield "file", job.source.name
     yield "file_bytes", job.source.size
@@ -146,21 +146,21 @@ def _file(job: ImportJob) -> Told:
     yield "line_end", {"\n": "lf", "\r\n": "crlf", "\r": "cr"}.get(dialect.get("line_end", ""), "any")
 
 
-def _asked(job: ImportJob) -> Told:
+def _requested(job: ImportJob) -> Pairs:
     options = job.options
     for fact in REQUESTED:
         yield fact.name, _in_words(fact, options)
 
 
 def _in_words(fact: Fact, options: Options) -> Any:
-    """As it was asked for; variables as a text."""
+    """The option's value as requested; variables as a text."""
     value = getattr(options, fact.option)
     return option_specs.named(fact.option).shown(value) if isinstance(value, dict) else value
 
 
-def _chosen(job: ImportJob) -> Told:
+def _chosen(job: ImportJob) -> Pairs:
     plan, options = job.plan_json, job.options
-    # What the planner has no say in, or leaves as it was asked for.
+    # Options that the planner does not change.
     for name in ("partitions", "unique_checks", "foreign_key_checks", "lock_table", "session", "server_variables"):
         yield name, _in_words(FACTS[name], options)
     yield "isolation", options.isolation or USUAL_ISOLATION
@@ -173,7 +173,7 @@ def _chosen(job: ImportJob) -> Told:
     yield "commit_rows", plan.get("chunk_rows")
     yield "parallelism", job.parallelism
     yield "planned_parallelism", plan.get("parallelism")
-    yield from _put_off(job)
+    yield from _deferred_keys(job)
     yield "sort", "key" if plan.get("sorted_by") else "keep"
     yield "sorted_by", ", ".join((plan.get("sorted_by") or {}).get("columns", ()))
     yield "load_as", _staging_engine(plan)
@@ -192,8 +192,8 @@ def _chosen(job: ImportJob) -> Told:
         yield f"set_{name}", value
 
 
-def _put_off(job: ImportJob) -> Told:
-    """Keys that came after the rows, be it the table's own or those of the staging table that takes its place."""
+def _deferred_keys(job: ImportJob) -> Pairs:
+    """Deferred keys: of the table, or of the staging table that replaces it."""
     plan = job.plan_json
     changed = plan.get("arrangement") or {}
     keys, foreign_keys = len(changed.get("keys", ())), len(changed.get("foreign_keys", ()))
@@ -207,23 +207,23 @@ def _put_off(job: ImportJob) -> Told:
 
 
 def _staging_engine(plan: dict[str, Any]) -> str:
-    """The engine of what the chunks load into, if that is staged for a conversion; else the table's own."""
+    """The engine of the table that the chunks load into: the staging table if a conversion follows, else the table."""
     engine = (plan.get("staged") or {}).get("engine") or plan.get("seen", {}).get("table_engine", "")
     return str(engine).lower()
 
 
-def _before(job: ImportJob) -> Told:
+def _before(job: ImportJob) -> Pairs:
     yield from job.plan_json.get("seen", {}).items()
 
 
-def _result(job: ImportJob) -> Told:
+def _result(job: ImportJob) -> Pairs:
     for name in ("loaded_rows", "replaced_rows", "skipped_rows", "rejected_rows", "balanced"):
         yield name, getattr(job, name)
     yield "notices", sum(each["values"] for each in job.notices)
     yield "reject_reasons", len(job.reject_reasons)
 
 
-def _timing(job: ImportJob) -> Told:
+def _timing(job: ImportJob) -> Pairs:
     seconds = job.step_seconds
     for step, took in seconds.items():
         yield f"{step}_seconds", took
@@ -234,7 +234,7 @@ def _timing(job: ImportJob) -> Told:
         yield "load_rows_per_second", round(job.scanned_rows / seconds["load"], 1) if seconds["load"] else None
 
 
-def _of_chunks(job: ImportJob, chunks: ChunkTotals) -> Told:
+def _of_chunks(job: ImportJob, chunks: ChunkTotals) -> Pairs:
     yield "chunks", chunks.count
     yield "retries", chunks.retries
     yield "deaths", chunks.deaths

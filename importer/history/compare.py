@@ -1,4 +1,4 @@
-"""Imports side by side: what differed in settings, what in timings, and how sure that is."""
+"""Compares imports: differing settings, differing timings, and whether the timings clearly differ."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -11,29 +11,30 @@ from importer.history.read import column, rows
 from importer.history.search import matching
 from importer.models import JobRecord
 
-# As many runs each way as the planner asks for before it goes by them (importer.engine.plan.previous_imports).
+# Least runs of each import for a clear verdict, the same as the planner requires
+# (importer.engine.plan.previous_imports).
 FEWEST = 2
-# What makes two imports runs of the same: the rest of what differs between them is chance, or what is looked for.
+# Facts that are equal for runs of the same import. Other differences are chance, or the subject of the comparison.
 ALIKE = ("settings_digest", "table", "target", "mode")
 
 
 @dataclass(frozen=True)
 class Difference:
-    """A fact with its value in each import, None where it is unknown, in the order of the imports."""
+    """A fact with its value in each import (None: unknown), in the order of the imports."""
 
     fact: Fact
     values: tuple[Value | None, ...]
 
     @property
     def ratios(self) -> tuple[float | None, ...]:
-        """Of a timing: how many times the first import's value each one's is; None where that cannot be told."""
+        """For a timing: each value divided by the first import's; None where either is unknown or the first is 0."""
         first = self.values[0]
         return tuple(float(value) / float(first) if first and value is not None else None for value in self.values)
 
 
 @dataclass(frozen=True)
 class Verdict:
-    """Whether an import's runs and those of the first one are clearly apart, and how that is known: half a sentence."""
+    """Whether an import's runs clearly differ from those of the first import, with the reason in words."""
 
     clear: bool
     words: str
@@ -41,11 +42,11 @@ class Verdict:
 
 @dataclass(frozen=True)
 class Comparison:
-    """`settings` that differ, of what was asked for and chosen, of file, table and server; all `timings` that any has.
+    """Compared imports: the `settings` that differ (requested, chosen, file, table, server) and all known `timings`.
 
-    `alike` are the settings that are the same in all of them. `runs` are the rows a second of all imports that are like
-    each one (ALIKE), None where it did not succeed. `reasons` are the planner's for each (importer.engine.plan.Reason
-    as JSON). `slower`: whether the watch has found it slower than its like.
+    `alike`: the settings that are equal in all imports. `runs`: for each import the rows per second of all runs of the
+    same import (ALIKE), None if it did not succeed. `reasons`: the planner's reasons for each
+    (importer.engine.plan.plan.Reason as JSON). `slower`: whether each was found slower than its peers (regressions.py).
     """
 
     jobs: tuple[int, ...]
@@ -58,38 +59,38 @@ class Comparison:
 
     @property
     def verdicts(self) -> tuple[Verdict, ...]:
-        """Each import beside the first, but for that itself."""
+        """The verdict on each import after the first, compared with the first."""
         first, *others = zip(self.runs, self.slower, strict=True)
         return tuple(_watched(first[1], slower) or _verdict(first[0], runs) for runs, slower in others)
 
     @property
     def sure(self) -> bool:
-        """Whether the runs of the first import and those of each other one are clearly apart."""
+        """Whether the runs of every other import clearly differ from those of the first."""
         return bool(self.verdicts) and all(each.clear for each in self.verdicts)
 
 
 def compare(jobs: Sequence[int]) -> Comparison:
-    """Two or more imports; one without a record knows nothing."""
-    told = rows(jobs)
-    kept = dict(JobRecord.objects.filter(pk__in=jobs).values_list("pk", "reasons"))
-    settings = _side_by_side(told, (*CHOSEN, *REQUESTED, *FILE, *TABLE, *SERVER))
+    """Compare two or more imports. All facts of an import without a record are unknown."""
+    facts = rows(jobs)
+    recorded = dict(JobRecord.objects.filter(pk__in=jobs).values_list("pk", "reasons"))
+    settings = _side_by_side(facts, (*CHOSEN, *REQUESTED, *FILE, *TABLE, *SERVER))
     return Comparison(
         tuple(jobs),
         tuple(each for each in settings if len(set(each.values)) > 1),
         tuple(each for each in settings if len(set(each.values)) == 1 and each.values[0] is not None),
-        tuple(each for each in _side_by_side(told, TIMINGS) if set(each.values) != {None}),
-        tuple(runs_like(told[job]) for job in jobs),
-        tuple(kept.get(job, []) for job in jobs),
-        tuple(bool(told[job].get("slower_than_like")) for job in jobs),
+        tuple(each for each in _side_by_side(facts, TIMINGS) if set(each.values) != {None}),
+        tuple(runs_like(facts[job]) for job in jobs),
+        tuple(recorded.get(job, []) for job in jobs),
+        tuple(bool(facts[job].get("slower_than_like")) for job in jobs),
     )
 
 
-def _side_by_side(told: dict[int, dict[str, Value]], facts: Sequence[Fact]) -> list[Difference]:
-    return [Difference(each, tuple(facts.get(each.name) for facts in told.values())) for each in facts]
+def _side_by_side(imports: dict[int, dict[str, Value]], facts: Sequence[Fact]) -> list[Difference]:
+    return [Difference(each, tuple(known.get(each.name) for known in imports.values())) for each in facts]
 
 
 def runs_like(facts: dict[str, Value], timing: str = "rows_per_second") -> TimingSpread | None:
-    """A timing of all imports that are like the one of these facts, itself included; None if it has none itself."""
+    """A timing's spread over all runs of the import with these facts (ALIKE); None if it has no such timing itself."""
     if timing not in facts:
         return None
     alike = matching(Query(tuple(Condition(name, Op.IS, facts.get(name)) for name in ALIKE)))
@@ -98,7 +99,7 @@ def runs_like(facts: dict[str, Value], timing: str = "rows_per_second") -> Timin
 
 
 def _watched(first: bool, other: bool) -> Verdict | None:
-    """Where one of the two is slower than its like, and the other is not."""
+    """The verdict if exactly one of the two imports is slower than its peers, else None."""
     if first is other:
         return None
     return Verdict(True, f"{'the first' if first else 'this one'} is clearly slower than the imports like it before")
@@ -119,10 +120,10 @@ def _verdict(first: TimingSpread | None, other: TimingSpread | None) -> Verdict:
 
 
 def _spread(runs: TimingSpread) -> str:
-    """The middle half of them as a share of their median."""
+    """The middle half of the runs as a share of their median, in words."""
     return f" (spread {100 * runs.share:.0f} %)" if runs.jobs > 1 else ""
 
 
 def apart(one: TimingSpread, other: TimingSpread) -> bool:
-    """Whether two timings differ by more than chance: runs enough, and not one of either among those of the other."""
+    """Whether two timings differ by more than chance: FEWEST runs of each, and ranges that do not overlap."""
     return min(one.jobs, other.jobs) >= FEWEST and (one.least > other.most or other.least > one.most)

@@ -1,4 +1,4 @@
-"""The history for other programs: rows as CSV or JSON, written as they are read."""
+"""Exports the history as CSV or JSON, row by row as it is read."""
 
 import csv
 import json
@@ -12,16 +12,16 @@ from importer.history.search import Row
 
 
 class _LineWriter:
-    """A file for csv.writer that gives each line back."""
+    """A file for csv.writer whose write() returns the line."""
 
     def write(self, line: str) -> str:
         return line
 
 
 def as_csv(columns: Iterable[str], rows: Iterable[Row]) -> Iterator[str]:
-    """A header and a line for each import (RFC 4180); nothing where a fact is unknown, yes and no, times in UTC.
+    """A header and a line for each import (RFC 4180). Unknown facts are empty, switches yes or no, times in UTC.
 
-    A text that a spreadsheet would take for a formula gets an apostrophe before it.
+    A text that a spreadsheet would read as a formula gets an apostrophe in front.
     """
     names = list(columns)
     writer: Any = csv.writer(_LineWriter())
@@ -31,7 +31,7 @@ def as_csv(columns: Iterable[str], rows: Iterable[Row]) -> Iterator[str]:
 
 
 def as_json(columns: Iterable[str], rows: Iterable[Row]) -> Iterator[str]:
-    """A list with an object for each import, on a line of its own; null where a fact is unknown, times in UTC."""
+    """A JSON list with an object on its own line for each import. Unknown facts are null, times in UTC."""
     names = list(columns)
     before = "["
     for row in rows:

@@ -1,8 +1,8 @@
-"""The facts that are kept of every import: each is a line here, and so a column of the history.
+"""The registry of facts that are stored of every import. Each fact is one line here and a column of the history.
 
-A new one needs its line, and a place that tells it: importer.history.collect for what the job knows, the engine's
-planner/initial_conditions.py for what was there before. Records from before it lack it, and stay readable: a fact that
-is not there is unknown, and no condition but "= unknown" holds for it.
+A new fact needs its line and a source: importer.history.collect for facts of the job, the engine's
+planner/initial_conditions.py for the state before the import. Older records lack a new fact and stay readable: a
+missing fact is unknown, and only the condition "= unknown" holds for it.
 """
 
 import difflib
@@ -20,7 +20,7 @@ Value = int | float | str | bool
 
 
 class Kind(Enum):
-    """What a fact's values are, and in which unit. Moments are seconds since 1970, shares from 0 to 1."""
+    """The type and unit of a fact's values. Moments are seconds since 1970, shares from 0 to 1."""
 
     WORD = "word"
     TEXT = "text"
@@ -36,12 +36,12 @@ class Kind(Enum):
 
     @property
     def is_number(self) -> bool:
-        """Whether its values are kept as numbers, and can be measured along an axis."""
+        """Whether the values are stored as numbers and can be drawn along an axis."""
         return self not in (Kind.WORD, Kind.TEXT)
 
 
 class Group(Enum):
-    """What a fact is about, in the words of a heading."""
+    """The subject of a fact; the value is the heading on pages."""
 
     JOB = "The import"
     FILE = "The file"
@@ -57,7 +57,7 @@ class Group(Enum):
 
 @dataclass(frozen=True)
 class Fact:
-    """A fact by its `name`, with its `title` in words. `option`: the field of Options that it is about, "" for none."""
+    """A fact with its `name` and its `title` in words. `option`: the field of Options that it describes, or ""."""
 
     name: str
     title: str
@@ -100,7 +100,7 @@ JOB = _of(
     ("software", "Millrace", Kind.WORD),
     # "any" or "newer" by its build, "none" without it.
     ("native", "C library", Kind.WORD),
-    # Alike where nothing differs that was chosen, or that the server was like.
+    # Digests: equal if all chosen settings, or all facts of the server, are equal.
     ("settings_digest", "Settings, as one", Kind.WORD),
     ("server_digest", "Server, as one", Kind.WORD),
 )
@@ -181,7 +181,7 @@ SERVER = _of(
     ("server_version_compile_os", "Operating system", Kind.WORD),
     ("server_wsrep_on", "Galera (wsrep_on)", Kind.SWITCH),
 )
-# Options without a planned value have their own name, the others asked_...
+# Requested options. The name of an option that also has a planned value begins with "asked_" (stored; do not change).
 REQUESTED = _of(
     Group.REQUESTED,
     *((each.name, each.label, _KINDS[each.kind], each.name) for each in OPTIONS if each.group is OptionGroup.ROWS),
@@ -231,8 +231,8 @@ TIMING = _of(
     ("index_seconds", "Indexes", Kind.SECONDS),
     ("verify_seconds", "Verification", Kind.SECONDS),
 )
-# Of all chunks together, so that they may add up to more than the load took. The names after "phase_" are those of
-# Chunk.timings, but for what is left of the sessions' time.
+# Sums over all chunks, which can exceed the duration of the load. The names after "phase_" are those of Chunk.timings,
+# except "wait", the time of sessions without a chunk.
 PHASES = _of(
     Group.CHUNKS,
     ("phase_wait", "Sessions without a chunk", Kind.SECONDS),
@@ -251,7 +251,7 @@ CHUNKS = _of(
     ("retries", "Chunks tried again", Kind.NUMBER),
     ("deaths", "Workers lost", Kind.NUMBER),
 )
-# Told by importer.history.regressions, not by the job: unknown where too few imports before it were like it.
+# From importer.history.regressions; unknown if the import had too few peers.
 LIKE = _of(
     Group.LIKE,
     ("slower_than_like", "Slower than its like", Kind.SWITCH),
@@ -263,15 +263,15 @@ FACTS: dict[str, Fact] = {
     fact.name: fact
     for fact in (*JOB, *FILE, *TABLE, *SERVER, *REQUESTED, *CHOSEN, *RESULT, *TIMING, *PHASES, *CHUNKS, *LIKE)
 }
-# What a comparison calls settings, what it calls timings, and what a digest is made of.
+# The settings and the timings of a comparison.
 SETTINGS = (*CHOSEN, *REQUESTED)
 TIMINGS = (*TIMING, *PHASES, *CHUNKS)
 
 
 def fact(name: str) -> Fact:
-    """The fact of that name. Raises Problem if there is none, with those that come close."""
-    if found := FACTS.get(name):
-        return found
+    """Return the fact of that name. Raises Problem with similar names if there is none."""
+    if known := FACTS.get(name):
+        return known
     near = difflib.get_close_matches(name, FACTS)
     hint = f"Did you mean {', '.join(near)}?" if near else "`manage.py history --facts` lists them."
     raise Problem(f"There is no fact {name!r}.", advice=hint)

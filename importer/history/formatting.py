@@ -1,4 +1,4 @@
-"""Values of facts as people read them, each with its unit."""
+"""Formats values of facts for people, with units."""
 
 from datetime import datetime
 
@@ -9,7 +9,7 @@ from importer.history.facts import FACTS, Kind, Value
 
 
 def in_words(name: str, value: Value | None) -> str:
-    """ "" for what is unknown; times in the installation's time zone."""
+    """The value as text: "" if unknown, times in the installation's time zone."""
     if value is None:
         return ""
     if isinstance(value, str):

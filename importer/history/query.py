@@ -1,4 +1,4 @@
-"""What is asked of the history, as values that can be written into an address or on a command line, and read again."""
+"""A query of the history as a value, which URLs and command lines can write and read."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ from importer.engine.errors import Problem
 from importer.engine.units import parse_size, short_size
 from importer.history.facts import Fact, Kind, Value, fact
 
-# What the table shows where nobody says what.
+# The default columns.
 USUAL = (
     "job",
     "ended",
@@ -38,7 +38,7 @@ UNKNOWN = "unknown"
 
 
 class Op(Enum):
-    """How a fact is compared: as numbers, or texts by their characters; ~ is for texts that contain another."""
+    """Comparison operators: numbers by value, texts by code points; ~ finds a text within a text."""
 
     IS = "="
     IS_NOT = "!="
@@ -56,13 +56,13 @@ _COMPARE: dict[Op, Callable[[Any, Any], bool]] = {
     Op.AT_MOST: le,
     Op.MORE: gt,
     Op.AT_LEAST: ge,
-    Op.CONTAINS: lambda told, wanted: str(wanted).lower() in str(told).lower(),
+    Op.CONTAINS: lambda value, part: str(part).lower() in str(value).lower(),
 }
 
 
 @dataclass(frozen=True)
 class Condition:
-    """A fact compared with a value; None stands for unknown, which is = to nothing else and neither more nor less."""
+    """A fact compared with a value. None stands for unknown, which only equals unknown and has no order."""
 
     name: str
     op: Op
@@ -70,9 +70,9 @@ class Condition:
 
     @classmethod
     def read(cls, name: str, op: str, text: str) -> "Condition":
-        """As people write it: `chunk_bytes >= 32M`, `ended > 2026-11-01`, `lock_table = yes`, `status = failed`.
+        """Read a condition such as `chunk_bytes >= 32M`, `ended > 2026-11-01`, `lock_table = yes`, `status = failed`.
 
-        Raises Problem for a fact or comparison that there is not, or a value that the fact cannot have.
+        Raises Problem if the fact or the operator does not exist, or if the fact cannot have the value.
         """
         about = fact(name)
         try:
@@ -81,10 +81,12 @@ class Condition:
             known = " ".join(each.value for each in Op)
             raise Problem(f"There is no comparison {op!r}.", advice=f"Choose one of {known}.") from None
         if compared is Op.CONTAINS and about.kind.is_number:
-            raise Problem(f"{name} is a number, in which no text can be found.", advice="Compare it with another one.")
+            raise Problem(f"{name} is a number, which ~ cannot search.", advice="Compare it with another one.")
         value = None if text.strip().lower() == UNKNOWN else _value(about, text.strip())
         if value is None and compared not in (Op.IS, Op.IS_NOT):
-            raise Problem(f"What is unknown is not {op} anything.", advice="Ask for = unknown or != unknown.")
+            raise Problem(
+                f"Unknown values have no order, so {op} unknown never holds.", advice="Ask for = unknown or != unknown."
+            )
         return cls(name, compared, value)
 
     @property
@@ -92,20 +94,20 @@ class Condition:
         """The value as read() takes it."""
         return UNKNOWN if self.value is None else written(self.name, self.value)
 
-    def holds(self, told: Value | None) -> bool:
-        """Whether it holds for what is known of the fact."""
+    def holds(self, value: Value | None) -> bool:
+        """Whether the condition holds for a fact's value; None: unknown."""
         if self.value is None:
-            return (told is None) is (self.op is Op.IS)
-        return told is not None and _COMPARE[self.op](told, self.value)
+            return (value is None) is (self.op is Op.IS)
+        return value is not None and _COMPARE[self.op](value, self.value)
 
     @property
     def needs_all(self) -> bool:
-        """Whether it may hold for an import of which the fact is unknown."""
+        """Whether the condition holds for imports without the fact, so that all imports must be read."""
         return self.value is None and self.op is Op.IS
 
     @property
     def limits(self) -> tuple[Value | None, Value | None]:
-        """Between which values it can hold, None for no limit; of texts only where they are to be equal."""
+        """The least and the greatest value for which it can hold; None: no limit. Texts have limits only for =."""
         text = isinstance(self.value, str)
         least = self.op is Op.IS or (self.op in (Op.MORE, Op.AT_LEAST) and not text)
         most = self.op is Op.IS or (self.op in (Op.LESS, Op.AT_MOST) and not text)
@@ -114,9 +116,9 @@ class Condition:
 
 @dataclass(frozen=True)
 class Query:
-    """Which imports, in which order, and what of them. `sort` is a fact's name, with "-" before it for descending.
+    """Which imports, in which order, with which facts. `sort`: a fact's name, with "-" in front for descending order.
 
-    Unknown values come last either way, and of imports that are alike the newest first. `page` counts from 1.
+    Unknown values come last in both orders, and among equal values the newest import first. `page` counts from 1.
     """
 
     conditions: tuple[Condition, ...] = ()
@@ -159,7 +161,7 @@ def _value(about: Fact, text: str) -> Value:
 
 
 def written(name: str, value: Value) -> str:
-    """A fact's value as a condition is written with it: 8388608 bytes as 8M."""
+    """A fact's value as conditions write it: 8388608 bytes as 8M."""
     match fact(name).kind:
         case Kind.WORD | Kind.TEXT:
             return str(value)
@@ -185,7 +187,7 @@ def _number(text: str) -> float | None:
         number = float(text)
     except ValueError:
         return None
-    # Neither inf nor nan can be compared with what is kept, or written as JSON.
+    # inf and nan cannot be written as JSON.
     return number if abs(number) < float("inf") else None
 
 

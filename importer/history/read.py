@@ -1,4 +1,4 @@
-"""The facts as they are kept, read by column: the only place of the history that asks the database for them."""
+"""Reads stored facts by column. No other module of the history reads them from the database."""
 
 from collections.abc import Collection, Iterable, Sequence
 
@@ -7,7 +7,7 @@ from django.db.models import Count
 from importer.history.facts import FACTS, Kind, Value, fact
 from importer.models import JobFact, JobRecord
 
-# So few records are looked up one by one; of more, whole columns are read.
+# Up to this number of records, facts are looked up by record; above it, whole columns are read.
 FEW = 500
 _WHOLE = (Kind.NUMBER, Kind.BYTES)
 
@@ -20,7 +20,7 @@ def recorded() -> list[int]:
 
 
 def column(name: str, among: Collection[int] | None = None) -> Column:
-    """What is known of one fact, by import; of those `among` only, where these are few. Raises Problem as fact()."""
+    """The known values of one fact, by import; limited to `among` if these are few. Raises Problem as fact() does."""
     return _column(name, among)
 
 
@@ -29,18 +29,18 @@ def _column(name: str, among: Collection[int] | None, **limits: Value) -> Column
     rows = JobFact.objects.filter(name=name, **limits)
     if among is not None and len(among) <= FEW:
         rows = rows.filter(record_id__in=among)
-    found = rows.values_list("record_id", "number" if kind.is_number else "text")
+    pairs = rows.values_list("record_id", "number" if kind.is_number else "text")
     if kind is Kind.SWITCH:
-        return {job: bool(value) for job, value in found}
+        return {job: bool(value) for job, value in pairs}
     if kind in _WHOLE:
-        return {job: int(value) if value.is_integer() else value for job, value in found}
-    return dict(found)
+        return {job: int(value) if value.is_integer() else value for job, value in pairs}
+    return dict(pairs)
 
 
 def narrowed(name: str, at_least: Value | None, at_most: Value | None, among: Collection[int] | None) -> Column:
-    """The same as column(), without most of what lies outside of the two values, if they are given.
+    """The known values of one fact as column() returns them, without most values outside the two limits.
 
-    Texts that the database takes for equal are all there, whatever their case.
+    Texts that the collation of the database considers equal are all included, also in another case.
     """
     about = "number" if fact(name).kind.is_number else "text"
     limits = {f"{about}__gte": at_least, f"{about}__lte": at_most}
@@ -48,24 +48,24 @@ def narrowed(name: str, at_least: Value | None, at_most: Value | None, among: Co
 
 
 def counted(name: str) -> dict[str, int]:
-    """How many imports have each value of a fact that is a text, the most first."""
-    found = JobFact.objects.filter(name=name).values_list("text").annotate(imports=Count("record_id"))
-    return dict(found.order_by("-imports", "text"))
+    """The number of imports for each value of a text fact, the most frequent first."""
+    counts = JobFact.objects.filter(name=name).values_list("text").annotate(imports=Count("record_id"))
+    return dict(counts.order_by("-imports", "text"))
 
 
 def columns(names: Iterable[str], among: Collection[int] | None = None) -> dict[str, Column]:
-    """The same of several facts."""
+    """The known values of several facts, each as column() returns them."""
     return {name: column(name, among) for name in names}
 
 
 def rows(jobs: Sequence[int], names: Collection[str] | None = None) -> dict[int, dict[str, Value]]:
-    """What is known of these imports, in their order: of the facts with those names, None for all that there are."""
+    """The known facts of these imports, in their order; `names` None: all facts."""
     wanted = FACTS if names is None else names
-    found: dict[int, dict[str, Value]] = {job: {} for job in jobs}
-    kept = JobFact.objects.filter(name__in=list(wanted), record_id__in=jobs)
-    for job, name, number, text in kept.values_list("record_id", "name", "number", "text"):
-        found[job][name] = _value(FACTS[name].kind, number, text)
-    return found
+    known: dict[int, dict[str, Value]] = {job: {} for job in jobs}
+    stored = JobFact.objects.filter(name__in=list(wanted), record_id__in=jobs)
+    for job, name, number, text in stored.values_list("record_id", "name", "number", "text"):
+        known[job][name] = _value(FACTS[name].kind, number, text)
+    return known
 
 
 def _value(kind: Kind, number: float | None, text: str) -> Value:

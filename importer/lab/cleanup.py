@@ -1,4 +1,4 @@
-"""Whatever a lab has made is dropped again: scratch tables by what is written down of them, imports, the sample."""
+"""Removes everything that a lab has made: scratch tables (by their records on the target), imports, the sample."""
 
 import uuid
 from collections.abc import Iterator
@@ -18,18 +18,18 @@ from importer.models import ImportJob, Lab, SourceFile, Target, Trial
 
 
 def untidy(lab: Lab) -> bool:
-    """Whether a trial is over whose import is still there: it goes last."""
+    """Whether a finished trial still has its import, which is deleted after the scratch tables."""
     return _over(lab).exists()
 
 
 def tidy(lab: Lab, connection: Connection) -> None:
-    """Drop all scratch tables of the lab, and forget the imports of its trials that are over.
+    """Drop all scratch tables of the lab, and delete the imports of its finished trials.
 
-    No import of the lab may be running. May be repeated. Raises TargetProblem with what the server says.
+    No import of the lab may be running. May be repeated. Raises TargetProblem with the server's message.
     """
     scratch_tables.drop(connection, scratch_tables.list_records(connection, str(lab.key)))
     for job in _over(lab):
-        # An account may write into the ledger, and not delete: what stays is small, and names nothing any more.
+        # The account may be allowed to INSERT into the ledger but not to DELETE: the rows that stay are few and unused.
         with suppress(MySQLdb.OperationalError):
             ledger.delete(connection, str(job.key))
         _drop_staged(connection, job)
@@ -37,7 +37,7 @@ def tidy(lab: Lab, connection: Connection) -> None:
 
 
 def _drop_staged(connection: Connection, job: ImportJob) -> None:
-    """What the import of an experiment has put aside, or had staged when it was ended."""
+    """Drop the staging table, the table backup and the undone table of an experiment's import."""
     if not write_modes.stages(job.options.mode):
         return
     key = str(job.key)
@@ -50,14 +50,14 @@ def _over(lab: Lab) -> QuerySet[ImportJob]:
 
 
 def remove_sample(lab: Lab) -> None:
-    """Delete the sample, or the files of an experiment: what lies on disk, and what imports can name."""
+    """Delete the sample or the files of an experiment: on disk and in the database."""
     SourceFile.objects.filter(path__startswith=str(settings.LAB_DIR / f"{lab.key}.")).delete()
     for path in settings.LAB_DIR.glob(f"{lab.key}.*"):
         path.unlink(missing_ok=True)
 
 
 def remove_orphans() -> int:
-    """Remove samples whose lab has ended or is gone, and those of attempts that nobody makes any more; how many."""
+    """Remove the samples of ended or deleted labs and of abandoned attempts. Returns their number."""
     removed = 0
     for path in settings.LAB_DIR.glob("*-*-*-*-*.*"):
         if not _needed(path):
@@ -81,9 +81,9 @@ def _needed(path: Path) -> bool:
 
 
 def sweep_target(target: Target) -> Iterator[str]:
-    """Drop the scratch tables of labs that have ended, or that are not known here: a sentence about each table.
+    """Drop the scratch tables of labs that have ended or are unknown here. Yields a sentence about each table.
 
-    Raises Problem if that cannot be done.
+    Raises Problem if the target does not answer or refuses.
     """
     with connect(target.address, READ_TIMEOUT) as connection:
         for left in scratch_tables.list_records(connection):

@@ -1,4 +1,4 @@
-"""What people ask of labs."""
+"""The actions that people request: create, start and cancel labs."""
 
 import secrets
 from dataclasses import dataclass, field, replace
@@ -26,9 +26,9 @@ MOST_REPEATS = 50
 
 @dataclass(frozen=True)
 class LabRequest:
-    """What is to be tried, on what, how often, and within what.
+    """The settings to try (`grid`), the sample, the number of rounds (`repeats`), and the budget.
 
-    `schema` is where the scratch tables are made, "" for that of the table. `beside_imports`: not to wait while imports
+    `schema`: where the scratch tables are made, "" for the table's own. `beside_imports`: trials run even while imports
     run on the same target. The same `seed` gives the same order of trials.
     """
 
@@ -43,7 +43,7 @@ class LabRequest:
 
 @dataclass(frozen=True)
 class LabChoice:
-    """What would be tried: combinations, what would be done anyway, and what cannot be, as Lab.left_out_json has it."""
+    """The combinations to try, the settings planned without a lab, and combinations left out (as Lab.left_out_json)."""
 
     tried: list[Settings]
     planned: Settings
@@ -51,26 +51,26 @@ class LabChoice:
 
 
 def choose(prepared: PreparedImport, request: LabRequest) -> LabChoice:
-    """What is tried of what was asked for.
+    """Choose the combinations of a request that can be tried.
 
-    Raises Problem for what cannot be tried, or not in a table like the one there is.
+    Raises Problem if the request is wrong, or if the table does not exist yet.
     """
     if prepared.new_table:
         raise Problem(
-            "A lab makes tables like one that is there; this one is yet to be made.",
-            advice="Import once, or make the table, then start the lab.",
+            "A lab makes tables like an existing one; this table does not exist yet.",
+            advice="Import once, or create the table, then start the lab.",
         )
     if not 1 <= request.repeats <= MOST_REPEATS:
         raise Problem(f"{request.repeats} repeats are not possible.", advice=f"Choose 1 to {MOST_REPEATS}.")
     planned = _planned(prepared.plan, prepared.options)
-    tried, left_out = _sorted_out(combinations(request.grid), planned, prepared.target)
+    tried, left_out = _split(combinations(request.grid), planned, prepared.target)
     return LabChoice(tried, planned, left_out)
 
 
 def create(
     prepared: PreparedImport, request: LabRequest, user: User | None = None, of_job: ImportJob | None = None
 ) -> Lab:
-    """Record a lab for an import as it is planned, or for doing `of_job` again. It waits until start().
+    """Create a lab for a planned import, or for repeating the import `of_job`. It waits until start().
 
     Raises Problem as choose() does.
     """
@@ -101,12 +101,12 @@ def create(
 
 
 def create_from_job(job: ImportJob, request: LabRequest, user: User | None = None) -> Lab:
-    """Record a lab for importing a past job's file as that did. Raises Problem as create() and prepare() do."""
+    """Create a lab for importing a past job's file in the same way. Raises Problem as create() and prepare() do."""
     return create(prepare_again(job), request, user, job)
 
 
 def prepare_again(job: ImportJob) -> PreparedImport:
-    """A past job's file as it would go into the table now. Raises Problem as prepare() does."""
+    """Prepare a new import of a past job's file into the table as it is now. Raises Problem as prepare() does."""
     return prepare(
         job.source,
         job.target,
@@ -118,12 +118,12 @@ def prepare_again(job: ImportJob) -> PreparedImport:
 
 
 def start(lab_id: int) -> None:
-    """Let workers have it: at once, or when the lab that has the target has ended."""
+    """Send the lab to the workers. It begins at once, or when the lab that has the target has ended."""
     queue.send([Message("take_lab", lab_id)])
 
 
 def cancel(lab_id: int) -> None:
-    """Try nothing more; what it has made is dropped, what is measured stays. Raises Problem if it is ending anyway."""
+    """Stop the lab: scratch tables are dropped, results stay. Raises Problem if it is ending or has ended."""
     active = [Status.WAITING, Status.PREPARING, Status.RUNNING]
     if not change(lab_id, active, status=Status.ENDING, becomes=Status.CANCELLED, waits_for=""):
         raise Problem("The lab is ending, or has ended.", advice="Its page shows how it stands now.")
@@ -131,12 +131,12 @@ def cancel(lab_id: int) -> None:
 
 
 def _into_a_table(options: Options) -> Options:
-    """How a table that is there would be filled now."""
+    """The options for an import into the existing table."""
     return replace(options, mode="append", partitions=None, load_as="innodb")
 
 
 def _planned(plan: ImportPlan, options: Options) -> Settings:
-    """What would be done without the lab, as the planner has decided for the whole file."""
+    """The settings that the planner has decided on for the whole file, without the lab."""
     return {
         "method": plan.statements.method,
         "rows_per_statement": plan.statements.rows_per_statement,
@@ -153,14 +153,14 @@ def _planned(plan: ImportPlan, options: Options) -> Settings:
     }
 
 
-def _sorted_out(
-    found: list[Settings], planned: Settings, target: Target
+def _split(
+    combined: list[Settings], planned: Settings, target: Target
 ) -> tuple[list[Settings], list[dict[str, object]]]:
-    """Those to try, the planned one among them in any case; and those that cannot be, with the reason."""
+    """The combinations to try, always including the planned one, and the impossible ones with the reason."""
     at_once = presence.parallel_loads()
     tried: list[Settings] = []
     left_out: list[dict[str, object]] = []
-    for settings in found:
+    for settings in combined:
         sessions = int(settings.get("parallelism") or 0)
         if sessions > target.ceiling:
             why = f"the target's ceiling is {target.ceiling} chunks at once"

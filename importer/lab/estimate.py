@@ -1,4 +1,4 @@
-"""What a lab will take, before anything is tried: trials, seconds and bytes, as far as earlier loads tell."""
+"""Estimates a lab's trials, seconds and bytes before it starts, from earlier loads."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -13,26 +13,26 @@ from importer.lab.commands import SAMPLE_ROWS, LabRequest, choose
 from importer.models import ImportJob, Trial
 from importer.preparation.prepare import PreparedImport
 
-# Seconds that a trial should load for: shorter ones measure little but their own beginning.
+# Seconds that a trial should load for. The start-up dominates shorter ones.
 GOOD_TRIAL = 3.0
-# Seconds besides: its table is made and dropped, its import planned, scanned and verified.
-BESIDE = 1.5
+# Seconds of a trial in addition to the load: to create and drop its table, and to plan, scan and verify its import.
+OVERHEAD = 1.5
 LEAST_ROWS = 10_000
-# Latest loads that are asked how fast it goes here.
-LOOKED_AT = 20
-# How much longer than LOAD DATA an INSERT takes by rows per statement, up to so many (docs/server-behaviour.md,
-# Methods).
+# The rate is the median of this many latest loads.
+LATEST_LOADS = 20
+# (rows per statement, factor): how much longer than LOAD DATA an INSERT of at most so many rows takes
+# (docs/server-behaviour.md, Methods). SLOWER_AT_BEST: with more rows.
 SLOWER = ((1, 30.0), (10, 4.5), (40, 2.5), (100, 2.0))
 SLOWER_AT_BEST = 1.7
 
 
 @dataclass(frozen=True)
 class LabEstimate:
-    """What a lab would take.
+    """An estimate of a lab.
 
-    `finals` is how many more trials of the best few may follow the `trials`. `sample_rows`, and the bytes of the sample
-    and of a scratch table, are estimates until the file has been read; so are `seconds`, None where nothing has been
-    loaded into the table yet, by the `rate` (rows per second) of such loads.
+    `finals`: the most trials of the best combinations that may follow the `trials`. `sample_rows`, `sample_bytes` and
+    `table_bytes` (of a scratch table) are estimated from the file's beginning. `rate`: rows per second of earlier loads
+    into the table; it and `seconds` are None without such loads.
     """
 
     tried: list[Settings]
@@ -47,7 +47,7 @@ class LabEstimate:
 
 
 def estimate(prepared: PreparedImport, request: LabRequest) -> LabEstimate:
-    """What it takes to try what was asked for. Raises Problem as choose() does."""
+    """Estimate the lab of a request. Raises Problem as choose() does."""
     choice = choose(prepared, request)
     rows, row_bytes = _rows(prepared), _row_bytes(prepared)
     taken = min(request.sample.rows, rows) if request.sample.rows else max(1, round(rows * (request.sample.share or 0)))
@@ -66,20 +66,20 @@ def estimate(prepared: PreparedImport, request: LabRequest) -> LabEstimate:
 
 
 def suggest_sample(prepared: PreparedImport) -> int:
-    """So many first rows that a trial loads for GOOD_TRIAL seconds, as far as earlier loads tell."""
+    """The number of rows that a trial loads in GOOD_TRIAL seconds, by earlier loads; SAMPLE_ROWS without any."""
     rate = _rate(prepared)
     wanted = _round(rate * GOOD_TRIAL) if rate else SAMPLE_ROWS
     return min(max(LEAST_ROWS, wanted), _rows(prepared))
 
 
 def expected_bytes(table: Table, rows: int) -> int:
-    """What so many rows take in a table, by what those take that are in it; 0 if there are none."""
-    there = table.rows_estimate
-    return (table.data_bytes + table.index_bytes) * rows // there if there else 0
+    """The bytes of `rows` rows in the table, by the size of its present rows; 0 if it is empty."""
+    present = table.rows_estimate
+    return (table.data_bytes + table.index_bytes) * rows // present if present else 0
 
 
 def _seconds(tried: Sequence[Settings], repeats: int, rows: int, rate: float) -> float:
-    each = [BESIDE + _slower(settings) * rows / rate for settings in tried]
+    each = [OVERHEAD + _slower(settings) * rows / rate for settings in tried]
     return (repeats + 1) * sum(each) + most_finals(len(tried), repeats) * min(each)
 
 
@@ -97,15 +97,15 @@ def _rate(prepared: PreparedImport) -> float | None:
     of_table = {f"lab__{key}": value for key, value in name.items()}
     trials = Trial.objects.filter(lab__target=prepared.target, status=Trial.Status.DONE, **of_table)
     jobs = ImportJob.objects.filter(target=prepared.target, status=ImportJob.Status.SUCCEEDED, **name)
-    for found in (trials, jobs):
-        rates = found.filter(rows_per_second__gt=0).order_by("-pk").values_list("rows_per_second", flat=True)
-        if latest := [rate for rate in rates[:LOOKED_AT] if rate]:
+    for loads in (trials, jobs):
+        rates = loads.filter(rows_per_second__gt=0).order_by("-pk").values_list("rows_per_second", flat=True)
+        if latest := [rate for rate in rates[:LATEST_LOADS] if rate]:
             return median(latest)
     return None
 
 
 def _rows(prepared: PreparedImport) -> int:
-    """Rows of the file: counted by an import of it, else reckoned from its first ones."""
+    """Rows of the file: counted by an earlier import, else estimated from its first rows."""
     counted = prepared.source.jobs.filter(scan_finished=True, trial=None).order_by("-pk").first()
     if counted and counted.scanned_rows:
         return counted.scanned_rows
@@ -114,12 +114,12 @@ def _rows(prepared: PreparedImport) -> int:
 
 
 def _row_bytes(prepared: PreparedImport) -> float:
-    """Bytes of a mean row with its delimiters, quotes not counted."""
+    """Mean bytes of a row with its delimiters, without quotes."""
     rows = prepared.profile.rows
     return sum(sum(len(value.encode()) + 1 for value in row) for row in rows) / len(rows) if rows else 1.0
 
 
 def _round(rows: float) -> int:
-    """The next number below that people would choose: 1, 2 or 5 with noughts."""
+    """Round down to 1, 2 or 5 times a power of ten."""
     size = int("1" + "0" * (len(str(int(rows))) - 1))
     return next(times * size for times in (5, 2, 1) if times * size <= max(1, rows))

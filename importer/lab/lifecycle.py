@@ -1,4 +1,4 @@
-"""What a worker does for a lab: one piece at a time, under the lab's lease, and the way to its end."""
+"""The life of a lab: a worker advances it one step at a time, under the lab's lease."""
 
 import logging
 from collections.abc import Callable, Sequence
@@ -26,39 +26,39 @@ State = Trial.Status
 
 
 def take(lab_id: int, then: Then) -> None:
-    """Take the lab a piece further, unless another worker does; `then` gets the steps that follow."""
+    """Advance the lab by one step, unless another worker has its lease; `then` gets the messages that follow."""
     lab = claim(lab_id)
     if not lab:
         return
     try:
-        again = _piece(lab)(lab)
+        again = _step(lab)(lab)
     except Exception as error:
         then(_failed(lab, error))
         return
     release(lab)
-    # A trial's import may have ended, and said so, while we still held the lab.
+    # A trial's import may have ended and sent its message while this worker still held the lab.
     if again or _is_due(lab):
         then([Message("take_lab", lab_id)])
 
 
 def unended() -> list[int]:
-    """Labs that have not ended, oldest first."""
+    """The ids of labs that have not ended, oldest first."""
     return list(Lab.objects.exclude(status__in=Lab.ENDED).order_by("pk").values_list("pk", flat=True))
 
 
-def _piece(lab: Lab) -> Callable[[Lab], bool]:
+def _step(lab: Lab) -> Callable[[Lab], bool]:
     if lab.experiment and lab.status != Status.ENDING:
         return _give_up
-    return PIECES[Status(lab.status)]
+    return STEPS[Status(lab.status)]
 
 
 def _give_up(lab: Lab) -> bool:
-    """End an experiment: the command that runs it holds it as long as it lives."""
+    """End an experiment whose process is gone: a running command holds the lease, so no worker could claim it."""
     return end(lab, Status.FAILED, GONE.as_json())
 
 
 def _admit(lab: Lab) -> bool:
-    """Claim the target: one lab at a time on each, in the order they came."""
+    """Claim the target: one lab at a time for each target, in the order of creation."""
     before = Lab.objects.filter(target=lab.target, status=Status.WAITING, pk__lt=lab.pk)
     if before.exists():
         return False
@@ -76,7 +76,7 @@ def _prepare(lab: Lab) -> bool:
 
 
 def _end(lab: Lab) -> bool:
-    """Drop all that the lab has made, however it ends; not before no import of it is running any more."""
+    """Remove everything that the lab has made, once none of its imports runs, and set the final state."""
     running = ImportJob.objects.filter(trial__lab=lab).exclude(status__in=ImportJob.ENDED).first()
     if running:
         with suppress(Problem):  # It is ending already.
@@ -96,7 +96,7 @@ def _end(lab: Lab) -> bool:
 
 
 def _becomes(lab: Lab) -> tuple[str, dict[str, object]]:
-    """Failed if no trial has given a figure, with what the first one said."""
+    """The final state and problem: failed with the first trial's problem if no trial was measured."""
     if lab.becomes != Status.DONE or lab.trials.filter(status=State.DONE).exclude(round=0).exists():
         return lab.becomes, lab.problem
     first = lab.trials.filter(status=State.FAILED).first()
@@ -105,7 +105,7 @@ def _becomes(lab: Lab) -> tuple[str, dict[str, object]]:
 
 
 def _failed(lab: Lab, error: Exception) -> list[Message]:
-    """Try again a little later, or give the lab up; what it has made is dropped however long that takes."""
+    """Retry later, or end the lab as failed. The clean-up is retried without limit."""
     if isinstance(error, Cancelled):
         release(lab)
         return [Message("take_lab", lab.pk)]
@@ -133,7 +133,7 @@ def _is_due(lab: Lab) -> bool:
     return own.exists() or cancelled.exists()
 
 
-PIECES: dict[Status, Callable[[Lab], bool]] = {
+STEPS: dict[Status, Callable[[Lab], bool]] = {
     Status.WAITING: _admit,
     Status.PREPARING: _prepare,
     Status.RUNNING: trials.advance,

@@ -1,4 +1,4 @@
-"""What a lab amounts to: its figures, ranked, and what to import with. Changes nothing."""
+"""The results of a lab: ranked rates and the recommended options. Changes nothing."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, replace
@@ -21,7 +21,7 @@ State = Trial.Status
 
 
 def outcome(lab: Lab) -> dict[str, Any]:
-    """What `lab show --json` prints: a contract. Filled in while the lab runs. Rates are rows per second."""
+    """What `lab show --json` prints (a contract). It fills up while the lab runs. Rates are rows per second."""
     trials = list(lab.trials.all())
     measured = measured_of(trials)
     advice = _advice(lab, measured)
@@ -72,26 +72,26 @@ def _running(trials: Sequence[Trial], lab: Lab) -> dict[str, Any] | None:
 
 
 def planned_number(lab: Lab) -> int:
-    """The number of the combination that would be done without the lab."""
+    """The number of the combination that is planned without the lab."""
     return next(n for n, each in enumerate(lab.combinations) if not changes(each, lab.planned_json))
 
 
 def whole(lab: Lab, settings: Settings) -> Settings:
-    """The planned combination, which names nothing, with the values that it has; the others as they are."""
+    """A combination with all its values: the planned one, which is stored empty, gets the planned values."""
     varied = {name: lab.planned_json.get(name) for name in lab.grid.values}
     return settings or {name: value for name, value in varied.items() if value is not None}
 
 
 def options_of(lab: Lab) -> Options:
-    """How to import the file by the lab's advice: as was asked for, with the settings that it recommends.
+    """The options for importing the file: the requested ones with the lab's recommended settings.
 
-    Raises Problem if it recommends nothing (yet).
+    Raises Problem if the lab recommends nothing (yet).
     """
     return with_settings(lab.options, _advised(lab))
 
 
 def options_to_apply(lab: Lab) -> Options:
-    """The same for doing the import again that the lab began with: in its mode.
+    """The recommended options for repeating the import that the lab was started from, in the mode of that import.
 
     Raises Problem as options_of() does.
     """
@@ -103,9 +103,9 @@ def options_to_apply(lab: Lab) -> Options:
 
 
 def save_preset(lab: Lab, name: str, user: User | None = None) -> MappingPreset:
-    """Keep how such files are to be imported by the lab's advice.
+    """Save a preset with the recommended options.
 
-    Raises Problem as options_of() and presets.save() do, and if file or table are no longer there.
+    Raises Problem as options_of() and presets.save() do, and if the file or the table is gone.
     """
     if lab.source is None:
         raise Problem("The file is no longer known here.", lab.source_name, "Save the preset from an import of it.")
@@ -127,12 +127,12 @@ def _advised(lab: Lab) -> Settings:
 
 def _advice(lab: Lab, measured: Sequence[Measured]) -> Recommendation | None:
     if lab.experiment:
-        return None  # It is about a server, and about a file that nobody has.
+        return None  # An experiment measures a server with generated files.
     return recommend([whole(lab, each) for each in lab.combinations], measured, planned_number(lab))
 
 
 def measured_of(trials: Sequence[Trial]) -> list[Measured]:
-    """The figures of each combination, without those of the warm-up round."""
+    """The measured rates of each combination, without the warm-up round."""
     counted = [each for each in trials if each.round != WARM_UP]
     return [
         Measured(
@@ -147,11 +147,11 @@ def measured_of(trials: Sequence[Trial]) -> list[Measured]:
 
 
 def _not_tried(lab: Lab, trials: Sequence[Trial], state: str) -> list[dict[str, Any]]:
-    """Each combination with trials in that state: how many, and why (the first one's reason)."""
-    found: dict[int, list[Trial]] = {}
+    """Each combination with trials in that state: their number, and the reason of the first one."""
+    by_combination: dict[int, list[Trial]] = {}
     for each in trials:
         if each.status == state:
-            found.setdefault(each.combination, []).append(each)
+            by_combination.setdefault(each.combination, []).append(each)
     return [
         {
             "settings": lab.combinations[number],
@@ -159,32 +159,34 @@ def _not_tried(lab: Lab, trials: Sequence[Trial], state: str) -> list[dict[str, 
             "trials": len(own),
             "why": own[0].problem.get("what", ""),
         }
-        for number, own in sorted(found.items())
+        for number, own in sorted(by_combination.items())
     ]
 
 
 def _caveats(lab: Lab, advice: Recommendation | None) -> list[str]:
-    """What the figures do not show, in sentences."""
-    said = [f"Measured with {lab.sample_rows:,} rows in an empty table; a longer load, or a fuller table, may differ."]
+    """Sentences on what the results do not show."""
+    caveats = [
+        f"Measured with {lab.sample_rows:,} rows in an empty table; a longer load, or a fuller table, may differ."
+    ]
     if advice:
-        said += _of_deferred_keys(lab, advice.settings)
+        caveats += _about_deferred_keys(lab, advice.settings)
     if "partitions" in lab.grid.values:
-        said.append("Partitions are the table's: no import changes those of a table that is there.")
+        caveats.append("Partitions belong to the table: no import changes those of an existing table.")
     if lab.beside_imports:
-        said.append("Imports may have run beside the trials.")
-    return said
+        caveats.append("Imports may have run during the trials.")
+    return caveats
 
 
-def _of_deferred_keys(lab: Lab, settings: Settings) -> Iterator[str]:
-    """Where keys that come off the scratch tables stay on (engine/planner/decisions/index_deferral.py)."""
+def _about_deferred_keys(lab: Lab, settings: Settings) -> Iterator[str]:
+    """Sentences on modes that keep keys which scratch tables drop (engine/planner/decisions/index_deferral.py)."""
     chosen = {**lab.planned_json, **settings}
     mode = (lab.of_job or lab).options.mode
     if "defer" not in (chosen.get("indexes"), chosen.get("foreign_keys")):
         return
     if mode == "append":
         yield (
-            "Keys come off only a table that is empty: as long as it has rows, mode append leaves them on and is"
-            " slower than this. Mode replace, where the table allows it, loads into an empty one beside it."
+            "Keys are dropped only from an empty table: while the table has rows, mode append keeps them and is slower"
+            " than measured here. Mode replace, if the table allows it, loads into an empty staging table."
         )
     elif mode in ("atomic", "upsert"):
-        yield f"Mode {mode} leaves the keys on, since its last step needs them: deferring them changes nothing there."
+        yield f"Mode {mode} keeps the keys, because its last step needs them: deferring them has no effect."

@@ -1,4 +1,4 @@
-"""What a lab needs before its first trial: the right to make tables, its sample, and the trials in their order."""
+"""Prepares a lab: checks the right to create tables, writes the sample, and lays out the trials."""
 
 import os
 from pathlib import Path
@@ -27,14 +27,14 @@ from importer.lab.trial_order import lay_out
 from importer.models import Lab, SourceFile
 from importer.worker.working_copies import PART
 
-# In place of a trial's number: the table that shows that tables can be made.
+# In place of a trial's number: the table that is created only to check that tables can be created.
 REHEARSAL = 0
 
 
 def prepare_lab(lab: Lab) -> None:
-    """Try to make a scratch table, write the sample, and lay out the trials.
+    """Create a scratch table on trial, write the sample, and lay out the trials.
 
-    Raises Problem with the first thing that stands in the way, Cancelled if the lab is no longer wanted.
+    Raises Problem with the first obstacle, Cancelled if the lab is no longer wanted.
     """
     if lab.source is None:
         raise Problem("The file is no longer known here.", lab.source_name, "Upload it again, and start a new lab.")
@@ -42,7 +42,7 @@ def prepare_lab(lab: Lab) -> None:
     with keeper:
         with connected(lab, keeper) as connection:
             table = read_table(connection, lab.schema_name, lab.table_name)
-            # Of an attempt whose worker died over the rehearsal.
+            # An earlier attempt may have died after its rehearsal.
             tidy(lab, connection)
             _rehearse(lab, connection, table)
         path, taken = _write(lab, lab.source)
@@ -50,13 +50,13 @@ def prepare_lab(lab: Lab) -> None:
 
 
 def scratch_of(lab: Lab, number: int) -> ScratchTable:
-    """The table of the lab's trial of that number."""
+    """The scratch table of the lab's trial with that number."""
     key = str(lab.key)
     return ScratchTable(lab.scratch_schema, scratch_name(key, number), key, lab.table)
 
 
 def _rehearse(lab: Lab, connection: Connection, table: Table) -> None:
-    """See that the account may do in that schema what every trial does."""
+    """Create and drop a scratch table, to check the account's rights in the schema. Raises TargetProblem."""
     rehearsal = scratch_of(lab, REHEARSAL)
     scratch_tables.record(connection, rehearsal)
     try:
@@ -66,7 +66,7 @@ def _rehearse(lab: Lab, connection: Connection, table: Table) -> None:
 
 
 def _write(lab: Lab, source: SourceFile) -> tuple[Path, SampleSize]:
-    """The sample, on disk for good under a name of this attempt's own."""
+    """Write the sample to disk (with fsync), under a name with the number of this attempt."""
     profile = profile_file(location_of(source), lab.file_dialect)
     settings.LAB_DIR.mkdir(parents=True, exist_ok=True, mode=0o700)
     path = settings.LAB_DIR / f"{lab.key}.{lab.attempt}"
@@ -84,7 +84,7 @@ def _write(lab: Lab, source: SourceFile) -> tuple[Path, SampleSize]:
 
 
 def _unpack(lab: Lab, file: SourceLocation, profile: Profile, plain: Path) -> None:
-    """What a packed or otherwise encoded file holds, as far as the budget goes: records are found in that only."""
+    """Write the decompressed and transcoded file, within the budget: records can be found only in that copy."""
     most = min(settings.UNPACKED_MAX_BYTES, lab.budget.local_bytes or settings.UNPACKED_MAX_BYTES)
     limits = DecompressionLimits(most, settings.UNPACKED_MAX_RATIO)
     with open_source(file) as fd, plain.open("wb") as out:
@@ -110,7 +110,7 @@ def _take(lab: Lab, plain: SourceLocation, profile: Profile, path: Path) -> Samp
 
 
 def _room(lab: Lab) -> int | None:
-    """The most bytes of a sample; where trials sort it, they need room besides."""
+    """The most bytes of a sample: the local budget, less room for sorted copies if trials sort."""
     most = lab.budget.local_bytes
     sorts = "key" in (lab.planned_json["sort"], *lab.grid.values.get("sort", ()))
     return most // (1 + DISK_BYTES_PER_BYTE) if most and sorts else most
@@ -122,7 +122,7 @@ def _require_wanted(lab: Lab) -> None:
 
 
 def _lay_out(lab: Lab, table: Table, path: Path, taken: SampleSize) -> None:
-    """The sample as a file that imports can name, and a trial for each turn."""
+    """Record the sample as a source file, and create a trial for each turn."""
     with transaction.atomic():
         sample = SourceFile.objects.create(
             name=lab.source_name,
@@ -132,7 +132,7 @@ def _lay_out(lab: Lab, table: Table, path: Path, taken: SampleSize) -> None:
             status=SourceFile.Status.READY,
             owned=False,
         )
-        kept = change_held(
+        held_still = change_held(
             lab,
             status=Status.RUNNING,
             sample=sample,
@@ -141,7 +141,7 @@ def _lay_out(lab: Lab, table: Table, path: Path, taken: SampleSize) -> None:
             table_bytes=expected_bytes(table, taken.rows),
             prepared_at=timezone.now(),
         )
-        if not kept:
+        if not held_still:
             path.unlink(missing_ok=True)
             raise Cancelled("The lab is no longer wanted.", where=str(lab))
         lay_out(lab, turns(len(lab.combinations), lab.repeats, lab.seed))

@@ -24,7 +24,7 @@ def change(lab_id: int, old: list[Status], **values: Any) -> bool:
 
 
 def claim(lab_id: int) -> Lab | None:
-    """The lab, for the one worker that may work on it now; None for all others."""
+    """Claim the lab for this worker. Returns None if another worker holds it or it has ended."""
     if not LEASE.claim(Lab.objects.filter(LEASE.free(), pk=lab_id, status__in=UNENDED)):
         return None
     return Lab.objects.select_related("target", "source", "sample").get(pk=lab_id)
@@ -36,7 +36,7 @@ def held(lab: Lab) -> QuerySet[Lab]:
 
 
 def change_held(lab: Lab, **values: Any) -> bool:
-    """Change the lab if held() has it. Returns whether it has."""
+    """Change the lab if this attempt still holds it (held()). Returns whether it does."""
     return lease.change(held(lab), **values)
 
 

@@ -1,4 +1,4 @@
-"""The trials of a lab, laid out in their order: all rounds at its beginning, the finals when these are over."""
+"""Creates the trials of a lab in their order: all rounds at the beginning, the finals after these."""
 
 from collections.abc import Sequence
 
@@ -13,16 +13,16 @@ from importer.models import Lab, Trial
 
 
 def lay_out(lab: Lab, turns: Sequence[Turn]) -> None:
-    """A trial for each turn, behind those there are."""
-    there = lab.trials.count()
+    """Create a trial for each turn, numbered after the existing ones."""
+    present = lab.trials.count()
     Trial.objects.bulk_create(
         Trial(lab=lab, number=number, round=turn.round, combination=turn.combination)
-        for number, turn in enumerate(turns, start=there + 1)
+        for number, turn in enumerate(turns, start=present + 1)
     )
 
 
 def lay_out_finals(lab: Lab) -> bool:
-    """Lay out the last rounds, unless that was done or nothing is to be tried again; whether there are any now.
+    """Create the trials of the finals, unless they exist or there are no finalists. Returns whether it created any.
 
     Raises Cancelled if the lab is no longer wanted.
     """

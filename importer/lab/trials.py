@@ -1,8 +1,8 @@
-"""One trial after another: each is an import of the sample, through the same workers and the same frame as any other.
+"""Runs the trials of a lab one after another. Each is an import of the sample by the usual workers.
 
-It is an ImportJob that is marked as a trial's. So claims, leases, the ledger, deferred indexes and the verification are
-those that are to be measured, and whatever befalls a worker is put right as with every import. It goes when the lab has
-its figures.
+A trial's import is an ImportJob that is marked as a trial's. So claims, leases, the ledger, index deferral and
+verification are measured as they are in real imports, and dead workers are recovered in the same way. The import is
+deleted when the lab has its figures.
 """
 
 from collections.abc import Mapping
@@ -31,14 +31,17 @@ from importer.lab.trial_order import lay_out_finals
 from importer.models import ImportJob, Lab, Trial
 from importer.preparation.prepare import ImportRequest, PreparedImport, prepare
 
-MOST_BEGUN = 3
+MOST_BEGUN = 3  # attempts of a trial
 State = Trial.Status
-# Imports that do nothing on the target.
+# States of imports that do nothing on the target.
 IDLE = (ImportJob.Status.PAUSED, ImportJob.Status.WAITING)
 
 
 def advance(lab: Lab) -> bool:
-    """Take the lab a piece further; whether another can follow at once. Raises Problem if the target is away."""
+    """Advance the running lab by one step. Returns whether the next step can follow at once.
+
+    Raises Problem if the target does not answer.
+    """
     running = lab.trials.filter(status=State.RUNNING).first()
     job = ImportJob.objects.select_related("source").filter(trial=running).first() if running else None
     if running and job:
@@ -64,7 +67,7 @@ def advance(lab: Lab) -> bool:
 
 
 def _next(lab: Lab) -> Trial | None:
-    """The next trial that may begin; those before it that may not are left out."""
+    """The next trial that may begin; trials before it that the budget forbids are marked as left out."""
     for trial in lab.trials.filter(status=State.PENDING).select_related("lab"):
         why = _failed_before(lab, trial) or why_not(
             lab.budget, spent(lab), trial.combination, lab.sample_rows, max(lab.sample_bytes, lab.table_bytes)
@@ -81,22 +84,24 @@ def _failed_before(lab: Lab, trial: Trial) -> str:
 
 
 def spent(lab: Lab) -> Spent:
-    """What a lab has taken so far, of what its budget limits."""
-    over = list(lab.trials.filter(finished_at__isnull=False))
-    known = [TrialCost(each.combination, each.seconds, each.table_bytes) for each in over if each.status == State.DONE]
+    """What the lab has used of its budget so far: seconds, rows, and the sizes of its tables."""
+    finished = list(lab.trials.filter(finished_at__isnull=False))
+    known = [
+        TrialCost(each.combination, each.seconds, each.table_bytes) for each in finished if each.status == State.DONE
+    ]
     prepared = lab.prepared_at - lab.started_at if lab.prepared_at and lab.started_at else None
-    seconds = sum(each.seconds for each in over) + (prepared.total_seconds() if prepared else 0)
-    return Spent(seconds, sum(each.rows for each in over), known)
+    seconds = sum(each.seconds for each in finished) + (prepared.total_seconds() if prepared else 0)
+    return Spent(seconds, sum(each.rows for each in finished), known)
 
 
 def other_imports(lab: Lab) -> QuerySet[ImportJob]:
-    """Imports that keep the target busy now, trials left out; those that wait or are paused do not."""
+    """Imports (without trials) that keep the target busy now; waiting and paused ones do not."""
     others = ImportJob.objects.filter(target=lab.target, trial=None).exclude(status__in=IDLE)
     return others.exclude(status__in=ImportJob.ENDED).order_by("pk")
 
 
 def _begin(lab: Lab, trial: Trial) -> bool:
-    """Make its table and start its import. Whether another trial can begin at once, because this one cannot."""
+    """Create the trial's table and start its import. Returns True if it failed, so that the next trial can begin."""
     begun = {"status": State.RUNNING, "begun": F("begun") + 1, "started_at": timezone.now(), "problem": {}}
     if not change_trial(trial, State.PENDING, **begun):
         return False
@@ -110,7 +115,7 @@ def _begin(lab: Lab, trial: Trial) -> bool:
     except Cancelled:
         raise
     except Problem as problem:
-        if problem.retryable:  # The target, not the trial, is at fault.
+        if problem.retryable:  # Caused by the target, not by the trial.
             change_trial(trial, State.RUNNING, status=State.PENDING, begun=F("begun") - 1)
             raise
         record_trial(trial, status=State.FAILED, problem=problem.as_json())
@@ -122,12 +127,12 @@ def _make_table(lab: Lab, trial: Trial, keeper: Any) -> None:
     with connected(lab, keeper) as connection:
         tidy(lab, connection)
         table = read_table(connection, lab.schema_name, lab.table_name)
-        made = scratch_of(lab, trial.number)
-        scratch_tables.record(connection, made)
+        scratch = scratch_of(lab, trial.number)
+        scratch_tables.record(connection, scratch)
         partitions = trial.settings.get("partitions")
         scratch_tables.create(
             connection,
-            made,
+            scratch,
             table,
             partitions=int(partitions) if partitions else None,
             with_parents=lab.grid.needs_foreign_keys,
@@ -135,13 +140,13 @@ def _make_table(lab: Lab, trial: Trial, keeper: Any) -> None:
 
 
 def _prepared(lab: Lab, trial: Trial) -> PreparedImport:
-    """The plan of its import. Raises Problem if that is not what was to be tried."""
+    """Prepare the trial's import. Raises Problem if the plan does not have the trial's settings."""
     assert lab.sample
-    made = scratch_of(lab, trial.number)
+    scratch = scratch_of(lab, trial.number)
     prepared = prepare(
         lab.sample,
         lab.target,
-        f"{made.schema}.{made.name}",
+        f"{scratch.schema}.{scratch.name}",
         ImportRequest(
             dialect=lab.file_dialect.plain, mapping=lab.mapping, fillings=lab.fillings, options=_options(lab, trial)
         ),
@@ -151,7 +156,7 @@ def _prepared(lab: Lab, trial: Trial) -> PreparedImport:
 
 
 def _options(lab: Lab, trial: Trial) -> Options:
-    """As planned for the whole file, since the planner would decide otherwise for a sample; then the trial's own."""
+    """The settings planned for the whole file, since the planner might plan a sample differently; then the trial's."""
     options = replace(lab.options, mode="append", partitions=None, load_as="innodb")
     pinned = ("method", "parallelism", "chunk_bytes", "indexes", "sort")
     options = with_settings(options, {name: lab.planned_json[name] for name in pinned})
@@ -161,16 +166,16 @@ def _options(lab: Lab, trial: Trial) -> Options:
 
 
 def require_as_requested(settings: Mapping[str, Any], plan: ImportPlan, where: str) -> None:
-    """Raise Problem if the import does not do what was to be tried: its figures would be another combination's."""
+    """Raise Problem if the plan differs from the settings: another combination would be measured."""
     for name, value in ran_as(plan).items():
-        asked = settings.get(name)
-        if asked not in (value, None):
+        requested = settings.get(name)
+        if requested not in (value, None):
             why = next((reason.why for reason in plan.reasons if reason.option == name), "")
-            raise Problem(f"{name} {asked} becomes {value} here: {why}.", where=where, option=name)
+            raise Problem(f"{name} {requested} becomes {value} here: {why}.", where=where, option=name)
 
 
 def ran_as(plan: ImportPlan) -> dict[str, Any]:
-    """What the planner has made of a trial's settings, and what it might have changed."""
+    """The settings of a plan that the planner may change, with the values it has decided on."""
     return {
         "method": plan.statements.method,
         "parallelism": plan.parallelism,
@@ -182,7 +187,7 @@ def ran_as(plan: ImportPlan) -> dict[str, Any]:
 
 def _start(lab: Lab, trial: Trial, prepared: PreparedImport) -> None:
     with transaction.atomic():
-        # Whoever has taken the lab from us meanwhile, or cancelled it, waits for this row, and finds the job.
+        # A worker that claims the lab, or a cancel, waits for this row lock and then finds the job.
         if not change_held(lab, waits_for=""):
             raise Cancelled("The lab is no longer wanted.", where=str(lab))
         job = jobs.create(prepared, trial=trial)
@@ -190,24 +195,23 @@ def _start(lab: Lab, trial: Trial, prepared: PreparedImport) -> None:
 
 
 def _watch(lab: Lab, trial: Trial, job: ImportJob) -> None:
-    """End the import of a trial that takes more time than the lab has."""
+    """Cancel a trial's import that takes more time than the lab has left."""
     if lab.budget.seconds is None or not trial.started_at:
         return
     left = lab.budget.seconds - spent(lab).seconds
     if (timezone.now() - trial.started_at).total_seconds() < left:
         return
-    over = Problem(f"It took longer than the {max(0, left):,.0f} seconds that were left.", str(trial))
-    lab.trials.filter(pk=trial.pk).update(problem=over.as_json())
+    timeout = Problem(f"It took longer than the {max(0, left):,.0f} seconds that were left.", str(trial))
+    lab.trials.filter(pk=trial.pk).update(problem=timeout.as_json())
     with suppress(Problem):  # It is ending already.
         jobs.cancel(job.pk)
 
 
 def _finish(lab: Lab, trial: Trial, job: ImportJob) -> None:
-    """Keep the figures of its import, and drop what there is of it."""
+    """Store the figures of the trial's import, and remove the import and its table."""
     if not lab.beside_imports and disturbed(lab, trial):
-        retry_trial(
-            trial, Problem("Imports ran on the same target beside it.", str(trial), "Start the lab when none do.")
-        )
+        why = Problem("Imports ran on the same target during the trial.", str(trial), "Start the lab when none do.")
+        retry_trial(trial, why)
         _tidy(lab)
         return
     keeper = lease_keeper(lab)
@@ -221,22 +225,22 @@ def _finish(lab: Lab, trial: Trial, job: ImportJob) -> None:
 
 
 def _figures(trial: Trial, job: ImportJob, succeeded: bool) -> dict[str, Any]:
-    said = jobs.report(job)
-    kept = {"rows": job.loaded_rows, "timings": {**said["seconds"], "chunks": in_chunks(job)}}
+    timings = {**jobs.report(job)["seconds"], "chunks": in_chunks(job)}
+    figures = {"rows": job.loaded_rows, "timings": timings}
     if not succeeded:
         problem = trial.problem or job.problem or Problem(f"Its import was {job.status}.", str(trial)).as_json()
-        return {**kept, "status": State.FAILED, "problem": problem}
+        return {**figures, "status": State.FAILED, "problem": problem}
     try:
-        # The server may have refused a method, or not have let keys be taken off, after it was planned.
+        # After planning, the server may have refused the method or the dropping of keys.
         require_as_requested(trial.settings, job.plan, str(trial))
     except Problem as problem:
-        return {**kept, "status": State.FAILED, "problem": problem.as_json()}
+        return {**figures, "status": State.FAILED, "problem": problem.as_json()}
     measured = {"ran_as": ran_as(job.plan), "rows_per_second": job.rows_per_second}
-    return {**kept, **measured, "status": State.DONE, "problem": {}}
+    return {**figures, **measured, "status": State.DONE, "problem": {}}
 
 
 def in_chunks(job: ImportJob) -> dict[str, float]:
-    """How many chunks there were, and the seconds of all of them by phase."""
+    """The number of chunks, and the seconds of all chunks together by phase."""
     phases: dict[str, float] = {}
     for timings in job.chunks.values_list("timings", flat=True):
         for phase, seconds in timings.items():
@@ -246,14 +250,14 @@ def in_chunks(job: ImportJob) -> dict[str, float]:
 
 
 def disturbed(lab: Lab, trial: Trial) -> bool:
-    """Whether an import has been at work on the target since the trial began."""
-    beside = Q(finished_at=None) | Q(finished_at__gt=trial.started_at)
-    others = ImportJob.objects.filter(beside, target=lab.target, trial=None, started_at__isnull=False)
+    """Whether an import has run on the target since the trial began."""
+    not_ended_before = Q(finished_at=None) | Q(finished_at__gt=trial.started_at)
+    others = ImportJob.objects.filter(not_ended_before, target=lab.target, trial=None, started_at__isnull=False)
     return others.exclude(status__in=IDLE).exists()
 
 
 def retry_trial(trial: Trial, problem: Problem) -> None:
-    """Let it begin anew, but not for ever."""
+    """Let the trial begin again, or record it as failed after MOST_BEGUN attempts."""
     if trial.begun < MOST_BEGUN:
         change_trial(trial, State.RUNNING, status=State.PENDING)
     else:
@@ -265,7 +269,7 @@ def record_trial(trial: Trial, **values: Any) -> None:
 
 
 def change_trial(trial: Trial, old: Trial.Status, **values: Any) -> bool:
-    """Change the trial if it is in the `old` state; whether it was."""
+    """Change the trial if it is in the `old` state. Returns whether it was."""
     changed = Trial.objects.filter(pk=trial.pk, status=old).update(**values)
     Lab.objects.filter(pk=trial.lab_id).update(version=F("version") + 1)
     return bool(changed)

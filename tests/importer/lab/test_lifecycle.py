@@ -1,4 +1,4 @@
-"""A lab from its start to its result: what it loads, what it leaves, and what it says."""
+"""A lab from its start to its result: trials, clean-up and recommendation."""
 
 from pathlib import Path
 
@@ -29,11 +29,11 @@ pytestmark = pytest.mark.usefixtures("no_workers")
 PARENT = "CREATE TABLE parent (id INT PRIMARY KEY)"
 TABLE = """CREATE TABLE t (n INT PRIMARY KEY, word VARCHAR(80), p INT, KEY word (word),
   CONSTRAINT f FOREIGN KEY (p) REFERENCES parent (id) ON DELETE CASCADE)"""
-# One of them is what would be done anyway.
+# One of them is the planned combination.
 SIZES = {"chunk_bytes": (4096, MIB)}
-# So is the last of these.
+# The last of them is the planned combination.
 MANY_SIZES = {"chunk_bytes": (4096, 8192, 16384, 32768, MIB)}
-# By combination, in place of what trials of a moment happen to give.
+# Rates by combination that replace the random rates of tiny trials.
 RATES = (100.0, 98.0, 60.0, 50.0, 40.0)
 
 
@@ -56,7 +56,7 @@ def leaves_nothing(of: Lab, database: Address) -> None:
 
 
 def after_rounds(begun: Lab, trials: int, rates: tuple[float, ...]) -> None:
-    """As far as the last trial of the rounds, whose figures are these."""
+    """Run the lab to the last trial of its rounds, and set the rates of its combinations."""
     for _ in range(trials):
         run(to_trial(begun))
         take(begun)
@@ -65,7 +65,7 @@ def after_rounds(begun: Lab, trials: int, rates: tuple[float, ...]) -> None:
 
 
 class TestToTheEnd:
-    def test_every_combination_is_loaded_in_every_round_and_nothing_stays(self, target, path, database):
+    def test_a_lab_loads_every_combination_in_every_round_and_leaves_nothing_behind(self, target, path, database):
         done = to_end(made(target, path, SIZES, repeats=2))
         assert (done.status, done.problem, done.sample_rows) == (Lab.Status.DONE, {}, 500)
         trials = list(done.trials.all())
@@ -75,29 +75,29 @@ class TestToTheEnd:
         leaves_nothing(done, database)
         with connect(database) as connection:
             assert fetch_all(connection, "SELECT COUNT(*) FROM t") == [(0,)]
-        said = lab.outcome(done)
-        assert [len(each["rates"]) for each in said["ranking"]] == [2, 2]
-        assert sum(each["planned"] for each in said["ranking"]) == 1
-        assert said["recommendation"]["confidence"] == "low"
-        assert said["recommendation"]["settings"] in ({}, {"chunk_bytes": 4096})
-        assert said["trials"]["done"] == 6
+        outcome = lab.outcome(done)
+        assert [len(each["rates"]) for each in outcome["ranking"]] == [2, 2]
+        assert sum(each["planned"] for each in outcome["ranking"]) == 1
+        assert outcome["recommendation"]["confidence"] == "low"
+        assert outcome["recommendation"]["settings"] in ({}, {"chunk_bytes": 4096})
+        assert outcome["trials"]["done"] == 6
 
-    def test_each_trial_begins_with_an_empty_table_like_the_users_own(self, target, path, database):
+    def test_each_trial_begins_with_an_empty_scratch_table_like_the_target_table(self, target, path, database):
         begun = made(target, path, {"foreign_key_checks": (True, False)})
         job = to_trial(begun)
         name = f"millrace_lab_{begun.key.hex}_1"
         assert (job.table_name, job.schema_name) == (name, database.database)
         with connect(database) as connection:
             assert fetch_all(connection, f"SELECT COUNT(*) FROM {name}") == [(0,)]
-            made_as = fetch_all(connection, f"SHOW CREATE TABLE {name}")[0][1]
+            ddl = fetch_all(connection, f"SHOW CREATE TABLE {name}")[0][1]
             assert fetch_all(connection, "SELECT table_name, made_like FROM millrace_lab") == [
                 (name, f"{database.database}.t")
             ]
-        assert "KEY `word`" in made_as
-        assert "REFERENCES `parent` (`id`) ON DELETE CASCADE" in made_as
+        assert "KEY `word`" in ddl
+        assert "REFERENCES `parent` (`id`) ON DELETE CASCADE" in ddl
         to_end(begun)
 
-    def test_the_picture_fills_in_while_it_runs(self, target, path):
+    def test_the_outcome_fills_up_while_the_lab_runs(self, target, path):
         begun = made(target, path, SIZES)
         versions = [now(begun).version]
         for _ in range(3):
@@ -106,12 +106,12 @@ class TestToTheEnd:
             versions.append(now(begun).version)
         assert versions == sorted(set(versions))
         to_trial(begun)
-        said = lab.outcome(now(begun))
-        assert (said["running"]["trial"], said["running"]["round"]) == (4, 1)
-        assert (said["trials"]["done"], len(said["ranking"])) == (3, 1)
+        outcome = lab.outcome(now(begun))
+        assert (outcome["running"]["trial"], outcome["running"]["round"]) == (4, 1)
+        assert (outcome["trials"]["done"], len(outcome["ranking"])) == (3, 1)
         assert lab.outcome(to_end(begun))["running"] is None
 
-    def test_the_best_run_again_with_what_is_planned_before_anything_is_advised(self, target, path, database):
+    def test_the_best_combinations_and_the_planned_one_run_again_in_finals(self, target, path, database):
         begun = made(target, path, MANY_SIZES, repeats=2)
         after_rounds(begun, trials=15, rates=RATES)
         done = to_end(begun)
@@ -120,32 +120,32 @@ class TestToTheEnd:
         assert planned == 4
         assert sorted(again) == [(round_, number) for round_ in (3, 4) for number in (0, 1, planned)]
         assert {each.status for each in done.trials.all()} == {Trial.Status.DONE}
-        said = lab.outcome(done)
-        assert sorted(len(each["rates"]) for each in said["ranking"]) == [2, 2, 4, 4, 4]
-        assert {len(each["rates"]) for each in said["ranking"][:3]} == {4}
-        assert "ran again in finals" in said["recommendation"]["evidence"][-1]
+        outcome = lab.outcome(done)
+        assert sorted(len(each["rates"]) for each in outcome["ranking"]) == [2, 2, 4, 4, 4]
+        assert {len(each["rates"]) for each in outcome["ranking"][:3]} == {4}
+        assert "ran again in finals" in outcome["recommendation"]["evidence"][-1]
         leaves_nothing(done, database)
 
-    def test_finals_that_the_budget_does_not_allow_are_left_out_and_say_so(self, target, path, database):
+    def test_finals_beyond_the_budget_are_left_out_with_the_reason(self, target, path, database):
         begun = made(target, path, MANY_SIZES, repeats=2, budget=Budget(rows=15 * 500))
         after_rounds(begun, trials=15, rates=RATES)
         done = to_end(begun)
-        said = lab.outcome(done)
-        assert (done.status, said["trials"]["done"], said["trials"]["left out"]) == (Lab.Status.DONE, 15, 6)
-        assert "7,500 of 7,500 rows" in said["left_out"][0]["why"]
-        assert [each["settings"] for each in said["ranking"]][:2] == [done.combinations[0], done.combinations[1]]
-        assert "ran again" not in " ".join(said["recommendation"]["evidence"])
+        outcome = lab.outcome(done)
+        assert (done.status, outcome["trials"]["done"], outcome["trials"]["left out"]) == (Lab.Status.DONE, 15, 6)
+        assert "7,500 of 7,500 rows" in outcome["left_out"][0]["why"]
+        assert [each["settings"] for each in outcome["ranking"]][:2] == [done.combinations[0], done.combinations[1]]
+        assert "ran again" not in " ".join(outcome["recommendation"]["evidence"])
 
-    def test_the_advice_is_saved_as_a_preset(self, target, path):
+    def test_the_recommendation_is_saved_as_a_preset(self, target, path):
         ended = to_end(made(target, path, SIZES, options=Options(on_error="reject", checks=False)))
         preset = lab.save_preset(ended, "fast rows")
         assert preset.options == lab.options_of(ended)
         assert (preset.options.on_error, preset.table) == ("reject", ended.table)
 
     @pytest.mark.parametrize(
-        ("mode", "said"), [("append", "only a table that is empty"), ("atomic", "its last step needs them")]
+        ("mode", "caveat"), [("append", "only from an empty table"), ("atomic", "its last step needs them")]
     )
-    def test_keys_that_the_mode_leaves_on_are_no_silent_advice(self, target, path, mode, said):
+    def test_the_caveats_name_keys_that_the_mode_keeps(self, target, path, mode, caveat):
         begun = made(target, path, {"indexes": ("keep", "defer")}, Options(mode=mode))
         for number in range(6):
             combination = number % len(begun.combinations)
@@ -153,11 +153,11 @@ class TestToTheEnd:
             begun.trials.create(
                 number=number, round=1, combination=combination, status="done", rows_per_second=rate + number
             )
-        found = lab.outcome(begun)
-        assert found["recommendation"]["settings"] == {"indexes": "defer"}
-        assert said in found["caveats"][-1]
+        outcome = lab.outcome(begun)
+        assert outcome["recommendation"]["settings"] == {"indexes": "defer"}
+        assert caveat in outcome["caveats"][-1]
 
-    def test_tables_in_another_schema_and_in_partitions(self, target, path, database, server):
+    def test_scratch_tables_can_lie_in_another_schema_and_have_partitions(self, target, path, database, server):
         run_sql(database, "ALTER TABLE t DROP FOREIGN KEY f")
         with server.fresh_database() as other:
             begun = made(target, path, {"partitions": (1, 4)}, schema=other.database)
@@ -167,7 +167,7 @@ class TestToTheEnd:
             assert tables(other) == set()
         assert {each.status for each in begun.trials.all()} == {Trial.Status.DONE}
 
-    def test_of_a_past_import(self, target, path, database):
+    def test_a_lab_can_repeat_a_past_import(self, target, path, database):
         job = run(jobs.create(prepare(uploads.register(path), target, "t")))
         assert job.status == ImportJob.Status.SUCCEEDED
         by_method = grid(method=("load_data_local", "insert"), rows_per_statement=(10,))
@@ -178,18 +178,18 @@ class TestToTheEnd:
 
 
 class TestWhatGoesWrong:
-    def test_a_combination_that_fails_is_named_and_not_tried_again(self, target, path, database):
+    def test_a_combination_that_fails_is_reported_and_not_tried_again(self, target, path, database):
         run_sql(database, "DELETE FROM parent WHERE id = 2")
         done = to_end(made(target, path, {"foreign_key_checks": (True, False)}, repeats=2))
-        said = lab.outcome(done)
+        outcome = lab.outcome(done)
         assert done.status == Lab.Status.DONE
-        (failed,) = said["failed"]
+        (failed,) = outcome["failed"]
         assert (failed["words"], failed["trials"]) == ("foreign_key_checks on", 1)
-        assert [(each["words"], each["trials"]) for each in said["left_out"]] == [("foreign_key_checks on", 2)]
-        assert [each["words"] for each in said["ranking"]] == ["foreign_key_checks off"]
+        assert [(each["words"], each["trials"]) for each in outcome["left_out"]] == [("foreign_key_checks on", 2)]
+        assert [each["words"] for each in outcome["ranking"]] == ["foreign_key_checks off"]
         leaves_nothing(done, database)
 
-    def test_where_all_fail_the_lab_has_failed_and_says_why(self, target, tmp_path, database):
+    def test_a_lab_fails_with_the_reason_if_all_trials_fail(self, target, tmp_path, database):
         bad = tmp_path / "bad.csv"
         bad.write_text("n,word,p\n1,a,1\nx,b,1\n")
         done = to_end(made(target, bad, SIZES, options=Options(checks=False)))
@@ -200,13 +200,13 @@ class TestWhatGoesWrong:
             lab.options_of(done)
         leaves_nothing(done, database)
 
-    def test_a_schema_that_is_not_there(self, target, path, database):
+    def test_a_lab_fails_if_its_schema_does_not_exist(self, target, path, database):
         done = to_end(made(target, path, SIZES, schema="nowhere"))
         assert (done.status, done.trials.count()) == (Lab.Status.FAILED, 0)
         assert "nowhere" in str(done.problem)
         leaves_nothing(done, database)
 
-    def test_cancelled_in_a_trial(self, target, path, database):
+    def test_a_lab_cancelled_during_a_trial_leaves_nothing_behind(self, target, path, database):
         begun = made(target, path, SIZES)
         job = to_trial(begun)
         lab.cancel(begun.pk)
@@ -216,14 +216,14 @@ class TestWhatGoesWrong:
         assert done.status == Lab.Status.CANCELLED
         leaves_nothing(done, database)
 
-    def test_what_the_planner_would_not_do_is_no_figure_of_its_combination(self, target, path, database):
+    def test_a_trial_fails_if_the_planner_changes_its_settings(self, target, path, database):
         run_sql(database, "ALTER TABLE t DROP FOREIGN KEY f, DROP KEY f, DROP KEY word")
         done = to_end(made(target, path, {"indexes": ("keep", "defer")}))
         (failed,) = lab.outcome(done)["failed"]
         assert failed["words"] == "indexes defer"
         assert failed["why"].startswith("indexes defer becomes keep here: each of them is needed")
 
-    def test_the_target_is_away_for_a_while(self, target, path, server):
+    def test_a_lab_waits_while_the_target_does_not_answer(self, target, path, server):
         begun = made(target, path, SIZES)
         for _ in range(2):
             take(begun)
@@ -234,7 +234,7 @@ class TestWhatGoesWrong:
         assert to_end(begun).status == Lab.Status.DONE
         assert {each.begun for each in begun.trials.all()} == {1}
 
-    def test_combinations_over_the_ceiling_are_left_out_and_named(self, target, path):
+    def test_combinations_over_the_ceiling_are_left_out_with_the_reason(self, target, path):
         target.ceiling = 2
         target.save()
         begun = made(target, path, {"parallelism": (1, 2, 4)})
@@ -244,7 +244,7 @@ class TestWhatGoesWrong:
 
 
 class TestBudget:
-    def test_of_rows_ends_it_and_says_what_was_left_out(self, target, path, database):
+    def test_the_row_budget_ends_a_lab_and_the_outcome_lists_trials_left_out(self, target, path, database):
         # The warm-up of both, and one trial that counts.
         done = to_end(made(target, path, SIZES, repeats=2, budget=Budget(rows=1600)))
         assert (done.status, sum(each.rows for each in done.trials.all())) == (Lab.Status.DONE, 1500)
@@ -253,13 +253,13 @@ class TestBudget:
         assert left[0]["why"] == "1,500 of 1,600 rows are loaded, and it would load 500"
         leaves_nothing(done, database)
 
-    def test_of_disk_here(self, target, path, database):
+    def test_a_sample_beyond_the_local_disk_budget_fails_the_lab(self, target, path, database):
         done = to_end(made(target, path, SIZES, budget=Budget(local_bytes=1000)))
         assert done.status == Lab.Status.FAILED
         assert "takes more than the 1,000 bytes" in done.problem["what"]
         leaves_nothing(done, database)
 
-    def test_a_trial_that_takes_longer_than_what_is_left_is_ended(self, target, path):
+    def test_a_trial_that_takes_longer_than_the_time_left_is_cancelled(self, target, path):
         begun = made(target, path, SIZES)
         job = to_trial(begun)
         Lab.objects.filter(pk=begun.pk).update(budget_json=to_json(Budget(seconds=0.001)))
@@ -270,14 +270,14 @@ class TestBudget:
         assert "It took longer than" in done.problem["what"]
 
 
-class TestBesideImports:
+class TestImportsOnTheTarget:
     @pytest.fixture
     def running(self, target, path) -> ImportJob:
         job = jobs.create(prepare(uploads.register(path), target, "t"))
         jobs.advance(job.pk)
         return job
 
-    def test_it_waits_between_two_trials_until_the_import_has_ended(self, target, path, running):
+    def test_a_lab_waits_between_trials_until_an_import_has_ended(self, target, path, running):
         begun = made(target, path, SIZES)
         for _ in range(4):
             take(begun)
@@ -286,12 +286,12 @@ class TestBesideImports:
         assert run(running).status == ImportJob.Status.SUCCEEDED
         assert to_end(begun).status == Lab.Status.DONE
 
-    def test_unless_asked_not_to(self, target, path, running):
+    def test_a_lab_with_beside_imports_does_not_wait_for_imports(self, target, path, running):
         assert to_end(made(target, path, SIZES, beside_imports=True)).status == Lab.Status.DONE
         assert not ImportJob.objects.get(pk=running.pk).ended
         run(running)
 
-    def test_a_trial_that_an_import_has_disturbed_is_done_again(self, target, path):
+    def test_a_trial_disturbed_by_an_import_is_repeated(self, target, path):
         begun = made(target, path, SIZES)
         job = to_trial(begun)
         run(jobs.create(prepare(uploads.register(path), target, "t")))
@@ -301,7 +301,7 @@ class TestBesideImports:
         assert (first.status, first.begun) == (Trial.Status.PENDING, 1)
         assert to_end(begun).trials.get(number=1).begun == 2
 
-    def test_one_lab_at_a_time_on_a_target(self, target, path):
+    def test_a_target_has_one_lab_at_a_time(self, target, path):
         first, second = (made(target, path, SIZES) for _ in range(2))
         to_trial(first)
         assert take(second).status == Lab.Status.WAITING
@@ -310,7 +310,7 @@ class TestBesideImports:
 
 
 class TestSweep:
-    def test_what_a_dead_worker_has_left_of_the_rehearsal_goes_first(self, target, path, database):
+    def test_the_table_of_an_interrupted_rehearsal_is_dropped_first(self, target, path, database):
         begun = made(target, path, SIZES)
         take(begun)
         left = scratch_of(begun, REHEARSAL)
@@ -320,22 +320,22 @@ class TestSweep:
         assert to_end(begun).status == Lab.Status.DONE
         leaves_nothing(begun, database)
 
-    def test_what_an_unknown_lab_has_left_is_dropped_what_a_running_one_has_is_not(self, target, path, database):
+    def test_sweep_drops_tables_of_unknown_labs_and_keeps_those_of_running_labs(self, target, path, database):
         lost, begun = (made(target, path, SIZES) for _ in range(2))
         to_trial(lost)
         name = f"millrace_lab_{lost.key.hex}_1"
         ImportJob.objects.filter(trial__lab=lost).delete()
         lost.delete()
         to_trial(begun)
-        told = list(lab.sweep_target(target))
+        lines = list(lab.sweep_target(target))
         lab.remove_orphans()
-        assert f"{database.database}.{name}, made like {database.database}.t: dropped." in told
-        assert any(f"lab {begun.pk} has not ended" in each for each in told)
+        assert f"{database.database}.{name}, made like {database.database}.t: dropped." in lines
+        assert any(f"lab {begun.pk} has not ended" in each for each in lines)
         assert tables(database) == {"t", "parent", f"millrace_lab_{begun.key.hex}_1"}
         to_end(begun)
         leaves_nothing(begun, database)
 
-    def test_a_forged_note_costs_no_other_table(self, target, path, database):
+    def test_sweep_drops_no_table_of_a_forged_record(self, target, path, database):
         to_end(made(target, path, SIZES))
         with connect(database) as connection:
             sql = "INSERT INTO millrace_lab (schema_name, table_name, lab, made_like) VALUES (%s, 't', 'x', '')"
@@ -345,7 +345,7 @@ class TestSweep:
 
 
 class TestPagesAndPlans:
-    def test_trials_are_in_no_list_of_imports(self, target, path, client, admin_user):
+    def test_the_list_of_imports_has_no_trials(self, target, path, client, admin_user):
         begun = made(target, path, SIZES)
         job = to_trial(begun)
         client.force_login(admin_user)

@@ -131,7 +131,7 @@ HISTORY = (
 )
 LAB = (
     Page("lab", (1,), words=("of import 16", "median 1,257 rows/s over 1 run", "rows per statement 10")),
-    Page("lab", (2,), words=("by ann", "50 % in 20 ranges", "Partitions are the table's")),
+    Page("lab", (2,), words=("by ann", "50 % in 20 ranges", "Partitions belong to the table")),
     Page("lab", (3,), words=("the target's ceiling is 6 chunks at once", "the lab was ended before")),
     Page("lab", (4,), words=("Ended without a result", TOO_LONG)),
     Page("lab", (5,), words=("Testing the Fastest Way to Import a Table into MySQL", "46,512", "commit each")),
