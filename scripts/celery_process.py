@@ -1,6 +1,6 @@
-"""Celery's own `worker` and `beat`, with their own options: `python -m scripts.celery_process worker --queues=load`.
+"""Runs Celery's `worker` or `beat` with their options: `python -m scripts.celery_process worker --queues=load`.
 
-Celery's command line loads an interactive shell for each command that it has: 12 MB that every process would keep.
+Celery's own command line would load an interactive shell: 12 MB in every process.
 """
 
 import os
@@ -14,8 +14,8 @@ COMMANDS = {"worker": worker, "beat": beat}
 
 
 def main() -> None:
-    """Be that command until it ends; its exit status is that of this process."""
-    # Django's checks would load all pages into each process: 4 MB that none of these needs.
+    """Run the command until it ends, and exit with its status."""
+    # Django's checks would load all pages into each process: 4 MB that are not needed.
     os.environ["CELERY_SKIP_CHECKS"] = "true"
     from config.celery import app
 

@@ -1,4 +1,4 @@
-"""`make demo`: everything on this machine, a real file into a real server, then the dashboard until Ctrl-C."""
+"""`make demo`: imports a real file into a private server, then serves the dashboard until Ctrl-C."""
 
 import argparse
 import io
@@ -34,29 +34,29 @@ def main() -> None:
         register_target(database)
         end_former_imports(supervisor)
         make_table(database)
-        done = import_flights(file) and count_flights(database) == ROWS
-        if not done:
-            print(f"The import did not end as it should. Logs: {settings.VAR_DIR / 'log'}", file=sys.stderr)
+        complete = import_flights(file) and count_flights(database) == ROWS
+        if not complete:
+            print(f"The import failed or is incomplete. Logs: {settings.VAR_DIR / 'log'}", file=sys.stderr)
         if end_after_import:
-            sys.exit(0 if done else 1)
+            sys.exit(0 if complete else 1)
         print(f"\nThe import, its timings and its plan: {address()}   (Ctrl-C stops everything)", flush=True)
-        supervisor.wait_until_told_to_stop()
+        supervisor.wait_for_stop()
 
 
 def choose_port() -> None:
-    """PORT if it is free, else the next one that is: a demonstration does not fail over somebody's port 8000."""
-    wanted = settings.PORT
-    port = next((port for port in range(wanted, wanted + PORTS_TO_TRY) if is_free(port, settings.BIND)), None)
+    """Use PORT if it is free, else the next free port. Raises CannotStart if PORTS_TO_TRY ports are taken."""
+    first = settings.PORT
+    port = next((port for port in range(first, first + PORTS_TO_TRY) if is_free(port, settings.BIND)), None)
     if port is None:
-        raise CannotStart(f"No port from {wanted} on is free. Name one that is: make demo PORT=...")
-    if port != wanted:
-        print(f"Port {wanted} is taken; the dashboard will be on {port}.")
+        raise CannotStart(f"No port from {first} on is free. Name a free one: make demo PORT=...")
+    if port != first:
+        print(f"Port {first} is taken; the dashboard will be on {port}.")
         os.environ["PORT"] = str(port)
         settings.PORT = port
 
 
 def prepare_database() -> PrivateDatabase:
-    """The private database with its data folder made, on a port that is free."""
+    """The private database with its data folder created, on a free port."""
     folder = settings.VAR_DIR / "database"
     database = private_database(folder)
     if not is_free(database.port):
@@ -68,7 +68,7 @@ def prepare_database() -> PrivateDatabase:
 
 
 def register_target(database: PrivateDatabase) -> None:
-    """Make the database `demo`, and keep it as the target `demo`, wherever the server listens today."""
+    """Create the database `demo`, and save it as the target `demo` with the server's current port."""
     with _connection(database, "mysql") as connection:
         execute(connection, f"CREATE DATABASE IF NOT EXISTS {NAME}")
     call_command("target", "add", NAME, f"{database.url}{NAME}", "--replace")
@@ -80,22 +80,22 @@ def register_target(database: PrivateDatabase) -> None:
 
 
 def end_former_imports(supervisor: Supervisor) -> None:
-    """Cancel what a demo stopped in the middle has left: it would go on into the table we are about to drop.
+    """Cancel unfinished imports of an interrupted demo, which would continue into the table that is dropped next.
 
-    What somebody has begun to import into other tables goes on.
+    Imports into other tables continue.
     """
     from importer import jobs
     from importer.models import ImportJob
 
-    left = ImportJob.objects.filter(target__name=NAME, table_name="flights").exclude(status__in=ImportJob.ENDED)
-    for job in left.exclude(status=ImportJob.Status.CANCELLING):
+    unfinished = ImportJob.objects.filter(target__name=NAME, table_name="flights").exclude(status__in=ImportJob.ENDED)
+    for job in unfinished.exclude(status=ImportJob.Status.CANCELLING):
         jobs.cancel(job.pk)
-    if left.exists():
-        supervisor.wait_for("the end of an import that was stopped in the middle", lambda: not left.exists())
+    if unfinished.exists():
+        supervisor.wait_for("the end of an interrupted import", lambda: not unfinished.exists())
 
 
 def make_table(database: PrivateDatabase) -> None:
-    """An empty table `flights`, whatever an earlier demo has left in it."""
+    """Create an empty table `flights`; that of an earlier demo is dropped."""
     with _connection(database) as connection:
         if fetch_all(connection, "SHOW TABLES LIKE 'flights'"):
             print("Dropping the table demo.flights of an earlier demo", flush=True)
@@ -104,11 +104,11 @@ def make_table(database: PrivateDatabase) -> None:
 
 
 def import_flights(file: Path) -> bool:
-    """Import as anybody would, from a shell; whether it succeeded and balanced."""
+    """Import with the command that a user would run; return whether it succeeded and balanced."""
     print(f"\n  manage.py import_csv {file.name} --target {NAME} --table flights --null NA", flush=True)
     command = [sys.executable, "manage.py", "import_csv", str(file)]
     command += ["--target", NAME, "--table", "flights", "--null", "NA"]
-    # Ctrl-C is for us: in a session of its own the command is not interrupted, but ended with the rest.
+    # In a session of its own the command does not get the terminal's Ctrl-C: we end it together with the rest.
     process = subprocess.Popen(command, cwd=settings.BASE_DIR, stdin=subprocess.DEVNULL, start_new_session=True)
     try:
         return process.wait() == 0

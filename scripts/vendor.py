@@ -1,6 +1,6 @@
-"""Put the browser's libraries into static/vendor: `python -m scripts.vendor` after a version below has changed.
+"""Downloads the browser's libraries into static/vendor: run `python -m scripts.vendor` after a change of LIBRARIES.
 
-Nothing is fetched when Millrace runs. vendor.json keeps what came from where, and a test compares it with the files.
+Millrace downloads nothing when it runs. vendor.json records the origin of each file, and a test compares the two.
 """
 
 import base64
@@ -30,7 +30,7 @@ class Library:
 
     @property
     def folder(self) -> str:
-        """`NAME-VERSION`, without the characters that a path does not take."""
+        """`NAME-VERSION`, without characters that are not allowed in a path."""
         return f"{self.name.removeprefix('@').replace('/', '-')}-{self.version}"
 
 
@@ -43,7 +43,7 @@ LIBRARIES = (
 
 
 def main() -> None:
-    """Replace static/vendor by what LIBRARIES says."""
+    """Replace static/vendor by the files of LIBRARIES."""
     with tempfile.TemporaryDirectory() as scratch:
         fresh = Path(scratch) / "vendor"
         fresh.mkdir()
