@@ -45,7 +45,7 @@ SQL_MODE = (
 )
 LOADER_SESSION: dict[str, int | str] = {
     "sql_mode": SQL_MODE,
-    # The warnings are parsed: they have row numbers, columns and keys (load/rejects/warnings.py).
+    # The warnings are parsed: they have row numbers, columns and keys (load/rejects/server_warnings.py).
     "lc_messages": "en_US",
     "time_zone": "+00:00",
     "unique_checks": 1,

@@ -50,7 +50,7 @@ class Creatable(IntEnum):
 class Wording(Enum):
     """The wording of the message about a value that the server refused."""
 
-    MISFIT = "misfit"
+    MISMATCH = "mismatch"
     INVALID = "invalid"
     TOO_LONG = "too long"
     NOT_A_MEMBER = "not a member"
@@ -145,7 +145,7 @@ class ColumnType:
 
     @property
     def wording(self) -> Wording:
-        return _WORDINGS.get(self.family, Wording.MISFIT)
+        return _WORDINGS.get(self.family, Wording.MISMATCH)
 
 
 # Maximum bytes of the TEXT and BLOB types (manual, Data Type Storage Requirements).

@@ -47,7 +47,7 @@ class Page:
         return np.ndarray((len(self.data) - 7,), "V8", self.data, 0, (1,))
 
     @cached_property
-    def no_digits(self) -> Words:
+    def non_digits(self) -> Words:
         """_windows() of the bytes that are no digits."""
         return _windows((self.view - np.uint8(ord("0"))) > np.uint8(9))
 
@@ -124,17 +124,17 @@ class Cells:
         return self.before_end(count) & np.uint8(15)
 
     @cached_property
-    def no_digits(self) -> Words:
+    def non_digits(self) -> Words:
         """A number for each cell with a bit for each byte that is no digit; the highest bit is the last byte.
 
         Undefined for a cell of more than LONGEST bytes.
         """
-        return self._bits(self.page.no_digits)
+        return self._bits(self.page.non_digits)
 
     @cached_property
-    def no_digits_but_minus(self) -> Words:
-        """As `no_digits`, without the bit of a leading minus."""
-        return self._bits(self.page.no_digits, self.minus)
+    def non_digits_but_minus(self) -> Words:
+        """As `non_digits`, without the bit of a leading minus."""
+        return self._bits(self.page.non_digits, self.minus)
 
     @cached_property
     def minus(self) -> Mask:
@@ -144,7 +144,7 @@ class Cells:
 
     @cached_property
     def points(self) -> Words:
-        """As `no_digits`, with bits for decimal points."""
+        """As `non_digits`, with bits for decimal points."""
         return self._bits(self.page.points)
 
     def _bits(self, windows: Words, first: "Mask | None" = None) -> Words:
@@ -168,7 +168,7 @@ class Cells:
     def match(self, pattern: bytes) -> Mask:
         """A mask of the cells that match the pattern, where 0 stands for any digit and other bytes for themselves."""
         right = self.lengths == len(pattern)
-        right &= self.no_digits == _literal_bits(pattern)
+        right &= self.non_digits == _literal_bits(pattern)
         for before_end in range(0, len(pattern), 8):
             wanted, literals = _literal_bytes(_word_of(pattern, before_end))
             if literals:
@@ -219,7 +219,7 @@ def _word_of(value: bytes, before_end: int) -> bytes:
 
 @lru_cache
 def _literal_bits(pattern: bytes) -> np.uint64:
-    """The bits of Cells.no_digits for a cell that matches the pattern."""
+    """The bits of Cells.non_digits for a cell that matches the pattern."""
     return np.uint64(sum(1 << (63 - at) for at, byte in enumerate(reversed(pattern)) if byte != ord("0")))
 
 

@@ -158,7 +158,7 @@ def _usual_values(kind: ColumnRule | None, dialect: Dialect, encoding: str) -> _
     match kind:
         case None | FormattedTime(has_clock=False):
             return _Field(ValueShape.ANYTHING)
-        case FormattedNumber(surely_kept=most) if most > 0:
+        case FormattedNumber(always_kept_bytes=most) if most > 0:
             return _Field(ValueShape.TEXT, 0, most)
         case Text(most=most, fixed=fixed):
             return _Field(ValueShape.TEXT, Flag.NO_SPACE_AT_END if fixed else 0, most)

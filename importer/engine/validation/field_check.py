@@ -36,7 +36,7 @@ class FieldCheck:
 
 
 NULL = refused(NULL_REFUSED, "The value is NULL, which the column does not take.")
-NULL_WORD = refused("NULL", "The unquoted word NULL would become SQL's NULL; quote it, or name it as a mark of NULL.")
+NULL_WORD = refused("NULL", "The unquoted word NULL would become SQL's NULL; quote it, or make it a NULL marker.")
 
 
 @dataclass(frozen=True)

@@ -69,4 +69,4 @@ def spaces_after(*, mariadb: bool) -> Verdict | None:
     """The verdict about a number with trailing spaces. Both servers store the number; only MariaDB gives a Note."""
     if not mariadb:
         return None
-    return Verdict(Level.REMARK, TRUNCATED, "The spaces behind the number are no part of it.", noted=True)
+    return Verdict(Level.REMARK, TRUNCATED, "The spaces after the number are not part of it.", noted=True)

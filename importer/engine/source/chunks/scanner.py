@@ -57,7 +57,7 @@ class ChunkRange:
 
 
 class ValueChecks(Protocol):
-    """What looks at values as they are scanned: an Exactness."""
+    """Checks values while they are scanned; implemented by validation.ValidationRules."""
 
     def suspicious(self, block: Block) -> bool:
         """Whether some value in the block may not go in as it is."""

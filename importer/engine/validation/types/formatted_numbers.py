@@ -25,10 +25,10 @@ class FormattedNumber:
 
     def unusual(self, cells: Cells) -> Offsets:
         """Cells with more bytes than the column always keeps digits; all cells if other faults are possible."""
-        return np.flatnonzero(cells.lengths > self.surely_kept)
+        return np.flatnonzero(cells.lengths > self.always_kept_bytes)
 
     @property
-    def surely_kept(self) -> int:
+    def always_kept_bytes(self) -> int:
         """The column keeps a number of at most this many bytes; -1 if other faults are possible."""
         return -1 if self.column_rule.scale >= 0 or self.column_rule.unsigned else self.column_rule.digits
 

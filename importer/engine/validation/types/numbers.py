@@ -98,7 +98,7 @@ class WholeNumber:
     def _plain(self, cells: Cells) -> Mask:
         # A number with fewer digits than the largest is in range, and so are most with as many.
         most = str(self.high).encode()
-        plain = (cells.no_digits == 0) & (cells.lengths > 0)
+        plain = (cells.non_digits == 0) & (cells.lengths > 0)
         if cells.longest >= len(most):
             plain &= (cells.lengths < len(most)) | cells.below(most)
         result: Mask = plain
@@ -109,7 +109,7 @@ class WholeNumber:
         if number is None:
             return not_a_number(text, self.type)
         if number.exponent:
-            return refused("exponent", f"The value is written with an exponent, which no {self.type} is.")
+            return refused("exponent", f"The value has an exponent, which is not accepted for {self.type}.")
         whole = number.digits[: len(number.digits) - number.after_point]
         if number.digits[len(whole) :].strip("0"):
             return refused("fraction", "The value is not a whole number; the server would store it rounded.")
@@ -142,9 +142,9 @@ class FixedPoint:
     def _usual(self, cells: Cells) -> Mask:
         """A mask of the cells with exactly `scale` digits after the point, as in most files; faster than _plain()."""
         if not self.scale:
-            whole: Mask = (cells.no_digits == 0) & (cells.lengths > 0)
+            whole: Mask = (cells.non_digits == 0) & (cells.lengths > 0)
             return whole & (cells.lengths <= min(self.precision, LONGEST))
-        usual: Mask = (cells.no_digits if self.unsigned else cells.no_digits_but_minus) == np.uint64(
+        usual: Mask = (cells.non_digits if self.unsigned else cells.non_digits_but_minus) == np.uint64(
             1 << (63 - self.scale)
         )
         usual &= cells.before_end(self.scale + 1) == ord(".")
@@ -160,10 +160,10 @@ class FixedPoint:
         # The fewer digits follow the point, the higher its bit.
         most_after = np.uint64(1 << (63 - self.scale))
         most_before = _BITS[np.minimum(np.maximum(cells.lengths - 1 - before, 0), LONGEST)]
-        plain = cells.no_digits == point
+        plain = cells.non_digits == point
         plain &= (point & (point - np.uint64(1)) == 0) & (point >= most_after) & (point <= most_before)
         plain &= (cells.lengths > 1) & (cells.lengths <= LONGEST)
-        result: Mask = plain | ((cells.no_digits == 0) & (cells.lengths > 0) & (cells.lengths <= min(before, LONGEST)))
+        result: Mask = plain | ((cells.non_digits == 0) & (cells.lengths > 0) & (cells.lengths <= min(before, LONGEST)))
         return result
 
     @property
@@ -202,7 +202,7 @@ def _decimals(cells: Cells) -> Mask:
     """A mask of the cells that are digits with one point."""
     point = cells.points
     single = (point != 0) & (point & (point - np.uint64(1)) == 0)
-    result: Mask = single & (cells.no_digits == point) & (cells.lengths > 1) & (cells.lengths <= LONGEST)
+    result: Mask = single & (cells.non_digits == point) & (cells.lengths > 1) & (cells.lengths <= LONGEST)
     return result
 
 
@@ -261,7 +261,7 @@ class FloatingPoint:
         pointed = point != 0
         # The point, and a zero before it, are no significant digits.
         significant = cells.lengths - pointed - (pointed & (cells.first == ord("0")))
-        plain = (cells.no_digits == point) & (point & (point - np.uint64(1)) == 0)
+        plain = (cells.non_digits == point) & (point & (point - np.uint64(1)) == 0)
         plain &= (cells.lengths > pointed) & (cells.lengths <= LONGEST)
         left = np.flatnonzero(~(plain & (significant <= self.digits)))
         if not len(left):

@@ -10,7 +10,7 @@ import numpy as np
 from importer.engine.source.arrays import Mask, Offsets
 from importer.engine.validation.cell_batch import Cells
 from importer.engine.validation.types.numbers import parse
-from importer.engine.validation.types.temporal_batch import MOST_FRACTION, Fractions, surely_clock, surely_moment
+from importer.engine.validation.types.temporal_batch import MOST_FRACTION, Fractions, existing_moments, valid_clocks
 from importer.engine.validation.verdict import (
     MORE_SPACES,
     NOT_A_VALUE,
@@ -80,7 +80,7 @@ class Day:
 
     def unusual(self, cells: Cells) -> Offsets:
         """The numbers of the cells to judge: all except `yyyy-mm-dd` of a day that certainly exists."""
-        return np.flatnonzero(~surely_moment(cells, b"0000-00-00"))
+        return np.flatnonzero(~existing_moments(cells, b"0000-00-00"))
 
     def judge(self, text: str) -> Verdict | None:
         moment = _moment(text)
@@ -111,15 +111,15 @@ class Moment(_WithFraction):
         usual |= fractions.known & ~fractions.lost
         left = np.flatnonzero(~usual)
         some = cells.some(left)
-        return left[~(surely_moment(some, b"0000-00-00") & self._in_range(some))]
+        return left[~(existing_moments(some, b"0000-00-00") & self._in_range(some))]
 
     def _whole(self, cells: Cells) -> Mask:
         """A mask of the cells that are certainly a valid yyyy-mm-dd hh:mm:ss, or with a T."""
-        usual = surely_moment(cells, b"0000-00-00 00:00:00") & self._in_range(cells)
+        usual = existing_moments(cells, b"0000-00-00 00:00:00") & self._in_range(cells)
         others = np.flatnonzero(~usual & (cells.lengths == 19))
         if len(others):
             some = cells.some(others)
-            usual[others] = surely_moment(some, b"0000-00-00T00:00:00") & self._in_range(some)
+            usual[others] = existing_moments(some, b"0000-00-00T00:00:00") & self._in_range(some)
         return usual
 
     def fractions(self, cells: Cells) -> Fractions:
@@ -154,14 +154,14 @@ class Clock(_WithFraction):
 
     def unusual(self, cells: Cells) -> Offsets:
         """As Moment.unusual, for `hh:mm:ss`."""
-        usual = surely_clock(cells)
+        usual = valid_clocks(cells)
         if usual.all():
             return np.arange(0)
         fractions = self.fractions(cells)
         return np.flatnonzero(~(usual | fractions.known & ~fractions.lost))
 
     def fractions(self, cells: Cells) -> Fractions:
-        return Fractions.of(cells, 8, surely_clock, self.digits)
+        return Fractions.of(cells, 8, valid_clocks, self.digits)
 
     def judge(self, text: str) -> Verdict | None:
         match = _CLOCK.fullmatch(text)

@@ -48,20 +48,20 @@ _SIX, _CARRY = np.uint64(0x0A << 24 | 0x0A << 48), np.uint64(0x40 << 24 | 0x40 <
 _DATE = len("0000-00-00")
 
 
-def surely_moment(cells: Cells, pattern: bytes) -> Mask:
+def existing_moments(cells: Cells, pattern: bytes) -> Mask:
     """A mask of the cells that match the pattern, a date with or without a time, and are a day and time that exist."""
-    surely = cells.match(pattern)
+    valid = cells.match(pattern)
     if len(pattern) > _DATE:
-        surely &= _CLOCKS[_packed(cells.word(), _CLOCK_DIGITS, _CLOCK_PACKED)]
+        valid &= _CLOCKS[_packed(cells.word(), _CLOCK_DIGITS, _CLOCK_PACKED)]
         word = cells.word(8)
     else:
         word = cells.word() >> np.uint64(8)
     days = _DAYS[_packed(word, _DAY_DIGITS, _DAY_PACKED)]
     if not days.all():
-        others = np.flatnonzero(surely & ~days)
+        others = np.flatnonzero(valid & ~days)
         days[others] = _leap_days(cells.some(others), len(pattern) - _DATE)
-    surely &= days
-    return surely
+    valid &= days
+    return valid
 
 
 def _leap_days(cells: Cells, before_end: int) -> Mask:
@@ -83,7 +83,7 @@ def _below_sixty(word: Words) -> Mask:
     return result
 
 
-def surely_clock(cells: Cells) -> Mask:
+def valid_clocks(cells: Cells) -> Mask:
     """A mask of the cells that are hh:mm:ss with valid minutes and seconds."""
     return cells.match(b"00:00:00") & _below_sixty(cells.word())
 
@@ -100,10 +100,10 @@ class Fractions:
     lost: Mask
 
     @classmethod
-    def of(cls, cells: Cells, length: int, surely: Callable[[Cells], Mask], digits: int) -> "Fractions":
+    def of(cls, cells: Cells, length: int, find_valid: Callable[[Cells], Mask], digits: int) -> "Fractions":
         """The masks for a column with `digits` fractional digits.
 
-        `surely`: recognizes valid times of `length` bytes.
+        `find_valid`: gives a mask of valid times of `length` bytes.
         """
         known, lost = np.zeros(len(cells), bool), np.zeros(len(cells), bool)
         for part in range(1, MOST_FRACTION + 1):
@@ -111,7 +111,7 @@ class Fractions:
             if not len(numbers):
                 continue
             head, tail = cells.some(numbers).split(1 + part)
-            known[numbers] = surely(head) & tail.match(b"." + b"0" * part)
+            known[numbers] = find_valid(head) & tail.match(b"." + b"0" * part)
             if part > digits:
                 lost[numbers] = known[numbers] & ~tail.zeros_at_end(np.full(len(numbers), part - digits))
         return cls(known, lost)

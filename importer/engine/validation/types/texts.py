@@ -21,7 +21,7 @@ from importer.engine.validation.verdict import (
 )
 
 LOST_SPACES = "Spaces at the end of the value are left out."
-OTHER_CASE = "The value is written otherwise than the member of {type} that is stored."
+OTHER_CASE = "The value differs in case or spaces from the member of {type} that is stored."
 # Cells are compared with this many members at once; other members are looked up cell by cell.
 MANY_MEMBERS = 64
 _LONGER_IN_FILE = re.compile(rb"([^\0\r\n0-9A-Za-z])\1|\\")
