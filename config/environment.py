@@ -27,7 +27,7 @@ def secret(name: str) -> str | None:
     return os.environ.get(name) or None
 
 
-def kept_key(path: Path, make: "type[Fernet] | None" = None) -> str:
+def stored_key(path: Path, make: "type[Fernet] | None" = None) -> str:
     """The key stored in `path` (mode 0600). It is generated on first use, so that there is no default key."""
     if not path.exists():
         path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)

@@ -8,7 +8,7 @@ from cryptography.fernet import Fernet
 from csp.constants import NONE, SELF
 from django.core.exceptions import ImproperlyConfigured
 
-from config.environment import env, kept_key, secret, socket_path
+from config.environment import env, secret, socket_path, stored_key
 from config.version import VERSION  # noqa: F401 -- a setting
 
 BASE_DIR = Path(__file__).resolve().parent.parent
@@ -32,7 +32,7 @@ REJECTS_DIR = Path(env.str("REJECTS_DIR", default=str(VAR_DIR / "rejects")))
 
 # --- Django ---
 DEBUG = env.bool("DEBUG", default=False)
-SECRET_KEY = secret("SECRET_KEY") or kept_key(VAR_DIR / "keys" / "secret_key")
+SECRET_KEY = secret("SECRET_KEY") or stored_key(VAR_DIR / "keys" / "secret_key")
 # This machine's own names always work: health checks use them.
 ALLOWED_HOSTS = [*env.list("ALLOWED_HOSTS", default=[]), "127.0.0.1", "localhost", "[::1]"]
 CSRF_TRUSTED_ORIGINS = env.list("CSRF_TRUSTED_ORIGINS", default=[])
@@ -152,7 +152,7 @@ SECURE_HSTS_SECONDS = 31_536_000 if SERVED_OVER_HTTPS else 0
 SECURE_REFERRER_POLICY = "same-origin"
 
 # Passwords of targets are encrypted with the first key and read with any (newest first, to rotate).
-ENCRYPTION_KEYS = (secret("ENCRYPTION_KEYS") or kept_key(VAR_DIR / "keys" / "encryption_key", Fernet)).split(",")
+ENCRYPTION_KEYS = (secret("ENCRYPTION_KEYS") or stored_key(VAR_DIR / "keys" / "encryption_key", Fernet)).split(",")
 
 # --- notifications (importer/notifications/) ---
 # The address of the pages, for links in messages.

@@ -1,11 +1,11 @@
-"""What settings are read with."""
+"""Tests config/environment.py, which reads the settings."""
 
 import os
 from pathlib import Path
 
 import pytest
 
-from config.environment import kept_key, socket_path
+from config.environment import socket_path, stored_key
 
 
 @pytest.mark.parametrize("length", range(60, 130))
@@ -20,7 +20,7 @@ def test_two_long_folders_never_meet():
 
 
 def test_a_key_is_made_once_and_is_nobody_elses_to_read(tmp_path: Path):
-    key = kept_key(tmp_path / "keys" / "one")
-    assert key == kept_key(tmp_path / "keys" / "one")
-    assert key != kept_key(tmp_path / "keys" / "two")
+    key = stored_key(tmp_path / "keys" / "one")
+    assert key == stored_key(tmp_path / "keys" / "one")
+    assert key != stored_key(tmp_path / "keys" / "two")
     assert (tmp_path / "keys" / "one").stat().st_mode & 0o077 == 0

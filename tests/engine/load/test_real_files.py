@@ -72,7 +72,7 @@ def expected(path: Path, dialect: Dialect) -> list[tuple]:
 def test_file_arrives_as_pythons_csv_reads_it(database: Address, path: Path, chunk_bytes: int):
     profile = profile_file(path)
     if profile.dialect.escape:
-        pytest.skip("what MySQL writes has NULL, which csv cannot tell: test_scanner_server.py")
+        pytest.skip("MySQL writes NULL, which csv does not distinguish: test_scanner_on_servers.py")
     assert loaded(database, path, profile, chunk_bytes) == expected(path, profile.dialect)
 
 
