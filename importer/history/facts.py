@@ -52,7 +52,7 @@ class Group(Enum):
     RESULT = "What became of the rows"
     TIMING = "How long it took"
     CHUNKS = "Its chunks"
-    LIKE = "Beside its like"
+    LIKE = "Compared with its like"
 
 
 @dataclass(frozen=True)

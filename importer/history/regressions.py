@@ -1,8 +1,8 @@
-"""The watch: whether an import was clearly slower than its like, and what has changed since.
+"""Detects regressions: imports that were clearly slower than their peers, and what has changed since those.
 
-Its like are the latest imports before it into the same table of the same target that succeeded at their first try,
-were asked for in the same way, mode and all options alike, and had about as many bytes. What the planner made of it may
-differ: that is among what can have changed.
+Peers are the latest earlier imports into the same table of the same target that succeeded at the first try, with the
+same requested mode and options and about as many bytes. The planner's decisions may differ: they are among the
+possible changes.
 """
 
 import statistics
@@ -19,20 +19,21 @@ from importer.history.search import matching
 from importer.history.slowdown_test import FEWEST, MOST, clearly_slower
 from importer.models import ImportJob, JobRecord
 
-# What each import costs whatever its size makes a smaller one slower by the row. Within these sizes that loses less
-# than a third of this cost, so losses below a second are not looked at.
+# Each import has a fixed cost, so that smaller ones load fewer rows per second. Within a factor of SIZES the loss is
+# less than a third of this cost; losses below LEAST_SECONDS are ignored.
 SIZES = 1.5
 LEAST_SECONDS = 1.0
-# So many imports into the table are looked through for those that were asked for in the same way.
+# Most imports into the table that are searched for peers.
 MOST_CANDIDATES = 200
 
-# Measured or estimated, so that they differ a little each time: a change is what lies so far out of what was usual.
+# Facts that are measured or estimated and vary a little each time. A value counts as changed if it is more than a
+# factor of _FAR_OUT outside the peers' range.
 _MEASURED = (
     *("rows_before", "table_bytes_before", "index_bytes_before", "row_bytes", "key_ascending", "key_spread"),
     *("round_trip_ms", "line_bytes_per_second", "rejected_rows", "skipped_rows", "retries", "deaths"),
 )
 _FAR_OUT = 1.5
-# Said by others already, the more exact ones or those that they follow from; or the size of what is alike.
+# Facts that follow from others or repeat them less exactly, and the size, which is similar among peers.
 _NOT_SAID = {"server_release", "held_back", "planned_parallelism", "file", "file_bytes", "data_bytes", "rows"}
 _SET = tuple(
     each.name
@@ -44,15 +45,15 @@ MOST_IN_WORDS = 5
 
 @dataclass(frozen=True)
 class Changed:
-    """A fact that had one value in the imports that were as fast as usual, and has another in this one."""
+    """A fact with its value in peers of normal speed and its other value in this import."""
 
     fact: Fact
     before: Value
     after: Value
 
     @classmethod
-    def from_json(cls, told: dict[str, Any]) -> "Changed":
-        return cls(FACTS[told["fact"]], told["before"], told["after"])
+    def from_json(cls, stored: dict[str, Any]) -> "Changed":
+        return cls(FACTS[stored["fact"]], stored["before"], stored["after"])
 
     def as_json(self) -> dict[str, Any]:
         return {"fact": self.fact.name, "before": self.before, "after": self.after}
@@ -64,7 +65,7 @@ class Changed:
 
 @dataclass(frozen=True)
 class PeerSpeed:
-    """An import's rows a second beside the `median` of the imports that are like it; `changed` where it is slower."""
+    """An import's rows per second and the `median` of its peers; `changed`: the changes since then if it is slower."""
 
     rows_per_second: float
     median: float
@@ -74,7 +75,7 @@ class PeerSpeed:
 
     @property
     def facts(self) -> dict[str, Value]:
-        """What the record keeps of it."""
+        """The facts that the record stores."""
         return {
             "slower_than_like": self.slower,
             "like_imports": self.imports,
@@ -83,16 +84,16 @@ class PeerSpeed:
 
     @property
     def words(self) -> str:
-        """One sentence."""
+        """The comparison in one sentence."""
         rate, median = in_words("rows_per_second", self.rows_per_second), in_words("rows_per_second", self.median)
         if not self.slower:
             return f"{rate}; the median of {self.imports} imports like it is {median}."
-        said = f"Slower than its like: {rate} against a median of {median} of {self.imports} imports; "
+        start = f"Slower than its like: {rate} against a median of {median} of {self.imports} imports; "
         if not self.changed:
-            return f"{said}nothing that is kept has changed since then."
+            return f"{start}no stored fact has changed since then."
         more = len(self.changed) - MOST_IN_WORDS
         shown = "; ".join(map(str, self.changed[:MOST_IN_WORDS]))
-        return f"{said}since then changed: {shown}{f'; and {more} more' if more > 0 else ''}."
+        return f"{start}since then changed: {shown}{f'; and {more} more' if more > 0 else ''}."
 
     def as_json(self) -> dict[str, Any]:
         """For reports; a contract (docs/history.md)."""
@@ -106,16 +107,16 @@ class PeerSpeed:
 
 
 def regression(job: ImportJob) -> PeerSpeed | None:
-    """What to tell of an ended job that was clearly slower than its like, in `words` too; None for any other."""
-    told = recorded_peer_speed(job)
-    return told if told and told.slower else None
+    """The comparison with peers of an ended job that was clearly slower; None for any other job."""
+    speed = recorded_peer_speed(job)
+    return speed if speed and speed.slower else None
 
 
 def recorded_peer_speed(job: ImportJob) -> PeerSpeed | None:
-    """How fast an ended job was beside its like; None where that cannot be said.
+    """The speed of an ended job compared with its peers; None if it cannot be compared.
 
-    As its record has it; where that is not written yet, as it would be but for what its chunks tell. Trials of labs
-    have nothing to be held against.
+    Read from its record; before that is written, computed without the facts of its chunks. Trials of labs have no
+    peers.
     """
     if not job.ended or job.trial_id:
         return None
@@ -135,10 +136,10 @@ def recorded_peer_speed(job: ImportJob) -> PeerSpeed | None:
 
 
 def compare_with_peers(facts: dict[str, Value]) -> PeerSpeed | None:
-    """The import of these facts beside its like.
+    """Compare the import with these facts with its peers.
 
-    None if it did not succeed, or its time is not that of the load alone (it was paused, or had to be retried), or if
-    too few are like it.
+    None if it did not succeed, if it was paused or retried (its duration is not the load's), or if it has fewer than
+    FEWEST peers.
     """
     if "rows_per_second" not in facts or facts.get("tries") != 1 or facts.get("pauses"):
         return None
@@ -153,7 +154,7 @@ def compare_with_peers(facts: dict[str, Value]) -> PeerSpeed | None:
 
 
 def peers(facts: dict[str, Value]) -> list[int]:
-    """The imports that are like the one of these facts, the latest before it, at most MOST."""
+    """The peers of the import with these facts: the latest before it, at most MOST."""
     size = float(facts.get("data_bytes", 0))
     conditions = (
         Condition("table", Op.IS, facts.get("table")),
@@ -164,31 +165,31 @@ def peers(facts: dict[str, Value]) -> list[int]:
         Condition("data_bytes", Op.AT_LEAST, size / SIZES),
         Condition("data_bytes", Op.AT_MOST, size * SIZES),
     )
-    found = matching(Query(conditions))
-    ended = column("ended", found)
-    latest = sorted(found, key=lambda job: ended[job], reverse=True)[:MOST_CANDIDATES]
-    told = rows(latest, [*(each.name for each in REQUESTED), "pauses", "rows_per_second"])
-    wanted = _asked(facts)
-    alike = (job for job in latest if _asked(told[job]) == wanted and not told[job].get("pauses"))
-    return [job for job in alike if "rows_per_second" in told[job]][:MOST]
+    candidates = matching(Query(conditions))
+    ended = column("ended", candidates)
+    latest = sorted(candidates, key=lambda job: ended[job], reverse=True)[:MOST_CANDIDATES]
+    known = rows(latest, [*(each.name for each in REQUESTED), "pauses", "rows_per_second"])
+    wanted = _requested(facts)
+    alike = (job for job in latest if _requested(known[job]) == wanted and not known[job].get("pauses"))
+    return [job for job in alike if "rows_per_second" in known[job]][:MOST]
 
 
-def _asked(facts: dict[str, Value]) -> dict[str, Value]:
-    """An option that is younger than the record was as it is where nobody asks for it."""
+def _requested(facts: dict[str, Value]) -> dict[str, Value]:
+    """The requested options; an option that the record does not know yet had its default value."""
     return default_values() | {each.name: facts[each.name] for each in REQUESTED if each.name in facts}
 
 
 def _changed(facts: dict[str, Value], alike: Sequence[int]) -> tuple[Changed, ...]:
-    """What none of the imports like it had that were as fast as usual, of what is known of both."""
-    told = rows(alike, [*_SET, *_MEASURED, "slower_than_like"])
-    usual = [told[job] for job in alike if not told[job].get("slower_than_like")]
-    found = []
+    """The facts with a value that no peer of normal speed had; only facts known of both."""
+    known = rows(alike, [*_SET, *_MEASURED, "slower_than_like"])
+    usual = [known[job] for job in alike if not known[job].get("slower_than_like")]
+    changed = []
     for name in (*_SET, *_MEASURED):
         before = [each[name] for each in usual if name in each]
         if before and name in facts and _is_new(name, facts[name], before):
             was = _median(before) if name in _MEASURED else before[0]
-            found.append(Changed(FACTS[name], was, facts[name]))
-    return tuple(found)
+            changed.append(Changed(FACTS[name], was, facts[name]))
+    return tuple(changed)
 
 
 def _median(values: Sequence[Value]) -> Value:

@@ -1,6 +1,6 @@
-"""The imports that a query asks for, in its order, and a page of what is known of them.
+"""Finds the imports of a query, sorts them, and returns pages of their facts.
 
-Conditions and order are worked out here, not in the database: so texts compare alike whatever it is and collates.
+Conditions and order are evaluated in Python, so that texts compare in the same way with every database and collation.
 """
 
 from collections.abc import Collection, Iterator
@@ -14,7 +14,7 @@ from importer.history.read import FEW, column, narrowed, recorded, rows
 
 @dataclass(frozen=True)
 class Row:
-    """An import, and what is known of the facts that were asked for."""
+    """An import with its known values of the query's columns."""
 
     job: int
     facts: dict[str, Value]
@@ -22,7 +22,7 @@ class Row:
 
 @dataclass(frozen=True)
 class Page:
-    """Some of the imports that were found, of `found` altogether."""
+    """One page of the imports of a query; `found` is the number on all pages."""
 
     number: int
     pages: int
@@ -32,50 +32,50 @@ class Page:
 
 def matching(query: Query) -> list[int]:
     """The ids of the imports for which all conditions hold, in no order."""
-    found: list[int] | None = None
+    jobs: list[int] | None = None
     for condition in query.conditions:
         if condition.needs_all:
-            found = recorded() if found is None else found
-            told = column(condition.name, found)
-            found = [job for job in found if condition.holds(told.get(job))]
+            jobs = recorded() if jobs is None else jobs
+            values = column(condition.name, jobs)
+            jobs = [job for job in jobs if condition.holds(values.get(job))]
         else:
-            told = narrowed(condition.name, *condition.limits, found)
-            among = told.keys() if found is None else told.keys() & set(found)
-            found = [job for job in among if condition.holds(told[job])]
-    return recorded() if found is None else found
+            values = narrowed(condition.name, *condition.limits, jobs)
+            among = values.keys() if jobs is None else values.keys() & set(jobs)
+            jobs = [job for job in among if condition.holds(values[job])]
+    return recorded() if jobs is None else jobs
 
 
 def in_order(query: Query) -> list[int]:
-    """The same in the query's order."""
-    found = matching(query)
-    told = column(query.sorted_by, found)
-    newest_first = sorted(found, reverse=True)
-    known = [job for job in newest_first if job in told]
-    known.sort(key=lambda job: told[job], reverse=query.descending)
+    """The ids of the imports for which all conditions hold, in the query's order."""
+    jobs = matching(query)
+    values = column(query.sorted_by, jobs)
+    newest_first = sorted(jobs, reverse=True)
+    known = [job for job in newest_first if job in values]
+    known.sort(key=lambda job: values[job], reverse=query.descending)
     # reverse keeps the order of equals (docs.python.org, Sorting Techniques).
-    return known + [job for job in newest_first if job not in told]
+    return known + [job for job in newest_first if job not in values]
 
 
 def page(query: Query) -> Page:
-    """The page that is asked for, or the last one if there are fewer."""
-    found = in_order(query)
-    pages = max(1, -(-len(found) // query.rows))
+    """The page of the query, or the last page if there are fewer."""
+    jobs = in_order(query)
+    pages = max(1, -(-len(jobs) // query.rows))
     number = min(max(1, query.page), pages)
-    shown = found[(number - 1) * query.rows : number * query.rows]
-    told = rows(shown, query.columns)
-    return Page(number, pages, len(found), tuple(Row(job, told[job]) for job in shown))
+    shown = jobs[(number - 1) * query.rows : number * query.rows]
+    facts = rows(shown, query.columns)
+    return Page(number, pages, len(jobs), tuple(Row(job, facts[job]) for job in shown))
 
 
 def every_row(query: Query, most: int | None = None) -> Iterator[Row]:
-    """All rows of all pages, or the first so many, read in parts."""
-    found = iter(in_order(query) if most is None else in_order(query)[:most])
-    while part := list(islice(found, FEW)):
-        told = rows(part, query.columns)
-        yield from (Row(job, told[job]) for job in part)
+    """All rows of all pages, or the first `most`, read in parts of FEW."""
+    jobs = iter(in_order(query) if most is None else in_order(query)[:most])
+    while part := list(islice(jobs, FEW)):
+        facts = rows(part, query.columns)
+        yield from (Row(job, facts[job]) for job in part)
 
 
 def values_of(name: str, among: Collection[int] | None = None) -> list[Value]:
-    """The different values that a fact has had, in their order: what a filter can offer."""
-    told = column(name, among)
-    chosen = told.values() if among is None else (told[job] for job in among if job in told)
+    """The different values of a fact, sorted: the choices of a filter."""
+    values = column(name, among)
+    chosen = values.values() if among is None else (values[job] for job in among if job in values)
     return sorted(set(chosen))

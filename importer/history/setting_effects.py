@@ -1,7 +1,7 @@
-"""What made the difference: settings whose values are clearly apart, all else being alike; and what is untried.
+"""Finds settings whose values clearly differ in speed, all else being equal, and settings that were not tried yet.
 
-Runs are compared within groups that are alike in every other setting, in server, mode and size. So one setting's gain
-is not another's, and a group in which the setting has only one value says nothing.
+Runs are compared within groups that are equal in every other setting, in server, mode and size. So a gain belongs to
+one setting only, and a group in which the setting has a single value is ignored.
 """
 
 import math
@@ -20,16 +20,17 @@ from importer.history.query import Query
 from importer.history.read import FEW, rows
 from importer.history.search import in_order
 
-# A gain below that is not worth a change, and two runs of one and the same import may differ by as much.
+# A smaller gain is not worth a change; two runs of the same import can differ by as much.
 CLEARLY = 1.1
-# From so many runs each way on, a single odd one does not hide what all others say.
+# From this number of runs of each value on, quartiles are compared instead of ranges, so that an outlier does not
+# count.
 MANY = 8
 SETTINGS = tuple(FACTS[each.name] for each in SPEED)
-SURROUNDINGS = ("target", "table", "mode", "server_digest", "on_duplicate", "verify", "checks", "packing")
-# A file of which a smaller share of neighbouring keys ascends is not in the order of the key.
+CONDITIONS = ("target", "table", "mode", "server_digest", "on_duplicate", "verify", "checks", "packing")
+# A file is in key order if at least this share of neighbouring keys ascends.
 IN_ORDER = 0.9
 ABOUT_UNTRIED = ("secondary_keys", "key_ascending", "mode")
-# What follows from another setting rather than being chosen beside it.
+# Settings that follow from another setting instead of being chosen independently.
 FOLLOWS = {"method": ("rows_per_statement",)}
 
 Facts = Mapping[str, Value]
@@ -38,9 +39,10 @@ Group = dict[Value, list[float]]
 
 @dataclass(frozen=True)
 class Gain:
-    """A setting's `value` beside another: `times` as fast in the median, by `better.jobs` runs against `other.jobs`.
+    """A setting's `value` that is `times` as fast (medians) as the value `against`.
 
-    Both spreads are shares of the other value's median in the group of runs that each run belongs to.
+    `better` and `other` are the spreads of the runs with either value. Each run counts relative to the median of the
+    value `against` in its group.
     """
 
     fact: Fact
@@ -61,7 +63,7 @@ class Gain:
 
 @dataclass(frozen=True)
 class Untried:
-    """What no import into the table has tried, in words, and the lab's grid that does."""
+    """A setting that no import into the table has tried, in words, and the lab's grid that tries it."""
 
     words: str
     grid: str
@@ -69,7 +71,7 @@ class Untried:
 
 @dataclass(frozen=True)
 class Differences:
-    """`gains`, the greatest first; `unclear` are settings that varied without one; of the newest `jobs` imports."""
+    """`gains`, the greatest first; `unclear`: settings that varied without a gain; `jobs`: the imports compared."""
 
     gains: tuple[Gain, ...]
     unclear: tuple[Fact, ...]
@@ -77,50 +79,50 @@ class Differences:
 
 
 def differences(query: Query, timing: str = "rows_per_second") -> Differences:
-    """Of the newest imports that the query asks for, at most FEW; `timing` is one of which more is better."""
-    told = [facts for facts in _newest(query, *SURROUNDINGS, timing, "data_bytes") if facts.get(timing)]
-    varied = [each for each in SETTINGS if len({_value(each, facts) for facts in told} - {None}) > 1]
-    found = {each: _greatest(each, told, timing) for each in varied}
-    gains = sorted(filter(None, found.values()), key=lambda gain: -gain.times)
-    return Differences(tuple(gains), tuple(each for each, gain in found.items() if gain is None), len(told))
+    """Compare the settings of the newest imports of the query, at most FEW. Of `timing`, more is better."""
+    runs = [facts for facts in _newest(query, *CONDITIONS, timing, "data_bytes") if facts.get(timing)]
+    varied = [each for each in SETTINGS if len({_value(each, facts) for facts in runs} - {None}) > 1]
+    greatest = {each: _greatest(each, runs, timing) for each in varied}
+    gains = sorted(filter(None, greatest.values()), key=lambda gain: -gain.times)
+    return Differences(tuple(gains), tuple(each for each, gain in greatest.items() if gain is None), len(runs))
 
 
 def _newest(query: Query, *names: str) -> list[dict[str, Value]]:
-    """These facts, and the settings, of at most FEW imports."""
+    """The named facts and all settings of the newest imports, at most FEW."""
     newest = in_order(Query(query.conditions))[:FEW]
     return list(rows(newest, {*(each.name for each in SETTINGS), *names}).values())
 
 
 def _value(about: Fact, facts: Facts) -> Value | None:
-    """What the fact is; of sizes the power of two next to it, since a planner cuts files of all sizes into chunks."""
+    """The fact's value; sizes are rounded to a power of two, because the planner adapts chunk sizes to the file."""
     value = facts.get(about.name)
     if about.kind is Kind.BYTES and value:
         return int(2 ** round(math.log2(float(value))))
     return value
 
 
-def _greatest(setting: Fact, told: Sequence[Facts], timing: str) -> Gain | None:
-    groups = _groups(setting, told, timing)
+def _greatest(setting: Fact, runs: Sequence[Facts], timing: str) -> Gain | None:
+    groups = _groups(setting, runs, timing)
     values = {value for group in groups for value in group}
     gains = (_gain(setting, groups, value, against) for value, against in permutations(values, 2))
     return max(filter(None, gains), key=lambda gain: gain.times, default=None)
 
 
-def _groups(setting: Fact, told: Sequence[Facts], timing: str) -> list[Group]:
-    """The timings by value, of runs that are alike but for the setting; only where there are two values."""
+def _groups(setting: Fact, runs: Sequence[Facts], timing: str) -> list[Group]:
+    """Groups of runs that differ only in the setting: timings by value, for groups with at least two values."""
     left_out = (setting.name, *FOLLOWS.get(setting.name, ()))
     alike = [each for each in SETTINGS if each.name not in left_out]
     groups: dict[tuple[Any, ...], Group] = defaultdict(lambda: defaultdict(list))
-    for facts in told:
+    for facts in runs:
         value = _value(setting, facts)
         if value is not None:
-            key = (*(_value(each, facts) for each in alike), *map(facts.get, SURROUNDINGS), _size(facts))
+            key = (*(_value(each, facts) for each in alike), *map(facts.get, CONDITIONS), _size(facts))
             groups[key][value].append(float(facts[timing]))
     return [group for group in groups.values() if len(group) > 1]
 
 
 def _size(facts: Facts) -> int:
-    """A small import is over before a second session has begun: alike are those of about as many bytes."""
+    """The size class (powers of four). Small imports end before a second session begins, so sizes must be similar."""
     return round(math.log(max(1.0, float(facts.get("data_bytes", 1))), 4))
 
 
@@ -144,12 +146,12 @@ def _clear(better: TimingSpread, other: TimingSpread) -> bool:
 
 
 def untried(query: Query) -> Iterator[Untried]:
-    """What the lab could try on the table that the query asks for, of what makes sense there."""
-    told = _newest(query, *ABOUT_UNTRIED)
-    if not told:
+    """The settings that the lab could still try on the query's table, if they make sense for it."""
+    imports = _newest(query, *ABOUT_UNTRIED)
+    if not imports:
         return
-    tried = {each.name: {_value(each, facts) for facts in told} - {None} for each in SETTINGS}
-    newest = told[0]
+    tried = {each.name: {_value(each, facts) for facts in imports} - {None} for each in SETTINGS}
+    newest = imports[0]
     if newest.get("secondary_keys") and "defer" not in tried["indexes"]:
         yield Untried("secondary indexes put back after the load", "indexes")
     if newest.get("secondary_keys") and "keep" not in tried["indexes"]:

@@ -1,30 +1,30 @@
-"""When one rate is clearly below others: the watch's arithmetic. How often it is wrong: `python -m bench.watch`."""
+"""The statistical test for regressions. `python -m bench.watch` measures how often it is wrong."""
 
 import math
 import statistics
 from collections.abc import Sequence
 
-# Of so many imports at least, and the latest so many at most. Fewer than six, and the spread that they happen to have
-# says too little; more than twelve, and what was usual a month ago counts.
+# The least and the most peers, of which the latest count. The spread of fewer than six is unreliable; more than twelve
+# would include imports of a month ago.
 FEWEST, MOST = 6, 12
-# Clearly: a fifth, and so many deviations (the MAD as a standard deviation) of the others below their median, and a
-# tenth below all of them but one. So a table that has two usual speeds is not news each time it meets the lower one,
-# and a slowdown that stays is told twice, then it is what is usual.
+# Clearly slower: a fifth and DEVIATIONS deviations (MAD, scaled to a standard deviation) below the median of the
+# others, and a tenth below all but one of them. So a table with two usual speeds is not reported at each slower import,
+# and a lasting slowdown is reported twice, after which it is normal.
 LEAST_EFFECT = 0.2
 DEVIATIONS = 4.0
 BELOW_THE_REST = 0.9
-# Makes the median of the absolute deviations what the standard deviation is, were the noise normal.
+# Scales the median absolute deviation (MAD) to the standard deviation of normal noise.
 _MAD = 1.4826
 
 
 def clearly_slower(rate: float, others: Sequence[float]) -> bool:
-    """Whether a rate lies below those of the others, two or more, by more than chance explains.
+    """Whether a rate is below the others (two or more) by more than chance explains.
 
-    Reckoned in logarithms: what slows a load down multiplies its time.
+    Computed in logarithms, because a slowdown multiplies the duration of a load.
     """
     logs = [math.log(each) for each in others]
     median = statistics.median(logs)
-    # The median of a few is itself off by chance.
+    # The factor 1 + 1/n accounts for the error of the median of n values.
     deviation = _MAD * statistics.median(abs(each - median) for each in logs) * math.sqrt(1 + 1 / len(logs))
     below = median - math.log(rate)
     return (

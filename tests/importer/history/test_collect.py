@@ -28,7 +28,7 @@ pytestmark = pytest.mark.usefixtures("no_workers")
 TABLE = """CREATE TABLE t (
   id INT PRIMARY KEY, a INT, b VARCHAR(20), UNIQUE KEY u (a), KEY ab (a, b), FULLTEXT KEY f (b)
 ) CHARACTER SET utf8mb4"""
-# Not every server has each of these, and nobody asked for the others here.
+# Facts that not every server has, or that no import of this module sets.
 MAY_LACK = {
     "problem", "packing", "key_order", "key_ascending", "key_spread", "server_redo_bytes", "round_trip_ms",
     "line_bytes_per_second", "server_replica", "max_rejects", "max_reject_percent", "rows_per_statement",
@@ -49,16 +49,16 @@ def imported(target: Target, tmp_path: Path, lines: list[str], **options) -> Imp
     return run(jobs.create(prepare(uploads.register(path), target, "t", ImportRequest(options=Options(**options)))))
 
 
-def told(job: ImportJob) -> dict:
+def facts_of_record(job: ImportJob) -> dict:
     return rows([job.pk])[job.pk]
 
 
 LINES = [f"{n},{n},word {n}" for n in range(1000)]
 
 
-def test_everything_there_is_to_tell_is_told(target: Target, tmp_path: Path):
+def test_the_record_of_an_import_has_all_facts(target: Target, tmp_path: Path):
     job = imported(target, tmp_path, LINES, commit_rows=100, parallelism=1, session={"sort_buffer_size": "1M"})
-    known = told(job)
+    known = facts_of_record(job)
     lacking = {
         name
         for name in facts.FACTS
@@ -128,59 +128,63 @@ def test_everything_there_is_to_tell_is_told(target: Target, tmp_path: Path):
     assert JobRecord.objects.get(pk=job.pk).reasons == job.plan_json["reasons"]
 
 
-def test_the_next_import_finds_the_rows_of_the_first_and_an_index_put_off_is_told(target: Target, tmp_path: Path):
+def test_records_have_the_rows_before_and_deferred_indexes(target: Target, tmp_path: Path):
     first = imported(target, tmp_path, LINES, indexes="defer")
     second = imported(target, tmp_path, [f"{n},{n},more" for n in range(1000, 1100)])
-    assert (told(first)["indexes"], told(first)["deferred_indexes"], told(first)["rows_before"]) == ("defer", 1, 0)
+    assert (
+        facts_of_record(first)["indexes"],
+        facts_of_record(first)["deferred_indexes"],
+        facts_of_record(first)["rows_before"],
+    ) == ("defer", 1, 0)
     # The server only estimates.
-    assert 500 < told(second)["rows_before"] < 2000
-    assert told(first)["index_seconds"] > 0
-    assert told(first)["settings_digest"] != told(second)["settings_digest"]
-    assert told(first)["server_digest"] == told(second)["server_digest"]
+    assert 500 < facts_of_record(second)["rows_before"] < 2000
+    assert facts_of_record(first)["index_seconds"] > 0
+    assert facts_of_record(first)["settings_digest"] != facts_of_record(second)["settings_digest"]
+    assert facts_of_record(first)["server_digest"] == facts_of_record(second)["server_digest"]
 
 
-def test_keys_that_a_staging_table_goes_without_are_put_off_too(target: Target, tmp_path: Path):
-    known = told(imported(target, tmp_path, LINES, mode="replace", indexes="defer"))
+def test_keys_deferred_on_a_staging_table_count_as_deferred(target: Target, tmp_path: Path):
+    known = facts_of_record(imported(target, tmp_path, LINES, mode="replace", indexes="defer"))
     assert (known["indexes"], known["deferred_indexes"], known["staged"]) == ("defer", 1, True)
 
 
-def test_a_job_that_failed_is_remembered_and_again_after_its_retry(target: Target, tmp_path: Path):
+def test_a_failed_job_is_recorded_and_recorded_again_after_its_retry(target: Target, tmp_path: Path):
     job = imported(target, tmp_path, [*LINES, "1000,no number,"])
-    known = told(job)
+    known = facts_of_record(job)
     assert (known["status"], known["problem"], known["balanced"]) == ("failed", "RowsRefused", False)
     assert "rows_per_second" not in known
     jobs.retry(job.pk, leave_out=True)
-    known = told(run(job))
+    known = facts_of_record(run(job))
     assert (known["status"], known["tries"], known["rejected_rows"], known["reject_reasons"]) == ("succeeded", 2, 1, 1)
     assert (known["on_error"], "problem" in known) == ("reject", False)
 
 
-def test_a_sweep_records_what_ended_without_a_record(target: Target, tmp_path: Path):
-    """As jobs from before there were records do: they lack only what their plans had not kept."""
+def test_a_sweep_records_jobs_that_ended_without_a_record(target: Target, tmp_path: Path):
+    """As with jobs that are older than records; they lack only facts that their plans did not store."""
     job = imported(target, tmp_path, LINES)
-    known = told(job)
+    known = facts_of_record(job)
     plan = {name: value for name, value in job.plan_json.items() if name != "seen"}
     ImportJob.objects.filter(pk=job.pk).update(plan_json=plan)
     JobRecord.objects.all().delete()
     sweep.sweep_jobs(lambda *_: None)
     seen = {each.name for each in (*facts.TABLE, *facts.SERVER)} - {"tls"} | {"load_as"}
     digests = {"settings_digest", "server_digest"}
-    late = told(job)
+    late = facts_of_record(job)
     assert known.keys() - late.keys() == seen & known.keys()
     assert {name: late[name] for name in late.keys() - digests} == {name: known[name] for name in late.keys() - digests}
     assert jobs.jobs_without_record() == []
 
 
-def test_one_that_cannot_be_read_is_not_tried_for_ever(target: Target, tmp_path: Path):
+def test_a_job_that_cannot_be_read_gets_a_minimal_record(target: Target, tmp_path: Path):
     job = imported(target, tmp_path, LINES)
     JobRecord.objects.all().delete()
     ImportJob.objects.filter(pk=job.pk).update(dialect_json={"delimiter": 1})
     jobs.write_record(job.pk)
-    assert told(job) == {"job": job.pk}
+    assert facts_of_record(job) == {"job": job.pk}
     assert jobs.jobs_without_record() == []
 
 
-def test_the_command_shows_lists_and_refuses(target: Target, tmp_path: Path):
+def test_manage_history_shows_imports_lists_facts_and_refuses_wrong_queries(target: Target, tmp_path: Path):
     job = imported(target, tmp_path, LINES)
     assert json.loads(printed("history", "--json", "--table", "t", "--columns", "job", "rows", "method")) == [
         {"job": job.pk, "rows": 1000, "method": "load_data_local"}
@@ -194,7 +198,7 @@ def test_the_command_shows_lists_and_refuses(target: Target, tmp_path: Path):
         call_command("history", "--sort", "row")
 
 
-def test_imports_are_not_made_up_beside_real_ones_unless_that_is_asked_for(target: Target, tmp_path: Path):
+def test_seed_history_refuses_real_imports_unless_beside_real_jobs_is_given(target: Target, tmp_path: Path):
     imported(target, tmp_path, LINES)
     with pytest.raises(CommandError, match="1 real import"):
         call_command("seed_history", "--jobs", "2", "--chunks", "2")

@@ -1,4 +1,4 @@
-"""The registry of facts: nothing that is decided, measured or asked for is missing in it."""
+"""The registry of facts is complete: every decision, measurement and requested option has a fact."""
 
 import ast
 import dataclasses
@@ -32,15 +32,15 @@ CHOICES = {
 }
 
 
-def test_each_option_has_a_fact_of_what_was_asked_for():
+def test_each_option_has_a_fact_with_its_requested_value():
     assert {each.option for each in REQUESTED} == {each.name for each in dataclasses.fields(Options)}
 
 
-def test_each_setting_of_speed_has_one_of_what_was_chosen_too():
+def test_each_speed_option_has_a_fact_with_its_chosen_value():
     assert {each.name for each in SPEED} <= {each.option for each in CHOSEN}
 
 
-def test_each_reason_of_the_planner_explains_a_fact_that_was_chosen():
+def test_each_reason_of_the_planner_explains_a_chosen_fact():
     explained = set()
     for path in PLANNER.rglob("*.py"):
         for call in ast.walk(ast.parse(path.read_text())):
@@ -51,25 +51,25 @@ def test_each_reason_of_the_planner_explains_a_fact_that_was_chosen():
     assert explained <= {each.option for each in CHOSEN}
 
 
-def test_each_choice_of_a_plan_has_a_fact():
+def test_each_decision_of_a_plan_has_a_fact():
     fields = [*dataclasses.fields(ImportPlan), *dataclasses.fields(LoadStatements)]
     choices = {each.name for each in fields} - NOT_CHOICES
     assert {name for name in choices if CHOICES.get(name, name) not in FACTS} == set()
 
 
-def test_each_phase_that_a_chunk_is_timed_by_has_a_fact():
+def test_each_phase_of_chunk_timings_has_a_fact():
     laps = set(re.findall(r'stopwatch\.lap\("(\w+)"\)', Path(loader.__file__).read_text()))
     assert {"connect", "load", "commit"} <= laps
     assert {f"phase_{lap}" for lap in laps} == {each.name for each in PHASES} - {"phase_wait"}
 
 
-def test_each_variable_has_a_fact():
+def test_each_session_and_global_variable_has_a_fact():
     named = [f"server_{name}" for name in SPEED_VARIABLES]
     named += [f"session_{name}" for name in SESSION_VARIABLES] + [f"set_{name}" for name in SERVER_VARIABLES]
     assert [name for name in named if name not in FACTS] == []
 
 
-def test_no_name_is_there_twice_or_too_long():
+def test_fact_names_are_unique_and_short_enough():
     from importer.history import facts
 
     groups = (getattr(facts, name) for name in ("JOB", "FILE", "TABLE", "SERVER", "RESULT", "TIMING", "CHUNKS", "LIKE"))
@@ -78,6 +78,6 @@ def test_no_name_is_there_twice_or_too_long():
     assert max(map(len, names)) <= JobFact._meta.get_field("name").max_length
 
 
-def test_one_that_there_is_not_comes_with_those_that_come_close():
+def test_an_unknown_fact_is_refused_with_similar_names():
     with pytest.raises(Problem, match=r"no fact 'chunk_size'.*Did you mean .*chunk_bytes"):
         fact("chunk_size")

@@ -1,4 +1,4 @@
-"""The watch: how often its arithmetic is wrong, and real imports of which one meets a table that has become slow."""
+"""Regressions: the error rate of the statistical test, and real imports into a table that becomes slow."""
 
 import json
 from io import StringIO
@@ -35,7 +35,7 @@ ROWS = 100
         ("noise 3%", MOST, 0.9, 0, 0.001),
     ],
 )
-def test_few_false_alarms_in_10_000_series_and_few_slowdowns_unseen(kind, others, speed, least, most):
+def test_the_test_has_few_false_alarms_and_few_missed_slowdowns_in_10_000_series(kind, others, speed, least, most):
     assert least <= alarms(KINDS[kind], others, speed, series=10_000) <= most
 
 
@@ -53,7 +53,7 @@ def imported(target: Target, folder: Path, number: int, **options) -> ImportJob:
 
 
 @pytest.mark.usefixtures("no_workers")
-def test_an_import_that_became_slow_is_told_with_what_has_changed(target: Target, tmp_path: Path):
+def test_a_slower_import_is_reported_with_the_changes(target: Target, tmp_path: Path):
     early = [imported(target, tmp_path, number) for number in range(FEWEST)]
     assert regressions.recorded_peer_speed(early[-1]) is None
     # As even as they are on a machine that has nothing else to do.
@@ -62,29 +62,29 @@ def test_an_import_that_became_slow_is_told_with_what_has_changed(target: Target
     run_sql(target.address, "CREATE TRIGGER slow BEFORE INSERT ON t FOR EACH ROW SET @slept = SLEEP(0.02)")
     Channel.objects.create(name="ops", kind="webhook", events=["regression"])
     job = imported(target, tmp_path, FEWEST)
-    found = regressions.regression(job)
-    assert found
-    told = rows([job.pk])[job.pk]
-    assert (told["slower_than_like"], told["like_imports"]) == (True, FEWEST)
-    assert [each.as_json() for each in found.changed if each.fact.name == "insert_triggers"] == [
+    slower = regressions.regression(job)
+    assert slower
+    facts = rows([job.pk])[job.pk]
+    assert (facts["slower_than_like"], facts["like_imports"]) == (True, FEWEST)
+    assert [each.as_json() for each in slower.changed if each.fact.name == "insert_triggers"] == [
         {"fact": "insert_triggers", "before": 0, "after": 1}
     ]
-    assert found.words.startswith("Slower than its like: ")
-    assert "Triggers on INSERT 0 → 1" in found.words
-    assert jobs.report(job)["slower_than_like"] == found.as_json()
+    assert slower.words.startswith("Slower than its like: ")
+    assert "Triggers on INSERT 0 → 1" in slower.words
+    assert jobs.report(job)["slower_than_like"] == slower.as_json()
     notice = Notification.objects.get()
-    assert (notice.job, notice.payload["what"], notice.payload["details"]) == (job, found.words, found.as_json())
+    assert (notice.job, notice.payload["what"], notice.payload["details"]) == (job, slower.words, slower.as_json())
 
     out = StringIO()
     call_command("history", "--json", "--where", "slower_than_like", "=", "yes", "--columns", "job", stdout=out)
     assert json.loads(out.getvalue()) == [{"job": job.pk}]
 
     # Asked for differently, or of another size: nothing is like it. Otherwise it is as slow before it is recorded.
-    assert regressions.compare_with_peers(told | {"mode": "atomic"}) is None
-    assert regressions.compare_with_peers(told | {"data_bytes": 2 * told["data_bytes"]}) is None
-    assert regressions.compare_with_peers(told | {"pauses": 1}) is None
-    assert regressions.compare_with_peers(told | {"tries": 2}) is None
+    assert regressions.compare_with_peers(facts | {"mode": "atomic"}) is None
+    assert regressions.compare_with_peers(facts | {"data_bytes": 2 * facts["data_bytes"]}) is None
+    assert regressions.compare_with_peers(facts | {"pauses": 1}) is None
+    assert regressions.compare_with_peers(facts | {"tries": 2}) is None
     # What is lost is less than a second: not worth a word.
-    assert not regressions.compare_with_peers(told | {"rows": 1}).slower
+    assert not regressions.compare_with_peers(facts | {"rows": 1}).slower
     JobRecord.objects.filter(pk=job.pk).delete()
-    assert regressions.regression(job).words == found.words
+    assert regressions.regression(job).words == slower.words

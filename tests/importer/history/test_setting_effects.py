@@ -1,4 +1,4 @@
-"""What made the difference is told only where runs that are alike but for one setting are clearly apart."""
+"""A gain of a setting is reported only if runs that differ in that setting alone clearly differ in speed."""
 
 import pytest
 
@@ -24,7 +24,7 @@ USUAL = {
 
 
 def remember(rate, **changed):
-    """An import that ran at this rate, with some settings changed; None is for what is unknown."""
+    """Store an import that ran at this rate, with some facts changed; None makes a fact unknown."""
     record = JobRecord.objects.create(job=make_job(Status.SUCCEEDED, chunks=1))
     facts = {name: value for name, value in (USUAL | changed).items() if value is not None}
     JobFact.objects.bulk_create(
@@ -39,7 +39,7 @@ def gains():
     return [(each.fact.name, each.value, each.against, round(each.times, 2)) for each in differences(Query()).gains]
 
 
-def test_runs_that_are_alike_but_for_one_setting_are_compared(db):
+def test_runs_that_differ_in_one_setting_are_compared(db):
     for rate in (100, 104):
         remember(rate)
         remember(rate * 2, indexes="defer")
@@ -56,23 +56,23 @@ def test_runs_that_are_alike_but_for_one_setting_are_compared(db):
         pytest.param([(100, "keep"), (101, "keep"), (104, "defer"), (105, "defer")], id="too little to matter"),
     ],
 )
-def test_nothing_is_claimed_without_clear_runs(db, runs):
+def test_no_gain_is_reported_without_a_clear_difference(db, runs):
     for rate, indexes in runs:
         remember(rate, indexes=indexes)
-    found = differences(Query())
-    assert found.gains == ()
-    assert found.unclear == (FACTS["indexes"],)
+    effects = differences(Query())
+    assert effects.gains == ()
+    assert effects.unclear == (FACTS["indexes"],)
 
 
 @pytest.mark.parametrize("other", [{"parallelism": 4}, {"server_digest": "later"}, {"data_bytes": 10**6}])
-def test_what_another_difference_may_have_done_is_not_claimed(db, other):
+def test_no_gain_is_reported_if_another_fact_differs_too(db, other):
     for rate in (100, 104):
         remember(rate)
         remember(rate * 2, indexes="defer", **other)
     assert "indexes" not in [name for name, *_ in gains()]
 
 
-def test_a_single_odd_run_among_many_does_not_hide_the_rest(db):
+def test_a_single_outlier_among_many_runs_does_not_hide_a_gain(db):
     for rate in (100, 101, 102, 103, 104, 105, 106, 107):
         remember(rate)
         remember(rate * 1.5, parallelism=4)
@@ -80,7 +80,7 @@ def test_a_single_odd_run_among_many_does_not_hide_the_rest(db):
     assert [name for name, *_ in gains()] == ["parallelism"]
 
 
-def test_what_is_untried_makes_sense_on_the_table(db):
+def test_untried_settings_make_sense_for_the_table(db):
     assert list(untried(Query())) == []
     remember(100)
     assert {each.grid for each in untried(Query())} == {"indexes", "chunks"}
