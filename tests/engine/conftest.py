@@ -1,4 +1,4 @@
-"""What several of the engine's tests need."""
+"""Fixtures of several of the engine's tests."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -10,7 +10,7 @@ from importer.engine.native import loader
 
 @pytest.fixture
 def source(tmp_path):
-    """A function that writes a file and gives its path."""
+    """A function that writes a file and returns its path."""
 
     def write(content: bytes | str, name: str = "data.csv") -> Path:
         path = tmp_path / name
@@ -22,10 +22,10 @@ def source(tmp_path):
 
 @pytest.fixture(scope="module", params=list(loader.BUILDS))
 def each_build(request: pytest.FixtureRequest) -> Iterator[None]:
-    """The library as it is compiled for any processor, then for newer ones, where this is one."""
+    """The C library's build for any processor, then its build for newer processors, if this is one."""
     library = loader.load(request.param)
     if request.param == "newer" and not (library and library.is_newer()):
-        pytest.skip("the library is not compiled for newer processors here, or this is none")
+        pytest.skip("this is no newer processor, or the library is not compiled for them")
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(loader, "library", lambda: library)
         loader.function.cache_clear()

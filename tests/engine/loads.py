@@ -1,4 +1,4 @@
-"""Load a whole file into table t, chunk by chunk, and look at what came of it."""
+"""Helpers that load a whole file into table t, chunk by chunk, and read the results."""
 
 import csv
 from collections import Counter
@@ -27,7 +27,7 @@ REJECT = Options(on_error="reject", checks=False)
 
 @dataclass(frozen=True)
 class Loaded:
-    """The outcomes of all chunks, and the folder of their parts."""
+    """The outcomes of all chunks, and the folder of their reject files."""
 
     outcomes: list[Outcome]
     folder: Path
@@ -38,7 +38,7 @@ class Loaded:
 
     @property
     def explained(self) -> list[list[str]]:
-        """The rows of the explaining CSV: line, byte offset, column, value, code, reason."""
+        """The rows of the CSV of reasons: line, byte offset, column, value, code, reason."""
         parts = [path.read_text("utf-8") for path in sorted(self.folder.glob("*.csv"))]
         return [row for part in parts for row in csv.reader(part.splitlines(keepends=True))]
 
@@ -52,10 +52,10 @@ class Loaded:
 
     @property
     def reasons(self) -> Counter:
-        found: Counter = Counter()
+        counts: Counter = Counter()
         for outcome in self.outcomes:
-            found.update({(each.code, each.column, each.reason): each.rows for each in outcome.reasons})
-        return found
+            counts.update({(each.code, each.column, each.reason): each.rows for each in outcome.reasons})
+        return counts
 
 
 def run_sql(address: Address, *statements: str) -> None:
@@ -70,7 +70,7 @@ def rows_of(address: Address, sql: str = "SELECT * FROM t") -> list[tuple]:
 
 
 def with_files(server: Server, folder: Path) -> Server:
-    """The same with a folder for files: MySQL allows one only, MariaDB any."""
+    """The server with a folder for files: MySQL allows only the configured one, MariaDB any."""
     return server if server.shared_folder else replace(server, files_dir=str(folder))
 
 
@@ -84,7 +84,7 @@ def works(
     chunk_bytes: int = 2**20,
     fillings: Sequence[GeneratedColumn] = (),
 ) -> list[ChunkLoad]:
-    """The work of every chunk; rejects go into a folder beside the file."""
+    """The ChunkLoad of every chunk; rejects go into the folder `rejects` next to the file."""
     fields = [ColumnMapping(each) if isinstance(each, str) else each for each in mapping]
     with connect(address) as connection:
         table = read_table(connection, address.database, "t")
@@ -111,17 +111,17 @@ def works(
 
 
 def five_chunks(address: Address, folder: Path, options: Options) -> list[ChunkLoad]:
-    """The works of five chunks of two rows each, for a table t that has a key."""
+    """The ChunkLoads of five chunks of two rows each, for a table t with a primary key."""
     run_sql(address, "CREATE TABLE t (n INT PRIMARY KEY, word VARCHAR(9))")
     path = folder / "five.csv"
     path.write_text("".join(f"{n},word {n}\n" for n in range(10)))
-    found = works(address, path, ["n", "word"], options, chunk_bytes=18)
-    assert len(found) == 5
-    return found
+    chunk_loads = works(address, path, ["n", "word"], options, chunk_bytes=18)
+    assert len(chunk_loads) == 5
+    return chunk_loads
 
 
 def load_file(address: Address, path: Path, mapping: Sequence[ColumnMapping | str], *args, **kwargs) -> Loaded:
-    """Load every chunk of the file, in order; arguments as those of works()."""
+    """Load every chunk of the file in order; the arguments are those of works()."""
     outcomes = [load_chunk(work, LoadCallbacks()) for work in works(address, path, mapping, *args, **kwargs)]
     return Loaded(outcomes, path.parent / "rejects")
 
@@ -134,7 +134,7 @@ def load_bytes(address: Address, tmp_path: Path, data: bytes, mapping: Sequence[
 
 @contextmanager
 def account_with(address: Address, *rights: str) -> Iterator[Address]:
-    """The same database for an account that has only these rights on it."""
+    """The database for an account that has only these privileges on it."""
     account = "'only_few'@'127.0.0.1'"
     grants = [f"GRANT {right} ON `{address.database}`.* TO {account}" for right in rights]
     run_sql(address, f"CREATE USER {account} IDENTIFIED BY 'secret'", *grants)
@@ -146,7 +146,7 @@ def account_with(address: Address, *rights: str) -> Iterator[Address]:
 
 @contextmanager
 def counting_loads(address: Address) -> Iterator[list[int]]:
-    """How many LOAD DATA statements one load takes, less those of its planning: the list's only item, at the end."""
+    """Count the LOAD DATA statements of one load without those of its planning: the list's only item, at the end."""
     start, counted = loads_so_far(address), [0]
     with connect(address) as connection:
         read_server(connection, address)
@@ -156,5 +156,5 @@ def counting_loads(address: Address) -> Iterator[list[int]]:
 
 
 def loads_so_far(address: Address) -> int:
-    """How many LOAD DATA statements the server has run."""
+    """The number of LOAD DATA statements that the server has run."""
     return int(rows_of(address, "SHOW GLOBAL STATUS LIKE 'Com_load'")[0][1])

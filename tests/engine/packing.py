@@ -1,4 +1,4 @@
-"""Ways to pack bytes, by the name that the engine has for each."""
+"""Compresses bytes in each of the engine's compression formats, by its name."""
 
 import gzip
 import io
@@ -17,7 +17,7 @@ def zipped(*files: tuple[str, bytes], method: int = zipfile.ZIP_DEFLATED) -> byt
 
 
 def zstd_packed(content: bytes) -> bytes:
-    """With a checksum, as the command zstd writes it; the format does without, and then damage may not show."""
+    """Compress with a checksum, as the command zstd does. Without the optional checksum, damage may not be detected."""
     return zstd.compress(content, options={zstd.CompressionParameter.checksum_flag: 1})
 
 

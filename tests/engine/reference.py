@@ -1,6 +1,6 @@
-"""LOAD DATA's reading, byte by byte, as sql/sql_load.cc has it (READ_INFO::read_field): slow, and without any trick.
+"""A reference reader: reads a file byte by byte as LOAD DATA does (sql/sql_load.cc, READ_INFO::read_field), slowly.
 
-The scanner is tested against this, and this against the servers.
+The scanner is tested against this reader, and this reader against the servers.
 """
 
 import os
@@ -30,7 +30,7 @@ DIALECTS = (
     Dialect(delimiter="|~|", quote="'", line_end="\r", trailing_delimiter=True),
     Dialect(delimiter=";", trailing_delimiter=True),
 )
-# The server cannot be told these: their records are rewritten.
+# Dialects that LOAD DATA cannot express: their records are rewritten.
 REWRITTEN = (
     Dialect(line_end="any"),
     Dialect(escape="\\", line_end="any"),
@@ -47,20 +47,20 @@ REWRITTEN = (
 
 @dataclass
 class Reading:
-    """Where each record ends, its values (None for NULL), and what a scan must refuse.
+    """The end of each record, its values (None for NULL), and the records that a scan must refuse.
 
-    `bad` are the numbers of records with a stray quote, `blank` those of lines with nothing in them.
+    `bad`: the numbers of records with a stray quote. `blank`: the numbers of blank lines.
     """
 
     ends: list[int] = field(default_factory=list)
     rows: list[list[bytes | None]] = field(default_factory=list)
     bad: set[int] = field(default_factory=set)
     blank: set[int] = field(default_factory=set)
-    foreign: bool = False  # a line end of another kind, where a record or a quoted field seems to end
+    foreign: bool = False  # another kind of line end where a record or a quoted field seems to end
     unclosed: bool = False
 
     def sent(self, dialect: Dialect) -> list[int]:
-        """The numbers of the records that a server is sent."""
+        """The numbers of the records that are sent to a server."""
         skipped = self.blank if dialect.blank_lines == "skip" else set()
         return [number for number in range(len(self.ends)) if number not in self.bad | skipped]
 
@@ -95,7 +95,7 @@ def read(data: bytes, dialect: Dialect) -> Reading:
 
 
 def _read_field(data: bytes, position: int, dialect: Dialect, reading: Reading) -> tuple[bytes | None, int, str]:
-    """The value, where the next field begins, and what ended this one."""
+    """The value, the position of the next field, and the kind of mark that ended the field."""
     delimiter, quote, escape = (each.encode() for each in (dialect.delimiter, dialect.quote, dialect.escape))
     line_ends = LINE_ENDS.get(dialect.line_end, (dialect.line_end.encode(),))
     foreign = FOREIGN[dialect.line_end]
@@ -160,7 +160,7 @@ def documents(
     dialects: tuple[Dialect, ...] = DIALECTS + REWRITTEN,
     more: tuple[str, ...] = (),
 ) -> tuple[Dialect, bytes]:
-    """A dialect, and bytes in which its own characters, and `more` texts, stand in all kinds of wrong places."""
+    """A dialect, and bytes with its special characters, and the texts `more`, in arbitrary places."""
     dialect = draw(st.sampled_from(dialects))
     quote, delimiter = dialect.quote or '"', dialect.delimiter
     line_end = "\r\n" if dialect.line_end == "any" else dialect.line_end
@@ -173,7 +173,7 @@ def documents(
 
 @contextmanager
 def in_file(data: bytes) -> Iterator[int]:
-    """A descriptor of a file in memory that holds `data`."""
+    """A descriptor of a file in memory with `data`."""
     fd = os.memfd_create("source")
     try:
         os.pwrite(fd, data, 0)
@@ -185,5 +185,5 @@ def in_file(data: bytes) -> Iterator[int]:
 def scan_with(
     fd: int, dialect: Dialect, sizes: ChunkSizes, *, end: int, begin: Position = FILE_BEGIN, **policy: Any
 ) -> Iterator[ChunkRange]:
-    """A scan, with the fields of its policy as keywords."""
+    """Scan with the fields of ScanPolicy as keywords."""
     return scan(fd, dialect, sizes, begin, end=end, policy=ScanPolicy(**policy))

@@ -1,4 +1,4 @@
-"""Imports in modes that stage, step by step as workers take them, without the application."""
+"""Runs imports in write modes with a staging table, step by step as workers do, without the application."""
 
 import random
 from dataclasses import dataclass, replace
@@ -39,7 +39,7 @@ class Import:
     staged_rows: int = 0
 
     def stage(self, shuffled: bool = False) -> None:
-        """Make the staging table and load all chunks, `shuffled` in an order other than the file's."""
+        """Make the staging table and load all chunks; `shuffled`: in another order than the file's."""
         with connect(self.address) as connection:
             digest = staging.create(connection, self.plan.schema, self.job, self.plan.staged)
         self.plan = replace(self.plan, table_digest=digest)
@@ -68,15 +68,17 @@ class Import:
 
 
 def planned(address: Address, path: Path, mode: str, *columns: str, **options) -> Import:
-    """An import planned for the table as it is; `columns` take the fields of the file in order."""
+    """An import planned for table t as it is now; `columns` take the fields of the file in order."""
     job, options = str(uuid4()), Options(mode=mode, **{"chunk_bytes": 100, **options})
     with connect(address) as connection:
         table = read_table(connection, address.database, "t")
-        around = read_dependencies(connection, address.database, "t")
+        dependencies = read_dependencies(connection, address.database, "t")
         server = read_server(connection, address)
     mapping = tuple(ColumnMapping(column) for column in columns)
     plan = make_plan(
-        PlanningContext(path.stat().st_size, DIALECT, table, mapping, options, server, job=job, dependencies=around)
+        PlanningContext(
+            path.stat().st_size, DIALECT, table, mapping, options, server, job=job, dependencies=dependencies
+        )
     )
     return Import(address, path, plan, job, options)
 

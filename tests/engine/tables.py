@@ -1,4 +1,4 @@
-"""Tables as a server would describe them, for tests that need none."""
+"""Table descriptions as a server would give them, for tests that need no server."""
 
 from importer.engine.schema.table import Column, Table
 

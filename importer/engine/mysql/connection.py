@@ -86,7 +86,7 @@ class NotEncrypted(TargetProblem):
 
 
 class LoaderConnection(Connection):
-    """A connection whose LOAD DATA LOCAL sends the pieces of `feed`, and no file, whatever file the server requests.
+    """A connection whose LOAD DATA LOCAL sends the pieces of `feed`. It never sends a file that the server requests.
 
     The handler is installed before the first statement after the handshake, which mysqlclient always sends from
     set_character_set(). From then on a hostile server gets no file (server-behaviour.md, The local-infile callback).
