@@ -49,7 +49,7 @@ MOST_HOURS = 838
 LOST_PART = "The value has a finer fraction of a second than {type} keeps."
 TIME_OF_DAY = "The value has a time of day, which a date does not keep."
 _FIRST_TIMESTAMP = (1970, 1, 1, 0, 0, 1)
-# MariaDB's limit since 11.5; below it, the server decides.
+# MariaDB's limit since 11.5. Between 2038 and this limit, the server decides.
 _LAST_TIMESTAMP = (2106, 2, 7, 6, 28, 15)
 
 
