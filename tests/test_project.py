@@ -1,4 +1,4 @@
-"""The project keeps its own rules: the promises of its documents, settings and containers hold."""
+"""Tests the documents, settings, requirements and containers of the project against the code."""
 
 import ast
 import re
@@ -10,6 +10,7 @@ import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
 SECRETS = {"SECRET_KEY", "ENCRYPTION_KEYS", "ADMIN_PASSWORD", "DATABASE_URL", "REDIS_URL"}
+CODE = ("bench", "config", "dashboard", "importer", "scripts", "tests")
 # Their defaults depend on where VAR_DIR is.
 BELOW_VAR = {"VAR_DIR", "UPLOAD_DIR", "PLAIN_DIR", "REJECTS_DIR", "IMPORT_FOLDERS"}
 
@@ -19,7 +20,7 @@ def run(*command: str, env: dict[str, str] | None = None) -> subprocess.Complete
 
 
 def settings_read() -> set[str]:
-    """Names that config/settings.py asks the environment for."""
+    """Names that config/settings.py reads from the environment."""
     calls = [
         node for node in ast.walk(ast.parse((ROOT / "config/settings.py").read_text())) if isinstance(node, ast.Call)
     ]
@@ -33,7 +34,7 @@ def settings_read() -> set[str]:
 
 
 def compose_read() -> set[str]:
-    """Names that docker-compose.yml asks the environment for."""
+    """Names that docker-compose.yml reads from the environment."""
     return set(re.findall(r"(?<!\$)\$\{([A-Z_]+)", (ROOT / "docker-compose.yml").read_text()))
 
 
@@ -43,11 +44,11 @@ def documented() -> dict[str, str]:
 
 
 class TestSettings:
-    def test_every_setting_is_explained_in_env_example_and_nothing_else_is(self):
+    def test_env_example_explains_exactly_the_settings_that_are_read(self):
         assert settings_read() >= {"VAR_DIR", "SECRET_KEY", "PORT"}, "the reader of settings.py found too little"
         assert set(documented()) == settings_read() | compose_read()
 
-    def test_env_example_changes_nothing_when_copied_as_it_is(self):
+    def test_env_example_copied_unchanged_changes_nothing(self):
         assert not re.findall(r"^[^#\n].*$", (ROOT / ".env.example").read_text(), re.MULTILINE)
 
     def test_no_secret_has_a_default(self):
@@ -56,7 +57,7 @@ class TestSettings:
             assert ":?" in default
 
     @pytest.mark.parametrize("name", sorted(set(documented()) - BELOW_VAR))
-    def test_the_default_shown_is_the_one_in_force(self, name, tmp_path):
+    def test_env_example_shows_the_actual_default(self, name, tmp_path):
         shown = documented()[name]
         if not shown:
             return
@@ -71,7 +72,7 @@ class TestSettings:
 
 class TestRequirements:
     @pytest.mark.parametrize("lock", ["requirements.txt", "requirements-dev.txt", "requirements-bench.txt"])
-    def test_every_package_is_pinned_and_carries_hashes(self, lock):
+    def test_every_locked_package_is_pinned_with_hashes(self, lock):
         entries = re.split(r"\n(?=[A-Za-z])", (ROOT / lock).read_text().strip())
         assert len(entries) > 10
         for entry in entries:
@@ -79,7 +80,7 @@ class TestRequirements:
             assert "--hash=sha256:" in entry, entry
 
     @pytest.mark.parametrize("name", ["requirements", "requirements-dev", "requirements-bench"])
-    def test_what_is_asked_for_is_what_is_locked(self, name):
+    def test_every_required_package_is_locked(self, name):
         wanted = re.findall(r"^([\w.\-]+==[^\s;]+)", (ROOT / f"{name}.in").read_text(), re.MULTILINE)
         locked = (ROOT / f"{name}.txt").read_text().lower()
         assert [each for each in wanted if f"{each.lower()} " not in locked] == []
@@ -91,7 +92,7 @@ class TestContainers:
         done = run(sys.executable, *check)
         assert done.returncode == 0, done.stdout
 
-    def test_images_are_pinned(self):
+    def test_container_images_are_pinned(self):
         images = re.findall(r"image: (\S+)", (ROOT / "docker-compose.yml").read_text())
         images += re.findall(r"^FROM (\S+)", (ROOT / "Dockerfile").read_text(), re.MULTILINE)
         assert [image for image in images if image != "millrace" and not re.search(r":\d+\.\d+", image)] == []
@@ -111,3 +112,29 @@ def test_every_test_that_the_table_of_values_names_exists():
         text = (ROOT / "tests" / path).read_text()
         for name in names.strip(":").split("::"):
             assert re.search(rf"^\s*(?:class|def) {name}\b", text, re.MULTILINE), f"{path}{names}"
+
+
+PAGES = [*ROOT.glob("*.md"), *ROOT.glob("docs/*.md"), ROOT / "bench" / "README.md"]
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_every_module_that_a_page_names_exists(page):
+    """X.py stands for any name. A path may leave out its first folders."""
+    modules = {"/" + str(path.relative_to(ROOT)) for folder in CODE for path in (ROOT / folder).rglob("*.py")}
+    named = set(re.findall(r"\b[\w/]+\.py\b", page.read_text())) - {"manage.py", "setup.py"}
+    missing = [
+        name for name in named if not name.endswith("/X.py") and not any(m.endswith(f"/{name}") for m in modules)
+    ]
+    assert missing == []
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_every_command_that_a_page_names_exists(page):
+    text = page.read_text()
+    commands = {path.stem for path in (ROOT / "importer" / "management" / "commands").glob("*.py")}
+    assert set(re.findall(r"\bmanage\.py (\w+)", text)) <= commands
+    targets = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(), re.MULTILINE))
+    assert set(re.findall(r"`make (\w+)", text)) <= targets
+    for module in re.findall(r"python -m ([\w.]+\w)", text):
+        path = ROOT / module.replace(".", "/")
+        assert path.with_suffix(".py").is_file() or (path / "__main__.py").is_file(), module

@@ -1,4 +1,4 @@
-"""What a command loads before it does anything: an import in processes of its own needs no message queue."""
+"""Tests which packages a command loads at its start: an import in its own processes needs no message queue."""
 
 import subprocess
 import sys
@@ -21,7 +21,7 @@ ManagementUtility(["manage.py", "import_csv", "x.csv", "--target", "t", "--table
 LATER = {"celery", "kombu", "msgspec", "botocore", "paramiko", "matplotlib"}
 
 
-def test_import_csv_begins_without_the_queue_and_the_clients_of_remote_files(tmp_path):
+def test_import_csv_starts_without_the_packages_for_messages_and_remote_files(tmp_path):
     env = {"PATH": "/usr/bin:/bin", "VAR_DIR": str(tmp_path), "DJANGO_SETTINGS_MODULE": "config.settings"}
     done = subprocess.run(
         [sys.executable, "-c", PROGRAM], cwd=ROOT, env=env, capture_output=True, text=True, check=True

@@ -1,4 +1,4 @@
-"""`make run` with its real processes: what is killed comes back, what is stopped is gone."""
+"""Tests `make run` with its real processes: killed ones are restarted, stopping leaves none behind."""
 
 import os
 import signal
@@ -46,7 +46,7 @@ class Running:
 
     def processes(self, word: str = "") -> list[psutil.Process]:
         """Live processes of this VAR_DIR, the pool's children included, whose command line has `word` in it."""
-        found = []
+        processes = []
         for process in psutil.process_iter():
             try:
                 # Redis writes its title over its environment, but works in its own folder.
@@ -54,10 +54,10 @@ class Running:
                     process.environ().get("VAR_DIR") == str(self.var_dir) or self.var_dir in Path(process.cwd()).parents
                 )
                 if ours and word in " ".join(process.cmdline()) and process.status() != psutil.STATUS_ZOMBIE:
-                    found.append(process)
+                    processes.append(process)
             except (psutil.NoSuchProcess, psutil.AccessDenied):
                 continue
-        return found
+        return processes
 
     def answers(self) -> bool:
         url = f"http://127.0.0.1:{self.environment['PORT']}/healthz"
@@ -72,8 +72,8 @@ class Running:
 
 @pytest.fixture(scope="module")
 def running(tmp_path_factory):
-    """One for all that does not end it; the last test here does."""
-    # A name that configuration files, shells and URLs would each trip over.
+    """A `make run` shared by the tests; the last two stop and restart it."""
+    # A name with characters that configuration files, shells and URLs treat specially.
     started = Running(tmp_path_factory.mktemp("run") / "a folder #1; 100 %d")
     started.until_ready()
     yield started
@@ -81,28 +81,28 @@ def running(tmp_path_factory):
     assert started.processes() == []
 
 
-def started_beside(running, **changed: str) -> subprocess.CompletedProcess[str]:
+def second_start(running, **changed: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
         running.command, cwd=ROOT, env=running.environment | changed, capture_output=True, text=True, timeout=PATIENCE
     )
 
 
-def test_a_second_start_on_the_same_folder_is_refused_and_disturbs_nothing(running):
-    second = started_beside(running)
+def test_a_second_start_on_the_same_folder_is_refused(running):
+    second = second_start(running)
     assert second.returncode == 1
     assert "already running" in second.stderr
     assert str(running.process.pid) in second.stderr
     assert running.answers()
 
 
-def test_a_taken_port_is_said_in_one_line(running):
-    second = started_beside(running, VAR_DIR=str(running.var_dir.with_name("other")))
+def test_a_taken_port_is_reported_without_a_traceback(running):
+    second = second_start(running, VAR_DIR=str(running.var_dir.with_name("other")))
     assert second.returncode == 1
     assert f"Port {running.environment['PORT']} is taken" in second.stderr
     assert "Traceback" not in second.stderr
 
 
-def test_killed_processes_come_back_and_ctrl_c_ends_them_all(running):
+def test_killed_processes_are_restarted_and_ctrl_c_ends_them_all(running):
     assert running.answers()
     for word in ("gunicorn", "worker --hostname=load", "redis"):
         before = {process.pid for process in running.processes(word)}
@@ -116,7 +116,7 @@ def test_killed_processes_come_back_and_ctrl_c_ends_them_all(running):
     assert running.processes() == []
 
 
-def test_the_password_is_printed_at_the_first_start_only_and_nothing_outlives_a_killed_command(running):
+def test_the_password_is_printed_once_and_no_process_outlives_a_killed_command(running):
     again = Running(running.var_dir)
     again.until(lambda: again.output.read_text().count("Millrace serves") == 2)
     assert again.output.read_text().count("Sign in as admin, password") == 1
