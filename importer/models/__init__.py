@@ -1,4 +1,4 @@
-"""What the application remembers.
+"""The database models.
 
 Only `importer.jobs` changes the state of jobs and chunks, `importer.lab` of labs, `importer.schedules` of runs.
 """

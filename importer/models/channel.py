@@ -1,4 +1,4 @@
-"""Who is told what happens to imports, and each message to them: what it says, and whether it has arrived."""
+"""Notification channels, their subscriptions, and the outbox of messages."""
 
 import uuid
 
@@ -11,7 +11,7 @@ from importer.security import encryption
 
 
 class Event(models.TextChoices):
-    """What somebody may be told; the value stands in messages, the label on pages."""
+    """An event that people are notified of. Messages have the value, pages the label."""
 
     FAILED = "failed", "an import failed"
     RECOVERED = "recovered", "imports work again after one failed"
@@ -29,7 +29,7 @@ class Channel(models.Model):
         max_length=64, unique=True, validators=[RegexValidator(r"^[\w.-]+\Z", "Letters, digits, _ . and - only.")]
     )
     kind = models.CharField(max_length=8)
-    # Off, it hears of nothing, and what waits for it is given up.
+    # If off, the channel gets no new messages, and waiting ones are given up.
     on = models.BooleanField(default=True)
     # Mail: the recipients, one address on each line.
     addresses = models.TextField(blank=True)
@@ -37,11 +37,11 @@ class Channel(models.Model):
     url = models.CharField("URL", max_length=500, blank=True)
     private_allowed = models.BooleanField("private addresses allowed", default=False)
     secret_ciphertext = models.TextField(blank=True, editable=False)
-    # Which events it hears of every import and schedule, as values of Event, and above how many rejected rows.
+    # Values of Event that the channel gets for all imports and schedules, and the rejected rows that are tolerated.
     events = models.JSONField(default=list, blank=True)
     most_rejects = models.PositiveBigIntegerField("rejected rows that are fine", default=0)
-    # One message at a time: until when somebody is sending one, or after a failure until when nobody is to; and how
-    # many failed in a row.
+    # One message is sent at a time. `free_at`: the end of the sender's lease, or of the pause after a failure.
+    # `failures`: failures in a row.
     free_at = models.DateTimeField(null=True, blank=True, editable=False)
     failures = models.PositiveSmallIntegerField(default=0, editable=False)
     created_at = models.DateTimeField(auto_now_add=True)
@@ -60,7 +60,7 @@ class Channel(models.Model):
 
 
 class Subscription(models.Model):
-    """What a channel hears of one schedule, besides what it hears of all."""
+    """Events of one schedule that a channel gets in addition to those of all schedules."""
 
     schedule = models.ForeignKey(Schedule, models.CASCADE, related_name="subscriptions")
     channel = models.ForeignKey(Channel, models.CASCADE, related_name="subscriptions")
@@ -75,11 +75,11 @@ class Subscription(models.Model):
 
 
 class Notification(models.Model):
-    """One message over one channel, written down when what it tells happens, and sent later by a worker.
+    """One message to one channel: recorded when the event happens, and sent later by a worker.
 
     waiting -> sent
        |
-       +-----> given up --(asked for)--> waiting
+       +-----> given up --(by request)--> waiting
     """
 
     class Status(models.TextChoices):
@@ -87,23 +87,23 @@ class Notification(models.Model):
         SENT = "sent"
         GIVEN_UP = "given up"
 
-    # Goes with every attempt, so that who gets it twice can tell.
+    # Sent with every attempt, so that receivers can recognise duplicates.
     key = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
     channel = models.ForeignKey(Channel, models.CASCADE, related_name="notifications")
     event = models.CharField(max_length=16, choices=Event)
-    # Channel, event and what it is about: nobody is told the same twice.
+    # Channel, event and subject: prevents a second message for the same event.
     once = models.CharField(max_length=120, unique=True)
     job = models.ForeignKey(ImportJob, models.SET_NULL, null=True, blank=True, related_name="notifications")
     run = models.ForeignKey(ScheduleRun, models.SET_NULL, null=True, blank=True, related_name="notifications")
     schedule = models.ForeignKey(Schedule, models.SET_NULL, null=True, blank=True, related_name="notifications")
-    # What it says (importer.notifications.payload), as things stood when it happened.
+    # The content (importer.notifications.payload), as of the event.
     payload = models.JSONField()
 
     status = models.CharField(max_length=8, choices=Status, default=Status.WAITING)
     attempts = models.PositiveSmallIntegerField(default=0)
-    # When it may be tried; while somebody tries, when somebody else may, since that one must be dead by then.
+    # When it may be sent; during an attempt, the time after which the sender counts as dead.
     next_at = models.DateTimeField()
-    # What stood in the way of the last attempt, in words.
+    # The problem of the last attempt, in words.
     problem = models.TextField(blank=True)
     created_at = models.DateTimeField(auto_now_add=True, db_index=True)
     sent_at = models.DateTimeField(null=True, blank=True)

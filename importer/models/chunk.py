@@ -1,4 +1,4 @@
-"""A part of a job that goes in as a whole or not at all."""
+"""A chunk: a part of a job's file that is loaded completely or not at all."""
 
 from django.db import models
 from django.utils.functional import cached_property
@@ -6,12 +6,12 @@ from django.utils.functional import cached_property
 from importer.engine.source.chunks.scanner import ChunkRange
 from importer.models.job import ImportJob
 
-# The fields that say which rows of the file are in it; a ChunkRange has the same.
+# The fields that describe the range of the file; those of ChunkRange.
 RANGE = ("number", "offset", "length", "rows", "first_line", "first_row", "digest", "null_word", "suspect", "ascii")
 
 
 class Chunk(models.Model):
-    """A run of whole records of the file, loaded in one transaction, which small ones share.
+    """A range of whole records of the file, loaded in one transaction; small chunks share a transaction.
 
     pending -> queued -> loading -> loaded
        ^          |         |
@@ -44,15 +44,15 @@ class Chunk(models.Model):
     # In flight: the run of chunks that a worker has claimed together (jobs/steps/chunk_leases.py).
     run = models.UUIDField(null=True, blank=True, editable=False)
     attempt = models.PositiveSmallIntegerField(default=0)
-    # How many workers died over it: a chunk that kills its worker is not tried for ever.
+    # Workers that died while loading it: a chunk that kills its workers is not tried for ever.
     deaths = models.PositiveSmallIntegerField(default=0)
-    # Queued or loading: when its worker is given up. Pending: not to be tried again before.
+    # Queued or loading: the time after which its worker counts as dead. Pending: the earliest time of the next try.
     lease = models.DateTimeField(null=True, blank=True)
-    # The target's id of the connection that loads it: what a sweep kills after the worker is gone.
+    # The target's id of the connection that loads it, which a sweep kills if the worker is dead.
     connection_id = models.BigIntegerField(null=True, blank=True)
     started_at = models.DateTimeField(null=True, blank=True)
     finished_at = models.DateTimeField(null=True, blank=True)
-    # What became of its rows, once it is loaded; together they are `rows`.
+    # Row counts of the loaded chunk; their sum is `rows`.
     loaded_rows = models.BigIntegerField(default=0)
     replaced_rows = models.BigIntegerField(default=0)
     skipped_rows = models.BigIntegerField(default=0)
@@ -73,5 +73,5 @@ class Chunk(models.Model):
 
     @cached_property
     def range(self) -> ChunkRange:
-        """The same for good: what a scan has found does not change."""
+        """The chunk's range. It is cached, because the scan's result never changes."""
         return ChunkRange(**{name: getattr(self, name) for name in RANGE})

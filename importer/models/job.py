@@ -1,4 +1,4 @@
-"""One file into one table: what was asked for, what was planned, and how far it is."""
+"""An import job: one file into one table, with request, plan and progress."""
 
 import uuid
 from datetime import datetime
@@ -24,7 +24,7 @@ from importer.models.target import Target
 
 
 class ImportJob(ImportRecipe):
-    """One file into one table.
+    """The import of one file into one table.
 
     waiting -> loading -> finishing -> indexing -> verifying -> succeeded
        |        |  ^          |           |           |
@@ -33,10 +33,10 @@ class ImportJob(ImportRecipe):
        +--------+-------------+--> cancelling -> cancelled --(retry)--> waiting
                 +-------------+-----------+--> failing -> failed
 
-    `waiting`: another job has the table. `finishing`: in a mode that stages, the staged rows go where they belong; the
-    other modes leave it out. `indexing`: what was changed on the target for the load is put back, if anything was.
-    `failing` and `cancelling`: what is in flight is still being ended, what was changed put back, and a staging table
-    dropped; if the finishing step turns out to have taken place, `verifying` follows.
+    `waiting`: another job has the table. `finishing`: in a mode that stages, the staged rows move to their table; other
+    modes skip it. `indexing`: temporary changes on the target are undone, if there are any. `failing` and `cancelling`:
+    chunks in flight are ended, temporary changes undone, and a staging table dropped; if the finishing step turns out
+    to have taken place, `verifying` follows.
     """
 
     class Status(models.TextChoices):
@@ -73,7 +73,7 @@ class ImportJob(ImportRecipe):
     ENDED = (Status.SUCCEEDED, Status.FAILED, Status.CANCELLED)
 
     # The name of this job in the target's ledger and of its staging table; unique over all installations that share the
-    # target. A retry in a mode that stages begins anew, under another key.
+    # target. A retry in a mode that stages starts over with another key.
     key = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
     target = models.ForeignKey(Target, models.PROTECT, related_name="jobs")
     source = models.ForeignKey(SourceFile, models.PROTECT, related_name="jobs")
@@ -84,28 +84,28 @@ class ImportJob(ImportRecipe):
     created_by = models.ForeignKey(settings.AUTH_USER_MODEL, models.SET_NULL, null=True, blank=True)
 
     plan_json = models.JSONField()
-    # The table that mode create makes (importer.engine.schema.new_table.NewTable as JSON), else empty.
+    # The table that mode create creates (importer.engine.schema.new_table.NewTable as JSON), else empty.
     new_table_json = models.JSONField(default=dict, blank=True)
     parallelism = models.PositiveSmallIntegerField(default=2)
-    # How the file is packed (engine/source/compression.py), "" for not at all.
+    # The compression of the file (engine/source/compression.py), "" for none.
     packing = models.CharField(max_length=8, blank=True)
-    # The copy that is read instead of the file, plain or sorted: its name in PLAIN_DIR, "" while there is none, and how
-    # many bytes of the file have gone into it.
+    # The working copy that is read instead of the file: its name in PLAIN_DIR, "" while there is none, and the bytes of
+    # the file that were copied.
     plain_copy = models.CharField(max_length=64, blank=True)
     copied_bytes = models.BigIntegerField(default=0)
-    # Bytes of what is read, the file or its plain copy; an estimate until that is made. 0: as the file has.
+    # Bytes that are read: of the file or its plain copy, an estimate until that is complete. 0: the size of the file.
     plain_size = models.BigIntegerField(default=0)
-    # Where the data begins in what is read: byte offset and line, after BOM and header.
+    # Where the data begins, after BOM and header: byte offset and line in the file or the working copy.
     data_offset = models.BigIntegerField(default=0)
     data_line = models.BigIntegerField(default=1)
 
-    # What is done once for a whole job, by one worker that holds the lease: the scan, the verification, the arranging
-    # of the target for the load and its way back, and in a mode that stages the making of the staging table, the
-    # finishing step, the cleaning up and changes of a kept table.
+    # The current step, which one worker does under a lease: the scan, the verification, making and undoing temporary
+    # changes on the target, and in a mode that stages creating the staging table, finishing, cleaning up, and restoring
+    # or dropping the table backup.
     step = models.CharField(max_length=16, choices=Step, default=Step.NONE, blank=True)
     step_attempt = models.PositiveSmallIntegerField(default=0)
     step_lease = models.DateTimeField(null=True, blank=True)
-    # How often it has failed in a row, and the target's id of the connection it works on: see Chunk.connection_id.
+    # Failures of the step in a row, and the target's id of its connection (see Chunk.connection_id).
     step_failures = models.PositiveSmallIntegerField(default=0)
     step_connection_id = models.BigIntegerField(null=True, blank=True)
     # The changes on the target for the time of the job, recorded before they are made
@@ -117,13 +117,15 @@ class ImportJob(ImportRecipe):
     unrestored = models.BooleanField(default=False)
     obstacle = models.JSONField(default=dict, blank=True)
     index_seconds = models.FloatField(default=0)
-    # Foreign keys (importer.engine.schema.indexes.ForeignKey as JSON) that were off while rows came, and may lack some.
+    # Foreign keys (importer.engine.schema.indexes.ForeignKey as JSON) that were not checked during the load, so that
+    # parent rows may be missing.
     unchecked_json = models.JSONField(default=list, blank=True)
-    # Modes that stage: the staging table is made; one may be there that is to be dropped; the finishing step is done.
+    # Modes that stage. `staged`: the staging table is created. `leftover`: one may have to be dropped. `finished`: the
+    # finishing step is done.
     staged = models.BooleanField(default=False)
     leftover = models.BooleanField(default=False)
     finished = models.BooleanField(default=False)
-    # The table that mode replace has put aside, or after a restore the job's own; "" once it is dropped.
+    # The table backup of mode replace, or after a restore the imported table; "" once it is dropped.
     kept_table = models.CharField(max_length=64, blank=True)
     kept_rows = models.BigIntegerField(null=True, blank=True)
     kept_bytes = models.BigIntegerField(null=True, blank=True)
@@ -138,12 +140,12 @@ class ImportJob(ImportRecipe):
     skipped_rows = models.BigIntegerField(default=0)
     rejected_rows = models.BigIntegerField(default=0)
     committed_bytes = models.BigIntegerField(default=0)
-    # Why rows were rejected or skipped, and what was changed and counted: importer.jobs.reject_counts has the shapes.
+    # Reasons for rejected or skipped rows, and counted changes of values (shapes: importer.jobs.reject_counts).
     reject_reasons = models.JSONField(default=list, blank=True)
     notices = models.JSONField(default=list, blank=True)
-    # The import whose rejected rows, as they were or mended, this one loads.
+    # The import whose rejected rows, unchanged or corrected, this one loads.
     rejects_of = models.ForeignKey("self", models.SET_NULL, null=True, blank=True, related_name="loaded_again_by")
-    # The trial of a lab that it is; such a one is in no list, and goes when the lab has its figures.
+    # The lab trial that this job belongs to. Such jobs are not listed, and are deleted when the lab has their figures.
     trial = models.OneToOneField(Trial, models.CASCADE, null=True, blank=True, related_name="job")
     # What went wrong (importer.engine.errors.Problem as JSON), or empty.
     problem = models.JSONField(default=dict, blank=True)
@@ -151,16 +153,16 @@ class ImportJob(ImportRecipe):
     # Counts every change a page would show; a poll that has seen this version gets an empty answer.
     version = models.PositiveIntegerField(default=0)
 
-    # How often it was begun: once, and once for each retry.
+    # Tries of the job: 1, and 1 more for each retry.
     tries = models.PositiveSmallIntegerField(default=1)
-    # And how often paused.
+    # How often it was paused.
     pauses = models.PositiveSmallIntegerField(default=0)
     created_at = models.DateTimeField(auto_now_add=True, db_index=True)
     started_at = models.DateTimeField(null=True, blank=True)
     scanned_at = models.DateTimeField(null=True, blank=True)
     loaded_at = models.DateTimeField(null=True, blank=True)
     finished_at = models.DateTimeField(null=True, blank=True)
-    # Kept beside the timings, so that ten thousand jobs sort by it in the database. Rows per second, start to end.
+    # Rows per second from start to end. Stored, so that the database can sort ten thousand jobs by it.
     rows_per_second = models.FloatField(null=True, blank=True, db_index=True)
 
     def __str__(self) -> str:
@@ -172,17 +174,17 @@ class ImportJob(ImportRecipe):
 
     @property
     def dialect(self) -> Dialect:
-        """The format of what is read: the file, or its plain copy."""
+        """The dialect of the data that is read: the file or its plain copy."""
         return self.file_dialect.plain
 
     @property
     def needs_copy(self) -> bool:
-        """Whether a copy is read instead of the file: a plain one, a sorted one, or both in one."""
+        """Whether a working copy (plain, sorted, or both) is read instead of the file."""
         return self.is_sorted or self.needs_plain_copy
 
     @property
     def needs_plain_copy(self) -> bool:
-        """Whether the file cannot be read as it lies."""
+        """Whether the file must be decompressed or transcoded before it is read."""
         return needs_copy(self.packing, self.file_dialect.encoding)
 
     @property
@@ -192,22 +194,22 @@ class ImportJob(ImportRecipe):
 
     @property
     def awaits_copy(self) -> bool:
-        """Whether the table's types cannot be read yet."""
+        """Whether the new table's types are not known yet, because the plain copy is not complete."""
         return bool(self.new_table_json) and self.needs_plain_copy and not self.scan_finished
 
     @property
     def copy_file(self) -> Path:
-        """Its copy, where it needs one."""
+        """The path of the working copy, if the job needs one."""
         return settings.PLAIN_DIR / self.plain_copy
 
     @property
     def read_size(self) -> int:
-        """Bytes of what is read; an estimate until the plain copy is there."""
+        """Bytes of the file or the working copy that is read; an estimate until the copy is complete."""
         return self.plain_size or self.source.size
 
     @property
     def data_bytes(self) -> int:
-        """The same without BOM and header."""
+        """Bytes that are read, without BOM and header."""
         return max(0, self.read_size - self.data_offset)
 
     @property
@@ -216,35 +218,35 @@ class ImportJob(ImportRecipe):
 
     @property
     def new_table(self) -> NewTable | None:
-        """The table that mode create makes."""
+        """The table that mode create creates."""
         return from_json(NewTable, self.new_table_json) if self.new_table_json else None
 
     @property
     def temporary_changes(self) -> TemporaryChanges | None:
-        """What is changed on the target for the time of the job; None before that is written down, or if nothing is."""
+        """The recorded temporary changes on the target; None before they are recorded or if there are none."""
         return stored.from_json(TemporaryChanges, self.arrangement_json) if self.arrangement_json else None
 
     @property
     def unchecked(self) -> tuple[ForeignKey, ...]:
-        """Foreign keys that were off while rows came, until none was found that they would have refused."""
+        """Foreign keys that were not checked during the load, until a check finds all parent rows."""
         return tuple(from_json(ForeignKey, each) for each in self.unchecked_json)
 
     @property
     def awaits_changes(self) -> bool:
-        """Whether something is to be changed on the target before the first chunk."""
+        """Whether temporary changes must be made on the target before the first chunk."""
         return bool(self.plan_json.get("arrangement")) and not self.arranged
 
     @property
     def stages(self) -> bool:
-        """Whether the table is untouched until the finishing step."""
+        """Whether the table stays unchanged until the finishing step."""
         return write_modes.stages(self.options_json.get("mode", "append"))
 
     @property
     def step_seconds(self) -> dict[str, float | None]:
-        """How long its steps took, None for those that it has not come to.
+        """The seconds of each step; None for steps that have not ended.
 
-        Scan and load from its start, since they run side by side; index and verify what they took after the load,
-        verify with the finishing step of modes that stage.
+        Scan and load run in parallel and count from the start of the job. Index and verify count after the load; verify
+        includes the finishing step of modes that stage.
         """
         verified = _between(self.loaded_at, self.finished_at)
         return {
@@ -257,7 +259,7 @@ class ImportJob(ImportRecipe):
 
     @property
     def accounted_rows(self) -> int:
-        """The right side of the equation: what has become of the rows so far."""
+        """The right side of the equation: rows loaded, replaced, skipped and rejected so far."""
         return self.loaded_rows + self.replaced_rows + self.skipped_rows + self.rejected_rows
 
 

@@ -1,4 +1,4 @@
-"""A lab: settings tried on a sample of a file, in copies of a table; and its trials."""
+"""A lab, which tries settings on a sample of a file in copies of a table, and its trials."""
 
 import uuid
 from typing import Any
@@ -17,16 +17,17 @@ from importer.models.target import Target
 
 
 class Lab(ImportRecipe):
-    """Which settings load a file into a table fastest, found out by trying them.
+    """An experiment that finds by trial which settings load a file into a table fastest.
 
     waiting -> preparing -> running -> ending -> done
        |           |           |         ^  +--> failed
        +-----------+-----------+---------+  +--> cancelled
 
-    `waiting`: another lab has the target. `preparing`: the sample is written. `running`: one trial after another, or
-    none while an import has the target. `ending`: what it has made is dropped, whatever it `becomes` then.
+    `waiting`: another lab has the target. `preparing`: the sample is written. `running`: trials run one after another,
+    and pause while imports run on the target. `ending`: everything that the lab has made is removed; then the lab gets
+    the state `becomes`.
 
-    The table is the one that the scratch tables are made like; nothing is changed in it.
+    The scratch tables are made like the lab's table, which is not changed.
     """
 
     class Status(models.TextChoices):
@@ -45,7 +46,7 @@ class Lab(ImportRecipe):
     target = models.ForeignKey(Target, models.CASCADE, related_name="labs")
     source = models.ForeignKey(SourceFile, models.SET_NULL, null=True, blank=True, related_name="labs")
     source_name = models.CharField(max_length=255)
-    # The import that is to be done faster, where the lab began with one.
+    # The past import that the lab was started from, if any.
     of_job = models.ForeignKey("importer.ImportJob", models.SET_NULL, null=True, blank=True, related_name="labs")
     created_by = models.ForeignKey(settings.AUTH_USER_MODEL, models.SET_NULL, null=True, blank=True)
     # Set while the lab has its target, else NULL; unique, because MySQL ignores conditional constraints
@@ -55,7 +56,7 @@ class Lab(ImportRecipe):
     becomes = models.CharField(max_length=9, choices=Status, blank=True)
     problem = models.JSONField(default=dict, blank=True)
 
-    # What was asked for: values of importer.engine.tuning as JSON, and where the scratch tables lie.
+    # The request: values of importer.engine.tuning as JSON, and the schema of the scratch tables.
     grid_json = models.JSONField()
     sample_json = models.JSONField()
     budget_json = models.JSONField()
@@ -64,22 +65,23 @@ class Lab(ImportRecipe):
     scratch_schema = models.CharField(max_length=64)
     beside_imports = models.BooleanField(default=False)
 
-    # What would be done without the lab (engine.lab.grid.Settings), and the combinations by number. What was asked for
-    # and not tried, each with the reason: {"settings", "why"}.
+    # The settings planned without the lab (importer.engine.tuning.grid.Settings), the combinations by number, and the
+    # requested combinations that are not tried, with the reason: {"settings", "why"}.
     planned_json = models.JSONField(default=dict)
     combinations_json = models.JSONField(default=list)
     left_out_json = models.JSONField(default=list)
-    # The part of the file that is loaded again and again; gone when the lab has ended.
+    # The sample, which each trial loads; deleted when the lab ends.
     sample = models.ForeignKey(SourceFile, models.SET_NULL, null=True, blank=True, related_name="+")
     sample_rows = models.BigIntegerField(default=0)
     sample_bytes = models.BigIntegerField(default=0)
-    # Bytes that the sample's rows would take in the table as it is, by the server's own figures; 0: not known.
+    # Estimated bytes of the sample's rows in the table, by the server's statistics; 0: unknown.
     table_bytes = models.BigIntegerField(default=0)
-    # Why no trial runs although the lab does, "" if nothing is in the way.
+    # Why no trial of the running lab runs, "" if there is no obstacle.
     waits_for = models.CharField(max_length=200, blank=True)
 
-    # One worker at a time takes the lab a piece further: until when it is taken for alive, or before when nobody is to
-    # try again; how often that was done, and failed in a row; the target's id of the connection that is worked on.
+    # One worker at a time advances the lab. `lease`: the time until which it counts as alive, or after a failure the
+    # time of the next attempt. `attempt`: claims so far. `failures`: in a row. `connection_id`: the worker's connection
+    # on the target.
     lease = models.DateTimeField(null=True, blank=True)
     attempt = models.PositiveIntegerField(default=0)
     failures = models.PositiveSmallIntegerField(default=0)
@@ -105,7 +107,7 @@ class Lab(ImportRecipe):
 
     @property
     def experiment(self) -> str:
-        """The published experiment that it repeats, whose grid is of ways; "" for a lab of settings."""
+        """The name of the published experiment, whose grid lists ways; "" for a lab of settings."""
         return self.grid.name if WAY in self.grid.values else ""
 
     @property
@@ -138,18 +140,18 @@ class Trial(models.Model):
         LEFT_OUT = "left out"
 
     lab = models.ForeignKey(Lab, models.CASCADE, related_name="trials")
-    # In which place it runs; also in the name of its table.
+    # The position in the order of trials; part of the scratch table's name.
     number = models.PositiveIntegerField()
-    # 0 warms up and does not count; those after the lab's `repeats` are the finals.
+    # Round 0 is the warm-up and does not count; rounds after the lab's `repeats` are the finals.
     round = models.PositiveSmallIntegerField()
     combination = models.PositiveSmallIntegerField()
     status = models.CharField(max_length=8, choices=Status, default=Status.PENDING)
-    # How often it was begun: again if a worker died over the beginning, or an import ran beside it.
+    # Attempts: a trial begins again if a worker died at its start, or if an import ran at the same time.
     begun = models.PositiveSmallIntegerField(default=0)
     started_at = models.DateTimeField(null=True, blank=True)
     finished_at = models.DateTimeField(null=True, blank=True)
-    # Of its import: rows, rows per second from start to end, seconds by phase as in the import's report, and what the
-    # planner made of the settings. Bytes of its table.
+    # Results of the import: rows, rows per second from start to end, seconds by phase as in the import's report, the
+    # settings after planning, and the bytes of the scratch table.
     rows = models.BigIntegerField(default=0)
     rows_per_second = models.FloatField(null=True, blank=True)
     timings = models.JSONField(default=dict, blank=True)
@@ -167,7 +169,7 @@ class Trial(models.Model):
 
     @property
     def seconds(self) -> float:
-        """From its beginning to the end of its import."""
+        """Seconds from the start of the trial to the end of its import."""
         if not (self.started_at and self.finished_at):
             return 0.0
         return float((self.finished_at - self.started_at).total_seconds())
@@ -179,7 +181,7 @@ class Trial(models.Model):
 
     @property
     def final(self) -> bool:
-        """Whether it is one of the last rounds, which only the best few have."""
+        """Whether the trial belongs to the finals, which only the best combinations have."""
         return self.round > self.lab.repeats
 
     @property
@@ -188,5 +190,5 @@ class Trial(models.Model):
 
     @property
     def words(self) -> str:
-        """Its settings for people."""
+        """The trial's settings in words."""
         return words(self.settings)

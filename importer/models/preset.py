@@ -1,4 +1,4 @@
-"""How files with a certain header are read, kept to be used again."""
+"""A mapping preset: stored settings for importing files with a certain header."""
 
 from django.conf import settings
 from django.core.validators import RegexValidator
@@ -9,14 +9,14 @@ from importer.models.target import Target
 
 
 class MappingPreset(ImportRecipe):
-    """How files with a certain header go into a certain table: saved to be used again."""
+    """Stored dialect, mapping and options for importing files with a certain header into a certain table."""
 
     name = models.CharField(
         max_length=64, unique=True, validators=[RegexValidator(r"^[^\x00-\x1f\x7f]+\Z", "No control characters.")]
     )
     target = models.ForeignKey(Target, models.CASCADE, related_name="presets")
     header = models.JSONField()
-    # Name and full type of the table's columns when it was saved: tells what has changed since.
+    # Name and full type of the table's columns when the preset was saved, to detect later changes.
     columns_json = models.JSONField()
     created_by = models.ForeignKey(settings.AUTH_USER_MODEL, models.SET_NULL, null=True, blank=True)
     created_at = models.DateTimeField(auto_now_add=True)

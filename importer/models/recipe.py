@@ -1,4 +1,4 @@
-"""How a file is read and where it goes: what a job and a preset have in common."""
+"""Dialect, mapping, options and table of an import: the base of jobs, presets, schedules and labs."""
 
 from django.db import models
 
@@ -9,13 +9,13 @@ from importer.engine.stored import from_json
 
 
 class ImportRecipe(models.Model):
-    """Values of the engine, kept as JSON, and the table that they are for."""
+    """The table of an import and the engine's values for it, stored as JSON."""
 
     schema_name = models.CharField(max_length=64)
     table_name = models.CharField(max_length=64)
     dialect_json = models.JSONField()
     mapping_json = models.JSONField()
-    # Columns without a field, and what they get (importer.engine.mapping.Filling).
+    # Generated columns (importer.engine.mapping.columns.GeneratedColumn).
     fillings_json = models.JSONField(default=list)
     options_json = models.JSONField(default=dict)
 
@@ -28,7 +28,7 @@ class ImportRecipe(models.Model):
 
     @property
     def file_dialect(self) -> Dialect:
-        """How the file itself is read, in its own encoding."""
+        """The dialect of the file itself, with its own encoding."""
         return from_json(Dialect, self.dialect_json)
 
     @property

@@ -1,4 +1,4 @@
-"""A schedule: files picked up by themselves, on time, once; its runs, and the files that they picked up."""
+"""A schedule, which imports files on its own; its runs, and the files that these discovered."""
 
 from django.conf import settings
 from django.core.validators import RegexValidator
@@ -12,10 +12,9 @@ from importer.models.target import Target
 
 
 class Schedule(ImportRecipe):
-    """Where files come from, when they are looked for, how they are read, where they go, and what becomes of them.
+    """A recurring import: the source of files, the due times, the import recipe, and what happens to files afterwards.
 
-    The recipe, the header and the columns are as in a mapping preset: that a file or the table has changed since is
-    told from them.
+    Recipe, header and columns are stored as in a mapping preset. They show whether a file or the table has changed.
     """
 
     class Trigger(models.TextChoices):
@@ -55,7 +54,7 @@ class Schedule(ImportRecipe):
     )
     target = models.ForeignKey(Target, models.PROTECT, related_name="schedules")
     header = models.JSONField()
-    # Name and full type of the table's columns when it was saved: tells what has changed since.
+    # Name and full type of the table's columns when the schedule was saved, to detect later changes.
     columns_json = models.JSONField()
 
     connection = models.ForeignKey(SourceConnection, models.PROTECT, related_name="schedules")
@@ -66,17 +65,17 @@ class Schedule(ImportRecipe):
     trigger = models.CharField(max_length=8, choices=Trigger)
     cron = models.CharField(max_length=200, blank=True)
     every_minutes = models.PositiveIntegerField(null=True, blank=True)
-    # The zone's name; due times are reckoned, dates in the pattern filled, and times shown in it.
+    # Name of the time zone for due times, dates in the pattern, and shown times.
     zone = models.CharField(max_length=64, default="UTC")
 
     overlap = models.CharField(max_length=8, choices=Overlap, default=Overlap.QUEUE)
     misfire = models.CharField(max_length=8, choices=Misfire, default=Misfire.ONCE)
     misfire_most = models.PositiveSmallIntegerField(default=10)
-    # How often a run is tried in all when something stands in the way that may pass, and the seconds between the first
-    # two tries: twice as many before each further one.
+    # Most tries of a run after temporary problems, and the seconds between the first two tries; they double with each
+    # further try.
     tries = models.PositiveSmallIntegerField(default=5)
     backoff_seconds = models.PositiveIntegerField(default=60)
-    # A run that has not ended so long after its start is ended. None: it may take as long as it takes.
+    # A run is ended this long after its start. None: no limit.
     deadline_minutes = models.PositiveIntegerField(null=True, blank=True)
     no_file = models.CharField(max_length=8, choices=NoFile, default=NoFile.FINE)
     known_by = models.CharField(max_length=8, choices=KnownBy, default=KnownBy.CONTENT)
@@ -84,14 +83,14 @@ class Schedule(ImportRecipe):
     move_to = models.CharField(max_length=512, blank=True)
     drift = models.CharField(max_length=8, choices=Drift, default=Drift.STOP)
 
-    # People are told when a run has not ended so many minutes after it was due, and when it rejects more rows.
+    # Limits for notifications: minutes from the due time until a run must have ended, and rejected rows.
     lateness_minutes = models.PositiveIntegerField(null=True, blank=True)
     rejects_limit = models.PositiveBigIntegerField(null=True, blank=True)
 
     paused = models.BooleanField(default=False)
-    # When the next run is due, or on arrival the next look; None while it is paused.
+    # When the next run is due, or with trigger arrival the next look for files; None while paused.
     next_due_at = models.DateTimeField(null=True, blank=True, db_index=True)
-    # Why it finds no due time, or could not look for new files (importer.engine.errors.Problem as JSON), or empty.
+    # Why there is no due time or no look for files (importer.engine.errors.Problem as JSON), or empty.
     problem = models.JSONField(default=dict, blank=True)
     # Counts every change a page would show.
     version = models.PositiveIntegerField(default=0)
@@ -106,16 +105,16 @@ class Schedule(ImportRecipe):
 
 
 class ScheduleRun(models.Model):
-    """One due time of a schedule, and what came of it; or a stretch of due times that were left out together.
+    """One due time of a schedule with its result, or several due times that were skipped together.
 
     waiting -> finding -> loading -> succeeded
        |          |          +-----> failed
        +----------+----------+-----> cancelled
     skipped
 
-    `waiting`: another run of the schedule is under way. `finding`: its files are looked for, and watched until nobody
-    writes to them any more. `loading`: one file after another, each by an import. `skipped`: left out from the
-    beginning, by what the schedule says of overlaps and of due times that were missed.
+    `waiting`: another run of the schedule is under way. `finding`: files are searched, and watched until they stop
+    changing. `loading`: one file after another is imported. `skipped`: not begun, by the schedule's rules for overlaps
+    and missed due times.
     """
 
     class Status(models.TextChoices):
@@ -136,41 +135,41 @@ class ScheduleRun(models.Model):
     ENDED = (Status.SUCCEEDED, Status.FAILED, Status.CANCELLED, Status.SKIPPED)
 
     schedule = models.ForeignKey(Schedule, models.CASCADE, related_name="runs")
-    # For an arrival when the file was seen, by hand when it was asked for.
+    # For cause arrival the time when the file was seen, for by hand the time of the request.
     due_at = models.DateTimeField()
-    # Of due times that were left out together: the last one, and how many.
+    # For due times that were skipped together: the last one and their number.
     last_due_at = models.DateTimeField(null=True, blank=True)
     due_times = models.PositiveIntegerField(default=1)
     cause = models.CharField(max_length=8, choices=Cause)
-    # What the dates in the pattern are filled from.
+    # The time that fills in the dates of the pattern.
     moment = models.DateTimeField()
     status = models.CharField(max_length=9, choices=Status, default=Status.WAITING)
-    # Set while the run is the one under way, else NULL; unique, because MySQL ignores conditional constraints.
+    # Set while the run is under way, else NULL; unique, because MySQL ignores conditional constraints.
     schedule_claim = models.BigIntegerField(unique=True, null=True, blank=True, editable=False)
     asked_by = models.ForeignKey(settings.AUTH_USER_MODEL, models.SET_NULL, null=True, blank=True)
 
-    # One worker at a time takes it a piece further: until when it is taken for alive, how often that was done, and when
-    # a worker was last sent a message.
+    # One worker at a time advances the run. `lease`: the time until which it counts as alive. `attempt`: claims so far.
+    # `woken_at`: when the last message was sent to the workers.
     lease = models.DateTimeField(null=True, blank=True)
     attempt = models.PositiveIntegerField(default=0)
     woken_at = models.DateTimeField(null=True, blank=True)
-    # Of faults that may pass: how many there were in a row, and before when nobody is to try again.
+    # Temporary problems: their number in a row, and the earliest time of the next try.
     failures = models.PositiveSmallIntegerField(default=0)
     retry_at = models.DateTimeField(null=True, blank=True)
     deadline_at = models.DateTimeField(null=True, blank=True)
-    # When people are to be told that it is late; None if they are not, or have been.
+    # When a notification of lateness is due; None if there is none or it was sent.
     late_at = models.DateTimeField(null=True, blank=True, db_index=True)
-    # How often files were looked at: those to which somebody writes are looked at again.
+    # How often files were looked at: files that still change are looked at again.
     looks = models.PositiveSmallIntegerField(default=0)
     found_files = models.PositiveIntegerField(default=0)
-    # Of them, those that the schedule had loaded before; not all of these have a PickedFile.
+    # Of these, files that the schedule had loaded before; not all of them have a DiscoveredFile.
     known_files = models.PositiveIntegerField(default=0)
 
-    # What went wrong (importer.engine.errors.Problem as JSON), or empty. What else there is to know, such as why it was
-    # left out.
+    # The problem (importer.engine.errors.Problem as JSON), or empty. `note`: other information, such as why it was
+    # skipped.
     problem = models.JSONField(default=dict, blank=True)
     note = models.CharField(max_length=200, blank=True)
-    # What people were to be told: {"event", "at"}.
+    # Events for notifications: {"event", "at"}.
     events = models.JSONField(default=list, blank=True)
     version = models.PositiveIntegerField(default=0)
 
@@ -192,12 +191,12 @@ class ScheduleRun(models.Model):
 
     @property
     def late(self) -> bool:
-        """Whether it is, or was, so late that people are told."""
+        """Whether the run is or was late enough for a notification."""
         return any(each["event"] == "late" for each in self.events)
 
 
 class DiscoveredFile(models.Model):
-    """A file that a run came across, and what became of it.
+    """A file that a run discovered, and its outcome.
 
     found -> fetched -> loading -> loaded
       |         |          +-----> failed
@@ -212,12 +211,12 @@ class DiscoveredFile(models.Model):
         LOADED = "loaded"
         ALREADY_LOADED = "already loaded"
         FAILED = "failed"
-        # On arrival: it failed in an earlier run, and is as it was.
+        # Trigger arrival: it failed in an earlier run and has not changed.
         FAILED_BEFORE = "failed before"
-        # It kept changing while the run watched it: for a later run.
+        # It kept changing while the run watched it; left for a later run.
         STILL_WRITTEN = "still written"
         GONE = "gone"
-        # The run ended before it came to it: for a later run.
+        # The run ended before loading it; left for a later run.
         LEFT = "left"
 
     class Done(models.TextChoices):
@@ -233,18 +232,18 @@ class DiscoveredFile(models.Model):
     size = models.BigIntegerField(null=True, blank=True)
     modified_at = models.DateTimeField(null=True, blank=True)
     etag = models.CharField(max_length=255, blank=True)
-    # Nobody writes to it any more.
+    # Whether it has stopped changing.
     settled = models.BooleanField(default=False)
-    # A digest of name, size and time: the same file, unchanged; "" if these do not tell. And xxh3-128 of what is in it,
-    # once it has been fetched.
+    # Digest of name, size and time, equal for an unchanged file; "" if these cannot tell. `fingerprint`: xxh3-128 of
+    # the content, once fetched.
     identity = models.CharField(max_length=32, blank=True)
     fingerprint = models.CharField(max_length=32, blank=True)
     source = models.ForeignKey(SourceFile, models.SET_NULL, null=True, blank=True, related_name="picked")
-    # More than one where a later run went on with an import that had failed.
+    # Several files can share a job: a later run continues an import that failed.
     job = models.ForeignKey(ImportJob, models.SET_NULL, null=True, blank=True, related_name="picked")
     outcome = models.CharField(max_length=14, choices=Outcome, default=Outcome.FOUND)
     problem = models.JSONField(default=dict, blank=True)
-    # What was done with the file after its import had balanced, and what kept that from being done.
+    # What was done with the file after its import balanced, and the problem that prevented it.
     done = models.CharField(max_length=7, choices=Done, default=Done.NOTHING, blank=True)
     done_problem = models.JSONField(default=dict, blank=True)
 

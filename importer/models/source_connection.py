@@ -1,4 +1,4 @@
-"""A place that files are picked up from."""
+"""A connection: a place that files are fetched from."""
 
 import json
 import uuid
@@ -10,9 +10,9 @@ from importer.security import encryption
 
 
 class SourceConnection(models.Model):
-    """A place that files are picked up from, of one of the kinds in importer/connections/connection_kinds.py.
+    """A place that files are fetched from, of one of the kinds in importer/connections/connection_kinds.py.
 
-    An admin makes it. People choose files below `base` by pattern, and no others (importer/connections).
+    Admins create connections. Users choose files below `base` by pattern, and no others (importer/connections).
     """
 
     key = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
@@ -43,5 +43,5 @@ class SourceConnection(models.Model):
 
     def set_secrets(self, values: dict[str, str]) -> None:
         """Encrypt and store; the ciphertext is bound to this connection, so it cannot be moved to another's row."""
-        kept = {name: value for name, value in values.items() if value}
-        self.secrets_ciphertext = encryption.encrypt(json.dumps(kept), bound_to=str(self.key)) if kept else ""
+        stored = {name: value for name, value in values.items() if value}
+        self.secrets_ciphertext = encryption.encrypt(json.dumps(stored), bound_to=str(self.key)) if stored else ""

@@ -1,4 +1,4 @@
-"""A file to import."""
+"""A source file: a CSV file to import."""
 
 import uuid
 from pathlib import Path
@@ -8,7 +8,7 @@ from django.db import models
 
 
 class SourceFile(models.Model):
-    """A CSV file: uploaded or fetched (we own it), or one that is read where its owner keeps it."""
+    """A CSV file, uploaded or fetched (`owned`: the application may delete it), or read in its original place."""
 
     class Status(models.TextChoices):
         UPLOADING = "uploading"
@@ -20,12 +20,12 @@ class SourceFile(models.Model):
     size = models.BigIntegerField()
     received = models.BigIntegerField(default=0)
     status = models.CharField(max_length=10, choices=Status, default=Status.UPLOADING)
-    # xxh3-128 of the whole file, hexadecimal: tells "the same file again".
+    # xxh3-128 of the whole file, hexadecimal: recognises the same file.
     fingerprint = models.CharField(max_length=32, blank=True, db_index=True)
-    # The form of its new import page as it was sent last: the page comes back with it.
+    # The last form of the new import page for this file, to fill the page in again.
     choices = models.JSONField(default=dict, blank=True)
     owned = models.BooleanField(default=True)
-    # Where it was picked up: its name below the connection's base, and how that told this version from others.
+    # For a fetched file: its name below the connection's base, and the ETag and time of the fetched version.
     connection = models.ForeignKey(
         "SourceConnection", models.PROTECT, null=True, blank=True, editable=False, related_name="files"
     )

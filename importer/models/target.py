@@ -1,4 +1,4 @@
-"""A server, and the database in it that tables are loaded into."""
+"""A target: a server and the database on it that imports load into."""
 
 import uuid
 
@@ -11,7 +11,7 @@ from importer.security import encryption
 
 
 class Target(models.Model):
-    """A MySQL or MariaDB server and the database in it that tables are loaded into."""
+    """A MySQL or MariaDB server and the database on it that imports load into."""
 
     class Tls(models.TextChoices):
         OFF = "off", "off (this machine or a trusted network only)"
@@ -34,7 +34,7 @@ class Target(models.Model):
     )
     # The last check's findings (importer.engine.preflight.Finding as JSON) and when it ran.
     findings = models.JSONField(default=list, blank=True)
-    # As the last check measured them: a round trip, and what one session sends. None on this machine, or not measured.
+    # Measured by the last check: the round trip, and the rate of one session. None on this machine or if not measured.
     round_trip_ms = models.FloatField(null=True, blank=True, editable=False)
     bytes_per_second = models.FloatField(null=True, blank=True, editable=False)
     checked_at = models.DateTimeField(null=True, blank=True)
@@ -44,17 +44,17 @@ class Target(models.Model):
         return self.name
 
     def set_password(self, password: str) -> None:
-        """Encrypt and keep; the ciphertext is bound to this target, so it cannot be moved to another's row."""
+        """Encrypt and store; the ciphertext is bound to this target, so it cannot be moved to another's row."""
         self.password_ciphertext = encryption.encrypt(password, bound_to=str(self.key))
 
     @property
     def distance(self) -> NetworkProbe | None:
-        """How far away the server was at the last check."""
+        """The network distance to the server, measured by the last check."""
         return None if self.round_trip_ms is None else NetworkProbe(self.round_trip_ms, self.bytes_per_second)
 
     @property
     def address(self) -> Address:
-        """How the engine reaches the server; decrypts the password."""
+        """The address for the engine; decrypts the password."""
         return Address(
             host=self.host,
             port=self.port,
