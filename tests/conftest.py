@@ -1,4 +1,4 @@
-"""Real servers for the tests: private MariaDB and Redis, and MySQL where TEST_MYSQL_COMMAND names a way to start it."""
+"""Fixtures with real servers: private MariaDB and Redis, and MySQL if TEST_MYSQL_COMMAND is set."""
 
 import os
 from collections.abc import Iterator
@@ -37,7 +37,7 @@ NEEDS = {
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark each test with what it needs, so that `make quick` can leave out every test that needs a server."""
+    """Mark each test by its needs, so that `make quick` can skip every test that needs a server."""
     for item in items:
         for fixture in getattr(item, "fixturenames", ()):
             if marker := NEEDS.get(fixture):
@@ -58,7 +58,7 @@ def var_dir(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="session")
 def servers(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, TestServer]]:
-    """Every server there is to test on, by flavour; started on first use, stopped at the end."""
+    """All servers to test on, by flavour; started on first use, stopped at the end."""
     running = {"mariadb": mariadb_server(tmp_path_factory.mktemp("mariadb"))}
     if MYSQL_COMMAND:
         running["mysql"] = mysql_server(MYSQL_COMMAND)
@@ -69,7 +69,7 @@ def servers(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Test
 
 @pytest.fixture(params=FLAVOURS)
 def server(request: pytest.FixtureRequest, servers: dict[str, TestServer]) -> TestServer:
-    """Each server in turn: a test that takes this runs on all of them."""
+    """Each server in turn: a test with this fixture runs on all of them."""
     return servers[request.param]
 
 
@@ -82,7 +82,7 @@ def database(server: TestServer) -> Iterator[Address]:
 
 @pytest.fixture
 def mariadb(servers: dict[str, TestServer]) -> Iterator[Address]:
-    """An empty database on one server, where it does not matter which."""
+    """An empty database on MariaDB, for tests to which the kind of server does not matter."""
     with servers["mariadb"].fresh_database() as address:
         yield address
 
@@ -97,7 +97,7 @@ def redis_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[PrivateRe
 
 @pytest.fixture
 def redis(redis_server: PrivateRedis, settings) -> Iterator[Redis]:
-    """A connection to the Redis of the live counters, which nobody else uses meanwhile."""
+    """A connection to the Redis of the live counters, for this test alone."""
     settings.REDIS_URL = redis_server.url
     live_progress.connection.cache_clear()
     yield live_progress.connection()
@@ -107,7 +107,7 @@ def redis(redis_server: PrivateRedis, settings) -> Iterator[Redis]:
 
 @pytest.fixture(scope="session")
 def stack_env(django_db_setup, tmp_path_factory: pytest.TempPathFactory) -> Stack:
-    """A way to run `manage.py` on the test's database; no process is started."""
+    """A function that runs `manage.py` on the test's database; no process is started."""
     return Stack(tmp_path_factory.mktemp("commands"))
 
 
@@ -125,6 +125,6 @@ def stack(processes: Stack) -> Stack:
 
 @pytest.fixture
 def no_workers() -> None:
-    """The stack's workers rest, from here to the next test that takes `stack`: this one takes the steps itself."""
+    """Stops the stack's workers until the next test with `stack`: this test takes the steps itself."""
     if Stack.started:
         Stack.started.stop_workers()

@@ -1,4 +1,4 @@
-"""Servers that files are picked up from, on loopback: HTTP, S3, SFTP and FTP, each a real one."""
+"""Real file servers on loopback for the tests of connections: HTTP, S3, SFTP and FTP."""
 
 import asyncio
 import hashlib
@@ -36,7 +36,7 @@ MODIFIED = "Sat, 21 Nov 2026 10:00:00 GMT"
 
 
 class WebFiles(ThreadingHTTPServer):
-    """Serves `files` by path, with ETags. `redirects` lead elsewhere, `sent` remembers what was asked and how.
+    """Serves `files` by path, with ETags. `redirects` lead elsewhere, `sent` records each request.
 
     `password`: what /closed/ wants as a header. Files below /broken/ end too early, below /chunked/ and /endless/ come
     without a length, those below /silent/ never.
@@ -102,7 +102,7 @@ class _WebRequest(BaseHTTPRequestHandler):
 
 
 def certificate_of_localhost(folder: Path) -> Path:
-    """For localhost, signed by itself, with its key."""
+    """A self-signed certificate for localhost, and its key."""
     key = ec.generate_private_key(ec.SECP256R1())
     name, now = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "localhost")]), datetime.now(UTC)
     made = (
@@ -222,7 +222,7 @@ class _SftpFiles(asyncssh.SFTPServer):
 
 
 class _SshAccount(asyncssh.SSHServer):
-    """Lets "me" in with the password "secret", or the key that is in `keys`."""
+    """Accepts the user "me" with the password "secret", or with a key in `keys`."""
 
     keys: list[asyncssh.SSHKey] = []
 

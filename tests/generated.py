@@ -1,7 +1,7 @@
-"""Files in random dialects, with bad rows at known lines, and what must become of every row of them.
+"""Generates files in random dialects with bad rows at known lines, and checks the result for every row.
 
-`python -m tests.generated 100000 --server mysql://root@127.0.0.1:3306/` loads as many, and stops at the first that does
-not come out right; `--first` is its seed.
+`python -m tests.generated 100000 --server mysql://root@127.0.0.1:3306/` loads this number of files and stops at the
+first wrong result; `--first` is the first seed.
 """
 
 import argparse
@@ -68,27 +68,27 @@ class Case:
 
 
 class _Writer:
-    """Writes records in a dialect; which marks a value needs, and which it has for no reason, is left to chance."""
+    """Writes records in a dialect, with required and with superfluous quotes and escapes, chosen at random."""
 
     def __init__(self, chance: random.Random, dialect: Dialect) -> None:
         self.chance, self.dialect = chance, dialect
 
     def word(self) -> str | None:
-        """A text that the dialect can write; None for NULL where it has a way to say so."""
+        """A text that the dialect can write; None for NULL if the dialect has a notation for it."""
         dialect = self.dialect
         letters = LETTERS if dialect.encoding != "iso8859-1" else LETTERS.replace("€", "")
         if dialect.quote or dialect.escape:
             letters += dialect.delimiter + '\n\r"'
         if self.chance.random() < 0.05 and (dialect.escape or dialect.unquoted_empty_is_null):
             return None
-        # Beside an escape nobody can tell the bare word from \\N: such a row is a bad one (docs/values.md).
+        # In a dialect with escapes, the bare word cannot be distinguished from \\N: its row is bad (docs/values.md).
         if self.chance.random() < 0.05 and not (dialect.escape and dialect.quote):
             return "NULL"
         text = "".join(self.chance.choice(letters) for _ in range(self.chance.randrange(9)))
         return text if dialect.quote or dialect.escape else self._without_marks(text)
 
     def _without_marks(self, text: str) -> str:
-        """Without quotes and escapes nothing that looks like a mark can stand in a value."""
+        """Without quotes and escapes, a value cannot contain special characters."""
         for mark in dict.fromkeys((*self.dialect.delimiter, "\n", "\r")):
             text = text.replace(mark, "")
         return text
@@ -118,7 +118,7 @@ class _Writer:
 
 
 def make_case(seed: int) -> Case:
-    """The case of that number: always the same."""
+    """The case with this seed, which is always the same."""
     chance = random.Random(seed)
     dialect = _dialect(chance)
     writer = _Writer(chance, dialect)
@@ -148,7 +148,7 @@ def make_case(seed: int) -> Case:
         rows,
         bad_lines,
         bad_records,
-        # About so many chunks: each costs a connection, so that more of them would only make fewer cases.
+        # About this number of chunks: each costs a connection, so more of them would mean fewer cases.
         chunk_bytes=1 + sum(map(len, data)) // chance.choice((1, 1, 2, 3, 6)),
         block_bytes=chance.choice((40, 300, 2**18)),
         rows_per_statement=chance.choice((1, 2, 7, 1000)),
@@ -243,7 +243,7 @@ class Bench:
             return cls(address, server, table, folder, method)
 
     def check(self, case: Case, name: str) -> None:
-        """Load the case and assert that all of it came out as the model says."""
+        """Load the case and assert that the result equals the model."""
         path = self.folder / "case.csv"
         path.write_bytes(case.preamble + case.data)
         rejects = self.folder / "rejects"
@@ -299,26 +299,26 @@ def main() -> None:
     parser.add_argument("--server", required=True, help="mysql://USER:PASSWORD@HOST:PORT/")
     parser.add_argument("--first", type=int, default=0, help="the first case's seed")
     parser.add_argument("--method", default="auto", choices=named("method").choices)
-    asked = parser.parse_args()
-    url = urlsplit(asked.server)
+    arguments = parser.parse_args()
+    url = urlsplit(arguments.server)
     address = Address(url.hostname or "", url.port or 3306, url.username or "root", url.password or "", "mysql")
-    database = f"millrace_generated_{asked.first}"
+    database = f"millrace_generated_{arguments.first}"
     with connect(address) as connection:
         execute(connection, f"DROP DATABASE IF EXISTS {database}")
         execute(connection, f"CREATE DATABASE {database}")
     with tempfile.TemporaryDirectory() as folder:
-        bench = Bench.on(replace(address, database=database), Path(folder), asked.method)
-        for seed in range(asked.first, asked.first + asked.cases):
+        bench = Bench.on(replace(address, database=database), Path(folder), arguments.method)
+        for seed in range(arguments.first, arguments.first + arguments.cases):
             try:
                 bench.check(make_case(seed), str(seed))
             except BaseException:
                 print(f"seed {seed}: {make_case(seed)}")
                 raise
             if seed % 1000 == 999:
-                print(f"{seed + 1 - asked.first:,} cases", flush=True)
+                print(f"{seed + 1 - arguments.first:,} cases", flush=True)
     with connect(address) as connection:
         execute(connection, f"DROP DATABASE {database}")
-    print(f"{asked.cases:,} cases came out right.")
+    print(f"{arguments.cases:,} cases passed.")
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Passwords of tests."""
+"""A fast password hasher for the tests."""
 
 from django.contrib.auth.hashers import PBKDF2PasswordHasher
 

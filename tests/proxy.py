@@ -1,4 +1,4 @@
-"""A TCP proxy that cuts the line at COMMIT: before it reaches the MySQL server, or before its answer comes back."""
+"""A TCP proxy that drops the connection at COMMIT: before it reaches the MySQL server, or before the answer returns."""
 
 import socket
 import threading

@@ -1,4 +1,4 @@
-"""A hostile MySQL server: signs anybody in, and answers statements with the request for a file of the client."""
+"""A hostile MySQL server: accepts every login, and answers statements by requesting a file of the client."""
 
 import socket
 import struct

@@ -1,4 +1,4 @@
-"""Imports that nobody ran, for what reads the history; they are gone again afterwards."""
+"""Generated imports for tests of the history; deleted afterwards."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager

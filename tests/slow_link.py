@@ -1,4 +1,4 @@
-"""A TCP line to a server with a delay each way and a limit of bytes a second, for what depends on the network."""
+"""A TCP link to a server with a delay each way and a limit of bytes a second, for tests that depend on the network."""
 
 import queue
 import socket
@@ -10,7 +10,7 @@ from contextlib import contextmanager, suppress
 
 @contextmanager
 def slow_line(host: str, port: int, *, delay: float, bytes_per_second: float) -> Iterator[int]:
-    """The port of a line to host:port: each byte arrives `delay` seconds later, at most so many of them a second."""
+    """The port of a link to host:port that delays each byte by `delay` seconds and limits the rate."""
     with socket.create_server(("127.0.0.1", 0)) as listener:
         threading.Thread(target=_serve, args=(listener, (host, port), delay, bytes_per_second), daemon=True).start()
         yield listener.getsockname()[1]
@@ -22,7 +22,7 @@ def _serve(listener: socket.socket, server: tuple[str, int], delay: float, rate:
             client, _ = listener.accept()
             upstream = socket.create_connection(server)
             for source, sink in ((client, upstream), (upstream, client)):
-                # A few pieces are on their way at once; whoever sends more waits, as a full window makes them.
+                # A few pieces are in flight at once; a sender of more waits, as with a full TCP window.
                 way: queue.Queue = queue.Queue(maxsize=16)
                 threading.Thread(target=_receive, args=(source, way, delay, rate), daemon=True).start()
                 threading.Thread(target=_deliver, args=(way, sink), daemon=True).start()

@@ -96,7 +96,7 @@ class Process:
 
 
 class Stack:
-    """Redis, a worker for loads, a worker for the rest, beat, and gunicorn once asked for."""
+    """Redis, a worker for loads, a worker for the rest, beat, and gunicorn on request."""
 
     started: ClassVar["Stack | None"] = None
 
@@ -131,7 +131,7 @@ class Stack:
         Stack.started = self
 
     def start_workers(self) -> None:
-        """Those that do not run."""
+        """The processes that do not run."""
         for process in (self.load_worker, self.control_worker, self.beat):
             if not process.popen:
                 process.start()

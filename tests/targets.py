@@ -1,4 +1,4 @@
-"""Servers that tests load into: the same face for a private MariaDB and for a MySQL that a command starts."""
+"""Servers that tests load into: one interface for a private MariaDB and for a MySQL that a command starts."""
 
 import os
 import signal
@@ -16,7 +16,7 @@ from importer.engine.mysql.connection import Address, connect, execute, fetch_al
 from importer.models import Target
 from scripts.servers import START_TIMEOUT, PrivateMariaDB
 
-# No test takes the power away, and a killed server's writes are with the system: nothing waits for the disk.
+# No test simulates a power failure, and the system keeps the writes of a killed server: no wait for the disk.
 UNSYNCED = ("--debug-no-sync", "--innodb-flush-method=nosync")
 MYSQL_TEST_PORT = os.environ.get("TEST_MYSQL_PORT", "23098")
 
@@ -65,7 +65,7 @@ def mysql_server(command: str) -> TestServer:
 
     def start() -> None:
         call("start")
-        # The command may take the log of the run before for this one's, and return before the server listens.
+        # The command may read the log of the previous run, and return before the server listens.
         deadline = time.monotonic() + START_TIMEOUT
         while not _answers(address):
             assert time.monotonic() < deadline, f"MySQL does not answer at {address}"
@@ -75,7 +75,7 @@ def mysql_server(command: str) -> TestServer:
         with connect(address) as connection:
             pid = int(Path(fetch_all(connection, "SELECT @@pid_file")[0][0]).read_text())
         os.kill(pid, signal.SIGKILL)
-        # Until its parent has waited for it, too: the command takes a zombie for a live server.
+        # Also wait until its parent has reaped it: the command treats a zombie as a live server.
         while Path(f"/proc/{pid}").exists():
             time.sleep(0.02)
 
@@ -102,4 +102,4 @@ def saved_target(address: Address, name: str = "warehouse") -> Target:
 
 
 def void(_: object) -> None:
-    """For a callable whose answer nobody wants."""
+    """Ignore the result of a callable."""

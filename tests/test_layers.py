@@ -1,4 +1,4 @@
-"""The order of the layers: each part of the code imports only parts above it, and nothing goes in circles."""
+"""Tests the order of the layers: each part of the code imports only parts above it, and there are no circles."""
 
 import ast
 from collections.abc import Iterator, Mapping, Sequence
@@ -24,7 +24,7 @@ DASHBOARD = [
     "connections", "channels", "urls", "apps",
 ]  # fmt: skip
 LAYERS = {"": WHOLE, "importer.engine": ENGINE, "importer": IMPORTER, "dashboard": DASHBOARD}
-# Imports against the order, each with the reason why it stays.
+# Allowed imports against the order, each with its reason.
 EXCEPTIONS: dict[tuple[str, str], str] = {}
 FOREIGN_TO_ENGINE = {"django", "celery", "kombu", "redis", "config", "dashboard"}
 NEVER_IN_PRODUCT = {"tests", "scripts", "bench"}
@@ -56,7 +56,7 @@ def imports(root: Path, folders: Sequence[str]) -> dict[str, set[str]]:
 
 
 def module_of(name: str, modules: Imports) -> str:
-    """The module that an imported name is, or is in; "" for a module of somebody else."""
+    """The module that an imported name is, or is in; "" for a module of a library."""
     while name and name not in modules:
         name = name.rpartition(".")[0]
     return name
@@ -90,7 +90,7 @@ def circles(modules: Imports) -> list[list[str]]:
     """Groups of modules that import each other, directly or by way of others (Tarjan, 1972)."""
     graph: dict[str, list[str]] = {}
     for module, target in edges(modules):
-        # A package's __init__ is loaded with each module in it; that it gathers them is no circle.
+        # A package's __init__ is loaded with each module in it, so importing its own modules is no circle.
         if not target.startswith(f"{module}.") and not module.startswith(f"{target}."):
             graph.setdefault(module, []).append(target)
     index: dict[str, int] = {}
@@ -172,7 +172,7 @@ def test_every_exception_is_still_needed(product):
 
 
 class TestOfTheCheckItself:
-    """An import that is put in against the order, or in a circle, is noticed."""
+    """The checks find an import against the order and a circle."""
 
     @pytest.fixture
     def tree(self, tmp_path: Path) -> Path:

@@ -1,4 +1,4 @@
-"""The limits of CONTRIBUTING.md: how many entries a folder has, how long files and functions are."""
+"""Tests the limits in CONTRIBUTING.md: entries of a folder, length of files and functions."""
 
 import ast
 from collections.abc import Iterator
@@ -37,7 +37,7 @@ def functions() -> Iterator[tuple[str, Function]]:
 
 
 def parameters(node: Function) -> int:
-    """How many parameters a call has to fill; not self and cls."""
+    """The number of parameters without self and cls."""
     names = [each.arg for each in (*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs)]
     return len([name for name in names if name not in ("self", "cls")])
 
