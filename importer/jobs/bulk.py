@@ -1,7 +1,7 @@
-"""Inserts and updates many rows of the application's database at once, without an object and a statement for each.
+"""Inserts and updates many rows of the application's database without a model object and a statement for each.
 
-Small chunks come by the ten thousand. Django's bulk_create() and update() compile and convert each of them again, which
-takes ten times as long as the database.
+A job can have tens of thousands of chunks. Django's bulk_create() and update() compile and convert each row again,
+which takes ten times as long as the database.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -14,7 +14,7 @@ Values = Mapping[str, Any]
 
 
 def insert_each(model: type[Model], rows: Sequence[Values]) -> None:
-    """Insert rows, the same fields given of each; what is not given gets its default."""
+    """Insert rows. All rows give the same fields; the other fields get their defaults."""
     fields = [field for field in model._meta.concrete_fields if not field.primary_key]
     left = {field.name: field.get_default() for field in fields if field.name not in rows[0]}
     shared, own = _split_shared(model, rows)
@@ -25,7 +25,10 @@ def insert_each(model: type[Model], rows: Sequence[Values]) -> None:
 
 
 def update_each(model: type[Model], rows: Mapping[int, Values], **guard: Any) -> None:
-    """Give each row, by its id, the values named, the same fields for all, if it still has those of `guard`."""
+    """Set the values of each row, given by its id, if the row still has the values of `guard`.
+
+    All rows give the same fields.
+    """
     shared, own = _split_shared(model, list(rows.values()))
     guards = _stored(model, guard)
     changed = ", ".join(f"{column} = %s" for column in [*shared, *map(_column, own)])
@@ -35,7 +38,7 @@ def update_each(model: type[Model], rows: Mapping[int, Values], **guard: Any) ->
 
 
 def _split_shared(model: type[Model], rows: Sequence[Values]) -> tuple[dict[str, Any], list["Field[Any, Any]"]]:
-    """What is the same in all rows, as _stored() has it, so that it is converted once; and the fields that differ."""
+    """The values that all rows share, as _stored() returns them, so that they are converted once; the other fields."""
     first, *others = rows
     same = {name: value for name, value in first.items() if all(row[name] == value for row in others)}
     return _stored(model, same), _fields(model, (name for name in first if name not in same))
@@ -51,14 +54,14 @@ def _fields(model: type[Model], names: Iterable[str]) -> list["Field[Any, Any]"]
 
 
 def _values(fields: Sequence["Field[Any, Any]"], row: Values) -> list[Any]:
-    """As the database keeps them."""
-    # The connection itself: what stands for it, django.db.connection, looks it up for each of its attributes.
+    """The row's values as the database stores them."""
+    # Not the proxy django.db.connection, which looks the connection up for each attribute.
     connection = connections[DEFAULT_DB_ALIAS]
     return [field.get_db_prep_save(row[field.name], connection) for field in fields]
 
 
 def _stored(model: type[Model], values: Values) -> dict[str, Any]:
-    """By column, as the database keeps them."""
+    """The values by quoted column name, as the database stores them."""
     fields = _fields(model, values)
     return dict(zip(map(_column, fields), _values(fields, values), strict=True))
 

@@ -22,7 +22,7 @@ from importer.preparation.prepare import PreparedImport, replan
 
 RETRIED = [Status.FAILED, Status.CANCELLED]
 
-# What a person is told of a state, where its name alone would not make a sentence.
+# The state in words, where its name alone does not fit the sentence.
 STATE_PHRASES: dict[str, str] = {
     Status.SUCCEEDED: "has succeeded",
     Status.FAILED: "has failed",
@@ -34,9 +34,9 @@ STATE_PHRASES: dict[str, str] = {
 def create(
     prepared: PreparedImport, user: User | None = None, rejects_of: ImportJob | None = None, trial: Trial | None = None
 ) -> ImportJob:
-    """Record an import as planned: of what another one rejected where that is known, or of a lab's trial.
+    """Create a job from a prepared import. It does nothing until start().
 
-    It waits until start().
+    `rejects_of` is the job whose reject file is imported; `trial` is the lab's trial that the job is for.
     """
     return ImportJob.objects.create(
         key=prepared.key,
@@ -63,7 +63,7 @@ def create(
 
 
 def start(job_id: int) -> None:
-    """Let workers have it: at once, or when the job that has the table has ended."""
+    """Let workers take the job: at once, or when the job that has the table ends."""
     queue.send(advance(job_id))
 
 
@@ -81,7 +81,7 @@ def resume(job_id: int) -> None:
 
 
 def cancel(job_id: int) -> None:
-    """End it: running loads are killed and rolled back, committed chunks stay, except in a staging table."""
+    """Cancel the job: running loads are killed and rolled back. Committed chunks stay, except in a staging table."""
     with transaction.atomic():
         active = [Status.WAITING, Status.LOADING, Status.PAUSED, Status.FINISHING]
         _request(job_id, "cancelled", active, Status.CANCELLING, step_failures=0)
@@ -90,19 +90,19 @@ def cancel(job_id: int) -> None:
 
 
 def could_leave_out(job: ImportJob) -> bool:
-    """Whether the job was stopped by rows that cannot go in, which a retry could leave out."""
+    """Whether the job was stopped by bad rows, which a retry could reject."""
     at_fault = (RowsRefused.__name__, RecordUnreadable.__name__)
     return job.options.on_error == "stop" and job.problem.get("kind") in at_fault
 
 
 def retry(job_id: int, *, leave_out: bool = False) -> None:
-    """Load what is not in yet of a job that failed or was cancelled, into the table as it is now.
+    """Load the rest of a job that failed or was cancelled, into the table as it is now.
 
-    `leave_out`: from now on without the rows that cannot go in, as if on_error had been `reject` from the start. A job
-    that has left out more rows than it may continues without its limits. A job that stages begins again, since its
-    staging table is gone; once its finishing step is done, it is only verified again.
+    `leave_out`: reject bad rows from now on, as if on_error had been `reject` from the start. A job that exceeded its
+    limit of rejects continues without limits. A job that stages begins again, since its staging table was dropped; if
+    its finishing step is done, it is only verified again.
 
-    Raises Problem if the job is in another state, or if something on the target stands in the way.
+    Raises Problem if the job is in another state, or for an obstacle on the target.
     """
     job = ImportJob.objects.select_related("target", "source").get(pk=job_id)
     if job.status in RETRIED and job.leftover:
@@ -125,7 +125,7 @@ def retry(job_id: int, *, leave_out: bool = False) -> None:
 
 
 def _retry_values(job: ImportJob, leave_out: bool) -> dict[str, Any]:
-    """What changes in a job that is to be tried again."""
+    """The values of the job that a retry changes."""
     if job.finished:
         return {}
     options = replace(_options_without_limits(job), on_error="reject") if leave_out else _options_without_limits(job)
@@ -145,19 +145,19 @@ def _retry_values(job: ImportJob, leave_out: bool) -> dict[str, Any]:
 
 
 def _without_copy(job: ImportJob) -> dict[str, Any]:
-    """The plain copy went with the job's end: the scan begins with making it again."""
+    """The values of a job without its working copy, which was removed at its end: the scan makes it again."""
     return {"plain_copy": "", "copied_bytes": 0, "scan_finished": False} if job.needs_copy else {}
 
 
 def _options_without_limits(job: ImportJob) -> Options:
-    """The job's options; without limits if these have ended it, or it would end at once again."""
+    """The job's options, without the limits of rejects if the job failed on them: it would fail again at once."""
     if job.problem.get("kind") != TooManyRejects.__name__:
         return job.options
     return replace(job.options, max_rejects=None, max_reject_percent=None)
 
 
 def set_parallelism(job_id: int, parallelism: int) -> None:
-    """Let at most so many chunks of the job be in flight from now on; 1 to 64."""
+    """Set the job's number of parallel chunks, 1 to 64. Raises Problem if the job cannot load that many at once."""
     if not 1 <= parallelism <= MOST_PARALLELISM:
         raise Problem(f"{parallelism} in parallel is not possible.", advice="Choose 1 to 64.")
     plan = ImportJob.objects.get(pk=job_id).plan
@@ -187,10 +187,10 @@ def set_parallelism(job_id: int, parallelism: int) -> None:
 
 
 def _request(job_id: int, word: str, old: list[Status], new: Status, **values: Any) -> None:
-    """Change the state as a person requested. Raises Problem if the job is in none of the `old` states."""
+    """Make the requested change of state. Raises Problem if the job is in none of the `old` states."""
     if not change(job_id, old, status=new, **values):
         now = ImportJob.objects.values_list("status", flat=True).get(pk=job_id)
         raise Problem(
             f"The import {STATE_PHRASES.get(now, f'is {now}')} and cannot be {word}.",
-            advice="Perhaps it was asked for twice; its page shows how it stands now.",
+            advice="Perhaps it was requested twice; its page shows its present state.",
         )

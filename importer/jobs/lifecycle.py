@@ -1,4 +1,4 @@
-"""Decides what comes next for a job, and ends it."""
+"""Decides the next step of a job, and ends the job."""
 
 from typing import Any
 from uuid import uuid4
@@ -31,7 +31,7 @@ from importer.models import Chunk, DiscoveredFile, ImportJob
 from importer.notifications import import_ended
 from importer.queue import Message
 
-# Steps during which a worker is at the target, or at the file.
+# Steps during which a worker uses the target or the file.
 RUNNING = (
     JobStep.SCANNING,
     JobStep.ARRANGING,
@@ -43,7 +43,7 @@ RUNNING = (
 
 
 def advance(job_id: int) -> list[Message]:
-    """Take the job as far as its state allows, and name the steps that workers must now take."""
+    """Advance the job as far as its state allows. Returns the messages for the steps that workers must take now."""
     with transaction.atomic():
         job = ImportJob.objects.select_for_update().select_related("target").get(pk=job_id)
         if job.status == Status.WAITING and _admit(job):
@@ -52,7 +52,7 @@ def advance(job_id: int) -> list[Message]:
             case Status.LOADING | Status.PAUSED if job.awaits_changes:
                 return _queue_step(job, "arrange", JobStep.ARRANGE_QUEUED)
             case Status.LOADING if job.stages and not (job.staged or job.finished):
-                # Types are read in the plain copy, which the scan makes.
+                # The types are read from the plain copy, which the scan makes.
                 return _scan_step(job) if job.awaits_copy else _queue_step(job, "stage", JobStep.STAGE_QUEUED)
             case Status.LOADING:
                 return [*_scan_step(job), *_load_steps(job), *_steps_after_load(job)]
@@ -70,7 +70,7 @@ def advance(job_id: int) -> list[Message]:
 
 
 def _wake_waiting(job: ImportJob) -> list[Message]:
-    """What waits for the end of this import: the lab whose trial it is, or a schedule's run."""
+    """Messages to those that wait for the end of this import: its lab, or its schedule runs."""
     if job.trial:
         return [Message("take_lab", job.trial.lab_id)]
     waiting = job.picked.filter(outcome=DiscoveredFile.Outcome.LOADING).values_list("run_id", flat=True)
@@ -78,7 +78,7 @@ def _wake_waiting(job: ImportJob) -> list[Message]:
 
 
 def _admit(job: ImportJob) -> bool:
-    """Claim the table: one job at a time per table, in the order they came."""
+    """Claim the table: one job at a time per table. False: another job has it."""
     try:
         with transaction.atomic():
             started = job.started_at or timezone.now()
@@ -90,7 +90,7 @@ def _admit(job: ImportJob) -> bool:
 
 
 def table_owner(job: ImportJob) -> ImportJob | None:
-    """The import that has the table for which this one waits; None if it does not wait."""
+    """The import that has the table, if this one waits for it; otherwise None."""
     if job.status != Status.WAITING:
         return None
     return ImportJob.objects.filter(table_claim=claim_of(job)).first()
@@ -105,7 +105,7 @@ def _load_steps(job: ImportJob) -> list[Message]:
 
 
 def _steps_after_load(job: ImportJob) -> list[Message]:
-    """All loaded: turn to the finishing step where there is one, else to the verification."""
+    """Once all chunks are loaded: start the finishing step if there is one, or else the verification."""
     if not job.scan_finished or job.chunks.filter(status__in=Chunk.NOT_LOADED).exists():
         return []
     finishing = job.stages and not job.finished
@@ -119,12 +119,12 @@ def _steps_after_load(job: ImportJob) -> list[Message]:
 
 
 def after_all_rows(job: ImportJob) -> ImportJob.Status:
-    """What follows when all rows are where they belong."""
+    """The status that follows when all rows are in the table."""
     return Status.INDEXING if job.unrestored or job.unchecked_json else Status.VERIFYING
 
 
 def _why_not_finish(job: ImportJob) -> Problem | None:
-    """What would end the job after all its rows are in the table: it is found now, while they are not."""
+    """The problem for which the job would fail after its finishing step; found before the rows are in the table."""
     balance = equation(job)
     if balance.balanced:
         return exceeded(job)
@@ -132,7 +132,7 @@ def _why_not_finish(job: ImportJob) -> Problem | None:
 
 
 def _queue_status_step(job: ImportJob, status: ImportJob.Status) -> list[Message]:
-    """Queue the one step that a state is about."""
+    """Queue the step that belongs to a status."""
     task, step = {
         Status.FINISHING: ("finish", JobStep.FINISH_QUEUED),
         Status.INDEXING: ("restore", JobStep.RESTORE_QUEUED),
@@ -142,16 +142,16 @@ def _queue_status_step(job: ImportJob, status: ImportJob.Status) -> list[Message
 
 
 def _queue_step(job: ImportJob, task: str, step: ImportJob.Step) -> list[Message]:
-    """Queue the job's own step unless a worker holds it."""
+    """Queue the job's step unless a worker holds one."""
     queued = ImportJob.objects.filter(step_is_free(), pk=job.pk).update(step=step, step_lease=lease_end())
     return [Message(task, job.pk)] if queued else []
 
 
 def queue_chunks(job: ImportJob, most: int = MOST_PARALLELISM) -> list[int]:
-    """Queue a chunk, with which a run begins, for each session that there is room for; their ids, at most so many.
+    """Queue the first chunk of a run for each free session. Returns the ids of these chunks, at most `most`.
 
-    There is room for the job's parallelism, and for the target's ceiling over all its jobs. Of an ordered job only the
-    first chunk that is not in may go, so that no row overtakes an earlier one.
+    Sessions are limited by the job's parallelism, and by the target's ceiling over all its jobs. Of an ordered job,
+    only the first chunk that is not loaded may be queued, so that no row overtakes an earlier one.
     """
     if job.needs_copy and not job.plain_copy:
         return []
@@ -173,21 +173,21 @@ def queue_chunks(job: ImportJob, most: int = MOST_PARALLELISM) -> list[int]:
 
 
 def pending(job: ImportJob) -> QuerySet[Chunk]:
-    """The chunks that may be claimed now; one that has failed waits a little for its next attempt."""
+    """The chunks that may be claimed now. A failed chunk may be claimed again after its backoff."""
     due = Q(lease=None) | Q(lease__lte=timezone.now())
     return job.chunks.filter(due, status=Chunk.Status.PENDING)
 
 
 def room_for_sessions(job: ImportJob) -> int:
-    """How many more workers may load the job's chunks; less than 0 if there are too many."""
-    flying = Chunk.objects.filter(status__in=Chunk.IN_FLIGHT, job__target=job.target_id)
-    # Each run is a worker that loads, or that was sent a message.
-    owners = [owner for owner, _ in flying.order_by().values_list("job_id", "run").distinct()]
+    """How many more workers may load the job's chunks; negative if there are too many."""
+    in_flight = Chunk.objects.filter(status__in=Chunk.IN_FLIGHT, job__target=job.target_id)
+    # Each run is one worker that loads, or a message to one.
+    owners = [owner for owner, _ in in_flight.order_by().values_list("job_id", "run").distinct()]
     return min(job.parallelism - owners.count(job.pk), job.target.ceiling - len(owners))
 
 
 def _end_when_idle(job: ImportJob) -> list[Message]:
-    """Failing becomes failed, cancelling cancelled, once no worker is at it and nothing is changed or left over."""
+    """End a failing or cancelling job once no worker works on it, its changes are undone and it is cleaned up."""
     busy = job.step in RUNNING and job.step_lease and job.step_lease > timezone.now()
     if busy or job.chunks.filter(status__in=Chunk.IN_FLIGHT).exists():
         return []
@@ -200,7 +200,7 @@ def _end_when_idle(job: ImportJob) -> list[Message]:
 
 
 def _end(job: ImportJob, old: Status, new: Status, **values: Any) -> list[Message]:
-    """End the job, give the table free, and let the next one have it."""
+    """End the job, release the table, and wake the next job that waits for it."""
     with transaction.atomic():
         if not change(job.pk, [old], status=new, table_claim=None, finished_at=timezone.now(), **NO_STEP, **values):
             return []
@@ -223,7 +223,7 @@ def planned_rows(job: ImportJob) -> dict[int, int]:
 
 
 def reopen(job: ImportJob, numbers: set[int]) -> None:
-    """Chunks thought loaded are not in the ledger (a fail-over lost them): load them again."""
+    """Load chunks again that were recorded as loaded and are not in the ledger: a fail-over has lost them."""
     with transaction.atomic():
         lost = job.chunks.filter(number__in=numbers, status=Chunk.Status.LOADED)
         sums = lost.aggregate(*(Sum(name, default=0) for name in (*COUNTS, "length")))
@@ -240,7 +240,7 @@ def reopen(job: ImportJob, numbers: set[int]) -> None:
 
 
 def _merged_kinds(job: ImportJob) -> dict[str, list[Kind]]:
-    """What the chunks that are in have counted, all together."""
+    """The reject reasons and notices of all loaded chunks, merged."""
     counted = list(job.chunks.filter(status=Chunk.Status.LOADED).values_list("reject_reasons", "notices"))
     return {
         "reject_reasons": merged((kind for reasons, _ in counted for kind in reasons), "rows"),
@@ -249,7 +249,7 @@ def _merged_kinds(job: ImportJob) -> dict[str, list[Kind]]:
 
 
 def step_failed(job: ImportJob, problem: Problem) -> list[Message]:
-    """The target did not let the job's own step be taken: try it again a little later, or end the job."""
+    """After a failure of the job's step: retry it after a backoff, or fail the job."""
     if problem.retryable and job.step_failures + 1 < settings.MAX_ATTEMPTS:
         return [Message("advance", job.pk, delay=backoff(job))]
     fail(job.pk, problem)
@@ -258,7 +258,7 @@ def step_failed(job: ImportJob, problem: Problem) -> list[Message]:
 
 
 def succeed(job_id: int) -> list[Message]:
-    """The ledger is whole: end the job, if its equation balances too."""
+    """End the job after its ledger was verified: succeeded if its equation balances and no limit is exceeded."""
     job = ImportJob.objects.select_related("source").get(pk=job_id)
     if problem := exceeded(job):
         fail(job_id, problem)
@@ -273,7 +273,7 @@ def succeed(job_id: int) -> list[Message]:
 
 
 def fail(job_id: int, problem: Problem) -> None:
-    """Something is wrong with the job as a whole: start no more chunks, and end when those in flight have."""
+    """Fail the job: start no more chunks, and end when those in flight have ended."""
     with transaction.atomic():
         active = [Status.LOADING, Status.PAUSED, Status.FINISHING, Status.INDEXING, Status.VERIFYING]
         if change(job_id, active, status=Status.FAILING, problem=problem.as_json()):
@@ -281,7 +281,7 @@ def fail(job_id: int, problem: Problem) -> None:
 
 
 def enforce_limits(job_id: int) -> None:
-    """Fail the job if it has left out more rows than it may; more chunks could only add to them."""
+    """Fail the job if it has rejected more rows than its limits allow."""
     problem = exceeded(ImportJob.objects.select_related("source").get(pk=job_id))
     if problem:
         fail(job_id, problem)

@@ -28,18 +28,18 @@ def write_record(job_id: int) -> None:
     """Write the record of a job that has ended. It replaces the record of an earlier try."""
     job = ImportJob.objects.select_related("target", "source").filter(pk=job_id, trial=None).first()
     if not (job and job.ended):
-        return  # A trial, whose figures its lab keeps; or the job was retried meanwhile.
+        return  # A trial, whose lab stores its figures; or the job was retried meanwhile.
     try:
         facts, details = _facts_and_details(job)
     except Exception:
-        # An empty record keeps the sweeper from trying it again and again.
+        # An empty record, so that the sweeper does not retry it for ever.
         log.exception("%s: its record stays empty", job)
         facts, details = {"job": job.pk}, {"reasons": [], "changed": [], "chunk_timings": {}}
     with transaction.atomic():
-        written, _ = JobRecord.objects.update_or_create(job=job, defaults=details)
-        written.facts.all().delete()
+        record, _ = JobRecord.objects.update_or_create(job=job, defaults=details)
+        record.facts.all().delete()
         JobFact.objects.bulk_create(
-            JobFact(name=name, record=written, number=number, text=text) for name, number, text in fact_values(facts)
+            JobFact(name=name, record=record, number=number, text=text) for name, number, text in fact_values(facts)
         )
         import_recorded(job)
 
@@ -69,8 +69,8 @@ def fact_values(facts: dict[str, Value]) -> Iterator[tuple[str, float | None, st
 def jobs_without_record(most: int = MOST_AT_ONCE) -> list[int]:
     """At most `most` jobs that have ended without a record, the latest first.
 
-    It could not be written when they ended, or they are from before there were records: then they lack what the plan
-    has kept of table and server since (planner/initial_conditions.py); `software` is the version that wrote it down.
+    Writing failed when they ended, or they are older than records: then they lack the initial conditions of table and
+    server, which newer plans store (planner/initial_conditions.py). `software` is the version that writes the record.
     """
     ended = ImportJob.objects.filter(status__in=ImportJob.ENDED, trial=None, record=None)
     return list(ended.order_by("-pk").values_list("pk", flat=True)[:most])

@@ -1,4 +1,4 @@
-"""Counted kinds of rejects and notices: merged, the commonest first, and never more than a page can show."""
+"""Merges counted kinds of rejects and notices, the most frequent first, at most MOST_KINDS."""
 
 from collections.abc import Iterable
 from typing import Any
@@ -6,7 +6,7 @@ from typing import Any
 # {"code", "column", "reason", "rows"} for rejects and skips, with "values" instead of "rows" for notices.
 Kind = dict[str, Any]
 
-# What becomes of rows: fields of both a job and a chunk.
+# The outcomes of rows: fields of both a job and a chunk.
 COUNTS = ("loaded_rows", "replaced_rows", "skipped_rows", "rejected_rows")
 
 MOST_KINDS = 200
@@ -16,7 +16,7 @@ OTHERS = "Other reasons"
 def merged(kinds: Iterable[Kind], amount: str) -> list[Kind]:
     """One entry for each (code, column, reason), its `amount` ("rows" or "values") summed, the greatest first.
 
-    What exceeds MOST_KINDS is added up in one last entry, so that no file makes a job's row in the database heavy.
+    Kinds beyond MOST_KINDS are summed in one last entry, which limits the size of a job's row in the database.
     """
     sums: dict[tuple[str, str, str], int] = {}
     for kind in kinds:
@@ -25,20 +25,20 @@ def merged(kinds: Iterable[Kind], amount: str) -> list[Kind]:
     others = sums.pop(("", "", OTHERS), 0)
     ordered = sorted(sums.items(), key=lambda item: (-item[1], item[0]))
     others += sum(count for _, count in ordered[MOST_KINDS:])
-    found = [_kind(key, amount, count) for key, count in ordered[:MOST_KINDS]]
-    return [*found, _kind(("", "", OTHERS), amount, others)] if others else found
+    entries = [_kind(key, amount, count) for key, count in ordered[:MOST_KINDS]]
+    return [*entries, _kind(("", "", OTHERS), amount, others)] if others else entries
 
 
 def by_reason(kinds: Iterable[Kind], amount: str) -> list[Kind]:
-    """The same for people: one entry for each (column, reason), whoever found it, with the code most of them have.
+    """One entry for each (column, reason), for people; its code is that of the first kind.
 
-    Some of them we refuse before they are sent, and some the server refuses, with a number of its own.
+    Rows with one reason can have two codes: Millrace's own, and the number of the server's error.
     """
-    found: dict[tuple[str, str], Kind] = {}
+    entries: dict[tuple[str, str], Kind] = {}
     for kind in kinds:
-        same = found.setdefault((kind["column"], kind["reason"]), {**kind, amount: 0})
-        same[amount] += kind[amount]
-    return sorted(found.values(), key=lambda kind: (kind["reason"] == OTHERS, -kind[amount]))
+        entry = entries.setdefault((kind["column"], kind["reason"]), {**kind, amount: 0})
+        entry[amount] += kind[amount]
+    return sorted(entries.values(), key=lambda kind: (kind["reason"] == OTHERS, -kind[amount]))
 
 
 def _kind(key: tuple[str, str, str], amount: str, count: int) -> Kind:

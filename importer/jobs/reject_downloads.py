@@ -1,8 +1,8 @@
-"""The rows that an import left out: where they lie, and the two files that people get of them.
+"""Makes the two files about rows that did not go in: the reject file and the file of reasons.
 
-The engine writes parts, one set for each chunk (importer.engine.parts): the original bytes of the rejected records, and
-an explaining CSV about rejected and skipped ones. Only parts of chunks that are in count: an attempt that failed may
-have left some too. They are kept as long as their job.
+The engine writes parts for each chunk (importer.engine.load.rejects): the original bytes of the rejected records, and a
+CSV with the reasons of rejected and skipped ones. Only the parts of loaded chunks are used: a failed attempt may have
+left some too. Parts are kept as long as their job.
 """
 
 import csv
@@ -29,13 +29,13 @@ HEADER = ("line", "byte_offset", "column", "value", "code", "reason")
 PIECE_BYTES = 2**20
 PACKED = (".gz", ".zst", ".zip")
 TEXT = (".csv", ".tsv", ".txt")
-LONGEST_NAME = 50  # characters, before what is added; a file's name has 255 bytes at most
+LONGEST_NAME = 50  # characters of the source's name; a file name has at most 255 bytes
 HEAD = "head"
 
 
 @dataclass(frozen=True)
 class ExplainedRow:
-    """One row of the explaining CSV: 1-based line and 0-based byte of the file, and why the row did not go in."""
+    """One row of the file of reasons: 1-based line and 0-based byte offset in the source, and the reason."""
 
     line: int
     byte_offset: int
@@ -50,7 +50,7 @@ def folder(job: ImportJob) -> Path:
 
 
 def make_folder(job: ImportJob) -> Path:
-    """The job's folder, with what stands before the data in the source: a reject file begins with it.
+    """Create the job's folder, with the source's bytes before the data, with which a reject file begins.
 
     Raises SourceProblem if the source is gone.
     """
@@ -64,9 +64,9 @@ def make_folder(job: ImportJob) -> Path:
 
 
 def reject_file(job: ImportJob) -> Iterator[bytes]:
-    """A file that loads as it is with the job's dialect: BOM and header as they were, then the rejected records.
+    """A file that can be loaded with the job's dialect: the source's BOM and header, then the rejected records.
 
-    Raises SourceProblem, before the first piece, if no row was rejected or the parts are not there any more.
+    Raises SourceProblem, before the first piece, if no row was rejected or the parts no longer exist.
     """
     parts = _parts(job, "rejects", Q(rejected_rows__gt=0))
     if not parts:
@@ -82,7 +82,7 @@ def reasons_file(job: ImportJob) -> Iterator[bytes]:
 
 
 def write_reject_file(job: ImportJob) -> Path | None:
-    """Put the reject file beside its parts, for somebody with a shell; None if no row was rejected."""
+    """Write the reject file into the job's folder, for the command line; None if no row was rejected."""
     if not job.rejected_rows:
         return None
     path = folder(job) / file_name(job, "rejects")
@@ -91,7 +91,7 @@ def write_reject_file(job: ImportJob) -> Path | None:
 
 
 def write_reasons_file(job: ImportJob) -> Path | None:
-    """The same for the explaining CSV; None if every row went in."""
+    """Write the file of reasons into the job's folder, for the command line; None if every row went in."""
     if not job.rejected_rows + job.skipped_rows:
         return None
     path = folder(job) / file_name(job, "reasons")
@@ -100,9 +100,9 @@ def write_reasons_file(job: ImportJob) -> Path | None:
 
 
 def as_source(job: ImportJob, user: User) -> SourceFile:
-    """The reject file as an upload of the user's, to be imported as it is; the same one while nobody has imported it.
+    """The reject file as an upload of the user. Returns the existing upload while it has not been imported.
 
-    Raises SourceProblem if there is no such row, or not any more, and DiskFull.
+    Raises SourceProblem as reject_file() does, and DiskFull.
     """
     path = write_reject_file(job)
     if not path:
@@ -121,18 +121,18 @@ def as_source(job: ImportJob, user: User) -> SourceFile:
 
 
 def first_rows(job: ImportJob, most: int) -> list[ExplainedRow]:
-    """The first rows of the explaining CSV in the order of the file, read from as few parts as that takes."""
-    found: list[ExplainedRow] = []
+    """The first rows of the file of reasons, in the order of the source; reads no more parts than needed."""
+    rows: list[ExplainedRow] = []
     for path in _paths(job, "csv", Q(rejected_rows__gt=0) | Q(skipped_rows__gt=0)):
         try:
             with path.open(encoding="utf-8", newline="") as part:
                 for row in csv.reader(part):
-                    found.append(ExplainedRow(int(row[0]), int(row[1]), *row[2:]))
-                    if len(found) == most:
-                        return found
+                    rows.append(ExplainedRow(int(row[0]), int(row[1]), *row[2:]))
+                    if len(rows) == most:
+                        return rows
         except FileNotFoundError:
-            return found
-    return found
+            return rows
+    return rows
 
 
 def file_name(job: ImportJob, kind: str) -> str:
@@ -146,7 +146,7 @@ def file_name(job: ImportJob, kind: str) -> str:
 
 
 def remove_orphans() -> int:
-    """Remove the folders of jobs that are not there any more; how many."""
+    """Remove the folders of jobs that no longer exist. Returns their number."""
     if not settings.REJECTS_DIR.is_dir():
         return 0
     names = [each.name for each in settings.REJECTS_DIR.iterdir() if _is_key(each.name)]
@@ -173,7 +173,7 @@ def _nothing_rejected(job: ImportJob) -> SourceProblem:
 
 
 def _existing(job: ImportJob, parts: list[Path]) -> list[Path]:
-    """The parts themselves. Raises SourceProblem if one of them was removed."""
+    """The parts, unchanged. Raises SourceProblem if one of them was removed."""
     missing = [path.name for path in parts if not path.exists()]
     if missing:
         raise SourceProblem(
@@ -205,7 +205,7 @@ def _with_header(pieces: Iterator[bytes]) -> Iterator[bytes]:
 
 
 def _replace(path: Path, pieces: Iterator[bytes] | list[bytes]) -> None:
-    """Write a file so that nobody ever sees half of it."""
+    """Write a file atomically: readers see the old file or the whole new one."""
     temporary = path.with_name(f"{path.name}.{uuid4().hex}.tmp")
     with temporary.open("wb") as out:
         for piece in pieces:

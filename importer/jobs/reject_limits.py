@@ -1,4 +1,4 @@
-"""How many rows may be left out of an import, and what is said when there are more."""
+"""The limit of a job's rejected rows, and the problem of a job that exceeds it."""
 
 import math
 
@@ -11,10 +11,10 @@ MOST_REASONS = 3
 
 
 def most_rejects(job: ImportJob) -> int | None:
-    """The most rows that the job may leave out in all; None if there is no limit.
+    """The most rows that the job may reject; None if there is no limit.
 
-    A share of the rows is taken of all that the file can have: while the scan goes on, every byte to come may be a row.
-    So whatever is above it is above it for certain.
+    A percentage is taken of the most rows that the file can have: during the scan, each byte not yet scanned counts as
+    a row. So the limit is never exceeded too early.
     """
     options = job.options
     limits = []
@@ -26,7 +26,7 @@ def most_rejects(job: ImportJob) -> int | None:
 
 
 def exceeded(job: ImportJob) -> TooManyRejects | None:
-    """What to say if the job has left out more rows than it may."""
+    """The problem of a job that has rejected more rows than allowed; None if it has not."""
     most = most_rejects(job)
     if most is None or job.rejected_rows <= most:
         return None
@@ -39,11 +39,11 @@ def exceeded(job: ImportJob) -> TooManyRejects | None:
 
 
 def _advice(job: ImportJob) -> str:
-    """A wrong way to read one column is what makes most rows bad."""
+    # Most often, many bad rows come from one column that is read in a wrong way.
     worst = next(iter(by_reason(job.reject_reasons, "rows")), {"column": ""})["column"]
     return (
         f"Look at the rows that did not go in.{on_reading(worst)} If they are to be left out, go on without the"
-        " limit; if not, mend the file, or change the table."
+        " limit; if not, correct the file, or change the table."
     )
 
 
@@ -54,12 +54,12 @@ def _most_rows(job: ImportJob) -> int:
 
 def _limit(job: ImportJob) -> str:
     options = job.options
-    said = []
+    limits = []
     if options.max_rejects is not None:
-        said.append(f"{options.max_rejects:,}" if options.max_rejects else "none")
+        limits.append(f"{options.max_rejects:,}" if options.max_rejects else "none")
     if options.max_reject_percent is not None:
-        said.append(f"{options.max_reject_percent:g} %")
-    return f"at most {' or '.join(said)}"
+        limits.append(f"{options.max_reject_percent:g} %")
+    return f"at most {' or '.join(limits)}"
 
 
 def _commonest(job: ImportJob) -> str:

@@ -1,4 +1,4 @@
-"""What a job amounts to: its equation and its report. Changes nothing."""
+"""A job's equation and its report as JSON. Changes nothing."""
 
 from pathlib import Path
 from typing import Any
@@ -9,14 +9,14 @@ from importer.models import ImportJob
 
 
 def equation(job: ImportJob) -> Equation:
-    """The rows of the file against what became of them."""
+    """The rows of the file, and how many were loaded, replaced, skipped and rejected."""
     return Equation(job.scanned_rows, job.loaded_rows, job.replaced_rows, job.skipped_rows, job.rejected_rows)
 
 
 def report(job: ImportJob, rejects_file: Path | None = None, reasons_file: Path | None = None) -> dict[str, Any]:
-    """What `import_csv --json` prints: a contract. Seconds are ImportJob.step_seconds.
+    """The output of `import_csv --json`, a contract. Seconds are ImportJob.step_seconds.
 
-    The two files are where the rejected rows, and the reasons of all that did not go in, have been put.
+    `rejects_file` has the rejected rows, `reasons_file` the reasons of all rejected and skipped rows.
     """
     return {
         "job": job.pk,

@@ -28,9 +28,9 @@ from importer.queue import Message
 # The most bytes and chunks of a run: about what loads in five seconds.
 RUN_BYTES = 128 * MIB
 RUN_CHUNKS = 500
-# A chunk of this size is loaded about as soon as another worker could have begun with it.
+# A chunk of up to this size loads about as fast as another worker could begin with it.
 SHORT_BYTES = MIB
-# Shares that are left to each session when a run is claimed, so that no run is the last one for long.
+# A run takes at most 1/SHARES_LEFT of a session's share of the rest, so that all sessions end at about the same time.
 SHARES_LEFT = 2
 
 
@@ -72,7 +72,7 @@ def claim_run(chunk_id: int) -> ChunkRun | None:
 
 
 def claim_next_run(run: ChunkRun) -> ChunkRun | None:
-    """The run that comes after a finished one, for its worker; None if there is none, or if another job waits."""
+    """The next run for a worker that has finished `run`; None if there is none, or if other work waits for workers."""
     if _other_work_waits(run.job):
         return None
     with transaction.atomic():
@@ -82,10 +82,10 @@ def claim_next_run(run: ChunkRun) -> ChunkRun | None:
 
 
 def extend_run(run: ChunkRun, last: int, connection_id: int) -> list[Chunk]:
-    """Claim what comes after chunk number `last`, with which a run would end, while that one loads on the connection.
+    """Extend a run while its last chunk, number `last`, loads on the connection. Returns the claimed chunks.
 
-    None where claim_next_run() would give none, or where so little is left that each session must take what it gets to,
-    unless that is short.
+    Empty if the worker may not stay with the job. Near the end of the file, when a session's share is small, at most
+    one chunk, of up to SHORT_BYTES.
     """
     with transaction.atomic():
         if not _may_continue(run.job):
@@ -95,7 +95,7 @@ def extend_run(run: ChunkRun, last: int, connection_id: int) -> list[Chunk]:
 
 
 def should_continue(run: ChunkRun) -> bool:
-    """Whether a run may go on with all that it has claimed: nobody waits for its worker, or for chunks to load."""
+    """Whether a run may keep its remaining chunks. False: other work waits, or a free session has nothing to load."""
     with transaction.atomic():
         if not _may_continue(run.job):
             return False
@@ -103,7 +103,7 @@ def should_continue(run: ChunkRun) -> bool:
 
 
 def _may_continue(job: ImportJob) -> bool:
-    """Whether a worker may stay with the job, which is read again and locked."""
+    """Whether a worker may stay with the job. Reads the job again and locks its row."""
     if _other_work_waits(job):
         return False
     changing = ["status", "parallelism"]
@@ -112,7 +112,7 @@ def _may_continue(job: ImportJob) -> bool:
 
 
 def _other_work_waits(job: ImportJob) -> bool:
-    """Whether workers that load are waited for by something else than the job's chunks."""
+    """Whether loading workers are needed for another job's chunks, or for a finishing or restoring step."""
     others = Chunk.objects.filter(status=Chunk.Status.QUEUED).exclude(job=job)
     steps = (JobStep.FINISH_QUEUED, JobStep.RESTORE_QUEUED)
     return others.exists() or ImportJob.objects.filter(step__in=steps).exists()
@@ -131,21 +131,21 @@ def _claim(chunks: QuerySet[Chunk], key: UUID, connection_id: int | None = None)
 
 def _claimed(job: ImportJob, key: UUID, last: int = -1) -> list[Chunk]:
     """The run's chunks after number `last`, in the file's order."""
-    mine = job.chunks.filter(status=Chunk.Status.LOADING, run=key, number__gt=last)
-    return list(mine.order_by("number").only("job_id", "number", "attempt", *RANGE))
+    claimed = job.chunks.filter(status=Chunk.Status.LOADING, run=key, number__gt=last)
+    return list(claimed.order_by("number").only("job_id", "number", "attempt", *RANGE))
 
 
 def _next_chunks(job: ImportJob, last: int, size: int = 0) -> QuerySet[Chunk]:
-    """The chunks after number `last` that go into one run with the `size` bytes up to it.
+    """The pending chunks after number `last` that belong into one run with the `size` bytes before them.
 
-    Where the order matters, no gap lies between them.
+    Without gaps between them if the job is ordered.
     """
     ordered = job.plan_json.get("ordered")
     after = pending(job).filter(number__gt=last)
-    found = list(after.order_by("number").values_list("number", "offset", "length")[: RUN_CHUNKS - 1])
-    most = _most_bytes(job, found[0][1], size) if found else 0
-    for number, _, length in found:
-        # To end a run and begin another one would take longer than this chunk.
+    candidates = list(after.order_by("number").values_list("number", "offset", "length")[: RUN_CHUNKS - 1])
+    most = _most_bytes(job, candidates[0][1], size) if candidates else 0
+    for number, _, length in candidates:
+        # Ending a run and starting another would take longer than loading this chunk.
         one_more = not size and length <= SHORT_BYTES
         size += length
         if (size > most and not one_more) or (ordered and number != last + 1):
@@ -155,10 +155,10 @@ def _next_chunks(job: ImportJob, last: int, size: int = 0) -> QuerySet[Chunk]:
 
 
 def _most_bytes(job: ImportJob, offset: int, size: int) -> int:
-    """The most bytes of a run: a share of what is left from `offset` on, and of the `size` bytes that it has already.
+    """The most bytes of a run: a session's share of the bytes from `offset` on and of the run's own `size` bytes.
 
-    Chunks are claimed in the file's order, so that nobody has claimed what lies behind `offset`; but after some were
-    given back, which makes the share larger than it should be.
+    Chunks are claimed in the file's order, so the bytes after `offset` are unclaimed. If chunks were released, some of
+    them are claimed already, and the share is a little too large.
     """
     left = size + job.read_size - offset
     return min(RUN_BYTES, left // (SHARES_LEFT * job.parallelism))
@@ -184,7 +184,7 @@ def is_loading(job_id: int) -> bool:
 
 
 def record_loaded(run: ChunkRun, loaded: Sequence[LoadedChunk]) -> None:
-    """Count, once, what became of the rows of chunks that are committed; too many rejects end the job."""
+    """Record committed chunks and add their counts to the job, once. Too many rejects fail the job."""
     with transaction.atomic():
         held = set(_held(run).select_for_update().values_list("pk", flat=True))
         counted = [each for each in loaded if each.chunk.pk in held]
@@ -196,7 +196,7 @@ def record_loaded(run: ChunkRun, loaded: Sequence[LoadedChunk]) -> None:
 
 
 def _chunk_values(loaded: LoadedChunk) -> dict[str, Any]:
-    """What a chunk keeps of its load."""
+    """The values of a chunk after its load."""
     outcome = loaded.outcome
     return {
         "status": Chunk.Status.LOADED,
@@ -224,7 +224,7 @@ def _add_to_job(job_id: int, counted: list[LoadedChunk]) -> None:
 
 
 def _add_kinds(job_id: int, reasons: list[Kind], notices: list[Kind]) -> None:
-    """Add to what the job has counted. The caller's update holds its row, so that nobody else adds meanwhile."""
+    """Merge reasons and notices into the job's. The caller's update has locked its row, so no worker interferes."""
     job = ImportJob.objects.get(pk=job_id)
     job.reject_reasons = merged([*job.reject_reasons, *reasons], "rows")
     job.notices = merged([*job.notices, *notices], "values")
@@ -241,29 +241,29 @@ def release_chunks(run: ChunkRun, untouched: list[Chunk]) -> None:
 
 
 def record_cancelled(run: ChunkRun, chunk: Chunk) -> None:
-    """The chunk's load was ended because the job is being cancelled; nothing of it was kept."""
+    """Make the chunk pending after its load was ended by a cancel, with all its rows rolled back."""
     _held(run).filter(pk=chunk.pk).update(status=Chunk.Status.PENDING, lease=None)
     touch(run.job.pk)
 
 
 def record_failed(run: ChunkRun, chunk: Chunk, problem: Problem) -> list[Message]:
-    """The chunk's load failed: queue it again after a backoff, or fail the job."""
-    mine = _held(run).filter(pk=chunk.pk)
+    """After a failure of the chunk's load: retry it after a backoff, or fail the job."""
+    held = _held(run).filter(pk=chunk.pk)
     if problem.retryable and chunk.attempt < settings.MAX_ATTEMPTS:
         delay = backoff_seconds(chunk.attempt - 1)
         again_at = timezone.now() + timedelta(seconds=delay)
-        mine.update(status=Chunk.Status.PENDING, lease=again_at, problem=problem.as_json())
+        held.update(status=Chunk.Status.PENDING, lease=again_at, problem=problem.as_json())
         touch(run.job.pk)
         return [Message("advance", run.job.pk, delay=delay)]
-    if mine.update(status=Chunk.Status.FAILED, lease=None, finished_at=timezone.now(), problem=problem.as_json()):
+    if held.update(status=Chunk.Status.FAILED, lease=None, finished_at=timezone.now(), problem=problem.as_json()):
         fail(run.job.pk, problem)
     return []
 
 
 def fall_back(run: ChunkRun, chunk: Chunk, plan: ImportPlan) -> list[Message]:
-    """The server refused the method of the run's plan: the job goes on with `plan`, and the chunk is to be loaded.
+    """After the server refused the method of the run's plan: continue the job with `plan`, and make the chunk pending.
 
-    Nothing of the chunk was kept. Of several workers that find this out, the first one's plan counts.
+    The chunk's rows were rolled back. If several workers do this, the first one's plan is used.
     """
     old = run.job.plan.statements.method
     with transaction.atomic():

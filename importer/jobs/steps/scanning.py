@@ -30,19 +30,19 @@ def renew_copy(job: ImportJob, copied_bytes: int) -> bool:
 
 
 def record_copy(job: ImportJob, name: str, size: int) -> bool:
-    """The plain copy is whole, `size` bytes. False as for renew_copy()."""
+    """Record the finished working copy of `size` bytes. False as for renew_copy()."""
     job.plain_copy, job.plain_size = name, size
     return _renew(job, plain_copy=name, plain_size=size)
 
 
 def record_unsorted(job: ImportJob, plan: ImportPlan) -> bool:
-    """The file's order is kept after all, as this plan says. False as for renew_copy()."""
+    """Record the plan of a job whose file is not sorted after all. False as for renew_copy()."""
     job.plan_json = plan_to_json(plan)
     return _renew(job, plan_json=job.plan_json)
 
 
 def add_chunks(job: ImportJob, ranges: list[ChunkRange]) -> bool:
-    """Record what the scan has found, and renew its lease. False: another worker scans now, or the job is ending."""
+    """Record the chunks that the scan found, and renew its lease. False as for renew_copy()."""
     end = ranges[-1].offset + ranges[-1].length
     with transaction.atomic():
         rows = sum(each.rows for each in ranges)
@@ -58,7 +58,7 @@ def scanned_rows(job: ImportJob) -> int:
 
 
 def finish_scan(job: ImportJob, size: int) -> None:
-    """The whole file is scanned, `size` bytes: now a share of its rows is a number."""
+    """Record the end of the scan of `size` bytes. Limits in percent are exact from now on, and are enforced."""
     with transaction.atomic():
         held_step(job).filter(step=JobStep.SCANNING).update(
             scan_finished=True,

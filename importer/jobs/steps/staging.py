@@ -16,7 +16,7 @@ from importer.jobs.transitions import NO_STEP, STEP, JobStep, Status, backoff, c
 from importer.models import ImportJob
 from importer.queue import Message
 
-# How long the staging table of a job that has ended waits for the next look at a server that did not answer.
+# Time until the next try to drop the staging table of a job that has ended, after the server did not answer.
 CLEAN_AGAIN = timedelta(minutes=10)
 
 NOT_DONE = (Status.FAILING, Status.CANCELLING, Status.FAILED, Status.CANCELLED)
@@ -32,13 +32,13 @@ def claim_stage(job_id: int) -> ImportJob | None:
 
 
 def record_types(job: ImportJob, table: NewTable, plan: ImportPlan) -> bool:
-    """The whole file was read: the new table's types are final. False: another worker has the step."""
+    """Record the final types of the new table, after the whole file was read. False: another worker has the step."""
     mine = held_step(job).filter(step=JobStep.STAGING)
     return bool(mine.update(new_table_json=to_json(table), plan_json=plan_to_json(plan), version=F("version") + 1))
 
 
 def record_staged(job: ImportJob, digest: str) -> bool:
-    """The staging table is made, with that Table.digest. False: another worker has the step, or the job is ending."""
+    """Record the staging table, with its Table.digest. False: another worker has the step, or the job is ending."""
     plan = {**job.plan_json, "table_digest": digest}
     mine = held_step(job).filter(step=JobStep.STAGING, status__in=[Status.LOADING, Status.PAUSED])
     return bool(mine.update(staged=True, plan_json=plan, step_failures=0, version=F("version") + 1, **NO_STEP))
@@ -55,7 +55,7 @@ def renew_step(job: ImportJob, connection_id: int | None) -> bool:
 
 
 def is_step_wanted(job: ImportJob) -> bool:
-    """Whether the step is still wanted from this attempt; changes nothing."""
+    """Whether the step is still wanted from this attempt. Only reads."""
     return _wanted(job).exists()
 
 
@@ -69,11 +69,10 @@ def staged_rows(job: ImportJob) -> int:
 
 
 def record_finished(job: ImportJob, tally: Tally, index_seconds: float = 0) -> bool:
-    """The rows are where they belong: count what became of them, and turn to the verification.
+    """Record the finishing step: all rows are in the table, `tally` counts their outcomes, and verification follows.
 
-    `index_seconds`: how long it took to put back the keys of the staging table.
-
-    Also for a job that was failing or being cancelled, or had ended so, when that was found out.
+    `index_seconds`: the time to build the keys of the staging table. Also for a job that is failing or being
+    cancelled, or has ended in that way, whose finishing step turns out to be committed.
     """
     mine = held_step(job).filter(status__in=[Status.FINISHING, *NOT_DONE])
     return bool(
@@ -104,7 +103,7 @@ def claim_clean(job_id: int) -> ImportJob | None:
 
 
 def record_clean(job: ImportJob) -> None:
-    """No staging table of the job is on the target any more; if it is not finished, nothing of it is."""
+    """Record that the job has no staging table on the target any more; unless it is finished, its counts become 0."""
     gone: dict[str, Any] = {"leftover": False, "staged": False, "step_failures": 0, "version": F("version") + 1}
     held_step(job).update(**gone, **NO_STEP)
     nothing = dict.fromkeys(("loaded_rows", "replaced_rows", "skipped_rows", "committed_bytes"), 0)
@@ -112,7 +111,7 @@ def record_clean(job: ImportJob) -> None:
 
 
 def cleaning_failed(job: ImportJob) -> list[Message]:
-    """The target does not answer. A job that has tried often enough ends, and is tried again now and then."""
+    """After a failure to clean up: retry after a backoff, or every CLEAN_AGAIN if the job has ended."""
     again = {"step": JobStep.CLEAN_QUEUED, "step_lease": timezone.now() + CLEAN_AGAIN, "step_connection_id": None}
     if not held_step(job).filter(status__in=ImportJob.ENDED).update(**again):
         return [Message("advance", job.pk, delay=backoff(job))]

@@ -1,4 +1,4 @@
-"""The table backup, which mode replace keeps: restores it under its own name, or drops it."""
+"""The table backup of mode replace: restores it under its old name, or drops it."""
 
 from collections.abc import Callable
 from typing import Any
@@ -16,7 +16,7 @@ from importer.models import ImportJob
 
 
 def record_backup(job: ImportJob) -> None:
-    """Read from the target which of the job's tables are there, and record name, rows and bytes of the backup."""
+    """Read from the target which of the job's tables exist, and record name, rows and bytes of the backup."""
     key, schema = str(job.key), job.schema_name
     undone = staging.undone_name(key)
     with connect(job.target.address) as connection:
@@ -46,9 +46,9 @@ def why_no_restore(job: ImportJob) -> str:
 
 
 def restore(job_id: int) -> None:
-    """Give the old table its name back, in one instant; the job's own table is kept in its place.
+    """Give the old table its name back atomically; the job's table becomes the backup.
 
-    Raises Problem if it cannot be, or if another job is at work on the table.
+    Raises Problem if that is not possible, or if another job uses the table.
     """
     job = _hold(job_id, why_no_restore, claim=True)
     try:
@@ -59,7 +59,7 @@ def restore(job_id: int) -> None:
 
 
 def drop_backup(job_id: int) -> None:
-    """Drop the table that the job has kept. Raises Problem if there is none."""
+    """Drop the job's table backup. Raises Problem if there is none."""
     job = _hold(job_id, lambda job: "" if job.kept_table and job.ended else "No table of it is kept.", claim=False)
     try:
         with connect(job.target.address) as connection:
@@ -69,11 +69,11 @@ def drop_backup(job_id: int) -> None:
 
 
 def _hold(job_id: int, why_not: Callable[[ImportJob], str], claim: bool) -> ImportJob:
-    """The job, held for a change of its kept table, and with it the target's table if `claim`."""
+    """The job, locked for a change of its backup; with `claim`, the target's table is claimed, too."""
     job = ImportJob.objects.select_related("target").get(pk=job_id)
     why = why_not(job) or _hold_now(job, claim)
     if why:
-        raise Problem(why, where=f"import {job_id}", advice="Its page shows how it stands now.")
+        raise Problem(why, where=f"import {job_id}", advice="Its page shows its present state.")
     return job
 
 
@@ -89,12 +89,12 @@ def _hold_now(job: ImportJob, claim: bool) -> str:
 
 
 def release_backup(job: ImportJob) -> None:
-    """Record the tables that are there, and release job and table. If the server is away, the sweeper does so later."""
+    """Record the job's existing tables, and release job and table. If the server is away, the sweeper does so later."""
     record_backup(job)
     ImportJob.objects.filter(pk=job.pk, step=JobStep.KEEPING).update(table_claim=None, **NO_STEP)
 
 
 def pending_backups() -> list[ImportJob]:
     """Jobs whose backup was being restored or dropped when the process or the server went away."""
-    late = ImportJob.objects.filter(step=JobStep.KEEPING, step_lease__lte=timezone.now())
-    return list(late.select_related("target"))
+    expired = ImportJob.objects.filter(step=JobStep.KEEPING, step_lease__lte=timezone.now())
+    return list(expired.select_related("target"))

@@ -1,6 +1,6 @@
 """Temporary changes on the target: claims and results of the steps that make them and restore the target.
 
-A job does not end before everything is restored; that is tried without limit.
+A job does not end before everything is restored; restoring is retried without limit.
 """
 
 from dataclasses import asdict
@@ -22,22 +22,22 @@ def claim_target_change(job_id: int) -> ImportJob | None:
     return claim_step(job_id, JobStep.ARRANGE_QUEUED, JobStep.ARRANGING)
 
 
-def record_planned_changes(job: ImportJob, arrangement: TemporaryChanges) -> bool:
+def record_planned_changes(job: ImportJob, changes: TemporaryChanges) -> bool:
     """Record the changes before they are made. False: another worker has the step, or the job is ending."""
     mine = held_step(job).filter(step=JobStep.ARRANGING, status__in=[Status.LOADING, Status.PAUSED])
-    values = to_json(arrangement)
+    values = to_json(changes)
     unchecked = {"unchecked_json": values["foreign_keys"]} if values["foreign_keys"] else {}
     return bool(mine.update(arrangement_json=values, unrestored=True, version=F("version") + 1, **unchecked))
 
 
 def record_applied_changes(job: ImportJob) -> bool:
-    """All changes are made, so chunks may load. False: another worker has the step."""
+    """Record that all changes are made, so that chunks may load. False: another worker has the step."""
     mine = held_step(job).filter(step=JobStep.ARRANGING)
     return bool(mine.update(arranged=True, step_failures=0, version=F("version") + 1, **NO_STEP))
 
 
 def record_unchanged(job: ImportJob, reason: Reason) -> bool:
-    """Nothing is changed, for this reason, and chunks may load. False: another worker has the step."""
+    """Record that nothing is changed, for this reason, so that chunks may load. False: another worker has the step."""
     plan = {**job.plan_json, "arrangement": None, "reasons": [*job.plan_json["reasons"], asdict(reason)]}
     mine = held_step(job).filter(step=JobStep.ARRANGING)
     return bool(
@@ -70,9 +70,9 @@ def owns_target_change(job: ImportJob) -> bool:
 
 
 def record_restored(job: ImportJob, seconds: float, problem: Problem | None) -> bool:
-    """Everything is restored, which took `seconds`. False: another worker has the step.
+    """Record that everything is restored, which took `seconds`. False: another worker has the step.
 
-    `problem`: the table has rows that a foreign key would have refused, so the job cannot succeed.
+    `problem`: the table has rows that violate a foreign key, so the job fails.
     """
     done: dict[str, Any] = {
         "unrestored": False,
@@ -94,11 +94,11 @@ def _merged_problems(job: ImportJob, problem: Problem) -> dict[str, Any]:
     """The job's own problem, with the new one added to its advice."""
     if not job.problem:
         return problem.as_json()
-    return {**job.problem, "advice": f"{job.problem['advice']} Besides: {problem}".strip()}
+    return {**job.problem, "advice": f"{job.problem['advice']} In addition: {problem}".strip()}
 
 
 def restore_failed(job: ImportJob, problem: Problem) -> list[Message]:
-    """The target could not be restored now. It is tried again without limit; the page shows the obstacle."""
+    """After a failure to restore the target: store the obstacle, which the page shows, and retry without limit."""
     delay = backoff(job)
     held_step(job).update(obstacle=problem.as_json())
     return [Message("advance", job.pk, delay=delay)]
