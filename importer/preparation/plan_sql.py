@@ -1,4 +1,4 @@
-"""The exact SQL of a plan, by when it runs: for the command line and the pages."""
+"""The exact SQL of a plan, in the order of execution, for the command line and the pages."""
 
 from collections.abc import Iterator
 

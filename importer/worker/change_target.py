@@ -23,7 +23,7 @@ log = logging.getLogger(__name__)
 
 
 def change_target_job(job_id: int, then: FollowUp) -> None:
-    """Record the changes and make them; or leave the target unchanged if the server refuses."""
+    """Record the temporary changes and make them; or leave the target unchanged if the server refuses."""
     job = jobs.claim_target_change(job_id)
     if not job:
         return
@@ -40,20 +40,20 @@ def change_target_job(job_id: int, then: FollowUp) -> None:
 def _change_target(job: ImportJob, connection: Connection) -> None:
     planned, key = job.plan.temporary_changes, str(job.key)
     assert planned
-    # The record of an earlier attempt counts: the table may be changed already.
-    settled = job.temporary_changes
+    # Use the record of an earlier attempt, which may have changed the table already.
+    changes = job.temporary_changes
     try:
-        if not settled:
-            settled = temporary_changes.confirm(connection, planned)
-            if not jobs.record_planned_changes(job, settled):
+        if not changes:
+            changes = temporary_changes.confirm(connection, planned)
+            if not jobs.record_planned_changes(job, changes):
                 jobs.release_step(job)
                 return
-        temporary_changes.record(connection, key, settled)
-        temporary_changes.apply(connection, settled)
-        global_settings.set_for_job(connection, key, settled.variables)
+        temporary_changes.record(connection, key, changes)
+        temporary_changes.apply(connection, changes)
+        global_settings.set_for_job(connection, key, changes.variables)
     except DeferralRefused as reason:
-        if settled:
-            temporary_changes.restore(connection, job.target.address, settled)
+        if changes:
+            temporary_changes.restore(connection, job.target.address, changes)
             global_settings.restore(connection, key)
             temporary_changes.delete_record(connection, key)
         jobs.record_unchanged(job, Reason(f"Left as it was: {planned.description}", reason.what, holds_back=True))
@@ -62,7 +62,7 @@ def _change_target(job: ImportJob, connection: Connection) -> None:
 
 
 def restore_job(job_id: int, then: FollowUp) -> None:
-    """Restore everything that is changed on the target. What is restored already is left as it is."""
+    """Undo all temporary changes on the target. Idempotent."""
     job = jobs.claim_restore(job_id)
     if not job:
         return
@@ -70,9 +70,9 @@ def restore_job(job_id: int, then: FollowUp) -> None:
     since = time.monotonic()
     try:
         with keeper, _connected(job, keeper) as connection:
-            there = _restore(job, connection)
+            table_exists = _restore(job, connection)
             seconds = round(time.monotonic() - since, 3)
-            problem = _rows_refused(job, connection) if there else None
+            problem = _rows_refused(job, connection) if table_exists else None
         jobs.record_restored(job, seconds, problem)
     except Exception as error:
         problem = as_problem(error, str(job), job)
@@ -83,18 +83,18 @@ def restore_job(job_id: int, then: FollowUp) -> None:
 
 
 def _restore(job: ImportJob, connection: Connection) -> bool:
-    """Restore the target. Returns whether the table is there."""
-    there = True
+    """Restore the target. Returns whether the table exists."""
+    table_exists = True
     if job.temporary_changes:
         with live_progress.restoring(job.pk) as on_stage:
-            there = temporary_changes.restore(connection, job.target.address, job.temporary_changes, on_stage)
+            table_exists = temporary_changes.restore(connection, job.target.address, job.temporary_changes, on_stage)
     global_settings.restore(connection, str(job.key))
     temporary_changes.delete_record(connection, str(job.key))
-    return there
+    return table_exists
 
 
 def _rows_refused(job: ImportJob, connection: Connection) -> Problem | None:
-    """The problem of rows that were loaded while foreign keys were off, and that these refuse; None without any."""
+    """The problem of rows that were loaded while foreign keys were off and that violate them; None without any."""
     try:
         foreign_keys.check_foreign_keys(connection, job.plan.schema, job.plan.final_table, job.unchecked)
     except RowsRefused as refused:
@@ -104,7 +104,7 @@ def _rows_refused(job: ImportJob, connection: Connection) -> Problem | None:
 
 @contextmanager
 def _connected(job: ImportJob, keeper: LeaseKeeper) -> Iterator[Connection]:
-    """A connection to the target, after the connection of the step's earlier holder was killed."""
+    """A connection to the target. First kills the connection of the worker that held the step before."""
     address = job.target.address
     if job.step_connection_id:
         kill(address, job.step_connection_id)

@@ -1,4 +1,4 @@
-"""Turns any exception of a worker into a Problem that the job can keep and show."""
+"""Turns any exception of a worker into a Problem that the job stores and shows."""
 
 import logging
 

@@ -1,4 +1,4 @@
-"""Live counters in Redis: bytes on their way to the server. Lost counters cost nothing but a bar's smoothness."""
+"""Live progress in Redis: bytes sent to the server, and stages of restoring keys. Losing it only makes a bar jump."""
 
 import time
 from collections.abc import Callable, Iterator
@@ -12,12 +12,12 @@ from django.conf import settings
 from importer.engine.schema.alter_table import DdlProgress
 
 KEPT_SECONDS = 3600
-STAGE_KEPT_SECONDS = 30  # a stage that nobody tells of any more is not shown
-INTERVAL = 1.0  # seconds between two updates of one run: pages ask as often
+STAGE_KEPT_SECONDS = 30  # a stage that is not updated for this time is not shown
+INTERVAL = 1.0  # seconds between two updates of one run: pages are refreshed as often
 
 
 def sent_bytes(job_id: int) -> int:
-    """Bytes of chunks in flight that were handed to the server; 0 when Redis is away."""
+    """Bytes of chunks in flight that were sent to the server; 0 if Redis is away."""
     try:
         return sum(int(sent) for sent in connection().hvals(_key(job_id)))
     except redis.RedisError:
@@ -25,62 +25,62 @@ def sent_bytes(job_id: int) -> int:
 
 
 class SentBytes:
-    """What a run has sent and nobody has recorded yet; told to Redis at most every INTERVAL."""
+    """Counts the bytes that a run has sent and not recorded yet; writes them to Redis at most every INTERVAL."""
 
     def __init__(self, job_id: int, run: str) -> None:
         self._job_id, self._run = job_id, run
-        self._whole = 0
-        self._told_at = float("-inf")
-        self._told = False
+        self._committed = 0
+        self._written_at = float("-inf")
+        self._written = False
         self._expires = False
 
     def chunk_progress(self, sent: int) -> None:
-        """So many bytes of the chunk in hand are sent."""
+        """Of the current chunk, `sent` bytes are sent."""
         now = time.monotonic()
-        if now - self._told_at >= INTERVAL:
-            self._told_at = now
-            self._tell(self._whole + sent)
+        if now - self._written_at >= INTERVAL:
+            self._written_at = now
+            self._write(self._committed + sent)
 
     def chunk_committed(self, length: int) -> None:
-        """The chunk in hand, so many bytes, is committed."""
-        self._whole += length
+        """The current chunk, of `length` bytes, is committed."""
+        self._committed += length
 
     def bytes_recorded(self, length: int) -> None:
-        """So many bytes of what is committed are in the application's database now."""
-        self._whole -= length
-        if self._told:
-            self._tell(self._whole)
+        """Of the committed bytes, `length` are now recorded in the application's database."""
+        self._committed -= length
+        if self._written:
+            self._write(self._committed)
 
     def clear(self) -> None:
-        """The run is no longer in flight."""
-        if self._told:
+        """Delete the counter: the run is no longer in flight."""
+        if self._written:
             with suppress(redis.RedisError):
                 connection().hdel(_key(self._job_id), self._run)
 
-    def _tell(self, sent: int) -> None:
-        self._told = True
+    def _write(self, sent: int) -> None:
+        self._written = True
         with suppress(redis.RedisError):
             connection().hset(_key(self._job_id), self._run, str(sent))
-            # What a killed worker leaves behind goes by itself. Once for each run: a call more takes as long again.
+            # So that the counter of a killed worker disappears. Once per run, since each call takes as long as hset().
             if not self._expires:
                 self._expires = bool(connection().expire(_key(self._job_id), KEPT_SECONDS))
 
 
 def restore_progress(job_id: int) -> DdlProgress | None:
-    """How far the putting back of the job's keys is; None while that does not go on, or when Redis is away."""
+    """The progress of restoring the job's keys; None if that is not under way, or if Redis is away."""
     try:
-        found = cast(dict[bytes, bytes], connection().hgetall(_stage_key(job_id)))
+        stored = cast(dict[bytes, bytes], connection().hgetall(_stage_key(job_id)))
     except redis.RedisError:
         return None
-    values = {name.decode(): value.decode() for name, value in found.items()}
+    values = {name.decode(): value.decode() for name, value in stored.items()}
     return DdlProgress(values["words"], float(values["percent"]) if values["percent"] else None) if values else None
 
 
 @contextmanager
 def restoring(job_id: int) -> Iterator[Callable[[DdlProgress], None]]:
-    """Gives a function to call with each stage of the putting back; at the end it goes on no longer."""
+    """Yields a function that stores each stage of restoring the job's keys. The stage is deleted at the end."""
 
-    def tell(stage: DdlProgress) -> None:
+    def write(stage: DdlProgress) -> None:
         percent = "" if stage.percent is None else f"{stage.percent:.1f}"
         with suppress(redis.RedisError), connection().pipeline(transaction=False) as pipe:
             pipe.hset(_stage_key(job_id), mapping={"words": stage.words, "percent": percent})
@@ -88,7 +88,7 @@ def restoring(job_id: int) -> Iterator[Callable[[DdlProgress], None]]:
             pipe.execute()
 
     try:
-        yield tell
+        yield write
     finally:
         with suppress(redis.RedisError):
             connection().delete(_stage_key(job_id))

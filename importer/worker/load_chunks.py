@@ -31,8 +31,8 @@ from importer.worker import live_progress, shutdown
 from importer.worker.errors import as_problem
 from importer.worker.heartbeat import LeaseKeeper
 
-# After LOOK_SECONDS a run checks whether it may continue, after TASK_SECONDS a task claims no more: a change of the
-# parallelism, other jobs and idle workers must not wait for long.
+# After LOOK_SECONDS a run checks whether it may continue; after TASK_SECONDS a task claims no more chunks. So a change
+# of the parallelism takes effect soon, and other jobs and idle workers do not wait for long.
 LOOK_SECONDS = 2.0
 TASK_SECONDS = 45.0
 # Committed chunks are recorded together, at most this many seconds after the first of them.
@@ -50,8 +50,8 @@ def load(chunk_id: int, then: FollowUp) -> None:
     try:
         with Loader(location_of_job(job), job.target.address, job.plan.session) as loader, _recorder() as recorder:
             while run:
-                later, goes_on = RunLoader(run, loader, recorder, until).load_run()
-                run = jobs.claim_next_run(run) if goes_on and time.monotonic() < until else None
+                later, continues = RunLoader(run, loader, recorder, until).load_run()
+                run = jobs.claim_next_run(run) if continues and time.monotonic() < until else None
     finally:
         then(job.pk, later)
 
@@ -78,7 +78,7 @@ class RunLoader:
         self._sent = live_progress.SentBytes(run.job.pk, str(run.key))
         self._left = list(run.chunks)
         self._claiming: Future[list[Chunk]] | None = None
-        # Chunks that were to share a transaction failed, so each now has its own.
+        # Set after a shared transaction failed: each further chunk gets its own.
         self._one_by_one = False
         self._ends = False
         self._looked_at = time.monotonic()
@@ -248,7 +248,7 @@ def _work(run: jobs.ChunkRun) -> ChunkLoad:
         file_name=job.source.name,
         began=_utc(job.started_at),
         first=not job.chunks.filter(status=Chunk.Status.LOADED).exists(),
-        # The engine ends a chunk that is above the limit of the whole job by itself.
+        # The engine itself ends a chunk that exceeds the limit of the whole job.
         options=replace(job.options, max_rejects=jobs.most_rejects(job)),
         rejects=reject_downloads.make_folder(job) if job.options.leaves_out else None,
     )
@@ -268,14 +268,14 @@ def _divide_time(
 
 
 def _utc(moment: datetime | None) -> str:
-    """As MySQL writes a DATETIME, to the second; "" for a job that has not begun."""
+    """The moment in UTC as a MySQL DATETIME, in whole seconds; "" for a job that has not begun."""
     return moment.astimezone(UTC).strftime("%Y-%m-%d %H:%M:%S") if moment else ""
 
 
 def _committed(work: ChunkLoad) -> Outcome | None:
-    """The outcome of a chunk that was committed although its answer was lost; None if it was not.
+    """The outcome of a chunk that was committed although the server's answer was lost; None if it was not committed.
 
-    None too if the server is away: then the next attempt finds out.
+    Also None if the server is away: then the next attempt finds out.
     """
     try:
         return committed_outcome(work)

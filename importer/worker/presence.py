@@ -16,25 +16,28 @@ SILENCE_SECONDS = 20
 
 
 def announce(name: str, processes: int) -> None:
-    """Say that the worker `name` (load@host, control@host) is alive, and does so many tasks at once."""
+    """Record that the worker `name` (load@host, control@host) is alive and runs `processes` tasks at once."""
     connection().set(PREFIX + name, processes, ex=SILENCE_SECONDS)
 
 
 def withdraw(name: str) -> None:
-    """Say that the worker `name` ends."""
+    """Record that the worker `name` has ended."""
     connection().delete(PREFIX + name)
 
 
 def live_workers() -> list[str]:
-    """Names of the workers that gave a sign of life lately. Raises redis.RedisError if Redis does not answer."""
+    """Names of the workers that were announced within SILENCE_SECONDS.
+
+    Raises redis.RedisError if Redis does not answer.
+    """
     return sorted(key.decode().removeprefix(PREFIX) for key in connection().scan_iter(match=f"{PREFIX}*"))
 
 
 def parallel_loads() -> int:
-    """How many chunks all living workers together load at once; 0 if nobody knows."""
+    """How many chunks all live workers can load at the same time; 0 if Redis does not answer."""
     try:
         names = [PREFIX + name for name in live_workers() if name.startswith("load@")]
-        # Between the two questions a key may have run out.
+        # A key may have expired between the two calls.
         return sum(int(processes or 0) for processes in connection().mget(names)) if names else 0
     except redis.RedisError:
         return 0

@@ -15,14 +15,14 @@ from importer.queue import FollowUp
 from importer.worker import shutdown, working_copies
 from importer.worker.errors import as_problem
 
-# Chunks are recorded in groups, since a scan finds small ones faster than a database records them one by one.
+# Chunks are recorded in groups, since a scan finds small chunks faster than a database records single ones.
 MOST_PER_GROUP = 256
 LONGEST_WAIT = 0.5  # seconds
 FIRST_ALONE = 8  # recorded one by one, so that loading begins at once
 
 
 def scan_job(job_id: int, then: FollowUp) -> None:
-    """Find the chunks of a job, from where the last scan left off; loading begins with the first of them.
+    """Find the chunks of a job, from where the last scan stopped. Loading begins with the first chunk.
 
     A worker that is shutting down leaves the rest to another one.
     """
@@ -33,8 +33,8 @@ def scan_job(job_id: int, then: FollowUp) -> None:
         if not working_copies.make_copy(job):
             return
         with open_source(location_of_job(job)) as fd:
-            for found in _grouped(_remaining_chunks(fd, job)):
-                if not jobs.add_chunks(job, found) or shutdown.requested():
+            for chunks in _grouped(_remaining_chunks(fd, job)):
+                if not jobs.add_chunks(job, chunks) or shutdown.requested():
                     return
                 then(job_id, ())
             _check_size(fd, job)

@@ -5,7 +5,7 @@ Celery waits for running tasks. A long run or scan ends by itself on this flag, 
 
 import mmap
 
-# Shared with every process forked after this. No lock: a process that is killed while it reads must not keep one.
+# Shared with all processes that are forked later. Without a lock, which a killed process would never release.
 _flag = mmap.mmap(-1, 1)
 
 
@@ -15,5 +15,5 @@ def request() -> None:
 
 
 def requested() -> bool:
-    """Whether the worker is shutting down, so that nothing further may begin."""
+    """Whether the worker is shutting down, so that no further work may begin."""
     return bool(_flag[0])

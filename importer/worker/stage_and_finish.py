@@ -67,17 +67,17 @@ def _widen_types(job: ImportJob, table: NewTable) -> bool:
     try:
         with open_source(location_of_types(job)) as fd:
             file = FileScan(fd, job.dialect, job.data_offset, job.data_line, job.read_size, keep_lease)
-            found = find_mismatches(file, table, job.mapping)
+            mismatches = find_mismatches(file, table, job.mapping)
     except Cancelled:
         jobs.release_step(job)
         return False
-    settled = widen_types(table, found)
-    job.new_table_json = to_json(settled)
+    widened = widen_types(table, mismatches)
+    job.new_table_json = to_json(widened)
     plan = replan(job, job.key)
-    told = [Reason(*change) for change in describe_changes(table, settled, found)]
-    plan = replace(plan, reasons=(*plan.reasons, Reason("Types hold the whole file", "all of it was read"), *told))
+    reasons = [Reason(*change) for change in describe_changes(table, widened, mismatches)]
+    plan = replace(plan, reasons=(*plan.reasons, Reason("Types hold the whole file", "all of it was read"), *reasons))
     job.plan_json = plan_to_json(plan)
-    return jobs.record_types(job, settled, plan)
+    return jobs.record_types(job, widened, plan)
 
 
 def finish_job(job_id: int, then: FollowUp) -> None:
@@ -96,7 +96,7 @@ def finish_job(job_id: int, then: FollowUp) -> None:
                 watch = LoadCallbacks(keeper.connected, on_stage=on_stage)
                 tally = finish(_work(job), watch)
             jobs.record_finished(job, tally, watch.index_seconds)
-            with suppress(Problem):  # The rows are where they belong; the sweeper does this when the job has ended.
+            with suppress(Problem):  # The rows are in the table; the sweeper cleans up when the job has ended.
                 _drop_staging(job)
     except Exception as error:
         if keeper.killed:

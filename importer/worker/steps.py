@@ -1,4 +1,4 @@
-"""What a worker does for each step of an import, by the name of its task (tasks.py)."""
+"""The function of each step of an import, by the name of its task (tasks.py)."""
 
 from importer.worker import change_target, load_chunks, scan, stage_and_finish, verify
 

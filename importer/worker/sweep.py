@@ -23,25 +23,27 @@ def expire_runs() -> None:
     for run in jobs.expired_runs():
         if folder := run.job.plan.statements.pipe_folder:
             with suppress(OSError):
-                # A server that waits for a dead worker's pipe hears no KILL.
+                # A server that reads from a dead worker's pipe does not react to KILL.
                 remove_stale(Path(folder))
         end_connection(run.job.target.address, run.chunks[0].connection_id, str(run))
         jobs.expire_run(run, _in_hand(run))
 
 
 def _in_hand(run: jobs.ChunkRun) -> Chunk | None:
-    """The chunk over which the run's worker died: the first that is not in. If the server is away, the first of all."""
+    """The chunk that the run's worker was loading when it died: the first that is not in the ledger.
+
+    If the server is away, the run's first chunk.
+    """
     try:
         with connect(run.job.target.address) as connection:
-            there = ledger.exists(connection)
-            loaded = ledger.rows_by_chunk(connection, str(run.job.key)) if there else {}
+            loaded = ledger.rows_by_chunk(connection, str(run.job.key)) if ledger.exists(connection) else {}
     except Problem:
         loaded = {}
     return next((chunk for chunk in run.chunks if chunk.number not in loaded), None)
 
 
 def sweep_jobs(then: FollowUp) -> None:
-    """Repair what lost messages and dead workers left behind. Doing it twice is harmless."""
+    """Repair the consequences of lost messages and dead workers. Idempotent."""
     expire_runs()
     for job in jobs.pending_backups():
         with suppress(Problem):  # If the server is away, a later sweep does it.

@@ -25,7 +25,7 @@ def verify_job(job_id: int, then: FollowUp) -> None:
 
 
 def _missing(job: ImportJob) -> set[int]:
-    """The chunks that the ledger lacks. Of a job that staged them it need only know the finishing step."""
+    """The chunks that the ledger lacks. For a job that staged its rows, only the finishing step is checked."""
     if job.finished:
         verify.check_finish(job.target.address, str(job.key), jobs.staged_rows(job))
         return set()

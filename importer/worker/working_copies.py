@@ -1,8 +1,8 @@
 """Makes the working copy that a job reads instead of its file: decompressed, in UTF-8, or sorted.
 
-A copy belongs to one job and one attempt to make it (`<job key>.<attempt>` under PLAIN_DIR). It is there whole or not
-at all, and is removed when its job has ended; a retry makes it again. Next to a sorted copy lie the original positions
-(engine/sorting/original_positions.py).
+A copy belongs to one job and one attempt to make it (`<job key>.<attempt>` under PLAIN_DIR). It appears under this name
+when it is complete, and is removed when its job has ended; a retry makes it again. The original positions of a sorted
+copy lie in a file next to it (engine/sorting/original_positions.py).
 """
 
 import errno
@@ -66,7 +66,7 @@ def make_copy(job: ImportJob) -> bool:
 
 @dataclass
 class _CopyWriter:
-    """The writer of one copy: `part` is the plain one, `sorted` the sorted one, until they are whole."""
+    """Writes one copy: the plain one into `part`, the sorted one into `sorted`, until they are complete."""
 
     job: ImportJob
     part: Path
@@ -76,7 +76,7 @@ class _CopyWriter:
 
     @property
     def share(self) -> float:
-        """The plain copy's part in the writer of a sorted one."""
+        """The plain copy's share of the progress."""
         return 0.5 if self.job.is_sorted else 1.0
 
     def write_plain(self, fd: Readable) -> None:
@@ -97,7 +97,7 @@ class _CopyWriter:
             with open_source(self.part if job.needs_plain_copy else location_of(job.source)) as plain:
                 self._sort(plain)
         except (Unsortable, DiskFull) as problem:
-            # Chunks that are cut already are those of a sorted copy.
+            # Existing chunks are those of a sorted copy, so the order cannot change any more.
             if job.options.sort == "key" or job.chunks.exists():
                 raise
             self.sorted.unlink(missing_ok=True)
@@ -128,14 +128,14 @@ class _CopyWriter:
             raise Cancelled("The copy is no longer wanted.")
 
     def record(self, copy: Path) -> bool:
-        """Give what was made the copy's name."""
+        """Rename the finished file to the copy's name, and record it. False: this attempt is no longer wanted."""
         if not self.job.needs_copy:
             return True
-        made = self.sorted if self.job.is_sorted else self.part
-        size = made.stat().st_size
+        finished = self.sorted if self.job.is_sorted else self.part
+        size = finished.stat().st_size
         if self.job.is_sorted:
-            OriginalPositions.next_to(made).path.replace(OriginalPositions.next_to(copy).path)
-        made.replace(copy)
+            OriginalPositions.next_to(finished).path.replace(OriginalPositions.next_to(copy).path)
+        finished.replace(copy)
         return jobs.record_copy(self.job, copy.name, size)
 
     def remove_parts(self) -> None:
@@ -152,7 +152,7 @@ class _CopyWriter:
             raise _disk_full(self)
         for file in files:
             file.flush()
-            # Little by little: all at the end could take longer than the lease.
+            # In steps: syncing the whole file at the end could take longer than the lease.
             os.fdatasync(file.fileno())
         self._renew(done)
 
@@ -172,7 +172,7 @@ def _named(path: Path, suffix: str) -> Path:
 
 
 def remove_unneeded() -> int:
-    """Remove copies whose job has ended or is gone, and parts that nobody is writing any more; how many."""
+    """Remove copies whose job has ended or was deleted, and parts of abandoned attempts. Returns their number."""
     removed = 0
     for path in settings.PLAIN_DIR.glob("*-*-*-*-*.*"):
         if not _needed(path.name):
@@ -193,13 +193,13 @@ def _needed(name: str) -> bool:
 
 
 def require_all_rows(job: ImportJob) -> None:
-    """Raise SourceChanged if the scan of a sorted copy has not found as many rows as went into it."""
+    """Raise SourceChanged if the scan of a sorted copy has found another number of rows than was written into it."""
     if not job.is_sorted:
         return
-    written, found = OriginalPositions.next_to(job.copy_file).count, jobs.scanned_rows(job)
-    if written != found:
+    written, scanned = OriginalPositions.next_to(job.copy_file).count, jobs.scanned_rows(job)
+    if written != scanned:
         raise SourceChanged(
-            f"{written:,} rows went into the sorted copy, and {found:,} are found in it.",
+            f"{written:,} rows went into the sorted copy, and {scanned:,} are found in it.",
             where=job.source.name,
             advice="Load the file in its own order (sort keep), and please report this: it must not happen.",
         )
