@@ -25,11 +25,11 @@ def grid(**values: tuple) -> Grid:
     return Grid("own", values)
 
 
-def made(target: Target, path: Path, values: dict[str, tuple], options: Options | None = None, **asked) -> Lab:
+def made(target: Target, path: Path, values: dict[str, tuple], options: Options | None = None, **request) -> Lab:
     """A lab on table t that is not started."""
-    asked = {"sample": Sample(rows=500), "repeats": 1, "seed": 1, **asked}
+    request = {"sample": Sample(rows=500), "repeats": 1, "seed": 1, **request}
     prepared = prepare(uploads.register(path), target, "t", ImportRequest(options=options))
-    return lab.create(prepared, LabRequest(grid(**values), **asked))
+    return lab.create(prepared, LabRequest(grid(**values), **request))
 
 
 def now(of: Lab) -> Lab:

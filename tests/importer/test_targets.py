@@ -97,7 +97,7 @@ class TestAddOrReplace:
         with pytest.raises(TargetProblem, match="--replace"):
             add_or_replace("shop", SHOP)
 
-    def test_replace_changes_it_in_place(self):
+    def test_replace_updates_the_target(self):
         first = add_or_replace("shop", SHOP)
         second = add_or_replace("shop", replace(SHOP, database="other"), tls="encrypt", ceiling=3, replace=True)
         assert (second.pk, second.database, second.tls, second.ceiling) == (first.pk, "other", "encrypt", 3)
@@ -142,7 +142,7 @@ class TestCheck:
         assert targets.passed(findings)
         assert {"name", "status", "message", "fix"} == set(findings[0])
 
-    def test_what_fails_is_kept_too(self, database):
+    def test_failed_findings_are_stored_too(self, database):
         target = add_or_replace("here", url_of(database), password="wrong")
         findings = targets.check(target)
         assert not targets.passed(findings)

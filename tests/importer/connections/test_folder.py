@@ -82,14 +82,14 @@ class TestFind:
         with pytest.raises(SourceProblem, match="link"):
             find(connection, "passwd")
 
-    def test_a_base_that_has_gone_is_said(self, base, connection):
+    def test_a_missing_base_is_reported(self, base, connection):
         base.rmdir()
         with pytest.raises(SourceProblem, match="not there"):
             find(connection)
 
 
 class TestFetch:
-    def test_reads_it_where_it_is_and_knows_it_again(self, base, connection):
+    def test_a_fetched_file_is_not_copied_and_gives_one_source(self, base, connection):
         put(base / "in/a.csv")
         (found,) = find(connection, "in/*")
         source = connections.fetch(connection, found)
@@ -123,7 +123,7 @@ class TestFetch:
         assert caught.value.where == str(path)
         assert isinstance(caught.value, SourceChanged) == (swap in ("grown", "replaced"))
 
-    def test_an_empty_one_is_said(self, base, connection):
+    def test_an_empty_file_is_refused(self, base, connection):
         put(base / "a.csv", "")
         with pytest.raises(SourceProblem, match="empty"):
             connections.fetch(connection, find(connection)[0])
@@ -135,7 +135,7 @@ class TestAfterwards:
         put(base / "in/a.csv")
         return find(connection, "in/a.csv")[0]
 
-    def test_moves_it_once_however_often(self, base, connection, found):
+    def test_moving_a_file_twice_is_harmless(self, base, connection, found):
         for _ in range(2):
             connections.afterwards(connection, found, "move", "loaded/2026")
             assert (base / "loaded/2026/a.csv").read_text() == TEXT
@@ -158,19 +158,19 @@ class TestAfterwards:
         with pytest.raises(SourceProblem, match="no folder below"):
             connections.afterwards(connection, found, "move", folder)
 
-    def test_not_through_a_link(self, base, connection, found):
+    def test_a_move_through_a_link_is_refused(self, base, connection, found):
         (base / "out").symlink_to(base.parent)
         with pytest.raises(SourceProblem, match="link"):
             connections.afterwards(connection, found, "move", "out")
         assert (base / "in/a.csv").exists()
 
-    def test_deletes_it_once_however_often(self, base, connection, found):
+    def test_deleting_a_file_twice_is_harmless(self, base, connection, found):
         for _ in range(2):
             connections.afterwards(connection, found, "delete")
             assert not (base / "in/a.csv").exists()
 
     @pytest.mark.parametrize("what", ["move", "delete"])
-    def test_a_newer_one_in_its_place_stays(self, base, connection, found, what):
+    def test_a_newer_file_of_the_same_name_stays(self, base, connection, found, what):
         put(base / "in/a.csv", "new")
         with pytest.raises(SourceChanged):
             connections.afterwards(connection, found, what, "loaded")

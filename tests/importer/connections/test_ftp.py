@@ -43,7 +43,7 @@ def put(path, data=DATA):
     path.write_bytes(data)
 
 
-def test_fetches_what_it_finds_once(server, connection):
+def test_an_ftp_file_is_copied_once(server, connection):
     for name in ("b.csv", "a file.csv", ".h.csv", "c.csv.part", "2026/d.csv"):
         put(server.root / name)
     assert [each.name for each in find(connection)] == ["a file.csv", "b.csv"]
@@ -95,7 +95,7 @@ def test_one_that_grows_is_not_kept(server, connection):
     ],
     indirect=["server"],
 )
-def test_what_is_wrong_is_said(connection, change, said):
+def test_ftp_problems_are_reported(connection, change, said):
     expect_refusal(connection, change, said)
 
 

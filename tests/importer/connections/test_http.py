@@ -46,7 +46,7 @@ class TestFind:
             find(connection, "*.csv")
 
     @pytest.mark.parametrize("name", ["%2e%2e/a.csv", "in/%2E./a.csv"])
-    def test_nothing_beside_the_base(self, connection, name):
+    def test_names_outside_the_base_are_refused(self, connection, name):
         with pytest.raises(Problem, match="leaves the connection's base"):
             find(connection, name)
 
@@ -68,7 +68,7 @@ class TestFetch:
         web.files["/a.csv"] = DATA + b"2,two\n"
         assert fetch(connection, "a.csv").size == len(DATA) + 6
 
-    def test_one_that_changed_since_it_was_found_is_looked_for_again(self, web, connection):
+    def test_a_file_that_changed_since_it_was_listed_is_retryable(self, web, connection):
         web.files["/a.csv"] = DATA
         (found,) = find(connection, "a.csv")
         web.files["/a.csv"] = b"other"
@@ -80,7 +80,7 @@ class TestFetch:
         ("name", "said"),
         [("broken/a.csv", "ended too early"), ("endless/a.csv", "does not say how long"), ("silent/a.csv", "nothing")],
     )
-    def test_what_does_not_arrive_whole_is_not_kept(self, web, connection, monkeypatch, settings, name, said):
+    def test_an_incomplete_download_is_not_kept(self, web, connection, monkeypatch, settings, name, said):
         monkeypatch.setattr(http, "SILENCE", 0.3)
         web.files[f"/{name}"] = DATA
         with pytest.raises(Problem, match=said):
@@ -107,7 +107,7 @@ class TestFetch:
         assert not SourceFile.objects.exists()
         assert list(settings.UPLOAD_DIR.glob("*")) == []
 
-    def test_its_files_can_only_be_kept(self, web, connection):
+    def test_files_of_a_web_server_can_only_be_kept(self, web, connection):
         web.files["/a.csv"] = DATA
         (found,) = find(connection, "a.csv")
         connections.afterwards(connection, found, "keep")
@@ -138,7 +138,7 @@ class TestSigningIn:
 
 
 class TestAddresses:
-    def test_a_private_one_is_refused_unless_it_is_allowed(self, web, connection):
+    def test_a_private_address_is_refused_unless_allowed(self, web, connection):
         connection.private_allowed = False
         with pytest.raises(Problem, match="an address inside a network or of this machine"):
             find(connection, "a.csv")
@@ -162,7 +162,7 @@ class TestAddresses:
         with pytest.raises(Problem, match="not encrypted"):
             http._redirected("https://example.org/a", "http://example.org/a")
 
-    def test_a_proxy_of_the_environment_is_not_asked(self, web, connection, monkeypatch):
+    def test_a_proxy_of_the_environment_is_not_used(self, web, connection, monkeypatch):
         monkeypatch.setenv("http_proxy", "http://127.0.0.1:1")
         web.files["/a.csv"] = DATA
         assert find(connection, "a.csv")

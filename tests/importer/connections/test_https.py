@@ -43,7 +43,7 @@ def made(server):
     return made
 
 
-def test_a_file_is_fetched_from_who_the_ca_file_trusts(made, server, certificate, tmp_path, settings):
+def test_a_file_is_fetched_from_a_server_that_the_ca_file_trusts(made, server, certificate, tmp_path, settings):
     settings.UPLOAD_DIR = tmp_path
     server.files |= {"/": b"hello", "/a.csv": DATA}
     connection = made("http", certificate)
@@ -55,13 +55,13 @@ def test_a_file_is_fetched_from_who_the_ca_file_trusts(made, server, certificate
 @pytest.mark.parametrize(
     ("kind", "said"), [("http", "certificate is not trusted"), ("s3", "CERTIFICATE_VERIFY_FAILED")]
 )
-def test_nothing_is_asked_of_who_it_does_not(made, server, kind, said):
+def test_a_server_with_an_untrusted_certificate_gets_no_request(made, server, kind, said):
     (finding,) = connections.check(made(kind))
     assert (finding["status"], said in finding["message"]) == ("fail", True), finding
     assert server.sent == []
 
 
-def test_a_store_is_asked_where_the_ca_file_trusts_it(made, server, certificate):
-    """That it is no store is what its answer says, and so that it was asked."""
+def test_a_store_with_a_trusted_certificate_gets_the_request(made, server, certificate):
+    """The message says that the server is not an S3 store, which shows that it was contacted."""
     connections.check(made("s3", certificate))
     assert server.sent[0][1].startswith("/files?list-type=2")

@@ -27,7 +27,7 @@ VIENNA = ZoneInfo("Europe/Vienna")
         ("{date+1d:%d %H}", VIENNA, "26 00"),
     ],
 )
-def test_dates_are_those_of_the_zone(pattern, zone, expected):
+def test_dates_are_in_the_schedules_zone(pattern, zone, expected):
     assert fill_in_dates(pattern, MOMENT, zone).text == expected
 
 
@@ -40,7 +40,7 @@ def test_a_month_earlier_than_the_31st_is_the_months_last_day():
     ["../x", "a/../b", "/etc/passwd", "a//b", "", " ", "a\\b", "{day}", "{date", "date}", "{date:%s}", "{date:%}",
      "{date-99999m}", "{date-1y:%Y}", "a/."],
 )  # fmt: skip
-def test_what_cannot_be_meant_is_refused_with_the_pattern(pattern):
+def test_an_invalid_pattern_is_refused_and_quoted(pattern):
     with pytest.raises(SourceProblem) as caught:
         fill_in_dates(pattern, MOMENT, UTC)
     assert caught.value.where == pattern

@@ -48,7 +48,7 @@ def test_finds_by_pattern_page_by_page(connection, put, monkeypatch):
         find(connection, subfolders=True)
 
 
-def test_is_read_in_ranges_of_the_version_that_was_found(connection, put, monkeypatch):
+def test_an_object_is_read_in_ranges_of_the_listed_version(connection, put, monkeypatch):
     monkeypatch.setattr(s3, "WINDOW", 1000)
     put("a.csv")
     (found,) = find(connection)
@@ -69,20 +69,20 @@ def test_is_read_in_ranges_of_the_version_that_was_found(connection, put, monkey
             connections.afterwards(connection, found, what, "loaded")
 
 
-def test_who_reads_on_finds_the_next_window_asked_for(connection, put, monkeypatch):
-    asked = []
+def test_the_next_window_is_requested_ahead_for_consecutive_reads(connection, put, monkeypatch):
+    requested_ranges = []
     read = s3.Bucket.read
     monkeypatch.setattr(s3, "WINDOW", 1000)
-    monkeypatch.setattr(s3.Bucket, "read", lambda *args: (asked.append(args[3:]), read(*args))[1])
+    monkeypatch.setattr(s3.Bucket, "read", lambda *args: (requested_ranges.append(args[3:]), read(*args))[1])
     put("a.csv")
     (found,) = find(connection)
     with open_source(location_of(connections.fetch(connection, found))) as ranges:
         assert read_at(ranges, 900, 0) == DATA[:900]
-        assert asked == [(0, 1000)]
+        assert requested_ranges == [(0, 1000)]
         assert read_at(ranges, 300, 900) == DATA[900:1200]
-        wait_until(lambda: asked == [(0, 1000), (1000, 1000), (2000, 1000)], what="the third window to be asked for")
+        wait_until(lambda: requested_ranges == [(0, 1000), (1000, 1000), (2000, 1000)], what="a third request")
         assert b"".join(read_at(ranges, 700, offset) for offset in range(0, len(DATA), 700)) == DATA
-    assert sum(length for _, length in asked[3:]) == len(DATA)
+    assert sum(length for _, length in requested_ranges[3:]) == len(DATA)
 
 
 def test_moves_and_deletes_once_however_often(connection, put):
@@ -113,7 +113,7 @@ def test_moves_and_deletes_once_however_often(connection, put):
         ({"private_allowed": False}, "of this machine"),
     ],
 )
-def test_what_is_wrong_is_said(connection, change, said):
+def test_s3_problems_are_reported(connection, change, said):
     expect_refusal(connection, change, said)
 
 

@@ -34,7 +34,7 @@ def put(path, data=DATA):
     path.write_bytes(data)
 
 
-def test_fetches_what_it_finds_once(sftp_server, base, connection):
+def test_an_sftp_file_is_copied_once(sftp_server, base, connection):
     for name in ("b.csv", "a.csv", ".h.csv", "c.csv.part", "2026/d.csv"):
         put(base / name)
     (base / "link.csv").symlink_to("a.csv")
@@ -48,7 +48,7 @@ def test_fetches_what_it_finds_once(sftp_server, base, connection):
     assert connections.fetch(connection, found) == source
 
 
-def test_a_private_key_opens_it_too(sftp_server, base, connection):
+def test_sftp_accepts_a_private_key(sftp_server, base, connection):
     put(base / "a.csv")
     connection.set_secrets({"private_key": sftp_server.private_key})
     assert find(connection)
@@ -64,7 +64,7 @@ def test_a_private_key_opens_it_too(sftp_server, base, connection):
         ({"base": "sftp://127.0.0.1:1/x"}, "does not answer"),
     ],
 )
-def test_what_is_wrong_is_said_and_no_password_sent_to_an_unknown_server(connection, change, said):
+def test_sftp_problems_are_reported_and_no_password_sent_to_an_unknown_server(connection, change, said):
     expect_refusal(connection, change, said)
 
 

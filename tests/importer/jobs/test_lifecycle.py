@@ -48,7 +48,7 @@ def count(target: Target) -> int:
         return int(fetch_all(connection, "SELECT COUNT(*) FROM t")[0][0])
 
 
-def test_runs_to_its_end_and_balances(target: Target, file: Path):
+def test_a_job_runs_to_its_end_and_balances(target: Target, file: Path):
     job = run(created(target, file))
     assert (job.status, job.balanced, job.loaded_rows) == (Status.SUCCEEDED, True, ROWS)
     assert job.chunks.count() > 3
@@ -123,7 +123,7 @@ def test_chunk_that_a_fail_over_lost_is_loaded_again(target: Target, file: Path)
     assert count(target) == ROWS
 
 
-def test_chunk_that_kills_its_workers_is_given_up(target: Target, file: Path, settings):
+def test_a_chunk_that_kills_its_workers_fails_the_job(target: Target, file: Path, settings):
     settings.LEASE_SECONDS = 0  # the worker is dead as soon as it has the chunk
     job = created(target, file, parallelism=1)
     take(jobs.advance(job.pk)[0])
@@ -137,7 +137,7 @@ def test_chunk_that_kills_its_workers_is_given_up(target: Target, file: Path, se
     assert count(target) == 0
 
 
-def test_file_that_shrank_fails_the_job_and_says_so(target: Target, file: Path):
+def test_a_file_that_shrank_fails_the_job(target: Target, file: Path):
     job = created(target, file)
     with file.open("r+b") as out:
         out.truncate(1000)
@@ -155,11 +155,11 @@ def test_unbalanced_quote_in_the_middle_stops_the_job_and_names_its_line(target:
     assert count(target) == job.loaded_rows
 
 
-@pytest.mark.parametrize("asked", [jobs.pause, jobs.resume, jobs.cancel])
-def test_what_the_state_does_not_allow_is_a_problem_and_changes_nothing(target: Target, file: Path, asked):
+@pytest.mark.parametrize("action", [jobs.pause, jobs.resume, jobs.cancel])
+def test_an_action_that_the_state_forbids_is_a_problem_and_changes_nothing(target: Target, file: Path, action):
     job = run(created(target, file))
     with pytest.raises(Problem, match="has succeeded and cannot be"):
-        asked(job.pk)
+        action(job.pk)
     assert ImportJob.objects.get(pk=job.pk).status == Status.SUCCEEDED
 
 
@@ -169,7 +169,7 @@ def test_retry_of_a_good_job_is_a_problem(target: Target, file: Path):
         jobs.retry(job.pk)
 
 
-def test_scan_goes_on_where_a_worker_ended_that_was_asked_to(target: Target, file: Path, monkeypatch):
+def test_a_scan_continues_where_a_worker_was_shut_down(target: Target, file: Path, monkeypatch):
     job = created(target, file)
     [scan] = jobs.advance(job.pk)
     monkeypatch.setattr(shutdown, "requested", lambda: True)

@@ -48,7 +48,7 @@ def kind(reason, amount, name="rows", code="1", column="c"):
 
 
 class TestMerged:
-    def test_the_same_reason_is_one_entry_and_the_commonest_comes_first(self):
+    def test_equal_reasons_are_merged_and_the_most_frequent_comes_first(self):
         found = merged([kind("a", 1), kind("b", 5), kind("a", 2), kind("a", 9, column="d")], "rows")
         assert [(each["reason"], each["column"], each["rows"]) for each in found] == [
             ("a", "d", 9),
@@ -56,7 +56,7 @@ class TestMerged:
             ("a", "c", 3),
         ]
 
-    def test_it_never_grows_beyond_what_a_page_shows_and_loses_no_row(self):
+    def test_merged_kinds_are_limited_and_lose_no_row(self):
         counted: list = []
         for chunk in range(5):
             counted = merged([*counted, *(kind(f"{chunk} {n}", n + 1) for n in range(150))], "rows")
@@ -70,7 +70,7 @@ class TestMerged:
 
 
 class TestRecorded:
-    def test_a_tally_is_added_once_however_often_it_is_reported(self):
+    def test_a_tally_that_is_reported_twice_is_added_once(self):
         job = loading(on_error="reject")
         record(job, 0, TOO_LONG, NO_NUMBER, notices=[ROUNDED])
         now = record(job, 0, TOO_LONG, NO_NUMBER, notices=[ROUNDED], already=True)
@@ -86,7 +86,7 @@ class TestRecorded:
         assert (now.loaded_rows, now.skipped_rows, now.rejected_rows) == (2 * ROWS - 8, 4, 4)
         assert [(each["code"], each["rows"]) for each in now.reject_reasons] == [("1062", 4), ("1406", 4)]
 
-    def test_lost_chunks_take_their_counts_with_them(self):
+    def test_counts_of_lost_chunks_are_subtracted(self):
         job = loading(chunks=3, on_error="reject")
         record(job, 0, TOO_LONG, notices=[ROUNDED])
         record(job, 1, TOO_LONG, NO_NUMBER, notices=[ROUNDED])
@@ -105,7 +105,7 @@ class TestLimits:
         assert most_rejects(loading(on_error="reject")) is None
 
     @pytest.mark.parametrize(("most", "ends"), [(4, Status.FAILING), (5, Status.LOADING), (0, Status.FAILING)])
-    def test_one_more_than_the_limit_ends_it(self, most, ends):
+    def test_one_reject_above_the_limit_fails_the_job(self, most, ends):
         now = record(loading(on_error="reject", max_rejects=most), 0, TOO_LONG, NO_NUMBER)
         assert now.status == ends
 
@@ -116,7 +116,7 @@ class TestLimits:
         assert (now.status, most_rejects(now)) == (Status.LOADING, most)
         assert record(job, 1, ReasonCount("1406", "name", "too long", 1)).status == Status.FAILING
 
-    def test_while_the_scan_goes_on_only_what_is_certain_ends_it(self):
+    def test_during_the_scan_only_a_certain_excess_fails_the_job(self):
         job = loading(scanned=False, on_error="reject", max_reject_percent=10)
         now = record(job, 0, ReasonCount("1406", "name", "too long", ROWS))
         assert now.status == Status.LOADING
@@ -125,7 +125,7 @@ class TestLimits:
         jobs.finish_scan(claimed, job.source.size)
         assert ImportJob.objects.get(pk=job.pk).status == Status.FAILING
 
-    def test_it_is_said_what_how_many_and_why(self):
+    def test_the_problem_of_an_exceeded_limit_has_counts_and_reasons(self):
         now = record(loading(on_error="reject", max_rejects=4, max_reject_percent=50), 0, TOO_LONG, NO_NUMBER)
         assert now.problem["kind"] == TooManyRejects.__name__
         what = now.problem["what"]
@@ -143,7 +143,7 @@ class TestLimits:
 
 
 class TestOrder:
-    def test_one_chunk_after_another_and_none_before_its_turn(self):
+    def test_an_ordered_job_loads_chunks_in_order(self):
         job = make_job(chunks=4, loaded=0, parallelism=4)
         plan = job.plan_json | {"ordered": True}
         ImportJob.objects.filter(pk=job.pk).update(plan_json=plan)

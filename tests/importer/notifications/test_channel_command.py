@@ -33,7 +33,7 @@ def test_added_listed_and_tested(capsys, hook: Hook):
         call_command("channel", "test", "ops", "--json")
 
 
-def test_a_channel_hears_of_a_schedule_what_it_is_told_to(capsys):
+def test_a_channel_subscribes_to_events_of_a_schedule(capsys):
     Channel.objects.create(name="ops", kind="mail")
     schedule = run_of(make_job(chunks=1)).schedule
     for events in (["failed", "late"], ["late"], []):
@@ -53,7 +53,7 @@ def test_a_channel_hears_of_a_schedule_what_it_is_told_to(capsys):
         (("test", "ops"), "There is no channel ops. Channels: none yet"),
     ],
 )
-def test_what_cannot_be_is_said_in_one_line(args, said):
+def test_an_invalid_channel_is_refused_in_one_line(args, said):
     with pytest.raises(CommandError, match=said):
         call_command("channel", *args)
     assert not Channel.objects.exists()

@@ -39,7 +39,7 @@ def seconds_to_wait(notice: Notification) -> float:
     return (notice.next_at - timezone.now()).total_seconds()
 
 
-def test_what_is_sent_once_is_not_sent_again(notice: Notification, hook: Hook):
+def test_a_sent_notification_is_not_sent_again(notice: Notification, hook: Hook):
     assert notifications.due() == [notice.pk]
     assert tried(notice).status == Status.SENT
     assert tried(notice).attempts == 1
@@ -47,12 +47,12 @@ def test_what_is_sent_once_is_not_sent_again(notice: Notification, hook: Hook):
     assert notifications.due() == []
 
 
-def test_the_same_is_noted_once_for_each_channel(notice: Notification):
+def test_an_event_is_stored_once_for_each_channel(notice: Notification):
     notifications.enqueue(Event.LATE, "schedule 1", "It was due at 2 o'clock.")
     assert Notification.objects.count() == 1
 
 
-def test_one_that_fails_twice_gets_it_at_the_third_attempt_under_the_same_id(notice: Notification, hook: Hook):
+def test_a_third_attempt_sends_the_message_under_the_same_id(notice: Notification, hook: Hook):
     hook.answers = [500, 503, 204]
     assert (tried(notice).status, 5 < seconds_to_wait(notice) <= 10) == (Status.WAITING, True)
     assert notice.problem == "127.0.0.1 answered 500 Internal Server Error: as the test wants"
@@ -62,7 +62,7 @@ def test_one_that_fails_twice_gets_it_at_the_third_attempt_under_the_same_id(not
     assert len({body for _, body in hook.came}) == 1
 
 
-def test_given_up_after_a_day_and_tried_once_more_when_asked(notice: Notification, hook: Hook):
+def test_a_notification_is_given_up_after_a_day_and_retried_once_on_request(notice: Notification, hook: Hook):
     hook.answers = [500, 500, 200]
     Notification.objects.update(created_at=timezone.now() - delivery.GIVEN_UP_AFTER + timedelta(minutes=1))
     assert tried(notice).status == Status.WAITING
@@ -117,14 +117,14 @@ def test_an_address_inside_a_network_is_refused_unless_allowed(notice: Notificat
     assert hook.came == []
 
 
-def test_a_channel_that_is_off_hears_nothing_and_what_waits_for_it_is_given_up(notice: Notification, hook: Hook):
+def test_notifications_of_a_channel_that_is_off_are_given_up(notice: Notification, hook: Hook):
     Channel.objects.update(on=False)
     notifications.enqueue(Event.LATE, "schedule 2", "It was due at 3 o'clock.")
     assert Notification.objects.count() == 1
     assert (tried(notice).status, hook.came) == (Status.GIVEN_UP, [])
 
 
-def test_what_is_old_and_over_is_forgotten(notice: Notification):
+def test_old_notifications_are_deleted_unless_they_wait(notice: Notification):
     long_ago = timezone.now() - delivery.KEPT - timedelta(days=1)
     Notification.objects.update(created_at=long_ago)
     notifications.delete_old()

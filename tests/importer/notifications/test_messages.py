@@ -101,14 +101,14 @@ def test_limits_and_events_are_the_channels_own(target: Target, tmp_path: Path, 
     assert not Notification.objects.exists()
 
 
-def test_a_retry_that_succeeds_tells_that_it_works_again(target: Target, tmp_path: Path, webhook: Channel):
+def test_a_successful_retry_sends_recovered(target: Target, tmp_path: Path, webhook: Channel):
     failed = imported(target, tmp_path, "1,9.50", "2,cheap")
     jobs.retry(failed.pk, leave_out=True)
     assert run(failed).status == "succeeded"
     assert set(Notification.objects.values_list("event", flat=True)) == {"failed", "rejects", "recovered"}
 
 
-def test_a_schedule_is_told_of_by_its_runs_to_all_who_hear_of_it(webhook: Channel, mail: Channel):
+def test_events_of_scheduled_imports_are_those_of_their_runs(webhook: Channel, mail: Channel):
     job = make_job(Status.FAILED, table="orders", problem=REFUSED)
     run = run_of(job)
     page = f"http://127.0.0.1:8000/schedules/{run.schedule_id}/"
@@ -164,7 +164,7 @@ def test_without_a_mail_server_the_test_says_what_to_set(mail: Channel, settings
         notifications.test(mail)
 
 
-def test_a_killed_worker_leaves_it_to_another_once_its_lease_is_over(
+def test_another_worker_sends_the_notification_of_a_killed_one(
     transactional_db, webhook: Channel, hook: Hook, stack_env: Stack
 ):
     notifications.enqueue(Event.LATE, "schedule 1", "It was due at 2 o'clock.")

@@ -85,7 +85,7 @@ def test_a_preset_is_an_import_by_name(target: Target, prices: Path, stack_env: 
     assert found == [(*row, "it's", line) for line, row in enumerate(WANTED, start=2)]
 
 
-def test_what_is_kept_comes_back(target: Target, prices: Path):
+def test_a_saved_preset_reads_back_unchanged(target: Target, prices: Path):
     before = prepared(target, prices)
     kept = MappingPreset.objects.get(pk=presets.save(" Monthly ", before).pk)
     assert (kept.name, kept.table, kept.target) == ("Monthly", f"{target.database}.prices", target)
@@ -102,7 +102,7 @@ def test_options_of_another_version_are_left_out(target: Target, prices: Path):
     assert presets.by_name("p").options == replace(preset.options, commit_rows=500)
 
 
-def test_what_has_changed_in_the_table_is_said(target: Target, prices: Path, stack_env: Stack):
+def test_changes_of_the_table_are_reported(target: Target, prices: Path, stack_env: Stack):
     preset = presets.save("p", prepared(target, prices))
     with connect(target.address) as connection:
         execute(connection, "ALTER TABLE prices MODIFY price DECIMAL(12,2), DROP COLUMN at, ADD COLUMN note TEXT")
@@ -114,7 +114,7 @@ def test_what_has_changed_in_the_table_is_said(target: Target, prices: Path, sta
     assert json.loads(done.stdout)["balanced"] is True
 
 
-def test_a_column_that_is_gone_ends_it(target: Target, prices: Path, stack_env: Stack):
+def test_a_missing_column_ends_the_import(target: Target, prices: Path, stack_env: Stack):
     presets.save("p", prepared(target, prices))
     with connect(target.address) as connection:
         execute(connection, "ALTER TABLE prices DROP COLUMN price")
@@ -156,7 +156,7 @@ def test_a_name_that_cannot_be(target: Target, prices: Path, name: str):
         (["--target", "t", "--table", "prices", "--map", "nr=id", "--set", "id=1"], "id is given twice"),
     ],
 )
-def test_what_cannot_be_asked_for(target: Target, prices: Path, args: list[str], said: str):
+def test_invalid_command_options_are_refused(target: Target, prices: Path, args: list[str], said: str):
     presets.save("p", prepared(target, prices))
     with pytest.raises(CommandError, match=said):
         call_command("import_csv", str(prices), *args, "--plan-only")

@@ -31,7 +31,7 @@ def imported(target: Target, tmp_path: Path, parallelism: int) -> ImportJob:
     return run(jobs.create(prepare(uploads.register(path), target, "t", ImportRequest(options=options))))
 
 
-def test_those_into_the_same_table_that_are_alike(target: Target, tmp_path: Path):
+def test_only_similar_imports_into_the_table_are_read(target: Target, tmp_path: Path):
     first, second = (imported(target, tmp_path, each) for each in (1, 2))
     found = past(target, target.database, "t", "append", 2000)
     assert found.runs == tuple(
@@ -41,7 +41,7 @@ def test_those_into_the_same_table_that_are_alike(target: Target, tmp_path: Path
         assert past(target, target.database, table, mode, size).runs == ()
 
 
-def test_the_next_plan_goes_by_them(target: Target, tmp_path: Path):
+def test_the_next_plan_uses_earlier_imports(target: Target, tmp_path: Path):
     for parallelism, rate in ((1, 10), (1, 11), (4, 30), (4, 31)):
         job = imported(target, tmp_path, parallelism)
         ImportJob.objects.filter(pk=job.pk).update(rows_per_second=rate)

@@ -55,9 +55,9 @@ def make(folder: Path, tmp_path: Path, database: Address, transactional_db) -> C
     connection = SourceConnection.objects.create(name="incoming", kind="folder", base=str(folder))
     preset = save("words", prepare(uploads.register(drop(tmp_path, "first.csv")), target, "t"))
 
-    def made(name: str = "nightly", **asked) -> Schedule:
+    def made(name: str = "nightly", **values) -> Schedule:
         return schedules.create(
-            ScheduleRequest(name=name, connection=connection, **{"pattern": "*.csv", **asked}), preset
+            ScheduleRequest(name=name, connection=connection, **{"pattern": "*.csv", **values}), preset
         )
 
     return made

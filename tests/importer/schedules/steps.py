@@ -46,9 +46,9 @@ def to_end(run: ScheduleRun) -> ScheduleRun:
     raise AssertionError(f"{run} does not end: {now(run).status}, {now(run).problem}")
 
 
-def run_now(schedule: Schedule, **asked) -> ScheduleRun:
+def run_now(schedule: Schedule, **options) -> ScheduleRun:
     """By hand, to its end."""
-    return to_end(schedules.run_now(schedule, **asked))
+    return to_end(schedules.run_now(schedule, **options))
 
 
 def outcomes(run: ScheduleRun) -> dict[str, str]:

@@ -37,11 +37,11 @@ WRONG = [
 ]
 
 
-def test_what_cannot_be_is_said_beside_its_field(make):
+def test_an_invalid_value_is_reported_with_its_field(make):
     make("taken")
-    for asked, option, said in WRONG:
+    for values, option, said in WRONG:
         with pytest.raises(Problem) as caught:
-            make(**asked)
+            make(**values)
         assert (caught.value.option, said in str(caught.value)) == (option, True), caught.value
 
 
@@ -79,7 +79,7 @@ def test_the_next_due_times_in_the_schedules_zone(make):
     assert schedules.next_due_times(make("arriving")) == []
 
 
-def test_cancelled_it_ends_with_its_import_and_only_then_can_the_schedule_go(make, folder):
+def test_cancelling_a_run_cancels_its_import_and_allows_deleting_the_schedule(make, folder):
     schedule = make()
     drop(folder, "a.csv")
     run = schedules.run_now(schedule)

@@ -56,7 +56,7 @@ def test_in_words_and_the_moment_of_a_past_day():
         (Timing("", 0, "UTC"), "Every 0 minutes is not possible"),
     ],
 )
-def test_what_cannot_be_is_said_with_what_to_write(timing, said):
+def test_an_invalid_timing_is_refused_with_advice(timing, said):
     with pytest.raises(Problem) as caught:
         recurrence.check(timing)
     assert said in str(caught.value)
@@ -75,13 +75,13 @@ MISSED = [at(f"2026-01-01T0{hour}:00") for hour in range(5, 10)]
         ("all", DueRange(MISSED[0], MISSED[-4], 2), MISSED[-3:]),
     ],
 )
-def test_what_becomes_of_due_times_that_were_missed(misfire, left_out, caught_up):
+def test_missed_due_times_are_skipped_or_caught_up(misfire, left_out, caught_up):
     decision = decide(EVERY_HOUR, MISSED[0], BACK, misfire, 3)
     assert (decision.left_out, decision.caught_up, decision.on_time) == (left_out, tuple(caught_up), ())
     assert decision.next_due_at == at("2026-01-01T10:00")
 
 
-def test_one_that_is_on_time_stands_for_those_missed_where_one_is_enough():
+def test_a_due_time_on_time_replaces_missed_ones_with_misfire_once():
     decision = decide(EVERY_HOUR, MISSED[0], MISSED[-1] + timedelta(seconds=5), "once", 3)
     assert (decision.left_out, decision.caught_up, decision.on_time) == (
         DueRange(MISSED[0], MISSED[-2], 4),
@@ -90,7 +90,7 @@ def test_one_that_is_on_time_stands_for_those_missed_where_one_is_enough():
     )
 
 
-def test_after_years_a_look_decides_on_no_more_than_it_can_at_once():
+def test_after_years_one_decision_is_limited():
     every_minute, now = Timing("* * * * *", None, BERLIN), at("2026-01-31T00:00:30")
     next_due_at: datetime | None = at("2026-01-01T00:00")
     times, runs, looks = 0, [], 0

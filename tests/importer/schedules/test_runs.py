@@ -34,7 +34,7 @@ def rows(database) -> list[int]:
         return [row[0] for row in fetch_all(connection, "SELECT n FROM t ORDER BY n")]
 
 
-def test_an_import_that_fails_sends_for_its_run_at_once(make, folder):
+def test_a_failed_import_wakes_its_run_at_once(make, folder):
     drop(folder, "a.csv")
     run = schedules.run_now(make())
     job = to_import(run)
@@ -75,7 +75,7 @@ class TestFiles:
         assert outcomes(copied)["same.csv"] == {"content": "already loaded", "stat": "loaded"}[known_by]
         assert rows(database) == {"content": [1, 2], "stat": [1, 1, 2]}[known_by]
 
-    def test_what_could_not_be_moved_and_a_second_copy_are_moved_by_the_next_run(self, make, folder, database):
+    def test_an_unmoved_file_and_a_second_copy_are_moved_by_the_next_run(self, make, folder, database):
         schedule = make(afterwards="move", move_to="loaded")
         drop(folder, "a.csv")
         in_the_way = drop(folder, "loaded/a.csv", "9,other\n")
@@ -92,7 +92,7 @@ class TestFiles:
         assert (rows(database), sorted(folder.glob("*.csv"))) == ([1], [])
         assert sorted(path.name for path in folder.glob("loaded/*")) == ["a.csv", "copy.csv"]
 
-    def test_one_to_which_somebody_writes_is_watched_until_it_is_whole(self, make, folder, database):
+    def test_a_growing_file_is_watched_until_it_is_complete(self, make, folder, database):
         schedule = make()
         path = folder / "a.csv"
         path.write_text("n,word\n1,o")
@@ -115,7 +115,7 @@ class TestFiles:
         assert (now(run).status, outcomes(run), rows(database)) == ("succeeded", {"a.csv": "still written"}, [])
         assert schedules.look_for_files(schedule.pk)
 
-    def test_a_bad_one_does_not_keep_back_those_after_it(self, make, folder, database):
+    def test_a_bad_file_does_not_stop_later_files(self, make, folder, database):
         schedule = make()
         drop(folder, "a.csv", "not a number,x\n")
         drop(folder, "b.csv")
@@ -166,7 +166,7 @@ class TestDrift:
         drop(folder, "c.csv", "three,3\n", "word,n\n")
         assert run_now(schedule).problem["what"] == "The header is another one: size missing."
 
-    def test_another_table_stops_it_too(self, make, folder, database):
+    def test_a_changed_table_stops_the_run(self, make, folder, database):
         schedule = make(drift="add")
         run_sql(database, "ALTER TABLE t MODIFY n BIGINT, ADD COLUMN more INT")
         drop(folder, "a.csv")
@@ -176,7 +176,7 @@ class TestDrift:
 
 
 class TestFaults:
-    def test_what_may_pass_is_tried_again_later_and_no_more_often_than_asked(self, make, folder):
+    def test_a_retryable_problem_is_retried_at_most_as_often_as_set(self, make, folder):
         schedule = make(tries=3, backoff_seconds=100)
         drop(folder, "a.csv")
         Target.objects.update(port=1)
@@ -228,7 +228,7 @@ class TestFaults:
         ScheduleRun.objects.filter(pk=run.pk).update(lease=timezone.now())
         assert (to_end(run).status, rows(database)) == ("succeeded", [1])
 
-    def test_its_deadline_ends_the_run_and_its_import(self, make, folder, database):
+    def test_the_deadline_ends_the_run_and_its_import(self, make, folder, database):
         schedule = make(deadline_minutes=5)
         drop(folder, "a.csv")
         drop(folder, "b.csv", "2,two\n")

@@ -23,31 +23,33 @@ def told(*args: str) -> str:
     return out.getvalue()
 
 
-def asked(*args: str) -> dict:
+def schedule(*args: str) -> dict:
     return json.loads(told(*args, "--json"))
 
 
-def test_from_making_one_to_its_runs(make, folder, tmp_path):
+def test_a_schedule_is_created_run_shown_and_paused(make, folder, tmp_path):
     target = make("other").target
     job = run_job(jobs.create(prepare(uploads.register(drop(tmp_path, "made.csv")), target, "t")))
     where = ["--connection", "incoming", "--pattern", "*.csv", "--zone", "Asia/Tokyo"]
-    made = asked("create-from-job", str(job.pk), "--name", "daily", *where, "--cron", "30 2 * * *", "--misfire", "all")
+    made = schedule(
+        "create-from-job", str(job.pk), "--name", "daily", *where, "--cron", "30 2 * * *", "--misfire", "all"
+    )
     assert (made["when"], made["table"], len(made["upcoming"])) == ("At 02:30 every day, Asia/Tokyo", job.table, 5)
     assert "other loads into" in made["warnings"][0]
     drop(folder, "a.csv", "2,two\n3,three\n")
-    begun = asked("run", "daily", "--no-wait", "--date", "2026-01-01")
+    begun = schedule("run", "daily", "--no-wait", "--date", "2026-01-01")
     assert (begun["cause"], begun["status"], begun["moment"]) == ("by hand", "waiting", "2025-12-31T17:30:00+00:00")
     to_end(ScheduleRun.objects.get(pk=begun["run"]))
-    (shown,) = asked("show", "daily")["runs"]
+    (shown,) = schedule("show", "daily")["runs"]
     assert [(each["name"], each["outcome"], each["rows"]) for each in shown["files"]] == [("a.csv", "loaded", 2)]
     assert "a.csv: loaded, 2 rows" in told("show", "daily")
-    listed = {each["name"]: each for each in asked("list")}
+    listed = {each["name"]: each for each in schedule("list")}
     assert (listed["daily"]["last_run"]["status"], listed["other"]["when"]) == ("succeeded", "When a new file appears")
-    assert asked("pause", "daily")["paused"]
-    assert not asked("resume", "daily")["paused"]
+    assert schedule("pause", "daily")["paused"]
+    assert not schedule("resume", "daily")["paused"]
 
 
-def test_what_is_wrong_is_one_line(make, folder):
+def test_a_problem_of_the_command_is_one_line(make, folder):
     drop(folder, "a.csv", "bad,x\n")
     run_now(make())
     for args, said in (

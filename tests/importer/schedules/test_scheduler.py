@@ -42,7 +42,7 @@ class TestDueTimes:
         assert taken_up(Schedule.objects.get(pk=schedule.pk)) == []
         assert schedule.runs.count() == 1
 
-    def test_missed_ones_are_caught_up_one_after_another_and_those_left_out_are_on_record(self, make):
+    def test_missed_runs_are_caught_up_in_order_and_skipped_ones_recorded(self, make):
         schedule = make_due(make(trigger="every", every_minutes=60, misfire="all", misfire_most=2, overlap="skip"), 270)
         first, second = taken_up(schedule)
         skipped = schedule.runs.get(status="skipped")
@@ -66,7 +66,7 @@ class TestDueTimes:
             to_end(before)
             assert to_end(run).status == "succeeded"
 
-    def test_a_zone_that_is_gone_is_said_on_the_schedule_and_holds_up_nobody(self, make):
+    def test_an_unknown_zone_is_the_schedules_problem_and_delays_no_other(self, make):
         broken = make_due(make("broken", trigger="every", every_minutes=60), 5)
         Schedule.objects.filter(pk=broken.pk).update(trigger="cron", cron="0 * * * *", zone="Mars/Olympus")
         fine = make_due(make("fine", trigger="every", every_minutes=60), 0)
@@ -110,7 +110,7 @@ class TestArrivals:
         mended = to_end(schedules.look_for_files(schedule.pk))
         assert [each["event"] for each in mended.events] == ["recovered"]
 
-    def test_what_keeps_it_from_looking_is_said_on_the_schedule(self, make, folder):
+    def test_a_failed_search_is_stored_as_the_schedules_problem(self, make, folder):
         schedule = make()
         folder.rename(folder.with_name("elsewhere"))
         assert schedules.look_for_files(schedule.pk) is None
@@ -130,7 +130,7 @@ class TestWaking:
         assert ticked() == [Message("take_run", run.pk)]
         assert ticked() == []
 
-    def test_a_late_one_is_told_of_once(self, make):
+    def test_a_late_run_is_reported_once(self, make):
         run = schedules.run_now(make(lateness_minutes=10))
         ScheduleRun.objects.filter(pk=run.pk).update(late_at=timezone.now())
         ticked()

@@ -17,7 +17,7 @@ def old_key(settings):
 
 class TestSecrets:
     @pytest.mark.parametrize("text", ["secret", "two\nlines", "", "pass:wörd%@/", "x" * 1000])
-    def test_comes_back_as_it_was(self, text):
+    def test_a_secret_is_decrypted_unchanged(self, text):
         assert encryption.decrypt(encryption.encrypt(text, bound_to="a"), bound_to="a") == text
 
     def test_the_text_is_not_in_the_ciphertext_and_no_two_are_alike(self):
@@ -29,13 +29,13 @@ class TestSecrets:
         with pytest.raises(Problem, match="cannot be read"):
             encryption.decrypt(encryption.encrypt("secret", bound_to="a"), bound_to="b")
 
-    def test_another_key_does_not_read_it(self, settings):
+    def test_another_key_does_not_decrypt_a_secret(self, settings):
         ciphertext = encryption.encrypt("secret", bound_to="a")
         settings.ENCRYPTION_KEYS = [NEW]
         with pytest.raises(Problem, match="ENCRYPTION_KEYS"):
             encryption.decrypt(ciphertext, bound_to="a")
 
-    def test_the_old_key_behind_the_new_one_reads_it(self, settings):
+    def test_the_old_key_after_the_new_one_decrypts_a_secret(self, settings):
         ciphertext = encryption.encrypt("secret", bound_to="a")
         settings.ENCRYPTION_KEYS = [NEW, OLD]
         assert encryption.decrypt(ciphertext, bound_to="a") == "secret"

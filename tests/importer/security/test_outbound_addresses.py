@@ -36,7 +36,7 @@ def test_metadata_addresses_are_refused_even_where_private_ones_are_allowed(host
         connect_checked(host, 80, private_allowed=True, seconds=5)
 
 
-def test_a_name_is_looked_up_once_so_that_it_cannot_change_its_mind_after_the_check(listening, monkeypatch):
+def test_a_name_is_resolved_once_so_that_it_cannot_change_after_the_check(listening, monkeypatch):
     answers = iter(["127.0.0.1"])  # a second look-up would end the test
     real = socket.getaddrinfo
     monkeypatch.setattr(
@@ -48,7 +48,7 @@ def test_a_name_is_looked_up_once_so_that_it_cannot_change_its_mind_after_the_ch
 
 
 @pytest.mark.parametrize("url", ["ftp://h/x", "https://", "h/x", "http://h:0/", "http://h:99999/", "http://[::1/"])
-def test_what_is_no_web_address_is_said(url):
+def test_an_invalid_url_is_refused(url):
     with pytest.raises(Problem, match="That is no URL"):
         parse_web_url(url)
 

@@ -111,7 +111,7 @@ class TestUpload:
         assert uploads.append(source, 0, Intruding(b"abc"), 3) == 3
         assert source.file.read_bytes() == b"abc"
 
-    def test_removed_while_it_arrives(self, upload_dir):
+    def test_an_upload_removed_while_it_arrives_is_gone(self, upload_dir):
         source = uploads.begin_upload("a.csv", 6, None)
 
         class Removing(io.BytesIO):
@@ -179,7 +179,7 @@ class TestDiskFull:
         assert not SourceFile.objects.exists()
         assert list(upload_dir.iterdir()) == []
 
-    def test_what_other_uploads_have_announced_is_not_free(self, upload_dir):
+    def test_bytes_announced_by_other_uploads_are_not_free(self, upload_dir):
         upload_dir.mkdir()
         stat = os.statvfs(upload_dir)
         half = stat.f_bavail * stat.f_frsize * 6 // 10
@@ -189,7 +189,7 @@ class TestDiskFull:
         uploads.remove(first)
         uploads.begin_upload("b.csv", half, None)
 
-    def test_no_room_in_the_middle_removes_the_partial_file_and_its_row(self, upload_dir):
+    def test_a_full_disk_removes_the_partial_upload_and_its_row(self, upload_dir):
         source = uploads.begin_upload("a.csv", 10, None)
         uploads.append(source, 0, io.BytesIO(b"abc"), 3)
         source.file.unlink()
@@ -246,7 +246,7 @@ class TestRemove:
         assert not SourceFile.objects.exists()
         assert list(upload_dir.iterdir()) == []
 
-    def test_refused_while_a_job_uses_it(self):
+    def test_removing_a_source_with_jobs_is_refused(self):
         source = uploaded(b"abc")
         job_of(source)
         with pytest.raises(uploads.SourceInUse, match="1 import of this file"):
@@ -275,7 +275,7 @@ class TestWhoseUploads:
 
 
 class TestRegister:
-    def test_a_file_stays_where_it_is(self, tmp_path, monkeypatch):
+    def test_a_registered_file_stays_in_place(self, tmp_path, monkeypatch):
         (tmp_path / "a.csv").write_bytes(b"a,b\n1,2\n")
         monkeypatch.chdir(tmp_path)
         source = uploads.register(Path("a.csv"))

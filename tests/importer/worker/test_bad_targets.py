@@ -119,7 +119,7 @@ def nothing_is_left(database: Address, job: ImportJob) -> None:
 
 
 class TestAccount:
-    def test_without_insert_the_right_is_named_and_a_retry_with_it_succeeds(
+    def test_a_missing_insert_privilege_is_named_and_a_retry_with_it_succeeds(
         self, server: TestServer, database: Address, target: Target, source: SourceFile, clerk: str
     ):
         server.run(f"REVOKE INSERT ON {database.database}.* FROM {clerk}@'127.0.0.1'")
@@ -159,7 +159,9 @@ class TestAccount:
 
 
 class TestServerGone:
-    def test_before_the_start_it_is_said_at_once(self, server: TestServer, target: Target, source: SourceFile):
+    def test_a_server_away_before_the_start_is_reported_at_once(
+        self, server: TestServer, target: Target, source: SourceFile
+    ):
         server.stop()
         try:
             with pytest.raises(Problem, match=r"No server answers there.*Check host and port"):
@@ -202,7 +204,7 @@ class TestServerGone:
 
 
 class TestServerChanged:
-    def test_local_infile_switched_off_since_the_plan_makes_it_go_on_with_inserts(
+    def test_local_infile_switched_off_since_the_plan_falls_back_to_inserts(
         self, server: TestServer, database: Address, target: Target, source: SourceFile
     ):
         job = in_the_middle(target, source)
@@ -218,7 +220,7 @@ class TestServerChanged:
         assert "SET GLOBAL local_infile = 1" in said.why
         assert job.plan.statements.plain.startswith("INSERT IGNORE INTO ")
 
-    def test_local_infile_switched_off_gives_the_line_that_helps_where_it_was_asked_for(
+    def test_local_infile_switched_off_is_reported_with_its_fix_if_requested(
         self, server: TestServer, database: Address, target: Target, source: SourceFile
     ):
         job = in_the_middle(target, source, method="load_data_local")
@@ -232,7 +234,7 @@ class TestServerChanged:
         nothing_is_left(database, job)
         mended(job, database)
 
-    def test_the_right_to_read_files_taken_away_since_the_plan_makes_it_go_on_with_inserts(
+    def test_a_file_privilege_revoked_since_the_plan_falls_back_to_inserts(
         self, server: TestServer, database: Address, target: Target, source: SourceFile, clerk: str, tmp_path: Path
     ):
         account = f"{clerk}@'127.0.0.1'"
@@ -249,7 +251,7 @@ class TestServerChanged:
         assert (job.status, job.balanced, job.plan.statements.method) == (Status.SUCCEEDED, True, "insert_prepared")
         assert contents(database) == (ROWS, ROWS)
 
-    def test_table_dropped_since_the_plan_is_said_to_be_gone(
+    def test_a_table_dropped_since_the_plan_is_reported(
         self, server: TestServer, database: Address, target: Target, source: SourceFile
     ):
         job = created(target, source)
@@ -290,7 +292,7 @@ class TestServerChanged:
 
 
 class TestFileGone:
-    def test_deleted_before_the_start_the_preview_names_it_as_its_owner_does(self, target: Target, source: SourceFile):
+    def test_the_preview_names_a_deleted_file_by_its_upload_name(self, target: Target, source: SourceFile):
         source.file.unlink()
         with pytest.raises(Problem, match="no such file") as caught:
             created(target, source)

@@ -95,7 +95,7 @@ def test_keys_are_off_while_rows_come_and_back_at_the_end(target, file):
 
 
 @pytest.mark.parametrize("moment", ["arrange", "load_run"])
-def test_a_cancel_puts_them_back_before_the_job_ends(target, file, moment):
+def test_a_cancel_restores_keys_before_the_job_ends(target, file, moment):
     before = structure(target)
     job = created(target, file)
     until(job, moment)
@@ -105,7 +105,7 @@ def test_a_cancel_puts_them_back_before_the_job_ends(target, file, moment):
     assert written_down(target) == []
 
 
-def test_a_failure_puts_them_back_before_the_job_ends(target, file):
+def test_a_failure_restores_keys_before_the_job_ends(target, file):
     before = structure(target)
     file.write_text(file.read_text() + "no number,x\n")
     job = run(created(target, file))
@@ -126,7 +126,7 @@ def test_a_retry_leaves_the_keys_of_a_table_with_rows_alone(target, file, monkey
 
 
 @pytest.mark.parametrize("after", ["record_written", "arrange"])
-def test_a_worker_that_dies_while_it_takes_them_off(target, file, after, monkeypatch):
+def test_a_worker_that_dies_while_dropping_keys(target, file, after, monkeypatch):
     before = structure(target)
     job = created(target, file)
     until(job, "arrange")
@@ -152,7 +152,7 @@ def test_rows_that_came_meanwhile_keep_the_keys_on(target, file):
     assert run(job).status == Status.SUCCEEDED
 
 
-def test_a_table_that_somebody_holds_keeps_its_keys(target, file, monkeypatch):
+def test_a_locked_table_keeps_its_keys(target, file, monkeypatch):
     monkeypatch.setattr(temporary_changes, "LOCK_WAIT", 1)
     before = structure(target)
     job = created(target, file)
@@ -166,7 +166,7 @@ def test_a_table_that_somebody_holds_keeps_its_keys(target, file, monkeypatch):
     assert structure(target) == before
 
 
-def test_what_cannot_be_put_back_now_is_tried_until_it_can(target, file, monkeypatch):
+def test_restoring_is_retried_until_it_succeeds(target, file, monkeypatch):
     monkeypatch.setattr(temporary_changes, "RESTORE_LOCK_WAIT", 1)
     before = structure(target)
     job = created(target, file)
@@ -194,7 +194,7 @@ def test_a_table_that_is_gone_keeps_no_job_from_ending(target, file):
     assert written_down(target) == []
 
 
-def test_a_target_whose_import_nobody_knows_any_more_gets_its_keys_back(target, file, capsys):
+def test_target_restore_brings_back_keys_of_an_unknown_import(target, file, capsys):
     before = structure(target)
     job = created(target, file)
     until(job, "load_run")
@@ -223,7 +223,7 @@ def test_the_new_table_of_mode_replace_has_the_keys_that_the_old_one_has_at_the_
     assert structure(target) == before
 
 
-def test_rows_that_a_foreign_key_would_have_refused_fail_the_import_until_they_are_right(target, file):
+def test_rows_that_violate_a_foreign_key_fail_the_import_until_corrected(target, file):
     with connect(target.address) as connection:
         execute(connection, "CREATE TABLE parent (n INT PRIMARY KEY)")
         execute(connection, f"INSERT INTO parent SELECT * FROM ({numbers(ROWS - 2)}) known")

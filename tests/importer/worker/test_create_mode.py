@@ -35,11 +35,11 @@ def file(tmp_path: Path) -> Path:
     return path
 
 
-def created(target: Target, file: Path, table: str = "things", partitions: int | None = None, **asked) -> ImportJob:
+def created(target: Target, file: Path, table: str = "things", partitions: int | None = None, **request) -> ImportJob:
     options = Options(mode="create", chunk_bytes=500_000, parallelism=2, partitions=partitions)
-    asked_table = NewTableRequest(**asked)
+    new_table = NewTableRequest(**request)
     return jobs.create(
-        prepare(uploads.register(file), target, table, ImportRequest(options=options, new_table=asked_table))
+        prepare(uploads.register(file), target, table, ImportRequest(options=options, new_table=new_table))
     )
 
 
@@ -78,7 +78,7 @@ def test_types_come_from_the_values(target, file):
     assert tables(target) == {"things", ledger.TABLE}
 
 
-def test_a_value_beyond_the_sample_widens_its_column_and_the_plan_says_so(target, file):
+def test_a_value_beyond_the_sample_widens_its_column_with_a_reason(target, file):
     lines = file.read_text().splitlines(keepends=True)
     lines[33_001] = '33000,07,1.125,2024-01-01,"' + "y" * 90 + '",3000000000,\n'
     file.write_text("".join(lines))
@@ -103,9 +103,9 @@ def test_without_widening_the_import_ends_with_the_line(target, file):
     assert "things" not in tables(target)
 
 
-def test_what_was_asked_for_stands(target, file):
-    asked = {"id": "BIGINT UNSIGNED", "code": "char(3)"}
-    job = run(created(target, file, types=asked, primary_key=("id",)))
+def test_requested_types_are_used_unchanged(target, file):
+    types = {"id": "BIGINT UNSIGNED", "code": "char(3)"}
+    job = run(created(target, file, types=types, primary_key=("id",)))
     assert (job.status, job.problem) == (Status.SUCCEEDED, {})
     assert types(target)["id"].startswith("bigint")
     assert types(target)["code"] == "char(3)"
@@ -138,10 +138,12 @@ def test_names_that_no_table_can_have_are_changed(target, tmp_path):
     assert list(types(target, "odd`name")) == ["a", "A_2", "column_3", "`b`"]
 
 
-@pytest.mark.parametrize("asked", [{"types": {"nope": "int"}}, {"types": {"id": "int; DROP"}}, {"primary_key": ("x",)}])
-def test_what_cannot_be_asked_for(target, file, asked):
+@pytest.mark.parametrize(
+    "wanted", [{"types": {"nope": "int"}}, {"types": {"id": "int; DROP"}}, {"primary_key": ("x",)}]
+)
+def test_an_impossible_table_is_refused(target, file, wanted):
     with pytest.raises(Problem):
-        created(target, file, **asked)
+        created(target, file, **wanted)
 
 
 class TestPartitions:
@@ -164,7 +166,7 @@ class TestPartitions:
         )
         assert found == [(by.split()[2], 4)]
 
-    def test_what_cannot_be(self, target, file):
+    def test_partitions_without_a_primary_key_are_refused(self, target, file):
         with pytest.raises(Problem, match="without a primary key") as raised:
             created(target, file, partitions=4)
         assert raised.value.option == "partitions"

@@ -54,7 +54,7 @@ def shop(server: TestServer, database: Address) -> Iterator[Address]:
 
 
 class TestPutBack:
-    def test_is_the_value_from_before_however_often(self, shop: Address):
+    def test_a_global_variable_is_restored_after_repeated_changes(self, shop: Address):
         for _ in range(2):
             change(shop, "a", 2)
         assert (now(shop), written(shop)) == (2, [("a", "2", "1")])
@@ -115,18 +115,18 @@ class TestPutBack:
 
 class TestRefused:
     @pytest.mark.parametrize(
-        ("asked", "said"),
+        ("variables", "said"),
         [
             ({"max_connections": "1"}, "max_connections cannot be set"),
             ({FLUSH: "3"}, "is '3'"),
             ({"local_infile": "0"}, "local_infile is '0'"),
         ],
     )
-    def test_what_is_not_on_the_list(self, asked: dict, said: str):
+    def test_a_variable_or_value_that_is_not_allowed_is_refused(self, variables: dict, said: str):
         with pytest.raises(Problem, match=said):
-            check_options(Options(server_variables=asked))
+            check_options(Options(server_variables=variables))
 
-    def test_without_the_right_with_the_grant(self, shop: Address):
+    def test_a_missing_privilege_is_reported_with_its_grant(self, shop: Address):
         with account_with(shop, "ALL") as few, connect(few) as connection:
             with pytest.raises(TargetProblem, match=r"may not set innodb_flush.*GRANT SUPER|SYSTEM_VARIABLES_ADMIN"):
                 check_global_variables(connection, {FLUSH: 2}, read_server(connection, few))
@@ -134,7 +134,7 @@ class TestRefused:
                 set_for_job(connection, "a", {FLUSH: 2})
         assert now(shop) == 1
 
-    def test_what_this_server_does_not_have(self, server: TestServer, shop: Address):
+    def test_a_variable_that_the_server_lacks_is_refused(self, server: TestServer, shop: Address):
         with connect(shop) as connection:
             real = read_server(connection, shop)
             if server.flavour == "mysql":
@@ -170,7 +170,7 @@ class TestImport:
                 take(step)
 
     @pytest.mark.parametrize("mode", ["append", "replace"])
-    def test_sets_it_while_rows_come_and_puts_it_back_before_it_ends(self, target, file, mode: str):
+    def test_an_import_sets_and_restores_a_global_variable(self, target, file, mode: str):
         job = self.created(target, file, mode=mode)
         said = next(each.why for each in job.plan.reasons if each.choice == f"{FLUSH} = 2 on the whole server")
         assert "up to a second" in said
@@ -179,7 +179,7 @@ class TestImport:
         assert run(job).status == ImportJob.Status.SUCCEEDED
         assert (now(target.address), written(target.address)) == (1, [])
 
-    def test_puts_it_back_after_a_cancel(self, target, file):
+    def test_a_cancelled_import_restores_a_global_variable(self, target, file):
         job = self.created(target, file)
         self.until_loading(job)
         jobs.cancel(job.pk)
@@ -187,7 +187,7 @@ class TestImport:
         assert now(target.address) == 1
 
     @pytest.mark.parametrize("cancelled", [False, True])
-    def test_puts_it_back_when_its_worker_has_died(self, target, file, cancelled: bool, monkeypatch):
+    def test_a_global_variable_of_a_dead_worker_is_restored(self, target, file, cancelled: bool, monkeypatch):
         job = self.created(target, file)
         monkeypatch.setattr(jobs, "record_applied_changes", raising(KeyboardInterrupt()))
         with pytest.raises(KeyboardInterrupt):
@@ -200,7 +200,7 @@ class TestImport:
         assert run(job).status == (ImportJob.Status.CANCELLED if cancelled else ImportJob.Status.SUCCEEDED)
         assert (now(target.address), written(target.address)) == (1, [])
 
-    def test_loads_without_it_where_the_server_no_longer_lets_it(self, target, file):
+    def test_an_import_loads_without_a_variable_that_is_no_longer_allowed(self, target, file):
         with account_with(target.address, "SELECT, INSERT, CREATE, DELETE, UPDATE") as few:
             job = self.created(target, file)
             Target.objects.filter(pk=target.pk).update(user=few.user)

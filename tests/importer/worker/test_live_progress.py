@@ -5,7 +5,7 @@ from importer.worker import live_progress
 JOB = 7
 
 
-def test_runs_of_a_job_add_up_until_they_end(redis):
+def test_sent_bytes_of_runs_add_up_until_they_end(redis):
     first, second = live_progress.SentBytes(JOB, "first"), live_progress.SentBytes(JOB, "second")
     first.chunk_progress(100)
     second.chunk_progress(20)
@@ -16,7 +16,7 @@ def test_runs_of_a_job_add_up_until_they_end(redis):
     assert live_progress.sent_bytes(JOB) == 0
 
 
-def test_what_is_recorded_is_in_flight_no_longer(redis):
+def test_recorded_bytes_are_no_longer_in_flight(redis):
     sent = live_progress.SentBytes(JOB, "run")
     sent.chunk_progress(100)
     sent.chunk_committed(100)
@@ -24,7 +24,7 @@ def test_what_is_recorded_is_in_flight_no_longer(redis):
     assert live_progress.sent_bytes(JOB) == 0
 
 
-def test_what_a_killed_worker_leaves_behind_goes_by_itself(redis):
+def test_the_counter_of_a_killed_worker_expires(redis):
     live_progress.SentBytes(JOB, "killed").chunk_progress(100)
     [key] = redis.keys("*")
     assert 0 < redis.ttl(key) <= live_progress.KEPT_SECONDS

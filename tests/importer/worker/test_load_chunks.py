@@ -42,10 +42,10 @@ def runs_look_all_the_time(monkeypatch) -> None:
 
 def created(target: Target, path: Path, rows: list[int], parallelism: int = 1, **options) -> ImportJob:
     path.write_text("n,word\n" + "".join(f"{n},word {n}\n" for n in rows))
-    # Each row is a chunk, and a transaction if nothing else is asked for.
+    # Each row is a chunk, and a transaction unless options say otherwise.
     each = {} if "chunk_bytes" in options else {"commit_rows": 1}
-    asked = Options(parallelism=parallelism, **each, **options)
-    return jobs.create(prepare(uploads.register(path), target, "t", ImportRequest(options=asked)))
+    import_options = Options(parallelism=parallelism, **each, **options)
+    return jobs.create(prepare(uploads.register(path), target, "t", ImportRequest(options=import_options)))
 
 
 def another(target: Target, path: Path) -> ImportJob:
@@ -81,7 +81,7 @@ def test_two_thousand_chunks_of_one_row_each(target: Target, tmp_path: Path):
     assert set(job.chunks.values_list("attempt", "loaded_rows", "deaths")) == {(1, 1, 0)}
 
 
-def test_a_chunk_that_fails_ends_its_run_and_those_before_it_stand(target: Target, tmp_path: Path):
+def test_a_failed_chunk_ends_its_run_and_earlier_chunks_stay(target: Target, tmp_path: Path):
     job = created(target, tmp_path / "t.csv", [1, 2, 3, 4, 300, 6, 7, 8])
     [first] = scanned(job)
     load_chunks.load(first, lambda *_: None)
@@ -134,7 +134,7 @@ def test_runs_grow_shorter_by_what_nobody_has_claimed(target: Target, tmp_path: 
     assert len(lengths) > 8, "each takes a fourth of what is left, though nothing is in yet"
 
 
-def test_a_run_that_goes_on_takes_one_more_at_the_end_if_it_is_short(target: Target, tmp_path: Path, monkeypatch):
+def test_a_run_is_extended_by_one_short_chunk_at_the_end(target: Target, tmp_path: Path, monkeypatch):
     job = created(target, tmp_path / "t.csv", list(range(4)), parallelism=2)
     first, _ = scanned(job)
     claimed = jobs.claim_run(first)
@@ -146,7 +146,7 @@ def test_a_run_that_goes_on_takes_one_more_at_the_end_if_it_is_short(target: Tar
     assert [chunk.number for chunk in jobs.extend_run(claimed, 0, 7)] == [2]
 
 
-def test_a_run_goes_on_with_what_follows_its_last_chunk(target: Target, tmp_path: Path, monkeypatch):
+def test_a_run_is_extended_while_its_last_chunk_loads(target: Target, tmp_path: Path, monkeypatch):
     monkeypatch.setattr(chunk_leases, "RUN_CHUNKS", 3)
     job = created(target, tmp_path / "t.csv", list(range(60)))
     [first] = scanned(job)
@@ -156,7 +156,7 @@ def test_a_run_goes_on_with_what_follows_its_last_chunk(target: Target, tmp_path
     assert job.chunks.values("run").distinct().count() < 10
 
 
-def test_what_was_claimed_while_the_last_chunk_failed_goes_back(target: Target, tmp_path: Path, monkeypatch):
+def test_chunks_claimed_while_the_last_one_failed_are_released(target: Target, tmp_path: Path, monkeypatch):
     monkeypatch.setattr(chunk_leases, "RUN_CHUNKS", 3)
     job = created(target, tmp_path / "t.csv", [1, 2, 300, *range(4, 20)])
     [first] = scanned(job)
@@ -195,7 +195,7 @@ def test_a_worker_takes_no_further_run_while_another_job_waits(target: Target, t
 
 
 @pytest.mark.usefixtures("runs_look_all_the_time")
-def test_a_run_gives_back_what_it_has_not_begun_when_another_job_waits(target: Target, tmp_path: Path):
+def test_a_run_releases_its_remaining_chunks_when_another_job_waits(target: Target, tmp_path: Path):
     job = created(target, tmp_path / "t.csv", list(range(100)))
     [first] = scanned(job)
     another(target, tmp_path / "t.csv")
@@ -219,7 +219,7 @@ def test_a_run_ends_when_another_session_finds_nothing_left(target: Target, tmp_
     assert 30 < told[0] < 49, "the other session is sent for, for what was given back"
 
 
-def test_a_run_keeps_its_chunks_while_no_session_is_without_work(target: Target, tmp_path: Path):
+def test_a_run_keeps_its_chunks_while_all_sessions_have_work(target: Target, tmp_path: Path):
     job = created(target, tmp_path / "t.csv", list(range(20)), parallelism=2)
     first, second = scanned(job)
     run_of_first, run_of_second = jobs.claim_run(first), jobs.claim_run(second)
@@ -237,7 +237,7 @@ def test_a_run_keeps_its_chunks_while_no_session_is_without_work(target: Target,
     assert not jobs.should_continue(run_of_first)
 
 
-def test_a_session_too_many_gives_its_chunks_back(target: Target, tmp_path: Path):
+def test_a_surplus_session_releases_its_chunks(target: Target, tmp_path: Path):
     job = created(target, tmp_path / "t.csv", list(range(20)), parallelism=2)
     first, second = scanned(job)
     run_of_first, run_of_second = jobs.claim_run(first), jobs.claim_run(second)
@@ -247,7 +247,7 @@ def test_a_session_too_many_gives_its_chunks_back(target: Target, tmp_path: Path
     assert not jobs.should_continue(run_of_first)
 
 
-def test_the_chunks_of_a_dead_worker_that_are_in_are_not_held_against_it(target: Target, tmp_path: Path, settings):
+def test_committed_chunks_of_a_dead_worker_are_not_counted_as_deaths(target: Target, tmp_path: Path, settings):
     settings.LEASE_SECONDS = 0  # silent from the first moment
     job = created(target, tmp_path / "t.csv", list(range(20)))
     [first] = scanned(job)
@@ -286,13 +286,15 @@ class TestChunksThatShareATransaction:
         assert all(began < ended for began, ended in spans)
 
     @pytest.mark.parametrize("rows", [[1, 2, 3, 4, 3, 6, 7, 8], [1, 2, 3, 4, 300, 6, 7, 8]])
-    def test_end_at_a_bad_row_as_if_each_had_its_own(self, target: Target, tmp_path: Path, rows: list[int]):
+    def test_a_shared_transaction_ends_at_a_bad_row_like_single_ones(
+        self, target: Target, tmp_path: Path, rows: list[int]
+    ):
         job = run(created(target, tmp_path / "t.csv", rows, chunk_bytes=1))
         assert (job.status, job.loaded_rows, job.problem["rows"][0]["line"]) == (Status.FAILED, 4, 6)
         assert loaded(target) == [1, 2, 3, 4]
         assert [each.attempt for each in job.chunks.order_by("number")] == [1, 1, 1, 1, 1, 0, 0, 0]
 
-    def test_go_in_by_themselves_once_they_have_failed(self, target: Target, tmp_path: Path):
+    def test_chunks_of_a_failed_shared_transaction_load_one_by_one(self, target: Target, tmp_path: Path):
         job = created(target, tmp_path / "t.csv", list(range(20)), chunk_bytes=1)
         [first] = scanned(job)
         job.chunks.filter(number__lt=8).update(attempt=1)

@@ -8,11 +8,11 @@ from importer.worker import local_pool
 
 
 def state(_: int) -> tuple[int, bool]:
-    """Of the process that is asked: its id, and whether it has what a step of an import needs."""
+    """The id of the process that runs the call, and whether it has imported the steps of an import."""
     return os.getpid(), "importer.worker.steps" in sys.modules
 
 
-def test_processes_are_up_before_anything_is_asked_of_them():
+def test_processes_are_started_before_the_import_begins():
     before = {each.pid for each in multiprocessing.active_children()}
     with local_pool._started_processes(2) as pool:
         ours = {each.pid for each in multiprocessing.active_children()} - before

@@ -1,10 +1,10 @@
-"""What the workers tell of themselves, asked of real ones and of a real Redis."""
+"""The presence of real workers in a real Redis."""
 
 from importer.worker import live_progress, presence
 from tests.stack import Stack, wait_until
 
 
-def test_running_workers_tell_how_many_chunks_they_load_at_once(stack: Stack):
+def test_live_workers_add_up_to_the_parallel_loads(stack: Stack):
     live_progress.connection.cache_clear()
     # The stack's load worker has two processes; those of the control worker load nothing.
     wait_until(lambda: len(presence.live_workers()) == 2, what="both workers to give a sign of life")

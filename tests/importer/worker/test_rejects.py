@@ -63,8 +63,8 @@ def written(path: Path, rows) -> Path:
 
 
 def created(target: Target, file: Path, chunk_bytes: int = 8000, **options) -> ImportJob:
-    asked = Options(**{"on_error": "reject", "chunk_bytes": chunk_bytes, "parallelism": 2, **options})
-    return jobs.create(prepare(uploads.register(file), target, "t", ImportRequest(options=asked)))
+    chosen = Options(**{"on_error": "reject", "chunk_bytes": chunk_bytes, "parallelism": 2, **options})
+    return jobs.create(prepare(uploads.register(file), target, "t", ImportRequest(options=chosen)))
 
 
 def on(target: Target, sql: str) -> list:
@@ -101,7 +101,7 @@ def test_bad_rows_of_every_kind_are_left_out_and_all_others_are_in(target: Targe
         assert text[int(row["byte_offset"]) :].startswith(raw.encode())
 
 
-def test_the_reject_file_loads_as_it_is_once_the_table_takes_it(target: Target, file: Path, tmp_path: Path):
+def test_the_reject_file_loads_unchanged_once_the_table_allows_it(target: Target, file: Path, tmp_path: Path):
     mendable = {n: row for n, row in BAD.items() if n == 150}
     written(file, (mendable.get(n, good(n)) for n in range(ROWS)))
     first = run(created(target, file))
@@ -117,7 +117,7 @@ def test_the_reject_file_loads_as_it_is_once_the_table_takes_it(target: Target, 
     ({"max_rejects": 4}, Status.FAILED), ({"max_rejects": 5}, Status.SUCCEEDED),
     ({"max_reject_percent": 0.16}, Status.FAILED), ({"max_reject_percent": 0.17}, Status.SUCCEEDED),
 ])  # fmt: skip
-def test_a_limit_holds_and_going_on_lifts_it(target: Target, file: Path, limits, ends):
+def test_a_limit_is_enforced_and_a_retry_lifts_it(target: Target, file: Path, limits, ends):
     job = run(created(target, file, **limits))
     assert job.status == ends
     if ends == Status.FAILED:
@@ -136,7 +136,7 @@ def test_a_chunk_with_more_than_the_limit_by_itself_is_not_kept(target: Target, 
     assert keys(target) == set()
 
 
-def test_an_import_that_rows_have_stopped_is_retried_without_them(target: Target, file: Path):
+def test_an_import_stopped_by_bad_rows_is_retried_without_them(target: Target, file: Path):
     job = run(created(target, file, on_error="stop"))
     assert (job.status, job.rejected_rows) == (Status.FAILED, 0)
     jobs.retry(job.pk, leave_out=True)
@@ -199,7 +199,7 @@ class TestKilled:
     def give_back(self, chunk: Chunk) -> None:
         Chunk.objects.filter(pk=chunk.pk).update(status=Chunk.Status.PENDING, lease=None)
 
-    def test_after_the_commit_and_before_it_is_recorded(self, target: Target, file: Path):
+    def test_a_worker_killed_between_commit_and_record_counts_rejects_once(self, target: Target, file: Path):
         job = created(target, file, chunk_bytes=2**20)
         run_of_one = self.first_run(job)
         load_chunk(load_chunks._work(run_of_one), LoadCallbacks())
@@ -245,14 +245,14 @@ SHAPED = [
 
 
 @pytest.mark.parametrize(("shape", "encoding"), SHAPED)
-def test_the_reject_file_of_any_file_loads_as_it_is(target: Target, tmp_path: Path, shape: str, encoding: str):
+def test_the_reject_file_of_any_dialect_loads_unchanged(target: Target, tmp_path: Path, shape: str, encoding: str):
     text = SHAPES[shape].format("2,wörd much too long für it,2024-01-01")
     mark = "\ufeff" if encoding.startswith("utf-16") and "BOM" not in shape else ""
     path = tmp_path / "shaped.csv"
     path.write_bytes((mark + text).encode(encoding))
-    asked = Options(on_error="reject")
+    chosen = Options(on_error="reject")
     dialect = profile_file(path, encoding=encoding).dialect
-    job = run(jobs.create(prepare(uploads.register(path), target, "t", ImportRequest(dialect=dialect, options=asked))))
+    job = run(jobs.create(prepare(uploads.register(path), target, "t", ImportRequest(dialect=dialect, options=chosen))))
     bad = 2 if "quoted" in shape else 1
     assert (job.status, job.rejected_rows) == (Status.SUCCEEDED, bad), job.problem
     again = reject_downloads.write_reject_file(job)
@@ -262,7 +262,7 @@ def test_the_reject_file_of_any_file_loads_as_it_is(target: Target, tmp_path: Pa
 
     on(target, "ALTER TABLE t MODIFY word VARCHAR(60)")
     second = jobs.create(
-        prepare(uploads.register(again), target, "t", ImportRequest(dialect=job.file_dialect, options=asked))
+        prepare(uploads.register(again), target, "t", ImportRequest(dialect=job.file_dialect, options=chosen))
     )
     second = run(second)
     assert (second.status, second.loaded_rows, second.rejected_rows) == (Status.SUCCEEDED, bad, 0), second.problem

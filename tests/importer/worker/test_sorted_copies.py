@@ -100,7 +100,7 @@ class TestSortedImports:
         assert copy.startswith(f"{min(NUMBERS)},")
         assert {path.name for path in plain_dir.iterdir()} == {job.plain_copy, f"{job.plain_copy}.places"}
 
-    def test_rejects_and_duplicates_are_told_by_the_files_lines(self, target, tmp_path):
+    def test_rejects_and_duplicates_have_the_files_line_numbers(self, target, tmp_path):
         text = 'id,word\n5,a\nx,b\n1,"c\nd"\n\n3,e,f\n5,g\n2,h\n0,' + "i" * 30 + "\n"
         job = run(created(target, written(tmp_path, text), on_error="reject", chunk_bytes=2**20))
         assert (job.status, job.problem, job.loaded_rows, job.rejected_rows) == (Status.SUCCEEDED, {}, 3, 4)
@@ -148,13 +148,13 @@ class TestSortedImports:
         assert [row[0] for row in reasons_of(job)] == ["3"]
         assert "line 3" in job.plan.reasons[-1].why
 
-    def test_a_quote_in_the_way_stops_as_it_does_in_the_files_order(self, target, tmp_path):
+    def test_an_unbalanced_quote_stops_a_sorted_import_like_an_unsorted_one(self, target, tmp_path):
         job = run(created(target, written(tmp_path, 'id,word\n3,a\n2,"b"c\n')))
         assert (job.status, job.problem["where"]) == (Status.FAILED, "line 3")
 
 
 class TestInterruptions:
-    def test_a_retry_sorts_again_and_goes_on_where_it_was(self, target, tmp_path):
+    def test_a_retry_sorts_again_and_loads_the_rest(self, target, tmp_path):
         job = created(target, written(tmp_path, TEXT))
         [scan] = jobs.advance(job.pk)
         take(scan)
@@ -209,13 +209,13 @@ class TestInterruptions:
             resource.setrlimit(resource.RLIMIT_FSIZE, before)
         assert list(plain_dir.iterdir()) == []
 
-    def test_too_little_room_is_said_before_it_starts(self, target, tmp_path, plain_dir, monkeypatch):
+    def test_too_little_disk_space_is_reported_before_sorting(self, target, tmp_path, plain_dir, monkeypatch):
         monkeypatch.setattr(working_copies, "SPARE_BYTES", 2**62)
         job = run(created(target, written(tmp_path, TEXT)))
         assert "Sorting takes 2 times the file's unpacked size" in job.problem["what"]
         assert "sort keep" in job.problem["advice"]
 
-    def test_a_worker_killed_while_it_sorts_is_followed_by_another(self, target, tmp_path, settings, stack_env):
+    def test_another_worker_sorts_after_a_killed_one(self, target, tmp_path, settings, stack_env):
         settings.PLAIN_DIR = settings.VAR_DIR / "plain"
         rows = "".join(f"{n * 7919 % 100_003},{'w' * 20}\n" for n in range(100_000))
         file = written(tmp_path, "id,word\n" + rows)

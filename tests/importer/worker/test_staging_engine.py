@@ -31,8 +31,10 @@ def created(target: Target, folder: Path, text: str, table: str = "t", **options
     path = folder / "file.csv"
     path.write_text(text)
     options = Options(**{"mode": "replace", "load_as": "myisam", "chunk_bytes": 50, **options})
-    asked = NewTableRequest(primary_key=("id",)) if options.mode == "create" else None
-    return jobs.create(prepare(uploads.register(path), target, table, ImportRequest(options=options, new_table=asked)))
+    created = NewTableRequest(primary_key=("id",)) if options.mode == "create" else None
+    return jobs.create(
+        prepare(uploads.register(path), target, table, ImportRequest(options=options, new_table=created))
+    )
 
 
 def rows_of(target: Target, sql: str = "SELECT id, word FROM t") -> list[tuple]:
@@ -64,7 +66,7 @@ def test_a_bad_row_late_in_the_file_drops_what_is_staged(target, tmp_path):
     assert (rows_of(target), tables(target)) == ([(1, "old")], {"t"})
 
 
-def test_a_worker_that_died_in_a_chunk_ends_it_and_a_retry_begins_anew(target, tmp_path):
+def test_a_worker_killed_in_a_chunk_fails_the_import_and_a_retry_starts_over(target, tmp_path):
     job = created(target, tmp_path, GOOD)
     jobs.advance(job.pk)
     while not (loading := [step for step in queued(job) if step.task == "load_run"]):
@@ -84,7 +86,7 @@ def test_a_worker_that_died_in_a_chunk_ends_it_and_a_retry_begins_anew(target, t
     assert rows_of(target, "SELECT COUNT(*) FROM t") == [(40,)]
 
 
-def test_its_chunks_stay_one_after_another(target, tmp_path):
+def test_chunks_of_a_nontransactional_staging_table_load_one_at_a_time(target, tmp_path):
     job = created(target, tmp_path, GOOD)
     with pytest.raises(Exception, match="Only one session"):
         jobs.set_parallelism(job.pk, 2)

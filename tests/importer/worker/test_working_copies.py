@@ -103,7 +103,7 @@ class TestEncodings:
         assert (job.status, job.problem) == (Status.SUCCEEDED, {})
         assert in_table(target) == JAPANESE_ROWS
 
-    def test_latin1_before_a_line_end_does_not_swallow_it(self, target, tmp_path):
+    def test_latin1_before_a_line_end_keeps_the_line_end(self, target, tmp_path):
         """Read as UTF-8, E9 would begin a character of three bytes."""
         job = run(created(target, written(tmp_path, b"n,word\n1,caf\xe9\n2,\xe9\n"), "latin1"))
         assert job.status == Status.SUCCEEDED
@@ -175,7 +175,7 @@ class TestPlainCopies:
         assert run(job).status == Status.SUCCEEDED
         assert in_table(target) == ROWS
 
-    def test_who_has_lost_the_job_leaves_nothing(self, target, tmp_path, plain_dir):
+    def test_a_worker_that_lost_the_job_leaves_no_copy(self, target, tmp_path, plain_dir):
         job = created(target, written(tmp_path, gzip.compress(TEXT.encode())))
         jobs.advance(job.pk)
         mine = jobs.claim_scan(job.pk)
@@ -184,7 +184,7 @@ class TestPlainCopies:
         assert list(plain_dir.iterdir()) == []
         assert ImportJob.objects.get(pk=job.pk).plain_copy == ""
 
-    def test_a_worker_killed_while_it_unpacks_is_followed_by_another(self, target, tmp_path, settings, stack_env):
+    def test_another_worker_unpacks_after_a_killed_one(self, target, tmp_path, settings, stack_env):
         settings.PLAIN_DIR = settings.VAR_DIR / "plain"
         row = gzip.compress(b"7,word," + random.Random(1).randbytes(500_000).hex().encode() + b"\n", 1)
         file = written(tmp_path, gzip.compress(b"n,word,left_out\n") + row * 120)
@@ -268,7 +268,7 @@ class TestRejects:
         ("encoding", "pack"),
         [("utf-16-le", bytes), ("utf-16-be", gzip.compress), ("shift_jis", bytes), ("cp1252", bytes)],
     )
-    def test_they_load_as_they_are_once_the_table_takes_them(self, target, tmp_path, encoding, pack):
+    def test_rejects_of_a_transcoded_file_load_once_the_table_allows_them(self, target, tmp_path, encoding, pack):
         words = {"shift_jis": "ソ表能"}.get(encoding, "Zoë")
         content = f"n,word\n1,{words}\nx,{words}2\n3,{words}\ny,{words}4\n".encode(encoding)
         job = run(created(target, written(tmp_path, pack(content)), encoding, on_error="reject"))
@@ -283,7 +283,7 @@ class TestRejects:
         assert (again.status, again.problem) == (Status.SUCCEEDED, {})
         assert in_table(target) == (("x", f"{words}2"), ("y", f"{words}4"))
 
-    def test_a_key_that_is_there_already_is_named_as_it_reads(self, target, tmp_path):
+    def test_a_duplicate_key_is_shown_decoded(self, target, tmp_path):
         with connect(target.address) as connection:
             execute(connection, "ALTER TABLE t ADD UNIQUE (word)")
         content = "n,word\n1,Zoë €\n2,b\n3,Zoë €\n".encode("cp1252")
@@ -313,6 +313,6 @@ class TestCommandLine:
         stack_env.manage("import_csv", str(file), *self.ARGS, "--encoding", "cp1252")
         assert in_table(target) == ROWS
 
-    def test_what_is_no_encoding(self, target, tmp_path, stack_env):
+    def test_an_unknown_encoding_is_refused(self, target, tmp_path, stack_env):
         done = stack_env.manage("import_csv", "x", *self.ARGS, "--encoding", "nonsense", check=False)
         assert "'nonsense' is not the name of a text encoding" in done.stderr

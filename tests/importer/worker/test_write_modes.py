@@ -74,7 +74,7 @@ def now(job: ImportJob) -> ImportJob:
 
 
 def as_it_was(target: Target, job: ImportJob) -> None:
-    """The table holds what it did, and nothing of the job is left beside it."""
+    """The table holds what it did, and nothing else of the job is left."""
     assert rows(target, "SELECT * FROM t ORDER BY n") == [(-1, "was there"), (5, "five")]
     assert tables(target) == {"t", ledger.TABLE}
     job = now(job)
@@ -89,7 +89,7 @@ def as_it_was(target: Target, job: ImportJob) -> None:
         ("upsert", {}, (ROWS, 0, 0), ROWS + 2),
     ],
 )
-def test_runs_to_its_end_and_leaves_no_staging_table(target, file, mode, options, counts, in_table):
+def test_a_staging_import_succeeds_and_leaves_no_staging_table(target, file, mode, options, counts, in_table):
     job = run(created(target, file, mode, **options))
     assert (job.status, job.problem, job.balanced) == (Status.SUCCEEDED, {}, True)
     assert (job.loaded_rows, job.replaced_rows, job.skipped_rows) == counts
@@ -107,7 +107,7 @@ def test_runs_to_its_end_and_leaves_no_staging_table(target, file, mode, options
         ("upsert", "fail", (ROWS - 1, 1, 0), "word 5"),
     ],
 )
-def test_a_row_that_meets_one_in_the_table_is_counted_as_what_became_of_it(target, met, mode, policy, counts, five):
+def test_a_row_with_an_existing_key_is_counted_by_its_outcome(target, met, mode, policy, counts, five):
     job = run(created(target, met, mode, on_duplicate=policy))
     assert (job.status, job.problem) == (Status.SUCCEEDED, {})
     assert (job.loaded_rows, job.replaced_rows, job.skipped_rows) == counts
@@ -115,7 +115,7 @@ def test_a_row_that_meets_one_in_the_table_is_counted_as_what_became_of_it(targe
     assert rows(target) == [(ROWS + 1,)]
 
 
-def test_a_duplicate_in_the_table_fails_an_atomic_import_and_a_retry_begins_anew(target, met):
+def test_a_duplicate_fails_an_atomic_import_and_a_retry_starts_over(target, met):
     job = run(created(target, met, "atomic"))
     assert job.status == Status.FAILED
     assert "with this key" in job.problem["what"]
@@ -131,7 +131,7 @@ def test_a_duplicate_in_the_table_fails_an_atomic_import_and_a_retry_begins_anew
 
 
 @pytest.mark.parametrize("mode", ["atomic", "replace", "upsert"])
-def test_bad_rows_leave_the_table_as_it_was(target, file, mode):
+def test_bad_rows_leave_the_table_unchanged(target, file, mode):
     file.write_text(file.read_text().replace("word 1500\n", "a word that is much too long\n"))
     job = run(created(target, file, mode))
     assert job.status == Status.FAILED
@@ -141,7 +141,7 @@ def test_bad_rows_leave_the_table_as_it_was(target, file, mode):
 
 @pytest.mark.parametrize("mode", ["atomic", "replace", "upsert"])
 @pytest.mark.parametrize("at", ["scan", "load_run", "finish"])
-def test_cancel_leaves_the_table_as_it_was_and_retry_begins_anew(target, file, mode, at):
+def test_a_cancel_leaves_the_table_unchanged_and_a_retry_starts_over(target, file, mode, at):
     job = created(target, file, mode)
     until(job, at)
     jobs.cancel(job.pk)
@@ -233,7 +233,7 @@ def test_two_jobs_on_one_table_come_one_after_the_other(target, file):
     assert not queued(second)
 
 
-def test_pause_before_the_finishing_step_holds_it_back(target, file):
+def test_a_pause_delays_the_finishing_step(target, file):
     job = created(target, file, "atomic")
     until(job, "load_run")
     jobs.pause(job.pk)
@@ -243,7 +243,7 @@ def test_pause_before_the_finishing_step_holds_it_back(target, file):
     assert run(job).status == Status.SUCCEEDED
 
 
-def test_an_account_that_may_make_no_tables_is_told_before_anything_is_done(target, file, server):
+def test_a_missing_create_privilege_is_reported_before_the_import(target, file, server):
     database = target.database
     with connect(target.address) as connection:
         ledger.create(connection)
@@ -326,7 +326,7 @@ class TestKept:
         call_command("kept_table", "restore", str(replaced.pk))
         assert "is the old table; millrace_undone_" in capsys.readouterr().out
         call_command("kept_table", "drop", str(replaced.pk))
-        assert "nothing is kept" in capsys.readouterr().out
+        assert "no other table is kept" in capsys.readouterr().out
         with pytest.raises(CommandError, match="restored already"):
             call_command("kept_table", "restore", str(replaced.pk))
         with pytest.raises(CommandError, match="no import 0"):
