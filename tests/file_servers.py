@@ -214,17 +214,11 @@ def s3_files(folder: Path) -> Iterator[S3Files]:
         server.stop()
 
 
-class _SftpFiles(asyncssh.SFTPServer):
-    root: Path
-
-    def __init__(self, channel: asyncssh.SSHServerChannel[bytes]) -> None:
-        super().__init__(channel, chroot=str(self.root))
-
-
 class _SshAccount(asyncssh.SSHServer):
     """Accepts the user "me" with the password "secret", or with a key in `keys`."""
 
-    keys: list[asyncssh.SSHKey] = []
+    def __init__(self, keys: list[asyncssh.SSHKey]) -> None:
+        self.keys = keys
 
     def begin_auth(self, username: str) -> bool:
         return True
@@ -255,14 +249,19 @@ class SftpFiles:
 @contextmanager
 def sftp_files(root: Path) -> Iterator[SftpFiles]:
     host_key, key = asyncssh.generate_private_key("ssh-ed25519"), asyncssh.generate_private_key("ssh-ed25519")
-    _SftpFiles.root, _SshAccount.keys = root, [key.convert_to_public()]
+    keys = [key.convert_to_public()]
     loop = asyncio.new_event_loop()
     thread = threading.Thread(target=loop.run_forever)
     thread.start()
 
     async def listen() -> asyncssh.SSHAcceptor:
         return await asyncssh.listen(
-            "127.0.0.1", 0, server_factory=_SshAccount, server_host_keys=[host_key], sftp_factory=_SftpFiles
+            "127.0.0.1",
+            0,
+            server_factory=lambda: _SshAccount(keys),
+            server_host_keys=[host_key],
+            # Both factories belong to this server: several servers run at the same time in one test process.
+            sftp_factory=lambda channel: asyncssh.SFTPServer(channel, chroot=str(root)),
         )
 
     server = asyncio.run_coroutine_threadsafe(listen(), loop).result(30)
