@@ -104,8 +104,8 @@ def test_without_widening_the_import_ends_with_the_line(target, file):
 
 
 def test_requested_types_are_used_unchanged(target, file):
-    types = {"id": "BIGINT UNSIGNED", "code": "char(3)"}
-    job = run(created(target, file, types=types, primary_key=("id",)))
+    requested = {"id": "BIGINT UNSIGNED", "code": "char(3)"}
+    job = run(created(target, file, types=requested, primary_key=("id",)))
     assert (job.status, job.problem) == (Status.SUCCEEDED, {})
     assert types(target)["id"].startswith("bigint")
     assert types(target)["code"] == "char(3)"
