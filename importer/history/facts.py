@@ -47,7 +47,7 @@ class Group(Enum):
     FILE = "The file"
     TABLE = "The table before"
     SERVER = "The server"
-    REQUESTED = "What was asked for"
+    REQUESTED = "Requested options"
     CHOSEN = "How it was loaded"
     RESULT = "What became of the rows"
     TIMING = "How long it took"
@@ -132,7 +132,7 @@ TABLE = _of(
     ("primary_key", "Primary key", Kind.TEXT),
     ("primary_key_type", "Type of the primary key", Kind.WORD),
     ("auto_increment", "AUTO_INCREMENT", Kind.SWITCH),
-    ("unique_keys", "Unique keys besides", Kind.NUMBER),
+    ("unique_keys", "Unique keys except the primary key", Kind.NUMBER),
     ("secondary_keys", "Other keys", Kind.NUMBER),
     ("fulltext_keys", "FULLTEXT keys", Kind.NUMBER),
     ("spatial_keys", "SPATIAL keys", Kind.NUMBER),
@@ -185,21 +185,21 @@ SERVER = _of(
 REQUESTED = _of(
     Group.REQUESTED,
     *((each.name, each.label, _KINDS[each.kind], each.name) for each in OPTIONS if each.group is OptionGroup.ROWS),
-    *((f"asked_{each.name}", f"{each.label}, asked", _KINDS[each.kind], each.name) for each in SPEED),
+    *((f"asked_{each.name}", f"{each.label}, requested", _KINDS[each.kind], each.name) for each in SPEED),
 )
 CHOSEN = _of(
     Group.CHOSEN,
     *((each.name, each.label, _KINDS[each.kind], each.name) for each in SPEED),
-    ("planned_parallelism", "Chunks at once, as planned", Kind.NUMBER),
-    ("deferred_indexes", "Indexes put off", Kind.NUMBER),
-    ("deferred_foreign_keys", "Foreign keys put off", Kind.NUMBER),
+    ("planned_parallelism", "Parallel chunks, as planned", Kind.NUMBER),
+    ("deferred_indexes", "Indexes deferred", Kind.NUMBER),
+    ("deferred_foreign_keys", "Foreign keys deferred", Kind.NUMBER),
     ("sorted_by", "Sorted by", Kind.TEXT),
     ("first_chunk_bytes", "First chunk", Kind.BYTES),
     ("last_chunks", "Chunks that the rest makes at least", Kind.NUMBER),
     ("transaction_bytes", "Chunks in one transaction, up to", Kind.BYTES),
     ("ordered", "One chunk after another", Kind.SWITCH),
     ("rolls_back", "Can roll back", Kind.SWITCH),
-    ("staged", "By way of a staging table", Kind.SWITCH),
+    ("staged", "Loaded into a staging table", Kind.SWITCH),
     ("as_bytes", "Characters taken unseen", Kind.SWITCH),
     ("unhexed", "Hexadecimal sent as bytes", Kind.SWITCH),
     ("rewritten", "Records rewritten", Kind.SWITCH),
@@ -236,7 +236,7 @@ TIMING = _of(
 PHASES = _of(
     Group.CHUNKS,
     ("phase_wait", "Sessions without a chunk", Kind.SECONDS),
-    ("phase_connect", "Connect and look around", Kind.SECONDS),
+    ("phase_connect", "Connect and read the server's state", Kind.SECONDS),
     ("phase_ledger", "Ledger", Kind.SECONDS),
     ("phase_review", "Review of doubtful rows", Kind.SECONDS),
     ("phase_load", "Send and load", Kind.SECONDS),

@@ -9,7 +9,7 @@ from importer.engine.mysql.connection import Address
 from importer.engine.tuning.sampling import Sample
 from importer.models import ImportJob, Lab, SourceFile
 from tests.engine.loads import run_sql
-from tests.importer.labs import books, made, now, tables
+from tests.importer.labs import created_lab, now, record_count, tables
 from tests.stack import wait_until
 from tests.targets import saved_target
 
@@ -42,7 +42,7 @@ class Trying:
         wait_until(lambda: self.now().ended, seconds=180, what="the lab's end")
         ended = self.now()
         assert ended.status in statuses, (ended.status, ended.problem, list(ended.trials.values()))
-        assert (tables(self.address), books(self.address)) == ({"t"}, 0)
+        assert (tables(self.address), record_count(self.address)) == ({"t"}, 0)
         assert not ImportJob.objects.filter(trial__lab=self.lab).exists()
         assert not SourceFile.objects.filter(path__startswith=str(settings.LAB_DIR / str(self.lab.key))).exists()
         wait_until(lambda: not list(settings.LAB_DIR.glob(f"{self.lab.key}*")), what="no sample left")
@@ -53,5 +53,5 @@ def planned(address: Address, path: Path) -> Trying:
     """A new table, and a lab that is not started."""
     run_sql(address, TABLE)
     values = {"indexes": ("keep", "defer")}
-    of = made(saved_target(address, address.database), path, values, sample=Sample(rows=ROWS))
+    of = created_lab(saved_target(address, address.database), path, values, sample=Sample(rows=ROWS))
     return Trying(of, address)

@@ -1,4 +1,4 @@
-"""A lab whose pieces a test takes itself, its trials' imports included."""
+"""A lab that a test advances step by step itself, including the imports of its trials."""
 
 from pathlib import Path
 
@@ -25,8 +25,8 @@ def grid(**values: tuple) -> Grid:
     return Grid("own", values)
 
 
-def made(target: Target, path: Path, values: dict[str, tuple], options: Options | None = None, **request) -> Lab:
-    """A lab on table t that is not started."""
+def created_lab(target: Target, path: Path, values: dict[str, tuple], options: Options | None = None, **request) -> Lab:
+    """Create a lab for table t, without starting it."""
     request = {"sample": Sample(rows=500), "repeats": 1, "seed": 1, **request}
     prepared = prepare(uploads.register(path), target, "t", ImportRequest(options=options))
     return lab.create(prepared, LabRequest(grid(**values), **request))
@@ -36,8 +36,8 @@ def now(of: Lab) -> Lab:
     return Lab.objects.get(pk=of.pk)
 
 
-def take(of: Lab) -> Lab:
-    """One piece, by a worker that nothing follows."""
+def take_step(of: Lab) -> Lab:
+    """Advance the lab by one step; messages that would follow are dropped."""
     lab.take(of.pk, lambda _steps: None)
     return now(of)
 
@@ -47,9 +47,9 @@ def trial_job(of: Lab) -> ImportJob | None:
 
 
 def to_trial(of: Lab) -> ImportJob:
-    """As far as its next trial's import, which nobody has begun to load."""
+    """Advance the lab to its next trial's import, which has not begun to load. Returns the import."""
     while not (job := trial_job(of)):
-        assert not take(of).ended
+        assert not take_step(of).ended
     return job
 
 
@@ -59,19 +59,19 @@ def to_end(of: Lab) -> Lab:
         if job and not job.ended:
             jobs.start(job.pk)
             run(job)
-        take(of)
+        take_step(of)
     return now(of)
 
 
 def tables(address: Address) -> set[str]:
-    """All tables of the database but those in which Millrace keeps its books."""
+    """All tables of the database except Millrace's own."""
     with connect(address) as connection:
-        found = {row[0] for row in fetch_all(connection, "SHOW TABLES")}
-    return found - {"millrace_ledger", "millrace_lab", "millrace_arrangement"}
+        names = {row[0] for row in fetch_all(connection, "SHOW TABLES")}
+    return names - {"millrace_ledger", "millrace_lab", "millrace_arrangement"}
 
 
-def books(address: Address) -> int:
-    """What is still written down on the target of labs and their imports."""
+def record_count(address: Address) -> int:
+    """The number of records of labs and their imports on the target."""
     with connect(address) as connection:
-        there = {row[0] for row in fetch_all(connection, "SHOW TABLES LIKE 'millrace\\_%'")}
-        return sum(int(fetch_all(connection, f"SELECT COUNT(*) FROM {name}")[0][0]) for name in there)
+        names = {row[0] for row in fetch_all(connection, "SHOW TABLES LIKE 'millrace\\_%'")}
+        return sum(int(fetch_all(connection, f"SELECT COUNT(*) FROM {name}")[0][0]) for name in names)

@@ -235,7 +235,7 @@ def _create(options: dict[str, Any]) -> Lab:
 
 
 def _grid(name: str, pairs: list[tuple[str, tuple[Value, ...]]]) -> Grid:
-    grid = Grid(OWN, {}, "as asked for") if name == OWN else grid_named(name)
+    grid = Grid(OWN, {}, "as requested") if name == OWN else grid_named(name)
     return grid.with_values(dict(pairs))
 
 

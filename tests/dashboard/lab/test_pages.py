@@ -16,7 +16,7 @@ from importer.models import ImportJob, Lab, MappingPreset, SourceFile, Target, T
 from importer.preparation.prepare import ImportRequest, prepare
 from importer.sources import uploads
 from tests.engine.loads import run_sql
-from tests.importer.labs import ROWS, grid, made, now, to_end, to_trial, write_rows
+from tests.importer.labs import ROWS, created_lab, grid, now, to_end, to_trial, write_rows
 from tests.importer.steps import run
 from tests.targets import saved_target
 
@@ -129,7 +129,7 @@ class TestNew:
 
 class TestWhileItRuns:
     def test_the_page_fills_in_and_a_look_at_nothing_new_gets_nothing(self, browser, target, path):
-        begun = made(target, path, SIZES)
+        begun = created_lab(target, path, SIZES)
         to_trial(begun)
         address = reverse("lab_live", args=[begun.pk])
         page = text(browser.get(address))
@@ -142,7 +142,7 @@ class TestWhileItRuns:
         assert "Recommendation" in text(answer)
 
     def test_cancel_says_so_and_ends_it(self, browser, target, path):
-        begun = made(target, path, SIZES)
+        begun = created_lab(target, path, SIZES)
         to_trial(begun)
         assert browser.get(reverse("lab_cancel", args=[begun.pk])).status_code == 405
         browser.post(reverse("lab_cancel", args=[begun.pk]))
@@ -151,7 +151,7 @@ class TestWhileItRuns:
         assert "has ended" in text(answer)
 
     def test_a_failed_one_tells_why_and_what_to_do(self, browser, target, path):
-        ended = to_end(made(target, path, SIZES, schema="nowhere"))
+        ended = to_end(created_lab(target, path, SIZES, schema="nowhere"))
         page = page_of(browser, ended)
         assert "nowhere" in page
         assert "What to do" in page

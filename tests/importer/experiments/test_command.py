@@ -20,7 +20,7 @@ from importer.experiments.published.registry import EXPERIMENTS
 from importer.lab.lifecycle import GONE
 from importer.models import Chunk, ImportJob, Lab, SourceFile, Target
 from scripts.servers import free_port
-from tests.importer.labs import books, tables
+from tests.importer.labs import record_count, tables
 from tests.stack import PYTHON, ROOT, wait_until
 from tests.targets import saved_target
 
@@ -28,7 +28,7 @@ TINY = ["--repeats", "1", "--no-warm-up", "--seed", "1"]
 
 
 def require_nothing_left(address: Address) -> None:
-    assert (tables(address), books(address)) == (set(), 0)
+    assert (tables(address), record_count(address)) == (set(), 0)
     assert not ImportJob.objects.exists()
     assert not SourceFile.objects.exists()
     assert list(settings.LAB_DIR.glob("*-*-*-*-*.*")) == []

@@ -20,7 +20,19 @@ from importer.models import ImportJob, Lab, SourceFile, Target, Trial
 from importer.preparation.prepare import prepare
 from importer.sources import uploads
 from tests.engine.loads import run_sql
-from tests.importer.labs import ROWS, books, grid, made, now, tables, take, to_end, to_trial, trial_job, write_rows
+from tests.importer.labs import (
+    ROWS,
+    created_lab,
+    grid,
+    now,
+    record_count,
+    tables,
+    take_step,
+    to_end,
+    to_trial,
+    trial_job,
+    write_rows,
+)
 from tests.importer.steps import run
 from tests.targets import saved_target
 
@@ -49,7 +61,7 @@ def path(tmp_path: Path) -> Path:
 
 
 def leaves_nothing(of: Lab, database: Address) -> None:
-    assert (tables(database), books(database)) == ({"t", "parent"}, 0)
+    assert (tables(database), record_count(database)) == ({"t", "parent"}, 0)
     assert list(settings.LAB_DIR.glob(f"{of.key}*")) == []
     assert not ImportJob.objects.filter(trial__lab=of).exists()
     assert not SourceFile.objects.filter(path__startswith=str(settings.LAB_DIR)).exists()
@@ -59,14 +71,14 @@ def after_rounds(begun: Lab, trials: int, rates: tuple[float, ...]) -> None:
     """Run the lab to the last trial of its rounds, and set the rates of its combinations."""
     for _ in range(trials):
         run(to_trial(begun))
-        take(begun)
+        take_step(begun)
     for number, rate in enumerate(rates):
         assert begun.trials.filter(combination=number).update(rows_per_second=rate) == 3
 
 
 class TestToTheEnd:
     def test_a_lab_loads_every_combination_in_every_round_and_leaves_nothing_behind(self, target, path, database):
-        done = to_end(made(target, path, SIZES, repeats=2))
+        done = to_end(created_lab(target, path, SIZES, repeats=2))
         assert (done.status, done.problem, done.sample_rows) == (Lab.Status.DONE, {}, 500)
         trials = list(done.trials.all())
         assert [(each.round, each.rows) for each in trials] == [(n, 500) for n in (0, 1, 2) for _ in range(2)]
@@ -83,7 +95,7 @@ class TestToTheEnd:
         assert outcome["trials"]["done"] == 6
 
     def test_each_trial_begins_with_an_empty_scratch_table_like_the_target_table(self, target, path, database):
-        begun = made(target, path, {"foreign_key_checks": (True, False)})
+        begun = created_lab(target, path, {"foreign_key_checks": (True, False)})
         job = to_trial(begun)
         name = f"millrace_lab_{begun.key.hex}_1"
         assert (job.table_name, job.schema_name) == (name, database.database)
@@ -98,11 +110,11 @@ class TestToTheEnd:
         to_end(begun)
 
     def test_the_outcome_fills_up_while_the_lab_runs(self, target, path):
-        begun = made(target, path, SIZES)
+        begun = created_lab(target, path, SIZES)
         versions = [now(begun).version]
         for _ in range(3):
             run(to_trial(begun))
-            take(begun)
+            take_step(begun)
             versions.append(now(begun).version)
         assert versions == sorted(set(versions))
         to_trial(begun)
@@ -112,7 +124,7 @@ class TestToTheEnd:
         assert lab.outcome(to_end(begun))["running"] is None
 
     def test_the_best_combinations_and_the_planned_one_run_again_in_finals(self, target, path, database):
-        begun = made(target, path, MANY_SIZES, repeats=2)
+        begun = created_lab(target, path, MANY_SIZES, repeats=2)
         after_rounds(begun, trials=15, rates=RATES)
         done = to_end(begun)
         again = [(each.round, each.combination) for each in done.trials.all() if each.final]
@@ -127,7 +139,7 @@ class TestToTheEnd:
         leaves_nothing(done, database)
 
     def test_finals_beyond_the_budget_are_left_out_with_the_reason(self, target, path, database):
-        begun = made(target, path, MANY_SIZES, repeats=2, budget=Budget(rows=15 * 500))
+        begun = created_lab(target, path, MANY_SIZES, repeats=2, budget=Budget(rows=15 * 500))
         after_rounds(begun, trials=15, rates=RATES)
         done = to_end(begun)
         outcome = lab.outcome(done)
@@ -137,7 +149,7 @@ class TestToTheEnd:
         assert "ran again" not in " ".join(outcome["recommendation"]["evidence"])
 
     def test_the_recommendation_is_saved_as_a_preset(self, target, path):
-        ended = to_end(made(target, path, SIZES, options=Options(on_error="reject", checks=False)))
+        ended = to_end(created_lab(target, path, SIZES, options=Options(on_error="reject", checks=False)))
         preset = lab.save_preset(ended, "fast rows")
         assert preset.options == lab.options_of(ended)
         assert (preset.options.on_error, preset.table) == ("reject", ended.table)
@@ -146,7 +158,7 @@ class TestToTheEnd:
         ("mode", "caveat"), [("append", "only from an empty table"), ("atomic", "its last step needs them")]
     )
     def test_the_caveats_name_keys_that_the_mode_keeps(self, target, path, mode, caveat):
-        begun = made(target, path, {"indexes": ("keep", "defer")}, Options(mode=mode))
+        begun = created_lab(target, path, {"indexes": ("keep", "defer")}, Options(mode=mode))
         for number in range(6):
             combination = number % len(begun.combinations)
             rate = 2000 if begun.combinations[combination].get("indexes") == "defer" else 1000
@@ -160,7 +172,7 @@ class TestToTheEnd:
     def test_scratch_tables_can_lie_in_another_schema_and_have_partitions(self, target, path, database, server):
         run_sql(database, "ALTER TABLE t DROP FOREIGN KEY f")
         with server.fresh_database() as other:
-            begun = made(target, path, {"partitions": (1, 4)}, schema=other.database)
+            begun = created_lab(target, path, {"partitions": (1, 4)}, schema=other.database)
             to_trial(begun)
             assert len(tables(other)) == 1
             assert to_end(begun).status == Lab.Status.DONE
@@ -180,7 +192,7 @@ class TestToTheEnd:
 class TestWhatGoesWrong:
     def test_a_combination_that_fails_is_reported_and_not_tried_again(self, target, path, database):
         run_sql(database, "DELETE FROM parent WHERE id = 2")
-        done = to_end(made(target, path, {"foreign_key_checks": (True, False)}, repeats=2))
+        done = to_end(created_lab(target, path, {"foreign_key_checks": (True, False)}, repeats=2))
         outcome = lab.outcome(done)
         assert done.status == Lab.Status.DONE
         (failed,) = outcome["failed"]
@@ -192,7 +204,7 @@ class TestWhatGoesWrong:
     def test_a_lab_fails_with_the_reason_if_all_trials_fail(self, target, tmp_path, database):
         bad = tmp_path / "bad.csv"
         bad.write_text("n,word,p\n1,a,1\nx,b,1\n")
-        done = to_end(made(target, bad, SIZES, options=Options(checks=False)))
+        done = to_end(created_lab(target, bad, SIZES, options=Options(checks=False)))
         assert done.status == Lab.Status.FAILED
         assert done.problem["rows"][0]["value"] == "x"
         assert lab.outcome(done)["recommendation"] is None
@@ -201,16 +213,16 @@ class TestWhatGoesWrong:
         leaves_nothing(done, database)
 
     def test_a_lab_fails_if_its_schema_does_not_exist(self, target, path, database):
-        done = to_end(made(target, path, SIZES, schema="nowhere"))
+        done = to_end(created_lab(target, path, SIZES, schema="nowhere"))
         assert (done.status, done.trials.count()) == (Lab.Status.FAILED, 0)
         assert "nowhere" in str(done.problem)
         leaves_nothing(done, database)
 
     def test_a_lab_cancelled_during_a_trial_leaves_nothing_behind(self, target, path, database):
-        begun = made(target, path, SIZES)
+        begun = created_lab(target, path, SIZES)
         job = to_trial(begun)
         lab.cancel(begun.pk)
-        assert take(begun).status == Lab.Status.ENDING
+        assert take_step(begun).status == Lab.Status.ENDING
         assert ImportJob.objects.get(pk=job.pk).status == ImportJob.Status.CANCELLED
         done = to_end(begun)
         assert done.status == Lab.Status.CANCELLED
@@ -218,17 +230,17 @@ class TestWhatGoesWrong:
 
     def test_a_trial_fails_if_the_planner_changes_its_settings(self, target, path, database):
         run_sql(database, "ALTER TABLE t DROP FOREIGN KEY f, DROP KEY f, DROP KEY word")
-        done = to_end(made(target, path, {"indexes": ("keep", "defer")}))
+        done = to_end(created_lab(target, path, {"indexes": ("keep", "defer")}))
         (failed,) = lab.outcome(done)["failed"]
         assert failed["words"] == "indexes defer"
         assert failed["why"].startswith("indexes defer becomes keep here: each of them is needed")
 
     def test_a_lab_waits_while_the_target_does_not_answer(self, target, path, server):
-        begun = made(target, path, SIZES)
+        begun = created_lab(target, path, SIZES)
         for _ in range(2):
-            take(begun)
+            take_step(begun)
         Target.objects.filter(pk=target.pk).update(port=1)
-        assert "No server answers there" in take(begun).waits_for
+        assert "No server answers there" in take_step(begun).waits_for
         Target.objects.filter(pk=target.pk).update(port=target.port)
         Lab.objects.filter(pk=begun.pk).update(lease=None)
         assert to_end(begun).status == Lab.Status.DONE
@@ -237,7 +249,7 @@ class TestWhatGoesWrong:
     def test_combinations_over_the_ceiling_are_left_out_with_the_reason(self, target, path):
         target.ceiling = 2
         target.save()
-        begun = made(target, path, {"parallelism": (1, 2, 4)})
+        begun = created_lab(target, path, {"parallelism": (1, 2, 4)})
         assert begun.left_out_json == [
             {"settings": {"parallelism": 4}, "why": "the target's ceiling is 2 chunks at once"}
         ]
@@ -246,7 +258,7 @@ class TestWhatGoesWrong:
 class TestBudget:
     def test_the_row_budget_ends_a_lab_and_the_outcome_lists_trials_left_out(self, target, path, database):
         # The warm-up of both, and one trial that counts.
-        done = to_end(made(target, path, SIZES, repeats=2, budget=Budget(rows=1600)))
+        done = to_end(created_lab(target, path, SIZES, repeats=2, budget=Budget(rows=1600)))
         assert (done.status, sum(each.rows for each in done.trials.all())) == (Lab.Status.DONE, 1500)
         left = lab.outcome(done)["left_out"]
         assert sum(each["trials"] for each in left) == 3
@@ -254,16 +266,16 @@ class TestBudget:
         leaves_nothing(done, database)
 
     def test_a_sample_beyond_the_local_disk_budget_fails_the_lab(self, target, path, database):
-        done = to_end(made(target, path, SIZES, budget=Budget(local_bytes=1000)))
+        done = to_end(created_lab(target, path, SIZES, budget=Budget(local_bytes=1000)))
         assert done.status == Lab.Status.FAILED
         assert "takes more than the 1,000 bytes" in done.problem["what"]
         leaves_nothing(done, database)
 
     def test_a_trial_that_takes_longer_than_the_time_left_is_cancelled(self, target, path):
-        begun = made(target, path, SIZES)
+        begun = created_lab(target, path, SIZES)
         job = to_trial(begun)
         Lab.objects.filter(pk=begun.pk).update(budget_json=to_json(Budget(seconds=0.001)))
-        take(begun)
+        take_step(begun)
         assert ImportJob.objects.get(pk=job.pk).status == ImportJob.Status.CANCELLED
         done = to_end(begun)
         assert done.status == Lab.Status.FAILED
@@ -278,41 +290,41 @@ class TestImportsOnTheTarget:
         return job
 
     def test_a_lab_waits_between_trials_until_an_import_has_ended(self, target, path, running):
-        begun = made(target, path, SIZES)
+        begun = created_lab(target, path, SIZES)
         for _ in range(4):
-            take(begun)
+            take_step(begun)
         assert (now(begun).status, trial_job(begun)) == (Lab.Status.RUNNING, None)
         assert now(begun).waits_for.startswith(f"import {running.pk} into ")
         assert run(running).status == ImportJob.Status.SUCCEEDED
         assert to_end(begun).status == Lab.Status.DONE
 
     def test_a_lab_with_beside_imports_does_not_wait_for_imports(self, target, path, running):
-        assert to_end(made(target, path, SIZES, beside_imports=True)).status == Lab.Status.DONE
+        assert to_end(created_lab(target, path, SIZES, beside_imports=True)).status == Lab.Status.DONE
         assert not ImportJob.objects.get(pk=running.pk).ended
         run(running)
 
     def test_a_trial_disturbed_by_an_import_is_repeated(self, target, path):
-        begun = made(target, path, SIZES)
+        begun = created_lab(target, path, SIZES)
         job = to_trial(begun)
         run(jobs.create(prepare(uploads.register(path), target, "t")))
         run(job)
-        take(begun)
+        take_step(begun)
         first = begun.trials.get(number=1)
         assert (first.status, first.begun) == (Trial.Status.PENDING, 1)
         assert to_end(begun).trials.get(number=1).begun == 2
 
     def test_a_target_has_one_lab_at_a_time(self, target, path):
-        first, second = (made(target, path, SIZES) for _ in range(2))
+        first, second = (created_lab(target, path, SIZES) for _ in range(2))
         to_trial(first)
-        assert take(second).status == Lab.Status.WAITING
+        assert take_step(second).status == Lab.Status.WAITING
         to_end(first)
         assert to_end(second).status == Lab.Status.DONE
 
 
 class TestSweep:
     def test_the_table_of_an_interrupted_rehearsal_is_dropped_first(self, target, path, database):
-        begun = made(target, path, SIZES)
-        take(begun)
+        begun = created_lab(target, path, SIZES)
+        take_step(begun)
         left = scratch_of(begun, REHEARSAL)
         with connect(database) as connection:
             scratch_tables.record(connection, left)
@@ -321,7 +333,7 @@ class TestSweep:
         leaves_nothing(begun, database)
 
     def test_sweep_drops_tables_of_unknown_labs_and_keeps_those_of_running_labs(self, target, path, database):
-        lost, begun = (made(target, path, SIZES) for _ in range(2))
+        lost, begun = (created_lab(target, path, SIZES) for _ in range(2))
         to_trial(lost)
         name = f"millrace_lab_{lost.key.hex}_1"
         ImportJob.objects.filter(trial__lab=lost).delete()
@@ -336,7 +348,7 @@ class TestSweep:
         leaves_nothing(begun, database)
 
     def test_sweep_drops_no_table_of_a_forged_record(self, target, path, database):
-        to_end(made(target, path, SIZES))
+        to_end(created_lab(target, path, SIZES))
         with connect(database) as connection:
             sql = "INSERT INTO millrace_lab (schema_name, table_name, lab, made_like) VALUES (%s, 't', 'x', '')"
             execute(connection, sql, (database.database,))
@@ -346,7 +358,7 @@ class TestSweep:
 
 class TestPagesAndPlans:
     def test_the_list_of_imports_has_no_trials(self, target, path, client, admin_user):
-        begun = made(target, path, SIZES)
+        begun = created_lab(target, path, SIZES)
         job = to_trial(begun)
         client.force_login(admin_user)
         assert job.table_name not in client.get("/").content.decode()

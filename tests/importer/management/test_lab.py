@@ -13,7 +13,7 @@ from importer.engine.units import MIB
 from importer.management.commands.lab import _grid
 from importer.models import Lab
 from tests.engine.loads import run_sql
-from tests.importer.labs import books, tables, write_rows
+from tests.importer.labs import record_count, tables, write_rows
 from tests.stack import PYTHON, ROOT, Stack
 from tests.targets import saved_target
 
@@ -40,7 +40,7 @@ def test_lab_run_prints_the_result_and_list_and_show_have_it(arguments, database
     assert (result["status"], result["sample"]["rows"], result["trials"]["done"]) == ("done", 500, 4)
     assert {each["words"] for each in result["ranking"]} == {"chunk size 1 MiB", "chunk size 0.003906 MiB"}
     assert result["recommendation"]["confidence"] == "none"
-    assert (tables(database), books(database)) == ({"t"}, 0)
+    assert (tables(database), record_count(database)) == ({"t"}, 0)
     shown = run("show", str(result["lab"]))
     assert "500 rows (the first 500 rows)" in shown
     assert "Confidence: none." in shown
