@@ -33,7 +33,7 @@ class ChunkRows:
         ends, blank = [np.zeros(1, kind)], []
         for block in blocks(fd, dialect, chunk.offset, chunk.first_line, chunk.offset + chunk.length):
             before = block.offset - chunk.offset
-            ends.append((block.ends.listed() + before).astype(kind))
+            ends.append((block.ends.as_array() + before).astype(kind))
             blank += [at + before for at in block.blank]
         self._ends = np.concatenate(ends)
         # For each record, blank lines included, whether it is sent.

@@ -127,7 +127,7 @@ def _with_line_ends_set(data: bytes, ends: Ends, dialect: Dialect) -> bytes:
     import numpy as np
 
     view = np.frombuffer(data, np.uint8).copy()
-    lasts = np.asarray(ends.listed())
+    lasts = np.asarray(ends.as_array())
     kept = np.ones(len(view), bool)
     lf, cr = ord("\n"), ord("\r")
     if dialect.line_end in ("\r\n", ANY_LINE_END):
@@ -146,7 +146,7 @@ def _field_by_field(data: bytes, ends: Ends, dialect: Dialect) -> bytes:
     delimiter, special = dialect.sent.delimiter.encode(), _special(dialect.sent)
     blank = set(blank_records(data, ends, dialect)) if dialect.blank_lines == "skip" else ()
     rows, low = [], 0
-    for high in ends.listed().tolist():
+    for high in ends.as_array().tolist():
         if low not in blank:
             cells = (_cell(value, special) for value in values(data[low:high], dialect))
             rows.append(delimiter.join(cells) + b"\n")

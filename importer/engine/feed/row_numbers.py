@@ -83,7 +83,7 @@ class _Block:
 
         self._data = np.frombuffer(data, np.uint8)
         self._offset, self._row, self._line = offset, row, line
-        self._ends = ends.listed()
+        self._ends = ends.as_array()
         self._starts = np.concatenate(([0], self._ends[:-1]))
         blank = blank_records(data, ends, dialect) if dialect.blank_lines == "skip" else ()
         self._is_row = ~np.isin(self._starts, np.asarray(blank, np.int64))

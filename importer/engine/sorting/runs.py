@@ -75,7 +75,7 @@ class Run:
         if not block.data:
             place = np.array([[row, block.first_line, block.offset]], np.int64)
             return cls(keys, np.array([block.size], LENGTH), place, np.array([IN_THE_FILE]), b""), known
-        ends = np.asarray(block.ends.listed(), np.int64)
+        ends = np.asarray(block.ends.as_array(), np.int64)
         starts = np.concatenate(([0], ends[:-1]))
         is_row = block.row_numbers() >= 0
         view = np.frombuffer(block.data, np.uint8, block.size)

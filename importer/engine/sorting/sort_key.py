@@ -113,7 +113,7 @@ class SortKey:
     def _one_by_one(self, fd: Readable, block: Block, dialect: Dialect) -> tuple[ByteArray, list[Cells], Offsets]:
         """The same cells of a block that cannot be laid out, in bytes of their own."""
         data = block.data or read_exactly(fd, block.size, block.offset)
-        ends = block.ends.listed().tolist()
+        ends = block.ends.as_array().tolist()
         found: list[list[bytes]] = []
         numbers: list[int] = []
         for number, (low, high) in enumerate(zip([0, *ends[:-1]], ends, strict=True)):

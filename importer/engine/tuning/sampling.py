@@ -107,7 +107,7 @@ def _record_at(block: Block, at: float) -> int:
 
     if at <= 0:
         return 0
-    ends = block.ends.listed()
+    ends = block.ends.as_array()
     index = int(np.searchsorted(ends, at))
     return int(ends[index]) if index < len(ends) else block.size
 

@@ -248,7 +248,7 @@ class Validator:
 
 
 def _records(block: Block) -> list[RecordAt]:
-    ends = block.ends.listed().tolist()
+    ends = block.ends.as_array().tolist()
     return [RecordAt(number, *bounds) for number, bounds in enumerate(zip([0, *ends], ends, strict=False))]
 
 

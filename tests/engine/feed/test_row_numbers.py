@@ -85,10 +85,10 @@ def test_records_that_are_read_in_pieces_end_where_others_do(dialect, parts, pie
     def ends_and_bytes():
         found = list(whole_records(pieces, dialect))
         before = accumulate((len(part) for part, _ in found), initial=0)
-        ends = [at + end for at, (_, ends) in zip(before, found, strict=False) for end in ends.listed().tolist()]
+        ends = [at + end for at, (_, ends) in zip(before, found, strict=False) for end in ends.as_array().tolist()]
         return ends, b"".join(part for part, _ in found)
 
     usual = ends_and_bytes()
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("importer.engine.source.records.record_stream.LARGE", 2)
+        patch.setattr("importer.engine.source.records.record_stream.OVERSIZED_BYTES", 2)
         assert ends_and_bytes() == usual

@@ -18,7 +18,7 @@ from importer.engine.schema import column_types
 from importer.engine.schema.column_types import COLUMN_TYPES, ColumnType, Creatable, Family, Order, column_type
 from importer.engine.schema.table import Column, Table, read_table
 from importer.engine.schema.type_inference import check_type
-from importer.engine.source.records.oversized_values import LARGE
+from importer.engine.source.records.oversized_values import OVERSIZED_BYTES
 from importer.engine.validation.column_rules import rule_of
 from tests.engine.loads import run_sql
 from tests.targets import TestServer
@@ -138,7 +138,7 @@ def test_padded_binary_value_is_equal_even_if_it_is_not_utf8():
 @pytest.mark.parametrize("name", ["tinyblob", "blob", "mediumblob", "longblob", "varbinary(60000)"])
 def test_large_value_of_each_binary_type_is_compared_by_its_digest(name: str):
     class Large:
-        size = LARGE
+        size = OVERSIZED_BYTES
 
     assert _is_large(Reading(column(name), 0, (), ""), Large())  # type: ignore[arg-type]
 

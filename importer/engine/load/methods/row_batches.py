@@ -111,7 +111,7 @@ def runs(feed: Feed, dialect: Dialect, rows: int, most_bytes: int) -> Iterator[R
         return RecordRun(b"".join(held), count, dialect)
 
     for data, found in whole_records(feed, dialect):
-        ends = found.listed()
+        ends = found.as_array()
         at = low = 0
         while at < len(ends):
             fitting = int(ends.searchsorted(low + most_bytes - size, side="right"))

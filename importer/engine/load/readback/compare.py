@@ -11,7 +11,7 @@ from importer.engine.mysql.connection import Connection
 from importer.engine.plan.readback import Readback
 from importer.engine.source.dialect import Dialect
 from importer.engine.source.records.fields import LocatedRecord
-from importer.engine.source.records.oversized_values import LARGE
+from importer.engine.source.records.oversized_values import OVERSIZED_BYTES
 
 ROWS_AT_ONCE = 1000
 NAMED_DIFFERENCES = 20
@@ -48,21 +48,22 @@ def _all_differences(
 
 
 def _batches(records: Iterable[LocatedRecord]) -> Iterator[list[LocatedRecord]]:
-    """Batches of at most ROWS_AT_ONCE records and about LARGE bytes; a record above LARGE bytes is a batch by itself.
+    """Batches of at most ROWS_AT_ONCE records and about OVERSIZED_BYTES bytes; a record above OVERSIZED_BYTES bytes is
+    a batch by itself.
 
     A batch is emptied when the next one is requested, so that two batches are never in memory.
     """
     batch: list[LocatedRecord] = []
     size = 0
     for record in records:
-        if batch and size + len(record.raw) > LARGE:
+        if batch and size + len(record.raw) > OVERSIZED_BYTES:
             yield batch
             batch.clear()
             size = 0
         batch.append(record)
         size += len(record.raw)
         del record
-        if len(batch) == ROWS_AT_ONCE or size > LARGE:
+        if len(batch) == ROWS_AT_ONCE or size > OVERSIZED_BYTES:
             yield batch
             batch.clear()
             size = 0

@@ -18,7 +18,7 @@ from importer.engine.schema.column_types import Family
 from importer.engine.schema.table import Column
 from importer.engine.source import encodings
 from importer.engine.source.dialect import Dialect
-from importer.engine.source.records.oversized_values import LARGE, LargeValue, large_values
+from importer.engine.source.records.oversized_values import OVERSIZED_BYTES, LargeValue, large_values
 
 EQUAL = b"1"
 
@@ -26,10 +26,10 @@ EQUAL = b"1"
 def matches(connection: Connection, readback: Readback, dialect: Dialect, record: bytes) -> bool:
     """Whether the table stores the values of this record of the file.
 
-    False also if the record is not above LARGE bytes or cannot be compared in this way: the caller then compares the
-    row value by value.
+    False also if the record is not above OVERSIZED_BYTES bytes or cannot be compared in this way: the caller then
+    compares the row value by value.
     """
-    if len(record) <= LARGE:
+    if len(record) <= OVERSIZED_BYTES:
         return False
     values = list(large_values(record, dialect))
     large = {at: each for at, each in enumerate(readback.readings) if _is_large(each, values[each.field])}
@@ -61,7 +61,7 @@ def _is_document(column: Column) -> bool:
 
 def _is_large(reading: Reading, value: LargeValue | None) -> bool:
     comparable = not reading.expression and (reading.column.column_type.is_digested or _is_document(reading.column))
-    return comparable and value is not None and value.size > LARGE // 2
+    return comparable and value is not None and value.size > OVERSIZED_BYTES // 2
 
 
 def _text(value: LargeValue | None, dialect: Dialect, large: bool, digested: bool) -> bytes | None:

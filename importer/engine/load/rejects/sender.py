@@ -16,7 +16,7 @@ from importer.engine.source import encodings
 from importer.engine.source.arrays import Offsets
 from importer.engine.source.byte_source import read_at
 from importer.engine.source.chunks.scanner import ChunkRange
-from importer.engine.source.records.oversized_values import LARGE
+from importer.engine.source.records.oversized_values import OVERSIZED_BYTES
 
 
 class Sender:
@@ -108,7 +108,7 @@ class Sender:
 
     def _passes_in_pieces(self, piece: ChunkRange) -> bool:
         """Whether the piece is one large record that can be rewritten without holding it in memory as a whole."""
-        if self._chunk.rows != 1 or piece.length <= LARGE or self._numbers or self._left_out:
+        if self._chunk.rows != 1 or piece.length <= OVERSIZED_BYTES or self._numbers or self._left_out:
             return False
         return passes_in_pieces(SourceBytes(self._fd, piece.offset, piece.length), self._dialect)
 

@@ -143,7 +143,7 @@ class _OpenChunk:
         rows, lines = block.rows_and_lines(low, high, self.line_end)
         self.rows += rows
         self.lines += lines
-        self.suspect |= block.blemished(low, high)
+        self.suspect |= block.has_excluded(low, high)
         self.null_word = self.null_word or block.has_null_word(low, high)
         self.ascii = self.ascii and block.is_ascii(low, high)
         if block.data:

@@ -1,4 +1,5 @@
-"""A file's bytes as records, cut as the server cuts them: where each begins and ends, and what is wrong with it.
+"""A file's bytes as records, divided as the server divides them: where each begins and ends, and its flaws.
 
-In reading order: lines, walk, boundaries, stray (flaws), blocks, whole_records, fields (large_values); chunk_rows.
+In reading order: lines, boundary/ (state_machine, boundaries, stray_quotes), byte_scan, blocks, malformed,
+record_stream, fields, oversized_values.
 """

@@ -1,4 +1,4 @@
-"""A file's records a block at a time, each checked: what the scan counts and the review looks at again."""
+"""Reads a file's records in checked blocks: for the scan, which counts them, and for the isolation of rejects."""
 
 import codecs
 from collections.abc import Iterator, Sequence
@@ -31,20 +31,22 @@ from importer.engine.source.records.boundary.stray_quotes import (
 from importer.engine.source.records.byte_scan import has_null_letters, scan_bytes
 from importer.engine.source.records.lines import ends_in_lf, line_ends
 
-# Small enough for what is made of a block to stay in the second-level cache, large enough that the fixed cost of some
-# 200 calls into numpy does not show (measured: 256 KiB takes 1.15 times as long, 1 MiB as long).
+# Small enough for a block's arrays to stay in the second-level cache, large enough to hide the fixed cost of some 200
+# calls into numpy (measured: 256 KiB takes 1.15 times as long, 1 MiB takes as long).
 BLOCK_BYTES = 512 * 1024
 MAX_RECORD_BYTES = 64 * 1024 * 1024
 
 
 @dataclass(frozen=True)
 class Block:
-    """Whole records that lie together: `size` bytes from `offset` on, the first on line `first_line`.
+    """Consecutive whole records: `size` bytes from `offset` on, the first on physical line `first_line`.
 
-    `data` begins with them; it is empty for a record that is larger than a block. `ends` are those of all records,
-    `blank` the places in `data` where one begins that is a blank line and does not count. `flaws` are the records that
-    cannot be read safely. `null_word`: a field may be the word NULL. `ascii`: all bytes are. A record too large to be
-    searched may have anything.
+    - `data` begins with the records; it is empty for a record that is larger than a block.
+    - `ends`: the end of each record, in bytes from `offset`.
+    - `blank`: the positions in `data` at which blank lines begin that are not rows.
+    - `flaws`: the records that cannot be read safely.
+    - `null_word`: a field may be the word NULL. `ascii`: all bytes are ASCII. In a record that is larger than a block,
+      neither is searched for: then `null_word` is True and `ascii` False.
     """
 
     offset: int
@@ -59,32 +61,32 @@ class Block:
     ascii: bool = False
 
     def row_numbers(self) -> Offsets:
-        """For each of the block's records its number among those that are rows, as an array; -1 for a blank line."""
+        """For each record of the block, its number (from 0) among the rows; -1 for a blank line."""
         import numpy as np
 
         rows = np.ones(self.ends.count(0, self.size), bool)
-        rows[np.searchsorted(self.ends.listed(), np.asarray(self.blank, np.int64), side="right")] = False
+        rows[np.searchsorted(self.ends.as_array(), np.asarray(self.blank, np.int64), side="right")] = False
         return np.where(rows, np.cumsum(rows) - 1, -1)
 
     def rows(self, low: int, high: int) -> int:
-        """How many records there are between two ends, blank lines left out."""
+        """The number of records between two ends, without blank lines."""
         if high - low == self.size and isinstance(self.ends, LineEnds):
             return self.lines + self.ends.is_cut(low, high) - len(self.blank)
         return self.ends.count(low, high) - count_between(self.blank, low, high)
 
     def rows_and_lines(self, low: int, high: int, line_end: str) -> tuple[int, int]:
-        """How many of rows() and how many physical lines there are between two ends."""
+        """The number of rows() and the number of physical lines between two ends."""
         rows = self.rows(low, high)
         if high - low == self.size:
             return rows, self.lines
         if isinstance(self.ends, LineEnds) and ends_in_lf(line_end):
-            # Each line end ends a record, so that they need not be counted again.
+            # Each line end ends a record, so lines need no second count.
             return rows, rows + count_between(self.blank, low, high) - self.ends.is_cut(low, high)
         return rows, line_ends(self.data, line_end, low, high)
 
     def end_within(self, low: int, high: int, count: int) -> int:
-        """Where the last of at most `count` rows between two ends ends; `low` for none."""
-        # A row has a byte at least, so that most often they need not be counted, nor the end of each be found.
+        """The end of the last of at most `count` rows between two ends; `low` if `count` is 0."""
+        # A row has at least one byte, so usually neither a count nor the ends are needed.
         if high - low < count or self.rows(low, high) < count:
             return high
         if count <= 0:
@@ -94,8 +96,8 @@ class Block:
 
     @cached_property
     def _row_ends(self) -> Offsets:
-        """The ends of the records that are rows, as an array."""
-        return self.ends.listed()[self.row_numbers() >= 0] if len(self.blank) else self.ends.listed()
+        """The ends of the records that are rows."""
+        return self.ends.as_array()[self.row_numbers() >= 0] if len(self.blank) else self.ends.as_array()
 
     def has_null_word(self, low: int, high: int) -> bool:
         """Whether a field may be the word NULL between two ends."""
@@ -105,8 +107,8 @@ class Block:
         """Whether all bytes between two ends are ASCII."""
         return self.ascii or (high - low < self.size and self.data[low:high].isascii())
 
-    def blemished(self, low: int, high: int) -> bool:
-        """Whether anything between two ends must not be sent: a flawed record, a blank line."""
+    def has_excluded(self, low: int, high: int) -> bool:
+        """Whether there is a record between two ends that must not be sent: a flawed one, or a blank line."""
         if not self.flaws:
             return bool(count_between(self.blank, low, high))
         first, last = self.ends.count(0, low), self.ends.count(0, high)
@@ -122,10 +124,10 @@ def blocks(
     block_bytes: int = BLOCK_BYTES,
     max_record_bytes: int = MAX_RECORD_BYTES,
 ) -> Iterator[Block]:
-    """All records between `start` and `end`, a block at a time, checked.
+    """All records between the bytes `start` and `end`, in checked blocks.
 
-    Raises SourceProblem with the line where records cannot be told apart: a line end that is not the dialect's, a
-    quote that is never closed (or not within `max_record_bytes`) on a line that has not the file's number of fields;
+    Raises SourceProblem with the line if records cannot be separated: for a line end that is not the dialect's, and for
+    a quote that is not closed (or not within `max_record_bytes`) on a line without the file's number of fields. Raises
     SourceChanged if the file ends before `end`.
     """
     offset, line = start, first_line
@@ -142,25 +144,25 @@ def blocks(
 
 
 def _checked(data: bytes, ends: Ends, dialect: Dialect, offset: int, line: int) -> Block:
-    seen = scan_bytes(data, ends.size)
-    may_be_blank = seen.empty_line and dialect.blank_lines == "skip"
+    byte_scan = scan_bytes(data, ends.size)
+    may_be_blank = byte_scan.empty_line and dialect.blank_lines == "skip"
     blank = blank_records(data, ends, dialect) if may_be_blank else ()
     flaws = [replace(flaw, line=flaw.line + line - 1) for flaw in ends.flaws]
-    if not seen.ascii:
+    if not byte_scan.ascii:
         flaws += _encoding_flaws(data, ends, dialect, offset, line)
     flaws += _trailing_flaws(data, ends, dialect, line, blank)
     counted = ends_in_lf(dialect.line_end)
-    lines = seen.line_feeds if counted else line_ends(data, dialect.line_end, 0, ends.size)
+    lines = byte_scan.line_feeds if counted else line_ends(data, dialect.line_end, 0, ends.size)
     if len(flaws) > 1:
         flaws.sort(key=lambda flaw: flaw.record)
-    null_word = seen.null_letters and null_words.occur(data, ends.size, dialect)
-    return Block(offset, line, ends.size, lines, ends, data, blank, tuple(flaws), null_word, seen.ascii)
+    null_word = byte_scan.null_letters and null_words.occur(data, ends.size, dialect)
+    return Block(offset, line, ends.size, lines, ends, data, blank, tuple(flaws), null_word, byte_scan.ascii)
 
 
 def _encoding_flaws(data: bytes, ends: Ends, dialect: Dialect, offset: int, line: int) -> Iterator[MalformedRecord]:
-    """One for each record of data[:ends.size] with bytes that are not in the dialect's encoding.
+    """A flaw for each record of data[:ends.size] with bytes that are invalid in the dialect's encoding.
 
-    `data` lies at `offset` in the file, on `line`.
+    `data` begins at `offset` in the file, on `line`.
     """
     low = counted = 0
     while low < ends.size and (at := encodings.invalid_at(data, dialect.encoding, low, ends.size)) >= 0:
@@ -170,7 +172,7 @@ def _encoding_flaws(data: bytes, ends: Ends, dialect: Dialect, offset: int, line
 
 
 def _not_encoded(data: bytes, at: int, offset: int, line: int, dialect: Dialect) -> MalformedRecord:
-    """For the byte data[at]; `data` lies at `offset` in the file."""
+    """The flaw for the invalid byte data[at]; `data` begins at `offset` in the file."""
     name = "UTF-8" if dialect.encoding == encodings.UTF8 else dialect.encoding
     return MalformedRecord(
         ENCODING,
@@ -185,16 +187,16 @@ def _not_encoded(data: bytes, at: int, offset: int, line: int, dialect: Dialect)
 def _trailing_flaws(
     data: bytes, ends: Ends, dialect: Dialect, line: int, blank: Sequence[int]
 ) -> Iterator[MalformedRecord]:
-    """One for each record that does not end in the delimiter where the dialect has one: its last field would be lost.
+    """A flaw for each record without the dialect's trailing delimiter: its last field would be lost.
 
-    Where the delimiter is escaped there, the server itself finds too few fields.
+    If the delimiter at the end is escaped, the server itself reports too few fields.
     """
     if not dialect.trailing_delimiter:
         return
     if _all_end_in(data, ends, dialect):
         return
     delimiter, low = dialect.delimiter_bytes, 0
-    for record, high in enumerate(ends.listed().tolist()):
+    for record, high in enumerate(ends.as_array().tolist()):
         ended = data[max(low, high - len(delimiter) - 2) : high].rstrip(b"\r\n")
         if not ended.endswith(delimiter) and not count_between(blank, low, high):
             yield MalformedRecord(
@@ -209,14 +211,14 @@ def _trailing_flaws(
 
 
 def read_exactly(fd: Readable, size: int, offset: int) -> bytes:
-    """`size` bytes of the file from `offset` on. Raises SourceChanged if it ends before."""
+    """`size` bytes of the file from `offset` on. Raises SourceChanged if the file ends before."""
     data = read_at(fd, size, offset)
     while len(data) < size:
         more = read_at(fd, size - len(data), offset + len(data))
         if not more:
             raise SourceChanged(
                 f"The file ends at byte {offset + len(data):,}; it was longer when it was first looked at.",
-                advice="Wait until whatever writes it has finished, then import it again.",
+                advice="Wait until the program that writes it has finished, then import it again.",
             )
         data += more
     return data
@@ -229,7 +231,7 @@ def pieces(fd: Readable, offset: int, end: int) -> Iterator[bytes]:
 
 
 def end_of_records(fd: Readable, dialect: Dialect, start: int, end: int) -> int:
-    """Where the last record ends: before blank lines that follow it, unless they are records or may be escaped."""
+    """The end of the last record. Blank lines after it are excluded, unless they are records or may be escaped."""
     if dialect.escape or dialect.blank_lines == "keep":
         return end
     mark = b"" if dialect.line_end == ANY_LINE_END else dialect.line_end.encode()
@@ -255,7 +257,7 @@ def _without_marks(data: bytes, mark: bytes) -> int:
 def _large_record(
     fd: Readable, dialect: Dialect, offset: int, line: int, end: int, block_bytes: int, max_record_bytes: int
 ) -> Block:
-    """The record at `offset`, whatever its size: for one that a block cuts, or that find_ends() is not certain of."""
+    """The record at `offset`, of any size: for one that a block cuts, or whose end find_ends() cannot determine."""
     walk = RecordWalk(dialect, line)
     at, length = offset, 0
     while not length and at < end and at - offset < max_record_bytes:
@@ -265,30 +267,30 @@ def _large_record(
         if walk.foreign_line:
             raise _foreign_line_end(dialect, walk.foreign_line)
 
-    def look(low: int, high: int) -> bytes:
+    def read_part(low: int, high: int) -> bytes:
         return read_exactly(fd, min(offset + high, at) - offset - low, offset + low)
 
-    flaw, length = resolve_quotes(walk, look, length, at - offset, dialect)
+    flaw, length = resolve_quotes(walk, read_part, length, at - offset, dialect)
     if not length:
         raise _endless(walk.opened if walk.is_open else None, line, at == end, max_record_bytes)
     return _single(fd, dialect, offset, line, length, [flaw] if flaw else [])
 
 
 def _all_end_in(data: bytes, ends: Ends, dialect: Dialect) -> bool:
-    """Whether each record ends in delimiter and line end, told at once; False may mean that it is not that simple."""
+    """Whether each record ends in delimiter and line end, by one check for all; False may also mean "not certain"."""
     if dialect.line_end == ANY_LINE_END:
         return False
     import numpy as np
 
     mark = dialect.delimiter_bytes + dialect.line_end.encode()
-    view, lasts = np.frombuffer(data, np.uint8), ends.listed()
+    view, lasts = np.frombuffer(data, np.uint8), ends.as_array()
     if np.diff(lasts, prepend=0).min() < len(mark):
         return False
     return all((view[lasts - len(mark) + at] == byte).all() for at, byte in enumerate(mark))
 
 
 def _single(fd: Readable, dialect: Dialect, offset: int, line: int, length: int, flaws: list[MalformedRecord]) -> Block:
-    """The block of a single record."""
+    """The block for a single record."""
     ends = ListedEnds((length,))
     if length <= BLOCK_BYTES:
         block = _checked(read_exactly(fd, length, offset), ends, dialect, offset, line)
@@ -310,8 +312,8 @@ def _single(fd: Readable, dialect: Dialect, offset: int, line: int, length: int,
 
 
 def _flaw_in_piece(error: UnicodeDecodeError, piece: bytes, at: int, line: int, dialect: Dialect) -> MalformedRecord:
-    """For an error found in `piece`, which lies at `at` and begins on `line`."""
-    # What a decoder kept from the piece before stands at the front; it holds no line end.
+    """The flaw for a decoding error in `piece`, which begins at `at` in the file, on `line`."""
+    # The error's bytes begin with those that the decoder kept from the piece before. They contain no line end.
     kept = len(error.object) - len(piece)
     line += line_ends(error.object, dialect.line_end, 0, error.start)
     return _not_encoded(error.object, error.start, at - kept, line, dialect)

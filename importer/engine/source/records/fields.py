@@ -1,4 +1,4 @@
-"""Records and their values, read one by one as the server reads them: for showing, sniffing and naming a bad row."""
+"""Reads records and their values one by one, as the server does: for previews, sniffing and reports of bad rows."""
 
 import re
 from collections.abc import Iterator
@@ -14,13 +14,13 @@ from importer.engine.source.records.boundary.boundaries import first_record
 from importer.engine.source.records.boundary.state_machine import RECORD_ENDS, MarkPatterns, none_of
 from importer.engine.source.records.lines import line_ends
 
-# unescape() in sql/sql_load.cc; any other escaped byte stands for itself.
+# As unescape() in sql/sql_load.cc; any other escaped byte stands for itself.
 _ESCAPED = {b"n": b"\n", b"t": b"\t", b"r": b"\r", b"b": b"\b", b"0": b"\0", b"Z": b"\x1a"}
 
 
 @dataclass(frozen=True)
 class Record:
-    """A record in some bytes: data[start:end] with its line end, and the physical line (1-based) of its first byte."""
+    """A record data[start:end] with its line end; `line` is the physical line (1-based) of its first byte."""
 
     start: int
     end: int
@@ -37,17 +37,17 @@ class LocatedRecord(NamedTuple):
 
 @dataclass(frozen=True)
 class RecordPosition:
-    """Where a record is among others: its physical line (1-based), and its number (from 0) among the rows searched."""
+    """A record's physical line (1-based), and its number (from 0) among the rows that were searched."""
 
     line: int
     row: int
 
 
 def records(data: bytes, dialect: Dialect, *, line: int = 1, final: bool = True) -> Iterator[Record]:
-    """Every record of `data`, whose first byte lies on `line`; blank lines are among them.
+    """All records of `data`, which begins on `line`; blank lines are included.
 
-    Unless `data` is `final`, a last record without its line end is left out. A quote that is never closed makes the
-    rest of final data one record, if nothing tells that only its line is bad.
+    A last record without a line end is left out unless `data` is `final`. After a quote that is never closed, the rest
+    of final data is one record, unless there is evidence that only the quote's line is bad (stray_quotes.py).
     """
     start = 0
     while start < len(data):
@@ -63,20 +63,24 @@ def records(data: bytes, dialect: Dialect, *, line: int = 1, final: bool = True)
 def fields(record: bytes, dialect: Dialect) -> list[bytes]:
     r"""The values of one record, with or without its line end, as the server decodes them.
 
-    Quotes are taken off, doubled ones and escapes undone. `\N`, which is NULL where the dialect escapes, stays `\N`. A
-    quote that is never closed stays in the value; a stray one is left out.
+    Enclosing quotes are removed, doubled quotes and escapes are decoded. `\N`, which is NULL in a dialect with an
+    escape, stays `\N`. A quote that is never closed stays in the value; a stray quote is removed.
     """
     return [rb"\N" if value is None else value for value in _values(record, dialect, empty=b"")]
 
 
 def values(record: bytes, dialect: Dialect) -> list[bytes | None]:
-    r"""The same, with None for NULL: `\N` where the dialect escapes, nothing at all where the dialect says so."""
+    r"""The values of one record as fields() has them, with None for NULL.
+
+    NULL is `\N` in a dialect with an escape, and an empty field without quotes in one with `unquoted_empty_is_null`.
+    """
     return _values(record, dialect, empty=None if dialect.unquoted_empty_is_null else b"")
 
 
 def sent_values(record: bytes, dialect: Dialect) -> list[bytes | None]:
-    r"""The same as the server has it, of a dialect that it is told: the bare word NULL is NULL, too, where there is a
-    quote (manual, LOAD DATA: "the word NULL").
+    r"""The values of one record as the server reads them in a dialect that it supports (Dialect.sent); None for NULL.
+
+    In a dialect with a quote, the word NULL without quotes is also NULL (manual, LOAD DATA: "the word NULL").
     """
     return _values(record, dialect, empty=b"", null_word=bool(dialect.quote) and b"NULL" in record)
 
@@ -86,31 +90,31 @@ def _values(record: bytes, dialect: Dialect, empty: bytes | None, *, null_word: 
         split = _split(record, dialect, empty)
         return [None if value == b"NULL" else value for value in split] if null_word else split
     patterns, delimiter = field_patterns(dialect), dialect.delimiter_bytes
-    found: list[bytes | None] = []
+    decoded: list[bytes | None] = []
     position = 0
     while True:
         field = patterns.field.match(record, position)
         assert field is not None, "an unenclosed field can be empty, so there is always one"
         bare_null = null_word and field["plain"] == b"NULL"
-        found.append(
+        decoded.append(
             None if bare_null else empty if field.end() == position else _decoded(field, patterns.special, dialect)
         )
         position = field.end()
         if not record.startswith(delimiter, position):
             break
         position += len(delimiter)
-    ends_in_delimiter = len(found) > 1 and field.start() == field.end()
-    return found[:-1] if dialect.trailing_delimiter and ends_in_delimiter else found
+    ends_in_delimiter = len(decoded) > 1 and field.start() == field.end()
+    return decoded[:-1] if dialect.trailing_delimiter and ends_in_delimiter else decoded
 
 
 def _split(record: bytes, dialect: Dialect, empty: bytes | None) -> list[bytes | None]:
-    """The values of a record in which no quote and no escape occurs."""
+    """The values of a record without quotes and escapes."""
     ends = (b"\r\n", b"\n", b"\r") if dialect.line_end == ANY_LINE_END else (dialect.line_end.encode(),)
     bare = next((record.removesuffix(end) for end in ends if record.endswith(end)), record)
-    found: list[bytes | None] = list(bare.split(dialect.delimiter_bytes))
-    if dialect.trailing_delimiter and len(found) > 1 and not found[-1]:
-        found.pop()
-    return found if empty == b"" else [value or empty for value in found]
+    split: list[bytes | None] = list(bare.split(dialect.delimiter_bytes))
+    if dialect.trailing_delimiter and len(split) > 1 and not split[-1]:
+        split.pop()
+    return split if empty == b"" else [value or empty for value in split]
 
 
 def _decoded(field: re.Match[bytes], special: re.Pattern[bytes], dialect: Dialect) -> bytes | None:
@@ -124,16 +128,16 @@ def _decoded(field: re.Match[bytes], special: re.Pattern[bytes], dialect: Dialec
 
 
 def decode_special(special: re.Match[bytes], kind: str) -> bytes:
-    """What an escaped byte or a doubled quote stands for; in an unenclosed field two quotes are two."""
+    """The bytes that an escaped byte or a doubled quote stands for; in an unenclosed field two quotes are two."""
     if special.lastgroup == "escaped":
         return _ESCAPED.get(special["escaped"], special["escaped"])
     return special[0] if kind in ("plain", "rest") else special["doubled"]
 
 
 def locate(fd: Readable, offset: int, length: int, first_line: int, dialect: Dialect, row: int) -> LocatedRecord:
-    """The `row`-th record (1-based) of the chunk of `length` bytes at `offset`, whose first byte is on `first_line`.
+    """The row with this number (1-based) in the chunk of `length` bytes at `offset`, which begins on `first_line`.
 
-    Raises SourceProblem if the chunk has fewer records, or as scan() does.
+    Raises SourceProblem if the chunk has fewer rows, and as scan() does.
     """
     left = row
     for block in blocks(fd, dialect, offset, first_line, offset + length):
@@ -153,10 +157,10 @@ def locate(fd: Readable, offset: int, length: int, first_line: int, dialect: Dia
 
 
 def _nth_record(block: Block, number: int) -> tuple[int, int]:
-    """Where the `number`-th record of the block that is no blank line begins and ends."""
+    """Begin and end of the block's row with this number (1-based), not counting blank lines."""
     import numpy as np
 
-    ends = np.asarray(block.ends.listed())
+    ends = np.asarray(block.ends.as_array())
     starts = np.concatenate(([0], ends[:-1]))
     counted = np.flatnonzero(~np.isin(starts, np.asarray(block.blank, dtype=np.int64)))
     at = counted[number - 1]
@@ -165,10 +169,11 @@ def _nth_record(block: Block, number: int) -> tuple[int, int]:
 
 @dataclass(frozen=True)
 class FieldPatterns:
-    """`field` finds one field of a record, its value in the group that is named by its kind (lastgroup; none is plain).
+    """Patterns for the fields of one dialect.
 
-    Of the kind `rest`, behind a stray quote, the value begins in the group `opened`. `special` finds in a value what
-    stands for something else (undone()).
+    `field` matches one field of a record. Its value is in the group named after the field's kind, which is lastgroup;
+    without a group the field is plain. For the kind `rest`, which follows a stray quote, the value begins in the group
+    `opened`. `special` matches an escaped byte or a doubled quote in a value (decode_special()).
     """
 
     field: re.Pattern[bytes]
@@ -177,7 +182,7 @@ class FieldPatterns:
 
 @lru_cache
 def field_patterns(dialect: Dialect) -> FieldPatterns:
-    """The patterns of a dialect's fields."""
+    """The patterns for a dialect's fields."""
     marks = MarkPatterns.of(dialect)
     d, q, e, end = marks.delimiter, marks.quote, marks.escape, RECORD_ENDS[dialect.line_end]
     delimiter, quote, escape = dialect.delimiter_bytes, dialect.quote.encode(), dialect.escape.encode()

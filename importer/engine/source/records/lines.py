@@ -1,20 +1,21 @@
-"""Physical lines, as an editor numbers them."""
+"""Counts physical lines, as an editor numbers them."""
 
 from importer.engine.source.arrays import ByteArray, Offsets
 
-LARGE = 64 * 1024  # bytes from which on numpy counts several times faster
+NUMPY_BYTES = 64 * 1024  # from this size on, numpy counts several times faster
 
 
 def ends_in_lf(line_end: str) -> bool:
-    """Whether each line ends where an LF is: in a dialect of LF or CR LF."""
+    """Whether each line ends with an LF: in a dialect of LF or CR LF."""
     return line_end in ("\n", "\r\n")
 
 
 def line_ends(data: bytes, line_end: str, low: int = 0, high: int | None = None, before: bytes = b"") -> int:
-    """How many lines end in data[low:high]: at each LF in a dialect of LF or CR LF, else at each CR LF, LF and CR.
+    """The number of lines that end in data[low:high].
 
-    `before` is the byte that comes before `data`. Counts of parts add up to that of the whole, wherever they are cut: a
-    CR LF counts where its CR is.
+    In a dialect of LF or CR LF, a line ends at each LF, in others at each CR LF, LF and CR. `before` is the byte before
+    `data`. The counts of parts add up to the count of the whole, wherever the parts are divided: a CR LF is counted at
+    its CR.
     """
     if high is None:
         high = len(data)
@@ -28,8 +29,8 @@ def line_ends(data: bytes, line_end: str, low: int = 0, high: int | None = None,
 
 
 def count_byte(data: bytes, byte: bytes, low: int, high: int) -> int:
-    """How often a byte stands in data[low:high]."""
-    if high - low < LARGE:
+    """The number of times a byte occurs in data[low:high]."""
+    if high - low < NUMPY_BYTES:
         return data.count(byte, low, high)
     import numpy as np
 
@@ -37,7 +38,7 @@ def count_byte(data: bytes, byte: bytes, low: int, high: int) -> int:
 
 
 def line_end_positions(view: ByteArray, line_end: str) -> Offsets:
-    """Where those ends are in an array of bytes, ascending, as an array."""
+    """The positions of the line ends that line_ends() counts, ascending; of a CR LF, the position of its CR or LF."""
     import numpy as np
 
     lf = view == ord("\n")

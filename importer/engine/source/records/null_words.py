@@ -1,6 +1,6 @@
-"""Where the server may take the word NULL for SQL's NULL: in a field that is nothing else, and has no quotes.
+"""Finds fields that are the word NULL without quotes, which the server may read as SQL's NULL.
 
-Manual, LOAD DATA: "the word NULL". Within a longer text the letters mean nothing, and random texts have them often.
+Manual, LOAD DATA: "the word NULL". Within a longer text the letters mean nothing, and random texts often contain them.
 """
 
 import re
@@ -11,16 +11,16 @@ from importer.engine.source.records.boundary.state_machine import none_of
 
 
 def occur(data: bytes, size: int, dialect: Dialect) -> bool:
-    """Whether a field of data[:size], whole records, is the word NULL.
+    """Whether a field of the whole records data[:size] is the word NULL.
 
-    Also where it only looks like one: within quotes, or beside a part of a delimiter or of a line end.
+    True may be wrong: within quotes, or next to a part of a delimiter or of a line end, the word is not a field.
     """
     return bool(_field(dialect).search(data, 0, size))
 
 
 @lru_cache
 def _field(dialect: Dialect) -> re.Pattern[bytes]:
-    # The word comes first, so that it is what is searched for.
+    # The word comes first in the pattern, so that the search looks for the word.
     before = none_of(dialect.delimiter_bytes[-1:], b"\r\n")
     after = none_of(dialect.delimiter_bytes[:1], b"\r\n")
     return re.compile(rb"NULL(?<!%bNULL)(?!%b)" % (before, after))

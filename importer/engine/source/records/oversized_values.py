@@ -1,4 +1,4 @@
-"""The values of a record that is larger than a block: in pieces, without a second copy of any."""
+"""Reads the values of a large record in pieces, without a second copy of any value in memory."""
 
 import codecs
 from collections.abc import Iterator
@@ -9,14 +9,14 @@ from importer.engine.source.dialect import Dialect
 from importer.engine.source.records.fields import FieldPatterns, decode_special, field_patterns
 from importer.engine.units import MIB
 
-# Bytes; of a record that is larger there should not be several copies.
-LARGE = MIB
+# Bytes; a record above this size should not be in memory several times.
+OVERSIZED_BYTES = MIB
 PIECE = 64 * 1024
 
 
 @dataclass(frozen=True)
 class LargeValue:
-    """One value of `record`: what stands at `spans` in it, each with its kind (FieldPatterns), behind `lead`."""
+    """One value of `record`: the bytes `lead`, then those at `spans` (begin, end, kind as in FieldPatterns)."""
 
     record: bytes
     spans: tuple[tuple[int, int, str], ...]
@@ -25,16 +25,16 @@ class LargeValue:
 
     @property
     def size(self) -> int:
-        """Its bytes as they stand in the record; with quotes and escapes undone it has as many, or fewer."""
+        """The value's size in bytes in the record; decoded, it has as many bytes or fewer."""
         return len(self.lead) + sum(high - low for low, high, _ in self.spans)
 
     def is_bare(self, word: bytes) -> bool:
-        """Whether it stands there as that word, without quotes."""
+        """Whether the field is exactly this word, without quotes."""
         (low, high, kind), *more = self.spans
         return kind == "plain" and not more and high - low == len(word) and self.record[low:high] == word
 
     def pieces(self) -> Iterator[bytes]:
-        """The value as records.values() has it, in pieces of about PIECE bytes."""
+        """The value as fields.values() has it, in pieces of about PIECE bytes."""
         together, size = [self.lead], 0
         for part in self._parts():
             together.append(part)
@@ -45,14 +45,15 @@ class LargeValue:
         yield b"".join(together)
 
     def whole(self) -> bytes:
+        """The value in one piece."""
         return b"".join(self.pieces())
 
     def head(self, size: int) -> bytes:
-        """The value's first bytes, `size` of them if it has so many."""
+        """The value's first `size` bytes; all of it if it is shorter."""
         return b"".join(islice(self.pieces(), size // PIECE + 1))[:size]
 
     def texts(self, encoding: str) -> Iterator[str]:
-        """The same pieces as text; bytes that are invalid in the encoding become \\xE9."""
+        """The value as text, in pieces; bytes that are invalid in the encoding become \\xE9."""
         decode = codecs.getincrementaldecoder(encoding)("backslashreplace").decode
         for piece in self.pieces():
             yield decode(piece)
@@ -73,7 +74,7 @@ class LargeValue:
 
 
 def large_values(record: bytes, dialect: Dialect) -> Iterator[LargeValue | None]:
-    """The values of one record, with or without its line end, as records.values() has them; None for NULL."""
+    """The values of one record, with or without its line end, as fields.values() has them; None for NULL."""
     patterns, delimiter = field_patterns(dialect), dialect.delimiter_bytes
     position, first = 0, True
     while True:
@@ -97,7 +98,7 @@ def large_values(record: bytes, dialect: Dialect) -> Iterator[LargeValue | None]
 
 
 def shown_values(record: bytes, dialect: Dialect, count: int, size: int) -> tuple[list[bytes], int]:
-    """The beginnings, of at most `size` bytes, of the first `count` values of a record; how many values it has.
+    """The first `count` values of a record, cut to `size` bytes each, and the number of all its values.
 
     NULL is shown as `\\N`.
     """

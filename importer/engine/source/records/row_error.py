@@ -1,20 +1,22 @@
-"""What is wrong with a record: found by us before it is sent, or by the server."""
+"""An error in a record, found before it is sent or by the server."""
 
 from dataclasses import dataclass
 
-# Characters of a value that are shown; and bytes that hold at least one more, by which it is seen that there are more.
+# Characters of a value that are shown; and bytes that contain at least one character more, to recognise a longer value.
 LONGEST_VALUE = 1000
 LONGEST_SHOWN = 4 * (LONGEST_VALUE + 1)
 
 
 @dataclass(frozen=True, slots=True)
 class RowError:
-    """One thing wrong with a record. `column` is the table's, "" where the record as a whole is at fault.
+    """One error or notice in a record.
 
-    `code` is the server's error number as text, or a word of ours (`stray quote`); `reason` is for people, and the same
-    for all records that are at fault in the same way; `said` are the server's own words, if it found the fault. A
-    `notice` does not keep the record out: the value goes in, changed a little, and is counted. `field` is the file's,
-    from 1, where that is known and the column is not; else 0.
+    - `code`: the server's error number as text, or a word of this program (`stray quote`).
+    - `reason`: for people; the same text for all records with the same error.
+    - `column`: the table's column, "" if the record as a whole is wrong.
+    - `server_message`: the server's own message, if the server found the error.
+    - `notice`: the record is not rejected: its value is stored with a small change, and counted.
+    - `field`: the file's field, from 1, if it is known and the column is not; else 0.
     """
 
     code: str
@@ -27,5 +29,5 @@ class RowError:
 
 
 def shortened(value: str, longest: int = 100) -> str:
-    """The value in quotes for a line of text: at most so many characters, with what is no character as an escape."""
+    """The value in quotes, cut to `longest` characters; unprintable characters are shown as escapes."""
     return repr(value if len(value) <= longest else value[:longest] + "…")

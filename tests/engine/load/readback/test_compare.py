@@ -175,12 +175,12 @@ def test_table_whose_rows_cannot_be_found_again_is_refused(database: Address, co
 def _large_from(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     if request.param:
         for module in (compare, large_rows):
-            monkeypatch.setattr(module, "LARGE", request.param)
+            monkeypatch.setattr(module, "OVERSIZED_BYTES", request.param)
         monkeypatch.setattr(oversized_values, "PIECE", 3)
 
 
 def test_large_json_values_are_compared_by_the_server(database: Address, monkeypatch):
-    monkeypatch.setattr(large_rows, "LARGE", 4)
+    monkeypatch.setattr(large_rows, "OVERSIZED_BYTES", 4)
     monkeypatch.setattr(oversized_values, "PIECE", 3)
     dialect = Dialect(delimiter=";", header=False)
     document = '{"a":  [1, null],"é": "ü"}'

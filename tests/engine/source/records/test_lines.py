@@ -1,4 +1,4 @@
-"""Counting line ends, and ends of records, in parts of a block: from LARGE bytes on otherwise than below."""
+"""Counting line ends, and ends of records, in parts of a block: from NUMPY_BYTES on with numpy, below without."""
 
 import re
 from itertools import combinations
@@ -8,15 +8,21 @@ import pytest
 from importer.engine.source.dialect import ANY_LINE_END, Dialect
 from importer.engine.source.records.blocks import blocks
 from importer.engine.source.records.boundary.boundaries import LineEnds
-from importer.engine.source.records.lines import LARGE, line_ends
+from importer.engine.source.records.lines import NUMPY_BYTES, line_ends
 from tests.engine.reference import in_file
 
-PARTS = ((0, 3 * LARGE), (7, LARGE + 6), (7, LARGE + 7), (7, LARGE + 8), (LARGE, 3 * LARGE - 1))
+PARTS = (
+    (0, 3 * NUMPY_BYTES),
+    (7, NUMPY_BYTES + 6),
+    (7, NUMPY_BYTES + 7),
+    (7, NUMPY_BYTES + 8),
+    (NUMPY_BYTES, 3 * NUMPY_BYTES - 1),
+)
 
 
 @pytest.mark.parametrize("line_end", ["\n", "\r\n", "\r", ANY_LINE_END])
 def test_lines_are_counted(line_end):
-    data = b"a\nbc\rd\r\n\n\r\r\n" * (LARGE // 4)
+    data = b"a\nbc\rd\r\n\n\r\r\n" * (NUMPY_BYTES // 4)
     ends = {"\n": rb"\n", "\r\n": rb"\n"}.get(line_end, rb"\r\n|\n|\r")
     found = [each.start() for each in re.finditer(ends, data)]
     for low, high in PARTS:
@@ -25,10 +31,10 @@ def test_lines_are_counted(line_end):
 
 @pytest.mark.parametrize("mark", [b"\n", b"\r"])
 def test_records_are_counted(mark):
-    data = (b"abc" + mark + mark + b"d" + mark) * (LARGE // 2) + b"e"
+    data = (b"abc" + mark + mark + b"d" + mark) * (NUMPY_BYTES // 2) + b"e"
     ends = LineEnds(data, len(data), mark)
     listed = [at + 1 for at, byte in enumerate(data) if byte == mark[0]]
-    for after, upto in ((0, 5), (5, LARGE - 1), (5, LARGE + 6), (LARGE, len(data))):
+    for after, upto in ((0, 5), (5, NUMPY_BYTES - 1), (5, NUMPY_BYTES + 6), (NUMPY_BYTES, len(data))):
         low, high = ends.last(0, after), ends.last(0, upto)
         assert ends.count(low, high) == sum(low < end <= high for end in [*listed, len(data)])
 
@@ -41,7 +47,7 @@ def test_rows_and_lines_of_a_block_are_counted(line_end, blank_lines):
     data = f"a,b{end}{end}c,d{end}{end}{end}e,f".encode()
     with in_file(data) as fd:
         (block,) = blocks(fd, Dialect(line_end=line_end, blank_lines=blank_lines), 0, 1, len(data))
-    ends = [0, *block.ends.listed().tolist()]
+    ends = [0, *block.ends.as_array().tolist()]
     for low, high in combinations(ends, 2):
         *lines, rest = data[low:high].decode().split(end)
         rows = [line for line in lines if line or blank_lines == "keep"] + [rest] * bool(rest)

@@ -93,7 +93,7 @@ def test_what_programs_write_is_told_wherever_it_lies(dialect, rows, quoted, bef
     assert whole
     assert regular or not dialect.quote
     assert ends.tolist() == read(data, dialect).ends
-    assert find_ends(data, dialect, final=True).listed().tolist() == ends.tolist()
+    assert find_ends(data, dialect, final=True).as_array().tolist() == ends.tolist()
 
 
 @st.composite

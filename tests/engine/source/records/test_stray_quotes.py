@@ -24,7 +24,7 @@ def bad_records(data: bytes, dialect: Dialect = THREE, **options) -> list[tuple[
     found = []
     with in_file(data) as fd:
         for block in blocks(fd, dialect, 0, 1, len(data), **options):
-            ends = [0, *block.ends.listed().tolist()]
+            ends = [0, *block.ends.as_array().tolist()]
             for record, fault in find_flaws(block, dialect.encoding):
                 low, high = block.offset + ends[record], block.offset + ends[record + 1]
                 found.append((data.count(b"\n", 0, low) + 1, fault.code, data[low:high]))

@@ -1,1 +1,1 @@
-"""Finds where each record ends."""
+"""Finds the end of each record."""

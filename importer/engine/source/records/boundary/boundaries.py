@@ -1,10 +1,15 @@
-"""Where records end in a block of bytes, fast.
+"""Finds the ends of the records in a block of bytes, fast.
 
-Three readings, the quickest that is certain for the block at hand: line ends alone where no quote occurs; quotes where
-they can be read safely (regular_ends.py in C; without it, or in other dialects, the parity of quotes where each of them
-stands where RFC 4180 puts it); a pattern for whole records otherwise. Each claims only what LOAD DATA would read the
-same way (walk.py says how that is, and what of a stray quote), and stops before the first record of which it is not
-certain: a line end of another kind, a record that the block cuts. The walk then decides about that one.
+There are three methods. The fastest one that is certain for the block is used:
+
+1. Line ends alone, if no quote occurs.
+2. Line ends outside quotes, if quotes can be read safely: in C (quoted_boundaries.py); without the library, or in other
+   dialects, by the parity of quotes, if each of them is where RFC 4180 puts it.
+3. A pattern for whole records.
+
+Each method reports only ends that LOAD DATA would find too (state_machine.py describes its rules, and those for a stray
+quote). It stops before the first record of which it is not certain: at a line end of another kind, or at a record that
+the block cuts. RecordWalk then decides about that record.
 """
 
 import re
@@ -36,7 +41,7 @@ LF, CR = ord("\n"), ord("\r")
 
 @dataclass(frozen=True)
 class LineEnds:
-    """Record ends of a block where every `mark` of data[:size] is one, and so is `size` itself."""
+    """Record ends of a block in which a record ends at every `mark` of data[:size], and at `size`."""
 
     data: bytes
     size: int
@@ -44,7 +49,7 @@ class LineEnds:
     flaws: tuple[MalformedRecord, ...] = ()
 
     def last(self, low: int, high: int) -> int:
-        """The last end in low < end <= high, 0 if there is none."""
+        """The last end in low < end <= high; 0 if there is none."""
         return self.size if high >= self.size else self.data.rfind(self.mark, low, max(low, high)) + 1
 
     def first(self, low: int) -> int:
@@ -52,28 +57,28 @@ class LineEnds:
         return self.data.find(self.mark, low, self.size) + 1 or self.size
 
     def count(self, low: int, high: int) -> int:
-        """How many records there are between two ends."""
+        """The number of records between two ends."""
         return count_byte(self.data, self.mark, low, high) + self.is_cut(low, high)
 
     def is_cut(self, low: int, high: int) -> bool:
-        """Whether the last record between two ends has no mark, at the end of the data."""
+        """Whether the last record between two ends has no line end, because the data ends there."""
         return low < high and not self.data.endswith(self.mark, low, high)
 
-    def listed(self) -> Offsets:
-        """All ends as a one-dimensional array, ascending."""
+    def as_array(self) -> Offsets:
+        """All ends, ascending."""
         import numpy as np
 
-        found = np.flatnonzero(np.frombuffer(self.data, np.uint8, self.size) == ord(self.mark)) + 1
+        ends = np.flatnonzero(np.frombuffer(self.data, np.uint8, self.size) == ord(self.mark)) + 1
         complete = not self.size or self.data.endswith(self.mark, 0, self.size)
-        return found if complete else np.append(found, self.size)
+        return ends if complete else np.append(ends, self.size)
 
 
 @dataclass(frozen=True)
 class ListedEnds:
-    """Record ends of a block one by one, ascending; what is asked of them means the same as in LineEnds.
+    """Record ends of a block as an ascending list; the methods are those of LineEnds.
 
-    `flaws` are the records with quotes that cannot be read safely, in order; their lines count from the block's first.
-    `regular`: as quotes_are_regular() says.
+    `flaws` are the records with quotes that cannot be read safely, in order; their line numbers count from the block's
+    first line. `regular`: the result of quotes_are_regular(), if it is known to be true.
     """
 
     ends: "Offsets | Sequence[int]"
@@ -85,8 +90,8 @@ class ListedEnds:
         return int(self.ends[-1]) if len(self.ends) else 0
 
     def last(self, low: int, high: int) -> int:
-        found = bisect_right(self.ends, high)
-        end = int(self.ends[found - 1]) if found else 0
+        index = bisect_right(self.ends, high)
+        end = int(self.ends[index - 1]) if index else 0
         return end if end > low else 0
 
     def first(self, low: int) -> int:
@@ -95,7 +100,7 @@ class ListedEnds:
     def count(self, low: int, high: int) -> int:
         return bisect_right(self.ends, high) - bisect_right(self.ends, low)
 
-    def listed(self) -> Offsets:
+    def as_array(self) -> Offsets:
         import numpy as np
 
         return np.asarray(self.ends)
@@ -105,7 +110,7 @@ Ends = LineEnds | ListedEnds
 
 
 def find_ends(data: bytes, dialect: Dialect, *, final: bool) -> Ends:
-    """The ends of the records of `data`, which begins with a record. `final`: nothing comes after it."""
+    """The ends of the records of `data`, which begins with a record. `final`: nothing comes after `data`."""
     quoted = bool(dialect.quote) and dialect.quote.encode() in data
     if not quoted and not (dialect.escape and _escapes_a_line_end(data, dialect)):
         return _line_ends(data, dialect, final)
@@ -114,10 +119,10 @@ def find_ends(data: bytes, dialect: Dialect, *, final: bool) -> Ends:
 
 
 def first_record(data: bytes, dialect: Dialect, start: int = 0, *, final: bool) -> tuple[MalformedRecord | None, int]:
-    """The record that data[start:] begins with, byte by byte: its flaw if it has one, and its length, 0 if it is cut.
+    """Read the first record of data[start:] byte by byte: its flaw, or None, and its length in bytes, 0 if it is cut.
 
-    `final`: nothing comes after `data`. A quote that is never closed there, and nothing to tell which lines belong to
-    it, makes a record of no length, too.
+    `final`: nothing comes after `data`. The length is also 0 if a quote is never closed, and there is no evidence
+    which lines belong to its field.
     """
     walk = RecordWalk(dialect)
     length = walk.feed(data, start, final=final)
@@ -127,7 +132,7 @@ def first_record(data: bytes, dialect: Dialect, start: int = 0, *, final: bool) 
 
 
 def blank_records(data: bytes, ends: Ends, dialect: Dialect) -> Sequence[int]:
-    """Where each record of data[:ends.size] begins that is a line end and nothing else, ascending."""
+    """The begins of the records of data[:ends.size] that consist of a line end only, ascending."""
     import numpy as np
 
     if isinstance(ends, ListedEnds):
@@ -141,21 +146,21 @@ def blank_records(data: bytes, ends: Ends, dialect: Dialect) -> Sequence[int]:
         return [low for low, high in pairs if line_end.fullmatch(data, low, high)]
     width = 2 if dialect.line_end == "\r\n" else 1
     marks = np.frombuffer(data, np.uint8, ends.size) == ends.mark[0]
-    found = [0] if marks[width - 1 : width].any() and data[0] in b"\r\n" else []
+    first = [0] if marks[width - 1 : width].any() and data[0] in b"\r\n" else []
     doubled = marks[width:] & marks[:-width]
-    return found + (np.flatnonzero(doubled) + 1).tolist() if doubled.any() else found
+    return first + (np.flatnonzero(doubled) + 1).tolist() if doubled.any() else first
 
 
 def count_between(positions: Sequence[int], low: int, high: int) -> int:
-    """How many of the ascending `positions` lie in low <= position < high."""
+    """The number of the ascending `positions` in low <= position < high."""
     return bisect_left(positions, high) - bisect_left(positions, low) if positions else 0
 
 
 def quotes_are_regular(data: bytes, dialect: Dialect) -> bool:
     """Whether every quote of these whole records opens a field, closes one or is half of a doubled quote.
 
-    Then a byte is inside an enclosed field exactly if an odd number of quotes comes before it. The delimiter must be
-    one byte, and the dialect one without an escape or whose escape does not occur.
+    If so, a byte is inside an enclosed field exactly if an odd number of quotes comes before it. The delimiter must be
+    one byte. If the dialect has an escape, it must not occur in `data`.
     """
     import numpy as np
 
@@ -165,11 +170,11 @@ def quotes_are_regular(data: bytes, dialect: Dialect) -> bool:
 
 def _escapes_a_line_end(data: bytes, dialect: Dialect) -> bool:
     escape = dialect.escape.encode()
-    return escape in data and (_side_by_side(data, escape, b"\n") or (b"\r" in data and escape + b"\r" in data))
+    return escape in data and (_are_adjacent(data, escape, b"\n") or (b"\r" in data and escape + b"\r" in data))
 
 
-def _side_by_side(data: bytes, first: bytes, second: bytes) -> bool:
-    """Whether the one byte comes right before the other; several times faster than looking for both together."""
+def _are_adjacent(data: bytes, first: bytes, second: bytes) -> bool:
+    """Whether `first` comes right before `second` somewhere; several times faster than a search for both bytes."""
     import numpy as np
 
     view = np.frombuffer(data, np.uint8)
@@ -178,18 +183,18 @@ def _side_by_side(data: bytes, first: bytes, second: bytes) -> bool:
 
 def _line_ends(data: bytes, dialect: Dialect, final: bool) -> Ends:
     if dialect.line_end == ANY_LINE_END and b"\r" in data:
-        return _listed(_any_line_ends(data, final), data, final)
+        return _listed_ends(_any_line_ends(data, final), data, final)
     mark = b"\r" if dialect.line_end == "\r" else b"\n"
     foreign = _foreign_line_end(data, dialect)
     if foreign >= 0:
         return LineEnds(data, data.rfind(mark, 0, foreign) + 1, mark)
-    # After a CR at the very end an LF may come, and that would be another line end.
+    # A CR at the very end may be followed by an LF, and CR LF would be another line end.
     certain = len(data) - (dialect.line_end == "\r")
     return LineEnds(data, len(data) if final else data.rfind(mark, 0, certain) + 1, mark)
 
 
 def _foreign_line_end(data: bytes, dialect: Dialect) -> int:
-    """Where the first line end of another kind begins, -1 if there is none."""
+    """The begin of the first line end of another kind; -1 if there is none."""
     if dialect.line_end == "\n":
         # A single byte is found ten times faster than two.
         return data.find(b"\r\n") if b"\r" in data else -1
@@ -200,7 +205,7 @@ def _foreign_line_end(data: bytes, dialect: Dialect) -> int:
 
 
 def _bare_lf(data: bytes) -> int:
-    """Where the first LF is that no CR comes before, -1 if there is none."""
+    """The position of the first LF without a CR before it; -1 if there is none."""
     import numpy as np
 
     view = np.frombuffer(data, np.uint8)
@@ -210,19 +215,19 @@ def _bare_lf(data: bytes) -> int:
 
 
 def _any_line_ends(data: bytes, final: bool) -> Offsets:
-    """Where each CR LF, LF and CR ends, as an array."""
+    """The ends of each CR LF, LF and CR, ascending."""
     import numpy as np
 
     view = np.frombuffer(data, np.uint8)
-    marked = view == LF
+    feed = view == LF
     carriage = view == CR
-    # A CR counts by itself unless an LF follows; at the end of a block that is not known.
-    carriage[:-1] &= ~marked[1:]
+    # A CR counts by itself unless an LF follows. At the end of a block the next byte is not known.
+    carriage[:-1] &= ~feed[1:]
     carriage[-1:] &= final
-    return np.flatnonzero(marked | carriage) + 1
+    return np.flatnonzero(feed | carriage) + 1
 
 
-def _listed(ends: Offsets, data: bytes, final: bool) -> ListedEnds:
+def _listed_ends(ends: Offsets, data: bytes, final: bool) -> ListedEnds:
     import numpy as np
 
     if final and (not len(ends) or ends[-1] < len(data)):
@@ -231,25 +236,28 @@ def _listed(ends: Offsets, data: bytes, final: bool) -> ListedEnds:
 
 
 def _regular_ends(data: bytes, dialect: Dialect, final: bool) -> ListedEnds | None:
-    """The ends if every quote opens a field, closes one, is half of a doubled quote, or, where that can be told, stands
-    within a field without quotes; None if not.
+    """The ends by method 2; None if quotes cannot be read safely.
+
+    They can if every quote opens a field, closes one or is half of a doubled quote. In C, a quote may also be within a
+    field that is not enclosed.
     """
     if not is_supported(dialect):
         known = not dialect.escape and len(dialect.delimiter_bytes) == 1 and dialect.line_end != "\r"
         return _ends_by_parity(data, dialect, final) if known else None
-    if not (found := find_regular_ends(data, dialect)):
+    if not (regular := find_regular_ends(data, dialect)):
         return None
     escaped = bool(dialect.escape) and dialect.escape.encode() in data
-    return replace(_listed(found.ends, data, final and found.whole), regular=found.regular and not escaped)
+    ends = _listed_ends(regular.ends, data, final and regular.whole)
+    return replace(ends, regular=regular.regular and not escaped)
 
 
 def _ends_by_parity(data: bytes, dialect: Dialect, final: bool) -> ListedEnds | None:
-    """The ends if every quote opens a field, closes one or is half of a doubled quote; None if not.
+    """The ends if every quote opens a field, closes one or is half of a doubled quote; else None.
 
-    Then a byte is inside an enclosed field exactly if an odd number of quotes comes before it: a doubled quote closes
-    the field and opens it again.
+    In this case a byte is inside an enclosed field exactly if an odd number of quotes comes before it: a doubled quote
+    closes the field and opens it again.
     """
-    # Not at the top: it costs 16 MB, and a file without quotes does not need it.
+    # Imported here, not at the top: numpy takes 16 MB, and a file without quotes does not need it.
     import numpy as np
 
     view = np.frombuffer(data, np.uint8)
@@ -268,11 +276,11 @@ def _ends_by_parity(data: bytes, dialect: Dialect, final: bool) -> ListedEnds | 
         foreign = np.flatnonzero(after_cr if dialect.line_end == "\n" else ~after_cr)
         if len(foreign):
             return ListedEnds(ends[: foreign[0]], regular=True)
-    return replace(_listed(ends, data, final and len(quotes) % 2 == 0), regular=True)
+    return replace(_listed_ends(ends, data, final and len(quotes) % 2 == 0), regular=True)
 
 
 def _all_quotes_at_field_borders(view: ByteArray, quotes: Offsets, dialect: Dialect) -> bool:
-    """Whether each opening quote follows a field's or a record's end, and each closing one comes before it."""
+    """Whether each opening quote comes after the end of a field or record, and each closing quote before one."""
     quote, delimiter = ord(dialect.quote), ord(dialect.delimiter)
     opening, closing = quotes[0::2], quotes[1::2]
     if len(opening) and opening[0] == 0:
@@ -300,7 +308,7 @@ def _all_among(values: ByteArray, allowed: tuple[int, ...]) -> bool:
 
 
 def _ends_by_pattern(data: bytes, dialect: Dialect, final: bool) -> ListedEnds:
-    """The ends of the records that match the pattern, up to the first that does not."""
+    """The ends by method 3: of all records up to the first that does not match the pattern."""
     sound, with_stray = _record_pattern(dialect, final, stray=False), _record_pattern(dialect, final, stray=True)
     ends: list[int] = []
     flaws: list[MalformedRecord] = []
@@ -326,9 +334,9 @@ def _ends_by_pattern(data: bytes, dialect: Dialect, final: bool) -> ListedEnds:
 
 @lru_cache
 def _record_pattern(dialect: Dialect, final: bool, *, stray: bool) -> re.Pattern[bytes]:
-    """One whole record; no match for one that is not complete, or that has a line end of another kind.
+    """A pattern for one whole record; it does not match a record that is cut, or with a line end of another kind.
 
-    With `stray` it may have stray quotes. Possessive throughout, as the servers never look back.
+    With `stray` the record may have stray quotes. All quantifiers are possessive, as the servers never backtrack.
     """
     marks = MarkPatterns.of(dialect)
     d, q, e = marks.delimiter, marks.quote, marks.escape
@@ -358,7 +366,7 @@ def _any_number_of(*patterns: bytes) -> bytes:
 
 
 def _line_end_pattern(dialect: Dialect, final: bool) -> bytes:
-    # Whether an LF follows a CR at the end of a block is not known.
+    # It is not known whether an LF follows a CR at the end of a block.
     bare_cr = rb"\r(?!\n)" if final else rb"\r(?=[^\n])"
     ends = {"\n": rb"(?<!\r)\n", "\r\n": rb"\r\n", "\r": bare_cr, ANY_LINE_END: rb"\r\n|\n|" + bare_cr}
     return ends[dialect.line_end] + (rb"|\Z" if final else b"")

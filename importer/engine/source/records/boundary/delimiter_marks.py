@@ -1,4 +1,4 @@
-"""What stands between the fields of a dialect, as native/src/delimiter_marks.h is told of it."""
+"""A dialect's delimiter, quote, escape and line end, as native/src/delimiter_marks.h takes them."""
 
 import ctypes
 
@@ -17,7 +17,10 @@ class DelimiterMarks(ctypes.Structure):
 
 
 def marks_for(dialect: Dialect, null_rules: int = 0) -> DelimiterMarks | None:
-    """None for a dialect that delimiter_marks.h does not know. `null_rules`: usual_values.h's `enum null_rules`."""
+    """The marks of a dialect; None if delimiter_marks.h does not support it.
+
+    `null_rules`: as in usual_values.h's `enum null_rules`.
+    """
     delimiter = dialect.delimiter_bytes
     if len(delimiter) > LONGEST_DELIMITER or dialect.line_end not in ("\n", "\r\n"):
         return None

@@ -1,19 +1,19 @@
-"""Where one record ends, exactly as LOAD DATA reads it: slow, plain, and right about every byte.
+"""Finds the end of one record exactly as LOAD DATA does: slow, simple, and correct for every byte.
 
-What the servers do (READ_INFO::read_field in sql/sql_load.cc, the same in MySQL and MariaDB):
+The servers' rules (READ_INFO::read_field in sql/sql_load.cc, equal in MySQL and MariaDB):
 
 - A field is enclosed only if its very first byte is the quote; elsewhere in an unenclosed field a quote is literal.
 - In an enclosed field two quotes stand for one. A single quote closes the field if the delimiter, the line end or the
   end of the data follows.
 - The delimiter and the line end count outside enclosed fields only. Of a delimiter of several characters the first
   occurrence counts: `|||` is `||` and `|`.
-- The escape character takes the next byte with it, whatever that is, in both kinds of field.
+- The escape character makes the next byte data, whichever byte it is, in both kinds of field.
 - Only the dialect's own line end ends a record: with CR LF, a bare LF is data; with LF, the CR before it is data.
 
-One thing is read otherwise. A single quote in an enclosed field that closes nothing, as in `"5" disk",`, is literal to
-the servers, and the field goes on: over many lines, in silence. Here such a *stray quote* closes its field, which goes
-on unenclosed to the next delimiter or line end, as Python's csv module has it. The record is bad and never sent, so
-the servers never read one; and it ends where its line does.
+There is one exception. A single quote in an enclosed field that does not close it, as in `"5" disk",`, is literal for
+the servers, and the field continues, maybe over many lines, without a warning. Here this *stray quote* closes its
+field. The rest, up to the next delimiter or line end, is read as unenclosed, as in Python's csv module. The record is
+bad and ends with its line. It is never sent, so the servers never read a stray quote.
 """
 
 import re
@@ -36,12 +36,14 @@ class Quote:
 class RecordWalk:
     """Reads one record, piece by piece, in constant memory.
 
-    `fields` counts its fields. `opened` is the last quote that opened a field, `is_open` whether it still does where
-    the last piece ended. `stray` is the first stray quote, `opened_astray` the one that opened its field. `longest` is
-    the quote that opened the longest enclosed field of those that were closed, of `longest_length` bytes.
-    `foreign_line` is the first line that ends, outside quotes, in another line end than the dialect's, 0 if none does.
+    - `fields`: the number of its fields so far.
+    - `opened`: the last quote that opened a field. `is_open`: whether that field is still open at the end of the last
+      piece.
+    - `stray`: the first stray quote. `opened_astray`: the quote that opened the stray quote's field.
+    - `longest`: the quote that opened the longest closed field, of `longest_length` bytes.
+    - `foreign_line`: the first line that ends, outside quotes, in another line end than the dialect's; 0 if none does.
 
-    With `literal` a quote at the very start is not taken for one.
+    With `literal`, a quote at the very start is read as a plain character.
     """
 
     def __init__(self, dialect: Dialect, line: int = 1, *, literal: bool = False) -> None:
@@ -49,11 +51,11 @@ class RecordWalk:
         self._quote = dialect.quote.encode()
         self._stop_bytes = _stop_bytes(dialect)
         self._line = line
-        self._counted = 0  # up to where in the piece at hand lines are counted
+        self._counted = 0  # position in the current piece up to which lines are counted
         self._before = b""
         self._length = 0
-        self._start = 0  # where the record goes on in the piece at hand
-        self._held = b""
+        self._start = 0  # position in the current piece from which on it is read
+        self._undecided = b""
         self._state = "plain" if literal else "start"  # of a field; then "plain" or "enclosed"
         self.longest_length = 0
         self.fields = 1
@@ -65,28 +67,29 @@ class RecordWalk:
 
     @property
     def is_open(self) -> bool:
+        """Whether the last piece ended in an enclosed field."""
         return self._state == "enclosed"
 
     def feed(self, data: bytes, start: int = 0, *, final: bool = False) -> int:
-        """Read on in data[start:]. The record's length in bytes if its end has been found, else 0.
+        """Read the next piece, data[start:]. Returns the record's length in bytes if its end is found, else 0.
 
-        `final` says that nothing comes after `data`: then the record ends there, unless it is in an open quote.
+        `final`: nothing comes after `data`, so the record ends there, unless a quote is open.
         """
-        if self._held:
-            data, start = self._held + data[start:], 0
+        if self._undecided:
+            data, start = self._undecided + data[start:], 0
         self._start = self._counted = start
-        end, found = self._read(data, start, final)
+        end, is_end = self._read(data, start, final)
         self._length += end - start
-        if found or (final and not self.is_open):
+        if is_end or (final and not self.is_open):
             return self._length
         self._line_at(data, end)
         self._before = data[end - 1 : end] or self._before
-        # Whether these bytes are a closing quote, a line end, a delimiter or an escape shows in the next piece.
-        self._held = data[end:]
+        # The next piece decides whether these bytes are a closing quote, a line end, a delimiter or an escape.
+        self._undecided = data[end:]
         return 0
 
     def _read(self, data: bytes, start: int, final: bool) -> tuple[int, bool]:
-        """How far it could be read, and whether that is the record's end."""
+        """The position up to which the data could be read, and whether the record ends there."""
         events = _events(self._dialect, final)
         position = start
         while position < len(data):
@@ -111,7 +114,7 @@ class RecordWalk:
         return position, False
 
     def _ends_record(self, kind: str | None, data: bytes, at: int) -> bool:
-        """Take note of what happens at data[at]; whether the record ends with it."""
+        """Handle an event of this kind at data[at]. Returns whether the record ends with it."""
         if kind in ("foreign", "foreign_record") and not self.foreign_line:
             self.foreign_line = self._line_at(data, at)
         if kind in ("field", "record", "closed") and self.is_open:
@@ -148,9 +151,9 @@ class RecordWalk:
 
 @dataclass(frozen=True)
 class MarkPatterns:
-    """A dialect's characters as patterns over bytes; one that is not set matches nothing.
+    """Patterns for a dialect's marks; the pattern of a mark that the dialect does not have matches nothing.
 
-    `cut_delimiter` matches what may be the first part of a delimiter at the end of the data.
+    `cut_delimiter` matches the first part of a delimiter at the end of the data.
     """
 
     delimiter: bytes
@@ -171,18 +174,18 @@ NOTHING = rb"(?!)"
 
 
 def one_of(*characters: bytes) -> bytes:
-    """A pattern for one byte that is one of these; without any, one that matches nothing."""
+    """A pattern for one byte of these characters; without any, a pattern that matches nothing."""
     return rb"[%b]" % re.escape(b"".join(characters)) if any(characters) else NOTHING
 
 
 def none_of(*characters: bytes) -> bytes:
-    """A pattern for one byte that is none of these."""
+    """A pattern for one byte that is none of these characters."""
     return rb"[^%b]" % re.escape(b"".join(characters)) if any(characters) else b"."
 
 
 @lru_cache
 def _stop_bytes(dialect: Dialect) -> dict[str, re.Pattern[bytes]]:
-    """Where something may happen, in an unenclosed and in an enclosed field: a class of bytes, found fast."""
+    """Patterns for the bytes at which an event may begin, in an unenclosed and in an enclosed field; found fast."""
     escape = dialect.escape.encode()
     return {
         "plain": re.compile(one_of(dialect.delimiter_bytes[:1], escape, b"\r\n")),
@@ -190,7 +193,8 @@ def _stop_bytes(dialect: Dialect) -> dict[str, re.Pattern[bytes]]:
     }
 
 
-# What ends a record outside quotes, and what looks like a line end and is another: the latter is tried first.
+# Patterns for the line ends that end a record outside quotes, and for line ends of another kind. _FOREIGN_RECORD is
+# tried first, because the dialect's own line end is a part of it.
 _FOREIGN_RECORD = {"\n": rb"\r\n", "\r": rb"\r(?=\n)"}
 RECORD_ENDS = {"\n": rb"\n", "\r\n": rb"\r\n", "\r": rb"\r", ANY_LINE_END: rb"\r\n|\n|\r"}
 _FOREIGN = {"\r\n": rb"\n", "\r": rb"\n"}
@@ -198,7 +202,10 @@ _FOREIGN = {"\r\n": rb"\n", "\r": rb"\n"}
 
 @lru_cache
 def _events(dialect: Dialect, final: bool) -> dict[str, re.Pattern[bytes]]:
-    """What happens there, if anything does; `unsure` stands at the end of a piece that is not the last."""
+    """Patterns for events, by the field's state; the group is the event's kind.
+
+    `unsure`: bytes at the end of a piece, which only the next piece can decide.
+    """
     marks = MarkPatterns.of(dialect)
     d, q, e = marks.delimiter, marks.quote, marks.escape
     foreign_record, record, foreign = (
