@@ -63,10 +63,10 @@ def _limit(job: ImportJob) -> str:
 
 
 def _commonest(job: ImportJob) -> str:
-    said = [
+    reasons = [
         f"{each['rows']:,} rows: {_in_words(each)}" for each in by_reason(job.reject_reasons, "rows")[:MOST_REASONS]
     ]
-    return f" The commonest: {'; '.join(said)}." if said else ""
+    return f" The commonest: {'; '.join(reasons)}." if reasons else ""
 
 
 def _in_words(kind: dict[str, str]) -> str:

@@ -50,7 +50,7 @@ def _log_errors(noting: Callable[[ImportJob], None], job: ImportJob) -> None:
         with transaction.atomic():
             noting(job)
     except Exception:
-        log.exception("%s: nobody is told of its end", job)
+        log.exception("%s: no notification of its end", job)
 
 
 def _note_end(job: ImportJob) -> None:

@@ -11,23 +11,23 @@ def plan_sql(plan: ImportPlan) -> Iterator[tuple[str, str]]:
     """Pairs of a moment of the import, in words, and the statements that run then, each with its semicolon."""
     staged, changes, statements = plan.staged, plan.temporary_changes, plan.statements
     if staged:
-        yield "Before the first chunk, the staging table is made", _script(*staged.make)
+        yield "Before the first chunk: create the staging table", _script(*staged.make)
     if changes:
-        yield "Before the first chunk, and written down before that", _script(*_change_statements(changes))
+        yield "Before the first chunk, recorded before they are made", _script(*_change_statements(changes))
     transaction = "small ones together in one transaction" if plan.transaction_bytes else "in a transaction of its own"
     yield f"Each chunk, {transaction}", _script(statements.plain)
     if statements.as_bytes:
         which = "of ASCII alone " if statements.as_bytes_ascii_only else ""
-        when = f"The same for chunks {which}in which every value goes in as it is, quicker"
+        when = f"A faster statement for chunks {which}in which every value is sent unchanged"
         yield when, _script(statements.as_bytes)
     if statements.unhexed:
-        when = "The same for chunks in which every value goes in as it is, hexadecimal digits as bytes, quicker"
+        when = "A faster statement for chunks in which every value is sent unchanged, hexadecimal digits as bytes"
         yield when, _script(statements.unhexed.statement)
     if staged:
         keys = f"; before that, the staging table gets {', '.join(staged.later)}" if staged.later else ""
         yield f"After the last chunk{keys}", _script(*staged.settle, staged.finish)
     if changes and changes.alters_table:
-        yield "After the load, or whatever else ends the import", _script(*changes.restore_sql)
+        yield "After the load, also if the import fails or is cancelled", _script(*changes.restore_sql)
 
 
 def _change_statements(changes: TemporaryChanges) -> Iterator[str]:

@@ -31,4 +31,4 @@ def _notify(run: ScheduleRun, event: Event) -> None:
         with transaction.atomic():
             notifications.run_event(run.pk, event)
     except Exception:
-        log.exception("%s: nobody is told that it is %s", run, event.value)
+        log.exception("%s: no notification of the event %s", run, event.value)

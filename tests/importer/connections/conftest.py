@@ -11,7 +11,7 @@ def web_server():
 
 @pytest.fixture
 def web(web_server):
-    """A web server that serves nothing yet."""
+    """The web server, without files."""
     web_server.files.clear()
     web_server.redirects.clear()
     web_server.sent.clear()

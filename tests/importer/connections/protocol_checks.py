@@ -1,4 +1,4 @@
-"""What the tests of every kind of place ask of it."""
+"""Checks that the tests of all protocols share."""
 
 from collections.abc import Mapping
 from datetime import UTC, datetime
@@ -19,7 +19,7 @@ def find(connection: SourceConnection, pattern: str = "*.csv", subfolders: bool 
 
 
 def expect_refusal(connection: SourceConnection, change: Mapping[str, Any], said: str) -> None:
-    """With these of its fields and settings changed, nothing is found, and the check's last finding is a failure."""
+    """With these fields and settings changed, listing fails, and the check's last finding is a failure."""
     for name, value in change.items():
         if hasattr(connection, name):
             setattr(connection, name, value)

@@ -25,7 +25,7 @@ ROWS = 20_000
 
 @pytest.fixture(scope="session")
 def flights() -> bytes:
-    """The first days of the year."""
+    """The first ROWS flights of the year, with the header."""
     with flights_file(ROOT / "var" / "demo").open("rb") as file:
         return b"".join(islice(file, ROWS + 1))
 

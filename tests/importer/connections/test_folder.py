@@ -1,4 +1,4 @@
-"""A folder on this server: what is found, what is not, and what becomes of a file afterwards."""
+"""A folder on this server: the files that are listed and ignored, fetched, moved and deleted."""
 
 import os
 from datetime import UTC, datetime, timedelta

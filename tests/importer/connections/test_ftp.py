@@ -1,4 +1,4 @@
-"""Files over FTP, plain and over TLS: what is found, fetched, moved and deleted."""
+"""Files over FTP, with and without TLS: listed, fetched, moved and deleted."""
 
 import pytest
 
@@ -20,7 +20,7 @@ def certificate(tmp_path_factory):
 
 @pytest.fixture(params=["ftp", "ftps", "old"])
 def server(request, tmp_path, certificate):
-    """Plain, over TLS, and one that is older than MLSD and MLST."""
+    """FTP servers without TLS, with TLS, and without MLSD and MLST."""
     (tmp_path / "files").mkdir()
     with ftp_files(tmp_path / "files", certificate if request.param == "ftps" else None) as started:
         if request.param == "old":

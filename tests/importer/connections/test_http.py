@@ -1,4 +1,4 @@
-"""Files on a web server: found by name, fetched once, and nowhere but where they are meant to be."""
+"""Files on a web server: found by name, fetched once, and only below the base."""
 
 import base64
 from datetime import UTC, datetime

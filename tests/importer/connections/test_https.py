@@ -1,4 +1,4 @@
-"""Over HTTPS with an authority of one's own: the CA file of a connection is what makes its server trusted."""
+"""HTTPS with a private certificate authority: the connection's CA file makes its server trusted."""
 
 from datetime import UTC, datetime
 
@@ -27,7 +27,7 @@ def server(certificate):
 
 @pytest.fixture
 def made(server):
-    """Makes a connection to the server, which trusts it by a CA file or not."""
+    """Makes a connection to the server, with or without a CA file that trusts it."""
 
     def made(kind, tls_ca=""):
         address = f"https://localhost:{server.server_port}/"

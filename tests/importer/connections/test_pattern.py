@@ -1,4 +1,4 @@
-"""Patterns: dates in the schedule's zone, offsets, what matches, and what is refused."""
+"""File patterns: dates in the schedule's zone, offsets, matches, and invalid patterns."""
 
 from datetime import UTC, datetime
 from zoneinfo import ZoneInfo

@@ -1,4 +1,4 @@
-"""Objects in a bucket: found by prefix and pattern, read in ranges of one version, moved and deleted once."""
+"""Objects in a bucket: listed by prefix and pattern, read in ranges of one version, moved and deleted."""
 
 import pytest
 

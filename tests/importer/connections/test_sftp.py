@@ -1,4 +1,4 @@
-"""Files over SFTP: a key that was confirmed, what is found, fetched, moved and deleted."""
+"""Files over SFTP: a confirmed host key; listed, fetched, moved and deleted."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""What became of each chunk is counted on its job: once, bounded, within the limits, and taken back with the chunk."""
+"""The counts of a job's chunks: added once, limited in size, checked against limits, subtracted for lost chunks."""
 
 import pytest
 from django.utils import timezone

@@ -1,4 +1,4 @@
-"""Catchers, and channels that lead to them."""
+"""Receivers, and channels that send to them."""
 
 from collections.abc import Iterator
 
@@ -28,13 +28,13 @@ def inbox(settings) -> Iterator[Inbox]:
 
 @pytest.fixture
 def webhook(hook: Hook, db) -> Channel:
-    """A webhook that hears of everything."""
+    """A webhook that subscribes to all events."""
     values = {"url": hook.url, "private_allowed": True, "events": Event.values}
     return notifications.save(Channel(name="ops", kind="webhook", **values), SECRET)
 
 
 @pytest.fixture
 def mail(inbox: Inbox, db) -> Channel:
-    """Mail to two people, of everything."""
+    """A mail channel with two addresses that subscribes to all events."""
     values = {"addresses": "ann@example.org\nbob@example.org", "events": Event.values}
     return notifications.save(Channel(name="team", kind="mail", **values))

@@ -1,4 +1,4 @@
-"""Who is told, in tests: a web server and a mail server that keep what they get, and answer as a test wants."""
+"""Receivers for tests: a web server and a mail server that store messages and answer as a test wants."""
 
 import threading
 from collections.abc import Iterator
@@ -15,7 +15,7 @@ from scripts.servers import free_port
 
 @dataclass
 class Hook:
-    """Requests that came, as (headers, body). `answers` are statuses, the last one for all that follow.
+    """The received requests, as (headers, body). `answers` are statuses, the last one for all that follow.
 
     An answer of 0 is none: the connection stays open until `let_go` is set.
     """
@@ -50,7 +50,7 @@ def web_catcher() -> Iterator[Hook]:
             hook.answer(self)
 
         def log_message(self, format: str, *args: object) -> None:
-            """Nothing: what came is in the hook."""
+            """Log nothing: the requests are in the hook."""
 
     server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
     hook.url = f"http://127.0.0.1:{server.server_port}/hook?from=millrace&"
@@ -64,7 +64,7 @@ def web_catcher() -> Iterator[Hook]:
 
 
 class Inbox(MessageHandler):
-    """Mails that came."""
+    """The received mails."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -72,7 +72,7 @@ class Inbox(MessageHandler):
 
     @property
     def subjects(self) -> list[str]:
-        """Each on one line, however it was folded on its way."""
+        """The header's value on one line, unfolded."""
         return [" ".join(each["Subject"].split()) for each in self.came]
 
     def handle_message(self, message: Message) -> None:

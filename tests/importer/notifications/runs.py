@@ -1,4 +1,4 @@
-"""Runs of schedules, as importer.schedules would leave them."""
+"""Schedule runs in the state in which importer.schedules leaves them."""
 
 from datetime import UTC, datetime
 
@@ -8,7 +8,7 @@ DUE = datetime(2026, 11, 20, 2, tzinfo=UTC)
 
 
 def run_of(job: ImportJob, **values) -> ScheduleRun:
-    """A run of a schedule that has found the import's file, and started it."""
+    """A schedule run that has listed the import's file and started the import."""
     connection = SourceConnection.objects.create(name="drop", kind="folder", base="/srv/drop")
     recipe = {name: getattr(job, name) for name in ("schema_name", "table_name", "dialect_json", "mapping_json")}
     schedule = Schedule.objects.create(

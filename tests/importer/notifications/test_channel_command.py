@@ -14,7 +14,7 @@ pytestmark = pytest.mark.django_db
 
 
 def told(capsys, *args: str):
-    """What the command prints as JSON."""
+    """The command's output, parsed as JSON."""
     call_command("channel", *args, "--json")
     return json.loads(capsys.readouterr().out)
 

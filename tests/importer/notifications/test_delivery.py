@@ -1,4 +1,4 @@
-"""Attempts on real catchers: one that fails twice, one that hangs, one that leads elsewhere, one that is refused."""
+"""Delivery to real servers: after failures, to a hanging server, to a redirect, and to a refused address."""
 
 import json
 from datetime import timedelta
@@ -21,13 +21,13 @@ Status = Notification.Status
 
 @pytest.fixture
 def notice(webhook: Channel) -> Notification:
-    """One that waits to be sent."""
+    """A notification that waits to be sent."""
     notifications.enqueue(Event.LATE, "schedule 1", "It was due at 2 o'clock.")
     return Notification.objects.get()
 
 
 def tried(notice: Notification) -> Notification:
-    """After an attempt, however long that would have had to wait."""
+    """The notification after an attempt, which is made at once without its delay."""
     Notification.objects.filter(pk=notice.pk).update(next_at=timezone.now())
     Channel.objects.update(free_at=None)
     notifications.send(notice.pk)

@@ -1,4 +1,4 @@
-"""What is told of real imports, and how who receives it verifies that it is ours."""
+"""The messages of real imports, and how receivers verify their signature."""
 
 import json
 import re
@@ -52,12 +52,12 @@ def send_all() -> None:
 
 
 def example(language: str) -> str:
-    """The example in that language, as the page has it."""
+    """The example of docs/notifications.md in this language."""
     return re.search(rf"```{language}\n(.*?)```", DOCS, re.DOTALL)[1]
 
 
 def receiver() -> Callable[..., bool]:
-    """The function that the page tells receivers to verify with."""
+    """The function with which receivers verify a message, from docs/notifications.md."""
     names: dict = {}
     exec(example("python"), names)
     return names["is_genuine"]

@@ -1,4 +1,4 @@
-"""Saved mappings, from the command line's side and on a real server."""
+"""Presets, from the command line and on a real server."""
 
 import json
 from dataclasses import replace

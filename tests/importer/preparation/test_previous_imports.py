@@ -1,4 +1,4 @@
-"""Which earlier imports the planner hears of."""
+"""The earlier imports that the planner uses."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""A schedule on a folder of its own, whose runs a test takes itself."""
+"""Schedules on a folder of their own, whose runs a test advances itself."""
 
 import os
 from collections.abc import Callable
@@ -22,7 +22,7 @@ HEADER = "n,word\n"
 
 
 def drop(folder: Path, name: str, rows: str = "1,one\n", header: str = HEADER) -> Path:
-    """A file to which nobody has written for a minute."""
+    """A file that was last written to a minute ago."""
     path = folder / name
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(header + rows)
@@ -33,7 +33,7 @@ def drop(folder: Path, name: str, rows: str = "1,one\n", header: str = HEADER) -
 
 @pytest.fixture
 def database(mariadb: Address) -> Address:
-    """What schedules add to imports is the same on all servers."""
+    """One server is enough: schedules do not depend on the kind of server."""
     return mariadb
 
 

@@ -1,4 +1,4 @@
-"""Runs of schedules whose pieces a test takes itself, their imports included."""
+"""Schedule runs whose steps, including those of their imports, a test takes itself."""
 
 from datetime import timedelta
 
@@ -16,7 +16,7 @@ def now(run: ScheduleRun) -> ScheduleRun:
 
 
 def take(run: ScheduleRun) -> list[Message]:
-    """One piece, whatever pause was wanted before it."""
+    """Advance the run once, without waiting for its pause."""
     ScheduleRun.objects.filter(pk=run.pk).update(retry_at=None)
     following: list[Message] = []
     schedules.advance(run.pk, following.extend)
@@ -28,7 +28,7 @@ def job_of(run: ScheduleRun) -> ImportJob | None:
 
 
 def to_import(run: ScheduleRun) -> ImportJob:
-    """As far as its next import, which nobody has begun to load."""
+    """Advance the run to its next import, which has not begun to load."""
     while not (job := job_of(run)):
         assert not now(run).ended, (now(run).problem, now(run).note)
         take(run)
@@ -47,7 +47,7 @@ def to_end(run: ScheduleRun) -> ScheduleRun:
 
 
 def run_now(schedule: Schedule, **options) -> ScheduleRun:
-    """By hand, to its end."""
+    """Run the schedule by hand, to the run's end."""
     return to_end(schedules.run_now(schedule, **options))
 
 
@@ -56,7 +56,7 @@ def outcomes(run: ScheduleRun) -> dict[str, str]:
 
 
 def make_due(schedule: Schedule, minutes: float) -> Schedule:
-    """As if the schedule had been due so long ago, and nobody had looked since."""
+    """Set the schedule's due time into the past, as if no tick had come since."""
     due_at = timezone.now() - timedelta(minutes=minutes)
     Schedule.objects.filter(pk=schedule.pk).update(next_due_at=due_at)
     return Schedule.objects.get(pk=schedule.pk)

@@ -1,4 +1,4 @@
-"""What people ask of schedules, and what they are told when it cannot be."""
+"""The actions that people request for schedules, and the problems of invalid ones."""
 
 from datetime import timedelta
 

@@ -1,4 +1,4 @@
-"""When a schedule is due: on the calendar of its zone, through hours that are left out or come twice."""
+"""Due times on the calendar of a zone, with skipped and repeated hours."""
 
 from datetime import UTC, date, datetime, timedelta
 

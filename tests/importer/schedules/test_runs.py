@@ -1,4 +1,4 @@
-"""A run from its beginning to its end: which files it loads, what it does with them, and what it says."""
+"""A run from start to end: the files that it loads, moves or deletes, and its problems."""
 
 from datetime import date
 from pathlib import Path
@@ -22,7 +22,7 @@ pytestmark = pytest.mark.usefixtures("no_workers")
 
 
 class Died(BaseException):
-    """As far as the run can tell, the worker was killed."""
+    """Ends a step like a kill of its worker: the run does not handle it."""
 
 
 def _die(*_: object) -> None:
@@ -256,7 +256,7 @@ class TestFaults:
 
 
 def _half_loaded(schedule: Schedule, folder: Path) -> ImportJob:
-    """An import that has failed over its last row, with those before it in the table."""
+    """An import that failed at its last row, with the earlier rows in the table."""
     Schedule.objects.filter(pk=schedule.pk).update(options_json={"chunk_bytes": 4096, "parallelism": 1})
     schedule.refresh_from_db()
     drop(folder, "a.csv", "".join(f"{n},x\n" for n in range(3000)) + "last,x\n")

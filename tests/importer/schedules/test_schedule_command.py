@@ -1,4 +1,4 @@
-"""`manage.py schedule`, which people script against."""
+"""`manage.py schedule`, whose JSON output is a contract."""
 
 import json
 from io import StringIO

@@ -1,4 +1,4 @@
-"""What beat does: each due time is taken up once, whoever comes, and what nobody works on is woken."""
+"""The tick: each due time is processed once, also by two ticks, and idle runs are woken."""
 
 from datetime import timedelta
 

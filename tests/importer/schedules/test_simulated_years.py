@@ -1,4 +1,4 @@
-"""Due times about the days on which clocks are moved; `python -m tests.faults.due_times` takes years, and all zones."""
+"""Due times around clock changes; `python -m tests.faults.due_times` takes years, and all zones."""
 
 from datetime import datetime
 

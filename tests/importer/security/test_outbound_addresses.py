@@ -1,4 +1,4 @@
-"""Where requests may go: decided by the address that is connected to, not by what the URL says."""
+"""Outbound requests are allowed or refused by the address that is connected to, not by the URL's text."""
 
 import socket
 import ssl

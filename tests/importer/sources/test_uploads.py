@@ -1,4 +1,4 @@
-"""Files on disk: what arrives is what is kept, nothing else is touched, and nothing is left over."""
+"""Uploads on disk: the stored bytes are the received ones, and no other file is changed or left over."""
 
 import io
 import os
@@ -43,7 +43,7 @@ def job_of(source: SourceFile) -> ImportJob:
 
 
 class BrokenStream(io.BytesIO):
-    """Gives its bytes, then breaks as a dropped connection does."""
+    """A stream that returns its bytes, then fails like a dropped connection."""
 
     def read(self, size: int | None = -1, /) -> bytes:
         piece = super().read(size)

@@ -1,4 +1,4 @@
-"""What can go wrong on the target and under the file: each ends the job with words that help, and leaves nothing."""
+"""Failures of the target and of the file: each ends the job with a helpful message, and leaves nothing behind."""
 
 import uuid
 from collections.abc import Iterator
@@ -30,7 +30,7 @@ Status = ImportJob.Status
 
 @pytest.fixture
 def clerk(server: TestServer, database: Address) -> Iterator[str]:
-    """An account that may do just what the README asks for."""
+    """An account with exactly the privileges that the README requires."""
     name = f"clerk_{uuid.uuid4().hex[:8]}"
     account = f"{name}@'127.0.0.1'"
     server.run(f"CREATE USER {account} IDENTIFIED BY '{PASSWORD}'")
@@ -61,7 +61,7 @@ def source(tmp_path: Path, db) -> SourceFile:
 
 @pytest.fixture(autouse=True)
 def runs_of_one_chunk(monkeypatch: pytest.MonkeyPatch) -> None:
-    """So that there is a moment between two chunks."""
+    """Make each chunk a run of its own, so that a test can act between two chunks."""
     monkeypatch.setattr(chunk_leases, "RUN_CHUNKS", 1)
     monkeypatch.setattr(load_chunks, "TASK_SECONDS", 0)
 
@@ -72,7 +72,7 @@ def created(target: Target, source: SourceFile, method: str = "auto") -> ImportJ
 
 
 def in_the_middle(target: Target, source: SourceFile, method: str = "auto") -> ImportJob:
-    """A job that is scanned, with one chunk in the table and others to come."""
+    """A scanned job, with one loaded chunk and further ones pending."""
     job = created(target, source, method)
     for _ in range(2):
         jobs.advance(job.pk)
@@ -83,7 +83,7 @@ def in_the_middle(target: Target, source: SourceFile, method: str = "auto") -> I
 
 
 def failed(job: ImportJob, *said: str) -> ImportJob:
-    """The job run to its end, which must be a failure that says so, and that has given its table free."""
+    """Run the job to its end. It must fail with this message, and release its table."""
     job = run(job)
     assert (job.status, job.table_claim) == (Status.FAILED, None)
     words = f"{job.problem['where']} {job.problem['what']} {job.problem['advice']}"
@@ -94,7 +94,7 @@ def failed(job: ImportJob, *said: str) -> ImportJob:
 
 
 def mended(job: ImportJob, database: Address) -> None:
-    """Once the cause is gone, a retry loads every row exactly once."""
+    """After the cause was removed, a retry must load every row exactly once."""
     jobs.retry(job.pk)
     job = run(job)
     assert (job.status, job.balanced, job.problem) == (Status.SUCCEEDED, True, {})
@@ -107,7 +107,7 @@ def contents(database: Address) -> tuple:
 
 
 def nothing_is_left(database: Address, job: ImportJob) -> None:
-    """Rows in the table are those of chunks that count as loaded, and no connection is open."""
+    """The table must hold exactly the rows of loaded chunks, and no connection may be open."""
     assert contents(database)[0] == ImportJob.objects.get(pk=job.pk).loaded_rows
 
     def idle() -> bool:

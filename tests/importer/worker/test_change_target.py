@@ -1,4 +1,4 @@
-"""Keys off an empty table for the time of an import, with the worker's steps taken one by one in this process."""
+"""Keys dropped from an empty table during an import, with the worker's steps taken one by one in this process."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -63,7 +63,7 @@ def written_down(target: Target) -> list[str]:
 
 
 def until(job: ImportJob, task: str) -> None:
-    """Take steps until the job is about to take that one."""
+    """Take steps until the job's next step is this one."""
     while not (steps := jobs.advance(job.pk)) or steps[0].task != task:
         assert steps
         for step in steps:
@@ -242,7 +242,7 @@ def test_rows_that_violate_a_foreign_key_fail_the_import_until_corrected(target,
 
 
 def numbers(count: int) -> str:
-    """A query of the numbers from 0 on."""
+    """A query that returns the numbers from 0 on."""
     digits = " UNION ALL ".join(f"SELECT {n} d" for n in range(1, 10))
     places = " JOIN ".join(f"(SELECT 0 d UNION ALL {digits}) p{n}" for n in range(4))
     return f"SELECT p0.d + 10 * p1.d + 100 * p2.d + 1000 * p3.d n FROM {places} HAVING n < {count}"

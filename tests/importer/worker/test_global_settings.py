@@ -1,4 +1,4 @@
-"""Variables of the whole server, set for the time of an import and put back, on real servers."""
+"""Global variables, set during an import and restored, on real servers."""
 
 from collections.abc import Iterator
 from dataclasses import replace
@@ -35,7 +35,7 @@ def put(address: Address, value: int, name: str = FLUSH) -> None:
 
 
 def change(address: Address, job: str, value: int | None) -> None:
-    """Set the variable for the job; None puts it back."""
+    """Set the variable for the job; None restores it."""
     with connect(address) as connection:
         set_for_job(connection, job, {FLUSH: value}) if value is not None else restore(connection, job)
 
@@ -47,7 +47,7 @@ def written(address: Address) -> list[tuple]:
 
 @pytest.fixture
 def shop(server: TestServer, database: Address) -> Iterator[Address]:
-    """A database on a server that flushes at each commit, as it does again afterwards."""
+    """A database on a server that flushes at each commit; the setting is restored after the test."""
     put(database, 1)
     yield database
     put(database, 1)

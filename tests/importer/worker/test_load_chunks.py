@@ -49,7 +49,7 @@ def created(target: Target, path: Path, rows: list[int], parallelism: int = 1, *
 
 
 def another(target: Target, path: Path) -> ImportJob:
-    """An import of the same file into another table, which waits for a worker."""
+    """An import of the file into another table, which waits for a worker."""
     with connect(target.address) as connection:
         execute(connection, "CREATE TABLE other LIKE t")
     job = jobs.create(prepare(uploads.register(path), target, "other"))
@@ -58,7 +58,7 @@ def another(target: Target, path: Path) -> ImportJob:
 
 
 def scanned(job: ImportJob) -> list[int]:
-    """The first chunks of its runs, once it is scanned."""
+    """Scan the job, and return the first chunks of its runs."""
     [scan] = jobs.advance(job.pk)
     take(scan)
     return [step.id for step in jobs.advance(job.pk)]

@@ -1,4 +1,4 @@
-"""The processes that an import without workers runs in."""
+"""The process pool of an import without workers."""
 
 import multiprocessing
 import os

@@ -1,4 +1,4 @@
-"""Imports that go on without the rows that cannot go in, on real servers, each step taken in this process."""
+"""Imports that reject bad rows, on real servers, with each step taken in this process."""
 
 import csv
 import gzip
@@ -186,10 +186,10 @@ def test_the_last_row_in_the_file_replaces_the_others(target: Target, file: Path
 
 
 class TestKilled:
-    """What a worker leaves behind that dies at the worst moment; the stack's own kills are in tests/faults."""
+    """The state after a worker died between two steps; tests/faults kills real workers."""
 
     def first_run(self, job: ImportJob) -> jobs.ChunkRun:
-        """Claimed, as by a worker."""
+        """The job's first run, claimed as by a worker."""
         take(jobs.advance(job.pk)[0])
         step = next(step for step in [*jobs.advance(job.pk), *queued(job)] if step.task == "load_run")
         run = jobs.claim_run(step.id)
@@ -211,7 +211,7 @@ class TestKilled:
         assert reject_file(job).count("\n") == 1 + len(BAD)
 
     def test_between_the_parts_and_the_commit(self, target: Target, file: Path):
-        """The table was mended meanwhile, so that the next attempt leaves out less: the old parts must not stay."""
+        """The table was changed meanwhile, so the next attempt rejects fewer rows: the old parts must be removed."""
         job = created(target, file, chunk_bytes=2**20)
         run_of_one = self.first_run(job)
         load_chunk(load_chunks._work(run_of_one), LoadCallbacks())

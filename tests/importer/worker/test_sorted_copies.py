@@ -1,4 +1,4 @@
-"""Imports in the order of the primary key: the sorted copy, and what people are told of rows that moved."""
+"""Imports in the order of the primary key: the sorted copy, and the line numbers in messages about moved rows."""
 
 import csv
 import gzip

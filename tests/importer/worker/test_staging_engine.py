@@ -1,4 +1,4 @@
-"""Imports by way of a MyISAM staging table, with the worker's steps taken one by one."""
+"""Imports through a MyISAM staging table, with the worker's steps taken one by one."""
 
 from pathlib import Path
 

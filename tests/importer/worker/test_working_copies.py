@@ -1,4 +1,4 @@
-"""Files in any encoding and packed ones, from the file to the table; the plain copies that some of them need."""
+"""Imports of compressed files and of all encodings, with the working copies that they need."""
 
 import gzip
 import json
@@ -48,7 +48,7 @@ def target(database: Address, transactional_db) -> Target:
 
 
 def created(target: Target, file: Path, encoding: str = "", **options) -> ImportJob:
-    """A job as the page would make it: with the encoding that was chosen, or the one that was found or guessed."""
+    """A job as the page creates it: with the chosen encoding, or the detected one."""
     dialect = profile_file(file, **({"encoding": encoding} if encoding else {})).dialect
     options = Options(**{"chunk_bytes": 40, "parallelism": 2, **options})
     return jobs.create(prepare(uploads.register(file), target, "t", ImportRequest(dialect=dialect, options=options)))
@@ -89,7 +89,7 @@ class TestEncodings:
 
     @pytest.mark.parametrize("encoding", ["utf-16-le", "shift_jis", "cp037"])
     def test_values_that_are_looked_at_one_by_one_arrive(self, target, tmp_path, encoding):
-        """Where each record is read by itself, as with such a delimiter, and where a number is an unusual one."""
+        """With a delimiter for which each record is read by itself, and an unusual number."""
         for text in ("n||word\n+1||a\n 2||b\n", "n,word\n+1,a\n 2,b\n"):
             job = run(created(target, written(tmp_path, text.encode(encoding)), encoding))
             assert (job.status, job.problem) == (Status.SUCCEEDED, {})
@@ -207,7 +207,7 @@ class TestPlainCopies:
 
 
 class TestRefusals:
-    """Whatever is wrong with a file, the job says it, and nothing stays behind."""
+    """A job reports each problem of its file, and no copy is left over."""
 
     def failed(self, target: Target, file: Path, plain_dir: Path, encoding: str = "") -> dict:
         job = run(created(target, file, encoding))
@@ -254,7 +254,7 @@ class TestRefusals:
 
     @pytest.mark.parametrize(("encoding", "bad"), [("", 0xE9), ("cp1252", 0x81)])
     def test_bytes_that_are_not_in_the_encoding(self, target, tmp_path, encoding, bad):
-        """The preview cannot see them so far down: the scan does, and names line and byte."""
+        """The bytes lie behind the sample: the scan finds them, and reports line and byte."""
         content = b"n,word\n" + b"1,a\n" * 300_000 + b"2,%c\n" % bad
         job = run(created(target, written(tmp_path, content), encoding, chunk_bytes=2**20))
         assert job.status == Status.FAILED

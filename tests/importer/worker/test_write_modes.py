@@ -1,4 +1,4 @@
-"""Modes that stage, in the life of a job, with the worker's steps taken one by one in this process."""
+"""Jobs with staging modes, with the worker's steps taken one by one in this process."""
 
 from pathlib import Path
 
@@ -41,7 +41,7 @@ def file(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def met(tmp_path: Path) -> Path:
-    """Rows of which one has the key of a row that is in the table."""
+    """Rows, one of which has the key of a row in the table."""
     path = tmp_path / "met.csv"
     path.write_text("n,word\n" + "".join(f"{n},word {n}\n" for n in range(ROWS)))
     return path
@@ -62,7 +62,7 @@ def tables(target: Target) -> set[str]:
 
 
 def until(job: ImportJob, task: str) -> None:
-    """Take steps until the job is about to take that one."""
+    """Take steps until the job's next step is this one."""
     while not (steps := jobs.advance(job.pk)) or steps[0].task != task:
         assert steps
         for step in steps:
@@ -74,7 +74,7 @@ def now(job: ImportJob) -> ImportJob:
 
 
 def as_it_was(target: Target, job: ImportJob) -> None:
-    """The table holds what it did, and nothing else of the job is left."""
+    """The table must be unchanged, and nothing of the job may be left on the server."""
     assert rows(target, "SELECT * FROM t ORDER BY n") == [(-1, "was there"), (5, "five")]
     assert tables(target) == {"t", ledger.TABLE}
     job = now(job)
@@ -263,7 +263,7 @@ def test_a_missing_create_privilege_is_reported_before_the_import(target, file, 
 
 
 class TestKept:
-    """The table that mode replace has put aside."""
+    """The table backup of mode replace."""
 
     @pytest.fixture
     def replaced(self, target, file) -> ImportJob:
