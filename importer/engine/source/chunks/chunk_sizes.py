@@ -1,20 +1,20 @@
-"""How large the chunks are that a scan cuts: planner/decisions/chunks.py chooses, scanner.py cuts."""
+"""The sizes of the chunks of a scan: planner/decisions/chunks.py chooses them, scanner.py applies them."""
 
 from dataclasses import dataclass
 
 # From one byte to a terabyte.
 _LONGEST_SHIFT = 40
-# Of the usual chunks, how small a part the last ones become: smaller ones cost more to claim than they even out.
+# The last chunks have at least this part of a usual chunk's size: to claim smaller ones costs more than they even out.
 SMALLEST_PART = 32
 
 
 @dataclass(frozen=True)
 class ChunkSizes:
-    """A chunk has as many whole records as go into `bytes`, or one that is larger by itself; at most `rows` are rows.
+    """Limits on chunks: as many whole records as fit into `bytes`, or one larger record; at most `rows` rows.
 
-    With `first_bytes`, chunk 0 has at most so many bytes, and each that follows may have twice as many as the one
-    before; with `last_chunks`, too, what is left of the data always makes so many chunks, down to that size, or to a
-    part of `bytes`.
+    With `first_bytes`, chunk 0 has at most `first_bytes` bytes, and each next chunk may be twice as large as the one
+    before. With `last_chunks` in addition, chunks become smaller at the end: each has at most the remaining bytes
+    divided by `last_chunks`, but not less than `first_bytes` and a SMALLEST_PART-th of `bytes`.
     """
 
     bytes: int
@@ -23,7 +23,7 @@ class ChunkSizes:
     last_chunks: int = 0
 
     def most_bytes(self, number: int, left: int) -> int:
-        """The most bytes of the chunk with that number, when there are so many bytes `left`."""
+        """The largest size in bytes of the chunk with this number (from 0), if `left` bytes remain."""
         if not self.first_bytes:
             return self.bytes
         growing = self.first_bytes << min(number, _LONGEST_SHIFT)
@@ -32,7 +32,7 @@ class ChunkSizes:
         return min(self.bytes, growing, max(self._least_bytes, left // self.last_chunks))
 
     def count(self, data_bytes: int) -> int:
-        """How many chunks so many bytes make, where records are small and `rows` never matters; at least one."""
+        """The number of chunks for this many bytes, at least one; for small records, and without regard to `rows`."""
         number, left = 0, data_bytes
         shrinking_below = self.last_chunks * self.bytes if self._least_bytes < self.bytes else 0
         while left > 0:
@@ -43,5 +43,5 @@ class ChunkSizes:
 
     @property
     def _least_bytes(self) -> int:
-        """The most bytes of the last chunks, where those are smaller than the usual ones."""
+        """The limit in bytes below which the last chunks do not shrink."""
         return max(self.first_bytes or 0, self.bytes // SMALLEST_PART)

@@ -1,4 +1,4 @@
-"""From a file's bytes to chunks: runs of whole records, counted, checked and fingerprinted, in one pass."""
+"""Divides a file into chunks of whole records in one pass: counts rows, checks records, computes digests."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -23,19 +23,22 @@ class Position:
     row: int = 1
 
 
-# Of a file that has nothing before its data.
+# For a file with nothing before its data.
 FILE_BEGIN = Position()
 
 
 @dataclass(frozen=True)
 class ChunkRange:
-    """A run of whole records: `rows` of them in `length` bytes from `offset` on.
+    """Consecutive whole records of a file: `rows` rows in `length` bytes from `offset` on.
 
-    `first_line` is the physical line (1-based, counting LF) of its first byte, `digest` the XXH3 (64 bits, in hex) of
-    its bytes. `null_word`: a field may be the word NULL, which the server takes for SQL's. `suspect`: some record may
-    not go in as it is, or not without a notice; the load looks at each of them before it sends any. `first_row` is the
-    number (1-based) of its first record among all of the file's data. `ascii`: all its bytes are. `parts` are the
-    lengths of the chunks that were joined into it (together.py), whose digests stand one after the other in `digest`.
+    - `first_line`: the physical line (1-based, counting LF) of the first byte.
+    - `digest`: the XXH3 of the bytes (64 bits, in hex).
+    - `null_word`: a field may be the word NULL, which the server reads as SQL's NULL.
+    - `suspect`: a record may be rejected or cause a notice; the load checks each record before it sends any.
+    - `first_row`: the number (1-based) of the first record among all data records of the file.
+    - `ascii`: all bytes are ASCII.
+    - `parts`: the lengths of the chunks that were joined into this one (load/shared_transaction.py); `digest` is then
+      the concatenation of their digests.
     """
 
     number: int
@@ -60,16 +63,16 @@ class ValueChecks(Protocol):
     """Checks values while they are scanned; implemented by validation.ValidationRules."""
 
     def suspicious(self, block: Block) -> bool:
-        """Whether some value in the block may not go in as it is."""
+        """Whether a value in the block may be rejected or changed."""
 
 
 @dataclass(frozen=True)
 class ScanPolicy:
-    """How a scan treats what it meets.
+    """How a scan treats records.
 
     `drop_blank_end`: blank lines after the last record are in no chunk; false for a range inside a file. `tolerate`:
-    records that cannot be read safely are rows of suspect chunks, instead of ending the scan. `exactness` looks at the
-    values of each block. Blocks have `block_bytes`, records at most `max_record_bytes`.
+    records that cannot be read safely are rows of suspect chunks, instead of ending the scan. `exactness` checks the
+    values of each block. Blocks have `block_bytes` bytes, records at most `max_record_bytes`.
     """
 
     drop_blank_end: bool = True
@@ -88,12 +91,12 @@ def scan(
     end: int,
     policy: ScanPolicy = ScanPolicy(),
 ) -> Iterator[ChunkRange]:
-    """The chunks of a file's bytes from `begin`, where a record begins, to `end`, the file's size; each when complete.
+    """The chunks from `begin`, where a record begins, to `end`, the file's size in bytes; each when it is complete.
 
-    Continuing from the end of any chunk gives the same chunks. Memory does not depend on the size of the file.
+    A scan that continues from the end of any chunk gives the same chunks. Memory does not depend on the file's size.
 
-    Blank lines that the dialect skips are no rows. A chunk is marked as suspect if the policy's checks find anything
-    suspicious in one of its blocks, or if it has blank lines that must not be sent.
+    Blank lines that the dialect skips are not rows. A chunk is suspect if the policy's checks find a suspicious value
+    in one of its blocks, or if it has blank lines that must not be sent.
 
     Raises SourceProblem with the line for the first record that cannot be read safely (malformed.py), unless the policy
     tolerates it; raises as blocks() does in any case.

@@ -1,4 +1,4 @@
-"""What is in a file before anything is loaded: encoding, packing, dialect, header, types of its columns.
+"""Profiles a file before it is loaded: encoding, compression, dialect, header, sample rows.
 
-In reading order: encodings, packed, plain; kinds, sniff, sample, profile, types.
+In reading order: sample, sniff, profile.
 """

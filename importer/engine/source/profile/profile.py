@@ -1,4 +1,4 @@
-"""What is in a file, from its first part, and how it fits a table."""
+"""Profiles a file by a sample: its encoding, dialect, header and first rows."""
 
 import os
 import stat
@@ -33,13 +33,16 @@ UTF8_BOM = b"\xef\xbb\xbf"
 
 @dataclass(frozen=True)
 class Profile:
-    """What a file of `size` plain bytes holds; while it is packed, that is an estimate.
+    """The contents of a file, as its sample shows them.
 
-    `header` has a name for each field, column_1... when the file has none. `rows` are the values of the first data
-    records (at most SAMPLE_ROWS) as text, `lines` the physical line of each. The first data record begins at byte
-    `data_offset`, on `data_line`; both count in the plain file. `notes` say in plain words what was found and how sure
-    that is. `packing` is how the file is packed, "" for not at all. Where the encoding is a guess, `guess` says so, and
-    `doubt` is what ends an import that nobody looks at.
+    - `size`: the plain file's size in bytes; an estimate while the file is packed.
+    - `header`: a name for each field; column_1, ... if the file has no header.
+    - `rows`: the values of the first data records (at most SAMPLE_ROWS) as text. `lines`: the physical line of each.
+    - `data_offset`, `data_line`: the first data record's byte and physical line in the plain file.
+    - `notes`: what was detected and how certain it is, in plain words.
+    - `packing`: how the file is packed, "" if it is not.
+    - `guess`: says that the encoding is a guess; else "". `doubt`: then the problem for an import without a user who
+      can check the rows.
     """
 
     size: int
@@ -56,32 +59,31 @@ class Profile:
 
     @property
     def record_bytes(self) -> float:
-        """What the first records have on average, with a byte after each value; quotes are not counted."""
+        """The average size of the first records in bytes, with a byte after each value and without quotes."""
         return sum(len(value.encode()) + 1 for row in self.rows for value in row) / len(self.rows) if self.rows else 0
 
     def values_of(self, number: int) -> Counter[str]:
-        """The values of a field in `rows` that are no NULL to the dialect, in the order in which they came."""
+        """The values of a field (from 0) in `rows` that are not NULL in the dialect, in the file's order."""
         null = self.dialect.null or None
         return Counter(row[number] for row in self.rows if number < len(row) and row[number] != null)
 
 
 def profile_file(path: SourceLocation, dialect: Dialect | None = None, **known: Any) -> Profile:
-    """Look at a file's first part. Without a dialect, sniff encoding, delimiter, quote, line end and header.
+    """Profile a file by its first part. Without a dialect, sniff encoding, delimiter, quote, line end and header.
 
-    `known` fields of the dialect, such as header=False, stand whatever the sample suggests; only a byte order mark is
-    stronger than an encoding that was asked for. Raises SourceProblem, with the file's name and the line where there is
-    one, for what is not a file, is empty, has no data below its header, is something else than CSV, or cannot be
-    unpacked or read in the dialect.
+    `known` fields of the dialect, such as header=False, override the sample; only a byte order mark overrides a
+    requested encoding. Raises SourceProblem, with the file's name and the line if there is one, if it is not a file, is
+    empty, has no data below its header, is not CSV, or cannot be unpacked or read in the dialect.
     """
-    asked = dialect.encoding if dialect else known.get("encoding", "")
+    requested = dialect.encoding if dialect else known.get("encoding", "")
     with _name_in_problems(path.name), _opened(path) as fd:
         # A record may be larger than a sample; that is seldom worth the unpacking.
         for wanted in (SAMPLE_BYTES, MAX_RECORD_BYTES):
             head = read_head(fd, wanted)
             _refuse_blank(head.data)
-            told = detect_encoding(head, asked)
-            with open_sample(fd, head, told.encoding) as sample:
-                profile = _profile(sample, told, dialect, known)
+            detected = detect_encoding(head, requested)
+            with open_sample(fd, head, detected.encoding) as sample:
+                profile = _profile(sample, detected, dialect, known)
             if profile:
                 if profile.doubt:
                     profile.doubt.where = f"{path.name}, {profile.doubt.where}".removesuffix(", ")
@@ -103,17 +105,17 @@ def _refuse_blank(sample: bytes) -> None:
 
 
 def _profile(
-    sample: SourceSample, told: DetectedEncoding, dialect: Dialect | None, known: dict[str, Any]
+    sample: SourceSample, detected: DetectedEncoding, dialect: Dialect | None, known: dict[str, Any]
 ) -> Profile | None:
     """The profile of a plain file; None if no data record ends in the sample, but may do so in a larger one."""
     begin = read_exactly(sample.fd, min(sample.readable, SAMPLE_BYTES), 0)
     start = len(UTF8_BOM) if begin.startswith(UTF8_BOM) else 0
-    notes = told.notes
+    notes = detected.notes
     if dialect is None:
-        asked = Dialect(known["delimiter"], encoding=told.encoding).plain if known.get("delimiter") else None
-        dialect, found = sniff(begin[start:], final=sample.whole and len(begin) == sample.readable, asked=asked)
-        notes += found
-    dialect = replace(dialect, **{**known, "encoding": told.encoding})
+        only = Dialect(known["delimiter"], encoding=detected.encoding).plain if known.get("delimiter") else None
+        dialect, more = sniff(begin[start:], final=sample.whole and len(begin) == sample.readable, only=only)
+        notes += more
+    dialect = replace(dialect, **{**known, "encoding": detected.encoding})
     start += skipped_bytes(begin[start:], dialect)
     records = list(islice(sample_records(sample, dialect.plain, start), SAMPLE_ROWS + dialect.header))
     first, data = (records[0], records[1:]) if dialect.header and records else (None, records)
@@ -136,8 +138,8 @@ def _profile(
         data_offset=data[0].offset,
         data_line=data[0].line,
         notes=notes + _header_notes(header) + _width_notes(header, data),
-        guess=told.guess,
-        doubt=told.doubt,
+        guess=detected.guess,
+        doubt=detected.doubt,
     )
 
 
@@ -194,5 +196,5 @@ def _width_notes(header: Sequence[str], data: Sequence[SampleRecord]) -> tuple[s
     odd = [record for record in data if len(record.values) != len(header)]
     if not odd:
         return ()
-    found = f"the one on line {odd[0].line} has {len(odd[0].values)}"
-    return (f"{len(odd)} records of the sample do not have {len(header)} fields: {found}.",)
+    example = f"the one on line {odd[0].line} has {len(odd[0].values)}"
+    return (f"{len(odd)} records of the sample do not have {len(header)} fields: {example}.",)

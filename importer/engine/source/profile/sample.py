@@ -1,4 +1,4 @@
-"""The first part of a file, as far as a look at it needs: unpacked, its encoding told, its first records."""
+"""Reads a file's sample: detects its encoding, and reads its first records."""
 
 import re
 from collections.abc import Iterator
@@ -16,16 +16,18 @@ from importer.engine.source.records.fields import fields
 from importer.engine.source.records.lines import line_ends
 
 SAMPLE_BYTES = 1024 * 1024
-# In no text, whatever its encoding, but for a few: all but tab, line ends, the old end of file and what switches sets.
+# Control characters that are rare in a text of any encoding: all except tab, line ends, the old end-of-file mark, and
+# the characters that switch between character sets.
 CONTROLS = bytes({*range(0x20), 0x7F} - set(b"\t\n\v\f\r\x1a\x1b\x0e\x0f"))
-MOST_CONTROLS = 0.05  # of all bytes; of random ones it is 0.09
+MOST_CONTROLS = 0.05  # share of all bytes; in random bytes it is 0.09
 
 
 @dataclass(frozen=True)
 class DetectedEncoding:
-    """The encoding of a file, and why: `notes` for people.
+    """The detected encoding of a file, with `notes` on the reasons for people.
 
-    Where it is a `guess`, that says so to people who see the rows, and `doubt` ends what nobody looks at.
+    If the encoding is a guess, `guess` says so to people who see the rows, and `doubt` is the problem for an import
+    without a user who can check them.
     """
 
     encoding: str
@@ -34,18 +36,18 @@ class DetectedEncoding:
     doubt: SourceProblem | None = None
 
 
-def detect_encoding(head: SourceHead, asked: str = "") -> DetectedEncoding:
-    """A byte order mark decides, then what was asked for, then whether the head is UTF-8; else it is a guess."""
+def detect_encoding(head: SourceHead, requested: str = "") -> DetectedEncoding:
+    """Detect the encoding: by a byte order mark, else as requested, else UTF-8 if the head is valid, else a guess."""
     marked, _ = encodings.detect_byte_order_mark(head.data)
     if marked:
-        instead = f" So it is not read as {asked}." if asked not in ("", marked) else ""
+        instead = f" So it is not read as {requested}." if requested not in ("", marked) else ""
         return DetectedEncoding(
             marked, (f"The file begins with the byte order mark of {marked}; it is left out.{instead}",)
         )
     invalid = encodings.invalid_at(head.data, encodings.UTF8, final=head.whole)
     odd = _odd_byte(head.data, invalid) if invalid >= 0 else ""
-    if asked:
-        return DetectedEncoding(asked, _notes_on_asked(head.data, asked, odd))
+    if requested:
+        return DetectedEncoding(requested, _notes_on_requested(head.data, requested, odd))
     wide = encodings.detect_wide(head.data)
     if not odd and not wide:
         return DetectedEncoding(encodings.UTF8)
@@ -66,13 +68,14 @@ def _controls(data: bytes) -> int:
 
 
 def _no_text(data: bytes, controls: int) -> DetectedEncoding:
-    """UTF-16 without a mark, in letters beyond Latin 1, looks like this, too: so it is not refused."""
-    said = f"This hardly is a text: {controls:,} of the first {len(data):,} bytes are control characters"
+    """A guess with a warning. UTF-16 without a mark, in letters beyond Latin 1, looks like this: it is not refused."""
+    warning = f"This hardly is a text: {controls:,} of the first {len(data):,} bytes are control characters"
     doubt = SourceProblem(
-        f"{said}.", advice="Choose the CSV file itself. If this is it, name its encoding, such as --encoding utf-16-le."
+        f"{warning}.",
+        advice="Choose the CSV file itself. If this is it, name its encoding, such as --encoding utf-16-le.",
     )
-    said += ". Choose another file, or the encoding that this one is in."
-    return DetectedEncoding(_fitting_guess(data), guess=said, doubt=doubt)
+    warning += ". Choose another file, or the encoding that this one is in."
+    return DetectedEncoding(_fitting_guess(data), guess=warning, doubt=doubt)
 
 
 def _fitting_guess(data: bytes) -> str:
@@ -87,18 +90,18 @@ def _line(data: bytes, at: int) -> int:
     return data.count(b"\n", 0, at) + 1
 
 
-def _notes_on_asked(data: bytes, asked: str, odd: str) -> tuple[str, ...]:
-    if asked == encodings.UTF8:
+def _notes_on_requested(data: bytes, requested: str, odd: str) -> tuple[str, ...]:
+    if requested == encodings.UTF8:
         return (f"{odd}: its row cannot be read.",) if odd else ()
-    if encodings.kind(asked) is not EncodingKind.SINGLE:
+    if encodings.kind(requested) is not EncodingKind.SINGLE:
         return ()
     if odd:
-        return (f"{odd}; it is read as {asked}: check the words below.",)
-    return () if data.isascii() else (f"The text would be valid UTF-8, too, but is read as {asked}: please check.",)
+        return (f"{odd}; it is read as {requested}: check the words below.",)
+    return () if data.isascii() else (f"The text would be valid UTF-8, too, but is read as {requested}: please check.",)
 
 
 def skipped_bytes(sample: bytes, dialect: Dialect) -> int:
-    """How many bytes the lines take that come before the header. Raises SourceProblem if there are not so many."""
+    """The size in bytes of the lines before the header. Raises SourceProblem if the sample has fewer lines."""
     if not dialect.skip_rows:
         return 0
     ends = islice(re.finditer(RECORD_ENDS[dialect.line_end], sample), dialect.skip_rows - 1, None)
@@ -120,13 +123,13 @@ class SampleRecord:
 
 
 def sample_records(sample: SourceSample, dialect: Dialect, start: int) -> Iterator[SampleRecord]:
-    """Records from byte `start` on, read as the scan reads them; raises as scan() does.
+    """The sample's records from byte `start` on, read as the scan reads them; raises as scan() does.
 
-    A record that the end of a sample cuts is left out.
+    A record that is cut by the end of the sample is left out.
     """
     fd, end, block_bytes = sample.fd, sample.readable + 1, max(1, sample.readable - start)
     if sample.whole:
-        # Else a byte more than there is, so that nobody takes the sample's end for the file's.
+        # Else `end` is a byte beyond the sample, so that the sample's end is not read as the file's end.
         end, block_bytes = end_of_records(fd, dialect, start, sample.readable), SAMPLE_BYTES
     try:
         for block in blocks(fd, dialect, start, 1 + dialect.skip_rows, end, block_bytes=block_bytes):

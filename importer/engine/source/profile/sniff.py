@@ -1,4 +1,4 @@
-"""What a sample of a file says about its dialect and header."""
+"""Detects a file's dialect and header from a sample."""
 
 import re
 from collections import Counter
@@ -14,7 +14,7 @@ from importer.engine.source.records.lines import line_ends
 DELIMITERS = {",": "comma", ";": "semicolon", "\t": "tab", "|": "bar"}
 # Files with these follow RFC 4180 less often: a quote may be a plain character, as in 6" or "Heroes".
 LOOSE_DELIMITERS = ("\t", "|")
-RECORDS = 1000  # looked at per candidate
+RECORDS = 1000  # read at most for each candidate
 MOST_SKIPPED = 20  # lines before the header
 LINE_END_WORDS = {
     "\n": "Lines end in LF.",
@@ -29,9 +29,9 @@ _DATE = re.compile(r"\d{1,4}[-/.]\d{1,2}[-/.]\d{1,4}(?:[ T].*)?|\d{1,2}:\d{2}(?:
 
 @dataclass(frozen=True)
 class DialectCandidate:
-    """The sample read in one dialect: its first records' fields and where each begins.
+    """The sample read in one dialect: the fields of its first records, and the byte at which each record begins.
 
-    `reach` is how many bytes could be read at all, `stray` how many records had a quote that does not belong.
+    `reach` is the number of bytes that could be read, `stray` the number of records with a stray or unclosed quote.
     """
 
     dialect: Dialect
@@ -47,22 +47,22 @@ class DialectCandidate:
 
     @property
     def agreement(self) -> float:
-        """The share of records that have it."""
+        """The share of records with `width` fields."""
         width = self.width
         return sum(len(row) == width for row in self.rows) / len(self.rows) if self.rows else 0.0
 
     @property
     def divides(self) -> bool:
-        """Whether the delimiter is one: text has commas too, but not the same number of them on every line."""
+        """Whether the delimiter divides the records: text has commas too, but not equally many on every line."""
         return self.width > 1 and self.agreement > 0.5
 
 
-def sniff(sample: bytes, *, final: bool, asked: Dialect | None = None) -> tuple[Dialect, tuple[str, ...]]:
-    """The dialect that fits the sample best, and in plain words what speaks for it and how far it fits.
+def sniff(sample: bytes, *, final: bool, only: Dialect | None = None) -> tuple[Dialect, tuple[str, ...]]:
+    """The dialect that fits the sample best, and notes in plain words on the evidence and on how well it fits.
 
-    `final`: the sample is the whole file. Only the delimiter of `asked` is tried, in its encoding, if there is one.
+    `final`: the sample is the whole file. With `only`, no other delimiter is tried, and its encoding is used.
     """
-    candidates = (asked,) if asked else tuple(map(Dialect, DELIMITERS))
+    candidates = (only,) if only else tuple(map(Dialect, DELIMITERS))
     line_end = _line_end(sample, candidates, final)
     skipped, readings = _readings(sample, candidates, line_end, final)
     best = max(readings, key=_fitness)
@@ -85,7 +85,7 @@ def sniff(sample: bytes, *, final: bool, asked: Dialect | None = None) -> tuple[
 
 @dataclass(frozen=True)
 class _Skipped:
-    """Lines before the header, their bytes, and what to say about them."""
+    """The number of lines before the header, their size in bytes, and the notes about them."""
 
     lines: int = 0
     bytes: int = 0
@@ -122,12 +122,12 @@ def _before_the_table(sample: bytes, best: DialectCandidate) -> _Skipped:
         return _Skipped()
     end = best.starts[len(narrow)]
     lines = line_ends(sample, best.dialect.line_end, 0, end)
-    said = "The first line is" if lines == 1 else f"The first {lines} lines are"
-    return _Skipped(lines, end, (f"{said} no part of the table (fewer fields than the {width} below): skipped.",))
+    which = "The first line is" if lines == 1 else f"The first {lines} lines are"
+    return _Skipped(lines, end, (f"{which} no part of the table (fewer fields than the {width} below): skipped.",))
 
 
 def _with_trailing_delimiter(sample: bytes, best: DialectCandidate, final: bool) -> tuple[DialectCandidate, list[str]]:
-    """Each record ends in one more delimiter if the last field is empty in all of them, the header's too."""
+    """Detect a trailing delimiter: the last field is empty in all records, in the header too."""
     width = best.width
     full = [row for row in best.rows if len(row) == width]
     if width < 3 or len(full) < 2 or any(row[-1] for row in full):
@@ -140,7 +140,7 @@ def _with_trailing_delimiter(sample: bytes, best: DialectCandidate, final: bool)
 
 
 def _literal_quote_notes(best: DialectCandidate) -> list[str]:
-    """A space before a quote makes it a part of the value, which is seldom meant."""
+    """A note on a space before a quote: it makes the quote a part of the value, which is seldom intended."""
     quote = best.dialect.quote.encode()
     spaced = quote and next((v for row in best.rows for v in row if v[:1] == b" " and v.lstrip()[:1] == quote), None)
     if not spaced:
@@ -198,7 +198,7 @@ def _fitness(reading: DialectCandidate) -> tuple[bool, float, int]:
 
 
 def _line_end(sample: bytes, candidates: Sequence[Dialect], final: bool) -> str:
-    """The line end with which the sample can be read furthest: others may stand inside quotes."""
+    """The line end with which the sample can be read furthest: others may occur inside quotes."""
     if b"\r" not in sample:
         return "\n"
     # A CR at the end of a cut sample may be the first half of a CR LF.
@@ -209,10 +209,10 @@ def _line_end(sample: bytes, candidates: Sequence[Dialect], final: bool) -> str:
     if not lf:
         by_cr = (_read(sample, replace(each, line_end="\r"), final) for each in candidates)
         return "\r" if any(len(reading.rows) > 1 for reading in by_cr) else "\n"
-    read = {line_end: _most_read(sample, candidates, line_end, final) for line_end in ("\n", "\r\n", "\r")}
-    best = max(read, key=lambda line_end: read[line_end])
-    # Only where no single one reads on, or where each of them gives better records, does every one of them count.
-    if read[best][0] < _most_read(sample, candidates, ANY_LINE_END, final)[0] or _better_with_any(
+    by_line_end = {line_end: _most_read(sample, candidates, line_end, final) for line_end in ("\n", "\r\n", "\r")}
+    best = max(by_line_end, key=lambda line_end: by_line_end[line_end])
+    # "Any line end" only if it reads further than a single kind, or gives better records.
+    if by_line_end[best][0] < _most_read(sample, candidates, ANY_LINE_END, final)[0] or _better_with_any(
         sample, candidates, best, final
     ):
         return ANY_LINE_END
@@ -222,16 +222,17 @@ def _line_end(sample: bytes, candidates: Sequence[Dialect], final: bool) -> str:
 def _most_read(
     sample: bytes, candidates: Sequence[Dialect], line_end: str, final: bool
 ) -> tuple[int, int, tuple[bool, float, int]]:
-    """How far the sample can be read, up to a line end of another kind or a quote that never closes.
+    """The best candidate's measures for a line end, the most important one first.
 
-    Then how few quotes are stray, then how well the delimiter fits.
+    The bytes that can be read, up to a line end of another kind or a quote that never closes; minus the number of stray
+    quotes; the fitness of the delimiter.
     """
     readings = [_read(sample, replace(each, line_end=line_end), final) for each in candidates]
     return max((each.reach, -each.stray, _fitness(each)) for each in readings)
 
 
 def _better_with_any(sample: bytes, candidates: Sequence[Dialect], line_end: str, final: bool) -> bool:
-    """Whether values that hold a CR are whole records: as many fields everywhere if the CR ends one."""
+    """Whether "any line end" gives more records that agree at least as well: then a CR ends a record too."""
     if line_end == "\r" or sample.count(b"\r\n") == sample.count(b"\r"):
         return False
     one, each = (
