@@ -40,20 +40,20 @@ def web_source(web, flights) -> SourceConnection:
 def sftp_source(sftp_server, flights) -> SourceConnection:
     (sftp_server.root / "flights").mkdir()
     (sftp_server.root / "flights/flights-20130101.csv").write_bytes(flights)
-    made = SourceConnection(name="flights", kind="sftp", base=f"{sftp_server.url}/flights")
-    made.settings = {"user": "me", "host_key": sftp_server.host_key}
-    made.set_secrets({"password": "secret"})
-    return made
+    connection = SourceConnection(name="flights", kind="sftp", base=f"{sftp_server.url}/flights")
+    connection.settings = {"user": "me", "host_key": sftp_server.host_key}
+    connection.set_secrets({"password": "secret"})
+    return connection
 
 
 @pytest.fixture
 def s3_source(s3_server, flights, monkeypatch) -> SourceConnection:
     monkeypatch.setattr(s3, "WINDOW", 2**18)
     s3_server.client.put_object(Bucket="files", Key="flights/flights-20130101.csv", Body=flights)
-    made = SourceConnection(name="flights", kind="s3", base="s3://files/flights")
-    made.settings = {"endpoint": s3_server.url, "region": "us-east-1", "access_key": s3_server.key}
-    made.set_secrets({"secret_key": s3_server.secret})
-    return made
+    connection = SourceConnection(name="flights", kind="s3", base="s3://files/flights")
+    connection.settings = {"endpoint": s3_server.url, "region": "us-east-1", "access_key": s3_server.key}
+    connection.set_secrets({"secret_key": s3_server.secret})
+    return connection
 
 
 @pytest.fixture
@@ -61,10 +61,10 @@ def ftp_source(tmp_path, flights) -> Iterator[SourceConnection]:
     (tmp_path / "ftp").mkdir()
     (tmp_path / "ftp/flights-20130101.csv").write_bytes(flights)
     with ftp_files(tmp_path / "ftp") as server:
-        made = SourceConnection(name="flights", kind="ftp", base=server.url)
-        made.settings = {"user": "me"}
-        made.set_secrets({"password": "secret"})
-        yield made
+        connection = SourceConnection(name="flights", kind="ftp", base=server.url)
+        connection.settings = {"user": "me"}
+        connection.set_secrets({"password": "secret"})
+        yield connection
 
 
 @pytest.mark.parametrize("kind", ["web", "sftp", "ftp", "s3"])

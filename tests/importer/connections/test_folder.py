@@ -64,8 +64,8 @@ class TestFind:
     def test_ten_thousand_and_then_too_many(self, base, connection, monkeypatch):
         for number in range(10_000):
             (base / f"{number:05}.csv").touch()
-        found = find(connection)
-        assert [each.name for each in found] == [f"{number:05}.csv" for number in range(10_000)]
+        files = find(connection)
+        assert [each.name for each in files] == [f"{number:05}.csv" for number in range(10_000)]
         monkeypatch.setattr("importer.connections.listing.MOST_FOUND", 9_999)
         with pytest.raises(SourceProblem, match="More than 9,999 files match"):
             find(connection)

@@ -31,11 +31,11 @@ def server(request, tmp_path, certificate):
 @pytest.fixture
 def connection(server, certificate, tmp_path, settings):
     settings.UPLOAD_DIR = tmp_path / "uploads"
-    made = SourceConnection(name="ftp", kind="ftp", base=server.url, private_allowed=True)
-    made.settings = {"user": "me", "tls_ca": str(certificate)}
-    made.set_secrets({"password": "secret"})
-    made.save()
-    return made
+    connection = SourceConnection(name="ftp", kind="ftp", base=server.url, private_allowed=True)
+    connection.settings = {"user": "me", "tls_ca": str(certificate)}
+    connection.set_secrets({"password": "secret"})
+    connection.save()
+    return connection
 
 
 def put(path, data=DATA):
@@ -100,5 +100,5 @@ def test_ftp_problems_are_reported(connection, change, said):
 
 
 def test_the_check_says_whether_anything_is_encrypted(server, connection):
-    found = {each["name"]: each["status"] for each in connections.check(connection)}
-    assert found == {"connection": "ok"} | ({} if server.url.startswith("ftps:") else {"encryption": "warn"})
+    statuses = {each["name"]: each["status"] for each in connections.check(connection)}
+    assert statuses == {"connection": "ok"} | ({} if server.url.startswith("ftps:") else {"encryption": "warn"})

@@ -28,11 +28,13 @@ def put(s3_server, request):
 
 @pytest.fixture
 def connection(s3_server, request):
-    made = SourceConnection(name="bucket", kind="s3", base=f"s3://files/{request.node.name}", private_allowed=True)
-    made.settings = {"endpoint": s3_server.url, "region": "us-east-1", "access_key": s3_server.key}
-    made.set_secrets({"secret_key": s3_server.secret})
-    made.save()
-    return made
+    connection = SourceConnection(
+        name="bucket", kind="s3", base=f"s3://files/{request.node.name}", private_allowed=True
+    )
+    connection.settings = {"endpoint": s3_server.url, "region": "us-east-1", "access_key": s3_server.key}
+    connection.set_secrets({"secret_key": s3_server.secret})
+    connection.save()
+    return connection
 
 
 def test_finds_by_pattern_page_by_page(connection, put, monkeypatch):

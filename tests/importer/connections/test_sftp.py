@@ -22,11 +22,11 @@ def base(sftp_server, request):
 @pytest.fixture
 def connection(sftp_server, base, tmp_path, settings):
     settings.UPLOAD_DIR = tmp_path / "uploads"
-    made = SourceConnection(name="sftp", kind="sftp", base=f"{sftp_server.url}/{base.name}", private_allowed=True)
-    made.settings = {"user": "me", "host_key": sftp_server.host_key}
-    made.set_secrets({"password": "secret"})
-    made.save()
-    return made
+    connection = SourceConnection(name="sftp", kind="sftp", base=f"{sftp_server.url}/{base.name}", private_allowed=True)
+    connection.settings = {"user": "me", "host_key": sftp_server.host_key}
+    connection.set_secrets({"password": "secret"})
+    connection.save()
+    return connection
 
 
 def put(path, data=DATA):

@@ -190,10 +190,10 @@ def test_scan_goes_on_where_a_dead_one_stopped(target: Target, file: Path):
     from importer.engine.source.byte_source import open_source
 
     with open_source(file) as fd:
-        found = list(scan._remaining_chunks(fd, claimed))
-    assert jobs.add_chunks(claimed, found[:2])
+        chunks = list(scan._remaining_chunks(fd, claimed))
+    assert jobs.add_chunks(claimed, chunks[:2])
     ImportJob.objects.filter(pk=job.pk).update(step_lease="2000-01-01T00:00Z")
     job = run(job)
     assert (job.status, job.scanned_rows) == (Status.SUCCEEDED, ROWS)
-    assert [each.range for each in job.chunks.all()] == found
+    assert [each.range for each in job.chunks.all()] == chunks
     assert count(target) == ROWS

@@ -49,8 +49,8 @@ def kind(reason, amount, name="rows", code="1", column="c"):
 
 class TestMerged:
     def test_equal_reasons_are_merged_and_the_most_frequent_comes_first(self):
-        found = merged([kind("a", 1), kind("b", 5), kind("a", 2), kind("a", 9, column="d")], "rows")
-        assert [(each["reason"], each["column"], each["rows"]) for each in found] == [
+        kinds = merged([kind("a", 1), kind("b", 5), kind("a", 2), kind("a", 9, column="d")], "rows")
+        assert [(each["reason"], each["column"], each["rows"]) for each in kinds] == [
             ("a", "d", 9),
             ("b", "c", 5),
             ("a", "c", 3),

@@ -15,8 +15,8 @@ def run_of(job: ImportJob, **values) -> ScheduleRun:
         name="orders nightly", target=job.target, connection=connection, pattern="orders-*.csv", trigger="cron",
         zone="Europe/Vienna", header=[], columns_json=[], **recipe, **values,
     )  # fmt: skip
-    made = ScheduleRun.objects.create(
+    run = ScheduleRun.objects.create(
         schedule=schedule, due_at=DUE, moment=DUE, cause=ScheduleRun.Cause.DUE, found_files=1, problem=job.problem
     )
-    DiscoveredFile.objects.create(run=made, schedule=schedule, name=job.source.name, job=job)
-    return made
+    DiscoveredFile.objects.create(run=run, schedule=schedule, name=job.source.name, job=job)
+    return run

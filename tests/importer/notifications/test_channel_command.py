@@ -20,8 +20,8 @@ def told(capsys, *args: str):
 
 
 def test_added_listed_and_tested(capsys, hook: Hook):
-    made = told(capsys, "add", "ops", "--webhook", hook.url, "--private", "--events", "failed")
-    assert Channel.objects.get().secret == made["secret"]
+    channel = told(capsys, "add", "ops", "--webhook", hook.url, "--private", "--events", "failed")
+    assert Channel.objects.get().secret == channel["secret"]
     assert told(capsys, "add", "team", "--mail", "ann@example.org", "bob@example.org") == {"name": "team"}
     listed = {each["name"]: (each["to"], each["waiting"], each["on"]) for each in told(capsys, "list")}
     assert listed == {"ops": ([hook.url], 0, True), "team": (["ann@example.org", "bob@example.org"], 0, True)}

@@ -71,15 +71,15 @@ def test_failure_recovery_and_rejects_of_real_imports_reach_mail_and_webhook(
     good = imported(target, tmp_path, "3,9.50")
     assert (failed.status, rejecting.status, good.status) == ("failed", "succeeded", "succeeded")
     send_all()
-    told = [json.loads(body) for _, body in hook.came]
-    assert [(each["event"], each["job"]["id"]) for each in told] == [
+    payloads = [json.loads(body) for _, body in hook.came]
+    assert [(each["event"], each["job"]["id"]) for each in payloads] == [
         ("failed", failed.pk), ("rejects", rejecting.pk), ("recovered", rejecting.pk),
     ]  # fmt: skip
-    assert told[0]["problem"]["rows"] == [
+    assert payloads[0]["problem"]["rows"] == [
         {"line": 3, "column": "price", "value": "<b>cheap</b>", "reason": failed.problem["rows"][0]["reason"]}
     ]
-    assert told[1]["job"]["rows"] == {"source": 2, "loaded": 1, "replaced": 0, "skipped": 0, "rejected": 1}
-    assert told[1]["job"]["rejects_url"] == f"http://127.0.0.1:8000/jobs/{rejecting.pk}/rejects/"
+    assert payloads[1]["job"]["rows"] == {"source": 2, "loaded": 1, "replaced": 0, "skipped": 0, "rejected": 1}
+    assert payloads[1]["job"]["rejects_url"] == f"http://127.0.0.1:8000/jobs/{rejecting.pk}/rejects/"
     assert inbox.subjects == [
         f"Millrace: Import {failed.pk} into orders failed: {failed.problem['what']}",
         f"Millrace: Import {rejecting.pk} into orders rejected rows: 1 of 2 rows did not go in.",
@@ -118,15 +118,15 @@ def test_events_of_scheduled_imports_are_those_of_their_runs(webhook: Channel, m
     assert not Notification.objects.exists(), "told by the import as well as by its run"
     for event in (Event.FAILED, Event.FAILED, Event.LATE, Event.NO_FILE, Event.RECOVERED):
         notifications.run_event(run.pk, event)
-    told = [notice.payload for notice in Notification.objects.filter(channel=mail, run=run, schedule=run.schedule)]
-    assert [(each["title"], each["what"]) for each in told] == [
+    payloads = [notice.payload for notice in Notification.objects.filter(channel=mail, run=run, schedule=run.schedule)]
+    assert [(each["title"], each["what"]) for each in payloads] == [
         ("orders nightly failed", REFUSED.what),
         ("orders nightly is late", "It was due at 2026-11-20 03:00 (Europe/Vienna) and has not ended in time."),
         ("orders nightly found no file", "No new file on drop matches orders-*.csv."),
     ]
     assert Notification.objects.count() == 3
-    assert {each["run"]["schedule"]["url"] for each in told} == {page}
-    assert f"The schedule: {page}" in rendering.bodies(told[0], "team")[0]
+    assert {each["run"]["schedule"]["url"] for each in payloads} == {page}
+    assert f"The schedule: {page}" in rendering.bodies(payloads[0], "team")[0]
 
 
 def test_a_receiver_can_tell_what_is_ours_as_the_page_says(webhook: Channel, hook: Hook, tmp_path: Path):

@@ -69,11 +69,11 @@ def test_map_and_set(target: Target, prices: Path, stack_env: Stack):
     )
     assert json.loads(done.stdout)["balanced"] is True, done.stdout + done.stderr
     with connect(target.address) as connection:
-        found = fetch_all(connection, "SELECT id, price, sold, origin, line, at FROM prices ORDER BY id")
-    assert [row[:3] for row in found] == WANTED
-    assert [row[3:5] for row in found] == [("prices.csv", 2), ("prices.csv", 3), ("prices.csv", 4)]
-    assert len({row[5] for row in found}) == 1
-    assert isinstance(found[0][5], datetime)
+        rows = fetch_all(connection, "SELECT id, price, sold, origin, line, at FROM prices ORDER BY id")
+    assert [row[:3] for row in rows] == WANTED
+    assert [row[3:5] for row in rows] == [("prices.csv", 2), ("prices.csv", 3), ("prices.csv", 4)]
+    assert len({row[5] for row in rows}) == 1
+    assert isinstance(rows[0][5], datetime)
 
 
 def test_a_preset_is_an_import_by_name(target: Target, prices: Path, stack_env: Stack):
@@ -81,19 +81,19 @@ def test_a_preset_is_an_import_by_name(target: Target, prices: Path, stack_env: 
     done = run(stack_env, str(prices), "--preset", "Monthly prices")
     assert json.loads(done.stdout)["balanced"] is True, done.stdout + done.stderr
     with connect(target.address) as connection:
-        found = fetch_all(connection, "SELECT id, price, sold, origin, line FROM prices ORDER BY id")
-    assert found == [(*row, "it's", line) for line, row in enumerate(WANTED, start=2)]
+        rows = fetch_all(connection, "SELECT id, price, sold, origin, line FROM prices ORDER BY id")
+    assert rows == [(*row, "it's", line) for line, row in enumerate(WANTED, start=2)]
 
 
 def test_a_saved_preset_reads_back_unchanged(target: Target, prices: Path):
     before = prepared(target, prices)
-    kept = MappingPreset.objects.get(pk=presets.save(" Monthly ", before).pk)
-    assert (kept.name, kept.table, kept.target) == ("Monthly", f"{target.database}.prices", target)
-    assert (kept.mapping, kept.fillings, kept.options) == (before.mapping, before.fillings, before.options)
-    assert kept.file_dialect == before.profile.dialect
-    assert presets.for_header([" NR ", "preis", "Sold"]) == [kept]
+    preset = MappingPreset.objects.get(pk=presets.save(" Monthly ", before).pk)
+    assert (preset.name, preset.table, preset.target) == ("Monthly", f"{target.database}.prices", target)
+    assert (preset.mapping, preset.fillings, preset.options) == (before.mapping, before.fillings, before.options)
+    assert preset.file_dialect == before.profile.dialect
+    assert presets.for_header([" NR ", "preis", "Sold"]) == [preset]
     assert presets.for_header(["preis", "nr", "sold"]) == []
-    assert presets.differences(kept, before.table) == []
+    assert presets.differences(preset, before.table) == []
 
 
 def test_options_of_another_version_are_left_out(target: Target, prices: Path):

@@ -33,8 +33,8 @@ def imported(target: Target, tmp_path: Path, parallelism: int) -> ImportJob:
 
 def test_only_similar_imports_into_the_table_are_read(target: Target, tmp_path: Path):
     first, second = (imported(target, tmp_path, each) for each in (1, 2))
-    found = past(target, target.database, "t", "append", 2000)
-    assert found.runs == tuple(
+    earlier = past(target, target.database, "t", "append", 2000)
+    assert earlier.runs == tuple(
         PastImport("load_data_local", "keep", job.parallelism, job.rows_per_second) for job in (second, first)
     )
     for table, mode, size in (("other", "append", 2000), ("t", "replace", 2000), ("t", "append", 20_000)):

@@ -170,9 +170,9 @@ class TestDrift:
         schedule = make(drift="add")
         run_sql(database, "ALTER TABLE t MODIFY n BIGINT, ADD COLUMN more INT")
         drop(folder, "a.csv")
-        said = run_now(schedule).problem["what"]
-        assert "n was int" in said
-        assert "more" not in said
+        message = run_now(schedule).problem["what"]
+        assert "n was int" in message
+        assert "more" not in message
 
 
 class TestFaults:

@@ -31,11 +31,15 @@ def test_a_schedule_is_created_run_shown_and_paused(make, folder, tmp_path):
     target = make("other").target
     job = run_job(jobs.create(prepare(uploads.register(drop(tmp_path, "made.csv")), target, "t")))
     where = ["--connection", "incoming", "--pattern", "*.csv", "--zone", "Asia/Tokyo"]
-    made = schedule(
+    created = schedule(
         "create-from-job", str(job.pk), "--name", "daily", *where, "--cron", "30 2 * * *", "--misfire", "all"
     )
-    assert (made["when"], made["table"], len(made["upcoming"])) == ("At 02:30 every day, Asia/Tokyo", job.table, 5)
-    assert "other loads into" in made["warnings"][0]
+    assert (created["when"], created["table"], len(created["upcoming"])) == (
+        "At 02:30 every day, Asia/Tokyo",
+        job.table,
+        5,
+    )
+    assert "other loads into" in created["warnings"][0]
     drop(folder, "a.csv", "2,two\n3,three\n")
     begun = schedule("run", "daily", "--no-wait", "--date", "2026-01-01")
     assert (begun["cause"], begun["status"], begun["moment"]) == ("by hand", "waiting", "2025-12-31T17:30:00+00:00")

@@ -84,10 +84,10 @@ class TestDueTimes:
 
     @pytest.mark.django_db(transaction=True)
     def test_many_that_are_due_in_the_same_minute_are_all_queued_once(self):
-        made = make_due_at_once(60)
+        made_due = make_due_at_once(60)
         _took, _cpu, _ticks, steps = tick_until_none_is_due()
-        assert len(steps) == len({step.id for step in steps}) == len(made)
-        assert ScheduleRun.objects.values("schedule").distinct().count() == len(made)
+        assert len(steps) == len({step.id for step in steps}) == len(made_due)
+        assert ScheduleRun.objects.values("schedule").distinct().count() == len(made_due)
 
 
 class TestArrivals:

@@ -54,9 +54,9 @@ class TestRotateKeys:
         settings.ENCRYPTION_KEYS = [NEW]
         assert Target.objects.get(name="shop").address.password == "secret"
         assert Target.objects.get(name="open").address.password == ""
-        said = capsys.readouterr().out
-        assert "newest key: 1." in said
-        assert "secret" not in said
+        output = capsys.readouterr().out
+        assert "newest key: 1." in output
+        assert "secret" not in output
 
     def test_one_that_no_key_fits_is_named_and_the_others_are_done(self, settings):
         lost = self.add("lost", "gone")

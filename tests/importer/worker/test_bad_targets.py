@@ -215,9 +215,9 @@ class TestServerChanged:
             server.run("SET GLOBAL local_infile = 1")
         assert (job.status, job.balanced, job.problem) == (Status.SUCCEEDED, True, {})
         assert contents(database) == (ROWS, ROWS)
-        said = next(each for each in job.plan.reasons if each.option == "method")
-        assert (job.plan.statements.method, said.choice) == ("insert_prepared", "Prepared INSERT of many rows")
-        assert "SET GLOBAL local_infile = 1" in said.why
+        reason = next(each for each in job.plan.reasons if each.option == "method")
+        assert (job.plan.statements.method, reason.choice) == ("insert_prepared", "Prepared INSERT of many rows")
+        assert "SET GLOBAL local_infile = 1" in reason.why
         assert job.plan.statements.plain.startswith("INSERT IGNORE INTO ")
 
     def test_local_infile_switched_off_is_reported_with_its_fix_if_requested(
@@ -281,13 +281,13 @@ class TestServerChanged:
                 if step.task != "verify":
                     take(step)
         server.run(f"DROP TABLE {database.database}.{ledger.TABLE}")
-        said = f"{ledger.TABLE} has forgotten this import"
-        job = failed(job, said)
+        message = f"{ledger.TABLE} has forgotten this import"
+        job = failed(job, message)
         # A new ledger does not bring the memory back.
         with connect(database) as connection:
             ledger.create(connection)
         jobs.retry(job.pk)
-        failed(job, said)
+        failed(job, message)
         assert contents(database) == (ROWS, ROWS)
 
 

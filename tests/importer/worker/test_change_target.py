@@ -202,8 +202,8 @@ def test_target_restore_brings_back_keys_of_an_unknown_import(target, file, caps
     assert "has not ended" in capsys.readouterr().out
     assert keys(target) == set()
     job.delete()
-    found = {each["name"]: each for each in targets.check(target)}["arrangements"]
-    assert (found["status"], "ADD KEY `long_one`" in found["fix"]) == ("warn", True)
+    findings = {each["name"]: each for each in targets.check(target)}["arrangements"]
+    assert (findings["status"], "ADD KEY `long_one`" in findings["fix"]) == ("warn", True)
     call_command("target", "restore", target.name)
     assert "2 indexes put back" in capsys.readouterr().out
     assert structure(target) == before

@@ -84,11 +84,11 @@ def test_a_value_beyond_the_sample_widens_its_column_with_a_reason(target, file)
     file.write_text("".join(lines))
     job = run(created(target, file))
     assert (job.status, job.problem) == (Status.SUCCEEDED, {})
-    found = types(target)
-    assert (found["price"], found["text"]) == ("decimal(10,3)", "varchar(128)")
-    assert found["flag"].startswith("bigint")
-    said = {reason["choice"]: reason["why"] for reason in job.plan_json["reasons"]}
-    [why] = [why for choice, why in said.items() if choice.startswith("price is decimal(10,3), not ")]
+    column_types = types(target)
+    assert (column_types["price"], column_types["text"]) == ("decimal(10,3)", "varchar(128)")
+    assert column_types["flag"].startswith("bigint")
+    reasons = {reason["choice"]: reason["why"] for reason in job.plan_json["reasons"]}
+    [why] = [why for choice, why in reasons.items() if choice.startswith("price is decimal(10,3), not ")]
     assert "line 33,002 has '1.125'" in why
 
 
@@ -159,12 +159,12 @@ class TestPartitions:
         assert "The new table has 4 partitions" in [reason.choice for reason in job.plan.reasons]
         job = run(job)
         assert (job.status, job.problem, job.loaded_rows) == (Status.SUCCEEDED, {}, 100)
-        found = told(
+        partitions = told(
             target,
             "SELECT PARTITION_METHOD, COUNT(*) FROM information_schema.PARTITIONS WHERE TABLE_NAME = 'things'"
             f" AND TABLE_SCHEMA = '{target.database}' GROUP BY PARTITION_METHOD",
         )
-        assert found == [(by.split()[2], 4)]
+        assert partitions == [(by.split()[2], 4)]
 
     def test_partitions_without_a_primary_key_are_refused(self, target, file):
         with pytest.raises(Problem, match="without a primary key") as raised:

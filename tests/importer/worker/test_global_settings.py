@@ -172,8 +172,8 @@ class TestImport:
     @pytest.mark.parametrize("mode", ["append", "replace"])
     def test_an_import_sets_and_restores_a_global_variable(self, target, file, mode: str):
         job = self.created(target, file, mode=mode)
-        said = next(each.why for each in job.plan.reasons if each.choice == f"{FLUSH} = 2 on the whole server")
-        assert "up to a second" in said
+        reason = next(each.why for each in job.plan.reasons if each.choice == f"{FLUSH} = 2 on the whole server")
+        assert "up to a second" in reason
         self.until_loading(job)
         assert now(target.address) == 2
         assert run(job).status == ImportJob.Status.SUCCEEDED

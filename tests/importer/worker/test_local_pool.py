@@ -17,6 +17,6 @@ def test_processes_are_started_before_the_import_begins():
     with local_pool._started_processes(2) as pool:
         ours = {each.pid for each in multiprocessing.active_children()} - before
         assert len(ours) == 2
-        found = dict(pool.map(state, range(20)))
-    assert found == dict.fromkeys(found, True)
-    assert set(found) <= ours
+        states = dict(pool.map(state, range(20)))
+    assert states == dict.fromkeys(states, True)
+    assert set(states) <= ours

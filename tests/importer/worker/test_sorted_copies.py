@@ -104,10 +104,10 @@ class TestSortedImports:
         text = 'id,word\n5,a\nx,b\n1,"c\nd"\n\n3,e,f\n5,g\n2,h\n0,' + "i" * 30 + "\n"
         job = run(created(target, written(tmp_path, text), on_error="reject", chunk_bytes=2**20))
         assert (job.status, job.problem, job.loaded_rows, job.rejected_rows) == (Status.SUCCEEDED, {}, 3, 4)
-        found = reasons_of(job)
-        assert [int(row[0]) for row in found] == [3, 7, 8, 10]
-        assert [int(row[1]) for row in found] == [text.index(each) for each in ("x,b", "3,e", "5,g", "0,i")]
-        assert "Line 2 has the same key: id = '5'." in found[2][5]
+        reasons = reasons_of(job)
+        assert [int(row[0]) for row in reasons] == [3, 7, 8, 10]
+        assert [int(row[1]) for row in reasons] == [text.index(each) for each in ("x,b", "3,e", "5,g", "0,i")]
+        assert "Line 2 has the same key: id = '5'." in reasons[2][5]
         rejected = b"".join(reject_downloads.reject_file(job)).decode()
         assert sorted(rejected.splitlines()[1:]) == sorted(["x,b", "3,e,f", "5,g", "0," + "i" * 30])
 

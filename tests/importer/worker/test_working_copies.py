@@ -288,8 +288,8 @@ class TestRejects:
             execute(connection, "ALTER TABLE t ADD UNIQUE (word)")
         content = "n,word\n1,Zoë €\n2,b\n3,Zoë €\n".encode("cp1252")
         job = run(created(target, written(tmp_path, content), on_error="reject", chunk_bytes=2**20))
-        said = b"".join(reject_downloads.reasons_file(job)).decode()
-        assert "Line 2 has the same key: word = 'Zoë €'." in said
+        reasons = b"".join(reject_downloads.reasons_file(job)).decode()
+        assert "Line 2 has the same key: word = 'Zoë €'." in reasons
 
 
 class TestCommandLine:
