@@ -1,4 +1,4 @@
-"""A copy of a file with its rows in the order of the primary key.
+"""Makes a copy of a file with its rows in the order of the primary key.
 
-In reading order: keys, sample, runs, copy; places tells where the rows stood.
+In reading order: sort_key, key_sample, runs, external_sort; original_positions has the rows' positions in the file.
 """

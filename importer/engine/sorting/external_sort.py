@@ -1,11 +1,11 @@
-"""A copy of a file with its records in the order of a key: an external sort in bounded memory.
+"""Sorts a file's records by a key into a copy: an external sort in bounded memory.
 
-Two passes. The first spreads the records over buckets, each for a range of keys, whose borders come from a sample; the
-second sorts one bucket after the other. Records with the same key keep the file's order, and no byte of a record
-changes.
+There are two passes. The first distributes the records over buckets, each for a range of keys, with borders from a
+sample. The second sorts one bucket after the other. Records with equal keys keep the file's order, and no byte of a
+record changes.
 
-Records without a key (another number of fields, something else than a number where one belongs) come after all others,
-and the last record stays the last if it has no line end. Blank lines that are no records are left out.
+Records without a key (another number of fields, or no number in a numeric column) come after all others. The last
+record stays the last if it has no line end. Blank lines that are not records are left out.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -34,10 +34,13 @@ ROWS_AT_ONCE = 8192
 
 @dataclass(frozen=True)
 class SortLimits:
-    """Bytes that are sorted at once: of the file before they are spread, of a bucket as planned and as it may become;
-    how many buckets there are at most; and bytes that are read at once, where a larger record stays in the file.
+    """Sizes in bytes, and the largest number of `buckets`.
 
-    With these a process takes 18 MB more than before, for 2 GB of records (server-behaviour.md).
+    - `unit`: records that are distributed together.
+    - `bucket`: a bucket as planned. `largest_bucket`: a larger one is divided again before it is sorted.
+    - `block`: bytes that are read together; a record larger than that stays in the file until it is written.
+
+    With the defaults, a process takes 18 MB more than before, for 2 GB of records (server-behaviour.md).
     """
 
     unit: int = 2 * MIB
@@ -49,9 +52,9 @@ class SortLimits:
 
 @dataclass(frozen=True)
 class SortInput:
-    """The records that are to be sorted: from byte `start` of an open file, on line `first_line`, to byte `end`.
+    """The records to sort: from byte `start` of an open file, on physical line `first_line`, to byte `end`.
 
-    `tolerate`: records that cannot be read safely are rows all the same.
+    `tolerate`: records that cannot be read safely are rows too, instead of ending the sort.
     """
 
     fd: Readable
@@ -71,11 +74,11 @@ def sort_records(
     on_progress: Callable[[float], None] = lambda _: None,
     limits: SortLimits | None = None,
 ) -> int:
-    """Write what comes before the records, and then the records in order; and their places. How many there are.
+    """Write the sorted copy to `out` and the records' original positions to `places`. Returns the number of records.
 
-    Buckets lie in `folder`, without names. `on_progress` is told the share of the work that is done, every few MiB; it
-    may raise to end it. Raises Unsortable where a quote leaves it uncertain where records end, else as scan() does, and
-    OSError.
+    The bytes before the records are copied first. Buckets are files without names in `folder`. `on_progress` is called
+    every few MiB with the share of the work that is done, 0 to 1; it may raise an exception to end the sort. Raises
+    Unsortable if a quote makes it uncertain where records end, OSError, and as scan() does.
     """
     sort = _Sort(source, key, out, places, folder, on_progress, limits or SortLimits())
     try:
@@ -115,7 +118,7 @@ class _Sort:
         for run, known in self._units():
             last_one = np.zeros(len(run), bool)
             last_one[-1] = self._ends_without_line_end(run)
-            # In a dialect of any line end, an LF alone after a CR would be one line end with it.
+            # In a dialect of any line end, a record that begins with an LF would join a CR before it into one line end.
             lf = self._begin_with_lf(run) & ~last_one
             for bucket, which in ((last, last_one), (first, lf), (keyless, ~(known | lf | last_one))):
                 if which.any():
@@ -125,7 +128,7 @@ class _Sort:
         for unsorted in first.each_run():
             self._write(unsorted, np.arange(len(unsorted)))
         for bucket in spread.buckets if spread else ():
-            self._put_in_order(bucket)
+            self._write_sorted(bucket)
         for bucket in (keyless, last):
             for unsorted in bucket.each_run():
                 self._write(unsorted, np.arange(len(unsorted)))
@@ -140,7 +143,7 @@ class _Sort:
         return self._open[-1]
 
     def _units(self) -> Iterator[tuple[Run, Mask]]:
-        """The rows in the file's order, some MiB at a time, and which of them have a key."""
+        """The rows in the file's order, some MiB at a time, and a mask of those with a key."""
         source = self._source
         parts: list[tuple[Run, Mask]] = []
         row = 1
@@ -167,20 +170,20 @@ class _Sort:
             raise unreadable_record(flaws[0], self._source.dialect.encoding)
         for flaw in flaws:
             if flaw.code in (STRAY, UNCLOSED):
-                # What comes after such a record decides where it ends, so it cannot be moved.
+                # The bytes after this record decide where it ends, so it cannot be moved.
                 raise Unsortable(
                     "A quote is not closed, or not doubled, so records cannot be moved.", where=f"line {flaw.line:,}"
                 )
 
     def _ends_without_line_end(self, run: Run) -> bool:
-        """Whether the last of these records is the file's last and would go on if something came after it."""
+        """Whether the run's last record is the file's last, and would continue with any bytes after it."""
         offset, length = int(run.places[-1, OFFSET]), int(run.lengths[-1])
         if offset + length < self._end:
             return False
         walk = RecordWalk(self._source.dialect)
         for piece in chain(pieces(self._source.fd, offset, offset + length), [b"x"]):
-            if found := walk.feed(piece):
-                return found != length
+            if read_length := walk.feed(piece):
+                return read_length != length
         return True
 
     def _begin_with_lf(self, run: Run) -> Mask:
@@ -191,14 +194,14 @@ class _Sort:
         begins: Mask = np.frombuffer(run.data, np.uint8)[run.starts] == ord("\n")
         return begins
 
-    def _put_in_order(self, bucket: Bucket) -> None:
-        """Write a bucket's records in order; one that has become too large is spread over smaller ones first."""
+    def _write_sorted(self, bucket: Bucket) -> None:
+        """Write a bucket's records in order; a bucket that is too large is first divided into smaller ones."""
         if bucket.alike:
             for run in bucket.each_run():
                 self._write(run, np.arange(len(run)))
         elif bucket.size > self._limits.largest_bucket:
             for part in self._spread_again(bucket):
-                self._put_in_order(part)
+                self._write_sorted(part)
         elif bucket.rows:
             run = bucket.whole()
             self._write(run, np.argsort(run.keys, kind="stable"))
@@ -215,17 +218,17 @@ class _Sort:
         return spread.buckets
 
     def _write(self, run: Run, order: Offsets) -> None:
-        """Append records in this order to the copy, and their places."""
+        """Append the run's records to the copy in this order, and their original positions to `places`."""
         for low in range(0, len(order), ROWS_AT_ONCE):
-            some = order[low : low + ROWS_AT_ONCE]
-            for data in self._bytes(run, some):
+            batch = order[low : low + ROWS_AT_ONCE]
+            for data in self._bytes(run, batch):
                 self._written += self._out.write(data)
                 self._on_progress(self._share_written())
-            self._places.write(run.places[some].astype(self._place).tobytes())
-            self._rows += len(some)
+            self._places.write(run.places[batch].astype(self._place).tobytes())
+            self._rows += len(batch)
 
     def _bytes(self, run: Run, which: Offsets) -> Iterator[bytes]:
-        """The records with these numbers, in this order: large ones in pieces from the file, those between together."""
+        """The bytes of these records, in this order: a large record in pieces from the file, others joined."""
         low = 0
         for at in np.flatnonzero(run.starts[which] == IN_THE_FILE).tolist():
             yield b"".join(run.records(which[low:at]))
@@ -239,7 +242,7 @@ class _Sort:
 
 
 class _Spread:
-    """Buckets for the ranges of keys between these borders; `own`: which of them get a bucket for themselves."""
+    """Distributes records over buckets for the key ranges between `keys`; `own`: keys with a bucket of their own."""
 
     def __init__(self, bucket: Callable[[bool], Bucket], keys: Keys, own: Mask) -> None:
         self._keys, self._own = keys, own
@@ -248,7 +251,7 @@ class _Spread:
             self.buckets += [bucket(True), bucket(False)] if alone else [bucket(False)]
 
     def add(self, run: Run, which: Offsets) -> None:
-        """Put the records with these numbers into their buckets; within each they keep the file's order by key."""
+        """Add these records to their buckets; records with equal keys keep the file's order."""
         if not len(which):
             return
         run = run.taken(which[np.argsort(run.keys[which], kind="stable")])

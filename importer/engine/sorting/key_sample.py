@@ -1,4 +1,4 @@
-"""What a few places of a file tell about its keys: the borders of equal shares, and whether they are in order."""
+"""Samples a file's keys: for the borders of equal shares, and to tell whether the file is in order."""
 
 import re
 from dataclasses import dataclass
@@ -15,17 +15,17 @@ from importer.engine.source.records.boundary.state_machine import RECORD_ENDS
 
 WINDOWS = 64
 WINDOW_BYTES = 32 * 1024
-# The share of all keys that the middle four fifths of a window's lie among: about 0 where the file is in order, about
-# 0.8 where it is shuffled.
+# The limit on the share of all keys that the middle four fifths of a window's keys span: about 0 in a file in order,
+# about 0.8 in a shuffled one.
 NEARLY = 0.2
 
 
 @dataclass(frozen=True)
 class KeyOrder:
-    """How far records are from the order of their keys, as a sample tells.
+    """How well a sample's records are in the order of their keys.
 
-    `ascending` is the share of neighbours that are in order, `spread` the share of all keys that lie between those of
-    records that lie together.
+    `ascending`: the share of neighbouring records in order. `spread`: the share of all keys that the keys of
+    neighbouring records span.
     """
 
     ascending: float
@@ -33,7 +33,7 @@ class KeyOrder:
 
     @property
     def fits(self) -> bool:
-        """Whether what is loaded together goes into pages that lie together."""
+        """Whether records that are loaded together go into neighbouring pages of the table."""
         return self.spread < NEARLY
 
     @property
@@ -61,17 +61,17 @@ def key_order(fd: Readable, dialect: Dialect, key: SortKey, start: int, end: int
 
 
 def sampled_keys(fd: Readable, dialect: Dialect, key: SortKey, start: int, end: int) -> Keys:
-    """Keys from all over [start, end) of an open file, as an array."""
+    """Keys from windows all over [start, end) of an open file."""
     return np.concatenate([np.empty(0, key.dtype), *_windows(fd, dialect, key, start, end)])
 
 
 def _windows(fd: Readable, dialect: Dialect, key: SortKey, start: int, end: int) -> list[Keys]:
-    """The keys of the records of each window, in the file's order.
+    """The keys of each window's records, in the file's order.
 
-    A window may begin inside quotes; what is then taken for records tells little, and does no harm.
+    A window may begin inside quotes. Its keys are then of little use, but do no harm.
     """
     count = max(1, min(WINDOWS, (end - start) // WINDOW_BYTES))
-    found = []
+    windows = []
     for number in range(count):
         at = start + (end - start) * number // count
         data = read_exactly(fd, min(WINDOW_BYTES, end - at), at)
@@ -81,13 +81,14 @@ def _windows(fd: Readable, dialect: Dialect, key: SortKey, start: int, end: int)
         ends = find_ends(data, dialect, final=False) if data else None
         if ends and ends.size:
             keys, known = key.keys(fd, Block(at, 1, ends.size, 0, ends, data), dialect)
-            found.append(keys[known])
-    return found
+            windows.append(keys[known])
+    return windows
 
 
 def share_borders(sample: Keys, shares: int) -> tuple[Keys, Mask]:
-    """Keys that cut what the sample is of into about equal `shares`, ascending; and which of them are so frequent that
-    they make a share by themselves.
+    """The keys, ascending, that divide the sample into about equal `shares`, and a mask of the most frequent of them.
+
+    A frequent key makes a share by itself.
     """
     if not len(sample) or shares < 2:
         return sample[:0], np.zeros(0, bool)

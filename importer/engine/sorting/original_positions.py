@@ -1,8 +1,8 @@
-"""Where the records of a sorted copy stood in the file: what people are told of a row is about their file.
+"""The positions of a sorted copy's records in the original file, for messages to people.
 
-Beside the copy lies a file with three numbers for each of its rows, in the copy's order: the row's number in the file
-(from 1), the line on which it begins (from 1) and its byte offset. Before them, eight bytes say how many bytes each
-number takes.
+They are in a file next to the copy, with three numbers for each row, in the copy's order: the row's number in the file
+(from 1), the line on which it begins (from 1) and its byte offset. The file's first eight bytes are the size of a
+number in bytes.
 """
 
 import os
@@ -19,28 +19,29 @@ HEAD_BYTES = 8
 
 
 def number_bytes(size: int) -> int:
-    """How many bytes a number takes where the file has so many: no row, line or offset is greater than that."""
+    """The bytes of a number for a file of `size` bytes: no row, line or offset is greater than `size`."""
     return 4 if size < 2**32 - 1 else 8
 
 
 def head(width: int) -> bytes:
-    """What the file begins with where each number takes `width` bytes."""
+    """The first bytes of a file of positions with numbers of `width` bytes."""
     return width.to_bytes(HEAD_BYTES, "little")
 
 
 @dataclass(frozen=True)
 class OriginalPositions:
-    """The places of a sorted copy's rows, which lie in the file `path`."""
+    """The original positions of a sorted copy's rows, in the file `path`."""
 
     path: Path
 
     @classmethod
     def next_to(cls, copy: Path) -> "OriginalPositions":
+        """The positions of the rows of this copy."""
         return cls(copy.with_name(copy.name + SUFFIX))
 
     @property
     def count(self) -> int:
-        """How many rows there are. Raises SourceChanged if they are not there."""
+        """The number of rows. Raises SourceChanged if the file of positions is missing."""
         try:
             size = self.path.stat().st_size
             with self.path.open("rb") as file:
@@ -50,9 +51,9 @@ class OriginalPositions:
         return (size - HEAD_BYTES) // (NUMBERS * width)
 
     def of(self, first: int, count: int) -> Offsets:
-        """Rows x (row, line, offset) for `count` rows from the `first` of the copy on (from 1), as an array of int64.
+        """The positions of `count` rows from row `first` of the copy on (from 1): rows x (row, line, offset).
 
-        Raises SourceChanged if they are not there.
+        Raises SourceChanged if they are missing.
         """
         import numpy as np
 

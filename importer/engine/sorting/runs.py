@@ -1,4 +1,4 @@
-"""Records on their way through a sort: in memory, and in files without a name on the disk."""
+"""Holds a sort's records: in memory as runs, and on disk in buckets, which are files without a name."""
 
 import struct
 import tempfile
@@ -18,18 +18,18 @@ from importer.engine.source.records.blocks import Block, read_exactly
 from importer.engine.source.records.lines import line_end_positions
 
 LENGTH = np.dtype(np.uint32)
-# Before each run in a bucket: how many records it has, and how many bytes these take.
+# The head of each run in a bucket: the number of its records, and their size in bytes.
 RUN_HEAD = struct.Struct("<QQ")
-# In place of where a record begins: it is larger than a block, and stays in the file, where its place says.
+# Used as the start of a record that is larger than a block: it stays in the file, at the offset in `places`.
 IN_THE_FILE = -1
 
 
 @dataclass(frozen=True)
 class Run:
-    """Records with their keys, their lengths and their places (row, line, offset), as arrays.
+    """Records with their keys, lengths in bytes and original positions (row, line, offset).
 
-    Each begins in `data` at its number in `starts`, or is IN_THE_FILE. A run that comes from a block or a bucket is one
-    such record, or has none.
+    Each record begins in `data` at its number in `starts`, or is IN_THE_FILE. A run from a block or a bucket is a
+    single record IN_THE_FILE, or has none.
     """
 
     keys: Keys
@@ -43,24 +43,24 @@ class Run:
 
     @property
     def is_large(self) -> bool:
-        """Whether it is a single record, and that one is not in memory."""
+        """Whether the run is a single record that is not in memory."""
         return len(self) == 1 and int(self.starts[0]) == IN_THE_FILE
 
     def records(self, which: "Offsets | Mask") -> list[bytes]:
-        """The bytes of the records with these numbers, which must be in memory."""
+        """The bytes of these records, which must be in memory."""
         starts = self.starts[which]
         ends = starts + self.lengths[which]
         return list(map(self.data.__getitem__, map(slice, starts.tolist(), ends.tolist())))
 
     def taken(self, which: "Offsets | Mask") -> "Run":
-        """The records with these numbers, in this order, in bytes of their own; a large one as it is."""
+        """A run of these records, in this order, with a copy of their bytes; a large record stays in the file."""
         if self.is_large:
             return self
         lengths = self.lengths[which]
         return Run(self.keys[which], lengths, self.places[which], _starts(lengths), b"".join(self.records(which)))
 
     def part(self, low: int, high: int) -> "Run":
-        """The records from `low` to `high`; they must lie on end."""
+        """The records from number `low` to `high`; they must be adjacent in `data`."""
         if self.is_large:
             return self
         first = int(self.starts[low])
@@ -70,7 +70,7 @@ class Run:
 
     @classmethod
     def of_block(cls, fd: Readable, block: Block, dialect: Dialect, key: SortKey, row: int) -> tuple["Run", Mask]:
-        """The rows of a block, the first of which is number `row`, in the file's order; and which have a key."""
+        """The rows of a block in the file's order, the first with number `row`, and a mask of those with a key."""
         keys, known = key.keys(fd, block, dialect)
         if not block.data:
             place = np.array([[row, block.first_line, block.offset]], np.int64)
@@ -103,20 +103,19 @@ class Run:
 
 
 def _starts(lengths: Lengths) -> Offsets:
-    """Where records of these lengths begin that lie on end."""
+    """The starts of adjacent records of these lengths."""
     return np.cumsum(lengths, dtype=np.int64) - lengths
 
 
 @dataclass
 class Bucket:
-    """Records of a range of keys, run after run in a file; `alike`: all have the same key.
+    """The records of a range of keys, run after run in a file; `alike`: all have the same key.
 
-    `size` is in bytes, without those of large records. The file has no name, so it is gone with the process, however
-    that ends.
+    `size` is in bytes, without large records. The file has no name, so it disappears with the process in any case.
     """
 
     folder: Path
-    key: "np.dtype[Any]"  # the type of a key, and of a number of a place
+    key: "np.dtype[Any]"  # the type of a key; `place`: the type of a number in a position
     place: "np.dtype[Any]"
     alike: bool = False
     size: int = 0
@@ -124,9 +123,9 @@ class Bucket:
     _file: IO[bytes] | None = None
 
     def add(self, run: Run) -> None:
-        """Append records that lie on end."""
+        """Append a run; its records must be adjacent in `data`."""
         if not self._file:
-            # Without a buffer: there are hundreds of such files, and each run is written at once.
+            # Without a buffer: there are hundreds of these files, and each run is written in one call.
             self._file = tempfile.TemporaryFile(dir=self.folder, buffering=0)  # noqa: SIM115
         arrays = (run.keys, run.lengths, run.places.astype(self.place))
         head = RUN_HEAD.pack(len(run), len(run.data))
@@ -141,7 +140,7 @@ class Bucket:
         return int(self.key.itemsize + LENGTH.itemsize + NUMBERS * self.place.itemsize)
 
     def each_run(self) -> Iterator[Run]:
-        """Run after run, in the order in which they were added."""
+        """The runs, in the order in which they were added."""
         if not self._file:
             return
         at = 0
@@ -152,24 +151,24 @@ class Bucket:
             yield self._read(data, RUN_HEAD.size, rows, size)
 
     def whole(self) -> Run:
-        """All of it at once. There must be something in it."""
+        """All records as one run. The bucket must not be empty."""
         assert self._file
         data, at = read_exactly(self._file.fileno(), self.size, 0), 0
-        found = []
+        runs = []
         while at < len(data):
             rows, size = RUN_HEAD.unpack_from(data, at)
-            found.append(self._read(data, at + RUN_HEAD.size, rows, size))
+            runs.append(self._read(data, at + RUN_HEAD.size, rows, size))
             at += RUN_HEAD.size + rows * self._width + size
         return Run(
-            np.concatenate([run.keys for run in found]),
-            np.concatenate([run.lengths for run in found]),
-            np.concatenate([run.places for run in found]),
-            np.concatenate([run.starts for run in found]),
+            np.concatenate([run.keys for run in runs]),
+            np.concatenate([run.lengths for run in runs]),
+            np.concatenate([run.places for run in runs]),
+            np.concatenate([run.starts for run in runs]),
             data,
         )
 
     def _read(self, data: bytes, at: int, rows: int, size: int) -> Run:
-        """The run of `rows` records in `size` bytes that lies at `at`, with starts in all of `data`."""
+        """The run of `rows` records in `size` bytes at data[at:]; its starts are positions in `data`."""
         keys = np.frombuffer(data, self.key, rows, at)
         at += keys.nbytes
         lengths = np.frombuffer(data, LENGTH, rows, at)
@@ -180,7 +179,7 @@ class Bucket:
         return Run(keys, lengths, places, _starts(lengths) + at + places.nbytes, data)
 
     def close(self) -> None:
-        """Give its room on the disk back."""
+        """Release the bucket's disk space."""
         if self._file:
             self._file.close()
             self._file = None

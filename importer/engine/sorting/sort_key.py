@@ -1,8 +1,7 @@
-"""The keys that records are sorted by: bytes whose order is nearly that of the primary key on the server.
+"""Computes the keys that records are sorted by: bytes in nearly the order of the server's primary key.
 
-Nearly is enough: the order is for the server's sake, which then fills one page after the other; what is loaded does not
-depend on it. So letters of texts compare without case but otherwise by their bytes, whatever the collation, and only
-their first TEXT_BYTES count.
+Nearly is enough: the order only helps the server to fill one page after the other, and the loaded rows do not depend on
+it. So texts are compared by their first TEXT_BYTES bytes only, without case, for every collation.
 """
 
 from collections.abc import Sequence
@@ -36,26 +35,26 @@ class Unsortable(Problem):
     """Records cannot be put in the order of the primary key; `what` says why."""
 
 
-# Where the cells of a column begin and end, and their keys (records x bytes) with whether each has one.
+# Cells: the begins and ends of a column's cells. Encoded: their keys (records x bytes), and a mask of those with a key.
 Cells = tuple[Offsets, Offsets]
 Encoded = tuple[ByteArray, Mask]
 
 
 @dataclass(frozen=True)
 class KeyPart:
-    """A column of the key: the field (from 0) that goes into it, and how it orders: one of the kinds below."""
+    """A column of the key: its field in the file (from 0), and the kind of its order."""
 
     field: int
     kind: str  # integer, unsigned, decimal, letters, text
 
     def width(self) -> int:
-        """How many bytes of key it makes."""
+        """The size of this part of a key in bytes."""
         return {"integer": 8, "unsigned": 8, "decimal": 16}.get(self.kind, TEXT_BYTES)
 
 
 @dataclass(frozen=True)
 class SortKey:
-    """What records of `fields` fields are sorted by; `columns` are the names for people."""
+    """The sort key for records of `fields` fields; `columns` are the key's columns, for people."""
 
     columns: tuple[str, ...]
     parts: tuple[KeyPart, ...]
@@ -63,13 +62,16 @@ class SortKey:
 
     @property
     def dtype(self) -> "np.dtype[Any]":
-        """Of one key as numpy has it: a number if it is one, else so many bytes."""
+        """The numpy type of a key: a number for a key of eight bytes, else bytes."""
         width = sum(part.width() for part in self.parts)
         return np.dtype(np.uint64) if width == 8 else np.dtype(f"S{width}")
 
     @classmethod
     def of(cls, table: Table, mapping: Sequence[ColumnMapping]) -> "SortKey":
-        """By the table's primary key. Raises Unsortable if it has none, or the file does not have its first column."""
+        """The sort key for the table's primary key.
+
+        Raises Unsortable if the table has no primary key, or its first column is not in the file unchanged.
+        """
         primary = next((key for key in table.keys if key.name == "PRIMARY"), None)
         if not primary:
             raise Unsortable(f"{table.name} has no primary key.")
@@ -86,9 +88,9 @@ class SortKey:
         return cls(tuple(names), tuple(parts), len(mapping))
 
     def keys(self, fd: Readable, block: Block, dialect: Dialect) -> tuple[Keys, Mask]:
-        """The key of each record of the block, blank lines among them, and whether it has one, as arrays.
+        """The key of each record of the block, blank lines included, and a mask of the records with a key.
 
-        One with another number of fields or with something else than a number where one belongs has none.
+        A record with another number of fields, or without a number in a numeric column, has no key.
         """
         records = block.ends.count(0, block.size)
         keys, known = np.zeros(records, self.dtype), np.zeros(records, bool)
@@ -103,18 +105,18 @@ class SortKey:
         return keys, known
 
     def _keys(self, view: ByteArray, cells: list[Cells]) -> tuple[Keys, Mask]:
-        made = [_ENCODE[part.kind](view, *cell) for part, cell in zip(self.parts, cells, strict=True)]
-        whole = np.ascontiguousarray(np.hstack([key for key, _ in made]))
-        known = np.logical_and.reduce([known for _, known in made])
+        encoded = [_ENCODE[part.kind](view, *cell) for part, cell in zip(self.parts, cells, strict=True)]
+        whole = np.ascontiguousarray(np.hstack([key for key, _ in encoded]))
+        known = np.logical_and.reduce([known for _, known in encoded])
         if self.dtype == np.uint64:
             return whole.view(">u8").ravel().astype(np.uint64), known
         return whole.view(self.dtype).ravel(), known
 
     def _one_by_one(self, fd: Readable, block: Block, dialect: Dialect) -> tuple[ByteArray, list[Cells], Offsets]:
-        """The same cells of a block that cannot be laid out, in bytes of their own."""
+        """The key's cells in a block that cannot be laid out: bytes, begins and ends, and the records' numbers."""
         data = block.data or read_exactly(fd, block.size, block.offset)
         ends = block.ends.as_array().tolist()
-        found: list[list[bytes]] = []
+        rows: list[list[bytes]] = []
         numbers: list[int] = []
         for number, (low, high) in enumerate(zip([0, *ends[:-1]], ends, strict=True)):
             if block.data:
@@ -123,17 +125,17 @@ class SortKey:
             else:  # one large record
                 values, count = shown_values(data, dialect, self.fields, 2 * TEXT_BYTES)
             if count == self.fields:
-                found.append([values[part.field][: 2 * TEXT_BYTES] for part in self.parts])
+                rows.append([values[part.field][: 2 * TEXT_BYTES] for part in self.parts])
                 numbers.append(number)
-        lengths = np.array([[len(value) for value in row] for row in found], np.int64).reshape(-1, len(self.parts))
-        page = Page.of(b"".join(value for row in found for value in row))
+        lengths = np.array([[len(value) for value in row] for row in rows], np.int64).reshape(-1, len(self.parts))
+        page = Page.of(b"".join(value for row in rows for value in row))
         stops = PADDING + np.cumsum(lengths.ravel()).reshape(lengths.shape)
         starts = stops - lengths
         return page.view, [(starts[:, at], stops[:, at]) for at in range(len(self.parts))], np.array(numbers, np.int64)
 
 
 def _part(column: Column, mapping: Sequence[ColumnMapping]) -> KeyPart | None:
-    """The part of the key that a column makes; None where its values are not as they stand in the file."""
+    """The part of the key for a column; None if its values are not in the file unchanged."""
     kind = _kind(column)
     for number, each in enumerate(mapping):
         if each.column.lower() == column.name.lower():
@@ -147,23 +149,23 @@ def _kind(column: Column) -> str:
 
 
 def _text(view: ByteArray, starts: Offsets, ends: Offsets) -> Encoded:
-    """The first bytes of each cell, filled up with zeros."""
+    """The first TEXT_BYTES bytes of each cell, padded with zeros."""
     at = starts[:, None] + np.arange(TEXT_BYTES)
     inside = at < ends[:, None]
     return np.where(inside, view[np.minimum(at, len(view) - 1)], 0).astype(np.uint8), np.ones(len(starts), bool)
 
 
 def _letters(view: ByteArray, starts: Offsets, ends: Offsets) -> Encoded:
-    """The same with small letters as capital ones, as most collations have it."""
+    """As _text(), with letters in upper case: most collations ignore case."""
     key, known = _text(view, starts, ends)
     key[(key >= ord("a")) & (key <= ord("z"))] -= 32
     return key, known
 
 
 def _magnitude(view: ByteArray, starts: Offsets, ends: Offsets) -> tuple[Words, Mask, Mask]:
-    """The number that each cell writes in digits, without its sign; whether it has a minus; whether it has digits only.
+    """Each cell's number without its sign, a mask of those with a minus, and a mask of those with digits only.
 
-    Spaces count as zeros: those before the digits change nothing. So does nothing at all.
+    Spaces count as zeros: before the digits they do not change the number. An empty cell is zero.
     """
     while (blank := (view[starts] == ord(" ")) & (starts < ends)).any():
         starts = starts + blank
@@ -198,7 +200,7 @@ def _integer(view: ByteArray, starts: Offsets, ends: Offsets) -> Encoded:
 
 
 def _decimal(view: ByteArray, starts: Offsets, ends: Offsets) -> Encoded:
-    """The whole part as a number, then the first digits after the point; negative ones the other way round."""
+    """The whole part as a number, then the first eight digits after the point; all bits inverted if negative."""
     at = starts[:, None] + np.arange(TEXT_BYTES)
     point = (view[np.minimum(at, len(view) - 1)] == ord(".")) & (at < ends[:, None])
     stops = np.where(point.any(axis=1), starts + point.argmax(axis=1), ends)
