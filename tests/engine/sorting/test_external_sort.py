@@ -1,4 +1,4 @@
-"""Records in the order of a key: every one of them, unchanged, and where it stood in the file."""
+"""Sorted copies: all records, unchanged, in the order of their keys, with their original positions."""
 
 import io
 import itertools
@@ -84,7 +84,7 @@ class TestSort:
         ended=st.booleans(),
         block=st.sampled_from([BLOCK_BYTES, 24]),
     )
-    def test_any_file_in_any_cut(self, folder, rows, line_end, ended, block):
+    def test_any_file_is_sorted_in_buckets_of_any_size(self, folder, rows, line_end, ended, block):
         dialect = replace(HEADERLESS, line_end=line_end)
         end = "\n" if line_end == ANY_LINE_END else line_end
         text = end.join(f"{number},{written(cell, dialect)}" for number, cell in rows) + (end if rows and ended else "")
@@ -147,7 +147,7 @@ class TestSort:
         assert copy == b"1,b\n" + large + b"3,a\n"
         assert [line for _, line, _ in places] == [300_003, 2, 1]
 
-    def test_nothing(self, folder):
+    def test_a_file_without_records_gives_an_empty_copy(self, folder):
         assert sorted_copy(folder, b"a,b\n", key_of("int", "int"), start=4) == (b"a,b\n", [])
 
     def test_bytes_that_are_not_in_the_encoding_move_like_others(self, folder):
@@ -180,14 +180,14 @@ class TestKeys:
             ("varbinary(20)", ["B", "a", "b"]),
         ],
     )
-    def test_order(self, folder, type_, ascending):
+    def test_keys_have_the_order_of_their_column_type(self, folder, type_, ascending):
         data = "".join(f"{value},{at}\n" for at, value in enumerate(ascending)).encode()
         shuffled = b"".join(sorted(data.splitlines(keepends=True), key=hash_of))
         assert sorted_copy(folder, shuffled, key_of(type_, "int"))[0] == data
 
     @examples(150)
     @given(st.lists(st.decimals(-9999, 9999, places=4), unique=True))
-    def test_decimals(self, folder, numbers):
+    def test_decimals_are_sorted_by_value(self, folder, numbers):
         data = "".join(f"{number:f}\n" for number in numbers).encode()
         copy, _ = sorted_copy(folder, data, key_of("decimal(8,4)"))
         assert [Decimal(row.decode()) for row in copy.splitlines()] == sorted(numbers)
@@ -212,7 +212,7 @@ class TestKeys:
         with pytest.raises(Unsortable):
             SortKey.of(table, [ColumnMapping("a", transforms=("trim",))])
 
-    def test_json(self):
+    def test_a_sort_key_survives_json(self):
         key = key_of("int", "varchar(9)", key="ab")
         assert from_json(SortKey, to_json(key)) == key
 
@@ -226,13 +226,13 @@ class TestKeyOrder:
             order = key_order(fd, HEADERLESS, key_of("int", "text"), 0, len(data))
         return order.description
 
-    def test_in_order_nearly_and_not(self, folder):
+    def test_a_sample_tells_whether_keys_are_in_order(self, folder):
         count = 20_000
         assert self.look(folder, range(count)) == "in order"
         assert self.look(folder, [n ^ 5 for n in range(count)]) == "nearly in order"
         assert self.look(folder, [n * 7919 % count for n in range(count)]) == "not in order"
 
-    def test_too_little_to_tell(self, folder):
+    def test_too_few_rows_have_no_key_order(self, folder):
         path = folder / "few"
         path.write_bytes(b"1,a\n")
         with open_source(path) as fd:

@@ -1,4 +1,4 @@
-"""Packed files: what comes out is what went in, in constant memory, and nothing that is not whole gets through."""
+"""Packed files: unpacked completely, in constant memory; files that are cut or damaged are refused."""
 
 import gzip
 import itertools
@@ -54,7 +54,7 @@ def refusal(fd: int, limits: DecompressionLimits | None = None) -> SourceProblem
 
 class TestWhatComesOut:
     @pytest.mark.parametrize("name", PACKED)
-    def test_is_what_went_in(self, opened, name):
+    def test_unpacked_bytes_are_what_was_packed(self, opened, name):
         packed = PACKED[name](TEXT)
         assert detect_packing(packed) == name
         found = list(pieces(opened(packed)))
@@ -102,11 +102,11 @@ class TestBroken:
         packed = pack(TEXT)[:-cut]
         assert f"ends at byte {len(packed):,}, in the middle" in refusal(opened(packed)).what
 
-    def test_a_cut_in_the_second_member(self, opened):
+    def test_a_file_cut_in_its_second_member_names_the_byte(self, opened):
         packed = gzip.compress(TEXT) + gzip.compress(b"x")[:5]
         assert f"ends at byte {len(packed):,}" in refusal(opened(packed)).what
 
-    def test_a_cut_archive(self, opened):
+    def test_a_cut_archive_is_refused(self, opened):
         assert "is cut" in refusal(opened(zipped(("a.csv", TEXT))[:-30])).what
 
     @pytest.mark.parametrize("name", PACKED)
@@ -116,33 +116,33 @@ class TestBroken:
         problem = refusal(opened(bytes(packed)))
         assert "damaged at about byte" in problem.what
 
-    def test_a_wrong_checksum(self, opened):
+    def test_a_wrong_checksum_is_refused(self, opened):
         packed = bytearray(gzip.compress(TEXT))
         packed[-8] ^= 1
         assert "damaged" in refusal(opened(bytes(packed))).what
 
     @pytest.mark.parametrize("pack", [gzip.compress, zstd.compress])
     @pytest.mark.parametrize("garbage", [b"x", b"a,b\n1,2\n"])
-    def test_something_else_after_it(self, opened, pack, garbage):
+    def test_other_data_after_the_compressed_data_is_refused(self, opened, pack, garbage):
         packed = pack(TEXT)
         assert f"from byte {len(packed):,} on" in refusal(opened(packed + garbage)).what
 
 
 class TestArchives:
-    def test_two_files(self, opened):
+    def test_an_archive_of_two_files_is_refused(self, opened):
         assert "holds 2 files: a.csv, b.csv" in refusal(opened(zipped(("a.csv", b"x"), ("b.csv", b"y")))).what
 
-    def test_no_file(self, opened):
+    def test_an_archive_without_a_file_is_refused(self, opened):
         assert "holds no file" in refusal(opened(zipped())).what
         assert "holds no file" in refusal(opened(zipped(("folder/", b"")))).what
 
-    def test_an_encrypted_file(self, opened):
+    def test_an_encrypted_file_in_an_archive_is_refused(self, opened):
         archive = bytearray(zipped(("a.csv", b"x,y\n")))
         for header, flags in ((b"PK\x03\x04", 6), (b"PK\x01\x02", 8)):
             archive[archive.index(header) + flags] |= 1
         assert "a.csv in the ZIP archive is encrypted" in refusal(opened(bytes(archive))).what
 
-    def test_a_rare_method(self, opened):
+    def test_an_archive_packed_by_a_rare_method_is_refused(self, opened):
         archive = zipped(("a.csv", TEXT), method=zipfile.ZIP_LZMA)
         assert "rare method, number 14" in refusal(opened(archive)).what
 
@@ -183,12 +183,12 @@ class TestLimits:
         assert len(content) > 200 * len(gzip.compress(content))
         assert whole(opened(gzip.compress(content))) == content
 
-    def test_the_largest_size(self, opened):
+    def test_more_than_the_largest_unpacked_size_is_refused(self, opened):
         problem = refusal(opened(gzip.compress(TEXT)), DecompressionLimits(largest=len(TEXT) - 1))
         assert "UNPACKED_MAX_BYTES" in problem.advice
         assert whole(opened(gzip.compress(TEXT)), DecompressionLimits(largest=len(TEXT))) == TEXT
 
-    def test_a_frame_that_wants_much_memory(self, opened):
+    def test_a_frame_that_needs_much_memory_is_refused(self, opened):
         window = (28 - 10) << 3  # 256 MiB: RFC 8878, 3.1.1.1.2
         frame = b"\x28\xb5\x2f\xfd\x00%c\x09\x00\x00x" % window
         assert "more than 128 MiB of memory" in refusal(opened(frame)).what

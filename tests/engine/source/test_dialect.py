@@ -1,4 +1,4 @@
-"""A dialect holds only what LOAD DATA can be told, and says it in LOAD DATA's words."""
+"""Dialects: the marks that LOAD DATA supports, and its clauses for them."""
 
 import pytest
 
@@ -31,7 +31,7 @@ class TestWhatIsAllowed:
             {"blank_lines": "drop"},
         ],
     )
-    def test_what_the_server_cannot_be_told_is_refused_by_name(self, values):
+    def test_a_mark_that_the_server_does_not_support_is_refused_by_name(self, values):
         [name] = values
         with pytest.raises(SourceProblem, match=f"The {name.replace('_', ' ')} ") as caught:
             Dialect(**values)
@@ -60,7 +60,7 @@ class TestClauses:
             "FIELDS TERMINATED BY <\t> ESCAPED BY <\\> LINES TERMINATED BY <\n>"
         )
 
-    def test_json_and_back(self):
+    def test_a_dialect_survives_json(self):
         assert Dialect(**to_json(MYSQL_TSV)) == MYSQL_TSV
 
 
@@ -77,7 +77,7 @@ class TestWriting:
 
 
 class TestWhatTheServerIsTold:
-    def test_what_it_can_read_goes_as_it_is(self):
+    def test_a_dialect_that_the_server_reads_is_sent_unchanged(self):
         for dialect in (*PRESETS.values(), Dialect(delimiter="||"), Dialect(line_end="\r", trailing_delimiter=True)):
             assert dialect.sent is dialect
 
@@ -90,7 +90,7 @@ class TestWhatTheServerIsTold:
             (Dialect(delimiter="||", trailing_delimiter=True), "two ways"),
         ],
     )
-    def test_what_it_cannot_is_rewritten_for_a_reason(self, dialect, why):
+    def test_a_dialect_that_the_server_cannot_read_is_rewritten_for_a_reason(self, dialect, why):
         [reason] = dialect.rewriting
         assert why in reason
         assert not dialect.sent.rewriting

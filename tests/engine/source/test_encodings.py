@@ -45,17 +45,17 @@ class TestNames:
             (" cp1252 ", "cp1252"),
         ],
     )
-    def test_however_it_is_spelled(self, name, means):
+    def test_every_spelling_of_an_encoding_has_one_name(self, name, means):
         assert encodings.canonical_name(name) == means
         assert Dialect(encoding=name).encoding == means
 
     @pytest.mark.parametrize("name", ["", "nonsense", "base64", "rot13", "zip", "a\0b", "../x", "x" * 5000, "é"])
-    def test_what_is_no_text_encoding(self, name):
+    def test_a_name_of_no_text_encoding_is_refused(self, name):
         with pytest.raises(SourceProblem, match="is not the name of a text encoding"):
             Dialect(encoding=name)
 
     @pytest.mark.parametrize("name", ["idna", "punycode", "unicode_escape", "raw_unicode_escape", "undefined"])
-    def test_what_no_file_is_in(self, name):
+    def test_an_encoding_that_no_file_has_is_refused(self, name):
         with pytest.raises(SourceProblem, match="is no encoding of files"):
             encodings.canonical_name(name)
 
@@ -77,7 +77,7 @@ class TestKinds:
             ("utf-8", EncodingKind.UTF8),
         ],
     )
-    def test_by_what_ascii_bytes_mean(self, name, kind):
+    def test_the_kind_depends_on_what_ascii_bytes_mean(self, name, kind):
         assert encodings.kind(encodings.canonical_name(name)) is kind
 
     @given(

@@ -52,7 +52,7 @@ def test_all_records_are_in_one_chunk_each_and_every_border_is_a_place_to_go_on_
 
 
 @pytest.mark.parametrize("chunk_rows", [1, 7, 1000])
-def test_chunks_of_so_many_rows_over_blocks(chunk_rows: int):
+def test_chunks_have_the_wanted_rows_across_blocks(chunk_rows: int):
     data = b"".join(b"%d\tx\n" % number for number in range(5000))
     found = scanned(data, ChunkSizes(LARGEST, chunk_rows), TSV, block_bytes=1000)
     assert {each.rows for each in found[:-1]} <= {chunk_rows}
@@ -65,7 +65,7 @@ def test_each_of_the_first_chunks_may_be_twice_as_large_as_the_one_before():
 
 
 @pytest.mark.parametrize(("usual", "least"), [(2880, 90), (28_800, 900)])
-def test_what_is_left_makes_so_many_chunks_down_to_the_first_ones_size_or_a_part_of_the_usual(usual: int, least: int):
+def test_the_last_chunks_shrink_to_the_first_ones_size_or_a_part_of_the_usual(usual: int, least: int):
     found = scanned(b"12,ab678\n" * 10_000, ChunkSizes(usual, first_bytes=90, last_chunks=4))
     assert [each.length for each in found[:4]] == [90, 180, 360, 720]
     left = 90_000
@@ -78,7 +78,7 @@ def test_what_is_left_makes_so_many_chunks_down_to_the_first_ones_size_or_a_part
 @pytest.mark.parametrize("usual", [60, 90, 900, 9000, LARGEST])
 @pytest.mark.parametrize("last_chunks", [0, 2, 4, 16])
 @pytest.mark.parametrize("records", [0, 1, 5, 99, 1000, 10_000])
-def test_there_are_as_many_as_are_counted_beforehand(usual: int, last_chunks: int, records: int):
+def test_there_are_as_many_chunks_as_counted_beforehand(usual: int, last_chunks: int, records: int):
     sizes = ChunkSizes(usual, first_bytes=90, last_chunks=last_chunks)
     found = len(scanned(b"1\n" * records, sizes))
     # Each ends with a whole record, so that they are a little smaller than they may be.

@@ -199,7 +199,7 @@ class TestBlankLines:
         [chunk] = scanned(b"a,b" + end * 5, dialect)
         assert (chunk.rows, chunk.length) == (1, 3 + len(end))
 
-    def test_so_many_of_them_that_they_fill_blocks(self):
+    def test_blank_lines_at_the_end_may_fill_blocks(self):
         [chunk] = scanned(b"a,b\n" + b"\n" * 700_000)
         assert (chunk.rows, chunk.length) == (1, 4)
 
@@ -343,7 +343,7 @@ class TestMemory:
         ],
         ids=["quoted", "plain", "nothing but quotes", "stray quotes"],
     )
-    def test_it_does_not_grow_with_the_file(self, tmp_path, piece, rows, quote):
+    def test_memory_does_not_grow_with_the_file(self, tmp_path, piece, rows, quote):
         path = tmp_path / "large.csv"
         with path.open("wb") as file:
             for _ in range(60):
@@ -353,7 +353,7 @@ class TestMemory:
         assert counted == rows
         assert grown < 20 * 1024, f"{grown} KB"
 
-    def test_one_record_of_fifty_megabytes_takes_no_more(self, tmp_path):
+    def test_one_record_of_fifty_megabytes_takes_no_more_memory(self, tmp_path):
         path = tmp_path / "record.csv"
         with path.open("wb") as file:
             file.write(b'a,"')
@@ -367,7 +367,7 @@ class TestMemory:
 
 
 class TestDialects:
-    def test_tabs(self):
+    def test_a_tab_separates_fields_outside_quotes(self):
         assert [chunk.rows for chunk in scanned(b'a\t"b\tc\n"\nd\te\n', TSV)] == [2]
 
     def test_without_a_quote_all_quotes_are_data(self):

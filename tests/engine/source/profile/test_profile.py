@@ -1,4 +1,4 @@
-"""What a file is, and how it fits a table: told by its first part, never guessed silently."""
+"""Profiles of files by their first part: nothing is guessed without a note."""
 
 import codecs
 import csv
@@ -171,8 +171,8 @@ class TestNotACsvFile:
         assert refusal(source('id,name\n1,a\n2,"b\n3,c\n')).where == "data.csv, line 3"
 
     def test_mixed_line_ends_read_as_one_of_them(self, source):
-        asked = replace(RFC4180, line_end="\n")
-        assert refusal(source("id,name\n1,a\n2,b\r\n3,c\n"), asked).where == "data.csv, line 3"
+        dialect = replace(RFC4180, line_end="\n")
+        assert refusal(source("id,name\n1,a\n2,b\r\n3,c\n"), dialect).where == "data.csv, line 3"
 
     def test_a_dialect_that_does_not_fit(self, source):
         assert "CR LF" in refusal(source("id,name\r\n1,a\r\n"), RFC4180).what
@@ -207,14 +207,14 @@ ROWS = (("1", "Zoë €"), ("2", "Jürgen 🙂"))
 
 
 class TestEncoding:
-    @pytest.mark.parametrize("asked", [{}, {"encoding": "cp1252"}])
+    @pytest.mark.parametrize("known", [{}, {"encoding": "cp1252"}])
     @pytest.mark.parametrize("encoding", MARKS)
-    def test_a_byte_order_mark_decides(self, source, encoding, asked):
-        profile = profile_file(source(MARKS[encoding] + TEXT.encode(encoding)), **asked)
+    def test_a_byte_order_mark_decides(self, source, encoding, known):
+        profile = profile_file(source(MARKS[encoding] + TEXT.encode(encoding)), **known)
         assert profile.dialect.encoding == encoding
         assert (profile.header, profile.rows) == (("id", "name"), ROWS)
         assert f"byte order mark of {encoding}" in profile.notes[0]
-        assert ("not read as cp1252" in profile.notes[0]) == bool(asked)
+        assert ("not read as cp1252" in profile.notes[0]) == bool(known)
         assert profile.doubt is None
 
     @pytest.mark.parametrize("encoding", [each for each in MARKS if each != "utf-8"])

@@ -1,4 +1,4 @@
-"""What a sample says about line ends, lines before the table, trailing delimiters, and how sure that is."""
+"""Sniffing of line ends, lines before the table and trailing delimiters, and notes on the certainty."""
 
 import pytest
 
@@ -14,17 +14,17 @@ def sniffed(text: str):
 
 class TestLineEnds:
     @pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
-    def test_one_kind(self, end):
+    def test_one_kind_of_line_end_is_detected(self, end):
         assert sniffed(("id,name,day\n" + TABLE).replace("\n", end))[0].line_end == end
 
     @pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
     @pytest.mark.parametrize("inside", ["\n", "\r\n", "\r", "\n\r"])
-    def test_others_inside_quotes_do_not_count(self, end, inside):
+    def test_other_line_ends_inside_quotes_do_not_count(self, end, inside):
         text = 'id,name\n1,"a|b"\n2,"c|d"\n'.replace("\n", end).replace("|", inside)
         assert sniffed(text)[0].line_end == end
 
     @pytest.mark.parametrize("ends", [("\n", "\r\n"), ("\r", "\n"), ("\r\n", "\r"), ("\r", "\n", "\r\n")])
-    def test_several_kinds(self, ends):
+    def test_several_kinds_of_line_ends_mean_any(self, ends):
         lines = TABLE.splitlines()
         text = "".join(line + ends[number % len(ends)] for number, line in enumerate(lines))
         dialect, notes = sniffed("id,name,day\n" + text)
@@ -43,14 +43,14 @@ class TestLinesBeforeTheTable:
     @pytest.mark.parametrize(
         "before", ["Report of May\n", "Report of May\nmade by us, in 2024\n"[:14], "Report\n\nall branches\n\n"]
     )
-    def test_are_skipped(self, before):
+    def test_lines_before_the_table_are_skipped(self, before):
         dialect, notes = sniffed(before + "id,name,day\n" + TABLE)
         assert dialect.skip_rows == before.count("\n")
         assert dialect.header
         assert any("no part of the table" in note for note in notes)
 
     @pytest.mark.parametrize("text", ["id,name,day\n" + TABLE, "id,name\n" + TABLE, TABLE, "a\nb\nc\n", "one line\n"])
-    def test_a_header_or_data_is_none(self, text):
+    def test_a_header_or_data_is_not_skipped(self, text):
         assert sniffed(text)[0].skip_rows == 0
 
     def test_bad_rows_at_the_top_are_not_skipped_where_others_are_bad_below(self):
@@ -66,7 +66,7 @@ class TestEscapes:
         assert (dialect.delimiter, dialect.quote, dialect.escape) == (delimiter, '"', "\\")
         assert any("A backslash escapes" in note for note in notes)
 
-    def test_some_in_the_middle_of_the_sample(self):
+    def test_escapes_in_the_middle_of_the_sample_are_detected(self):
         dialect, _ = sniffed('"1","a",\\N\n' * 50 + '"2","say \\"no\\"","x"\n' + '"1","a","b"\n' * 50)
         assert dialect.escape
 
@@ -85,7 +85,7 @@ class TestEscapes:
 
 class TestTrailingDelimiter:
     @pytest.mark.parametrize("header", ["id;name;\n", "id;name\n", ""])
-    def test_is_told(self, header):
+    def test_a_trailing_delimiter_is_detected(self, header):
         dialect, notes = sniffed(header + "".join(f"{n};x;\n" for n in range(20)))
         assert dialect.trailing_delimiter
         assert "Each record ends in one more delimiter, which is not taken for a field." in notes
@@ -103,7 +103,7 @@ class TestHowSure:
         notes = sniffed("id,name,day\n" + TABLE.replace("name 7,", "name, 7,", 1).replace("name 9,", "name, 9,", 1))[1]
         assert "Delimiter: comma; 998 of 1,000 sample records have 3 fields." in notes
 
-    def test_all_of_them(self):
+    def test_records_that_all_fit_are_counted(self):
         assert "Delimiter: semicolon; all 3 sample records have 2 fields." in sniffed("a;b\n1;2\n3;4\n")[1]
 
     def test_a_space_before_a_quote_is_worth_a_word(self):

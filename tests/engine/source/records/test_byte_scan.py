@@ -1,4 +1,4 @@
-"""What a survey tells of a block's bytes is what a slow look at them tells, with the compiled library and without."""
+"""A scan of a block's bytes finds what a slow search finds, with the compiled library and without."""
 
 import re
 from collections.abc import Callable
@@ -24,14 +24,14 @@ def seen(data: bytes) -> ByteScan:
 @WAYS
 @given(st.lists(st.sampled_from(PARTS)), st.binary(max_size=4))
 @example([b"a" * 17, b"\n"] * 5000, b"")
-def test_it_tells_what_occurs(look: Callable[[bytes, int], ByteScan], parts: list[bytes], behind: bytes):
+def test_a_scan_finds_what_occurs(look: Callable[[bytes, int], ByteScan], parts: list[bytes], behind: bytes):
     data = b"".join(parts)
     assert look(data + behind, len(data)) == seen(data)
 
 
 @WAYS
 @pytest.mark.parametrize("what", [b"\n", b"\r\n", b"\n\n", b"\n\r\n", b"\r\r", b"NULL", b"\xff", b"NULK", b"xULL"])
-def test_it_sees_each_wherever_it_stands(look: Callable[[bytes, int], ByteScan], what: bytes):
+def test_a_scan_finds_each_byte_at_every_position(look: Callable[[bytes, int], ByteScan], what: bytes):
     for size in (LONG, 64):
         for before in (0, 1, 14, 15, 16, 17, 30, 31, 32, 33, size - 1, size):
             data = b"x" * before + what + b"x" * (size - before)

@@ -1,4 +1,4 @@
-"""The scan says in which chunks a field may be the word NULL, which a server takes for SQL's."""
+"""The scan marks chunks in which a field may be the word NULL, which a server reads as SQL's NULL."""
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -42,6 +42,6 @@ def test_what_a_server_takes_for_null_is_found(document, block_bytes):
     words = any(None in sent_values(record, dialect) for record in within)
     found = any(chunk.null_word for chunk in chunks)
     assert found or not words
-    # Within quotes, and beside a part of a line end or a delimiter, it may only look like one.
+    # Within quotes, and next to a part of a line end or a delimiter, the word may not be a field.
     certain = len(dialect.delimiter) == 1 and not {*b"\r" + dialect.quote.encode()} & {*data}
     assert words or not found or not certain

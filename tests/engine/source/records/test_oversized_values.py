@@ -26,7 +26,7 @@ RECORDS = st.lists(
 @examples(600)
 @given(dialect=st.sampled_from(DIALECTS), parts=RECORDS, ended=st.booleans())
 @example(DIALECTS[0], [b'"', b'""', b'""', b"ab", b'"'], True)
-def test_the_same_values_in_pieces(dialect, parts, ended):
+def test_large_values_in_pieces_are_those_read_at_once(dialect, parts, ended):
     record = b"".join(parts) + (dialect.line_end.encode() if ended and dialect.line_end != "any" else b"")
     found = [None if each is None else each.whole() for each in oversized_values.large_values(record, dialect)]
     assert found == values(record, dialect)
@@ -67,7 +67,7 @@ TYPES = (
         "[1, 2, 3]",
     ],
 )
-def test_judged_as_at_once(type_, value):
+def test_large_values_are_judged_as_those_read_at_once(type_, value):
     judge = CellRule.of(FieldCheck("a", type_), mariadb=False, encoding="utf-8")
     raw = value.encode()
     for record in (raw, b'"' + raw + b'"'):

@@ -1,4 +1,4 @@
-"""native/src/quoted_boundaries.c finds the ends that the server finds, or says that it cannot tell."""
+"""native/src/quoted_boundaries.c finds the ends that the server finds, or reports that it is not certain."""
 
 import re
 
@@ -87,7 +87,7 @@ def written(rows: list[list[str]], dialect: Dialect, *, quoted: bool) -> str:
     quoted=st.booleans(),
     before=st.integers(0, 70),
 )
-def test_what_programs_write_is_told_wherever_it_lies(dialect, rows, quoted, before):
+def test_ends_in_what_programs_write_are_found_at_every_position(dialect, rows, quoted, before):
     data = ("x" * before + dialect.line_end + written(rows, dialect, quoted=quoted)).encode()
     ends, whole, regular = find_regular_ends(data, dialect)
     assert whole
@@ -137,7 +137,7 @@ def test_quotes_within_fields_without_any_are_data(document):
     place=st.integers(0, 300),
     before=st.integers(0, 70),
 )
-def test_what_is_odd_is_not_told_or_told_right(dialect, rows, noise, place, before):
+def test_odd_bytes_give_no_ends_or_the_right_ones(dialect, rows, noise, place, before):
     text = "x" * before + dialect.line_end + written(rows, dialect, quoted=True)
     data = (text[:place] + noise + text[place:]).encode()
     found = find_regular_ends(data, dialect)
@@ -150,5 +150,5 @@ def test_what_is_odd_is_not_told_or_told_right(dialect, rows, noise, place, befo
 
 
 @pytest.mark.parametrize("dialect", [Dialect(line_end="any"), Dialect(line_end="\r"), Dialect(delimiter="東" * 6)])
-def test_other_dialects_are_left_to_others(dialect: Dialect):
+def test_other_dialects_are_not_supported(dialect: Dialect):
     assert not is_supported(dialect)

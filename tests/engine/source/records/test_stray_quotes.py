@@ -1,4 +1,4 @@
-"""Quotes that do not belong: what they cost, where they are named, and the long texts that are no such thing."""
+"""Stray and unclosed quotes: the records they cost, the lines reported, and long texts that have none."""
 
 from dataclasses import replace
 
@@ -91,7 +91,7 @@ class TestStrayQuotes:
 class TestUnclosedQuotes:
     @pytest.mark.parametrize("after", [b"", b'7,"quoted",x\n', b'"7","quoted","x"\n' * 50, b'7,"a ""b""",x\n'])
     @pytest.mark.parametrize("lines", [1, 100, 200_000])
-    def test_one_costs_its_own_line(self, after, lines):
+    def test_an_unclosed_quote_costs_its_own_line(self, after, lines):
         body = b"".join(ROWS.splitlines(keepends=True)[:lines])
         data = b'0,"sound",x\n0,"not closed,x\n' + body + after
         assert bad_records(data) == [(2, "unclosed quote", b'0,"not closed,x\n')]
@@ -104,11 +104,11 @@ class TestUnclosedQuotes:
         assert problem.what.startswith("The quote that opens field 2 on line 1 is not closed")
         assert '"not closed,x' in problem.what
 
-    def test_in_the_first_field(self):
+    def test_an_unclosed_quote_in_the_first_field_costs_its_line(self):
         data = b'"1,a,b\n' + ROWS + b'"2","c","d"\n'
         assert bad_records(data) == [(1, "unclosed quote", b'"1,a,b\n')]
 
-    def test_one_in_every_row(self):
+    def test_an_unclosed_quote_in_every_row_costs_every_row(self):
         data = b'1,"not closed,x\n' * 5000
         assert len(bad_records(data)) == rows(data) == 5000
 
@@ -139,7 +139,7 @@ class TestLongTexts:
         ],
         ids=["ten megabytes", "a whole file", "a whole file with quotes", "quotes only"],
     )
-    def test_they_are_one_value(self, text):
+    def test_long_texts_in_quotes_are_one_value(self, text):
         data = b'1,"' + text + b'",x\n2,y,z\n'
         assert bad_records(data) == []
         assert rows(data) == 2
