@@ -84,7 +84,7 @@ class TestKinds:
         st.sampled_from([each for each in KNOWN if encodings.kind(each) is EncodingKind.SINGLE]), st.binary(max_size=40)
     )
     def test_ascii_bytes_stay_where_they_are(self, encoding, data):
-        """What makes it sound to find records in the bytes themselves: so many of each mark, in the same order."""
+        """So records can be found in the bytes themselves: as many of each mark, in the same order."""
         try:
             text = encodings.to_utf8(data, encoding)
         except UnicodeDecodeError:

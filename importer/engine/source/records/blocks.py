@@ -314,9 +314,9 @@ def _single(fd: Readable, dialect: Dialect, offset: int, line: int, length: int,
 def _flaw_in_piece(error: UnicodeDecodeError, piece: bytes, at: int, line: int, dialect: Dialect) -> MalformedRecord:
     """The flaw for a decoding error in `piece`, which begins at `at` in the file, on `line`."""
     # The error's bytes begin with those that the decoder kept from the piece before. They contain no line end.
-    kept = len(error.object) - len(piece)
+    carried = len(error.object) - len(piece)
     line += line_ends(error.object, dialect.line_end, 0, error.start)
-    return _not_encoded(error.object, error.start, at - kept, line, dialect)
+    return _not_encoded(error.object, error.start, at - carried, line, dialect)
 
 
 def _foreign_line_end(dialect: Dialect, line: int) -> SourceProblem:

@@ -1,4 +1,4 @@
-"""Cutting a file into chunks: the same records as the reference's, whatever the block size, and clear refusals."""
+"""Cutting a file into chunks: the reference's records for every block size, and clear refusals."""
 
 import csv
 import io

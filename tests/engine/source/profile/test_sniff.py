@@ -115,7 +115,7 @@ class TestHowSure:
 @pytest.mark.parametrize("line_end", ["\n", "\r\n", "\r"])
 @pytest.mark.parametrize("delimiter", ["::", "\x01", "~", "¦"])
 def test_a_delimiter_that_is_asked_for_tells_where_quotes_stand(tmp_path, delimiter: str, line_end: str, encoding: str):
-    """Line ends inside quotes are none of the file's own, whatever stands before the quotes."""
+    """Line ends inside quotes are not the file's line ends, after every kind of delimiter."""
     rows = (("1", "a\nb", "c"), ("2", "d\r\ne", "f"))
     lines = [delimiter.join(('"id"', '"t"', '"u"'))]
     lines += [delimiter.join(f'"{value}"' for value in row) for row in rows]

@@ -14,8 +14,8 @@ The quote is unclosed if all of these conditions hold, given the usual number of
   if no quote closes the field.
 
 So a long text in quotes stays one value, and even a whole CSV file does: its own quotes are doubled, and its field ends
-properly, whatever the numbers of fields in its lines are. The decision waits for the field's end. This takes one search
-for quotes, bounded by the largest record: some tens of milliseconds.
+properly, so the numbers of fields in its lines do not matter. The decision waits for the field's end. This takes one
+search for quotes, bounded by the largest record: some tens of milliseconds.
 """
 
 import re
