@@ -1,17 +1,17 @@
-// What every page needs: the CSRF token on htmx requests, menus that close, and buttons that copy.
+// For all pages: the CSRF token on htmx requests, menus that close, buttons that copy, forms that ask first.
 
 document.addEventListener("htmx:configRequest", (event) => {
   event.detail.headers["X-CSRFToken"] = document.querySelector("meta[name=csrf-token]").content;
 });
 
-// A session that has ended answers with the sign-in page: go there, instead of putting it into this one.
+// After the end of the session the answer is the sign-in page: reload, instead of showing it inside this page.
 document.addEventListener("htmx:beforeSwap", (event) => {
   if (new URL(event.detail.xhr.responseURL).pathname !== "/login/") return;
   event.detail.shouldSwap = false;
   location.reload();
 });
 
-// An open menu closes on a click outside it and on Escape, and gives the focus back.
+// An open menu closes on a click outside it, and on Escape, which moves the focus to its button.
 document.addEventListener("click", (event) => {
   for (const menu of document.querySelectorAll("details.menu[open]")) {
     if (!menu.contains(event.target)) menu.open = false;
@@ -35,19 +35,19 @@ document.addEventListener("click", async (event) => {
     await navigator.clipboard.writeText(source.textContent);
     button.textContent = "Copied";
   } catch {
-    getSelection().selectAllChildren(source); // no clipboard over plain HTTP: leave it selected
+    getSelection().selectAllChildren(source); // no clipboard over plain HTTP: select the text instead
     button.textContent = "Selected";
   }
   setTimeout(() => (button.textContent = label), 2000);
 });
 
-// <form data-confirm="question">: asks before it is sent.
+// <form data-confirm="question">: asks the question before the form is sent.
 document.addEventListener("submit", (event) => {
   const question = event.target.dataset.confirm;
   if (question && !confirm(question)) event.preventDefault();
 });
 
-// A heading that is clicked right after typing: the form's own request, still waiting, must ask for the new order too.
+// A click on a heading while the filter's request is still delayed: that request must use the new order too.
 document.addEventListener("click", (event) => {
   const link = event.target.closest("a.sort");
   const choice = document.getElementById("sort-choice");

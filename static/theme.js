@@ -1,4 +1,4 @@
-// Runs before the first paint, so that a dark page never flashes white. "auto" follows the system.
+// Sets the theme before the first paint, so that a dark page does not flash white. "auto" follows the system.
 (() => {
   const root = document.documentElement;
   const system = matchMedia("(prefers-color-scheme: dark)");

@@ -1,19 +1,19 @@
-// The history's chart, drawn again whenever another view has come, and the search among the columns.
+// The history page: draws the chart again for each new view, and searches among the columns.
 (() => {
   const { axis, colour, duration, short } = charts;
   let chart;
   let drawn;
-  // Without an id: htmx would give a new one the styles that the chart has set on the old one, which the policy stops.
+  // The canvas has no id: htmx would copy the old one's inline styles to the new one, which the CSP forbids.
   const canvasShown = () => document.querySelector(".history-canvas canvas");
 
-  // --- values on axes and in tooltips, by the kind of their fact ---
+  // --- values on axes and in tooltips, by the kind of the fact ---
   const bytes = (value) => {
     const [unit, name] = [[2 ** 30, "GiB"], [2 ** 20, "MiB"], [2 ** 10, "KiB"]].find(([least]) => value >= least) ?? [1, "bytes"];
     return `${+(value / unit).toPrecision(3)} ${name}`;
   };
   const day = (seconds) => new Date(seconds * 1000).toLocaleDateString(undefined, { day: "numeric", month: "short", year: "2-digit" });
   const minute = (seconds) => new Date(seconds * 1000).toLocaleString(undefined, { day: "numeric", month: "short", hour: "2-digit", minute: "2-digit", hourCycle: "h23" });
-  // Days say nothing of imports that lie hours apart.
+  // Seconds; a shorter time axis shows times instead of days.
   const DAYS = 4 * 86400;
   const FORMS = {
     bytes,
@@ -28,11 +28,11 @@
 
   // --- settings against timings: points, medians as a line, the middle half of the runs as a bar through them ---
   const SHAPES = ["circle", "rect", "triangle", "rectRot", "crossRot", "star", "rectRounded"];
-  // Beside each other where many have one and the same x; always by the same amount.
-  const aside = (job) => ((job * 0.618034) % 1) - 0.5;
+  // Spreads points with equal x, by an amount from -0.5 to 0.5 that is constant for each import.
+  const jitter = (job) => ((job * 0.618034) % 1) - 0.5;
 
-  // Groups lie side by side too, as far as the axis can be widened without saying something else.
-  function spreadOut(data) {
+  // Returns a function that places groups side by side, by as little as keeps the axis readable.
+  function placedBySide(data) {
     if (!data.x.logarithmic) return (x, by) => (data.x.labels ? x + 0.2 * by : x);
     const all = data.groups.flatMap((group) => group.points.map(([x]) => x));
     const step = Math.min(1.1, (Math.max(...all) / Math.min(...all)) ** 0.015);
@@ -60,15 +60,15 @@
   };
 
   function settings(data) {
-    const moved = spreadOut(data);
+    const placed = placedBySide(data);
     const label = (group) => (data.coloured ? `${data.coloured} ${group.label}` : "Imports");
     const datasets = data.groups.flatMap((group, number) => {
       const by = data.groups.length > 1 ? (2 * number) / (data.groups.length - 1) - 1 : 0;
       return [
-        { label: label(group), group: number, data: group.points.map(([x, y, job]) => ({ x: moved(x, by + 0.6 * aside(job)), y, job })), pointStyle: SHAPES[number], pointRadius: 3, order: 2 },
+        { label: label(group), group: number, data: group.points.map(([x, y, job]) => ({ x: placed(x, by + 0.6 * jitter(job)), y, job })), pointStyle: SHAPES[number], pointRadius: 3, order: 2 },
         {
           label: `${label(group)}, median`, group: number, spread: true, type: "line", borderWidth: 2, pointStyle: SHAPES[number], pointRadius: 5, order: 1,
-          showLine: !data.x.labels, data: group.medians.map(([x, y, low, high, jobs]) => ({ x: moved(x, by), y, low, high, jobs })),
+          showLine: !data.x.labels, data: group.medians.map(([x, y, low, high, jobs]) => ({ x: placed(x, by), y, low, high, jobs })),
         },
       ];
     });
@@ -90,7 +90,7 @@
             display: data.coloured !== "",
             position: "bottom",
             labels: { usePointStyle: true, boxHeight: 7, filter: (item, { datasets }) => !datasets[item.datasetIndex].spread },
-            // A group's medians come and go with its points.
+            // Shows or hides a group's medians together with its points.
             onClick: (_event, { datasetIndex }) => {
               const shown = !chart.isDatasetVisible(datasetIndex);
               chart.setDatasetVisibility(datasetIndex, shown);
@@ -105,7 +105,7 @@
     };
   }
 
-  // Sizes are set as powers of two.
+  // Ticks at powers of two, because people set sizes to those.
   function powersOfTwo(scale) {
     const first = Math.ceil(Math.log2(scale.min));
     const every = Math.max(1, Math.ceil((Math.log2(scale.max) - first) / 10));
@@ -179,17 +179,17 @@
     if (job) location.href = `/jobs/${job}/`;
   }
 
-  // Colours are given before a chart is made: elements keep what they have begun with.
+  // Colours are set before the chart is created: its elements keep their first colours.
   function make() {
     chart?.destroy();
-    const made = { settings, time, phases }[drawn.kind](drawn);
-    for (const set of made.data.datasets) {
+    const config = { settings, time, phases }[drawn.kind](drawn);
+    for (const set of config.data.datasets) {
       const own = colour(`--history-${drawn.inOrder ? "" : "word-"}${1 + (set.group % (drawn.inOrder ? 6 : 7))}`);
       set.borderColor = own;
       set.backgroundColor = set.spread || drawn.kind === "phases" ? own : `${own}80`;
     }
-    Object.assign(made.options, { animation: false, maintainAspectRatio: false });
-    chart = new Chart(canvasShown(), made);
+    Object.assign(config.options, { animation: false, maintainAspectRatio: false });
+    chart = new Chart(canvasShown(), config);
     charts.paint(chart);
   }
 
@@ -207,12 +207,12 @@
       document.getElementById("history-canvas-problem").hidden = false;
       return;
     }
-    if (!canvas.isConnected) return; // another view has come meanwhile
+    if (!canvas.isConnected) return; // replaced by another view in the meantime
     drawn = data;
     make();
   }
 
-  // --- columns: a search among them, and a short address whatever is chosen ---
+  // --- columns: a search among them, and one parameter with commas for all of them ---
   function prepare() {
     const search = document.getElementById("history-columns-search");
     if (!search) return;
@@ -226,9 +226,9 @@
       }
     });
     search.addEventListener("keydown", (event) => {
-      if (event.key === "Enter") event.preventDefault(); // would choose what is not looked at
+      if (event.key === "Enter") event.preventDefault(); // would send the form
     });
-    compared();
+    enableComparison();
   }
   document.addEventListener("htmx:configRequest", (event) => {
     const { elt, parameters } = event.detail;
@@ -239,13 +239,13 @@
     }
   });
 
-  // --- comparing takes two ---
-  function compared() {
+  // --- the button to compare needs two imports ---
+  function enableComparison() {
     const button = document.getElementById("history-compare-button");
     if (button) button.disabled = document.querySelectorAll("#history input[name=jobs]:checked").length < 2;
   }
   document.addEventListener("change", (event) => {
-    if (event.target.name === "jobs") compared();
+    if (event.target.name === "jobs") enableComparison();
   });
 
   function shown() {

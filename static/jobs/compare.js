@@ -1,10 +1,10 @@
-// The chart of imports side by side: where the time of each one's sessions went.
+// The chart of the comparison page: the seconds that each import's sessions spent in each phase.
 (() => {
   const data = document.getElementById("compare-phases");
   if (!data) return;
   const { imports, phases } = JSON.parse(data.textContent);
   const COLOURS = ["#94a3b8", "#a78bfa", "#7c3aed", "#f59f00", "#0b7285", "#2f9e6b", "#d6336c"];
-  const HEIGHT = 3.2; // rem of a bar and its share of the axis
+  const HEIGHT = 3.2; // rem per bar
 
   document.querySelector(".compare-chart").style.height = `${5 + HEIGHT * imports.length}rem`;
   const chart = new Chart(document.getElementById("compare-chart"), {

@@ -1,4 +1,4 @@
-// The page of one import: asks for what has changed, draws the curve, opens what a square of the chunk map has to tell.
+// The page of one import: polls for changes, draws the throughput curve, and shows the problems of a chunk.
 (() => {
   const { axis, colour, duration, short } = charts;
   const CURVE_EVERY = 2000;
@@ -6,11 +6,11 @@
   const page = document.getElementById("job-live");
   const ended = () => "ended" in document.getElementById("job-page-state").dataset;
 
-  // Rows that did not go in are swapped whole when there are more: who reads them stays where they are.
-  let read = 0;
+  // The whole list of rejected rows is replaced when there are more: its scroll position stays.
+  let scrolled = 0;
   const rowsBox = () => document.getElementById("job-rows-box");
-  document.addEventListener("htmx:oobBeforeSwap", () => (read = rowsBox()?.scrollTop ?? read));
-  document.addEventListener("htmx:oobAfterSwap", () => rowsBox()?.scrollTo(0, read));
+  document.addEventListener("htmx:oobBeforeSwap", () => (scrolled = rowsBox()?.scrollTop ?? scrolled));
+  document.addEventListener("htmx:oobAfterSwap", () => rowsBox()?.scrollTo(0, scrolled));
 
   // --- the curve ---
   const canvas = document.getElementById("job-chart");
@@ -20,7 +20,7 @@
   // 90 -> "1 min 30 s", but 120 -> "2 min".
   const tick = (seconds) => duration(seconds).replace(/ 0 (s|min)$/, "");
 
-  // The next step that people count time in: 40 s and 6 min 40 s are none.
+  // The next larger step in which people count time, in seconds: not 40 s or 6 min 40 s.
   function roundStep(least) {
     const steps = [0.1, 0.2, 0.5, 1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 14400];
     return steps.find((step) => step >= least) ?? 86400;
@@ -53,7 +53,7 @@
       },
     });
     const line = chart.data.datasets[0];
-    // Chunks in flight are not counted yet: from the oldest of them on, the curve may still rise.
+    // Dashed after `settled`: chunks in flight are not counted yet, so the curve may still rise there.
     line.segment = { borderDash: (segment) => (segment.p1.parsed.x > settled ? [4, 4] : undefined) };
     paint();
   }
@@ -103,7 +103,7 @@
   live.follow(page, {
     ended,
     onEnd: drawCurve,
-    onPost: () => document.getElementById("job-problem-chunks").replaceChildren(), // of the run before
+    onPost: () => document.getElementById("job-problem-chunks").replaceChildren(), // those of the previous run
     onShow: drawCurve,
   });
 })();

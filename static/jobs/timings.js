@@ -1,4 +1,4 @@
-// The chart of an import's chunks: seconds by phase, the longest of neighbours, what was tried again or left rows out.
+// The chart of chunk timings: seconds by phase, the longest chunk behind each bar, and marks for retries and rejects.
 (() => {
   const COLOURS = ["#a78bfa", "#7c3aed", "#f59f00", "#0b7285", "#2f9e6b", "#d6336c"];
   let chart;
@@ -12,7 +12,7 @@
     const at = (point) => (point[first] + point[last]) / 2;
     const chunks = (point) => (point[first] === point[last] ? `Chunk ${point[first]}` : `Chunks ${point[first]} to ${point[last]}`);
 
-    // Each of a stack of its own: marks lie on no bar.
+    // Each set of marks has a stack of its own, so that it is not placed on top of the bars.
     const marks = (label, which, pointStyle, colour) => ({
       type: "scatter",
       label,

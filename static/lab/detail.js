@@ -1,4 +1,4 @@
-// The page of one lab: asks for what has changed, and draws what was measured so far.
+// The page of one lab: polls for changes, and draws the measurements so far.
 (() => {
   const page = document.getElementById("lab-live");
   const pageState = () => document.getElementById("lab-page-state");
@@ -28,41 +28,41 @@
             displayColors: false,
             callbacks: {
               title: ([point]) => point.datasetIndex ? point.raw.y : bars.data.labels[point.dataIndex],
-              label: (point) => tell(point, point.datasetIndex ? point.raw.x : point.raw),
+              label: (point) => tooltip(point, point.datasetIndex ? point.raw.x : point.raw),
             },
           },
         },
       },
     });
   }
-  const tell = (point, rate) => `${point.datasetIndex ? "one run" : "median"}: ${charts.short(rate)} rows/s`;
-  // Names may take a third of the width.
+  const tooltip = (point, rate) => `${point.datasetIndex ? "one run" : "median"}: ${charts.short(rate)} rows/s`;
+  // Shortens a name to about a third of the chart's width.
   function cut(name) {
     const most = Math.max(12, Math.floor(canvas.clientWidth / 21));
     return name.length > most ? `${name.slice(0, most - 1)}…` : name;
   }
 
-  function drawBars(found) {
-    canvas.hidden = !found.length;
-    document.getElementById("lab-bars-empty").hidden = found.length > 0;
-    if (!found.length) return;
-    canvas.parentElement.style.height = `${found.length * BAR_PIXELS + 70}px`;
+  function drawBars(combinations) {
+    canvas.hidden = !combinations.length;
+    document.getElementById("lab-bars-empty").hidden = combinations.length > 0;
+    if (!combinations.length) return;
+    canvas.parentElement.style.height = `${combinations.length * BAR_PIXELS + 70}px`;
     if (!bars) makeBars();
-    bars.data.labels = found.map((each) => each.name);
-    bars.data.datasets[0].data = found.map((each) => each.median);
-    bars.data.datasets[1].data = found.flatMap((each) => each.runs.map((x) => ({ x, y: each.name })));
-    bars.planned = found.map((each) => each.planned);
+    bars.data.labels = combinations.map((each) => each.name);
+    bars.data.datasets[0].data = combinations.map((each) => each.median);
+    bars.data.datasets[1].data = combinations.flatMap((each) => each.runs.map((x) => ({ x, y: each.name })));
+    bars.planned = combinations.map((each) => each.planned);
   }
 
-  // --- a chart for each setting that is a number ---
+  // --- a chart for each numeric setting ---
   const curves = new Map();
   const template = document.getElementById("lab-curve");
 
-  function makeCurve(found) {
+  function makeCurve(curve) {
     const card = template.content.cloneNode(true).firstElementChild;
     document.getElementById("lab-curves").append(card);
-    const times = found.unit === "times";
-    card.querySelector("h2").textContent = times ? "Speed-up by sessions" : `By ${found.label.toLowerCase()}`;
+    const times = curve.unit === "times";
+    card.querySelector("h2").textContent = times ? "Speed-up by sessions" : `By ${curve.label.toLowerCase()}`;
     card.querySelector(".lab-curve-unit").textContent = times ? "times the fewest at once" : "rows per second, median";
     const chart = new Chart(card.querySelector("canvas"), {
       type: "line",
@@ -72,7 +72,7 @@
         maintainAspectRatio: false,
         interaction: { mode: "index", intersect: false },
         scales: {
-          x: charts.axis({ title: { display: true, text: found.label } }),
+          x: charts.axis({ title: { display: true, text: curve.label } }),
           y: charts.axis({ ticks: { maxTicksLimit: 6, callback: (value) => (times ? `${value}×` : charts.short(value)) } }),
         },
         plugins: {
@@ -85,20 +85,20 @@
     return { card, chart };
   }
 
-  function drawCurve(found) {
-    if (!curves.has(found.setting)) curves.set(found.setting, makeCurve(found));
-    const { card, chart } = curves.get(found.setting);
-    chart.data.labels = found.values;
-    chart.data.datasets = found.lines.map((line) => ({
+  function drawCurve(curve) {
+    if (!curves.has(curve.setting)) curves.set(curve.setting, makeCurve(curve));
+    const { card, chart } = curves.get(curve.setting);
+    chart.data.labels = curve.values;
+    chart.data.datasets = curve.lines.map((line) => ({
       label: line.name,
-      data: line.points.map((point) => ({ x: found.values[point.at], ...point })),
+      data: line.points.map((point) => ({ x: curve.values[point.at], ...point })),
       borderWidth: 2,
       pointRadius: 3,
       spanGaps: true,
     }));
-    chart.options.plugins.legend.display = found.lines.length > 1;
-    card.querySelector(".lab-curve-says").textContent = found.says;
-    card.querySelector("canvas").setAttribute("aria-label", `${found.label}: ${found.says || "see the ranking"}`);
+    chart.options.plugins.legend.display = curve.lines.length > 1;
+    card.querySelector(".lab-curve-conclusion").textContent = curve.says;
+    card.querySelector("canvas").setAttribute("aria-label", `${curve.label}: ${curve.says || "see the ranking"}`);
   }
 
   function paint() {
@@ -121,10 +121,10 @@
   async function draw() {
     if (document.hidden || drawn === pageState().value) return;
     drawn = pageState().value;
-    const found = await live.data(page.dataset.charts);
-    if (!found) return (drawn = undefined);
-    drawBars(found.bars);
-    found.curves.forEach(drawCurve);
+    const data = await live.data(page.dataset.charts);
+    if (!data) return (drawn = undefined);
+    drawBars(data.bars);
+    data.curves.forEach(drawCurve);
     paint();
   }
 
@@ -133,7 +133,7 @@
     if (event.detail.target.id === "lab-page-state") setTimeout(draw);
   });
 
-  // --- a square leads to its trial, whose list may be closed ---
+  // --- a square links to its trial in the list, which is opened first ---
   function openTrial() {
     const trial = location.hash.startsWith("#trial-") && document.querySelector(location.hash);
     if (!trial) return;

@@ -1,8 +1,8 @@
-// The page of a new lab: what is being typed is not replaced by the answer to what was typed before; leaving the field
-// asks again.
+// The page of a new lab: a preview that arrives while a field is edited is dropped, so that it does not replace the
+// text. Leaving the field requests the preview again.
 document.addEventListener("htmx:beforeSwap", (event) => {
-  const typed = document.activeElement;
-  if (typed?.closest("#lab-form") && typed.defaultValue !== undefined && typed.value !== typed.defaultValue) {
+  const field = document.activeElement;
+  if (field?.closest("#lab-form") && field.defaultValue !== undefined && field.value !== field.defaultValue) {
     event.detail.shouldSwap = false;
   }
 });

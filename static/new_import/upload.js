@@ -1,13 +1,13 @@
-// The new import page: files go up by tus, one row each, and an arrived file's row gives way to its preview.
+// The new import page: uploads files by the tus protocol, a row each; a preview replaces the row of a complete upload.
 
-const ABREAST = 2; // uploads at once; the others wait
+const MOST_UPLOADS = 2; // uploads at a time; the others wait
 const drop = document.getElementById("drop");
 const files = document.getElementById("files");
 const choice = document.getElementById("file-choice");
 const queue = [];
 const running = new Set();
 
-// --- numbers as the pages write them ---
+// --- sizes and durations in the form that the pages use ---
 
 function size(bytes) {
   for (const [unit, name] of [[1e12, "TB"], [1e9, "GB"], [1e6, "MB"], [1e3, "kB"]]) {
@@ -23,8 +23,8 @@ function duration(seconds) {
 }
 
 function cookie(name) {
-  const found = document.cookie.split("; ").find((each) => each.startsWith(`${name}=`));
-  return found ? decodeURIComponent(found.slice(name.length + 1)) : "";
+  const pair = document.cookie.split("; ").find((each) => each.startsWith(`${name}=`));
+  return pair ? decodeURIComponent(pair.slice(name.length + 1)) : "";
 }
 
 // --- one upload ---
@@ -51,9 +51,9 @@ class Upload {
       removeFingerprintOnSuccess: true,
       onBeforeRequest: (request) => request.setHeader("X-CSRFToken", cookie("csrftoken")),
       onShouldRetry: (error) => this.worthRetrying(error),
-      onProgress: (sent) => this.moved(sent),
-      onSuccess: () => this.arrived(),
-      onError: (error) => this.failed(error),
+      onProgress: (sent) => this.showProgress(sent),
+      onSuccess: () => this.showPreview(),
+      onError: (error) => this.showError(error),
     });
   }
 
@@ -61,41 +61,41 @@ class Upload {
     return this.row.querySelector(`[data-upload-part=${name}]`);
   }
 
-  say(text, problem = false) {
+  setStatus(text, problem = false) {
     const status = this.part("status");
     status.textContent = text;
     status.classList.toggle("text-danger", problem);
   }
 
-  offer(...actions) {
+  showButtons(...actions) {
     for (const action of ["pause", "resume", "remove"]) this.part(action).hidden = !actions.includes(action);
   }
 
   async start() {
     running.add(this);
     this.began = undefined;
-    this.offer("pause", "remove");
+    this.showButtons("pause", "remove");
     if (!this.tus.url) {
-      const earlier = await this.tus.findPreviousUploads(); // of this very file, cut off in another session
+      const earlier = await this.tus.findPreviousUploads(); // interrupted uploads of this file
       if (earlier.length) this.tus.resumeFromPreviousUpload(earlier[0]);
     }
     if (running.has(this)) this.tus.start();
   }
 
-  moved(sent) {
+  showProgress(sent) {
     const now = performance.now();
     this.began ??= { at: now, sent };
     const rate = (1000 * (sent - this.began.sent)) / (now - this.began.at);
     this.progress.value = sent;
     const speed = rate > 0 ? ` · ${size(rate)}/s · ${duration((this.file.size - sent) / rate)} left` : "";
-    this.say(sent < this.file.size ? `${size(sent)} of ${size(this.file.size)}${speed}` : "Checking what arrived");
+    this.setStatus(sent < this.file.size ? `${size(sent)} of ${size(this.file.size)}${speed}` : "Checking what arrived");
   }
 
   async pause() {
-    this.ended();
+    this.leave();
     await this.tus.abort();
-    this.say(`Paused at ${size(this.progress.value)} of ${size(this.file.size)}`);
-    this.offer("resume", "remove");
+    this.setStatus(`Paused at ${size(this.progress.value)} of ${size(this.file.size)}`);
+    this.showButtons("resume", "remove");
     this.part("resume").focus();
   }
 
@@ -105,21 +105,21 @@ class Upload {
   }
 
   async remove() {
-    this.ended();
+    this.leave();
     queue.splice(0, queue.length, ...queue.filter((each) => each !== this));
-    await this.tus.abort(true).catch(() => {}); // What the server does not hear of it sweeps away later.
+    await this.tus.abort(true).catch(() => {}); // If the request is lost, the server removes the upload later.
     this.row.remove();
     choice.focus();
   }
 
-  async arrived() {
-    this.ended();
+  async showPreview() {
+    this.leave();
     const key = this.tus.url.split("/").filter(Boolean).pop();
     const address = drop.dataset.preview.replace(drop.dataset.anyKey, key);
-    this.offer();
-    this.say("Looking into it");
+    this.showButtons();
+    this.setStatus("Looking into it");
     await htmx.ajax("GET", address, { target: this.row, swap: "outerHTML" });
-    if (this.row.isConnected) this.say("It has arrived, but cannot be shown now: reload the page.", true);
+    if (this.row.isConnected) this.setStatus("It has arrived, but cannot be shown now: reload the page.", true);
   }
 
   worthRetrying(error) {
@@ -127,32 +127,32 @@ class Upload {
     return status === 0 || status === 409 || status === 423 || (status >= 500 && status !== 507);
   }
 
-  failed(error) {
-    this.ended();
+  showError(error) {
+    this.leave();
     const status = error.originalResponse?.getStatus() ?? 0;
     const words = status ? error.originalResponse.getBody() : "The connection was lost. Resume when it is back.";
-    this.say(status === 403 ? "The page is out of date: reload it, then drop the file again." : words, true);
+    this.setStatus(status === 403 ? "The page is out of date: reload it, then drop the file again." : words, true);
     this.row.setAttribute("role", "alert");
     const final = [404, 413, 422, 507].includes(status);
     this.progress.hidden = final;
-    this.offer(...(final ? ["remove"] : ["resume", "remove"]));
+    this.showButtons(...(final ? ["remove"] : ["resume", "remove"]));
   }
 
-  ended() {
+  leave() {
     running.delete(this);
     startNext();
   }
 }
 
 function enqueue(upload) {
-  upload.say("Waiting for the files before it");
-  upload.offer("remove");
+  upload.setStatus("Waiting for the files before it");
+  upload.showButtons("remove");
   queue.push(upload);
   startNext();
 }
 
 function startNext() {
-  while (queue.length && running.size < ABREAST) queue.shift().start();
+  while (queue.length && running.size < MOST_UPLOADS) queue.shift().start();
 }
 
 // --- where files come from ---
@@ -189,14 +189,14 @@ addEventListener("beforeunload", (event) => {
 
 // --- previews ---
 
-// Going to the started job's page would end other uploads: the answer then stays here, as a link.
+// Leaving for the page of the started job would end other uploads: `stay` makes the answer a link on this page.
 document.addEventListener("htmx:configRequest", (event) => {
   if (files.children.length > 1) event.detail.parameters.stay = "1";
 });
 
 for (const name of ["htmx:sendError", "htmx:responseError"]) {
   document.addEventListener(name, (event) => {
-    const words = event.target.closest(".source")?.querySelector(".start-words");
+    const words = event.target.closest(".source")?.querySelector(".start-message");
     if (!words) return;
     words.textContent =
       event.detail.xhr.status === 404
@@ -205,25 +205,25 @@ for (const name of ["htmx:sendError", "htmx:responseError"]) {
   });
 }
 
-// A preview that was looked at again opens and scrolls as it was, and keeps what is being typed meanwhile.
-const restored = new Map();
+// A new preview keeps open parts, scroll positions and the text that is being typed.
+const pageState = new Map();
 document.addEventListener("htmx:beforeSwap", (event) => {
-  for (const each of event.detail.target.querySelectorAll("details[id][open]")) restored.set(each.id, true);
-  for (const each of event.detail.target.querySelectorAll("[data-keep-scroll]")) restored.set(each.id, each.scrollLeft);
+  for (const each of event.detail.target.querySelectorAll("details[id][open]")) pageState.set(each.id, true);
+  for (const each of event.detail.target.querySelectorAll("[data-keep-scroll]")) pageState.set(each.id, each.scrollLeft);
   const active = document.activeElement;
   if (active instanceof HTMLInputElement && event.detail.target.contains(active) && active.value !== active.defaultValue) {
-    restored.set(active.id, active.value);
+    pageState.set(active.id, active.value);
   }
 });
 document.addEventListener("htmx:afterSettle", () => {
-  for (const [id, value] of restored) {
+  for (const [id, value] of pageState) {
     const element = document.getElementById(id);
     if (element instanceof HTMLDetailsElement) element.open = true;
     else if (element instanceof HTMLInputElement && element.value !== value) {
       element.value = value;
-      // The browser takes a value that a script has set for the old one, and would not tell of the change.
+      // For a value set by a script, the browser fires no change event when the field is left.
       element.addEventListener("blur", () => element.dispatchEvent(new Event("change", { bubbles: true })), { once: true });
     } else if (element?.hasAttribute("data-keep-scroll")) element.scrollLeft = value;
   }
-  restored.clear();
+  pageState.clear();
 });

@@ -1,4 +1,4 @@
-// The throughput of a schedule's imports over time.
+// The page of one schedule: the chart of its imports' throughput over time.
 (() => {
   const canvas = document.getElementById("schedule-chart");
   if (!canvas) return;

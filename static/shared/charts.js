@@ -1,4 +1,4 @@
-// What the pages' charts share: numbers as people read them, and colours that follow the scheme.
+// For all charts: numbers in the form that the pages use, and the colours of the light or dark theme.
 const charts = (() => {
   // 3725 -> "1 h 2 min".
   function duration(seconds) {
@@ -15,7 +15,7 @@ const charts = (() => {
 
   const axis = (own) => ({ beginAtZero: true, border: { display: false }, ticks: {}, grid: {}, title: {}, ...own });
 
-  // Axes, grid and letters in the colours of the scheme; what belongs to the chart's own lines is painted before.
+  // Sets the theme's colours for axes, grid and text, and updates the chart. Its data sets get theirs before the call.
   function paint(chart) {
     for (const each of Object.values(chart.options.scales)) {
       each.ticks.color = each.title.color = colour("--chart-axis");

@@ -45,10 +45,10 @@ def test_from_the_history_to_a_lab_and_to_an_import_by_its_advice(page: Page, da
     values.fill("500")
     page.keyboard.press("Tab")
     # The answer replaces the form: what is typed before it comes would be lost.
-    expect(page.locator(".start-words")).to_contain_text("8 trials, about")
+    expect(page.locator(".start-message")).to_contain_text("8 trials, about")
     page.get_by_label("Rounds that count").fill("1")
     page.keyboard.press("Tab")
-    expect(page.locator(".start-words")).to_contain_text("4 trials, about")
+    expect(page.locator(".start-message")).to_contain_text("4 trials, about")
     page.reload()
     expect(values).to_have_value("500")
     page.get_by_role("button", name="Start the lab").click()

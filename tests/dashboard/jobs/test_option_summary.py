@@ -28,7 +28,7 @@ class TestSettings:
     def test_what_was_asked_for_stands_first_and_the_rest_behind(self, browser):
         options = Options(mode="append", commit_rows=500, lock_table=True, session={"sort_buffer_size": "4M"})
         html = page(browser, make_job(chunks=2, options_json=to_json(options)))
-        first, rest = html.split('id="job-usual"')
+        first, rest = html.split('id="job-defaults"')
         for words in ('<dd class="break">500</dd>', "LOCK TABLES for each chunk", "sort_buffer_size = 4M"):
             assert words in first
         assert "settings are as usual" in rest

@@ -137,8 +137,8 @@ class TestLive:
         assert "4,000" in section(poll(browser, job, seen_in(html)).content.decode())
 
     def test_loading_again_is_offered_at_the_end(self, browser):
-        assert 'id="job-again"' not in page(browser, with_rejects(Status.LOADING))
-        assert 'id="job-again"' in page(browser, with_rejects())
+        assert 'id="job-reimport"' not in page(browser, with_rejects(Status.LOADING))
+        assert 'id="job-reimport"' in page(browser, with_rejects())
 
 
 class TestFiles:

@@ -81,7 +81,7 @@ class TestChoices:
 class TestPage:
     def test_closed_it_says_what_the_planner_chose(self, browser, user, target):
         html = show(browser, uploaded(user)).content.decode()
-        assert re.search(r'speed-short break">LOAD DATA LOCAL · 1 in parallel · One chunk of', html)
+        assert re.search(r'speed-summary break">LOAD DATA LOCAL · 1 in parallel · One chunk of', html)
         assert not re.search(r'<details class="card speed"[^>]* open', html)
         for setting in SPEED:
             if setting.name not in ("rows_per_statement", "partitions", "load_as"):
