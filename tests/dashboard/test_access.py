@@ -84,8 +84,10 @@ class TestSignIn:
         return client.post(reverse("login"), {"username": "ann", "password": password}, **extra)
 
     def test_right_password_leads_to_the_page_that_was_asked_for(self, client, user):
-        asked = client.get(reverse("targets"))
-        answer = client.post(asked["Location"], {"username": "ann", "password": PASSWORD, "next": reverse("targets")})
+        redirected = client.get(reverse("targets"))
+        answer = client.post(
+            redirected["Location"], {"username": "ann", "password": PASSWORD, "next": reverse("targets")}
+        )
         assert answer["Location"] == reverse("targets")
 
     def test_it_does_not_lead_to_another_site(self, client, user):

@@ -1,4 +1,4 @@
-"""Imports side by side: what the page says of the ones that were asked for, and of those that cannot be compared."""
+"""The page that compares imports: the requested imports, and the problems of those that cannot be compared."""
 
 import pytest
 from django.urls import reverse
@@ -44,7 +44,7 @@ def test_how_sure_it_is_stands_in_words(browser, made):
 
 
 @pytest.mark.parametrize(
-    ("asked", "said"),
+    ("requested", "said"),
     [
         (["1x"], "“1x” is not the number of an import"),
         (["4000000000000000"], "is not the number of an import"),
@@ -52,10 +52,10 @@ def test_how_sure_it_is_stands_in_words(browser, made):
         ([str(n) for n in range(90_000, 90_007)], "At most 6 imports stand side by side; left out: 90006."),
     ],
 )
-def test_what_cannot_be_compared_is_said_where_the_rest_is_shown(browser, made, asked, said):
-    page = browser.get(reverse("history_compare"), {"jobs": [*map(str, made[:2]), *asked]})
-    alone = browser.get(reverse("history_compare"), {"jobs": asked})
-    if len(asked) == 1:
+def test_what_cannot_be_compared_is_said_where_the_rest_is_shown(browser, made, requested, said):
+    page = browser.get(reverse("history_compare"), {"jobs": [*map(str, made[:2]), *requested]})
+    alone = browser.get(reverse("history_compare"), {"jobs": requested})
+    if len(requested) == 1:
         assert (page.status_code, len(page.context["columns"]), said in page.text) == (200, 2, True)
     assert (alone.status_code, "columns" in alone.context, said in alone.text) == (400, False, True)
 

@@ -201,11 +201,11 @@ class TestMany:
         for name in SORTS:
             for query in ({"sort": f"-{name}"}, {"sort": name, "q": "table_4", "status": "succeeded"}):
                 # Session, user, count, order, slower ones, rows, targets, schedules.
-                with django_assert_max_num_queries(8) as asked:
+                with django_assert_max_num_queries(8) as queries:
                     page = browser.get(reverse("jobs"), query).context["jobs"]
                 assert len(page) == PAGE_ROWS
                 # Whole rows are read of those alone that the page shows: to sort them all took ten times as long.
-                selects = [sql["sql"].split(" FROM ", 1) for sql in asked]
+                selects = [sql["sql"].split(" FROM ", 1) for sql in queries]
                 (wide,) = [condition for selected, condition in selects if "schema_name" in selected]
                 assert " IN (" in wide
 

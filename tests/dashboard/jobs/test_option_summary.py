@@ -1,4 +1,4 @@
-"""The page of one import: what was asked for, what is changed on the target meanwhile, and how long each part took."""
+"""The page of one import: its options, the temporary changes on the target, and the duration of each part."""
 
 import re
 from dataclasses import asdict

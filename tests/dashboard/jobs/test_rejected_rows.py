@@ -241,9 +241,9 @@ class TestAgain:
         html = browser.get(reverse("new_source", args=[source.key]), {"again": job.pk}, headers=HTMX).content.decode()
         assert re.search(rf'name="encoding" list="[^"]*" value="{encoding}"', html)
 
-    @pytest.mark.parametrize("asked", ["", "x", "999999", "-1", "1" * 30])
-    def test_an_import_that_is_not_there_changes_nothing(self, browser, asked):
-        assert browser.get(reverse("new"), {"again": asked}).status_code == 200
+    @pytest.mark.parametrize("number", ["", "x", "999999", "-1", "1" * 30])
+    def test_an_import_that_is_not_there_changes_nothing(self, browser, number):
+        assert browser.get(reverse("new"), {"again": number}).status_code == 200
 
     def test_both_imports_name_each_other(self, browser):
         first = with_rejects()

@@ -1,4 +1,4 @@
-"""The lab's pages: what is asked for before the start, what is seen while it runs, and what its result leads to."""
+"""The lab's pages: the form before the start, the progress while a lab runs, and the use of its result."""
 
 from html import unescape
 from pathlib import Path
@@ -73,12 +73,12 @@ class TestNew:
         assert f"{job.table} itself is neither read nor written." in page.replace("<code>", "").replace("</code>", "")
 
     def test_it_starts_as_it_was_asked_for(self, browser, job):
-        asked = {
+        requested = {
             "job": job.pk, "grid": "own", "grid_shown": "own", "seed": "7", "repeats": "2", "minutes": "3",
             "set_chunk_bytes": "4K, 1M", "set_unique_checks": "on, off", "sample": "share", "share": "20",
             "most_rows": "100,000", "disk": "1G", "target_disk": "", "beside_imports": "yes",
         }  # fmt: skip
-        answer = browser.post(reverse("lab_new"), asked)
+        answer = browser.post(reverse("lab_new"), requested)
         begun = Lab.objects.get()
         assert answer["Location"] == reverse("lab", args=[begun.pk])
         assert begun.grid.values == {"chunk_bytes": (4096, MIB), "unique_checks": (True, False)}
@@ -110,8 +110,8 @@ class TestNew:
             ("repeats", "x", "Rounds:"),
         )
         for name, value, said in wrong:
-            asked = {"job": job.pk, "grid": "chunks", "grid_shown": "chunks", "sample": "share", name: value}
-            answer = browser.post(reverse("lab_new"), asked)
+            requested = {"job": job.pk, "grid": "chunks", "grid_shown": "chunks", "sample": "share", name: value}
+            answer = browser.post(reverse("lab_new"), requested)
             assert answer.status_code == 422
             assert said in text(answer)
             assert 'id="lab-start" disabled' in text(answer)
@@ -161,10 +161,12 @@ class TestWhileItRuns:
 class TestResult:
     @pytest.fixture
     def ended(self, job) -> Lab:
-        asked = lab.LabRequest(grid(chunk_bytes=(4096, MIB), parallelism=(1, 4)), Sample(rows=500), repeats=1, seed=1)
+        requested = lab.LabRequest(
+            grid(chunk_bytes=(4096, MIB), parallelism=(1, 4)), Sample(rows=500), repeats=1, seed=1
+        )
         job.target.ceiling = 2
         job.target.save()
-        return to_end(lab.create_from_job(job, asked))
+        return to_end(lab.create_from_job(job, requested))
 
     def test_recommendation_ranking_charts_trials_and_what_was_left_out(self, browser, ended):
         said = lab.outcome(ended)

@@ -1,4 +1,4 @@
-"""What becomes of rows that do not go in, as asked on the new import page."""
+"""The policy for rows that cannot be loaded, chosen on the new import page."""
 
 import pytest
 from django.urls import reverse

@@ -30,7 +30,7 @@ def options(**values: str) -> Options:
 
 
 def at_field(answer, name: str) -> str:
-    """What is said beside a field that is marked as wrong; "" if it is not."""
+    """The problem shown at a field that is marked as invalid; "" if it is not."""
     html = answer.content.decode()
     found = re.search(rf'<div class="invalid-feedback" id="{name}-[^"]*-problem">([^<]*)', html)
     return found[1] if found and re.search(rf'is-invalid" id="{name}-', html) else ""

@@ -38,9 +38,9 @@ class TestWholeUpload:
         assert begun.status_code == 201
         url = begun["Location"]
         assert send(browser, url, 0, b"a,b\n")["Upload-Offset"] == "4"
-        asked = head(browser, url)
-        assert (asked["Upload-Offset"], asked["Upload-Length"]) == ("4", "8")
-        assert asked["Cache-Control"] == "no-store"
+        answer = head(browser, url)
+        assert (answer["Upload-Offset"], answer["Upload-Length"]) == ("4", "8")
+        assert answer["Cache-Control"] == "no-store"
         last = send(browser, url, 4, b"1,2\n")
         assert (last.status_code, last["Upload-Offset"]) == (204, "8")
         source = SourceFile.objects.get()
