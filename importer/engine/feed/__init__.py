@@ -1,1 +1,1 @@
-"""The bytes of a chunk on their way to the server."""
+"""Produces the bytes of a chunk for the server: reads them, and converts them where the server could not."""

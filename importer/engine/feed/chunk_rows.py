@@ -1,4 +1,4 @@
-"""The records of one chunk by number: where each lies, and which of them are sent."""
+"""Locates the records of a chunk by number, and records which of them are sent."""
 
 from collections.abc import Collection, Iterator, Sequence
 from functools import cached_property
@@ -16,13 +16,13 @@ WINDOW = 2**20
 
 
 class ChunkRows:
-    """The records of a chunk, numbered from 0; at first all of them are sent.
+    """The records of a chunk, numbered from 0. At first all of them are sent.
 
-    Blank lines that the dialect skips have no number and are never sent. Rows of a sorted copy are located where they
-    stood in the file.
+    Blank lines that the dialect skips have no number and are never sent. Rows of a sorted copy have the line and offset
+    of the original file.
 
-    Takes 4 bytes for each record's place (8 in a chunk of 4 GB or more) and one for whether it is sent. Raises as
-    scan() does.
+    Memory: 4 bytes a record for its end (8 in a chunk of 4 GB or more) and one byte for the mark whether it is sent.
+    Raises as scan() does.
     """
 
     def __init__(self, source: ChunkSource) -> None:
@@ -36,10 +36,10 @@ class ChunkRows:
             ends.append((block.ends.as_array() + before).astype(kind))
             blank += [at + before for at in block.blank]
         self._ends = np.concatenate(ends)
-        # For each record, blank lines included, whether it is sent.
+        # Whether each record is sent, blank lines included.
         self._sent = np.ones(len(self._ends) - 1, bool)
         self._sent[np.searchsorted(self._ends, np.array(blank, np.int64))] = False
-        # The record of each row, where there are other records.
+        # The record of each row; None if every record is a row.
         self._records = np.flatnonzero(self._sent) if blank else None
         self._known_line = chunk.offset, chunk.first_line
 
@@ -47,15 +47,16 @@ class ChunkRows:
         return len(self._sent if self._records is None else self._records)
 
     def leave_out(self, rows: Collection[int]) -> None:
+        """Mark these rows as not sent."""
         left_out = np.fromiter(rows, np.int64, len(rows))
         self._sent[left_out if self._records is None else self._records[left_out]] = False
 
     def sent(self, low: int, high: int) -> Offsets:
-        """The numbers of the rows in [low, high) that are sent, as an array."""
+        """The numbers of the rows in [low, high) that are sent, ascending."""
         return np.flatnonzero(self._of_rows(low, high)) + low
 
     def count(self, low: int, high: int) -> int:
-        """How many rows in [low, high) are sent."""
+        """The number of rows in [low, high) that are sent."""
         return int(np.count_nonzero(self._of_rows(low, high)))
 
     def _of_rows(self, low: int, high: int) -> Mask:
@@ -65,16 +66,16 @@ class ChunkRows:
         return row if self._records is None else int(self._records[row])
 
     def span(self, low: int, high: int) -> tuple[int, int]:
-        """Offset and length in the file of the rows in [low, high), sent or not."""
+        """Offset and length in the file, in bytes, of the rows in [low, high), sent or not."""
         if low == high:
             return self._chunk.offset + int(self._ends[self._record(low) if low < len(self) else -1]), 0
         start, end = int(self._ends[self._record(low)]), int(self._ends[self._record(high - 1) + 1])
         return self._chunk.offset + start, end - start
 
     def gaps(self, offset: int, length: int) -> Offsets:
-        """The byte ranges that are left out of one of the file, which is whole records: pairs, ascending, as an array.
+        """The byte ranges of the rows in a range of the file that are not sent; the range consists of whole records.
 
-        Records that lie together make one range.
+        An array of pairs (start, end), ascending. Adjacent records make one range.
         """
         bounds = np.array([offset, offset + length]) - self._chunk.offset
         low, high = np.searchsorted(self._ends, bounds).tolist()
@@ -83,7 +84,7 @@ class ChunkRows:
         return ranges
 
     def line(self, row: int) -> int:
-        """The physical line on which the row begins. Reads on from where it was asked last, so ask in order."""
+        """The physical line on which the row begins. Reads on from the last row, so call it in ascending order."""
         offset = self.span(row, row)[0]
         at, line = self._known_line
         if offset < at:
@@ -96,7 +97,7 @@ class ChunkRows:
         return line
 
     def located(self, rows: "Offsets | Sequence[int]") -> Iterator[LocatedRecord]:
-        """The records of these rows, which must ascend, read in one pass through the chunk."""
+        """The records of these rows, read in one pass through the chunk. `rows` must ascend."""
         if not self.places:
             yield from self._read(rows)
             return
@@ -105,12 +106,15 @@ class ChunkRows:
             yield LocatedRecord(int(place[LINE]), int(place[OFFSET]), record.raw)
 
     def place(self, row: int) -> Offsets:
-        """Row, line and offset (places.py) of a row of a sorted copy, looked up for the whole chunk at first."""
+        """Row, line and offset of a row of a sorted copy in the original file (sorting/original_positions.py).
+
+        The first call reads the positions of the whole chunk.
+        """
         place: Offsets = self._places[row]
         return place
 
     def line_in_file(self, position: RecordPosition) -> int:
-        """The line of a record that was found in the file; or, from the chunk's beginning on, in a sorted copy."""
+        """The line of a record in the original file; `position` is relative to the chunk for a sorted copy."""
         return int(self.place(position.row)[LINE]) if self.places else position.line
 
     @cached_property
@@ -119,7 +123,7 @@ class ChunkRows:
         return self.places.of(self._chunk.first_row, self._chunk.rows)
 
     def _read(self, rows: "Offsets | Sequence[int]") -> Iterator[LocatedRecord]:
-        """The same, located in the file that is open."""
+        """The records of these rows, located in the open file, which may be a sorted copy."""
         chunk = self._chunk
         base, data, at, line, before = chunk.offset, b"", 0, chunk.first_line, b""
         for row in rows:
@@ -132,7 +136,7 @@ class ChunkRows:
             start = offset - base
             line += line_ends(data, self._line_end, at, start, before)
             at = start
-            # A large record is not held here while the next one is read.
+            # A large record is not kept in memory while the next one is read.
             if start + length <= len(data):
                 yield LocatedRecord(line, offset, data[start : start + length])
             else:

@@ -1,4 +1,4 @@
-"""One chunk's place in a file that is open: what everybody who reads its rows again is given."""
+"""Describes a chunk of an open file, for code that reads its rows again."""
 
 from dataclasses import dataclass
 
@@ -10,9 +10,9 @@ from importer.engine.source.dialect import Dialect
 
 @dataclass(frozen=True)
 class ChunkSource:
-    """The `chunk` of the file `path`, open as `fd` and read in `dialect`.
+    """The `chunk` of the file `path`, which is open as `fd` and read in `dialect`.
 
-    With `places` the file is a sorted copy; they say where its rows stood.
+    `places` are the original positions of the rows, if the file is a sorted copy.
     """
 
     fd: Readable

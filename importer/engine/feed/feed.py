@@ -1,7 +1,7 @@
-"""One chunk's bytes for the server: a byte range of the source as it lies, or what a row of steps makes of it.
+"""Feeds the server with the bytes of one chunk: a byte range of the source, unchanged or converted by steps.
 
-`open_feed` decides which. A step is a generator over pieces of bytes (less some records, in another encoding, in
-another dialect); pieces begin and end anywhere, only their joined bytes mean something.
+A step is a generator over pieces of bytes: it leaves out records, or converts encoding or dialect. Pieces begin and end
+anywhere; only their concatenation has a meaning.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -13,7 +13,7 @@ from importer.engine.source.arrays import Offsets
 from importer.engine.source.byte_source import Readable, read_at
 from importer.engine.source.dialect import Dialect
 
-# A piece of the source: large enough that a call for each does not show.
+# Bytes of a piece of the source: large enough that the cost of a call for each piece is negligible.
 BLOCK = 256 * 1024
 
 FeedTransform = Callable[[Iterable[bytes]], Iterator[bytes]]
@@ -28,7 +28,7 @@ def open_feed(
     on_sent: Callable[[int], None] | None = None,
     parts: Sequence[int] = (),
 ) -> "SourceBytes | TransformedBytes":
-    """The feed of `length` bytes of whole records from `offset` on, through `steps` in their order."""
+    """The feed of `length` bytes of whole records from `offset` on, converted by `steps` in this order."""
     source = SourceBytes(fd, offset, length, on_sent, parts)
     if not steps:
         return source
@@ -39,11 +39,11 @@ def open_feed(
 
 
 class SourceBytes:
-    """The bytes [offset, offset + length) of an open file as pieces, once, in order: a feed, or what steps begin with.
+    """The bytes [offset, offset + length) of an open file as pieces, once, in order: a feed, or the input of steps.
 
-    Counts and digests what is read, so the digest is the source's whatever steps do; `parts` are the lengths of those
-    that have a digest each, which together are the whole. `on_sent` is told the source bytes read so far, once for each
-    piece.
+    Counts and digests the bytes that are read, so the digest is that of the source, independent of the steps. `parts`
+    are the lengths, in bytes, of consecutive parts with a digest each; together they are the whole range. `on_sent` is
+    called with the number of source bytes read so far, once for each piece.
     """
 
     def __init__(
@@ -67,12 +67,12 @@ class SourceBytes:
 
     @property
     def digest(self) -> str:
-        """xxh3-64 of the bytes read so far, hexadecimal; of several parts, one after the other."""
+        """xxh3-64 of the bytes read so far, hexadecimal; for several parts, their digests concatenated."""
         return "".join(each.hexdigest() for each in self._digests)
 
     def __iter__(self) -> Iterator[bytes]:
-        """Raises SourceChanged if the file is shorter than it was: an end of data always looks like success to the
-        server (server-behaviour.md, The local-infile callback), so it must not look like one to us.
+        """Raises SourceChanged if the file has become shorter. To the server an end of data always looks like success
+        (server-behaviour.md, The local-infile callback), so the feed has to check.
         """
         for length in self._parts:
             digest, end = xxhash.xxh3_64(), self._next + length
@@ -89,9 +89,9 @@ class SourceBytes:
 
 
 class TransformedBytes:
-    """Pieces that steps make out of a range of the source. `sent` and `digest` are the source's.
+    """The pieces that the steps produce from a range of the source. `sent` and `digest` are those of the source.
 
-    At the end of the pieces the whole range has been read, so the digest is that of the range.
+    After the last piece the whole range has been read, so the digest is that of the range.
     """
 
     def __init__(self, source: SourceBytes, pieces: Iterator[bytes]) -> None:
@@ -107,7 +107,7 @@ class TransformedBytes:
         return self._source.digest
 
     def __iter__(self) -> Iterator[bytes]:
-        """Raises what the source or a step raises."""
+        """Raises the errors of the source and of the steps."""
         return self._pieces
 
 
@@ -119,9 +119,9 @@ def _shorter(at: int) -> SourceChanged:
 
 
 def skip_ranges(gaps: Offsets, offset: int) -> FeedTransform:
-    """A step for the source's own bytes, which begin at `offset`: without these byte ranges of the file.
+    """A step that leaves out byte ranges of the file. Its input are the source's bytes, which begin at `offset`.
 
-    `gaps` are pairs of start and end, ascending, as an array. Each costs a slice; the bytes between them go in one.
+    `gaps` is an array of pairs (start, end), ascending. Each costs one slice; the bytes between two are copied at once.
     """
 
     def step(pieces: Iterable[bytes]) -> Iterator[bytes]:
@@ -129,13 +129,13 @@ def skip_ranges(gaps: Offsets, offset: int) -> FeedTransform:
         for piece in pieces:
             end = at + len(piece)
             stop = int(gaps[:, 0].searchsorted(end))
-            kept, position = [], at
+            slices, position = [], at
             for low, high in gaps[index:stop].tolist():
-                kept.append(piece[position - at : max(position, low) - at])
+                slices.append(piece[position - at : max(position, low) - at])
                 position = min(high, end)
-            kept.append(piece[position - at :])
-            yield b"".join(kept)
-            # The last one may go on in the next piece.
+            slices.append(piece[position - at :])
+            yield b"".join(slices)
+            # The last range may continue in the next piece.
             index = stop - 1 if stop and gaps[stop - 1, 1] > end else stop
             at = end
 
@@ -143,9 +143,9 @@ def skip_ranges(gaps: Offsets, offset: int) -> FeedTransform:
 
 
 def terminate_last_record(dialect: Dialect) -> FeedTransform:
-    """A step for records as the server is told them: a line end behind the last one, if it ends in a delimiter.
+    """A step that adds a line end after the last record if it ends in a delimiter. Its input is in the sent dialect.
 
-    At the very end of the data, the server takes an empty last field for a missing one (server-behaviour.md, LOAD DATA
+    At the end of the data the server takes an empty last field for a missing one (server-behaviour.md, LOAD DATA
     LOCAL).
     """
     delimiter, line_end = dialect.sent.delimiter_bytes, dialect.sent.line_end.encode()

@@ -1,12 +1,12 @@
-"""Records in the server's own format, where it cannot read the file's: a step of the feed.
+"""Rewrites records whose dialect the server cannot read: a step of the feed.
 
-What comes out is RFC 4180 with LF (Dialect.sent): fields are enclosed where they have to be, NULL is the bare word, and
-the text NULL stands in quotes. Values keep every byte, line ends inside quotes too. Blank lines that are no records,
-and trailing delimiters, are left out.
+The output is RFC 4180 with LF (Dialect.sent): fields are enclosed if necessary, NULL is the bare word, and the text
+NULL is in quotes. Values keep every byte, including line ends inside quotes. Skipped blank lines and trailing
+delimiters are left out.
 
-Three ways, the quickest that is right for the records at hand: where none has a quote, an escape or the word NULL, some
-replacements for the whole run; where only line ends differ, or NULL has to be written, that is done at those places;
-else field by field. A record that is larger than a block, of which only the line end differs, goes through in pieces.
+It takes the fastest of three ways that is right for the records: if none has a quote, an escape or the word NULL, marks
+are replaced in the whole run; if only line ends differ, or NULL has to be written, only these places are changed; else
+each field is rewritten. A record larger than a block of which only the line end differs is rewritten in pieces.
 """
 
 import re
@@ -24,7 +24,7 @@ NULL_WORD = b"NULL"
 
 
 def rewritten(dialect: Dialect) -> FeedTransform:
-    """A step from records in `dialect` to the same ones in `dialect.sent`. No record may have a flaw (flaws.py)."""
+    """A step that rewrites records from `dialect` to `dialect.sent`. None may be malformed (records/malformed.py)."""
 
     def step(pieces: Iterable[bytes]) -> Iterator[bytes]:
         for data, ends in whole_records(pieces, dialect):
@@ -34,7 +34,7 @@ def rewritten(dialect: Dialect) -> FeedTransform:
 
 
 def passes_in_pieces(record: Iterable[bytes], dialect: Dialect) -> bool:
-    """Whether this is a single record, given in pieces, of which nothing but the line end differs in `dialect.sent`."""
+    """Whether this single record, given in pieces, differs from `dialect.sent` in its line end only."""
     if dialect.line_end != ANY_LINE_END or dialect.escape or dialect.unquoted_empty_is_null or not _marks_stay(dialect):
         return False
     first = last = b""
@@ -43,12 +43,12 @@ def passes_in_pieces(record: Iterable[bytes], dialect: Dialect) -> bool:
         if NULL_WORD in last:
             return False
         last = last[-len(NULL_WORD) :]
-    # What is blank before or behind it is no record.
+    # Line ends before or after the record are blank lines, which are not sent.
     return first not in b"\r\n" and not _without_line_end(last).endswith((b"\r", b"\n"))
 
 
 def in_pieces(pieces: Iterable[bytes]) -> Iterator[bytes]:
-    """A step for a record that passes_in_pieces()."""
+    """A step that rewrites the line end of a record for which passes_in_pieces() holds."""
     last = b""
     for piece in pieces:
         last += piece
@@ -76,7 +76,7 @@ def _rewritten(data: bytes, ends: Ends, dialect: Dialect) -> bytes:
 
 @lru_cache
 def _hard(dialect: Dialect) -> tuple[bytes, ...] | None:
-    """What keeps records from being rewritten by replacing marks; None where that cannot be done at all."""
+    """The bytes that rule out rewriting by replacement of marks; None if that is never possible in this dialect."""
     if dialect.trailing_delimiter and dialect.delimiter != dialect.sent.delimiter:
         return None
     other = "" if dialect.delimiter == dialect.sent.delimiter else dialect.sent.delimiter
@@ -103,7 +103,7 @@ def _by_replacing(data: bytes, dialect: Dialect) -> bytes:
 
 
 def _with_null_words(data: bytes, dialect: Dialect) -> bytes:
-    """Records that end in LF, with the word NULL where there is nothing between two marks outside quotes."""
+    """The records, which end in LF, with the word NULL in each field that is empty and not quoted."""
     import numpy as np
 
     view = np.frombuffer(data, np.uint8)
@@ -117,28 +117,28 @@ def _with_null_words(data: bytes, dialect: Dialect) -> bytes:
 
 
 def _marks_stay(dialect: Dialect) -> bool:
-    """Whether fields are told apart and enclosed in the same way in what is sent."""
+    """Whether delimiter and quote are those of the sent dialect."""
     same = (dialect.delimiter, dialect.quote) == (dialect.sent.delimiter, dialect.sent.quote)
     return same and not dialect.trailing_delimiter
 
 
 def _with_line_ends_set(data: bytes, ends: Ends, dialect: Dialect) -> bytes:
-    """Each record with LF as its line end; CR and LF inside quotes stay."""
+    """The records with LF as line end; CR and LF inside quotes stay."""
     import numpy as np
 
     view = np.frombuffer(data, np.uint8).copy()
     lasts = np.asarray(ends.as_array())
-    kept = np.ones(len(view), bool)
+    stays = np.ones(len(view), bool)
     lf, cr = ord("\n"), ord("\r")
     if dialect.line_end in ("\r\n", ANY_LINE_END):
         at_cr_lf = lasts[(lasts > 1) & (view[lasts - 1] == lf) & (view[lasts - 2] == cr)]
-        kept[at_cr_lf - 2] = False
+        stays[at_cr_lf - 2] = False
     if dialect.line_end in ("\r", ANY_LINE_END):
         view[lasts[view[lasts - 1] == cr] - 1] = lf
     if dialect.blank_lines == "skip":
         for low in blank_records(data, ends, dialect):
-            kept[low : ends.first(low)] = False
-    whole = view[kept].tobytes()
+            stays[low : ends.first(low)] = False
+    whole = view[stays].tobytes()
     return whole if not whole or whole.endswith(b"\n") else whole + b"\n"
 
 
@@ -164,5 +164,5 @@ def _cell(value: bytes | None, special: re.Pattern[bytes]) -> bytes:
 
 @lru_cache
 def _special(sent: Dialect) -> re.Pattern[bytes]:
-    """What a field must be enclosed for."""
+    """A pattern of the bytes for which a field must be enclosed."""
     return re.compile(one_of(sent.delimiter.encode(), sent.quote.encode(), b"\r\n"))

@@ -1,8 +1,8 @@
-"""Numbers before each record of a chunk: which record of the file it is, and the line on which it begins.
+"""Puts numbers before each record of a chunk: the number of the record in the file, and its first line.
 
-They are fields of their own, in the chunk's dialect. They are right whatever is left out of a load, and cost a copy of
-the bytes in memory. Counting in the statement would do neither: MySQL warns of a variable that is set inside an
-expression (1287), and a variable does not count what is left out (server-behaviour.md).
+The numbers are additional fields in the chunk's dialect. They are right even if records are left out of the load, and
+cost a copy of the bytes in memory. Counting in the statement would not be right: MySQL warns of a variable that is set
+inside an expression (1287), and a variable does not count records that are left out (server-behaviour.md).
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -16,9 +16,9 @@ from importer.engine.source.records.boundary.boundaries import Ends, blank_recor
 from importer.engine.source.records.lines import line_end_positions, line_ends
 from importer.engine.source.records.record_stream import whole_records
 
-# In the order in which they stand before a record.
+# In their order before a record.
 NUMBERS = ("row", "line")
-# Of numbers that a sorted copy's rows had in their file, which may be of any size.
+# Width of numbers for a sorted copy, whose rows had any number in the original file.
 PLACE_DIGITS = 15
 
 
@@ -29,11 +29,11 @@ def numbered(
     left_out: "Offsets | Sequence[tuple[int, int]]" = (),
     places: OriginalPositions | None = None,
 ) -> FeedTransform:
-    """A step for the chunk's own bytes, so the first one: each record with the `numbers` asked for before it.
+    """A step that puts `numbers` before each record. It must be the first step, on the chunk's own bytes.
 
-    `left_out` are byte ranges of the file, whole records in order, that are not sent. Leaving them out must be done
-    here: a later step could not tell where they were, an earlier one would make the numbers wrong. `places`
-    has the numbers of a sorted copy's rows.
+    `left_out` are byte ranges of the file, whole records in order, that are not sent. This step leaves them out: a
+    later one would not know their position, an earlier one would make the numbers wrong. `places` has the original
+    positions of a sorted copy's rows.
     """
     largest = max(chunk.first_row, chunk.first_line) + chunk.length  # no record is shorter than a byte
     prefix = _Prefix(numbers, PLACE_DIGITS if places else len(str(largest)), dialect.delimiter_bytes)
@@ -51,7 +51,7 @@ def numbered(
 
 
 class _Prefix:
-    """The numbers before a record as bytes: each `digits` wide, with a delimiter after it."""
+    """Renders the numbers before a record as bytes: each `digits` wide, followed by a delimiter."""
 
     def __init__(self, numbers: Sequence[str], digits: int, delimiter: bytes) -> None:
         self._numbers = numbers
@@ -59,7 +59,7 @@ class _Prefix:
         self._delimiter = delimiter
 
     def fields(self, values: dict[str, Offsets]) -> ByteArray:
-        """One line of bytes for each record, from one number for each record under each name."""
+        """The rendered numbers, an array of records x bytes. `values` has one number a record, by name."""
         import numpy as np
 
         powers = 10 ** np.arange(self._digits - 1, -1, -1)
@@ -73,7 +73,7 @@ class _Prefix:
 
 
 class _Block:
-    """Whole records that lie together at `offset` of the file; the first is number `row` and begins on `line`.
+    """Consecutive whole records at `offset` of the file. The first has number `row` and begins on `line`.
 
     Blank lines that the dialect skips are left out.
     """
@@ -100,13 +100,13 @@ class _Block:
 
         fields = prefix.fields(self._numbers(places))
         lengths = self._ends - self._starts
-        kept = self._kept(left_out) & self._is_row
-        if kept.all():
-            return _woven(self._data, lengths, fields)
-        return _woven(self._data[np.repeat(kept, lengths)], lengths[kept], fields[kept])
+        sent = self._sent(left_out) & self._is_row
+        if sent.all():
+            return _interleaved(self._data, lengths, fields)
+        return _interleaved(self._data[np.repeat(sent, lengths)], lengths[sent], fields[sent])
 
     def _numbers(self, places: OriginalPositions | None) -> dict[str, Offsets]:
-        """Row and line of each record; those of a blank line mean nothing."""
+        """Row and line of each record; those of blank lines have no meaning."""
         import numpy as np
 
         rows = np.cumsum(self._is_row) - 1
@@ -115,8 +115,8 @@ class _Block:
             return {"row": place[:, ROW], "line": place[:, LINE]}
         return {"row": self._row + rows, "line": self._line + np.searchsorted(self._line_ends, self._starts)}
 
-    def _kept(self, left_out: "Offsets | Sequence[tuple[int, int]]") -> Mask:
-        """For each record, whether it is sent."""
+    def _sent(self, left_out: "Offsets | Sequence[tuple[int, int]]") -> Mask:
+        """A mask of the records that are sent."""
         import numpy as np
 
         if not len(left_out):
@@ -124,20 +124,20 @@ class _Block:
         lows, highs = np.asarray(left_out).T
         starts = self._starts + self._offset
         at = np.searchsorted(lows, starts, side="right") - 1
-        kept: Mask = (at < 0) | (starts >= highs[at])
-        return kept
+        sent: Mask = (at < 0) | (starts >= highs[at])
+        return sent
 
 
-def _woven(data: ByteArray, lengths: Offsets, fields: ByteArray) -> bytes:
-    """The records of these lengths, which lie together in `data`, each behind its line of `fields`."""
+def _interleaved(data: ByteArray, lengths: Offsets, fields: ByteArray) -> bytes:
+    """The records in `data`, which have these lengths, each after its row of `fields`."""
     import numpy as np
 
     width = fields.shape[1]
     begins = np.cumsum(lengths + width) - lengths - width
-    woven = np.empty(len(data) + fields.size, np.uint8)
+    joined = np.empty(len(data) + fields.size, np.uint8)
     places = (begins[:, None] + np.arange(width)).ravel()
-    numbers = np.zeros(len(woven), bool)
+    numbers = np.zeros(len(joined), bool)
     numbers[places] = True
-    woven[places] = fields.ravel()
-    woven[~numbers] = data
-    return woven.tobytes()
+    joined[places] = fields.ravel()
+    joined[~numbers] = data
+    return joined.tobytes()

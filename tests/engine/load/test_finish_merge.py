@@ -117,7 +117,7 @@ class TestAtomic:
         load = planned(database, distinct, "atomic", "id", "name")
         load.stage()
         given(database, "ALTER TABLE t MODIFY name VARCHAR(5)")
-        with pytest.raises(TargetProblem, match="no longer as it was planned"):
+        with pytest.raises(TargetProblem, match="has changed since the import was planned"):
             load.finish()
 
     def test_a_staging_table_that_somebody_emptied_is_refused(self, database: Address, distinct: Path):

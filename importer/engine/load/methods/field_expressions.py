@@ -1,4 +1,4 @@
-"""How each field of a record gets into its column: the SQL that all methods have in common."""
+"""Renders the SQL that puts each field of a record into its column, for all methods."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -10,32 +10,32 @@ from importer.engine.mysql.connection import LoaderConnection, execute
 from importer.engine.mysql.quoting import quote_name, quote_text
 from importer.engine.schema.table import Column, Table
 
-# What a traced statement writes into its warnings for each row, before the row's number (from 1).
+# The text in the warning of a traced statement about each row, before the row's number (from 1).
 TRACE = "millrace row "
 RESET_TRACE = "SET @traced = 0"
 
-# User variables: the numbers are fields before each record, the others are set before the load.
+# User variables: the numbers come from fields before each record, the others are set before the load.
 VARIABLES = {name: f"@millrace_{name}" for name in ("row", "line", "file", "time")}
 
 
 def numbers(fillings: Sequence[GeneratedColumn]) -> tuple[str, ...]:
-    """What stands before each record of the feed: numbering.NUMBERS, as far as a filling needs them."""
+    """The numbers that the generated columns need before each record: some of row_numbers.NUMBERS."""
     needed = {each.source for each in fillings}
     return tuple(name for name in NUMBERS if name in needed)
 
 
 def set_variables(connection: LoaderConnection, file: str, time: str) -> None:
-    """Tell the session the file's name and the time (UTC, as `2024-01-31 12:00:00`) that a statement may use."""
+    """Set the session's variables for the file's name and the time (UTC, as `2024-01-31 12:00:00`)."""
     execute(connection, f"SET {VARIABLES['file']} = %s, {VARIABLES['time']} = %s", (file, time))
 
 
 def field_variable(position: int) -> str:
-    """What stands in a statement for the text of the field at that position, from 0."""
+    """The user variable with the text of the field at this position (from 0)."""
     return f"@field{position + 1}"
 
 
 def filled(filling: GeneratedColumn) -> str:
-    """SQL for the value of a column that no field goes into."""
+    """SQL for the value of a generated column."""
     if filling.source == "text":
         return quote_text(filling.text)
     variable = VARIABLES[filling.source]
@@ -44,10 +44,10 @@ def filled(filling: GeneratedColumn) -> str:
 
 @dataclass(frozen=True)
 class FieldExpression:
-    """How one field gets from the file into its column; `column` is None where it is left out.
+    """The SQL for one field of the file; `column` is None if the field is not loaded.
 
-    `numbering`: it goes into an AUTO_INCREMENT column, in a LOAD DATA with SET. There the server forgets that the file
-    gave a number, and makes a new one of 0 (server-behaviour.md, LOAD DATA LOCAL), unless SET gives it.
+    `numbering`: the field goes into an AUTO_INCREMENT column, in a LOAD DATA with SET. There the server ignores that
+    the file has a number, and replaces 0 by a new one (server-behaviour.md, LOAD DATA LOCAL), unless SET assigns it.
     """
 
     position: int
@@ -59,7 +59,7 @@ class FieldExpression:
 
     @property
     def indirect(self) -> bool:
-        """Whether it passes through a variable and an expression."""
+        """Whether the field is read into a variable and assigned by an expression."""
         if self.column is None:
             return False
         return self.keep_null_word or self.traced or self.numbering or not is_plain(self.mapping)
@@ -70,7 +70,7 @@ class FieldExpression:
 
     @property
     def name(self) -> str:
-        """The column's name as it stands in a statement."""
+        """The column's name, quoted."""
         assert self.column
         return quote_name(self.column.name)
 
@@ -86,15 +86,15 @@ class FieldExpression:
         return value
 
 
-def readings(mapping: Sequence[ColumnMapping], table: Table, *, keep_null_word: bool) -> list[FieldExpression]:
-    """One for each field of the file, in their order."""
+def field_expressions(mapping: Sequence[ColumnMapping], table: Table, *, keep_null_word: bool) -> list[FieldExpression]:
+    """One expression for each field, in the file's order."""
     return [
         FieldExpression(position, each, table.column(each.column) if each.column else None, keep_null_word)
         for position, each in enumerate(mapping)
     ]
 
 
-def with_trace(found: list[FieldExpression]) -> list[FieldExpression]:
-    """The trace goes into the first expression, ahead of the warnings of every other one."""
-    first = next((each for each in found if each.indirect), None) or next(each for each in found if each.column)
-    return [replace(each, traced=True) if each is first else each for each in found]
+def with_trace(fields: list[FieldExpression]) -> list[FieldExpression]:
+    """The fields with the trace in the first expression, so that it comes before the warnings of all others."""
+    first = next((each for each in fields if each.indirect), None) or next(each for each in fields if each.column)
+    return [replace(each, traced=True) if each is first else each for each in fields]

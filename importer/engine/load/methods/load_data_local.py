@@ -1,4 +1,4 @@
-"""LOAD DATA LOCAL INFILE: the server asks this end for the bytes and parses them as they are in the file."""
+"""LOAD DATA LOCAL INFILE: the server requests the bytes from this client and parses them."""
 
 import MySQLdb
 from MySQLdb.constants import ER
@@ -10,8 +10,8 @@ from importer.engine.load.methods.rendering import StatementRequest
 from importer.engine.mysql.connection import FEED_NAME, Feed, LoaderConnection, execute
 from importer.engine.mysql.quoting import quote_text
 
-# Manual, Server Error Message Reference and Client Error Message Reference: refused by the server (1148, 3948; 4166 is
-# MariaDB's), by its client library (2068), not known (1047) or not supported (1235) by what poses as one.
+# Manual, Server Error Message Reference and Client Error Message Reference: refused by the server (1148, 3948; MariaDB:
+# 4166), by the client library (2068), unknown (1047) or unsupported (1235) for a proxy or a compatible server.
 REFUSALS = (1047, 1148, 1235, 2068, 3948, 4166)
 
 _LEADING = f"LOAD DATA LOCAL INFILE {quote_text(FEED_NAME)} "
@@ -23,14 +23,14 @@ def statement(request: StatementRequest) -> str:
 
 
 def replacing(statement: str) -> str:
-    """The same statement with REPLACE: a row takes the place of those with its keys, and a bad row ends it."""
+    """The statement with REPLACE: a row replaces those with its keys, and a bad row ends the statement."""
     return f"{_LEADING}REPLACE {statement.removeprefix(_LEADING)}"
 
 
 def load(connection: LoaderConnection, statement: str, feed: Feed) -> Report:
-    """Run the statement on the bytes of `feed`. Raises what the feed raised, or the server's own error.
+    """Run the statement with the bytes of `feed`.
 
-    MethodRefused if the server takes no LOAD DATA LOCAL.
+    Raises the feed's error, the server's error, or MethodRefused if the server refuses LOAD DATA LOCAL.
     """
     connection.feed = feed
     try:
@@ -51,7 +51,7 @@ def load(connection: LoaderConnection, statement: str, feed: Feed) -> Report:
 
 
 def is_refusal(error: MySQLdb.Error) -> bool:
-    """Whether the server says that it takes no LOAD DATA LOCAL."""
+    """Whether the error means that the server refuses LOAD DATA LOCAL."""
     number, message = error.args[0], str(error.args[-1]).lower()
-    # Vitess has the second one for everything, and says what it is about.
+    # Vitess uses UNKNOWN_ERROR for everything; its message names the statement.
     return number in REFUSALS or (number == ER.UNKNOWN_ERROR and "load" in message)

@@ -1,7 +1,7 @@
-"""LOAD DATA INFILE: the server itself opens what it loads, here a named pipe that this end writes into.
+"""LOAD DATA INFILE: the server opens a named pipe, into which this client writes.
 
-For servers on this machine which refuse LOAD DATA LOCAL: the account needs the FILE privilege, and there must be a
-folder that both can use (secure_file_priv, or any where that is empty).
+For servers on this machine that refuse LOAD DATA LOCAL. The account needs the FILE privilege, and client and server a
+common folder (secure_file_priv, or any folder if that is empty).
 """
 
 import os
@@ -34,22 +34,23 @@ REFUSALS = {
 def statement(request: StatementRequest) -> str:
     """The statement for every chunk of a job.
 
-    Each load has a pipe of its own in the request's folder. IGNORE makes warnings of bad values and duplicates, which
-    LOCAL does by itself (manual, LOAD DATA Statement).
+    Each load has its own pipe in the request's folder. IGNORE turns errors about bad values and duplicates into
+    warnings, as LOCAL always does (manual, LOAD DATA Statement).
     """
     return f"LOAD DATA INFILE {quote_text(f'{request.folder}/{FEED_NAME}')} IGNORE {into_table(request)}"
 
 
 def replacing(statement: str) -> str:
-    """The same statement with REPLACE: a row takes the place of those with its keys, and a bad row ends it."""
-    found = _LEADING.match(statement)
-    assert found
-    return f"{statement[: found.start(2)]}REPLACE {statement[found.end(2) :]}"
+    """The statement with REPLACE: a row replaces those with its keys, and a bad row ends the statement."""
+    match = _LEADING.match(statement)
+    assert match
+    return f"{statement[: match.start(2)]}REPLACE {statement[match.end(2) :]}"
 
 
 def load(connection: LoaderConnection, statement: str, feed: Feed, *, folder: str) -> Report:
-    """Run the statement on the bytes of `feed`. Raises what the feed raised, the server's own error, or MethodRefused
-    if the server does not get at the pipe.
+    """Run the statement with the bytes of `feed`.
+
+    Raises the feed's error, the server's error, or MethodRefused if the server cannot read the pipe.
     """
     with pipe_in(Path(folder)) as pipe:
         named = quote_text(f"{folder}/{FEED_NAME}")

@@ -1,4 +1,4 @@
-"""What a method's statement is rendered from."""
+"""The values from which a method renders its statement."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -10,24 +10,24 @@ from importer.engine.source.dialect import Dialect
 
 @dataclass(frozen=True)
 class StatementRequest:
-    """The rows of a dialect and a mapping into a table, and the variant of the statement.
+    """Table, dialect and mapping of a statement, and its variant.
 
-    With an enclosing quote and no escape, the server makes SQL's NULL of the unquoted word NULL (manual, LOAD DATA:
-    "the word NULL"), and of nothing else. `keep_null_word` turns it back into the text that stands in the file.
+    With an enclosing quote and no escape, the server reads the unquoted word NULL as SQL's NULL (manual, LOAD DATA:
+    "the word NULL"), and nothing else. `keep_null_word` converts it back to the text in the file.
 
-    `traced` gives each row a warning with its number, before the server's own warnings about storing that row: so a
-    duplicate key or a foreign key, which the server reports without a row, can be told from one another
-    (server-behaviour.md, LOAD DATA LOCAL). Run RESET_TRACE before it. The values that arrive are the same.
+    `traced` gives each row a warning with its number, before the server's own warnings about that row: the server
+    reports duplicate keys and foreign keys without a row number (server-behaviour.md, LOAD DATA LOCAL). Run RESET_TRACE
+    before it. The stored values are the same.
 
-    `also` are assignments to columns that no field goes into. `as_bytes` tells the server no character set: it stores
-    the bytes in the columns' own. `folder` is where the server's pipes lie.
+    `assignments` set columns that are not in the mapping, as `column = value`. `as_bytes` renders no character set: the
+    server stores the bytes in the columns' own. `folder` is the folder of the server's pipes.
     """
 
     table: Table
     dialect: Dialect
     mapping: Sequence[ColumnMapping]
     fillings: Sequence[GeneratedColumn] = ()
-    also: Sequence[str] = ()
+    assignments: Sequence[str] = ()
     folder: str = ""
     keep_null_word: bool = False
     traced: bool = False

@@ -1,4 +1,4 @@
-"""The feed's records a few at a time, taken apart as the server would: what the INSERT methods put into statements."""
+"""Groups the feed's records into runs and splits them into values as the server would, for the INSERT methods."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
@@ -14,18 +14,18 @@ from importer.engine.source.records.record_stream import whole_records
 from importer.engine.units import MIB
 
 NULL_WORD = b"NULL"
-# Bytes of the records that are put into one statement: it, and what it is made of, are in memory at the same time.
+# Bytes of the records of one statement. The statement and its parts are in memory at the same time.
 MOST_BYTES = 2 * MIB
 
 
 def as_sent(dialect: Dialect) -> Dialect:
-    """What the feed's bytes are in: the dialect that LOAD DATA would be told, in UTF-8."""
+    """The dialect of the feed's bytes: the one that LOAD DATA declares, in UTF-8."""
     return replace(dialect.sent, encoding="utf-8")
 
 
 @dataclass(frozen=True)
 class RecordRun:
-    """`count` whole records that lie together, in a dialect as as_sent() has it."""
+    """`count` consecutive whole records in a dialect of as_sent()."""
 
     data: bytes
     count: int
@@ -33,14 +33,14 @@ class RecordRun:
 
     @cached_property
     def has_marks(self) -> bool:
-        """Whether a quote, an escape or the word NULL is in it; else a field is what stands between delimiters."""
+        """Whether a quote, an escape or the word NULL occurs; if not, fields are the bytes between delimiters."""
         marks = [self.dialect.quote.encode(), self.dialect.escape.encode()]
         marks += [NULL_WORD] if self.dialect.quote else []
         return any(mark and mark in self.data for mark in marks)
 
     @property
     def is_large(self) -> bool:
-        """Whether it is one record, of which there should not be several copies."""
+        """Whether it is one record, too large for several copies in memory."""
         return self.count == 1 and len(self.data) > MOST_BYTES
 
     @property
@@ -49,7 +49,7 @@ class RecordRun:
         return self.data.removesuffix(self.dialect.line_end.encode())
 
     def halves(self) -> tuple["RecordRun", "RecordRun"]:
-        """The first and the second half of it; there must be two records or more."""
+        """The first and the second half of the records; there must be at least two."""
         ends = [each.end for each in records(self.data, self.dialect)]
         half = self.count // 2
         cut = ends[half - 1]
@@ -77,7 +77,7 @@ class RecordRun:
 
 
 def lay_out_run(run: RecordRun, width: int) -> Any:
-    """Where the fields lie (validation/record_layout.py), without quotes; None if it cannot be told all at once."""
+    """The positions of the fields without quotes (validation/record_layout.py); None if that needs a full parse."""
     from importer.engine.validation.record_layout import lay_out  # numpy costs 16 MB, and LOAD DATA needs none
 
     if run.dialect.escape and run.dialect.escape.encode() in run.data:
@@ -89,41 +89,41 @@ def lay_out_run(run: RecordRun, width: int) -> Any:
 
 
 def null_words(layout: Any, dialect: Dialect) -> Any:
-    """A mask, fields x records, of the bare word NULL, which the server reads as NULL where fields may be quoted."""
+    """A mask, fields x records, of the bare word NULL, which the server reads as NULL if fields may be quoted."""
     import numpy as np
 
     view, starts = layout.page.view, layout.starts
-    found = (layout.ends - starts == len(NULL_WORD)) & bool(dialect.quote)
-    if not found.any():
-        return found
+    is_null = (layout.ends - starts == len(NULL_WORD)) & bool(dialect.quote)
+    if not is_null.any():
+        return is_null
     for offset, letter in enumerate(NULL_WORD):
-        found &= view[starts + offset] == letter
-    return found & ~(layout.quoted & (view[starts - 1] == np.uint8(ord(dialect.quote))))
+        is_null &= view[starts + offset] == letter
+    return is_null & ~(layout.quoted & (view[starts - 1] == np.uint8(ord(dialect.quote))))
 
 
 def runs(feed: Feed, dialect: Dialect, rows: int, most_bytes: int) -> Iterator[RecordRun]:
-    """The feed's records, `rows` at a time, of `most_bytes` or MOST_BYTES together; a record may be larger."""
+    """The feed's records in runs of `rows` records and at most `most_bytes` or MOST_BYTES; one record may be larger."""
     most_bytes = min(most_bytes, MOST_BYTES)
-    held: list[bytes] = []
+    parts: list[bytes] = []
     count = size = 0
 
     def run() -> RecordRun:
-        return RecordRun(b"".join(held), count, dialect)
+        return RecordRun(b"".join(parts), count, dialect)
 
-    for data, found in whole_records(feed, dialect):
-        ends = found.as_array()
+    for data, record_ends in whole_records(feed, dialect):
+        ends = record_ends.as_array()
         at = low = 0
         while at < len(ends):
             fitting = int(ends.searchsorted(low + most_bytes - size, side="right"))
             stop = max(min(len(ends), at + rows - count, fitting), at if count else at + 1)
             if stop > at:
                 high = int(ends[stop - 1])
-                held.append(data[low:high])
+                parts.append(data[low:high])
                 count, size = count + stop - at, size + high - low
                 at, low = stop, high
             if at < len(ends) or count == rows:
                 yield run()
-                held, count, size = [], 0, 0
-        del data  # A large one, before the next is read.
+                parts, count, size = [], 0, 0
+        del data  # Frees a large record before the next one is read.
     if count:
         yield run()

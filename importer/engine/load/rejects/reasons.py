@@ -1,4 +1,4 @@
-"""Why the server would not take a value, in words for somebody who knows the file but not the server."""
+"""Words the server's warnings about a value for people who know the file but not the server."""
 
 import re
 
@@ -9,7 +9,7 @@ from importer.engine.schema.column_types import Wording
 from importer.engine.schema.table import Key, Table
 from importer.engine.source.records.row_error import RowError
 
-# Manual, Server Error Message Reference. MariaDB says 1265 where MySQL says 1366, 1292 or 1406.
+# Manual, Server Error Message Reference. MariaDB reports 1265 where MySQL reports 1366, 1292 or 1406.
 OUT_OF_RANGE = 1264
 MISMATCHES = (1265, 1292, 1366, 1406)
 NO_PARENT = (1216, 1452)
@@ -17,16 +17,16 @@ NO_PARENT = (1216, 1452)
 _KEY = re.compile(r"for key '(.*)'$")
 _PARENT = re.compile(r"FOREIGN KEY \(([^)]*)\) REFERENCES (`[^(]*`)")
 _QUOTED = re.compile(r"'[^']*'")
-# What expressions.py makes of a text that a transform does not take.
+# The value that mapping/expressions.py makes of a text that a transform cannot read.
 _NOT_READ = re.compile(r"'\(*not (.{1,80}?): ")
 
 
 def error_of(
     warning: ServerWarning, table: Table, field_count: int, wanted: int, *, blank: bool, size: int | None = None
 ) -> RowError:
-    """What is wrong with a row that is `blank` or has `field_count` fields instead of `wanted`.
+    """The error of a row that is `blank` or has `field_count` fields instead of `wanted`.
 
-    `size` is how many bytes are sent for the column that the warning is about, None where that is not known.
+    `size` is the number of bytes that are sent for the column of the warning, None if unknown.
     """
     code, message = str(warning.code), warning.reason
     if warning.code in WRONG_COUNT:
@@ -50,14 +50,14 @@ def wrong_count(count: int, wanted: int) -> str:
 
 
 def _plainly(warning: ServerWarning, table: Table, size: int | None) -> str:
-    """ "" where the server's words say all there is."""
+    """The reason in plain words; "" if the server's own message is the best there is."""
     if warning.code == DUPLICATE:
         key = key_of(warning, table)
         named = f" ({key.name}: {', '.join(key.columns)})" if key else ""
         return f"A row with this key{named} is there already: in the table, or earlier in the file."
     if warning.code in NO_PARENT:
-        found = _PARENT.search(warning.reason)
-        return f"There is no row in {found[2]} for its {found[1]}." if found else ""
+        parent = _PARENT.search(warning.reason)
+        return f"There is no row in {parent[2]} for its {parent[1]}." if parent else ""
     column = next((each for each in table.columns if each.name.lower() == warning.column.lower()), None)
     if column is None or warning.code not in (OUT_OF_RANGE, *MISMATCHES):
         return ""
@@ -69,16 +69,16 @@ def _plainly(warning: ServerWarning, table: Table, size: int | None) -> str:
     if type_.wording is Wording.NOT_A_MEMBER:
         return f"The value is none of {column.type}."
     if type_.takes_hex and size is not None and size <= most_bytes(column):
-        # It would fit as it is, so it was to be read, and bytes are read in one way only (transforms.py).
+        # The text itself would fit, so the error is about its digits: bytes have only one transform (transforms.py).
         return f"The value cannot be read as {TRANSFORMS['hex'].label.lower()}."
-    # An incorrect string is one of another encoding.
+    # "Incorrect string value" is about the encoding, not the length.
     if type_.wording is Wording.TOO_LONG and "ncorrect" not in warning.reason:
         return f"The value is too long for {column.type}."
     return f"The value does not fit {column.type}."
 
 
 def on_reading(column: str) -> str:
-    """What to do if it is the way in which a column is read that makes most rows bad; "" without a column."""
+    """Advice if most errors come from the way in which a column is read; "" without a column."""
     if not column:
         return ""
     return (
@@ -88,7 +88,7 @@ def on_reading(column: str) -> str:
 
 
 def key_of(warning: ServerWarning, table: Table) -> Key | None:
-    """The key that a duplicate is about: `PRIMARY` on MariaDB, `t.PRIMARY` on MySQL, in the server's words."""
-    found = _KEY.search(warning.reason)
-    name = found[1].lower() if found else ""
+    """The key of a duplicate. The server's message has `PRIMARY` on MariaDB, `t.PRIMARY` on MySQL."""
+    match = _KEY.search(warning.reason)
+    name = match[1].lower() if match else ""
     return next((key for key in table.keys if name in (key.name.lower(), f"{table.name}.{key.name}".lower())), None)

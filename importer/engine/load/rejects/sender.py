@@ -107,7 +107,7 @@ class Sender:
         return (*transforms, *encodings.feed_steps(self._dialect.encoding))
 
     def _passes_in_pieces(self, piece: ChunkRange) -> bool:
-        """Whether the piece is one large record that can be rewritten without holding it in memory as a whole."""
+        """Whether the piece is one large record that can be rewritten without the whole of it in memory."""
         if self._chunk.rows != 1 or piece.length <= OVERSIZED_BYTES or self._numbers or self._left_out:
             return False
         return passes_in_pieces(SourceBytes(self._fd, piece.offset, piece.length), self._dialect)

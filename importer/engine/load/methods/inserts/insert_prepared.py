@@ -1,6 +1,6 @@
-"""INSERT IGNORE ... VALUES with many rows in a prepared statement: values go as they are, and nothing is quoted.
+"""INSERT IGNORE ... VALUES with many rows in a prepared statement: values are sent unquoted.
 
-Where the fields lie in a run of plain records is found all at once, and their bytes are sent from where they are.
+In a run of plain records all fields are located at once, and their bytes are sent without a copy.
 """
 
 from contextlib import ExitStack
@@ -17,8 +17,8 @@ from importer.engine.mysql.connection import Feed, LoaderConnection
 from importer.engine.mysql.prepared_statements import MOST_PLACEHOLDERS, PreparedStatement
 from importer.engine.source.dialect import Dialect
 
-# What the protocol sends besides a text: its length and type.
-BESIDES = 12
+# Bytes that the protocol sends for each text in addition: its length and type.
+OVERHEAD = 12
 
 
 def load(
@@ -31,34 +31,34 @@ def load(
     width: int,
     rows: int,
 ) -> Report:
-    """Insert the records of `feed`; arguments and what is raised as those of insert.load().
+    """Insert the records of `feed`. Arguments and errors are those of insert.load().
 
-    A statement has `rows` of them, less where it could not have as many placeholders.
+    A statement has `rows` records, or fewer if it would have too many placeholders.
     """
-    made = template(statement, numbers, width)
-    rows = min(rows_of(connection, made, rows), MOST_PLACEHOLDERS // len(made.fields))
-    inserting = Inserting.on(connection, made)
+    row_template = template(statement, numbers, width)
+    rows = min(rows_of(connection, row_template, rows), MOST_PLACEHOLDERS // len(row_template.fields))
+    inserting = Inserting.on(connection, row_template)
     with ExitStack() as closing:
         return inserting.all_of(feed, dialect, max(1, rows), _Session(inserting, closing).insert)
 
 
 class _Session:
-    """The statement that a load has prepared, and prepares anew for the last rows, of which there are fewer."""
+    """Keeps the prepared statement of a load. The last run has fewer rows and needs another one."""
 
     def __init__(self, inserting: Inserting, closing: ExitStack) -> None:
-        self._inserting, self._made, self._closing = inserting, inserting.made, closing
+        self._inserting, self._template, self._closing = inserting, inserting.template, closing
         self._prepared: PreparedStatement | None = None
         self._rows = 0
 
     def insert(self, run: RecordRun) -> bool:
-        """Insert the run with one statement; False if that would be too long."""
-        values = _laid_out(run, self._made.width) or _gathered(run, self._made.width)
-        fields = list(self._made.fields)
+        """Insert the run with one statement; False if the statement would be too long."""
+        values = _laid_out(run, self._template.width) or _gathered(run, self._template.width)
+        fields = list(self._template.fields)
         lengths = values.lengths[:, fields]
-        if int(lengths.sum()) + BESIDES * lengths.size >= self._inserting.largest:
+        if int(lengths.sum()) + OVERHEAD * lengths.size >= self._inserting.largest:
             return False
         statement = self._statement(run.count)
-        self._inserting.sum_.miscounted(values.miscounted, self._made.width)
+        self._inserting.totals.miscounted(values.miscounted, self._template.width)
         addresses = values.addresses[:, fields]
         affected = statement.execute(addresses.ravel(), lengths.ravel(), values.nulls[:, fields].ravel())
         self._inserting.add(run, affected)
@@ -68,17 +68,17 @@ class _Session:
         if self._prepared is None or rows != self._rows:
             if self._prepared:
                 self._prepared.close()
-            sql = self._made.head + b",\n".join([self._made.prepared] * rows)
-            self._prepared = PreparedStatement(self._inserting.connection, sql, rows * len(self._made.fields))
+            sql = self._template.head + b",\n".join([self._template.prepared] * rows)
+            self._prepared = PreparedStatement(self._inserting.connection, sql, rows * len(self._template.fields))
             self._closing.callback(self._prepared.close)
             self._rows = rows
         return self._prepared
 
 
 class _Values:
-    """Where the values of a run lie: arrays of records x fields. `held` are the bytes themselves.
+    """The addresses and lengths of a run's values in the buffer `held`: arrays of records x fields.
 
-    `miscounted` are the records with another number of fields, and theirs.
+    `miscounted` are the records with a wrong number of fields, and that number.
     """
 
     def __init__(
@@ -90,7 +90,7 @@ class _Values:
 
 
 def _laid_out(run: RecordRun, width: int) -> _Values | None:
-    """The values where they lie in the run; None if they do not lie there as they are."""
+    """The values in the run's own bytes; None if a value has to be decoded."""
     quote = run.dialect.quote.encode()
     if quote and quote + quote in run.data:
         return None
@@ -102,7 +102,7 @@ def _laid_out(run: RecordRun, width: int) -> _Values | None:
 
 
 def _gathered(run: RecordRun, width: int) -> _Values:
-    """The values put together one by one."""
+    """The values decoded one by one and concatenated."""
     rows = run.rows(width)
     miscounted = tuple((at, len(row)) for at, row in enumerate(rows) if len(row) != width)
     cells = [cell for row in rows for cell in (row + [None] * (width - len(row)))[:width]]

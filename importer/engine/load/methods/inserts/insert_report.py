@@ -1,4 +1,4 @@
-"""What the server says about many INSERT statements, put together as if they had been one LOAD DATA."""
+"""Sums the server's reports about many INSERT statements, in the form of one LOAD DATA."""
 
 import re
 from collections.abc import Collection
@@ -14,18 +14,18 @@ DEPRECATED = 1287
 
 
 @dataclass
-class Sum:
-    """The sum of the statements so far. `replacing`: they are REPLACE."""
+class InsertTotals:
+    """The totals of the statements so far. `replacing`: they are REPLACE."""
 
     replacing: bool
     _sent: int = 0
     _records: int = 0
     _others: int = 0
     _warnings: int = 0
-    _said: list[ServerWarningRow] = field(default_factory=list)
+    _warning_rows: list[ServerWarningRow] = field(default_factory=list)
 
     def add(self, connection: Connection, rows: int, info: str | bytes | None, affected: int) -> None:
-        """The connection has just run a statement of so many rows; of one row the server gives no info (manual)."""
+        """Add the statement that the connection has just run. For a single row the server gives no info (manual)."""
         text = info.decode() if isinstance(info, bytes) else info or ""
         if counted := _INFO.search(text):
             records, others = map(int, counted.groups())
@@ -33,32 +33,32 @@ class Sum:
             records, others = rows, affected - rows if self.replacing else rows - affected
         self._records, self._others = self._records + records, self._others + others
         if count := connection.warning_count():
-            self._listen(lines(connection), count)
+            self._add_warnings(lines(connection), count)
         self._sent += rows
 
     def miscounted(self, counts: Collection[tuple[int, int]], width: int) -> None:
-        """Rows (from 0) of the statement that is run next have so many fields, not `width`: as LOAD DATA says it."""
+        """Add LOAD DATA's warnings for rows (from 0) of the next statement whose number of fields is not `width`."""
         for row, fields in counts:
             number = self._sent + row + 1
             few = (1261, f"Row {number} doesn't contain data for all columns")
             many = (1262, f"Row {number} was truncated; it contained more data than there were input columns")
-            self._say(("Warning", *(few if fields < width else many)))
+            self._add_warning(("Warning", *(few if fields < width else many)))
 
     def report(self) -> Report:
         deleted, skipped = (self._others, 0) if self.replacing else (0, self._others)
-        return Report(self._records, deleted, skipped, self._warnings, tuple(self._said))
+        return Report(self._records, deleted, skipped, self._warnings, tuple(self._warning_rows))
 
-    def _listen(self, said: Collection[ServerWarningRow], count: int) -> None:
-        """Keep the lines, their rows numbered through; the server may have more to say than it lists."""
-        self._warnings += count - len(said)
-        for level, code, message in said:
+    def _add_warnings(self, warnings: Collection[ServerWarningRow], count: int) -> None:
+        """Keep the warnings, with row numbers through all statements. The server may list fewer than `count`."""
+        self._warnings += count - len(warnings)
+        for level, code, message in warnings:
             if code != DEPRECATED:
-                self._say((level, code, _AT_ROW.sub(self._numbered, message) if self._sent else message))
+                self._add_warning((level, code, _AT_ROW.sub(self._numbered, message) if self._sent else message))
 
-    def _say(self, line: ServerWarningRow) -> None:
+    def _add_warning(self, line: ServerWarningRow) -> None:
         self._warnings += 1
-        if len(self._said) < MAX_ERROR_COUNT:
-            self._said.append(line)
+        if len(self._warning_rows) < MAX_ERROR_COUNT:
+            self._warning_rows.append(line)
 
     def _numbered(self, row: re.Match[str]) -> str:
         return f"at row {self._sent + int(row[1])}"

@@ -1,35 +1,43 @@
-"""INSERT ... VALUES, however its values get to the server: the rendering, and the statement as a template for rows."""
+"""Renders INSERT ... VALUES, and splits the statement into a template for many rows."""
 
 import re
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 
 from importer.engine.feed.row_numbers import NUMBERS
-from importer.engine.load.methods.field_expressions import VARIABLES, field_variable, filled, readings, with_trace
+from importer.engine.load.methods.field_expressions import (
+    VARIABLES,
+    field_expressions,
+    field_variable,
+    filled,
+    with_trace,
+)
 from importer.engine.load.methods.rendering import StatementRequest
 from importer.engine.mysql.quoting import quote_name
 
 _IGNORING, _REPLACING = "INSERT IGNORE INTO ", "REPLACE INTO "
 _VALUES = "\nVALUES "
-# A text or a name, which may hold anything, or what stands for a field.
+# A text or a name, which may contain anything, or the variable of a field.
 _TOKEN = re.compile(r"'(?:[^'\\]|\\.|'')*'|`(?:[^`]|``)*`|@(?:field\d+|millrace_(?:row|line))\b", re.DOTALL)
 
 
 def statement(request: StatementRequest) -> str:
-    """The statement for one row: `@field3` stands for the text of the third field. Sent are many rows behind VALUES.
+    """The statement for one row: `@field3` stands for the text of the third field. It is sent with many rows.
 
-    IGNORE makes warnings of what would be errors, as LOAD DATA LOCAL does (manual, INSERT Statement). The values that
-    arrive are the same.
+    IGNORE turns errors into warnings, as LOAD DATA LOCAL does (manual, INSERT Statement). The stored values are the
+    same.
     """
     table = request.table
-    fields = [each for each in readings(request.mapping, table, keep_null_word=request.keep_null_word) if each.column]
+    fields = [
+        each for each in field_expressions(request.mapping, table, keep_null_word=request.keep_null_word) if each.column
+    ]
     if request.traced:
         fields = with_trace(fields)
-        # Columns are filled in their order, and the trace comes ahead of the warnings about all of them.
+        # Columns are assigned in order, so the trace comes before the warnings about all others.
         fields.sort(key=lambda each: not each.traced)
     given = [(each.name, each.value) for each in fields]
     given += [(quote_name(each.column), filled(each)) for each in request.fillings]
-    for assignment in request.also:
+    for assignment in request.assignments:
         column, _, value = assignment.partition(" = ")
         given.append((column, value))
     columns, values = (", ".join(each) for each in zip(*given, strict=True))
@@ -37,16 +45,16 @@ def statement(request: StatementRequest) -> str:
 
 
 def replacing(statement: str) -> str:
-    """The same statement with REPLACE: a row takes the place of those with its keys, and a bad row ends it."""
+    """The statement with REPLACE: a row replaces those with its keys, and a bad row ends the statement."""
     return _REPLACING + statement.removeprefix(_IGNORING)
 
 
 @dataclass(frozen=True)
 class Template:
-    """A statement taken apart at its fields: parts[0], a field, parts[1], ..., parts[-1] make one row.
+    """A statement split at its fields: parts[0], a field, parts[1], ..., parts[-1] make one row.
 
-    `head` is all up to VALUES and the blank behind it, `fields` are the places of those fields in a record, which has
-    `width` of them. `replacing`: a bad row ends it.
+    `head` is the text up to VALUES and the blank after it. `fields` are the positions of those fields in a record of
+    `width` fields. `replacing`: a bad row ends the statement.
     """
 
     head: bytes
@@ -58,7 +66,7 @@ class Template:
 
     @cached_property
     def between(self) -> bytes | None:
-        """What stands between any two values, if they are just all fields in their order; else None."""
+        """The text between any two values, if the values are all fields in their order; else None."""
         if self.fields != tuple(range(self.width)):
             return None
         inner = set(self.parts[1:-1])
@@ -66,7 +74,7 @@ class Template:
 
     @cached_property
     def formatted(self) -> bytes:
-        """The row as a format of bytes, a %b for each literal."""
+        """The row as a bytes format, with %b for each literal."""
         return b"%b".join(part.replace(b"%", b"%%") for part in self.parts)
 
     @cached_property
@@ -77,7 +85,7 @@ class Template:
 
 @lru_cache(maxsize=64)
 def template(statement: str, numbers: tuple[str, ...], width: int) -> Template:
-    """`numbers` stand before each record (ImportPlan.numbers); `width` counts them and the fields."""
+    """Split the statement. `numbers` come before each record (ImportPlan.numbers); `width` includes them."""
     end_of_head = _after_values(statement)
     head, row = statement[:end_of_head], statement[end_of_head:]
     parts, fields, at = [], [], 0
@@ -93,7 +101,7 @@ def template(statement: str, numbers: tuple[str, ...], width: int) -> Template:
 
 
 def _after_values(statement: str) -> int:
-    """Where the first row begins: names before it may hold anything, but in backticks."""
+    """The position of the first row. Names before it are in backticks and may contain anything."""
     position = 0
     while True:
         at = statement.index(_VALUES, position)

@@ -1,20 +1,19 @@
-"""How much an INSERT statement may hold."""
+"""Limits the size of an INSERT statement."""
 
 from importer.engine.errors import TargetProblem
 from importer.engine.load.methods.inserts.insert_sql import Template
 from importer.engine.mysql.connection import LoaderConnection, fetch_all
 
-# Of max_allowed_packet, for the records of a statement: it is longer than they are.
+# Records take at most 1/SHARE of max_allowed_packet: the statement is longer than its records.
 SHARE = 4
 
 
-def rows_of(connection: LoaderConnection, made: Template, rows: int) -> int:
-    """How many rows a statement has: of a traced one no more than the server's list of warnings is long.
+def rows_of(connection: LoaderConnection, template: Template, rows: int) -> int:
+    """The number of rows of a statement; a traced one has at most a quarter of the server's list of warnings.
 
-    Each traced row has one warning, MySQL adds one for each `:=` (server-behaviour.md), and some are left for what is
-    wrong.
+    Each traced row has one warning, MySQL adds one for each `:=` (server-behaviour.md), and the rest is for errors.
     """
-    if not made.traced:
+    if not template.traced:
         return rows
     shown = int(fetch_all(connection, "SELECT @@SESSION.max_error_count")[0][0])
     return max(1, min(rows, shown // 4))
@@ -26,7 +25,7 @@ def max_allowed_packet(connection: LoaderConnection) -> int:
 
 
 def too_large(largest: int) -> TargetProblem:
-    """About a row that no statement can hold."""
+    """The error about a row that is too large for any statement."""
     return TargetProblem(
         f"A row is larger than the server's max_allowed_packet ({largest:,} bytes).",
         advice=f"SET GLOBAL max_allowed_packet = {min(2**30, 4 * largest)}; or a method that loads files.",
