@@ -2,11 +2,15 @@
 
 import ctypes
 from collections.abc import Iterable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING
 
 import MySQLdb
 
 from importer.engine.mysql.connection import Connection, library, mysql_handle
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
 
 # The protocol counts placeholders in two bytes (manual, COM_STMT_PREPARE Response).
 MOST_PLACEHOLDERS = 65535
@@ -52,7 +56,12 @@ class PreparedStatement:
         if library.mysql_stmt_prepare(self._handle, sql, len(sql)):
             self._fail()
 
-    def execute(self, addresses: Any, lengths: Any, nulls: Any) -> int:
+    def execute(
+        self,
+        addresses: "npt.NDArray[np.int64]",
+        lengths: "npt.NDArray[np.int64]",
+        nulls: "npt.NDArray[np.bool_]",
+    ) -> int:
         """Run the statement with the texts at these memory addresses. Returns the number of affected rows.
 
         Arrays with one entry for each placeholder: address and bytes of its text, and whether it is NULL. Raises
@@ -73,7 +82,7 @@ class PreparedStatement:
                     self._fail()
         return self._execute()
 
-    def _bind(self, addresses: Any, lengths: Any, nulls: Any) -> None:
+    def _bind(self, addresses: "npt.ArrayLike", lengths: "npt.ArrayLike", nulls: "npt.ArrayLike") -> None:
         self._binds["buffer"], self._lengths[:], self._nulls[:] = addresses, lengths, nulls
         self._binds["buffer_length"] = lengths
         if library.mysql_stmt_bind_param(self._handle, self._binds.ctypes.data):

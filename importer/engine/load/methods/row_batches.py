@@ -3,15 +3,19 @@
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING
 
 from importer.engine.mysql.connection import Feed
+from importer.engine.source.arrays import Mask
 from importer.engine.source.dialect import Dialect
 from importer.engine.source.records.blocks import Block
 from importer.engine.source.records.boundary.boundaries import find_ends
 from importer.engine.source.records.fields import Record, records, sent_values
 from importer.engine.source.records.record_stream import whole_records
 from importer.engine.units import MIB
+
+if TYPE_CHECKING:
+    from importer.engine.validation.record_layout import Layout
 
 NULL_WORD = b"NULL"
 # Bytes of the records of one statement. The statement and its parts are in memory at the same time.
@@ -76,7 +80,7 @@ class RecordRun:
         return self.data[record.start : record.end]
 
 
-def lay_out_run(run: RecordRun, width: int) -> Any:
+def lay_out_run(run: RecordRun, width: int) -> "Layout | None":
     """The positions of the fields without quotes (validation/record_layout.py); None if that needs a full parse."""
     from importer.engine.validation.record_layout import lay_out  # numpy costs 16 MB, and LOAD DATA needs none
 
@@ -88,17 +92,18 @@ def lay_out_run(run: RecordRun, width: int) -> Any:
     return lay_out(Block(0, 1, len(run.data), 0, ends, run.data), run.dialect, width)
 
 
-def null_words(layout: Any, dialect: Dialect) -> Any:
+def null_words(layout: "Layout", dialect: Dialect) -> Mask:
     """A mask, fields x records, of the bare word NULL, which the server reads as NULL if fields may be quoted."""
     import numpy as np
 
     view, starts = layout.page.view, layout.starts
-    is_null = (layout.ends - starts == len(NULL_WORD)) & bool(dialect.quote)
+    is_null: Mask = (layout.ends - starts == len(NULL_WORD)) & bool(dialect.quote)
     if not is_null.any():
         return is_null
     for offset, letter in enumerate(NULL_WORD):
         is_null &= view[starts + offset] == letter
-    return is_null & ~(layout.quoted & (view[starts - 1] == np.uint8(ord(dialect.quote))))
+    in_quotes: Mask = layout.quoted & (view[starts - 1] == np.uint8(ord(dialect.quote)))
+    return is_null & ~in_quotes
 
 
 def runs(feed: Feed, dialect: Dialect, rows: int, most_bytes: int) -> Iterator[RecordRun]:

@@ -4,7 +4,6 @@ In a run of plain records all fields are located at once, and their bytes are se
 """
 
 from contextlib import ExitStack
-from typing import Any
 
 import numpy as np
 
@@ -15,6 +14,7 @@ from importer.engine.load.methods.inserts.statement_size import rows_of
 from importer.engine.load.methods.row_batches import RecordRun, lay_out_run, null_words
 from importer.engine.mysql.connection import Feed, LoaderConnection
 from importer.engine.mysql.prepared_statements import MOST_PLACEHOLDERS, PreparedStatement
+from importer.engine.source.arrays import Mask, Offsets
 from importer.engine.source.dialect import Dialect
 
 # Bytes that the protocol sends for each text in addition: its length and type.
@@ -82,7 +82,12 @@ class _Values:
     """
 
     def __init__(
-        self, held: bytes, starts: Any, lengths: Any, nulls: Any, miscounted: tuple[tuple[int, int], ...] = ()
+        self,
+        held: bytes,
+        starts: Offsets,
+        lengths: Offsets,
+        nulls: Mask,
+        miscounted: tuple[tuple[int, int], ...] = (),
     ) -> None:
         self._held = np.frombuffer(held, np.uint8)
         self.addresses, self.lengths, self.nulls = self._held.ctypes.data + starts, lengths, nulls
