@@ -80,7 +80,7 @@ def test_kinds_of_connections_are_compared_nowhere():
 
 def test_listing_the_kinds_of_connections_imports_no_library_of_a_protocol():
     check = (
-        "import django; django.setup(); import sys; from importer.connections.locations import parse_base;"
+        "import django; django.setup(); import sys; from importer.connections.connection_address import parse_base;"
         "import importer.management.commands.connection, dashboard.connections.form;"
         "print([name for name in ('botocore', 'paramiko') if name in sys.modules])"
     )

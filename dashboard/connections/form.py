@@ -6,10 +6,10 @@ from django import forms
 from django.core.exceptions import ValidationError
 
 from dashboard.targets.ca_file import WithCAFile
-from importer.connections import manage
+from importer.connections import connection_settings
+from importer.connections.connection_address import format_base, parse_base
 from importer.connections.connection_kind import ConnectionField, ParsedBase
 from importer.connections.connection_kinds import BY_NAME, kind_of
-from importer.connections.locations import format_base, parse_base
 from importer.engine.errors import Problem
 from importer.models import SourceConnection
 
@@ -85,7 +85,7 @@ class ConnectionForm(WithCAFile, forms.ModelForm):  # type: ignore[type-arg]
         """Require secrets again when place or account change: stored ones were entered for the old place."""
         cleaned = super().clean() or self.cleaned_data
         settings, secrets = self._entered(self._settings), self._entered(self._secrets)
-        same = self._base and manage.same_account(self.instance, self._base, settings)
+        same = self._base and connection_settings.same_account(self.instance, self._base, settings)
         if self._base and self._stored and self._kind.signs_in(settings) and not same and not secrets:
             self.add_error(next(iter(self._secrets)), "The place or the account is another one now. Enter it for that.")
         remains = set(self._stored) - set(cleaned.get("forgotten", ()))
@@ -111,7 +111,7 @@ class ConnectionForm(WithCAFile, forms.ModelForm):  # type: ignore[type-arg]
         connection: SourceConnection = super().save(commit=False)
         if commit:
             forgotten = dict.fromkeys(self.cleaned_data.get("forgotten", ()), "")
-            manage.save(
+            connection_settings.save(
                 connection,
                 self.cleaned_data["place"],
                 self._entered(self._settings),

@@ -7,7 +7,7 @@ from pathlib import PurePath
 
 from dashboard.new_import.column_cards import Cell, Field, UnmappedColumn
 from dashboard.new_import.form import NewImportForm
-from importer.connections.places import location_of
+from importer.connections.source_location import location_of
 from importer.engine.errors import Problem
 from importer.engine.mapping.columns import ColumnMapping, FieldOverride, GeneratedColumn
 from importer.engine.mapping.preview import PreviewValue, preview_values

@@ -4,7 +4,7 @@ from contextlib import suppress
 
 from django.contrib.auth.models import User
 
-from importer.connections.listing import ListedFile
+from importer.connections.listed_files import ListedFile
 from importer.models import SourceConnection, SourceFile
 from importer.sources.uploads import (
     PIECE_BYTES,

@@ -6,7 +6,7 @@ from typing import Protocol
 from django.contrib.auth.models import User
 
 from importer.connections.file_pattern import Pattern
-from importer.connections.listing import ListedFile
+from importer.connections.listed_files import ListedFile
 from importer.engine.preflight.finding import Finding
 from importer.models import SourceFile
 

@@ -17,7 +17,7 @@ from django.conf import settings
 from django.contrib.auth.models import User
 from django.db.models import Q
 
-from importer.connections.places import location_of_job
+from importer.connections.source_location import location_of_job
 from importer.engine.errors import SourceProblem
 from importer.engine.source import encodings
 from importer.engine.source.byte_source import open_source

@@ -7,7 +7,7 @@ from django.conf import settings
 from django.db import transaction
 from django.utils import timezone
 
-from importer.connections.places import location_of
+from importer.connections.source_location import location_of
 from importer.engine.errors import Cancelled, Problem
 from importer.engine.mysql.connection import Connection
 from importer.engine.planner.decisions.row_order import DISK_BYTES_PER_BYTE

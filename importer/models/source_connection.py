@@ -20,7 +20,7 @@ class SourceConnection(models.Model):
         max_length=64, unique=True, validators=[RegexValidator(r"^[\w.-]+\Z", "Letters, digits, _ . and - only.")]
     )
     kind = models.CharField(max_length=8)
-    # As importer/connections/locations.py writes it: /folder, https://host/path/, s3://bucket/prefix,
+    # As importer/connections/connection_address.py writes it: /folder, https://host/path/, s3://bucket/prefix,
     # sftp://host:22/path, ftps://host:21/path.
     base = models.CharField(max_length=768)
     # The settings by the kind's declaration (importer/connections/kinds); the secrets in one ciphertext, as JSON.

@@ -6,7 +6,7 @@ from uuid import UUID, uuid4
 
 from django.conf import settings
 
-from importer.connections.places import location_of
+from importer.connections.source_location import location_of
 from importer.engine.errors import Problem, TargetProblem
 from importer.engine.mapping.columns import ColumnMapping, FieldOverride, GeneratedColumn
 from importer.engine.mapping.suggest import map_to_new, suggest_mapping

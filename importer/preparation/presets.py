@@ -6,7 +6,7 @@ from django.contrib.auth.models import User
 from django.core.exceptions import ValidationError
 from django.utils import timezone
 
-from importer.connections.places import location_of
+from importer.connections.source_location import location_of
 from importer.engine.errors import Problem
 from importer.engine.mysql.connection import connect
 from importer.engine.schema.table import Table, read_table

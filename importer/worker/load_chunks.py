@@ -17,7 +17,7 @@ from django.db import connections
 from django.utils import timezone
 
 from importer import jobs
-from importer.connections.places import location_of_job
+from importer.connections.source_location import location_of_job
 from importer.engine.errors import MethodRefused, Problem, TargetProblem
 from importer.engine.load.chunk_load import ChunkLoad
 from importer.engine.load.loader import Loader, committed_outcome

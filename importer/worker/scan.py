@@ -4,7 +4,7 @@ import time
 from collections.abc import Iterable, Iterator
 
 from importer import jobs
-from importer.connections.places import location_of_job
+from importer.connections.source_location import location_of_job
 from importer.engine.errors import SourceChanged
 from importer.engine.source.byte_source import Readable, open_source, read_at, size_of
 from importer.engine.source.chunks.scanner import ChunkRange, Position, ScanPolicy, scan

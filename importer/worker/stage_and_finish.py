@@ -8,7 +8,7 @@ from dataclasses import replace
 from django.conf import settings
 
 from importer import jobs
-from importer.connections.places import location_of_types
+from importer.connections.source_location import location_of_types
 from importer.engine.errors import Cancelled, Problem
 from importer.engine.load import ledger, verify
 from importer.engine.load.chunk_load import LoadCallbacks

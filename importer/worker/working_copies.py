@@ -19,7 +19,7 @@ from typing import IO
 from django.conf import settings
 
 from importer import jobs
-from importer.connections.places import location_of
+from importer.connections.source_location import location_of
 from importer.engine.errors import Cancelled, Problem, SourceChanged
 from importer.engine.plan.plan import Reason
 from importer.engine.planner.decisions.row_order import DISK_BYTES_PER_BYTE

@@ -10,7 +10,7 @@ from django.contrib.auth.models import User
 
 from importer.connections import download
 from importer.connections.file_pattern import Pattern
-from importer.connections.listing import ListedFile, refuse_too_many, sorted_by_name
+from importer.connections.listed_files import ListedFile, refuse_too_many, sorted_by_name
 from importer.engine.errors import SourceChanged, SourceProblem
 from importer.models import SourceConnection, SourceFile
 from importer.sources import uploads

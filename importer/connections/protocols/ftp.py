@@ -12,7 +12,7 @@ from contextlib import ExitStack, contextmanager, suppress
 from datetime import UTC, datetime
 
 from importer.connections.file_pattern import Pattern
-from importer.connections.listing import ListedFile
+from importer.connections.listed_files import ListedFile
 from importer.connections.protocols.file_server import SILENCE, FileServer
 from importer.connections.protocols.folder import is_unfinished
 from importer.engine.errors import SourceProblem

@@ -21,7 +21,7 @@ from django.contrib.auth.models import User
 
 from importer.connections import download
 from importer.connections.file_pattern import Pattern
-from importer.connections.listing import ListedFile
+from importer.connections.listed_files import ListedFile
 from importer.engine.errors import SourceChanged, SourceProblem
 from importer.engine.preflight.finding import Finding
 from importer.models import SourceConnection, SourceFile

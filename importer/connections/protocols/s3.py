@@ -22,7 +22,7 @@ from django.contrib.auth.models import User
 
 from importer.connections import download
 from importer.connections.file_pattern import Pattern
-from importer.connections.listing import ListedFile, refuse_too_many, sorted_by_name
+from importer.connections.listed_files import ListedFile, refuse_too_many, sorted_by_name
 from importer.connections.protocols.folder import is_unfinished
 from importer.engine.errors import SourceChanged, SourceProblem
 from importer.engine.preflight.finding import Finding

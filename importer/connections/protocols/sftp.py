@@ -16,7 +16,7 @@ from typing import Any
 import paramiko
 
 from importer.connections.file_pattern import Pattern
-from importer.connections.listing import ListedFile
+from importer.connections.listed_files import ListedFile
 from importer.connections.protocols import host_key
 from importer.connections.protocols.file_server import SILENCE, FileServer
 from importer.connections.protocols.folder import is_unfinished

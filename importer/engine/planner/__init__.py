@@ -25,12 +25,12 @@ from importer.engine.planner.decisions.index_deferral import (
     index_reasons,
     keys_deferred_in_staging,
 )
+from importer.engine.planner.decisions.load_statements import load_statements, numbering_reasons
 from importer.engine.planner.decisions.method import choose_method, with_commits_of
 from importer.engine.planner.decisions.parallelism import choose_parallelism
 from importer.engine.planner.decisions.row_order import choose_order
 from importer.engine.planner.decisions.session_settings import check_session, session, session_reasons
 from importer.engine.planner.decisions.staging_engine import check_staging_engine, staging_engine_reasons
-from importer.engine.planner.decisions.statements import load_statements, numbering_reasons
 from importer.engine.planner.initial_conditions import initial_conditions
 from importer.engine.planner.preconditions import check_server, check_table
 from importer.engine.planner.reasons.auto_increment import auto_increment_reasons

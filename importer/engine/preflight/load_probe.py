@@ -4,7 +4,7 @@ from importer.engine.errors import MethodRefused
 from importer.engine.load import ledger
 from importer.engine.load.methods import registry
 from importer.engine.load.methods.registry import LoadRequest
-from importer.engine.load.methods.rendering import StatementRequest
+from importer.engine.load.methods.statement_request import StatementRequest
 from importer.engine.mapping.columns import ColumnMapping
 from importer.engine.mysql.connection import LoaderConnection
 from importer.engine.mysql.server_info import Server

@@ -19,7 +19,7 @@ from importer.engine.source.byte_source import Readable
 from importer.engine.source.dialect import Dialect
 from importer.engine.source.records.blocks import Block, read_exactly
 from importer.engine.source.records.fields import fields
-from importer.engine.source.records.oversized_values import shown_values
+from importer.engine.source.records.large_values import shown_values
 from importer.engine.validation.cell_batch import PADDING, Page
 from importer.engine.validation.record_layout import lay_out
 

@@ -8,7 +8,7 @@ import numpy as np
 from importer.engine.schema.column_types import Family, column_type
 from importer.engine.source import encodings
 from importer.engine.source.arrays import Mask, Offsets
-from importer.engine.source.records.oversized_values import PIECE, LargeValue
+from importer.engine.source.records.large_values import PIECE, LargeValue
 from importer.engine.validation.cell_batch import Cells
 from importer.engine.validation.column_rules import ColumnRule, LossyRule, rule_of
 from importer.engine.validation.types.formatted_numbers import FormattedNumber

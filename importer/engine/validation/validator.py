@@ -17,7 +17,7 @@ from importer.engine.source.dialect import Dialect
 from importer.engine.source.records.blocks import BLOCK_BYTES, Block
 from importer.engine.source.records.boundary.boundaries import LineEnds
 from importer.engine.source.records.fields import fields, values
-from importer.engine.source.records.oversized_values import large_values
+from importer.engine.source.records.large_values import large_values
 from importer.engine.source.records.row_error import RowError
 from importer.engine.validation.cell_batch import Cells
 from importer.engine.validation.fast_path import FastPath, RecordAt

@@ -12,7 +12,7 @@ from django.db.models import ProtectedError
 
 from importer import connections
 from importer.connections.connection_kinds import KINDS, examples
-from importer.connections.manage import add_or_replace
+from importer.connections.connection_settings import add_or_replace
 from importer.engine.errors import Problem
 from importer.management.base_command import PreparedCommand
 from importer.models import SourceConnection

@@ -8,7 +8,7 @@ import pytest
 
 from importer.engine.errors import Problem
 from importer.engine.load.methods import load_data_local
-from importer.engine.load.methods.rendering import StatementRequest
+from importer.engine.load.methods.statement_request import StatementRequest
 from importer.engine.load.rejects.server_warnings import read_warnings
 from importer.engine.mapping.columns import ColumnMapping, check_mapping
 from importer.engine.mapping.transforms import FALSE_WORDS, TRANSFORMS, TRUE_WORDS, Transform

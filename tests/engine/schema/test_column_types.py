@@ -18,7 +18,7 @@ from importer.engine.schema import column_types
 from importer.engine.schema.column_types import COLUMN_TYPES, ColumnType, Creatable, Family, Order, column_type
 from importer.engine.schema.table import Column, Table, read_table
 from importer.engine.schema.type_inference import check_type
-from importer.engine.source.records.oversized_values import OVERSIZED_BYTES
+from importer.engine.source.records.large_values import OVERSIZED_BYTES
 from importer.engine.validation.column_rules import rule_of
 from tests.engine.loads import run_sql
 from tests.targets import TestServer

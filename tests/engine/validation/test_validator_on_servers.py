@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from importer.engine.feed.feed import open_feed
 from importer.engine.load.methods.load_data_local import load, statement
-from importer.engine.load.methods.rendering import StatementRequest
+from importer.engine.load.methods.statement_request import StatementRequest
 from importer.engine.load.readback.value_equality import Sameness, same_value
 from importer.engine.mapping.columns import ColumnMapping
 from importer.engine.mysql.connection import LoaderConnection, connect_loader, execute, fetch_all

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from importer import connections
-from importer.connections.listing import ListedFile
+from importer.connections.listed_files import ListedFile
 from importer.engine.errors import Problem
 from importer.models import SourceConnection
 

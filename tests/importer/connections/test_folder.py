@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from importer import connections
-from importer.connections.listing import ListedFile
+from importer.connections.listed_files import ListedFile
 from importer.connections.protocols import folder
 from importer.engine.errors import SourceChanged, SourceProblem
 from importer.models import SourceConnection
@@ -66,7 +66,7 @@ class TestFind:
             (base / f"{number:05}.csv").touch()
         files = find(connection)
         assert [each.name for each in files] == [f"{number:05}.csv" for number in range(10_000)]
-        monkeypatch.setattr("importer.connections.listing.MOST_FOUND", 9_999)
+        monkeypatch.setattr("importer.connections.listed_files.MOST_FOUND", 9_999)
         with pytest.raises(SourceProblem, match="More than 9,999 files match"):
             find(connection)
 

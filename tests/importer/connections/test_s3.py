@@ -3,8 +3,8 @@
 import pytest
 
 from importer import connections
-from importer.connections.places import location_of
 from importer.connections.protocols import s3
+from importer.connections.source_location import location_of
 from importer.engine.errors import Problem, SourceChanged
 from importer.engine.source.byte_source import open_source, read_at, size_of
 from importer.models import SourceConnection
@@ -45,7 +45,7 @@ def test_finds_by_pattern_page_by_page(connection, put, monkeypatch):
     every = find(connection, subfolders=True)
     assert [each.name for each in every] == ["2025/e.csv", "2026/a.csv", "2026/b.csv", "2026/deep/d.csv", "f.csv"]
     assert every[0].size == len(DATA)
-    monkeypatch.setattr("importer.connections.listing.MOST_FOUND", 4)
+    monkeypatch.setattr("importer.connections.listed_files.MOST_FOUND", 4)
     with pytest.raises(Problem, match="More than 4 files"):
         find(connection, subfolders=True)
 

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from importer import jobs
-from importer.connections.places import location_of_job
+from importer.connections.source_location import location_of_job
 from importer.engine.errors import TargetProblem
 from importer.engine.load import ledger
 from importer.engine.mysql.connection import Address, connect, execute, fetch_all

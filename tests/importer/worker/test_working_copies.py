@@ -14,7 +14,7 @@ from django.db.models import F
 from django.utils import timezone
 
 from importer import jobs
-from importer.connections.places import location_of_job
+from importer.connections.source_location import location_of_job
 from importer.engine.load import ledger
 from importer.engine.mysql.connection import Address, connect, execute, fetch_all
 from importer.engine.plan.options import Options

@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from importer.engine.load.methods.field_expressions import VARIABLES, field_expressions, filled, numbers, with_trace
-from importer.engine.load.methods.rendering import StatementRequest
+from importer.engine.load.methods.statement_request import StatementRequest
 from importer.engine.mysql.quoting import quote_name, quote_text
 
 

@@ -13,7 +13,7 @@ import MySQLdb
 from importer.engine.errors import MethodRefused
 from importer.engine.load.methods import Report
 from importer.engine.load.methods.load_data import into_table
-from importer.engine.load.methods.rendering import StatementRequest
+from importer.engine.load.methods.statement_request import StatementRequest
 from importer.engine.mysql.connection import FEED_NAME, Feed, LoaderConnection, execute
 from importer.engine.mysql.named_pipes import PipeWriter, pipe_in
 from importer.engine.mysql.quoting import quote_text

@@ -6,7 +6,7 @@ from functools import partial
 
 from importer.engine.load.methods import Load, load_data_local, load_data_server
 from importer.engine.load.methods.inserts import insert, insert_prepared, insert_sql
-from importer.engine.load.methods.rendering import StatementRequest
+from importer.engine.load.methods.statement_request import StatementRequest
 from importer.engine.plan.methods import METHODS
 from importer.engine.plan.plan import ImportPlan
 from importer.engine.source.dialect import Dialect

@@ -11,7 +11,7 @@ from importer.engine.mysql.connection import Connection
 from importer.engine.plan.readback import Readback
 from importer.engine.source.dialect import Dialect
 from importer.engine.source.records.fields import LocatedRecord
-from importer.engine.source.records.oversized_values import OVERSIZED_BYTES
+from importer.engine.source.records.large_values import OVERSIZED_BYTES
 
 ROWS_AT_ONCE = 1000
 NAMED_DIFFERENCES = 20

@@ -18,7 +18,7 @@ from importer.engine.schema.column_types import Family
 from importer.engine.schema.table import Column
 from importer.engine.source import encodings
 from importer.engine.source.dialect import Dialect
-from importer.engine.source.records.oversized_values import OVERSIZED_BYTES, LargeValue, large_values
+from importer.engine.source.records.large_values import OVERSIZED_BYTES, LargeValue, large_values
 
 EQUAL = b"1"
 

@@ -14,7 +14,7 @@ from importer.engine.source import encodings
 from importer.engine.source.dialect import Dialect
 from importer.engine.source.records.blocks import BLOCK_BYTES
 from importer.engine.source.records.fields import LocatedRecord, fields
-from importer.engine.source.records.oversized_values import shown_values
+from importer.engine.source.records.large_values import shown_values
 from importer.engine.source.records.row_error import LONGEST_SHOWN, RowError
 
 # By row (from 0): the prescreen's error, or the server's warning.

@@ -16,7 +16,7 @@ from importer.engine.source import encodings
 from importer.engine.source.arrays import Offsets
 from importer.engine.source.byte_source import read_at
 from importer.engine.source.chunks.scanner import ChunkRange
-from importer.engine.source.records.oversized_values import OVERSIZED_BYTES
+from importer.engine.source.records.large_values import OVERSIZED_BYTES
 
 
 class Sender:

@@ -7,7 +7,7 @@ from importer.engine.source.dialect import Dialect
 from importer.engine.source.records.boundary.boundaries import Ends, ListedEnds, find_ends, first_record
 from importer.engine.source.records.boundary.state_machine import RecordWalk
 from importer.engine.source.records.boundary.stray_quotes import resolve_quotes
-from importer.engine.source.records.oversized_values import OVERSIZED_BYTES
+from importer.engine.source.records.large_values import OVERSIZED_BYTES
 
 
 def whole_records(pieces: Iterable[bytes], dialect: Dialect) -> Iterator[tuple[bytes, Ends]]:

@@ -14,7 +14,7 @@ from importer.engine.mysql.connection import Address
 from importer.engine.plan.methods import METHODS
 from importer.engine.plan.options import Options
 from importer.engine.source.dialect import MYSQL_TSV, RFC4180, Dialect
-from importer.engine.source.records import oversized_values
+from importer.engine.source.records import large_values
 from tests.engine.loads import HEADERLESS, load_bytes, rows_of, run_sql
 from tests.engine.preflight.test_preflight import setting
 from tests.generated import Bench, make_case
@@ -62,7 +62,7 @@ def every_record_large():
     """What the methods do with a record of some MB, they do with each."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(row_batches, "MOST_BYTES", 1)
-        patch.setattr(oversized_values, "PIECE", 3)
+        patch.setattr(large_values, "PIECE", 3)
         yield
 
 

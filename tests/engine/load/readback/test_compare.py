@@ -25,7 +25,7 @@ from importer.engine.source.byte_source import open_source
 from importer.engine.source.chunks.chunk_sizes import ChunkSizes
 from importer.engine.source.chunks.scanner import scan
 from importer.engine.source.dialect import Dialect
-from importer.engine.source.records import oversized_values
+from importer.engine.source.records import large_values
 
 # Column type, the value in the file, and the expected verdict on the value that the server returns for it.
 CASES = [
@@ -176,12 +176,12 @@ def _large_from(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch)
     if request.param:
         for module in (compare, large_rows):
             monkeypatch.setattr(module, "OVERSIZED_BYTES", request.param)
-        monkeypatch.setattr(oversized_values, "PIECE", 3)
+        monkeypatch.setattr(large_values, "PIECE", 3)
 
 
 def test_large_json_values_are_compared_by_the_server(database: Address, monkeypatch):
     monkeypatch.setattr(large_rows, "OVERSIZED_BYTES", 4)
-    monkeypatch.setattr(oversized_values, "PIECE", 3)
+    monkeypatch.setattr(large_values, "PIECE", 3)
     dialect = Dialect(delimiter=";", header=False)
     document = '{"a":  [1, null],"é": "ü"}'
     with connect(database) as connection:

@@ -9,7 +9,7 @@ from importer.engine.errors import SourceProblem
 from importer.engine.feed.feed import open_feed, skip_ranges
 from importer.engine.feed.rewriter import rewritten
 from importer.engine.load.methods.load_data_local import load, statement
-from importer.engine.load.methods.rendering import StatementRequest
+from importer.engine.load.methods.statement_request import StatementRequest
 from importer.engine.mapping.columns import ColumnMapping
 from importer.engine.mysql.connection import connect_loader, execute, fetch_all
 from importer.engine.schema.table import read_table

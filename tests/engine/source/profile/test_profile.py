@@ -15,7 +15,7 @@ import pytest
 from importer.engine.errors import SourceProblem
 from importer.engine.feed.feed import SourceBytes
 from importer.engine.load.methods.load_data_local import load, statement
-from importer.engine.load.methods.rendering import StatementRequest
+from importer.engine.load.methods.statement_request import StatementRequest
 from importer.engine.mapping.suggest import suggest_mapping
 from importer.engine.mysql.connection import Address, connect, connect_loader, execute, fetch_all
 from importer.engine.schema.table import read_table

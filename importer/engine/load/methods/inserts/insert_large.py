@@ -12,7 +12,7 @@ from importer.engine.load.methods.inserts.statement_size import too_large
 from importer.engine.load.methods.row_batches import NULL_WORD, RecordRun
 from importer.engine.mysql.connection import LoaderConnection
 from importer.engine.mysql.prepared_statements import PreparedStatement
-from importer.engine.source.records.oversized_values import LargeValue, large_values
+from importer.engine.source.records.large_values import LargeValue, large_values
 
 
 def insert_large(

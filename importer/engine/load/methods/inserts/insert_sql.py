@@ -12,7 +12,7 @@ from importer.engine.load.methods.field_expressions import (
     filled,
     with_trace,
 )
-from importer.engine.load.methods.rendering import StatementRequest
+from importer.engine.load.methods.statement_request import StatementRequest
 from importer.engine.mysql.quoting import quote_name
 
 _IGNORING, _REPLACING = "INSERT IGNORE INTO ", "REPLACE INTO "

@@ -4,9 +4,9 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from importer.engine.source.records import oversized_values
+from importer.engine.source.records import large_values
 from importer.engine.source.records.fields import fields, values
-from importer.engine.source.records.oversized_values import shown_values
+from importer.engine.source.records.large_values import shown_values
 from importer.engine.validation.field_check import CellRule, FieldCheck
 from tests.engine.validation.test_validator import DIALECTS
 from tests.examples import examples
@@ -14,7 +14,7 @@ from tests.examples import examples
 
 @pytest.fixture(autouse=True)
 def small_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(oversized_values, "PIECE", 3)
+    monkeypatch.setattr(large_values, "PIECE", 3)
     monkeypatch.setattr("importer.engine.validation.field_check.PIECE", 3)
 
 
@@ -28,7 +28,7 @@ RECORDS = st.lists(
 @example(DIALECTS[0], [b'"', b'""', b'""', b"ab", b'"'], True)
 def test_large_values_in_pieces_are_those_read_at_once(dialect, parts, ended):
     record = b"".join(parts) + (dialect.line_end.encode() if ended and dialect.line_end != "any" else b"")
-    found = [None if each is None else each.whole() for each in oversized_values.large_values(record, dialect)]
+    found = [None if each is None else each.whole() for each in large_values.large_values(record, dialect)]
     assert found == values(record, dialect)
     shown, count = shown_values(record, dialect, 2, 4)
     assert count == len(found)
@@ -71,6 +71,6 @@ def test_large_values_are_judged_as_those_read_at_once(type_, value):
     judge = CellRule.of(FieldCheck("a", type_), mariadb=False, encoding="utf-8")
     raw = value.encode()
     for record in (raw, b'"' + raw + b'"'):
-        (large,) = oversized_values.large_values(record.replace(b",", b";"), DIALECTS[0])
+        (large,) = large_values.large_values(record.replace(b",", b";"), DIALECTS[0])
         assert large is not None
         assert judge.verdict_of_large(large) == judge.verdict(raw.replace(b",", b";"))

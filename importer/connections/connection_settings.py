@@ -4,9 +4,9 @@ from collections.abc import Mapping
 
 from django.core.exceptions import ValidationError
 
+from importer.connections.connection_address import parse_base
 from importer.connections.connection_kind import ParsedBase
 from importer.connections.connection_kinds import BY_NAME
-from importer.connections.locations import parse_base
 from importer.engine.errors import SourceProblem
 from importer.models import SourceConnection
 

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 
 from importer.engine.load.methods import registry
 from importer.engine.load.methods.field_expressions import numbers
-from importer.engine.load.methods.rendering import StatementRequest
+from importer.engine.load.methods.statement_request import StatementRequest
 from importer.engine.mapping.columns import ColumnMapping
 from importer.engine.plan.methods import Method
 from importer.engine.plan.plan import LoadStatements, Reason
