@@ -58,6 +58,7 @@ def test_a_view_is_put_together_shared_and_gone_back_from(opened, told):
     page.get_by_label("Comparison").select_option(">=")
     page.get_by_label("Value of Chunks at once").fill("2")
     page.get_by_role("button", name="Add").click()
+    expect(page.get_by_text("Chunks at once >= 2")).to_be_visible()
     page.get_by_role("link", name="Rows/s").click()
     page.wait_for_url(re.compile("sort=-rows_per_second"))
     page.get_by_role("link", name="Over time").click()
