@@ -62,7 +62,7 @@ def add_up(chunks: Iterable[tuple[int, int, dict[str, float]]]) -> ChunkTotals:
 def facts_of(job: ImportJob, chunks: ChunkTotals) -> dict[str, Value]:
     """All facts that are known of the job. Reads its source and target."""
     facts: dict[str, Any] = {}
-    for about in (_job, _file, _requested, _chosen, _before, _result, _timing):
+    for about in (_job, _file, _requested, chosen_settings, _before, _result, _timing):
         facts |= dict(about(job))
     facts |= dict(_of_chunks(job, chunks))
     known = _known(facts.items())
@@ -158,11 +158,11 @@ def _in_words(fact: Fact, options: Options) -> Any:
     return option_specs.named(fact.option).shown(value) if isinstance(value, dict) else value
 
 
-def _chosen(job: ImportJob) -> Pairs:
+def chosen_settings(job: ImportJob) -> Pairs:
+    """The settings that the import ran with: those of the options, replaced by the decisions of its plan."""
     plan, options = job.plan_json, job.options
-    # Options that the planner does not change.
-    for name in ("partitions", "unique_checks", "foreign_key_checks", "lock_table", "session", "server_variables"):
-        yield name, _in_words(FACTS[name], options)
+    for option in option_specs.SPEED:
+        yield option.name, _in_words(FACTS[option.name], options)
     yield "isolation", options.isolation or USUAL_ISOLATION
     yield "method", plan.get("method")
     yield "rows_per_statement", plan.get("rows_per_statement")

@@ -11,7 +11,7 @@ from importer.engine.plan.options import Options
 from importer.engine.plan.plan import ImportPlan
 from importer.engine.stored import to_json
 from importer.engine.tuning.budget import Budget
-from importer.engine.tuning.grid import Grid, Settings, changes, combinations
+from importer.engine.tuning.grid import TUNABLE, Grid, Settings, changes, combinations
 from importer.engine.tuning.sampling import Sample
 from importer.lab.transitions import Status, change
 from importer.models import ImportJob, Lab, Target
@@ -62,7 +62,7 @@ def choose(prepared: PreparedImport, request: LabRequest) -> LabChoice:
         )
     if not 1 <= request.repeats <= MOST_REPEATS:
         raise Problem(f"{request.repeats} repeats are not possible.", advice=f"Choose 1 to {MOST_REPEATS}.")
-    planned = _planned(prepared.plan, prepared.options)
+    planned = planned_settings(prepared.plan, prepared.options)
     tried, left_out = _split(combinations(request.grid), planned, prepared.target)
     return LabChoice(tried, planned, left_out)
 
@@ -135,20 +135,17 @@ def _into_a_table(options: Options) -> Options:
     return replace(options, mode="append", partitions=None, load_as="innodb")
 
 
-def _planned(plan: ImportPlan, options: Options) -> Settings:
-    """The settings that the planner has decided on for the whole file, without the lab."""
+def planned_settings(plan: ImportPlan, options: Options) -> Settings:
+    """The settings for the whole file without a lab: those of the options, replaced by the planner's decisions."""
     return {
+        **{name: getattr(options, name) for name in TUNABLE},
         "method": plan.statements.method,
         "rows_per_statement": plan.statements.rows_per_statement,
         "parallelism": plan.parallelism,
         "chunk_bytes": plan.chunk_bytes,
         "commit_rows": plan.chunk_rows,
         "indexes": "defer" if plan.temporary_changes and plan.temporary_changes.keys else "keep",
-        "foreign_keys": options.foreign_keys,
-        "unique_checks": options.unique_checks,
-        "foreign_key_checks": options.foreign_key_checks,
         "sort": "key" if plan.sorted_by else "keep",
-        "isolation": options.isolation,
         "partitions": None,
     }
 

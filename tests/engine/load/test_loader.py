@@ -66,7 +66,7 @@ def test_what_changes_on_the_target_meanwhile_is_seen(
         loader.load(five[0])
         with connect(five[0].address) as other:
             execute(other, change)
-        with pytest.raises(TargetProblem, match=r"as it was planned|forgotten this import"):
+        with pytest.raises(TargetProblem, match=r"has changed since the import was planned|forgotten this import"):
             loader.load(five[1])
     assert rows_of(five[0].address, "SELECT COUNT(*) FROM t") == [(2,)]
 

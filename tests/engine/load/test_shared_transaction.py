@@ -187,7 +187,7 @@ class TestIfAnythingIsTheMatter:
 
     def test_what_is_no_matter_of_rows_is_raised(self, five: list[ChunkLoad]):
         run_sql(five[0].address, "ALTER TABLE t ADD more INT")
-        with pytest.raises(TargetProblem, match="as it was planned"):
+        with pytest.raises(TargetProblem, match="has changed since the import was planned"):
             together(five)
 
 

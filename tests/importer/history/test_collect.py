@@ -12,8 +12,10 @@ from django.core.management import CommandError, call_command
 from importer import jobs
 from importer.engine.mysql.server_info import SPEED_VARIABLES
 from importer.engine.native import loader
+from importer.engine.plan.option_specs import SPEED
 from importer.engine.plan.options import Options
 from importer.history import facts
+from importer.history.collect import chosen_settings
 from importer.history.read import rows
 from importer.models import Chunk, ImportJob, JobRecord, SourceFile, Target
 from importer.preparation.prepare import ImportRequest, prepare
@@ -54,6 +56,18 @@ def facts_of_record(job: ImportJob) -> dict:
 
 
 LINES = [f"{n},{n},word {n}" for n in range(1000)]
+
+
+def test_each_speed_option_has_the_value_that_the_import_ran_with(target: Target, tmp_path: Path):
+    job = imported(target, tmp_path, LINES[:10], unique_checks=False, isolation="SERIALIZABLE", chunk_bytes=77_000)
+    settings = dict(chosen_settings(job))
+    assert {option.name for option in SPEED} <= settings.keys()
+    assert (settings["unique_checks"], settings["isolation"], settings["chunk_bytes"]) == (
+        False,
+        "SERIALIZABLE",
+        77_000,
+    )
+    assert (settings["method"], settings["indexes"]) == (job.plan.statements.method, "keep")
 
 
 def test_the_record_of_an_import_has_all_facts(target: Target, tmp_path: Path):

@@ -12,12 +12,14 @@ from importer.engine.plan.options import Options
 from importer.engine.stored import to_json
 from importer.engine.target import scratch_tables
 from importer.engine.tuning.budget import Budget
+from importer.engine.tuning.grid import TUNABLE
 from importer.engine.tuning.sampling import Sample
 from importer.engine.units import MIB
+from importer.lab.commands import planned_settings
 from importer.lab.results import planned_number
 from importer.lab.setup import REHEARSAL, scratch_of
 from importer.models import ImportJob, Lab, SourceFile, Target, Trial
-from importer.preparation.prepare import prepare
+from importer.preparation.prepare import ImportRequest, prepare
 from importer.sources import uploads
 from tests.engine.loads import run_sql
 from tests.importer.labs import (
@@ -58,6 +60,15 @@ def target(database: Address, transactional_db) -> Target:
 @pytest.fixture
 def path(tmp_path: Path) -> Path:
     return write_rows(tmp_path / "rows.csv")
+
+
+def test_planned_settings_have_a_value_for_each_option_that_a_lab_can_vary(target: Target, path: Path):
+    options = Options(unique_checks=False, isolation="SERIALIZABLE")
+    prepared = prepare(uploads.register(path), target, "t", ImportRequest(options=options))
+    settings = planned_settings(prepared.plan, options)
+    assert set(TUNABLE) <= settings.keys()
+    assert (settings["unique_checks"], settings["isolation"]) == (False, "SERIALIZABLE")
+    assert (settings["method"], settings["parallelism"]) == ("load_data_local", prepared.plan.parallelism)
 
 
 def leaves_nothing(of: Lab, database: Address) -> None:

@@ -28,7 +28,7 @@ def rows_per_statement(options: Options, method: Method) -> int | None:
 def with_commits_of(options: Options) -> Options:
     """The options, with a commit for each statement where the method has one row in each."""
     method = METHODS.get(options.method)
-    return replace(options, commit_rows=1) if method and method.fixed_rows else options
+    return replace(options, commit_rows=1) if method and method.rows == 1 else options
 
 
 def _automatic_reason(method: Method, server: Server) -> Reason:
