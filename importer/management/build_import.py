@@ -16,13 +16,15 @@ from importer.preparation import presets
 from importer.preparation.prepare import ImportRequest, NewTableRequest, PreparedImport, prepare
 from importer.sources import uploads
 
-# Flags that set a field of Dialect: the field and its value.
-FLAGS: dict[str, tuple[str, Any]] = {
-    "no_header": ("header", False),
-    "trailing_delimiter": ("trailing_delimiter", True),
-    "keep_blank_lines": ("blank_lines", "keep"),
-    "unquoted_empty_null": ("unquoted_empty_is_null", True),
+# Switches that set a field of Dialect: the field, and its values for --X and --no-X.
+SWITCHES: dict[str, tuple[str, dict[bool, Any]]] = {
+    "header": ("header", {True: True, False: False}),
+    "trailing_delimiter": ("trailing_delimiter", {True: True, False: False}),
+    "keep_blank_lines": ("blank_lines", {True: "keep", False: "skip"}),
+    "unquoted_empty_null": ("unquoted_empty_is_null", {True: True, False: False}),
 }
+# Options that a preset has already.
+SET_BY_A_PRESET = ("map", "set", "null", "delimiter", "quote", "escape", "encoding", "line_end", "skip_rows", *SWITCHES)
 
 
 def prepare_from_options(options: dict[str, Any]) -> PreparedImport:
@@ -61,10 +63,11 @@ def _write_notes(prepared: PreparedImport) -> None:
 
 def _prepare_from_preset(options: dict[str, Any]) -> PreparedImport:
     """Prepare an import from a preset; target, table and load options of the command line replace the preset's."""
-    for name in ("map", "set", "null", "delimiter", "quote", "escape", "encoding", "line_end", "skip_rows", *FLAGS):
-        if options[name]:
+    for name in SET_BY_A_PRESET:
+        if options[name] not in (None, []):
+            flag = f"{'no-' if options[name] is False else ''}{name.replace('_', '-')}"
             raise Problem(
-                f"--{name.replace('_', '-')} cannot be combined with --preset, which sets that already.",
+                f"--{flag} cannot be combined with --preset, which sets that already.",
                 advice="Leave it out, or import without the preset.",
             )
     preset = presets.by_name(options["preset"])
@@ -127,7 +130,7 @@ def _dialect(options: dict[str, Any]) -> Dialect:
     given = {name: options[name] for name in names if options[name] is not None}
     if options["line_end"]:
         given["line_end"] = LINE_ENDS[options["line_end"]]
-    given |= {name: value for flag, (name, value) in FLAGS.items() if options[flag]}
+    given |= {name: values[options[flag]] for flag, (name, values) in SWITCHES.items() if options[flag] is not None}
     profile = profile_file(options["file"], **given)
     if profile.doubt:
         raise profile.doubt

@@ -64,16 +64,21 @@ def _add_format(parser: CommandParser) -> None:
     group.add_argument("--quote", type=character, help="'' for none")
     group.add_argument("--escape", type=character, help="'' (RFC 4180) or a backslash")
     group.add_argument("--encoding", type=encoding, help="such as cp1252, utf-16-le, shift_jis")
-    group.add_argument("--no-header", action="store_true", help="the first record is data")
+    _add_switch(group, "--header", "the first record has the names of the fields, or is data")
     group.add_argument("--line-end", choices=LINE_ENDS, help="what ends a record; any: each of the three does")
     group.add_argument("--skip-rows", type=rows, metavar="N", help="lines before the header, or before the data")
-    group.add_argument("--trailing-delimiter", action="store_true", help="each record ends in one more delimiter")
-    group.add_argument("--keep-blank-lines", action="store_true", help="an empty line is a row")
-    group.add_argument(
+    _add_switch(group, "--trailing-delimiter", "each record ends in one more delimiter, after which no field begins")
+    _add_switch(group, "--keep-blank-lines", "an empty line is a row, or no record")
+    _add_switch(
+        group,
         "--unquoted-empty-null",
-        action="store_true",
-        help="an empty field is NULL without quotes, and an empty text with quotes",
+        "an empty field is NULL without quotes and an empty text with quotes, or always text",
     )
+
+
+def _add_switch(group: argparse._ArgumentGroup, flag: str, text: str) -> None:
+    """Add a flag and its opposite, --no-X. Without either the value is None: as detected."""
+    group.add_argument(flag, action=argparse.BooleanOptionalAction, default=None, help=text)
 
 
 def _add_mapping(parser: CommandParser) -> None:

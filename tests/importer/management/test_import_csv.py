@@ -230,6 +230,31 @@ def test_a_single_record_without_header_is_data(target: Target, tmp_path: Path, 
     assert "(`x`, `y`, `z`)" in printed
 
 
+@pytest.mark.parametrize(
+    ("text", "flag", "expected"),
+    [
+        ("7,8,9\n1,2,3\n", "--header", [("1", "2", "3")]),
+        ("a,b,c\n1,2,3\n", "--no-header", [("a", "b", "c"), ("1", "2", "3")]),
+        ("x,y,\n1,2,\n", "--no-trailing-delimiter", [("1", "2", "")]),
+        ("x,y,z,\n1,2,3,\n", "--trailing-delimiter", [("1", "2", "3")]),
+        ("x,y,z\n1,,3\n", "--unquoted-empty-null", [("1", None, "3")]),
+        ("x,y,z\n1,,3\n", "--no-unquoted-empty-null", [("1", "", "3")]),
+        ("x,y,z\n\n1,2,3\n", "--no-keep-blank-lines", [("1", "2", "3")]),
+    ],
+)
+def test_a_switch_of_the_format_is_followed_in_both_directions(
+    target: Target, tmp_path: Path, capsys, text: str, flag: str, expected: list[tuple]
+):
+    """Also where the sample suggests the opposite."""
+    path = tmp_path / "words.csv"
+    path.write_text(text)
+    execute_on(target, "CREATE TABLE words (x VARCHAR(9), y VARCHAR(9), z VARCHAR(9))")
+    maps = ["--map", "#1=x", "--map", "#2=y", "--map", "#3=z"]
+    run(capsys, str(path), "--target", "t", "--table", "words", "--in-process", flag, *maps)
+    with connect(target.address) as connection:
+        assert fetch_all(connection, "SELECT x, y, z FROM words") == expected
+
+
 def test_the_first_command_on_a_new_machine_creates_the_tables_it_needs(
     database: Address, people: Path, tmp_path: Path
 ):
