@@ -178,7 +178,7 @@ def _can(shown: ImportJob) -> dict[str, bool]:
         "pause": status == Status.LOADING,
         "resume": status == Status.PAUSED,
         "cancel": status in (Status.WAITING, Status.LOADING, Status.PAUSED, Status.FINISHING),
-        "retry": status in (Status.FAILED, Status.CANCELLED),
+        "retry": status in (Status.FAILED, Status.CANCELLED) and not jobs.nothing_is_missing(shown),
         "retry_leaving_out": status == Status.FAILED and jobs.could_leave_out(shown),
         "parallelism": status in (Status.WAITING, Status.LOADING, Status.PAUSED),
     }

@@ -64,6 +64,10 @@ class TooManyRejects(Problem):
     """More rows are rejected than max_rejects or max_reject_percent allows."""
 
 
+class AllRowsRejected(Problem):
+    """The file has rows, and the target refused every one of them."""
+
+
 class Cancelled(Problem):
     """A user cancelled the work."""
 

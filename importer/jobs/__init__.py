@@ -5,7 +5,17 @@ results of the workers' steps. report and reject_counts: what a job amounts to. 
 transitions: the compare-and-set updates of the states. bulk: inserts and updates of many rows.
 """
 
-from importer.jobs.commands import cancel, could_leave_out, create, pause, resume, retry, set_parallelism, start
+from importer.jobs.commands import (
+    cancel,
+    could_leave_out,
+    create,
+    nothing_is_missing,
+    pause,
+    resume,
+    retry,
+    set_parallelism,
+    start,
+)
 from importer.jobs.lifecycle import (
     advance,
     claim_verify,
@@ -113,6 +123,7 @@ __all__ = [
     "jobs_without_record",
     "leftovers",
     "most_rejects",
+    "nothing_is_missing",
     "owns_target_change",
     "pause",
     "pending_backups",

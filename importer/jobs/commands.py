@@ -9,7 +9,7 @@ from django.db import transaction
 from django.db.models import F
 
 from importer import queue
-from importer.engine.errors import Problem, RecordUnreadable, RowsRefused, TooManyRejects
+from importer.engine.errors import AllRowsRejected, Problem, RecordUnreadable, RowsRefused, TooManyRejects
 from importer.engine.plan.option_specs import MOST_PARALLELISM
 from importer.engine.plan.options import Options
 from importer.engine.plan.stored_plan import plan_to_json
@@ -95,6 +95,11 @@ def could_leave_out(job: ImportJob) -> bool:
     return job.options.on_error == "stop" and job.problem.get("kind") in at_fault
 
 
+def nothing_is_missing(job: ImportJob) -> bool:
+    """Whether a retry would load nothing: every row was rejected, and the job does not begin again."""
+    return not job.stages and job.problem.get("kind") == AllRowsRejected.__name__
+
+
 def retry(job_id: int, *, leave_out: bool = False) -> None:
     """Load the rest of a job that failed or was cancelled, into the table as it is now.
 
@@ -110,6 +115,11 @@ def retry(job_id: int, *, leave_out: bool = False) -> None:
             "What the last try has left on the server is not cleaned up yet.",
             where=str(job.target),
             advice="That is done as soon as the server answers; then retry.",
+        )
+    if job.status in RETRIED and nothing_is_missing(job):
+        raise Problem(
+            "No row is missing: the table refused all of them, and a retry loads only missing rows.",
+            advice="Correct the file or the table, and load the rejects again.",
         )
     values = _retry_values(job, leave_out) if job.status in RETRIED else {}
     with transaction.atomic():

@@ -12,7 +12,7 @@ from importer.engine.errors import Problem
 from importer.engine.plan.option_specs import MOST_PARALLELISM
 from importer.jobs.record import write_record_on_commit
 from importer.jobs.reject_counts import COUNTS, Kind, merged
-from importer.jobs.reject_limits import exceeded
+from importer.jobs.reject_limits import exceeded, final_problem
 from importer.jobs.report import equation
 from importer.jobs.transitions import (
     NO_STEP,
@@ -127,7 +127,7 @@ def _why_not_finish(job: ImportJob) -> Problem | None:
     """The problem for which the job would fail after its finishing step; found before the rows are in the table."""
     balance = equation(job)
     if balance.balanced:
-        return exceeded(job)
+        return final_problem(job)
     return Problem(f"The rows do not add up: {balance}.", advice="Please report this: it must not happen.")
 
 
@@ -258,9 +258,12 @@ def step_failed(job: ImportJob, problem: Problem) -> list[Message]:
 
 
 def succeed(job_id: int) -> list[Message]:
-    """End the job after its ledger was verified: succeeded if its equation balances and no limit is exceeded."""
+    """End the job after its ledger was verified.
+
+    It has succeeded if its equation balances, no limit is exceeded, and not every row was rejected.
+    """
     job = ImportJob.objects.select_related("source").get(pk=job_id)
-    if problem := exceeded(job):
+    if problem := final_problem(job):
         fail(job_id, problem)
         return []
     balance = equation(job)

@@ -1,8 +1,8 @@
-"""The limit of a job's rejected rows, and the problem of a job that exceeds it."""
+"""The limits of a job's rejected rows, and the problem of a job that exceeds them or has rejected every row."""
 
 import math
 
-from importer.engine.errors import TooManyRejects
+from importer.engine.errors import AllRowsRejected, Problem, TooManyRejects
 from importer.engine.load.rejects.reasons import on_reading
 from importer.jobs.reject_counts import by_reason
 from importer.models import ImportJob
@@ -38,12 +38,35 @@ def exceeded(job: ImportJob) -> TooManyRejects | None:
     )
 
 
+def final_problem(job: ImportJob) -> Problem | None:
+    """The problem of a job whose chunks are all loaded: too many rows are rejected, or all of them; None if neither."""
+    return exceeded(job) or _all_rejected(job)
+
+
+def _all_rejected(job: ImportJob) -> AllRowsRejected | None:
+    if not job.scanned_rows or job.rejected_rows < job.scanned_rows:
+        return None
+    rows = "The only row was" if job.scanned_rows == 1 else f"All {job.scanned_rows:,} rows were"
+    return AllRowsRejected(
+        f"{rows} rejected, so nothing was imported.{_commonest(job)}",
+        where=job.source.name,
+        advice=f"Look at the rows that did not go in.{on_reading(_worst_column(job))} Then correct the file, the choice"
+        " of columns or the table, and import the file again.",
+    )
+
+
+def _worst_column(job: ImportJob) -> str:
+    """The column with the most rejected rows, "" if they are about no column.
+
+    Most often, many bad rows come from one column that is read in a wrong way.
+    """
+    return next(iter(by_reason(job.reject_reasons, "rows")), {"column": ""})["column"]
+
+
 def _advice(job: ImportJob) -> str:
-    # Most often, many bad rows come from one column that is read in a wrong way.
-    worst = next(iter(by_reason(job.reject_reasons, "rows")), {"column": ""})["column"]
     return (
-        f"Look at the rows that did not go in.{on_reading(worst)} If they are to be left out, go on without the"
-        " limit; if not, correct the file, or change the table."
+        f"Look at the rows that did not go in.{on_reading(_worst_column(job))} If they are to be left out, go on"
+        " without the limit; if not, correct the file, or change the table."
     )
 
 
@@ -64,7 +87,8 @@ def _limit(job: ImportJob) -> str:
 
 def _commonest(job: ImportJob) -> str:
     reasons = [
-        f"{each['rows']:,} rows: {_in_words(each)}" for each in by_reason(job.reject_reasons, "rows")[:MOST_REASONS]
+        f"{each['rows']:,} row{'s' if each['rows'] > 1 else ''}: {_in_words(each)}"
+        for each in by_reason(job.reject_reasons, "rows")[:MOST_REASONS]
     ]
     return f" The commonest: {'; '.join(reasons)}." if reasons else ""
 

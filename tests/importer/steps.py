@@ -21,11 +21,17 @@ def queued(job: ImportJob) -> list[Message]:
     return [*([own[step]] if step in own else []), *(Message("load_run", pk) for pk in chunks)]
 
 
+def advance(job: ImportJob) -> None:
+    """Advance the job, again if it says so."""
+    while Message("advance", job.pk) in jobs.advance(job.pk):
+        pass
+
+
 def run(job: ImportJob) -> ImportJob:
     """Take every step that is queued, until none is."""
-    jobs.advance(job.pk)
+    advance(job)
     while steps := queued(job):
         for step in steps:
             take(step)
-        jobs.advance(job.pk)
+        advance(job)
     return ImportJob.objects.get(pk=job.pk)

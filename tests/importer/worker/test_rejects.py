@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from importer import jobs
+from importer.engine.errors import Problem
 from importer.engine.load import ledger
 from importer.engine.load.chunk_load import LoadCallbacks
 from importer.engine.load.loader import load_chunk
@@ -99,6 +100,46 @@ def test_bad_rows_of_every_kind_are_left_out_and_all_others_are_in(target: Targe
     text = file.read_bytes()
     for row, raw in zip(explained(job), BAD.values(), strict=True):
         assert text[int(row["byte_offset"]) :].startswith(raw.encode())
+
+
+@pytest.mark.parametrize("mode", ["append", "atomic", "replace", "upsert"])
+def test_an_import_whose_rows_are_all_rejected_fails_and_leaves_the_table_alone(
+    target: Target, tmp_path: Path, mode: str
+):
+    on(target, "INSERT INTO t VALUES (7, 'there before', NULL)")
+    job = run(created(target, written(tmp_path / "bad.csv", ("x,word,2024-01-01" for _ in range(50))), mode=mode))
+    assert (job.status, job.loaded_rows, job.rejected_rows, job.scanned_rows) == (Status.FAILED, 0, 50, 50)
+    assert job.problem["kind"] == "AllRowsRejected"
+    assert job.problem["what"].startswith(
+        "All 50 rows were rejected, so nothing was imported. The commonest: 50 rows: n:"
+    )
+    assert on(target, "SELECT n, word FROM t") == [(7, "there before")]
+    assert jobs.nothing_is_missing(job) == (mode == "append")
+    assert reject_file(job).count("x,word,2024-01-01\n") == 50
+
+
+def test_a_retry_of_rows_that_are_all_rejected_is_refused_and_the_reject_file_is_not(target: Target, tmp_path: Path):
+    job = run(created(target, written(tmp_path / "bad.csv", ["5,a word that is much too long for it,2024-01-01"])))
+    with pytest.raises(Problem, match="No row is missing"):
+        jobs.retry(job.pk)
+    on(target, "ALTER TABLE t MODIFY word VARCHAR(60)")
+    again = reject_downloads.write_reject_file(job)
+    assert again
+    assert run(created(target, again)).status == Status.SUCCEEDED
+    assert keys(target) == {5}
+
+
+def test_an_import_with_one_good_row_succeeds(target: Target, tmp_path: Path):
+    job = run(created(target, written(tmp_path / "one.csv", ["x,word,2024-01-01", good(1)])))
+    assert (job.status, job.loaded_rows, job.rejected_rows) == (Status.SUCCEEDED, 1, 1)
+
+
+def test_a_file_that_is_loaded_a_second_time_fails_since_all_its_keys_exist(target: Target, tmp_path: Path):
+    path = written(tmp_path / "twice.csv", (good(n) for n in range(20)))
+    first, second = run(created(target, path)), run(created(target, path))
+    assert (first.status, second.status, second.rejected_rows) == (Status.SUCCEEDED, Status.FAILED, 20)
+    assert second.problem["kind"] == "AllRowsRejected"
+    assert keys(target) == set(range(20))
 
 
 def test_the_reject_file_loads_unchanged_once_the_table_allows_it(target: Target, file: Path, tmp_path: Path):
@@ -254,7 +295,9 @@ def test_the_reject_file_of_any_dialect_loads_unchanged(target: Target, tmp_path
     dialect = profile_file(path, encoding=encoding).dialect
     job = run(jobs.create(prepare(uploads.register(path), target, "t", ImportRequest(dialect=dialect, options=chosen))))
     bad = 2 if "quoted" in shape else 1
-    assert (job.status, job.rejected_rows) == (Status.SUCCEEDED, bad), job.problem
+    # An import without a single good row has failed, and has its reject file all the same.
+    status = Status.SUCCEEDED if "fine" in text else Status.FAILED
+    assert (job.status, job.rejected_rows) == (status, bad), job.problem
     again = reject_downloads.write_reject_file(job)
     assert again
     assert "wörd much too long für it" in again.read_bytes().decode(encoding)
