@@ -6,7 +6,6 @@ from typing import Any
 from urllib.parse import unquote, urlsplit
 
 from django.conf import settings
-from django.core.exceptions import ValidationError
 from django.utils import timezone
 
 from importer.engine import preflight as engine_check
@@ -17,6 +16,7 @@ from importer.engine.mysql.server_info import is_loopback
 from importer.engine.preflight import Finding
 from importer.engine.target import temporary_changes
 from importer.models import ImportJob, Target
+from importer.models.checked_save import save_checked
 from importer.security.outbound_addresses import is_forbidden, resolve
 
 DEFAULT_PORT = 3306
@@ -117,17 +117,8 @@ def add_or_replace(
         target.password_ciphertext = ""
     # The findings are about the old address.
     target.findings, target.checked_at, target.round_trip_ms, target.bytes_per_second = [], None, None, None
-    _save(target)
+    save_checked(target, TargetProblem)
     return target
-
-
-def _save(target: Target) -> None:
-    try:
-        target.full_clean()
-    except ValidationError as error:
-        what = "; ".join(f"{name}: {' '.join(texts)}" for name, texts in error.message_dict.items())
-        raise TargetProblem(what, advice="Correct that and try again.") from error
-    target.save()
 
 
 def check(target: Target) -> list[dict[str, Any]]:

@@ -115,13 +115,17 @@ class ConnectionKind:
         return {each.name: each for each in self.fields if each.secret}
 
 
-def parse_server(kind: str, address: ParsedAddress, default_port: int) -> ParsedBase | None:
-    """The base of a server that requires a user; None if the address has no user."""
-    if not address.user:
-        return None
-    host = f"[{address.host}]" if ":" in address.host else address.host
-    base = f"{address.scheme}://{host}:{address.port or default_port}{address.path.rstrip('/')}"
-    return ParsedBase(kind, base, {"user": address.user})
+def server_parser(kind: str, default_port: int) -> Callable[[ParsedAddress], ParsedBase | None]:
+    """A `parse` for servers that require a user: it returns None if the address has no user."""
+
+    def parse(address: ParsedAddress) -> ParsedBase | None:
+        if not address.user:
+            return None
+        host = f"[{address.host}]" if ":" in address.host else address.host
+        base = f"{address.scheme}://{host}:{address.port or default_port}{address.path.rstrip('/')}"
+        return ParsedBase(kind, base, {"user": address.user})
+
+    return parse
 
 
 def write_with_user(connection: SourceConnection) -> str:

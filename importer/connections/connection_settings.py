@@ -2,13 +2,12 @@
 
 from collections.abc import Mapping
 
-from django.core.exceptions import ValidationError
-
 from importer.connections.connection_address import parse_base
 from importer.connections.connection_kind import ParsedBase
 from importer.connections.connection_kinds import BY_NAME
 from importer.engine.errors import SourceProblem
 from importer.models import SourceConnection
+from importer.models.checked_save import save_checked
 
 
 def add_or_replace(
@@ -50,12 +49,7 @@ def save(
     connection.set_secrets({**stored, **secrets})
     # The findings are about the old address.
     connection.findings, connection.checked_at = [], None
-    try:
-        connection.full_clean()
-    except ValidationError as error:
-        errors = "; ".join(f"{field}: {' '.join(texts)}" for field, texts in error.message_dict.items())
-        raise SourceProblem(errors, advice="Correct that and try again.") from error
-    connection.save()
+    save_checked(connection, SourceProblem)
 
 
 def same_account(connection: SourceConnection, base: ParsedBase, settings: Mapping[str, str]) -> bool:

@@ -2,12 +2,12 @@
 
 import uuid
 
-from django.core.exceptions import ValidationError
 from django.db.models import Count, Max, Q, QuerySet
 
 from importer.engine.errors import Problem
 from importer.models import Channel, Notification, Schedule, Subscription
 from importer.models.channel import Event
+from importer.models.checked_save import save_checked
 from importer.notifications.channel_kinds import kind_of
 from importer.notifications.payload import test_payload
 
@@ -23,12 +23,7 @@ def save(channel: Channel, secret: str | None = None) -> Channel:
                 field.check(secret or "")
             channel.set_secret(secret or "")
     _check_events(channel.events)
-    try:
-        channel.full_clean()
-    except ValidationError as error:
-        errors = "; ".join(f"{name}: {' '.join(texts)}" for name, texts in error.message_dict.items())
-        raise Problem(errors, advice="Correct that and try again.") from error
-    channel.save()
+    save_checked(channel)
     return channel
 
 

@@ -5,18 +5,9 @@ from importer.connections.connection_kind import (
     TLS_CA,
     USER_IN_PLACE,
     ConnectionKind,
-    ParsedAddress,
-    ParsedBase,
-    parse_server,
+    server_parser,
     write_with_user,
 )
-
-PORT = 21
-
-
-def _parse(address: ParsedAddress) -> ParsedBase | None:
-    return parse_server(KIND.name, address, PORT)
-
 
 KIND = ConnectionKind(
     name="ftp",
@@ -26,7 +17,7 @@ KIND = ConnectionKind(
     place_label="Address",
     place_help="ftps://USER@HOST:PORT/PATH, or ftp:// without TLS; without a password.",
     module="importer.connections.protocols.ftp",
-    parse=_parse,
+    parse=server_parser("ftp", default_port=21),
     write=write_with_user,
     fields=(USER_IN_PLACE, TLS_CA, PASSWORD),
 )

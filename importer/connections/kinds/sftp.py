@@ -5,18 +5,9 @@ from importer.connections.connection_kind import (
     USER_IN_PLACE,
     ConnectionField,
     ConnectionKind,
-    ParsedAddress,
-    ParsedBase,
-    parse_server,
+    server_parser,
     write_with_user,
 )
-
-PORT = 22
-
-
-def _parse(address: ParsedAddress) -> ParsedBase | None:
-    return parse_server(KIND.name, address, PORT)
-
 
 KIND = ConnectionKind(
     name="sftp",
@@ -26,7 +17,7 @@ KIND = ConnectionKind(
     place_label="Address",
     place_help="sftp://USER@HOST:PORT/PATH, without a password.",
     module="importer.connections.protocols.sftp",
-    parse=_parse,
+    parse=server_parser("sftp", default_port=22),
     write=write_with_user,
     fields=(
         USER_IN_PLACE,
