@@ -120,7 +120,7 @@ def _conditions(query: QueryDict, problems: list[Problem]) -> Iterator[Condition
     if added := query.get("value", "").strip():
         texts.append([query.get("fact", ""), query.get("op", "="), added])
     if len(texts) > MOST_CONDITIONS:
-        problems.append(Problem(f"Only {MOST_CONDITIONS} conditions can be asked for at once.", advice="Remove some."))
+        problems.append(Problem(f"Only {MOST_CONDITIONS} conditions are possible.", advice="Remove some."))
     for parts in texts[:MOST_CONDITIONS]:
         try:
             condition = _condition(parts)

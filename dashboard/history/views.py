@@ -23,7 +23,7 @@ from importer.history.read import counted
 from importer.history.search import Row, every_row
 from importer.models import JobRecord, Target
 
-# Fields of the form besides the table, by chart.
+# Fields of the form in addition to the table, by chart.
 FIELDS = {"settings": ("x", "y", "colour"), "time": ("y",), "phases": ("parts",)}
 FORMS: dict[str, tuple[Callable[[Iterable[str], Iterable[Row]], Iterator[str]], str]] = {
     "csv": (as_csv, "text/csv; charset=utf-8"),

@@ -10,7 +10,7 @@ from importer.history import regressions
 from importer.history.read import rows
 from importer.models import ImportJob
 
-# So many of the latest peers are offered for a comparison.
+# The number of latest peers that are offered for a comparison.
 MOST_PEERS = 3
 
 

@@ -90,7 +90,7 @@ def _commonest(job: ImportJob) -> str:
         f"{each['rows']:,} row{'s' if each['rows'] > 1 else ''}: {_in_words(each)}"
         for each in by_reason(job.reject_reasons, "rows")[:MOST_REASONS]
     ]
-    return f" The commonest: {'; '.join(reasons)}." if reasons else ""
+    return f" Most common: {'; '.join(reasons)}." if reasons else ""
 
 
 def _in_words(kind: dict[str, str]) -> str:

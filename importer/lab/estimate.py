@@ -20,7 +20,7 @@ OVERHEAD = 1.5
 LEAST_ROWS = 10_000
 # The rate is the median of this many latest loads.
 LATEST_LOADS = 20
-# (rows per statement, factor): how much longer than LOAD DATA an INSERT of at most so many rows takes
+# (rows per statement, factor): how much longer than LOAD DATA an INSERT with at most these rows takes
 # (docs/server-behaviour.md, Methods). SLOWER_AT_BEST: with more rows.
 SLOWER = ((1, 30.0), (10, 4.5), (40, 2.5), (100, 2.0))
 SLOWER_AT_BEST = 1.7

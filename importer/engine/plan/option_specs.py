@@ -207,7 +207,7 @@ OPTIONS: tuple[OptionSpec, ...] = (
         OptionKind.NUMBER,
         "--commit-rows",
         "Rows per commit",
-        "Most rows of a chunk: a commit at least every so many rows, at the price of one flush of the log for each",
+        "Most rows of a chunk, and so of a transaction; each commit costs one flush of the log",
         bounds=(1, 1_000_000_000),
         examples="numbers: 1000, 10000",
     ),

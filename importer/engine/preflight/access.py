@@ -33,7 +33,7 @@ def signed_in(connection: Connection, address: Address) -> Finding:
 def no_database(connection: Connection, address: Address) -> Finding:
     """The finding if the server accepts the account but not the database.
 
-    The database is missing or the account may not use it; only some accounts are told which of the two.
+    The database is missing, or the account may not use it. The server tells only some accounts which of the two it is.
     """
     name = quote_name(address.database)
     fix = grant(connection, ["INSERT", "SELECT", "CREATE"], address.database, account(connection))

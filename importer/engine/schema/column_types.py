@@ -72,8 +72,8 @@ class ColumnType:
     `size`, in bytes: of an integer or floating-point number, or the maximum of a TEXT or BLOB type; 0 if the length is
     declared or there is none. `fixed`: CHAR and BINARY, which strip or pad values at the end. `servers`: the servers
     that have the type. `binary_charset`: a text of character set binary is read as any other text (INET6 and UUID
-    would take it for their binary form). `finds_row`: the text in the file finds the row by a key, in whatever form the
-    server stores the value. `has_epoch`: TIMESTAMP, which stores seconds since 1970.
+    would take it for their binary form). `finds_row`: a key finds the row by the text in the file, even if the server
+    stores the value in another form. `has_epoch`: TIMESTAMP, which stores seconds since 1970.
     """
 
     name: str

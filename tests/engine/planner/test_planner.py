@@ -328,7 +328,7 @@ class TestReasons:
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        ({}, "however many"),
+        ({}, "without a limit"),
         ({"max_rejects": 1000}, "at most 1,000,"),
         ({"max_rejects": 5, "max_reject_percent": 0.5}, "at most 5 or 0.5 % of the rows,"),
     ],

@@ -111,7 +111,7 @@ def test_an_import_whose_rows_are_all_rejected_fails_and_leaves_the_table_alone(
     assert (job.status, job.loaded_rows, job.rejected_rows, job.scanned_rows) == (Status.FAILED, 0, 50, 50)
     assert job.problem["kind"] == "AllRowsRejected"
     assert job.problem["what"].startswith(
-        "All 50 rows were rejected, so nothing was imported. The commonest: 50 rows: n:"
+        "All 50 rows were rejected, so nothing was imported. Most common: 50 rows: n:"
     )
     assert on(target, "SELECT n, word FROM t") == [(7, "there before")]
     assert jobs.nothing_is_missing(job) == (mode == "append")

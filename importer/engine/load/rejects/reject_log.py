@@ -130,7 +130,7 @@ class RejectLog:
         of_column = f"{worst.error.column}: " if worst.error.column else ""
         return TooManyRejects(
             f"{count:,} rows cannot be loaded, in one chunk alone; at most {most:,} may be left out of the import."
-            f" The commonest: {times:,} rows: {of_column}{worst.error.reason}",
+            f" Most common: {times:,} rows: {of_column}{worst.error.reason}",
             where=self._lines(),
             advice=f"Look at these rows.{on_reading(worst.error.column)} If they are to be left out, allow more; if"
             " not, correct the file or the table.",

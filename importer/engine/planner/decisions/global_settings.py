@@ -38,7 +38,7 @@ def global_variable_reasons(context: PlanningContext) -> Iterator[Reason]:
         variable = SERVER_VARIABLES[name]
         yield Reason(
             f"{name} = {value} on the whole server",
-            f"as requested, until the rows are in: {variable.does}; gives up: {variable.gives_up}. Then it is put back,"
-            " also after a cancel or a crash, unless somebody has changed it meanwhile",
+            f"as requested, until all rows are loaded: {variable.does}; gives up: {variable.gives_up}. Then it is"
+            " restored, also after a cancel or a crash, unless somebody has changed it meanwhile",
             option="server_variables",
         )

@@ -114,7 +114,7 @@ def _hindrance(context: PlanningContext) -> str:
     if context.staged or context.indexes.obstacle:
         return "" if context.staged else context.indexes.obstacle
     if not context.indexes.empty:
-        return "the table is not empty: building its keys anew would take longer than adding to them"
+        return "the table is not empty: rebuilding its keys would take longer than adding to them"
     return ""
 
 

@@ -43,7 +43,7 @@ def staging_engine_reasons(context: PlanningContext) -> Iterator[Reason]:
     """Explains what a staging table without rollback gains and gives up."""
     if context.rolls_back:
         return
-    cost = "a chunk that fails, or whose worker dies, ends the import, and a retry stages all of it anew"
+    cost = "a chunk that fails, or whose worker dies, ends the import, and a retry stages all rows again"
     if context.converted:
         # Measured by others (server-behaviour.md, Speed): never faster than loading into InnoDB.
         why = f"as requested; the table is converted to {context.table.engine} before it takes its place; {cost}"

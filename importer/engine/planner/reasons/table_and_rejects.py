@@ -33,4 +33,4 @@ def _reject_limit(options: Options) -> str:
         limits.append(f"{options.max_rejects:,}")
     if options.max_reject_percent is not None:
         limits.append(f"{options.max_reject_percent:g} % of the rows")
-    return f"at most {' or '.join(limits)}" if limits else "however many"
+    return f"at most {' or '.join(limits)}" if limits else "without a limit"

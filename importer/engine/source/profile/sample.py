@@ -69,7 +69,9 @@ def _controls(data: bytes) -> int:
 
 def _no_text(data: bytes, controls: int) -> DetectedEncoding:
     """A guess with a warning. UTF-16 without a mark, in letters beyond Latin 1, looks like this: it is not refused."""
-    warning = f"This hardly is a text: {controls:,} of the first {len(data):,} bytes are control characters"
+    warning = (
+        f"This does not look like a text file: {controls:,} of the first {len(data):,} bytes are control characters"
+    )
     doubt = SourceProblem(
         f"{warning}.",
         advice="Choose the CSV file itself. If this is it, name its encoding, such as --encoding utf-16-le.",

@@ -193,7 +193,7 @@ class TestMany:
         options = replace(REJECT, max_rejects=99)
         with pytest.raises(TooManyRejects, match="at most 99 may be left out") as caught:
             load_bytes(database, tmp_path, data, ("n", "v"), options)
-        assert "The commonest: 100 rows: " in caught.value.what
+        assert "Most common: 100 rows: " in caught.value.what
         assert "CHECK" in columns or "100 rows: v: The value is too long" in caught.value.what
         assert "CHECK" in columns or "If v is written in another way" in caught.value.advice
         assert [row.line for row in caught.value.rows] == list(range(1, 200, 10))

@@ -138,9 +138,9 @@ class TestNotACsvFile:
             archive.writestr(inside, gzip.compress(b"a,b\n1,2\n"))
         assert what in refusal(tmp_path / "x.zip").what
 
-    def test_bytes_that_hardly_are_a_text(self, source):
+    def test_random_bytes_are_not_taken_for_text(self, source):
         profile = profile_file(source(Random(5).randbytes(100_000)))
-        assert profile.guess.startswith("This hardly is a text: 9,")
+        assert profile.guess.startswith("This does not look like a text file: 9,")
         assert "of the first 100,000 bytes are control characters" in profile.guess
         assert profile.doubt.where == "data.csv"
         assert "--encoding utf-16-le" in profile.doubt.advice
