@@ -16,6 +16,8 @@ from importer.engine.source.byte_source import Readable, SourceLocation
 from importer.engine.source.compression import PACKING_NAMES
 from importer.engine.source.decoding import SourceHead, SourceSample, open_sample, read_head
 from importer.engine.source.dialect import Dialect
+from importer.engine.source.profile.decisions import Decision, SkippedLine
+from importer.engine.source.profile.expected_columns import ExpectedColumn
 from importer.engine.source.profile.sample import (
     SAMPLE_BYTES,
     DetectedEncoding,
@@ -40,6 +42,8 @@ class Profile:
     - `rows`: the values of the first data records (at most SAMPLE_ROWS) as text. `lines`: the physical line of each.
     - `data_offset`, `data_line`: the first data record's byte and physical line in the plain file.
     - `notes`: what was detected and how certain it is, in plain words.
+    - `decisions`: each decision about the file's format, with its standing.
+    - `skipped`: the lines of the sample that are no records, at most MOST_LINES_SHOWN of a kind.
     - `packing`: how the file is packed, "" if it is not.
     - `guess`: says that the encoding is a guess; else "". `doubt`: then the problem for an import without a user who
       can check the rows.
@@ -56,6 +60,8 @@ class Profile:
     packing: str = ""
     guess: str = ""
     doubt: SourceProblem | None = None
+    decisions: tuple[Decision, ...] = ()
+    skipped: tuple[SkippedLine, ...] = ()
 
     @property
     def record_bytes(self) -> float:
@@ -68,11 +74,16 @@ class Profile:
         return Counter(row[number] for row in self.rows if number < len(row) and row[number] != null)
 
 
-def profile_file(path: SourceLocation, dialect: Dialect | None = None, **known: Any) -> Profile:
+def profile_file(
+    path: SourceLocation,
+    dialect: Dialect | None = None,
+    expected: Sequence[ExpectedColumn] = (),
+    **known: Any,
+) -> Profile:
     """Profile a file by its first part. Without a dialect, sniff encoding, delimiter, quote, line end and header.
 
-    `known` fields of the dialect, such as header=False, override the sample; only a byte order mark overrides a
-    requested encoding. Raises SourceProblem, with the file's name and the line if there is one, if it is not a file, is
+    `expected`: the columns of the table that the file is for, () if there is none yet. `known` fields of the dialect,
+    such as header=False, are stated and override the sample; only a byte order mark overrides a requested encoding. Raises SourceProblem, with the file's name and the line if there is one, if it is not a file, is
     empty, has no data below its header, is not CSV, or cannot be unpacked or read in the dialect.
     """
     requested = dialect.encoding if dialect else known.get("encoding", "")

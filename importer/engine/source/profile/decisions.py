@@ -1,0 +1,75 @@
+"""The decisions about a file: what was decided, how sure it is, on which evidence, and how to decide otherwise."""
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any
+
+# The most lines of a kind whose text is kept.
+MOST_LINES_SHOWN = 10
+
+
+class Standing(StrEnum):
+    """How sure a decision is (docs/contracts.md).
+
+    `PROVED`: the sample and the table allow nothing else. `STATED`: a flag, a form field, a preset or a schedule said
+    so. `RULE`: a documented default. `GUESSED`: another reading is possible and would store something else; the import
+    stops with the question before anything is written.
+    """
+
+    PROVED = "proved"
+    STATED = "stated"
+    RULE = "rule"
+    GUESSED = "guessed"
+
+
+@dataclass(frozen=True)
+class Answer:
+    """One answer to the question of a guess.
+
+    `label`: the answer in words. `flag`: the option of the command line that states it, such as `--no-header`. `states`:
+    the names and values that it states: fields of Dialect, or for a column of ColumnMapping. `shows`: the first lines or
+    values on which the answers differ, as this answer reads them.
+    """
+
+    label: str
+    flag: str
+    states: tuple[tuple[str, Any], ...] = ()
+    shows: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Decision:
+    """One decision about a file.
+
+    `name`: the field of Dialect, or "mapping", "skipped_lines", "format" and the like. `field`: the field of the file
+    that it is about, "" for the whole file. `value`: the decision in words. `answers`: of a guess, the possible answers,
+    the proposed one first; others have none.
+    """
+
+    name: str
+    value: str
+    standing: Standing
+    evidence: str
+    field: str = ""
+    answers: tuple[Answer, ...] = ()
+
+    @property
+    def guessed(self) -> bool:
+        return self.standing is Standing.GUESSED
+
+    @property
+    def key(self) -> str:
+        """The decision's name in a form: `header`, or `format:price` for one about a field."""
+        return f"{self.name}:{self.field}" if self.field else self.name
+
+
+@dataclass(frozen=True)
+class SkippedLine:
+    """A line that is no record: its number (from 1), its text, and its kind, one of LINE_KINDS."""
+
+    line: int
+    text: str
+    kind: str
+
+
+LINE_KINDS = ("header", "preamble", "comment", "blank", "footer")

@@ -1,0 +1,18 @@
+"""The columns that a file is expected to fill, as far as they help to read it. The caller knows the table."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class ExpectedColumn:
+    """A column of the table that takes values.
+
+    `fits`: whether a text can be a value of the column; None for a text column, which takes every text. `required`: a
+    record must have a value for it. `numbered`: the server numbers it (AUTO_INCREMENT), so that a file may leave it out.
+    """
+
+    name: str
+    fits: Callable[[str], bool] | None = None
+    required: bool = False
+    numbered: bool = False
