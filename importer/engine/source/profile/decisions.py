@@ -26,9 +26,9 @@ class Standing(StrEnum):
 class Answer:
     """One answer to the question of a guess.
 
-    `label`: the answer in words. `flag`: the option of the command line that states it, such as `--no-header`. `states`:
-    the names and values that it states: fields of Dialect, or for a column of ColumnMapping. `shows`: the first lines or
-    values on which the answers differ, as this answer reads them.
+    `label`: the answer in words. `flag`: the option of the command line that states it, such as `--no-header`.
+    `states`: the names and values that it states: fields of Dialect, or of ColumnMapping for a column. `shows`: the
+    first lines or values on which the answers differ, as this answer reads them.
     """
 
     label: str
@@ -42,8 +42,8 @@ class Decision:
     """One decision about a file.
 
     `name`: the field of Dialect, or "mapping", "skipped_lines", "format" and the like. `field`: the field of the file
-    that it is about, "" for the whole file. `value`: the decision in words. `answers`: of a guess, the possible answers,
-    the proposed one first; others have none.
+    that it is about, "" for the whole file. `value`: the decision in words. `answers`: the possible answers to a
+    guess, the proposed one first; other decisions have none.
     """
 
     name: str

@@ -9,7 +9,7 @@ class ExpectedColumn:
     """A column of the table that takes values.
 
     `fits`: whether a text can be a value of the column; None for a text column, which takes every text. `required`: a
-    record must have a value for it. `numbered`: the server numbers it (AUTO_INCREMENT), so that a file may leave it out.
+    record must have a value for it. `numbered`: the server numbers it (AUTO_INCREMENT), so that files may lack it.
     """
 
     name: str

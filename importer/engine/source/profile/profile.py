@@ -83,8 +83,9 @@ def profile_file(
     """Profile a file by its first part. Without a dialect, sniff encoding, delimiter, quote, line end and header.
 
     `expected`: the columns of the table that the file is for, () if there is none yet. `known` fields of the dialect,
-    such as header=False, are stated and override the sample; only a byte order mark overrides a requested encoding. Raises SourceProblem, with the file's name and the line if there is one, if it is not a file, is
-    empty, has no data below its header, is not CSV, or cannot be unpacked or read in the dialect.
+    such as header=False, are stated and override the sample; only a byte order mark overrides a requested encoding.
+    Raises SourceProblem, with the file's name and the line if there is one, if it is not a file, is empty, has no data
+    below its header, is not CSV, or cannot be unpacked or read in the dialect.
     """
     requested = dialect.encoding if dialect else known.get("encoding", "")
     with _name_in_problems(path.name), _opened(path) as fd:
@@ -94,7 +95,7 @@ def profile_file(
             _refuse_blank(head.data)
             detected = detect_encoding(head, requested)
             with open_sample(fd, head, detected.encoding) as sample:
-                profile = _profile(sample, detected, dialect, known)
+                profile = _profile(sample, detected, dialect, known, expected)
             if profile:
                 if profile.doubt:
                     profile.doubt.where = f"{path.name}, {profile.doubt.where}".removesuffix(", ")
@@ -116,7 +117,11 @@ def _refuse_blank(sample: bytes) -> None:
 
 
 def _profile(
-    sample: SourceSample, detected: DetectedEncoding, dialect: Dialect | None, known: dict[str, Any]
+    sample: SourceSample,
+    detected: DetectedEncoding,
+    dialect: Dialect | None,
+    known: dict[str, Any],
+    expected: Sequence[ExpectedColumn],
 ) -> Profile | None:
     """The profile of a plain file; None if no data record ends in the sample, but may do so in a larger one."""
     begin = read_exactly(sample.fd, min(sample.readable, SAMPLE_BYTES), 0)
@@ -124,7 +129,9 @@ def _profile(
     notes = detected.notes
     if dialect is None:
         only = Dialect(known["delimiter"], encoding=detected.encoding).plain if known.get("delimiter") else None
-        dialect, more = sniff(begin[start:], final=sample.whole and len(begin) == sample.readable, only=only)
+        dialect, more = sniff(
+            begin[start:], final=sample.whole and len(begin) == sample.readable, only=only, expected=expected
+        )
         notes += more
     dialect = replace(dialect, **{**known, "encoding": detected.encoding})
     start += skipped_bytes(begin[start:], dialect)

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from itertools import takewhile
 
 from importer.engine.source.dialect import ANY_LINE_END, MYSQL_TSV, Dialect, escape_mark
+from importer.engine.source.profile.expected_columns import ExpectedColumn
 from importer.engine.source.records.boundary.boundaries import find_ends
 from importer.engine.source.records.fields import fields
 from importer.engine.source.records.lines import line_ends
@@ -57,10 +58,13 @@ class DialectCandidate:
         return self.width > 1 and self.agreement > 0.5
 
 
-def sniff(sample: bytes, *, final: bool, only: Dialect | None = None) -> tuple[Dialect, tuple[str, ...]]:
+def sniff(
+    sample: bytes, *, final: bool, only: Dialect | None = None, expected: Sequence[ExpectedColumn] = ()
+) -> tuple[Dialect, tuple[str, ...]]:
     """The dialect that fits the sample best, and notes in plain words on the evidence and on how well it fits.
 
     `final`: the sample is the whole file. With `only`, no other delimiter is tried, and its encoding is used.
+    `expected`: the columns of the table that the file is for.
     """
     candidates = (only,) if only else tuple(map(Dialect, DELIMITERS))
     line_end = _line_end(sample, candidates, final)
@@ -78,7 +82,7 @@ def sniff(sample: bytes, *, final: bool, only: Dialect | None = None) -> tuple[D
     else:
         best, more = _with_trailing_delimiter(sample, best, final)
         notes = [_delimiter_note(best, readings), *more, *notes]
-    header, why = has_header([[value.decode(errors="replace") for value in row] for row in best.rows])
+    header, why = has_header([[value.decode(errors="replace") for value in row] for row in best.rows], expected)
     notes += [*skipped.notes, LINE_END_WORDS[line_end], *_literal_quote_notes(best), why]
     return replace(best.dialect, header=header, skip_rows=skipped.lines), tuple(notes)
 
@@ -149,10 +153,13 @@ def _literal_quote_notes(best: DialectCandidate) -> list[str]:
     return [f"{shown!r}: the space before the quote makes both part of the value. Please check."]
 
 
-def has_header(rows: Sequence[Sequence[str]]) -> tuple[bool, str]:
+def has_header(rows: Sequence[Sequence[str]], expected: Sequence[ExpectedColumn] = ()) -> tuple[bool, str]:
     """Whether the first row names the columns, and why."""
     if not rows:
         return True, ""
+    known = {column.name.lower() for column in expected}
+    if sum(name.strip().lower() in known for name in rows[0]) > len(rows[0]) / 2:
+        return True, "The first record is the header: it has the names of the table's columns."
     names, below = rows[0], [row for row in rows[1:] if len(row) == len(rows[0])]
     if values := [name for name in names if _kind(name)]:
         return False, f"No header: the first record has the value {values[0]!r} where a name would be."
