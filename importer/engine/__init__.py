@@ -9,6 +9,7 @@ Its packages in the order of the data, which is also the reading order. Each imp
 - source: the CSV file: dialect, encoding, compression, records, profile, chunks
 - schema: the target table: columns, column types, indexes, foreign keys, dependencies, new tables
 - mapping: field to column: transforms, date formats, SQL expressions, suggestions, preview
+- reading: everything decided about a file, how sure it is, and the questions that stop an import
 - target: changes on the server and their reversal: staging, table backup, temporary changes, scratch tables
 - validation: finds values that the server would change silently
 - sorting: external sort by primary key

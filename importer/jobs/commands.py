@@ -13,6 +13,7 @@ from importer.engine.errors import AllRowsRejected, Problem, RecordUnreadable, R
 from importer.engine.plan.option_specs import MOST_PARALLELISM
 from importer.engine.plan.options import Options
 from importer.engine.plan.stored_plan import plan_to_json
+from importer.engine.reading.reading import reading_to_json
 from importer.engine.stored import to_json
 from importer.jobs.lifecycle import advance
 from importer.jobs.reject_counts import COUNTS
@@ -52,6 +53,7 @@ def create(
         fillings_json=[to_json(each) for each in prepared.fillings],
         options_json=to_json(prepared.options),
         plan_json=plan_to_json(prepared.plan),
+        reading_json=reading_to_json(prepared.reading),
         new_table_json=to_json(prepared.new_table) if prepared.new_table else {},
         parallelism=prepared.plan.parallelism,
         packing=prepared.profile.packing,

@@ -6,10 +6,10 @@ from typing import Any
 
 from importer.engine.errors import Problem
 from importer.engine.mapping.transforms import TRANSFORMS
-from importer.engine.mapping.warnings import mapping_notes
 from importer.engine.plan.option_specs import OPTIONS, OptionKind
 from importer.engine.plan.options import Options
-from importer.engine.source.dialect import LINE_ENDS, Dialect
+from importer.engine.reading.stated import Stated
+from importer.engine.source.dialect import LINE_ENDS
 from importer.engine.source.profile.profile import profile_file
 from importer.models import Target
 from importer.preparation import presets
@@ -24,7 +24,19 @@ SWITCHES: dict[str, tuple[str, dict[bool, Any]]] = {
     "unquoted_empty_null": ("unquoted_empty_is_null", {True: True, False: False}),
 }
 # Options that a preset has already.
-SET_BY_A_PRESET = ("map", "set", "null", "delimiter", "quote", "escape", "encoding", "line_end", "skip_rows", *SWITCHES)
+SET_BY_A_PRESET = (
+    "map",
+    "match",
+    "set",
+    "null",
+    "delimiter",
+    "quote",
+    "escape",
+    "encoding",
+    "line_end",
+    "skip_rows",
+    *SWITCHES,
+)
 
 
 def prepare_from_options(options: dict[str, Any]) -> PreparedImport:
@@ -36,9 +48,12 @@ def prepare_from_options(options: dict[str, Any]) -> PreparedImport:
         named_target(options["target"]),
         _required(options, "table"),
         ImportRequest(
-            dialect=_dialect(options),
+            known_format=_known_format(options),
+            match=options["match"] or "",
             null_markers=options["null"],
             overrides=options["map"],
+            stated=Stated(ignore_fields=options["ignore_fields"]),
+            accept_guesses=options["accept_guesses"],
             fillings=options["set"],
             options=_options(options, Options()),
             new_table=NewTableRequest(
@@ -57,8 +72,8 @@ def _write_notes(prepared: PreparedImport) -> None:
         if any(conversions):
             listed = ", ".join(filter(None, conversions))
             sys.stderr.write(f"{each.column} is read as {listed} (--map changes that).\n")
-    for note in mapping_notes(prepared.profile, prepared.table, prepared.mapping):
-        sys.stderr.write(f"{note}\n")
+    for line in prepared.reading.lines:
+        sys.stderr.write(f"{line}\n")
 
 
 def _prepare_from_preset(options: dict[str, Any]) -> PreparedImport:
@@ -121,17 +136,12 @@ def _once_each(flag: str, pairs: list[tuple[str, str]]) -> dict[str, str]:
     return values
 
 
-def _dialect(options: dict[str, Any]) -> Dialect:
-    """The file's dialect: the options that were given, the rest as detected.
-
-    Raises SourceProblem if the encoding can only be guessed.
-    """
+def _known_format(options: dict[str, Any]) -> dict[str, Any]:
+    """The fields of the file's dialect that were given."""
     names = ("delimiter", "quote", "escape", "encoding", "skip_rows")
     given = {name: options[name] for name in names if options[name] is not None}
     if options["line_end"]:
         given["line_end"] = LINE_ENDS[options["line_end"]]
-    given |= {name: values[options[flag]] for flag, (name, values) in SWITCHES.items() if options[flag] is not None}
-    profile = profile_file(options["file"], **given)
-    if profile.doubt:
-        raise profile.doubt
-    return profile.dialect
+    return given | {
+        name: values[options[flag]] for flag, (name, values) in SWITCHES.items() if options[flag] is not None
+    }

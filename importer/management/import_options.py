@@ -6,6 +6,7 @@ from typing import Any
 
 from django.core.management.base import CommandParser
 
+from importer.engine.mapping.suggest import MATCHES
 from importer.engine.mapping.transforms import TRANSFORMS
 from importer.engine.plan.option_specs import OPTIONS, SPEED, Group, OptionKind, OptionSpec, named
 from importer.engine.source.dialect import LINE_ENDS, unescape_mark
@@ -32,6 +33,9 @@ def add_flags(parser: CommandParser) -> None:
     parser.add_argument("--preset", metavar="NAME", help="use a preset's target, table, format, columns and options")
     _add_option(parser, named("mode"))
     parser.add_argument("--plan-only", action="store_true", help="show the plan, and do not import")
+    parser.add_argument(
+        "--accept-guesses", action="store_true", help="go on where the file can be read in more than one way"
+    )
     parser.add_argument("--in-process", action="store_true", help="load in this process, without Redis and workers")
     parser.add_argument("--json", action="store_true", help="print one report as JSON")
     _add_new_table(parser)
@@ -91,6 +95,10 @@ def _add_mapping(parser: CommandParser) -> None:
         metavar="FIELD=COLUMN[:TRANSFORM,...]",
         help="a field (its name, or #3) and its column (empty: leave the field out); may be repeated. TRANSFORM is"
         f" {', '.join(TRANSFORMS)}, null=MARKER, or at the end date=FORMAT",
+    )
+    group.add_argument("--match", choices=MATCHES, help="match fields and columns by name, or by position")
+    group.add_argument(
+        "--ignore-fields", action="store_true", help="fields that no column has the name of are meant to be left out"
     )
     group.add_argument(
         "--set",

@@ -84,6 +84,9 @@ class ImportJob(ImportRecipe):
     created_by = models.ForeignKey(settings.AUTH_USER_MODEL, models.SET_NULL, null=True, blank=True)
 
     plan_json = models.JSONField()
+    # The decisions about the file (engine/reading/reading.py, reading_to_json()). Empty for jobs
+    # of older versions.
+    reading_json = models.JSONField(default=dict, blank=True)
     # The table that mode create creates (importer.engine.schema.new_table.NewTable as JSON), else empty.
     new_table_json = models.JSONField(default=dict, blank=True)
     parallelism = models.PositiveSmallIntegerField(default=2)

@@ -1,14 +1,21 @@
 """Makes a plan from a file and a table, which can be shown and started. Writes nothing."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Any
 from uuid import UUID, uuid4
 
 from django.conf import settings
 
 from importer.connections.source_location import location_of
 from importer.engine.errors import Problem, TargetProblem
-from importer.engine.mapping.columns import ColumnMapping, FieldOverride, GeneratedColumn
+from importer.engine.mapping.columns import (
+    ColumnMapping,
+    FieldOverride,
+    GeneratedColumn,
+    check_given,
+    overrides_by_position,
+)
 from importer.engine.mapping.suggest import map_to_new, suggest_mapping
 from importer.engine.mysql.connection import Connection, connect
 from importer.engine.mysql.server_info import Server, read_server
@@ -18,6 +25,11 @@ from importer.engine.plan.plan import ImportPlan
 from importer.engine.planner import make_plan
 from importer.engine.planner.decisions.row_order import outgrows
 from importer.engine.preflight.session_settings import check_session
+from importer.engine.reading.build import make_reading
+from importer.engine.reading.expected import expected_columns
+from importer.engine.reading.questions import NeedsAnswer
+from importer.engine.reading.reading import Reading
+from importer.engine.reading.stated import Stated
 from importer.engine.schema.new_table import LONGEST_NAME, NewTable, change_table, partition_table, suggest_table
 from importer.engine.schema.table import Table
 from importer.engine.sorting.key_sample import KeyOrder, key_order
@@ -25,6 +37,7 @@ from importer.engine.sorting.sort_key import SortKey, Unsortable
 from importer.engine.source.byte_source import open_source
 from importer.engine.source.decoding import needs_copy
 from importer.engine.source.dialect import Dialect
+from importer.engine.source.profile.expected_columns import ExpectedColumn
 from importer.engine.source.profile.profile import Profile, profile_file
 from importer.engine.target.global_settings import check_global_variables
 from importer.engine.target.staging import existing_tables
@@ -58,6 +71,7 @@ class PreparedImport:
     fillings: tuple[GeneratedColumn, ...]
     options: Options
     plan: ImportPlan
+    reading: Reading
     # The table that mode create makes.
     new_table: NewTable | None = None
 
@@ -66,16 +80,29 @@ class PreparedImport:
 class ImportRequest:
     """The requested settings of an import. If dialect, mapping or options are None, the file's suggestions are used.
 
-    `overrides` apply only without a `mapping`; `new_table` is for mode create.
+    `known_format`: stated fields of the dialect, where no whole `dialect` is given. `match` (mapping.suggest.MATCHES)
+    and `overrides` apply only without a `mapping`; `new_table` is for mode create. `stated`: the decisions that a user
+    has made; None: those that dialect, mapping and overrides give. `accept_guesses`: go on with the likeliest reading.
     """
 
     options: Options | None = None
     dialect: Dialect | None = None
+    known_format: Mapping[str, Any] = field(default_factory=dict)
     mapping: Sequence[ColumnMapping] | None = None
+    match: str = ""
     fillings: Sequence[GeneratedColumn] = ()
     null_markers: Sequence[str] | None = None
     overrides: Sequence[FieldOverride] = ()
     new_table: NewTableRequest | None = None
+    stated: Stated | None = None
+    accept_guesses: bool = False
+
+    def statements(self, profile: Profile) -> Stated:
+        """The decisions that the request states for a file with this profile."""
+        stated = self.stated or Stated(format=self.dialect is not None, mapping=self.mapping is not None)
+        fields = frozenset(overrides_by_position(self.overrides, profile.header))
+        keys = {"match"} if self.match else set()
+        return replace(stated, fields=stated.fields | fields, keys=stated.keys | keys)
 
 
 def prepare(
@@ -84,21 +111,25 @@ def prepare(
     table_name: str,
     request: ImportRequest = ImportRequest(),
 ) -> PreparedImport:
-    """Profile the file, read the table and make the plan.
+    """Read the table and the file's format, map the fields and make the plan.
 
-    `table_name` may be `table` or `schema.table`. Raises Problem with the first obstacle.
+    `table_name` may be `table` or `schema.table`. Raises NeedsAnswer if the file can be read in more than one way,
+    unless the request accepts guesses, and Problem with the first other obstacle.
     """
     options = request.options or Options()
-    profile = profile_file(location_of(source), request.dialect)
     schema, _, name = table_name.rpartition(".")
     schema = schema or target.database
     with connect(target.address) as connection:
         server = _server(connection, target)
-        new_table = None
         if options.mode == "create":
+            profile = _profile(source, request)
             new_table = _new_table(connection, server, suggest_table(schema, name, profile), request)
-        context = read_context(connection, target, server, f"{schema}.{name}", options, new_table)
+            context = read_context(connection, target, server, f"{schema}.{name}", options, new_table)
+        else:
+            context = read_context(connection, target, server, f"{schema}.{name}", options, None)
+            profile = _profile(source, request, expected_columns(context.table))
     mapping = tuple(_mapping(request, profile, context))
+    reading = _reading(source, request, profile, context, mapping)
     key = uuid4()
     facts = SourceFacts(profile.size - profile.data_offset, profile.dialect, mapping, tuple(request.fillings))
     plan = make_plan(
@@ -112,15 +143,40 @@ def prepare(
     )
     _try_session(target, plan, server)
     return PreparedImport(
-        key, source, target, profile, context.table, mapping, facts.fillings, options, plan, context.new_table
+        key, source, target, profile, context.table, mapping, facts.fillings, options, plan, reading, context.new_table
     )
+
+
+def _profile(source: SourceFile, request: ImportRequest, expected: Sequence[ExpectedColumn] = ()) -> Profile:
+    profile = profile_file(location_of(source), request.dialect, expected, **request.known_format)
+    if profile.doubt and not (request.dialect or request.accept_guesses):
+        raise profile.doubt
+    return profile
+
+
+def _reading(
+    source: SourceFile,
+    request: ImportRequest,
+    profile: Profile,
+    context: TableContext,
+    mapping: Sequence[ColumnMapping],
+) -> Reading:
+    """The reading of the file. Raises NeedsAnswer if it is not certain, and the request does not accept guesses."""
+    check_given(mapping, context.table, request.fillings)
+    reading = make_reading(profile, context.table, mapping, request.fillings, request.statements(profile))
+    if not reading.guesses:
+        return reading
+    if not request.accept_guesses:
+        raise NeedsAnswer(reading, source.name)
+    return replace(reading, accepted=True)
 
 
 def _mapping(request: ImportRequest, profile: Profile, context: TableContext) -> Sequence[ColumnMapping]:
     if request.mapping is not None:
         return request.mapping
-    suggest = map_to_new if context.new_table else suggest_mapping
-    return suggest(profile, context.table, request.null_markers, overrides=request.overrides)
+    if context.new_table:
+        return map_to_new(profile, context.table, request.null_markers, overrides=request.overrides)
+    return suggest_mapping(profile, context.table, request.null_markers, request.match, request.overrides)
 
 
 def _try_session(target: Target, plan: ImportPlan, server: Server) -> None:

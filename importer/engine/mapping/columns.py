@@ -82,7 +82,19 @@ def map_by_name(header: Sequence[str], table: Table) -> tuple[ColumnMapping, ...
 
 
 def check_mapping(mapping: Sequence[ColumnMapping], table: Table, fillings: Sequence[GeneratedColumn] = ()) -> None:
-    """Raise Problem if a column is unknown, computed by the server, given twice, or required but not given.
+    """Raise Problem as check_given() does, and if a column that must have a value is not given."""
+    check_given(mapping, table, fillings)
+    given = {each.column.lower() for each in mapping} | {each.column.lower() for each in fillings}
+    missing = [column.name for column in table.columns if column.required and column.name.lower() not in given]
+    if missing:
+        raise Problem(
+            f"No field of the file goes into {', '.join(missing)}, which must have a value.",
+            advice="Choose a field for it, or give the column a default in the table.",
+        )
+
+
+def check_given(mapping: Sequence[ColumnMapping], table: Table, fillings: Sequence[GeneratedColumn] = ()) -> None:
+    """Raise Problem if no column is given, or one that is unknown, computed by the server, or given twice.
 
     Also if the transforms, formats and sources do not suit their columns. `fillings`: the generated columns.
     """
@@ -90,7 +102,8 @@ def check_mapping(mapping: Sequence[ColumnMapping], table: Table, fillings: Sequ
     if not given:
         raise Problem(
             "No field of the file goes into a column of the table.",
-            advice=f"The table has the columns {', '.join(table.column_names)}; choose one for each field.",
+            advice=f"The table has the columns {', '.join(table.column_names)}; choose one for each field,"
+            " or match them by position: --match position.",
         )
     known = {column.name.lower(): column for column in table.columns}
     given += [each.column.lower() for each in fillings]
@@ -101,12 +114,6 @@ def check_mapping(mapping: Sequence[ColumnMapping], table: Table, fillings: Sequ
             check_transforms(each.transforms, each.datetime_format, known[each.column.lower()])
     for filling in fillings:
         _check_filling(filling, known[filling.column.lower()])
-    missing = [column.name for column in table.columns if column.required and column.name.lower() not in given]
-    if missing:
-        raise Problem(
-            f"No field of the file goes into {', '.join(missing)}, which must have a value.",
-            advice="Choose a field for it, or give the column a default in the table.",
-        )
 
 
 def _check_column(name: str, given: list[str], known: dict[str, Column], table: Table) -> None:

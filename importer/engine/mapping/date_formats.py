@@ -72,6 +72,11 @@ def matches(datetime_format: str, value: str) -> bool:
     return re.fullmatch(format_pattern(datetime_format), value) is not None
 
 
+def is_date(value: str) -> bool:
+    """Whether the value is a date in any known format."""
+    return _is_native(value) or any(matches(each, value) for each in _FORMATS)
+
+
 def _is_native(value: str) -> bool:
     return _NATIVE.fullmatch(value) is not None
 

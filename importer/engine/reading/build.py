@@ -1,0 +1,71 @@
+"""Builds the reading of a file from its profile, its table and its mapping."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+
+from importer.engine.mapping.columns import ColumnMapping, GeneratedColumn
+from importer.engine.mapping.warnings import mapping_notes
+from importer.engine.reading.fields import Matching, field_decisions, match_fields
+from importer.engine.reading.reading import FieldReading, Reading
+from importer.engine.reading.stated import NOTHING, Stated
+from importer.engine.schema.table import Table
+from importer.engine.source.profile.decisions import Decision, Standing
+from importer.engine.source.profile.profile import Profile
+
+
+def make_reading(
+    profile: Profile,
+    table: Table,
+    mapping: Sequence[ColumnMapping],
+    fillings: Sequence[GeneratedColumn] = (),
+    stated: Stated = NOTHING,
+) -> Reading:
+    """The reading of the file for this table. `stated`: the decisions that a user made, which are not asked for."""
+    matching = match_fields(profile, table, mapping, fillings)
+    decisions = (*_format_decisions(profile, stated), *field_decisions(matching, stated))
+    decisions = stated.settle(decisions)
+    return Reading(
+        dialect=profile.dialect,
+        decisions=decisions,
+        columns=_columns(matching, decisions),
+        unmatched_fields=matching.unmatched_names,
+        unfilled_columns=tuple(column.name for column in matching.unfilled),
+        skipped_lines=profile.skipped,
+        notes=_notes(profile, table, mapping, decisions),
+    )
+
+
+def _format_decisions(profile: Profile, stated: Stated) -> Iterable[Decision]:
+    if not stated.format:
+        return profile.decisions
+    return (replace(each, standing=Standing.STATED, answers=()) for each in profile.decisions)
+
+
+def _columns(matching: Matching, decisions: Sequence[Decision]) -> tuple[FieldReading, ...]:
+    """Each field with its column and format, and the standing of the least sure decision about it."""
+    types = {column.name.lower(): column.type for column in matching.table.columns}
+    about: dict[str, Decision] = {each.field: each for each in decisions if each.field}
+    whole = next((each for each in decisions if each.name == "match"), None)
+    readings = []
+    for number, (field, each) in enumerate(zip(matching.profile.header, matching.mapping, strict=False)):
+        decision = about.get(field.strip() or f"#{number + 1}", whole)
+        readings.append(
+            FieldReading(
+                field,
+                each.column,
+                types.get(each.column.lower(), ""),
+                ", ".join(filter(None, (*each.transforms, each.datetime_format))),
+                each.null_markers,
+                decision.standing if decision else Standing.STATED,
+                decision.evidence if decision else "",
+            )
+        )
+    return tuple(readings)
+
+
+def _notes(
+    profile: Profile, table: Table, mapping: Sequence[ColumnMapping], decisions: Sequence[Decision]
+) -> tuple[str, ...]:
+    """What is worth a look although it is not asked: rules that were applied, and doubtful values of the sample."""
+    rules = [each.evidence for each in decisions if each.standing is Standing.RULE and each.name == "unfilled_columns"]
+    return (*rules, *mapping_notes(profile, table, mapping))

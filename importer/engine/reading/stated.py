@@ -1,0 +1,37 @@
+"""The decisions that a user has stated, by a flag, a form field, a preset or a schedule."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+
+from importer.engine.source.profile.decisions import Decision, Standing
+
+
+@dataclass(frozen=True)
+class Stated:
+    """The decisions that are not asked for, since a user made them.
+
+    `format`, `mapping`: all decisions about the file's format, or about columns, as a preset states them. `keys`: the
+    Decision.key of each answered question. `fields`: positions (from 0) of fields whose column was given.
+    `ignore_fields`: fields without a column are meant to go nowhere.
+    """
+
+    format: bool = False
+    mapping: bool = False
+    keys: frozenset[str] = frozenset()
+    fields: frozenset[int] = frozenset()
+    ignore_fields: bool = False
+
+    def leaves_out(self, number: int) -> bool:
+        """Whether the field at this position (from 0), which has no column, is meant to go nowhere."""
+        return self.mapping or self.ignore_fields or number in self.fields
+
+    def settle(self, decisions: Iterable[Decision]) -> tuple[Decision, ...]:
+        """The decisions; a guess that the user has answered is stated."""
+        return tuple(
+            replace(each, standing=Standing.STATED, answers=()) if each.guessed and each.key in self.keys else each
+            for each in decisions
+        )
+
+
+NOTHING = Stated()
+EVERYTHING = Stated(format=True, mapping=True)
