@@ -15,6 +15,7 @@ from dashboard.lab.grids import OFFERS, OWN, Offer, why_not
 from dashboard.lab.labels import label
 from dashboard.new_import.form import NewImportForm
 from dashboard.new_import.preview import Preview, read_preview
+from dashboard.new_import.stated_fields import restored
 from importer import lab
 from importer.engine.errors import Problem
 from importer.engine.plan.option_specs import named
@@ -141,7 +142,7 @@ def _prepare(preview: LabPreview, user: User | AnonymousUser) -> None:
 def _import_choices(choices: LabForm, source: SourceFile) -> NewImportForm:
     """The import form of the file: the choices stored from its own page, with the table that is chosen here."""
     here = {name: choices.text(name) for name in ("target", "table", "preset") if choices.text(name)}
-    return NewImportForm({**source.choices, **here, "mode": "append"})
+    return NewImportForm({**restored(source.choices), **here, "mode": "append"})
 
 
 def _card(preview: LabPreview, offer: Offer, prepared: PreparedImport) -> Card:

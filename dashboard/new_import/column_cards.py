@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from dashboard.new_import.form import show_markers
+from dashboard.new_import.null_markers import show_markers
 from importer.engine.mapping.columns import ColumnMapping, GeneratedColumn
 from importer.engine.mapping.transforms import FALSE_WORDS, TRANSFORMS, TRUE_WORDS, Transform, transforms_for
 from importer.engine.schema.table import Column

@@ -1,39 +1,34 @@
 """The form of a new import: its values, and the dialect, mapping and options that they make."""
 
 import csv
-import io
+import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from hashlib import sha256
 from typing import Any
 
+from dashboard.new_import.format_fields import FORMAT_FIELDS
+from dashboard.new_import.null_markers import parse_markers
 from dashboard.new_import.row_policy import ACCOUNTING
 from dashboard.new_import.speed_form import SpeedChoices, whole_number
+from dashboard.new_import.stated_fields import ANSWERED, answered_fields, stated_positions
 from importer import lab as labs
 from importer.engine.errors import Problem
 from importer.engine.mapping.columns import ColumnMapping, GeneratedColumn
 from importer.engine.mapping.suggest import MATCHES
 from importer.engine.plan.option_specs import named
 from importer.engine.plan.options import Options
+from importer.engine.reading.fields import field_name
+from importer.engine.reading.stated import Stated
 from importer.engine.schema.new_table import NewTable
 from importer.engine.schema.table import Table
-from importer.engine.source import encodings
-from importer.engine.source.dialect import LINE_ENDS, Dialect, unescape_mark
+from importer.engine.source.dialect import RFC4180, Dialect
 from importer.models import ImportJob, Lab, MappingPreset, Target
 from importer.preparation.prepare import NewTableRequest
 
-DELIMITERS = {",": "comma", r"\t": "tab", ";": "semicolon", "|": "vertical bar"}
-QUOTES = {'"': 'double "', "'": "single '", "": "none"}
-ESCAPES = {"": "none", "\\": "backslash"}
-LINE_END_WORDS = {"lf": "LF (Unix)", "crlf": "CR LF (Windows)", "cr": "CR (old Macs)", "any": "any of them"}
-HEADERS = {"yes": True, "no": False}
-HEADER_WORDS = {"yes": "names", "no": "data"}
-TRAILING_WORDS = {"no": "starts a field", "yes": "is left out"}
-BLANK_WORDS = {"skip": "are left out", "keep": "are rows"}
-EMPTY_WORDS = {"no": "empty text", "yes": "NULL"}
 # The default limit of rows to leave out, in percent: more rejects mostly mean a wrong mapping.
 USUAL_REJECT_PERCENT = "10"
 
@@ -45,22 +40,35 @@ class NewImportForm:
     values: Mapping[str, str]
 
     @cached_property
-    def dialect(self) -> Dialect | None:
-        """The chosen dialect; None before the sniffed one was shown. Raises SourceProblem if characters conflict."""
-        if "delimiter" not in self.values:
-            return None
-        return Dialect(
-            delimiter=unescape_mark(self.values["delimiter"]),
-            quote=self.values.get("quote", ""),
-            escape=self.values.get("escape", ""),
-            line_end=LINE_ENDS.get(self.values.get("line_end", ""), "\n"),
-            encoding=self.values.get("encoding", encodings.UTF8),
-            header=HEADERS.get(self.values.get("header", ""), True),
-            skip_rows=int(skip_rows) if (skip_rows := self.values.get("skip_rows", "")).isdecimal() else 0,
-            trailing_delimiter=self.values.get("trailing_delimiter") == "yes",
-            blank_lines=self.values.get("blank_lines", "skip"),
-            unquoted_empty_is_null=self.values.get("unquoted_empty_is_null") == "yes",
-        )
+    def answered(self) -> frozenset[str]:
+        """The names of the form's fields that the user has set, in contrast to detected values."""
+        return answered_fields(self.values)
+
+    @cached_property
+    def known_format(self) -> dict[str, Any]:
+        """The fields of the file's dialect that the user has set. Raises SourceProblem if they conflict."""
+        known = {}
+        for name in self.answered & FORMAT_FIELDS.keys() & self.values.keys():
+            with suppress(KeyError, ValueError):  # A value that no select offers is as if it had not been sent.
+                known[name] = FORMAT_FIELDS[name].read(self.values[name])
+        replace(RFC4180, **known)
+        return known
+
+    def without_columns(self) -> "NewImportForm":
+        """The form without answers about columns, which were given for another table or format."""
+        return NewImportForm({**self.values, ANSWERED: json.dumps(sorted(self.answered & {*FORMAT_FIELDS, "match"}))})
+
+    @property
+    def accepts_guesses(self) -> bool:
+        """Whether the import goes on where the file can be read in more than one way."""
+        return self.values.get("accept_guesses") == "yes"
+
+    def stated(self, header: Sequence[str], *, whole_format: bool, whole_mapping: bool) -> Stated:
+        """The decisions that the user has made: by fields of the form, or all by a preset or an earlier import."""
+        values = stated_positions(self.answered, "read", "trim", "format", "null")
+        keys = {f"format:{field_name(header, number)}" for number in values if number < len(header)}
+        keys |= {"match"} & self.answered
+        return Stated(whole_format, whole_mapping, frozenset(keys), stated_positions(self.answered, "column"))
 
     @cached_property
     def target(self) -> Target | None:
@@ -268,27 +276,3 @@ class NewImportForm:
             self.match,
         )
         return sha256(repr(facts).encode()).hexdigest()[:16]
-
-
-def parse_markers(text: str) -> tuple[str, ...]:
-    """Read NULL markers, written as a line of CSV so that a marker may contain a comma or be empty.
-
-    `NA, ""` -> ("NA", ""). Raises Problem if the text is not valid CSV.
-    """
-    try:
-        return tuple(dict.fromkeys(next(csv.reader([text], skipinitialspace=True), [])))
-    except csv.Error as error:
-        raise Problem(f"{text!r} is no list of NULL markers.", advice='Write it as in a CSV file: NA, ""') from error
-
-
-def show_markers(markers: tuple[str, ...]) -> str:
-    """The inverse of parse_markers."""
-    return ", ".join(_quoted(markers))
-
-
-def _quoted(markers: tuple[str, ...]) -> Iterator[str]:
-    for marker in markers:
-        line = io.StringIO()
-        plain = marker and marker == marker.strip()
-        csv.writer(line, quoting=csv.QUOTE_MINIMAL if plain else csv.QUOTE_ALL, lineterminator="").writerow([marker])
-        yield line.getvalue()

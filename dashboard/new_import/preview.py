@@ -3,17 +3,21 @@
 import codecs
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from pathlib import PurePath
 
 from dashboard.new_import.column_cards import Cell, Field, UnmappedColumn
 from dashboard.new_import.form import NewImportForm
+from dashboard.new_import.questions import Question, questions
 from importer.connections.source_location import location_of
 from importer.engine.errors import Problem
 from importer.engine.mapping.columns import ColumnMapping, FieldOverride, GeneratedColumn
 from importer.engine.mapping.preview import PreviewValue, preview_values
 from importer.engine.mapping.suggest import map_to_new, suggest_mapping
-from importer.engine.mapping.warnings import mapping_notes
 from importer.engine.mysql.connection import Connection, connect
+from importer.engine.reading.build import make_reading
+from importer.engine.reading.expected import expected_columns
+from importer.engine.reading.reading import Reading
 from importer.engine.schema.new_table import NewTable, change_table, suggest_table
 from importer.engine.schema.table import Table, list_tables, read_table
 from importer.engine.source.byte_source import open_source, read_at
@@ -51,17 +55,13 @@ class Preview:
     presets: list[MappingPreset] = field(default_factory=list)
     basis: str = ""
     prepared: PreparedImport | None = None
+    reading: Reading | None = None
     problem: Problem | None = None
 
     def use(self, preset: MappingPreset) -> None:
         """Show this preset, which was just saved from the page, as the chosen one."""
         self.presets = [preset, *self.presets]
         self.choices = NewImportForm({**self.choices.values, "preset": str(preset.pk)})
-
-    @property
-    def encoding(self) -> str:
-        """The detected encoding (a BOM decides); the entered text, even if invalid, if the file cannot be read."""
-        return self.dialect.encoding if self.profile else self.choices.values.get("encoding", self.dialect.encoding)
 
     @property
     def target(self) -> Target | None:
@@ -110,12 +110,33 @@ class Preview:
     @property
     def warnings(self) -> tuple[str, ...]:
         """Warnings about the mapping, to check before the import."""
-        if not (self.profile and self.table):
+        if not self.table:
             return ()
         preset = self.choices.preset
         changed = presets.differences(preset, self.table) if preset else []
         since = f"The table has changed since the preset {preset} was saved: {'; '.join(changed)}."
-        return (*([since] if changed else []), *mapping_notes(self.profile, self.table, self.mapping))
+        return (*([since] if changed else []), *(self.reading.notes if self.reading else ()))
+
+    @property
+    def format_questions(self) -> list[Question]:
+        """The questions about the file's format."""
+        return [each for each in self.questions if not each.about_columns]
+
+    @property
+    def column_questions(self) -> list[Question]:
+        """The questions about fields and columns."""
+        return [each for each in self.questions if each.about_columns]
+
+    @property
+    def startable(self) -> PreparedImport | None:
+        """The import, if nothing is in its way: no problem, and no question that is neither answered nor accepted."""
+        return None if self.questions and not self.choices.accepts_guesses else self.prepared
+
+    @cached_property
+    def questions(self) -> list[Question]:
+        if not (self.reading and self.profile):
+            return []
+        return questions(self.reading, self.profile.header)
 
     @property
     def rows(self) -> Iterator[tuple[int, list[Cell]]]:
@@ -148,19 +169,32 @@ def read_preview(source: SourceFile, choices: NewImportForm) -> Preview:
     choices = choices.with_chosen_preset()
     preview = Preview(source, choices)
     try:
-        dialect = choices.dialect or _dialect_before(source, choices)
-        preview.dialect = dialect or RFC4180
-        preview.profile = profile_file(location_of(source), dialect)
-        preview.dialect = preview.profile.dialect
-        preview.presets = presets.for_header(preview.profile.header)
+        unreachable = _read_existing_table(preview)
+        _profile(preview)
         if not choices.values and len(preview.presets) == 1:
             return read_preview(source, choices.with_preset(preview.presets[0]))
-        _read_table(preview)
+        if unreachable:
+            raise unreachable
+        if choices.mode == "create" and preview.profile and preview.target:
+            _suggest_new_table(preview, preview.profile, preview.target)
         if preview.table and preview.target:
             _map_and_plan(preview, preview.table, preview.target)
     except Problem as problem:
         preview.problem = uploads.with_file_name(problem, source)
     return preview
+
+
+def _profile(preview: Preview) -> None:
+    """Sniff the file with the table in hand; fields that the user has set are stated."""
+    choices, before = preview.choices, _dialect_before(preview.source, preview.choices)
+    preview.dialect = before or RFC4180
+    known = choices.known_format
+    preview.dialect = dialect = replace(preview.dialect, **known)
+    expected = expected_columns(preview.table) if preview.table else ()
+    file = location_of(preview.source)
+    preview.profile = profile_file(file, dialect) if before else profile_file(file, None, expected, **known)
+    preview.dialect = preview.profile.dialect
+    preview.presets = presets.for_header(preview.profile.header)
 
 
 def _dialect_before(source: SourceFile, choices: NewImportForm) -> Dialect | None:
@@ -180,19 +214,21 @@ def _dialect_before(source: SourceFile, choices: NewImportForm) -> Dialect | Non
     return dialect if text.isascii() else replace(dialect, encoding=UTF8)
 
 
-def _read_table(preview: Preview) -> None:
+def _read_existing_table(preview: Preview) -> Problem | None:
+    """Read the chosen table, or the one that has the file's name. Returns the problem if that is not possible."""
     target = preview.target
-    if target is None:
-        return
-    if preview.choices.mode == "create" and preview.profile:
-        _suggest_new_table(preview, preview.profile, target)
-        return
-    with connect(target.address) as connection:
-        preview.tables = list_tables(connection, target.database)
-        wanted = preview.choices.table or _table_named_as_file(connection, target.database, preview.source.name)
-        schema, _, name = wanted.rpartition(".")
-        if name:
-            preview.table = read_table(connection, schema or target.database, name)
+    if target is None or preview.choices.mode == "create":
+        return None
+    try:
+        with connect(target.address) as connection:
+            preview.tables = list_tables(connection, target.database)
+            wanted = preview.choices.table or _table_named_as_file(connection, target.database, preview.source.name)
+            schema, _, name = wanted.rpartition(".")
+            if name:
+                preview.table = read_table(connection, schema or target.database, name)
+    except Problem as problem:
+        return problem
+    return None
 
 
 def _suggest_new_table(preview: Preview, profile: Profile, target: Target) -> None:
@@ -257,25 +293,37 @@ def _map_and_plan(preview: Preview, table: Table, target: Target) -> None:
     profile, choices = preview.profile, preview.choices
     assert profile
     preview.basis = choices.basis(profile.dialect, profile.header, table)
+    before = None if preview.new_table else _mapping_before(preview, table)
     if preview.new_table:
         first = map_to_new(profile, table, choices.null_markers)
     else:
-        first = _mapping_before(preview, table) or suggest_mapping(profile, table, choices.null_markers, choices.match)
-    preview.mapping = choices.mapping(len(profile.header), preview.basis) or first
+        first = before or suggest_mapping(profile, table, choices.null_markers, choices.match)
+    chosen_mapping = choices.mapping(len(profile.header), preview.basis)
+    if chosen_mapping is None:
+        preview.choices = choices = choices.without_columns()
+    preview.mapping = chosen_mapping or first
     preview.mapping = _with_moved_fields(preview, table)
     chosen = choices.fillings(table, preview.basis)
     preview.fillings = _fillings_before(preview, table) if chosen is None else chosen
     with connect(target.address) as connection:
         preview.arrivals = preview_values(connection, table, preview.mapping, profile.rows[:ROWS_SHOWN])
+    whole_format = choices.before is not None
+    whole_mapping = before is not None and choices.before is not None and before == choices.before.mapping
+    stated = choices.stated(profile.header, whole_format=whole_format, whole_mapping=whole_mapping)
+    preview.reading = make_reading(profile, table, preview.mapping, preview.fillings, stated)
     preview.prepared = prepare(
         preview.source,
         target,
         f"{table.schema}.{table.name}",
         ImportRequest(
-            dialect=profile.dialect,
+            dialect=profile.dialect if whole_format else None,
+            known_format=choices.known_format,
             mapping=preview.mapping,
             fillings=preview.fillings,
             options=choices.options,
             new_table=preview.new_table_request,
+            stated=stated,
+            # The page shows the plan with the questions; nothing starts before they are answered.
+            accept_guesses=True,
         ),
     )

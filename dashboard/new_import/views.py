@@ -1,5 +1,7 @@
 """The page of a new import: uploads files, shows a preview with the plan for each, and starts the import."""
 
+import json
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import cast
 from uuid import UUID
@@ -13,11 +15,13 @@ from django.urls import reverse
 from django.views.decorators.http import require_POST, require_safe
 from django_htmx.http import HttpResponseClientRedirect
 
-from dashboard.new_import import form, speed_form
+from dashboard.new_import import speed_form
 from dashboard.new_import.column_cards import FILLINGS, TRIMS
 from dashboard.new_import.form import NewImportForm
+from dashboard.new_import.format_fields import DELIMITERS, SELECTS, shown_format
 from dashboard.new_import.preview import Preview, read_preview
 from dashboard.new_import.row_policy import ACCOUNTING
+from dashboard.new_import.stated_fields import restored, shown_mapping, with_answers
 from importer import jobs
 from importer.engine.errors import Problem
 from importer.engine.mapping.suggest import BY_NAME, BY_POSITION
@@ -26,7 +30,6 @@ from importer.engine.plan.option_specs import named
 from importer.engine.schema.table import list_tables
 from importer.engine.source import encodings
 from importer.engine.source.compression import PACKING_NAMES
-from importer.engine.source.dialect import LINE_ENDS, escape_mark
 from importer.engine.target.write_modes import MODES
 from importer.models import ImportJob, MappingPreset, SourceFile, Target
 from importer.preparation import presets
@@ -70,10 +73,11 @@ def _choices(request: HttpRequest, source: SourceFile) -> NewImportForm:
     """The choices of the request, or the stored ones."""
     values = {name: value for name, value in request.POST.dict().items() if name not in NOT_CHOSEN}
     if request.method == "POST" or "afresh" in request.GET:
+        values = with_answers(values)
         if source.owned:  # Choices for a file on the server, which several people may import, are not stored.
             uploads.save_choices(source, values)
         return NewImportForm(values)
-    return NewImportForm(request.GET.dict() or source.choices)
+    return NewImportForm(restored(request.GET.dict() or source.choices))
 
 
 def _arrived(source: SourceFile) -> bool:
@@ -92,11 +96,12 @@ def start(request: HttpRequest, key: UUID) -> HttpResponse:
     ready = uploads.importable_by(request.user).filter(status=SourceFile.Status.READY)
     source = get_object_or_404(ready, key=key)
     preview = read_preview(source, _choices(request, source))
-    if preview.prepared is None:
+    prepared = preview.startable
+    if prepared is None:
         return _show(request, preview, status=422)
     try:
         _check_shown(preview)
-        job = _create_once(preview.prepared, cast(User, request.user), preview.choices.again)
+        job = _create_once(prepared, cast(User, request.user), preview.choices.again)
         if preview.choices.preset:
             presets.mark_used(preview.choices.preset)
     except Problem as problem:
@@ -110,11 +115,11 @@ def start(request: HttpRequest, key: UUID) -> HttpResponse:
 def save_preset(request: HttpRequest, key: UUID) -> HttpResponse:
     """Save the choices as a preset, which is offered for files with this header."""
     ready = uploads.importable_by(request.user).filter(status=SourceFile.Status.READY)
-    preview = read_preview(get_object_or_404(ready, key=key), NewImportForm(request.POST.dict()))
+    preview = read_preview(get_object_or_404(ready, key=key), NewImportForm(with_answers(request.POST.dict())))
     saved = None
-    if preview.prepared:
+    if preview.startable:
         try:
-            saved = presets.save(request.POST.get("preset_name", ""), preview.prepared, cast(User, request.user))
+            saved = presets.save(request.POST.get("preset_name", ""), preview.startable, cast(User, request.user))
             preview.use(saved)
         except Problem as problem:
             preview.problem = problem
@@ -181,16 +186,18 @@ def tables(request: HttpRequest) -> HttpResponse:
 def _show(
     request: HttpRequest, preview: Preview, status: int = 200, saved: MappingPreset | None = None
 ) -> HttpResponse:
+    format_texts = _format_texts(preview)
     context = {
         "preview": preview,
         "source": preview.source,
         "problem": preview.problem,
         **_stored_choices(request, preview.source),
         "targets": Target.objects.order_by("name"),
-        "dialect_selects": _dialect_selects(preview),
-        "delimiters": form.DELIMITERS,
-        "delimiter": preview.choices.values.get("delimiter", escape_mark(preview.dialect.delimiter)),
-        "skip_rows": preview.choices.values.get("skip_rows", preview.dialect.skip_rows),
+        "shown": _shown(preview, format_texts),
+        "answered": json.dumps(sorted(preview.choices.answered)),
+        "format_texts": format_texts,
+        "dialect_selects": _dialect_selects(format_texts),
+        "delimiters": DELIMITERS,
         "encodings": encodings.COMMON,
         "packed_as": PACKING_NAMES.get(preview.profile.packing, "") if preview.profile else "",
         "accounting": _accounting(preview.choices),
@@ -226,25 +233,24 @@ class Select:
     hint: str = ""
 
 
-def _dialect_selects(preview: Preview) -> list[Select]:
-    """The selects of the dialect, with the entered values, which may conflict, or else the sniffed ones."""
-    dialect, values = preview.dialect, preview.choices.values
-    line_end = next(name for name, value in LINE_ENDS.items() if value == dialect.line_end)
-    header, trailing, empty = (
-        "yes" if yes else "no" for yes in (dialect.header, dialect.trailing_delimiter, dialect.unquoted_empty_is_null)
-    )
-    return [
-        Select(name, label, _select_options(words, values.get(name, sniffed)))
-        for name, label, words, sniffed in (
-            ("quote", "Quote", form.QUOTES, dialect.quote),
-            ("escape", "Escape", form.ESCAPES, dialect.escape),
-            ("line_end", "Line end", form.LINE_END_WORDS, line_end),
-            ("header", "First row", form.HEADER_WORDS, header),
-            ("blank_lines", "Blank lines", form.BLANK_WORDS, dialect.blank_lines),
-            ("trailing_delimiter", "A delimiter at a line's end", form.TRAILING_WORDS, trailing),
-            ("unquoted_empty_is_null", "Nothing, without quotes, is", form.EMPTY_WORDS, empty),
-        )
-    ]
+def _format_texts(preview: Preview) -> dict[str, str]:
+    """The text of each field of the format: as read, or as entered if the file cannot be read that way."""
+    texts = shown_format(preview.dialect)
+    if preview.profile:
+        return texts
+    return texts | {name: preview.choices.values[name] for name in texts.keys() & preview.choices.values.keys()}
+
+
+def _shown(preview: Preview, format_texts: dict[str, str]) -> str:
+    """The values of the fields that the user may change, as the page shows them, for stated_fields.with_answers()."""
+    shown = {**format_texts, "match": preview.choices.match}
+    for number, mapping in enumerate(preview.mapping):
+        shown |= shown_mapping(mapping, number)
+    return json.dumps({name: text for name, text in shown.items() if text}, separators=(",", ":"))
+
+
+def _dialect_selects(format_texts: dict[str, str]) -> list[Select]:
+    return [Select(each.name, each.label, _select_options(each.words, format_texts[each.name])) for each in SELECTS]
 
 
 def _accounting(choices: NewImportForm) -> list[Select]:
@@ -259,7 +265,7 @@ def _accounting(choices: NewImportForm) -> list[Select]:
     return selects
 
 
-def _select_options(words: dict[str, str], chosen: str) -> list[tuple[str, str, bool]]:
+def _select_options(words: Mapping[str, str], chosen: str) -> list[tuple[str, str, bool]]:
     known = words if chosen in words else {**words, chosen: chosen}
     return [(value, word, value == chosen) for value, word in known.items()]
 

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from importer.engine.mapping.columns import ColumnMapping, GeneratedColumn
 from importer.engine.mapping.warnings import mapping_notes
-from importer.engine.reading.fields import Matching, field_decisions, match_fields
+from importer.engine.reading.fields import Matching, field_decisions, field_name, match_fields
 from importer.engine.reading.reading import FieldReading, Reading
 from importer.engine.reading.stated import NOTHING, Stated
 from importer.engine.schema.table import Table
@@ -48,7 +48,7 @@ def _columns(matching: Matching, decisions: Sequence[Decision]) -> tuple[FieldRe
     whole = next((each for each in decisions if each.name == "match"), None)
     readings = []
     for number, (field, each) in enumerate(zip(matching.profile.header, matching.mapping, strict=False)):
-        decision = about.get(field.strip() or f"#{number + 1}", whole)
+        decision = about.get(field_name(matching.profile.header, number), whole)
         readings.append(
             FieldReading(
                 field,

@@ -131,8 +131,7 @@ def _unmatched_decisions(matching: Matching, stated: Stated) -> Iterator[Decisio
     """For each field without a column: stated if it was left out on purpose, otherwise guessed."""
     free = list(matching.unfilled)
     for number in matching.unmatched:
-        name = matching.profile.header[number]
-        shown = _name(name, number)
+        shown = field_name(matching.profile.header, number)
         if stated.leaves_out(number):
             yield Decision("mapping", "left out", Standing.STATED, f"The field {shown} is left out, as stated.", shown)
             continue
@@ -141,7 +140,7 @@ def _unmatched_decisions(matching: Matching, stated: Stated) -> Iterator[Decisio
                 "mapping", "left out", Standing.PROVED, f"The field {shown} has neither a name nor a value.", shown
             )
             continue
-        near = _near(name, free)
+        near = _near(shown, free)
         if near:
             free.remove(near)
         yield Decision(
@@ -167,7 +166,7 @@ def _hint(near: Column | None) -> str:
 
 
 def _answers(matching: Matching, number: int, near: Column | None) -> tuple[Answer, ...]:
-    shown = _name(matching.profile.header[number], number)
+    shown = field_name(matching.profile.header, number)
     samples = tuple(list(matching.profile.values_of(number))[:SAMPLES_SHOWN])
     into = (
         [Answer(f"it goes into {near.name}", f"--map '{shown}={near.name}'", (("column", near.name),), samples)]
@@ -177,9 +176,9 @@ def _answers(matching: Matching, number: int, near: Column | None) -> tuple[Answ
     return (*into, Answer("it is left out", f"--map '{shown}='", (("column", ""),), samples))
 
 
-def _name(name: str, number: int) -> str:
-    """The field's name as flags take it: #3 for a field without a name."""
-    return name.strip() or f"#{number + 1}"
+def field_name(header: Sequence[str], number: int) -> str:
+    """The name of the field at the position (from 0) as flags take it: #3 for a field without a name."""
+    return header[number].strip() or f"#{number + 1}"
 
 
 def _near(name: str, columns: Sequence[Column]) -> Column | None:

@@ -3,6 +3,7 @@
 import gzip
 import io
 import re
+from html import unescape
 
 import pytest
 from django.contrib.auth.models import User
@@ -67,14 +68,14 @@ def shown_form(answer):
         if attributes.get("type") in ("radio", "checkbox") and not tag.endswith(" checked>"):
             continue
         if "name" in attributes and attributes["name"] != "csrfmiddlewaretoken":
-            values[attributes["name"]] = attributes.get("value", "").replace("&quot;", '"')
+            values[attributes["name"]] = unescape(attributes.get("value", ""))
     for name, text in re.findall(r'<textarea[^>]*name="(\w+)"[^>]*>(.*?)</textarea>', html, re.DOTALL):
         values[name] = text
     for name, options in re.findall(r'<select[^>]*name="(\w+)"[^>]*>(.*?)</select>', html, re.DOTALL):
         chosen = re.search(r'<option(?: value="([^"]*)")? selected>([^<]*)', options)
         first = re.search(r'<option value="([^"]*)"', options)
         value = (chosen[1] if chosen[1] is not None else chosen[2]) if chosen else first[1]
-        values[name] = value.replace("&quot;", '"').replace("&#x27;", "'")
+        values[name] = unescape(value)
     return values
 
 

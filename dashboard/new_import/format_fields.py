@@ -1,0 +1,68 @@
+"""The fields of the form for the file's format: one for each field of Dialect, with its words and its text."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from importer.engine.source import encodings
+from importer.engine.source.dialect import LINE_ENDS, Dialect, escape_mark, unescape_mark
+
+DELIMITERS = {",": "comma", r"\t": "tab", ";": "semicolon", "|": "vertical bar"}
+_YES_NO = {"yes": True, "no": False}
+
+
+@dataclass(frozen=True)
+class FormatField:
+    """One field of Dialect in the form.
+
+    `read` gives the value for the text that the form sends, and raises KeyError, ValueError or SourceProblem for a text
+    that is none; `show` is the inverse. `words`: for a select, each text with its words.
+    """
+
+    name: str
+    label: str
+    read: Callable[[str], Any]
+    show: Callable[[Any], str]
+    words: Mapping[str, str] = field(default_factory=dict)
+
+
+def _text(name: str, label: str, words: Mapping[str, str] | None = None) -> FormatField:
+    return FormatField(name, label, str, str, words or {})
+
+
+def _choice(name: str, label: str, values: Mapping[str, Any], words: Mapping[str, str]) -> FormatField:
+    return FormatField(
+        name, label, values.__getitem__, {value: text for text, value in values.items()}.__getitem__, words
+    )
+
+
+def _lines(text: str) -> int:
+    return int(text) if text.isdecimal() else 0
+
+
+_ALL = (
+    FormatField("encoding", "Encoding", encodings.canonical_name, str),
+    FormatField("delimiter", "Delimiter", unescape_mark, escape_mark),
+    FormatField("skip_rows", "Lines before it", _lines, str),
+    _text("quote", "Quote", {'"': 'double "', "'": "single '", "": "none"}),
+    _text("escape", "Escape", {"": "none", "\\": "backslash"}),
+    _choice(
+        "line_end",
+        "Line end",
+        LINE_ENDS,
+        {"lf": "LF (Unix)", "crlf": "CR LF (Windows)", "cr": "CR (old Macs)", "any": "any of them"},
+    ),
+    _choice("header", "First row", _YES_NO, {"yes": "names", "no": "data"}),
+    _text("blank_lines", "Blank lines", {"skip": "are left out", "keep": "are rows"}),
+    _choice(
+        "trailing_delimiter", "A delimiter at a line's end", _YES_NO, {"no": "starts a field", "yes": "is left out"}
+    ),
+    _choice("unquoted_empty_is_null", "Nothing, without quotes, is", _YES_NO, {"no": "empty text", "yes": "NULL"}),
+)
+FORMAT_FIELDS: dict[str, FormatField] = {each.name: each for each in _ALL}
+SELECTS = tuple(each for each in _ALL if each.words)
+
+
+def shown_format(dialect: Dialect) -> dict[str, str]:
+    """The text of each field for a dialect."""
+    return {name: each.show(getattr(dialect, name)) for name, each in FORMAT_FIELDS.items()}

@@ -1,0 +1,43 @@
+"""The questions of an import on its page: evidence, and a button for each answer with the values under it."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from dashboard.new_import.stated_fields import button_value
+from importer.engine.reading.reading import Reading
+from importer.engine.source.profile.decisions import Decision
+
+
+@dataclass(frozen=True)
+class AnswerButton:
+    """One answer: its words, the value that the form sends, and the first lines or values as this answer reads them."""
+
+    label: str
+    value: str
+    shows: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Question:
+    """A guess of the reading as the page asks about it."""
+
+    decision: Decision
+    answers: tuple[AnswerButton, ...]
+
+    @property
+    def about_columns(self) -> bool:
+        return bool(self.decision.field) or self.decision.name == "match"
+
+
+def questions(reading: Reading, header: Sequence[str]) -> list[Question]:
+    """The questions of a reading, in its order."""
+    return [
+        Question(
+            guess,
+            tuple(
+                AnswerButton(answer.label, button_value(guess, answer, header), answer.shows)
+                for answer in guess.answers
+            ),
+        )
+        for guess in reading.guesses
+    ]

@@ -1,0 +1,105 @@
+"""The questions about a file on the new import page: shown with evidence, answered by a button or by a field."""
+
+import json
+import re
+from html import unescape
+
+import pytest
+
+from importer.engine.mysql.connection import connect, execute
+from importer.models import ImportJob, Target
+from tests.dashboard.new_import.test_page import show, shown_form, start, uploaded
+from tests.targets import saved_target
+
+pytestmark = pytest.mark.django_db
+
+MISSPELT = b"id,nmae,price,extra\n1,Anna,10.5,x\n2,Bo,11,y\n"
+
+
+@pytest.fixture
+def target(database) -> Target:
+    with connect(database) as connection:
+        execute(connection, "CREATE TABLE people (id INT PRIMARY KEY, name VARCHAR(50), price DECIMAL(8,2) DEFAULT 0)")
+    return saved_target(database)
+
+
+def buttons(answer) -> dict[str, str]:
+    """The answer buttons of the page: label to value."""
+    found = re.findall(r'<button[^>]*name="answer" value=["\']([^>]*)["\']>([^<]*)</button>', answer.content.decode())
+    return {label: unescape(value) for value, label in found}
+
+
+def test_a_misspelt_name_and_a_field_too_many_are_asked_about(browser, user, target):
+    answer = show(browser, uploaded(user, MISSPELT, "people.csv"))
+    html = answer.content.decode()
+    assert answer.status_code == 200
+    assert "2 questions about the file must be answered first." in html
+    assert (
+        "The table people has no column nmae. Its column name, which no field fills, has a name like it."
+        in unescape(html)
+    )
+    assert list(buttons(answer)) == [
+        "It goes into name",
+        "It is left out",
+        "It is left out",
+        "Accept the first answers",
+    ]
+    assert re.search(r'<button[^>]*id="start-[^>]* disabled', html)
+
+
+def test_nothing_starts_before_the_answers(browser, user, target):
+    source = uploaded(user, MISSPELT, "people.csv")
+    assert start(browser, source, **shown_form(show(browser, source))).status_code == 422
+    assert not ImportJob.objects.exists()
+
+
+def test_buttons_answer(browser, user, target):
+    source = uploaded(user, MISSPELT, "people.csv")
+    shown = show(browser, source)
+    shown = show(browser, source, **shown_form(shown), answer=buttons(shown)["It goes into name"])
+    assert shown_form(shown)["column_1"] == "name"
+    assert list(buttons(shown)) == ["It is left out", "Accept the first answers"]
+    shown = show(browser, source, **shown_form(shown), answer=buttons(shown)["It is left out"])
+    assert buttons(shown) == {}
+    assert start(browser, source, **shown_form(shown)).status_code == 200
+    job = ImportJob.objects.get()
+    assert [each.column for each in job.mapping] == ["id", "name", "price", ""]
+    assert (job.reading_json["guesses"], job.reading_json["unmatched_fields"]) == ([], ["extra"])
+
+
+def test_the_field_itself_answers(browser, user, target):
+    source = uploaded(user, b"id,nmae\n1,Anna\n", "people.csv")
+    values = shown_form(show(browser, source)) | {"column_1": "name"}
+    shown = show(browser, source, **values)
+    assert buttons(shown) == {}
+    assert json.loads(shown_form(shown)["answered"]) == ["column_1"]
+
+
+def test_accepted_guesses_are_on_the_record(browser, user, target):
+    source = uploaded(user, MISSPELT, "people.csv")
+    shown = show(browser, source)
+    shown = show(browser, source, **shown_form(shown), answer=buttons(shown)["Accept the first answers"])
+    assert start(browser, source, **shown_form(shown)).status_code == 200
+    reading = ImportJob.objects.get().reading_json
+    assert reading["guesses_accepted"]
+    assert [guess["field"] for guess in reading["guesses"]] == ["nmae", "extra"]
+
+
+def test_another_table_asks_again(browser, user, target):
+    with connect(target.address) as connection:
+        execute(connection, "CREATE TABLE others (id INT PRIMARY KEY, namae VARCHAR(50))")
+    source = uploaded(user, b"id,nmae\n1,Anna\n", "people.csv")
+    shown = show(browser, source)
+    values = shown_form(show(browser, source, **shown_form(shown), answer=buttons(shown)["It is left out"]))
+    assert list(buttons(show(browser, source, **{**values, "table": "others"}))) == [
+        "It goes into namae",
+        "It is left out",
+        "Accept the first answers",
+    ]
+
+
+def test_a_changed_format_field_is_stated_and_the_rest_is_detected_again(browser, user, target):
+    source = uploaded(user, b"id;name,x\n1;Anna,x\n2;Bo,y\n", "people.csv")
+    values = shown_form(show(browser, source))
+    shown = shown_form(show(browser, source, **{**values, "delimiter": "|"}))
+    assert (shown["delimiter"], json.loads(shown["answered"])) == ("|", ["delimiter"])
