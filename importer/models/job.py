@@ -10,6 +10,7 @@ from django.db import models
 from importer.engine import stored
 from importer.engine.plan.plan import ImportPlan
 from importer.engine.plan.stored_plan import plan_from_json
+from importer.engine.reading.reading import StoredReading, stored_reading
 from importer.engine.schema.indexes import ForeignKey
 from importer.engine.schema.new_table import NewTable
 from importer.engine.source.decoding import needs_copy
@@ -170,6 +171,11 @@ class ImportJob(ImportRecipe):
 
     def __str__(self) -> str:
         return f"Import {self.pk}"
+
+    @property
+    def reading(self) -> StoredReading:
+        """The decisions about the file, for pages; empty for jobs of older versions."""
+        return stored_reading(self.reading_json)
 
     @property
     def ended(self) -> bool:

@@ -1,0 +1,36 @@
+"""The card of a job's page on how the file was read."""
+
+from html import unescape
+
+import pytest
+from django.urls import reverse
+
+from importer.engine.mysql.connection import connect, execute
+from importer.models import ImportJob
+from tests.dashboard.job_data import make_job
+from tests.dashboard.new_import.test_page import show, shown_form, start, uploaded
+from tests.targets import saved_target
+
+pytestmark = pytest.mark.django_db
+
+
+def page(browser, job: ImportJob) -> str:
+    return unescape(browser.get(reverse("job", args=[job.pk])).content.decode())
+
+
+def test_decisions_guesses_and_fields_are_shown(browser, user, database):
+    with connect(database) as connection:
+        execute(connection, "CREATE TABLE people (id INT PRIMARY KEY, name VARCHAR(50), born DATE)")
+    saved_target(database)
+    source = uploaded(user, b"id,nmae,born\n1,Anna,NA\n", "people.csv")
+    values = shown_form(show(browser, source))
+    start(browser, source, **values, answer='{"accept_guesses": "yes"}')
+    html = page(browser, ImportJob.objects.get())
+    assert "How the file was read" in html
+    assert "1 guess accepted" in html
+    assert "The table people has no column nmae." in html
+    assert "NA is read as NULL in born." in html
+
+
+def test_a_job_of_an_older_version_has_no_card(browser, user):
+    assert "How the file was read" not in page(browser, make_job("succeeded"))
