@@ -8,6 +8,7 @@ from importer.engine.mapping.transforms import check_transforms
 from importer.engine.schema.column_types import Family
 from importer.engine.schema.table import Column, Table
 from importer.engine.schema.value_kinds import is_number
+from importer.engine.source.profile.names import match_names
 
 
 @dataclass(frozen=True)
@@ -76,9 +77,9 @@ def overrides_by_position(overrides: Sequence[FieldOverride], header: Sequence[s
 
 
 def map_by_name(header: Sequence[str], table: Table) -> tuple[ColumnMapping, ...]:
-    """Map each field of the header to the column of its name, ignoring case and outer spaces."""
-    columns = {column.name.lower(): column.name for column in table.columns if not column.generated}
-    return tuple(ColumnMapping(columns.pop(name.strip().lower(), "")) for name in header)
+    """Map each field of the header to the column of its name (profile/names.py)."""
+    columns = [column.name for column in table.columns if not column.generated]
+    return tuple(ColumnMapping(column) for column in match_names(header, columns))
 
 
 def check_mapping(mapping: Sequence[ColumnMapping], table: Table, fillings: Sequence[GeneratedColumn] = ()) -> None:

@@ -8,6 +8,7 @@ from itertools import takewhile
 
 from importer.engine.source.dialect import ANY_LINE_END, MYSQL_TSV, Dialect, escape_mark
 from importer.engine.source.profile.expected_columns import ExpectedColumn
+from importer.engine.source.profile.names import match_names
 from importer.engine.source.records.boundary.boundaries import find_ends
 from importer.engine.source.records.fields import fields
 from importer.engine.source.records.lines import line_ends
@@ -157,8 +158,7 @@ def has_header(rows: Sequence[Sequence[str]], expected: Sequence[ExpectedColumn]
     """Whether the first row names the columns, and why."""
     if not rows:
         return True, ""
-    known = {column.name.lower() for column in expected}
-    if sum(name.strip().lower() in known for name in rows[0]) > len(rows[0]) / 2:
+    if sum(map(bool, match_names(rows[0], [column.name for column in expected]))) > len(rows[0]) / 2:
         return True, "The first record is the header: it has the names of the table's columns."
     names, below = rows[0], [row for row in rows[1:] if len(row) == len(rows[0])]
     if values := [name for name in names if _kind(name)]:

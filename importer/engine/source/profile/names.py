@@ -1,0 +1,51 @@
+"""Compares names of fields with names of columns: letter case, blanks, accents and invisible marks do not count."""
+
+import re
+import unicodedata
+from collections.abc import Iterable
+
+# Blanks, underscores and hyphens separate the words of a name; unitPrice and unit_price are the same name as well.
+_SEPARATORS = re.compile(r"[\s_\-.]+")
+# Written before the first name by programs that mark the header as a comment: "#id".
+_COMMENT_MARK = "#"
+
+
+def exact_name(name: str) -> str:
+    """The name as the servers compare it: without outer blanks and invisible marks, in lower case."""
+    return _visible(name).strip().lower()
+
+
+def loose_name(name: str) -> str:
+    """The name without what spreadsheets and programs add or change: case, blanks, underscores, accents, a leading #.
+
+    "" for a name of such characters only, which is like no other name.
+    """
+    plain = unicodedata.normalize("NFKD", _visible(name).strip().removeprefix(_COMMENT_MARK))
+    letters = "".join(each for each in plain if not unicodedata.combining(each))
+    return _SEPARATORS.sub("", letters).casefold()
+
+
+def match_names(fields: Iterable[str], columns: Iterable[str]) -> list[str]:
+    """For each field the column of its name, "" if there is none. A column goes to one field only.
+
+    Exactly equal names come first; then names that are equal without case, blanks, underscores and accents, if only one
+    column has that name.
+    """
+    fields, columns = list(fields), list(columns)
+    result = [""] * len(fields)
+    free = {exact_name(column): column for column in columns}
+    for number, field in enumerate(fields):
+        result[number] = free.pop(exact_name(field), "")
+    loose: dict[str, list[str]] = {}
+    for column in free.values():
+        loose.setdefault(loose_name(column), []).append(column)
+    for number, field in enumerate(fields):
+        name = loose_name(field)
+        if not result[number] and name and len(loose.get(name, ())) == 1:
+            result[number] = loose.pop(name)[0]
+    return result
+
+
+def _visible(name: str) -> str:
+    """The name without format characters such as a byte order mark or a zero-width blank, which nobody sees."""
+    return "".join(each for each in name if unicodedata.category(each) != "Cf")
