@@ -23,6 +23,7 @@ from django.db.models import (
 from django.db.models.functions import Cast, Coalesce
 
 from dashboard.jobs.throughput import Span, throughput
+from importer.jobs.reject_counts import ROWS_IN_TABLE
 from importer.models import Chunk, ImportJob
 
 MOST_CELLS = 600
@@ -247,14 +248,13 @@ def _spans(job: ImportJob, origin: float) -> list[Span]:
     loaded = Chunk.objects.filter(job=job, status=Chunk.Status.LOADED, finished_at__isnull=False).order_by()
     end = UnixSeconds("finished_at") - origin
     begin = Coalesce(UnixSeconds("started_at") - origin, end)
-    rows = F("loaded_rows") + F("replaced_rows")
     if together <= 1:
-        return [Span(*values) for values in loaded.values_list(begin, end, rows, "length")]
+        return [Span(*values) for values in loaded.values_list(begin, end, ROWS_IN_TABLE, "length")]
     # A retried chunk stays a span of its own: it was loaded at another time than its neighbours.
     # The cast makes the unsigned number signed: MySQL refuses an unsigned difference below 0.
     alone = When(attempt__gt=1, then=-1 - Cast(F("number"), BigIntegerField()))
     groups = loaded.values(group=Case(alone, default=F("number") - F("number") % together)).annotate(
-        begin=Min(begin), end=Max(end), loaded=Sum(rows), bytes=Sum("length")
+        begin=Min(begin), end=Max(end), loaded=Sum(ROWS_IN_TABLE), bytes=Sum("length")
     )
     return [Span(*values) for values in groups.values_list("begin", "end", "loaded", "bytes")]
 

@@ -14,6 +14,7 @@ from django.views.decorators.vary import vary_on_headers
 from dashboard.formatting import percent
 from importer import schedules
 from importer.history.read import column
+from importer.jobs.reject_counts import ROWS_IN_TABLE
 from importer.models import ImportJob, Target
 
 PAGE_ROWS = 50
@@ -27,7 +28,7 @@ COMPUTED: dict[str, F | Expression] = {
     "file": F("source__name"),
     "size": F("source__size"),
     "target_name": F("target__name"),
-    "rows": F("loaded_rows") + F("replaced_rows") + F("skipped_rows") + F("rejected_rows"),
+    "rows": ROWS_IN_TABLE + F("skipped_rows") + F("rejected_rows"),
     # As a float: MySQL would divide integers to four decimals only.
     "throughput": F("committed_bytes") * 1.0 / MICROSECONDS,
     "seconds": MICROSECONDS / 1e6,

@@ -4,10 +4,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from django.db.models import F, Q, Sum
+from django.db.models import Q, Sum
 
 from dashboard.formatting import duration, seconds_until
 from importer.engine.schema.alter_table import DdlProgress
+from importer.jobs.reject_counts import ROWS_IN_TABLE
 from importer.models import Chunk, ImportJob, SourceFile
 from importer.worker import live_progress
 
@@ -177,7 +178,7 @@ class Progress:
 
     @property
     def committed_rows(self) -> int:
-        return self.job.loaded_rows + self.job.replaced_rows
+        return self.job.rows_in_table
 
     @property
     def data_bytes(self) -> int:
@@ -247,7 +248,7 @@ class Progress:
 
     @property
     def rows_to_come(self) -> int:
-        """Rows that are scanned, but neither loaded nor skipped nor rejected yet."""
+        """Rows that are scanned, but not in the equation yet."""
         return max(0, self.job.scanned_rows - self.job.accounted_rows)
 
 
@@ -265,7 +266,7 @@ def _recent(job: ImportJob, now: datetime) -> Recent:
     sums = Chunk.objects.filter(
         job=job, status=Chunk.Status.LOADED, finished_at__gt=now - timedelta(seconds=FORECAST_SECONDS)
     ).aggregate(
-        rows=Sum(F("loaded_rows") + F("replaced_rows"), filter=recent),
+        rows=Sum(ROWS_IN_TABLE, filter=recent),
         bytes=Sum("length", filter=recent),
         forecast_bytes=Sum("length"),
     )

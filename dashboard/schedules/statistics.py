@@ -3,10 +3,11 @@
 from collections.abc import Iterable
 from typing import Any
 
-from django.db.models import Count, F, Q, Sum
+from django.db.models import Count, Q, Sum
 
 from importer.history.read import column
 from importer.history.regressions import regression
+from importer.jobs.reject_counts import ROWS_IN_TABLE
 from importer.models import ImportJob, Schedule
 
 MOST_DRAWN = 300
@@ -17,7 +18,7 @@ def figures(schedule: Schedule) -> dict[str, Any]:
     ended = Count("pk", filter=Q(status="succeeded")), Count("pk", filter=Q(status="failed"))
     succeeded, failed = schedule.runs.aggregate(succeeded=ended[0], failed=ended[1]).values()
     loaded = _imports(schedule).filter(status=ImportJob.Status.SUCCEEDED)
-    sums = loaded.aggregate(files=Count("pk"), rows=Sum(F("loaded_rows") + F("replaced_rows")))
+    sums = loaded.aggregate(files=Count("pk"), rows=Sum(ROWS_IN_TABLE))
     return {"succeeded": succeeded, "failed": failed, "files": sums["files"], "rows": sums["rows"] or 0}
 
 

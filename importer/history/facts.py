@@ -213,6 +213,7 @@ RESULT = _of(
     Group.RESULT,
     ("loaded_rows", "Rows loaded", Kind.NUMBER),
     ("replaced_rows", "Rows replaced", Kind.NUMBER),
+    ("unchanged_rows", "Rows unchanged", Kind.NUMBER),
     ("skipped_rows", "Rows skipped", Kind.NUMBER),
     ("rejected_rows", "Rows rejected", Kind.NUMBER),
     ("balanced", "Balanced", Kind.SWITCH),

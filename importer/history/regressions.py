@@ -30,7 +30,7 @@ MOST_CANDIDATES = 200
 # factor of _FAR_OUT outside the peers' range.
 _MEASURED = (
     *("rows_before", "table_bytes_before", "index_bytes_before", "row_bytes", "key_ascending", "key_spread"),
-    *("round_trip_ms", "line_bytes_per_second", "rejected_rows", "skipped_rows", "retries", "deaths"),
+    *("round_trip_ms", "line_bytes_per_second", "rejected_rows", "unchanged_rows", "skipped_rows", "retries", "deaths"),
 )
 _FAR_OUT = 1.5
 # Facts that follow from others or repeat them less exactly, and the size, which is similar among peers.

@@ -9,8 +9,15 @@ from importer.models import ImportJob
 
 
 def equation(job: ImportJob) -> Equation:
-    """The rows of the file, and how many were loaded, replaced, skipped and rejected."""
-    return Equation(job.scanned_rows, job.loaded_rows, job.replaced_rows, job.skipped_rows, job.rejected_rows)
+    """The rows of the file, and how many were loaded, replaced, unchanged, skipped and rejected."""
+    return Equation(
+        source=job.scanned_rows,
+        loaded=job.loaded_rows,
+        replaced=job.replaced_rows,
+        unchanged=job.unchanged_rows,
+        skipped=job.skipped_rows,
+        rejected=job.rejected_rows,
+    )
 
 
 def report(job: ImportJob, rejects_file: Path | None = None, reasons_file: Path | None = None) -> dict[str, Any]:
@@ -25,6 +32,7 @@ def report(job: ImportJob, rejects_file: Path | None = None, reasons_file: Path 
             "source": job.scanned_rows,
             "loaded": job.loaded_rows,
             "replaced": job.replaced_rows,
+            "unchanged": job.unchanged_rows,
             "skipped": job.skipped_rows,
             "rejected": job.rejected_rows,
         },

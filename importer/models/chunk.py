@@ -55,6 +55,7 @@ class Chunk(models.Model):
     # Row counts of the loaded chunk; their sum is `rows`.
     loaded_rows = models.BigIntegerField(default=0)
     replaced_rows = models.BigIntegerField(default=0)
+    unchanged_rows = models.BigIntegerField(default=0)
     skipped_rows = models.BigIntegerField(default=0)
     rejected_rows = models.BigIntegerField(default=0)
     reject_reasons = models.JSONField(default=list, blank=True)

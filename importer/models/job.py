@@ -141,6 +141,7 @@ class ImportJob(ImportRecipe):
     # Rows and bytes of chunks that are committed, counted once when the chunk is recorded.
     loaded_rows = models.BigIntegerField(default=0)
     replaced_rows = models.BigIntegerField(default=0)
+    unchanged_rows = models.BigIntegerField(default=0)
     skipped_rows = models.BigIntegerField(default=0)
     rejected_rows = models.BigIntegerField(default=0)
     committed_bytes = models.BigIntegerField(default=0)
@@ -268,8 +269,13 @@ class ImportJob(ImportRecipe):
 
     @property
     def accounted_rows(self) -> int:
-        """The right side of the equation: rows loaded, replaced, skipped and rejected so far."""
-        return self.loaded_rows + self.replaced_rows + self.skipped_rows + self.rejected_rows
+        """The right side of the equation: rows loaded, replaced, unchanged, skipped and rejected so far."""
+        return self.rows_in_table + self.skipped_rows + self.rejected_rows
+
+    @property
+    def rows_in_table(self) -> int:
+        """The rows of the file that went into the table, or were equal to one there."""
+        return self.loaded_rows + self.replaced_rows + self.unchanged_rows
 
 
 def _between(since: datetime | None, until: datetime | None) -> float | None:

@@ -115,7 +115,7 @@ def _rejected(rows: dict[str, int]) -> str:
 
 
 def _went_in(rows: dict[str, int]) -> str:
-    went_in = rows["loaded"] + rows["replaced"]
+    went_in = rows["loaded"] + rows["replaced"] + rows["unchanged"]
     return f"{went_in:,} {'row' if went_in == 1 else 'rows'} went in."
 
 

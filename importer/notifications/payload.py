@@ -18,6 +18,7 @@ ROWS = {
     "source": "scanned_rows",
     "loaded": "loaded_rows",
     "replaced": "replaced_rows",
+    "unchanged": "unchanged_rows",
     "skipped": "skipped_rows",
     "rejected": "rejected_rows",
 }

@@ -65,7 +65,7 @@ def _file(picked: DiscoveredFile) -> dict[str, Any]:
         "size": picked.size,
         "outcome": picked.outcome,
         "job": picked.job_id,
-        "rows": job.loaded_rows + job.replaced_rows if job else 0,
+        "rows": job.rows_in_table if job else 0,
         "done": picked.done,
         "problem": picked.problem or picked.done_problem or None,
     }

@@ -23,6 +23,7 @@ from importer.engine.source.chunks.chunk_sizes import ChunkSizes
 from importer.engine.source.chunks.scanner import scan
 from importer.engine.source.dialect import RFC4180
 from importer.engine.target import staging
+from tests.engine.loads import with_files
 
 DIALECT = replace(RFC4180, header=False)
 
@@ -37,18 +38,28 @@ class Import:
     job: str
     options: Options
     staged_rows: int = 0
+    staged: Tally | None = None
 
     def stage(self, shuffled: bool = False) -> None:
         """Make the staging table and load all chunks; `shuffled`: in another order than the file's."""
         with connect(self.address) as connection:
             digest = staging.create(connection, self.plan.schema, self.job, self.plan.staged)
         self.plan = replace(self.plan, table_digest=digest)
+        self.staged = self.load(shuffled)
+        self.staged_rows += self.staged.loaded
+
+    def load(self, shuffled: bool = False, attempt: int = 1) -> Tally:
+        """Load all chunks; the sum of their tallies."""
         chunks = self.chunks()
         if shuffled:
             random.Random(7).shuffle(chunks)
+        tallies = []
         for chunk in chunks:
-            work = ChunkLoad(self.job, 1, self.path, self.address, DIALECT, self.plan, chunk, options=self.options)
-            self.staged_rows += load_chunk(work, LoadCallbacks()).tally.loaded
+            work = ChunkLoad(
+                self.job, attempt, self.path, self.address, DIALECT, self.plan, chunk, options=self.options
+            )
+            tallies.append(load_chunk(work, LoadCallbacks()).tally)
+        return Tally(*(sum(getattr(each, name) for each in tallies) for name in Tally.__dataclass_fields__))
 
     def chunks(self) -> list:
         with open_source(self.path) as fd:
@@ -73,7 +84,7 @@ def planned(address: Address, path: Path, mode: str, *columns: str, **options) -
     with connect(address) as connection:
         table = read_table(connection, address.database, "t")
         dependencies = read_dependencies(connection, address.database, "t")
-        server = read_server(connection, address)
+        server = with_files(read_server(connection, address), path.parent)
     mapping = tuple(ColumnMapping(column) for column in columns)
     plan = make_plan(
         PlanningContext(

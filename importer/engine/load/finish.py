@@ -14,6 +14,7 @@ from MySQLdb.constants import ER
 from importer.engine.errors import Problem, TargetProblem
 from importer.engine.load import ledger
 from importer.engine.load.chunk_load import LoadCallbacks
+from importer.engine.load.methods.equal_rows import UpdateCounter
 from importer.engine.load.non_transactional import lock_staging_table
 from importer.engine.load.outcome import Tally
 from importer.engine.load.rejects.server_warnings import DUPLICATE
@@ -82,6 +83,8 @@ def _merge(connection: LoaderConnection, step: FinishingStep) -> Tally:
         return ledger.read_tally(connection, step.job, ledger.FINISH)
     _check_target(connection, step.plan)
     tally = _insert(connection, step)
+    if not ledger.counts_unchanged(connection):
+        tally = replace(tally, loaded=tally.loaded + tally.unchanged, unchanged=0)
     ledger.record_tally(connection, entry, tally)
     if not ledger.is_visible(connection, entry):
         raise TargetProblem(
@@ -95,6 +98,7 @@ def _merge(connection: LoaderConnection, step: FinishingStep) -> Tally:
 
 def _insert(connection: LoaderConnection, step: FinishingStep) -> Tally:
     """Run the merge. Records, Duplicates and the affected rows give the tally (server-behaviour.md, Modes)."""
+    before = UpdateCounter.read(connection, step.staged.finish)
     try:
         affected = execute(connection, step.staged.finish)
     except MySQLdb.IntegrityError as error:
@@ -120,7 +124,12 @@ def _insert(connection: LoaderConnection, step: FinishingStep) -> Tally:
         )
     if step.staged.on_duplicate == "skip":
         return Tally(loaded=affected, skipped=records - affected)
-    return Tally(loaded=records - duplicates, replaced=duplicates)
+    if step.staged.mode == "upsert":
+        unchanged = records + duplicates - affected
+    else:
+        after = UpdateCounter.read(connection, step.staged.finish)
+        unchanged = before.equal_rows(after, duplicates, step.plan.updates_per_row)
+    return Tally(loaded=records - duplicates - unchanged, replaced=duplicates, unchanged=unchanged)
 
 
 def _duplicate(step: FinishingStep, message: str) -> TargetProblem:

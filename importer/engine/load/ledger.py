@@ -22,6 +22,7 @@ CREATE_SQL = f"""CREATE TABLE IF NOT EXISTS {TABLE} (
   attempt INT UNSIGNED NOT NULL,
   row_count BIGINT UNSIGNED NOT NULL,
   replaced BIGINT UNSIGNED NOT NULL DEFAULT 0,
+  unchanged BIGINT UNSIGNED NOT NULL DEFAULT 0,
   skipped BIGINT UNSIGNED NOT NULL DEFAULT 0,
   rejected BIGINT UNSIGNED NOT NULL DEFAULT 0,
   byte_count BIGINT UNSIGNED NOT NULL,
@@ -29,6 +30,12 @@ CREATE_SQL = f"""CREATE TABLE IF NOT EXISTS {TABLE} (
   loaded_at TIMESTAMP NOT NULL DEFAULT CURRENT_TIMESTAMP,
   PRIMARY KEY (job, chunk)
 ) ENGINE=InnoDB COMMENT='Millrace: which chunks of which import are in'"""
+
+# Ledgers of earlier versions lack this column.
+UNCHANGED = "unchanged"
+ADD_UNCHANGED = f"ALTER TABLE {TABLE} ADD COLUMN {UNCHANGED} BIGINT UNSIGNED NOT NULL DEFAULT 0 AFTER replaced"
+# Seconds that ADD_UNCHANGED waits for loads that use the ledger; other loads wait behind it.
+LOCK_WAIT = 5
 
 # The chunk number of the finishing step, in modes that stage.
 FINISH = 2**32 - 1
@@ -54,12 +61,38 @@ class Entry:
 
 
 def create(connection: Connection) -> None:
-    """Create the ledger in the connection's database if it does not exist. DDL: commits implicitly.
+    """Create the ledger in the connection's database, or complete one of an earlier version. DDL: commits implicitly.
 
     Raises MySQLdb.OperationalError (1142) if it is missing and the account may not create it.
     """
     if not exists(connection):
         execute(connection, CREATE_SQL)
+    elif not counts_unchanged(connection):
+        _add_unchanged(connection)
+
+
+def counts_unchanged(connection: Connection) -> bool:
+    """Whether the ledger can say how many rows were unchanged. Otherwise they count as loaded."""
+    sql = (
+        "SELECT 1 FROM information_schema.COLUMNS"
+        " WHERE TABLE_SCHEMA = DATABASE() AND TABLE_NAME = %s AND COLUMN_NAME = %s"
+    )
+    return bool(fetch_all(connection, sql, (TABLE, UNCHANGED)))
+
+
+def _add_unchanged(connection: Connection) -> None:
+    """Add the column, unless the account may not, loads keep the ledger busy, another session has just added it, or the
+    table is no ledger.
+    """
+    before = fetch_all(connection, "SELECT @@SESSION.lock_wait_timeout")[0][0]
+    execute(connection, f"SET SESSION lock_wait_timeout = {LOCK_WAIT}")
+    try:
+        execute(connection, ADD_UNCHANGED)
+    except MySQLdb.Error as error:
+        if error.args[0] not in (*DENIED, ER.DUP_FIELDNAME, ER.LOCK_WAIT_TIMEOUT, ER.BAD_FIELD_ERROR):
+            raise
+    finally:
+        execute(connection, f"SET SESSION lock_wait_timeout = {int(before)}")
 
 
 def exists(connection: Connection) -> bool:
@@ -116,17 +149,21 @@ def is_visible(connection: Connection, *entries: Entry) -> bool:
 
 
 def record_tally(connection: Connection, entry: Entry, tally: Tally) -> None:
-    """Record how many of the entry's rows were replaced, skipped or rejected, in the transaction that inserted it.
+    """Record how many of the entry's rows were not loaded but replaced and so on, in the transaction that inserted it.
 
-    Needs the UPDATE privilege, but only if not all rows were loaded; raises TargetProblem with the GRANT.
+    Needs the UPDATE privilege, but only if not all rows were loaded; raises TargetProblem with the GRANT. Unchanged
+    rows need counts_unchanged().
     """
     if tally.loaded == entry.rows:
         return
+    counts = {"replaced": tally.replaced, "skipped": tally.skipped, "rejected": tally.rejected}
+    if tally.unchanged:
+        counts[UNCHANGED] = tally.unchanged
     try:
         execute(
             connection,
-            f"UPDATE {TABLE} SET replaced = %s, skipped = %s, rejected = %s WHERE job = %s AND chunk = %s",
-            (tally.replaced, tally.skipped, tally.rejected, entry.job, entry.chunk),
+            f"UPDATE {TABLE} SET {', '.join(f'{name} = %s' for name in counts)} WHERE job = %s AND chunk = %s",
+            (*counts.values(), entry.job, entry.chunk),
         )
     except MySQLdb.OperationalError as error:
         if error.args[0] not in DENIED:
@@ -134,18 +171,19 @@ def record_tally(connection: Connection, entry: Entry, tally: Tally) -> None:
         account, database = fetch_all(connection, "SELECT CURRENT_USER(), DATABASE()")[0]
         user, _, host = str(account).rpartition("@")
         raise TargetProblem(
-            f"The account may not write into {TABLE} how many rows were replaced, skipped or rejected.",
+            f"The account may not write into {TABLE} how many rows were {', '.join(counts)}.",
             where=f"{database}.{TABLE}",
-            advice=f"GRANT UPDATE (replaced, skipped, rejected) ON {quote_name(database)}.{TABLE}"
+            advice=f"GRANT UPDATE ({', '.join(counts)}) ON {quote_name(database)}.{TABLE}"
             f" TO {quote_text(user)}@{quote_text(host)}; and retry. Nothing of this chunk was kept.",
         ) from error
 
 
 def read_tally(connection: Connection, job: str, chunk: int) -> Tally:
     """The tally of a committed chunk."""
+    unchanged = UNCHANGED if counts_unchanged(connection) else "0"
     counts = fetch_all(
         connection,
-        f"SELECT row_count, replaced, skipped, rejected FROM {TABLE} WHERE job = %s AND chunk = %s",
+        f"SELECT row_count, replaced, skipped, rejected, {unchanged} FROM {TABLE} WHERE job = %s AND chunk = %s",
         (job, chunk),
     )
     rows, *others = (int(value) for value in counts[0])

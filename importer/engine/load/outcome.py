@@ -1,20 +1,25 @@
-"""The outcome of a chunk in numbers: rows loaded, replaced, skipped and rejected, with reasons and timings."""
+"""The outcome of a chunk in numbers: rows loaded, replaced, unchanged, skipped, rejected; reasons and timings."""
 
 from dataclasses import dataclass
 
 
 @dataclass(frozen=True)
 class Tally:
-    """How many of a chunk's rows were loaded, replaced, skipped and rejected; the four add up to its rows."""
+    """How many of a chunk's rows were loaded, replaced, unchanged, skipped and rejected; the five add up to its rows.
+
+    A row is unchanged if an upsert or a replacement found an equal one. Where the server does not tell
+    (planner/decisions/unchanged_rows.py), such a row is among the loaded or the replaced ones.
+    """
 
     loaded: int = 0
     replaced: int = 0
     skipped: int = 0
     rejected: int = 0
+    unchanged: int = 0
 
     @property
     def rows(self) -> int:
-        return self.loaded + self.replaced + self.skipped + self.rejected
+        return self.loaded + self.replaced + self.unchanged + self.skipped + self.rejected
 
 
 @dataclass(frozen=True)

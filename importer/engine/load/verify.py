@@ -9,24 +9,30 @@ from importer.engine.mysql.connection import Address, connect
 
 @dataclass(frozen=True)
 class Equation:
-    """rows in the file = loaded + replaced + skipped + rejected."""
+    """rows in the file = loaded + replaced + unchanged + skipped + rejected."""
 
     source: int
     loaded: int
     replaced: int = 0
+    unchanged: int = 0
     skipped: int = 0
     rejected: int = 0
 
     @property
+    def missing(self) -> int:
+        """Rows of the file that are in none of the counts."""
+        return self.source - self.loaded - self.replaced - self.unchanged - self.skipped - self.rejected
+
+    @property
     def balanced(self) -> bool:
-        return self.source == self.loaded + self.replaced + self.skipped + self.rejected
+        return not self.missing
 
     def __str__(self) -> str:
-        missing = self.source - self.loaded - self.replaced - self.skipped - self.rejected
-        numbers = f"{self.source:,} = {self.loaded:,} + {self.replaced:,} + {self.skipped:,} + {self.rejected:,}"
-        if missing:
-            numbers += f" + {missing:,} missing"
-        return f"{numbers} (rows in the file = loaded + replaced + skipped + rejected)"
+        counts = (self.loaded, self.replaced, self.unchanged, self.skipped, self.rejected)
+        numbers = f"{self.source:,} = {' + '.join(f'{count:,}' for count in counts)}"
+        if self.missing:
+            numbers += f" + {self.missing:,} missing"
+        return f"{numbers} (rows in the file = loaded + replaced + unchanged + skipped + rejected)"
 
 
 def check_finish(address: Address, job: str, rows: int) -> None:

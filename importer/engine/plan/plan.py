@@ -72,6 +72,9 @@ class ImportPlan:
     exactness: ValidationRules | None = None
     # Whether chunks load one after another: the order decides which of two rows with one key stays.
     ordered: bool = False
+    # How often the server counts a row that meets one with its key in Handler_update, which tells the rows that REPLACE
+    # finds equal; 0 if it does not tell them (planner/decisions/unchanged_rows.py).
+    updates_per_row: int = 0
     # False if rows of a failed chunk stay in the staging table (load/non_transactional.py).
     rolls_back: bool = True
     # The sources of generated columns, except constant texts: some of mapping.columns.SOURCES.

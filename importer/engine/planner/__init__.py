@@ -31,6 +31,7 @@ from importer.engine.planner.decisions.parallelism import choose_parallelism
 from importer.engine.planner.decisions.row_order import choose_order
 from importer.engine.planner.decisions.session_settings import check_session, session, session_reasons
 from importer.engine.planner.decisions.staging_engine import check_staging_engine, staging_engine_reasons
+from importer.engine.planner.decisions.unchanged_rows import unchanged_row_reasons, updates_per_row
 from importer.engine.planner.initial_conditions import initial_conditions
 from importer.engine.planner.preconditions import check_server, check_table
 from importer.engine.planner.reasons.auto_increment import auto_increment_reasons
@@ -81,6 +82,7 @@ def make_plan(context: PlanningContext) -> ImportPlan:
             *global_variable_reasons(context),
             *index_reasons(context),
             *table_and_reject_reasons(context),
+            *unchanged_row_reasons(context),
             *bottleneck_reasons(context),
             *replication_reasons(context, max(sizes.bytes, together)),
             *numbering_reasons(context),
@@ -90,6 +92,7 @@ def make_plan(context: PlanningContext) -> ImportPlan:
         exactness=_exactness(context),
         readback=_readback(context),
         ordered=context.options.ordered or not context.rolls_back,
+        updates_per_row=updates_per_row(context),
         rolls_back=context.rolls_back,
         sorted_by=order,
         session=session(context),

@@ -13,18 +13,17 @@ from importer.engine.preflight.load_probe import PROBE_ROWS, load_probe
 
 
 def ledger_table(subject: Subject) -> Finding:
-    """Create the ledger if the account may; otherwise the fix has its SQL."""
+    """Create the ledger, or complete one of an earlier version, if the account may; otherwise the fix has the SQL."""
     created = not ledger.exists(subject.connection)
-    if created:
-        try:
-            ledger.create(subject.connection)
-        except MySQLdb.Error as error:
-            return Finding(
-                "ledger_table",
-                "fail",
-                f"There is no table {ledger.TABLE}, and this account could not create it: {error.args[-1]}",
-                f"USE {quote_name(subject.address.database)};\n{ledger.CREATE_SQL};",
-            )
+    try:
+        ledger.create(subject.connection)
+    except MySQLdb.Error as error:
+        return Finding(
+            "ledger_table",
+            "fail",
+            f"There is no table {ledger.TABLE}, and this account could not create it: {error.args[-1]}",
+            f"USE {quote_name(subject.address.database)};\n{ledger.CREATE_SQL};",
+        )
     engine = _engine(subject)
     if engine != "InnoDB":
         return Finding(
@@ -32,6 +31,14 @@ def ledger_table(subject: Subject) -> Finding:
             "fail",
             f"The table {ledger.TABLE} has the engine {engine}, which cannot roll back.",
             f"ALTER TABLE {quote_name(subject.address.database)}.{ledger.TABLE} ENGINE = InnoDB;",
+        )
+    if not ledger.counts_unchanged(subject.connection):
+        return Finding(
+            "ledger_table",
+            "warn",
+            f"The table {ledger.TABLE} is of an earlier version and has no column {ledger.UNCHANGED}: rows that equal"
+            " existing ones count as loaded.",
+            f"USE {quote_name(subject.address.database)};\n{ledger.ADD_UNCHANGED};",
         )
     state = "has been created" if created else "exists"
     return Finding("ledger_table", "ok", f"The table {ledger.TABLE} {state}: it prevents chunks from loading twice.")

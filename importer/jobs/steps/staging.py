@@ -82,6 +82,7 @@ def record_finished(job: ImportJob, tally: Tally, index_seconds: float = 0) -> b
             index_seconds=index_seconds,
             loaded_rows=tally.loaded,
             replaced_rows=tally.replaced + _sum(job, "replaced_rows"),
+            unchanged_rows=tally.unchanged + _sum(job, "unchanged_rows"),
             skipped_rows=tally.skipped + _sum(job, "skipped_rows"),
             committed_bytes=_sum(job, "length"),
             kept_table=job.plan.staged.old if job.plan.staged else "",
@@ -106,7 +107,8 @@ def record_clean(job: ImportJob) -> None:
     """Record that the job has no staging table on the target any more; unless it is finished, its counts become 0."""
     gone: dict[str, Any] = {"leftover": False, "staged": False, "step_failures": 0, "version": F("version") + 1}
     held_step(job).update(**gone, **NO_STEP)
-    nothing = dict.fromkeys(("loaded_rows", "replaced_rows", "skipped_rows", "committed_bytes"), 0)
+    counts = ("loaded_rows", "replaced_rows", "unchanged_rows", "skipped_rows", "committed_bytes")
+    nothing = dict.fromkeys(counts, 0)
     held_step(job).filter(status__in=NOT_DONE, finished=False).update(**nothing)
 
 

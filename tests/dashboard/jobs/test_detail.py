@@ -95,13 +95,13 @@ class TestEquation:
         assert f"Not complete: {20 * ROWS:,} rows of the file are not in the table" in failed
 
     def test_all_terms_stand_there(self, browser):
-        job = make_job(chunks=4, loaded=1, replaced_rows=11, skipped_rows=12, rejected_rows=13)
+        job = make_job(chunks=4, loaded=1, replaced_rows=11, unchanged_rows=14, skipped_rows=12, rejected_rows=13)
         html = page(browser, job)
-        for amount, name in ((4 * ROWS, "rows in the file"), (ROWS, "loaded"), (11, "replaced")):
+        for amount, name in ((4 * ROWS, "rows in the file"), (ROWS, "loaded"), (11, "replaced"), (14, "unchanged")):
             assert f"<strong>{amount:,}</strong><span>{name}" in html
         for amount, name in ((12, "skipped"), (13, "rejected")):
             assert re.search(rf'<strong><a[^>]* href="#job-rejects">{amount}</a></strong><span>{name}', html)
-        assert f"<strong>{3 * ROWS - 36:,}</strong><span>still to come" in html
+        assert f"<strong>{3 * ROWS - 50:,}</strong><span>still to come" in html
 
 
 class TestPolling:

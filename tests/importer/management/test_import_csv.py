@@ -54,7 +54,14 @@ def test_in_process_needs_neither_redis_nor_worker(target: Target, people: Path,
     report = json.loads(done.stdout)
     assert report["status"] == "succeeded"
     assert report["balanced"] is True
-    assert report["rows"] == {"source": ROWS, "loaded": ROWS, "replaced": 0, "skipped": 0, "rejected": 0}
+    assert report["rows"] == {
+        "source": ROWS,
+        "loaded": ROWS,
+        "replaced": 0,
+        "unchanged": 0,
+        "skipped": 0,
+        "rejected": 0,
+    }
     assert set(report["seconds"]) == {"scan", "load", "index", "verify", "total"}
     assert report["rows_per_second"] > 0
     assert report["rejects_file"] is None
@@ -122,7 +129,14 @@ def test_bad_rows_left_out_come_back_as_a_file_that_loads(target: Target, people
     args = ["import_csv", "--target", "t", "--table", "people", "--in-process", "--null", "NA", "--on-error", "reject"]
     done = stack_env.manage(*args, str(people), "--json")
     report = json.loads(done.stdout)
-    assert report["rows"] == {"source": ROWS, "loaded": ROWS - 3, "replaced": 0, "skipped": 0, "rejected": 3}
+    assert report["rows"] == {
+        "source": ROWS,
+        "loaded": ROWS - 3,
+        "replaced": 0,
+        "unchanged": 0,
+        "skipped": 0,
+        "rejected": 3,
+    }
     assert report["balanced"] is True
     assert sum(kind["rows"] for kind in report["reject_reasons"]) == 3
     rejected = Path(report["rejects_file"])
@@ -310,7 +324,7 @@ def test_a_file_of_another_dialect_loads_and_its_bad_quotes_are_rejected(
         *("--on-error", "reject"),
     )
     report = json.loads(done.stdout)
-    assert report["rows"] == {"source": 3, "loaded": 2, "replaced": 0, "skipped": 0, "rejected": 1}
+    assert report["rows"] == {"source": 3, "loaded": 2, "replaced": 0, "unchanged": 0, "skipped": 0, "rejected": 1}
     assert [kind["code"] for kind in report["reject_reasons"]] == ["stray quote"]
     assert Path(report["reasons_file"]).read_text().splitlines()[1].startswith("5,")
     assert any(reason["choice"] == "Records are rewritten" for reason in report["plan"]["reasons"])

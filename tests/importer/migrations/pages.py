@@ -62,7 +62,11 @@ LISTS = (
 IMPORTS = (
     Page("job", (1,), words=("60 loaded", "Transcoded from cp1252", "customers.csv", "chunks of 1 MiB")),
     Page("job", (2,), words=("300 loaded", "7 of 7 committed", "by_customer, by_time", "2 in parallel")),
-    Page("job", (3,), words=("115 loaded + 0 replaced + 9 skipped + 6 rejected", TOO_LONG, "30.5", "Loaded again by")),
+    Page(
+        "job",
+        (3,),
+        words=("115 loaded + 0 replaced + 0 unchanged + 9 skipped + 6 rejected", TOO_LONG, "30.5", "Loaded again by"),
+    ),
     Page("job", (4,), words=(TOO_LONG, "line 51, column note", "48 rows of other chunks", "Retry, leave bad rows out")),
     Page("job", (5,), words=("30 loaded + 10 replaced", "INSERT")),
     Page("job", (7,), words=("20 loaded + 20 replaced", "sort_buffer_size")),

@@ -140,12 +140,16 @@ class TestPages:
         assert SourceFile.objects.get(key=HALF).status == SourceFile.Status.READY
 
 
+# What plans have decided since then, with the value that keeps the old behaviour.
+NEWER_DECISIONS = {"updates_per_row": 0}
+
+
 @pytest.mark.usefixtures("old")
 class TestStoredValues:
     @pytest.mark.parametrize("pk", JOBS)
     def test_a_plan_is_the_same_when_it_is_written_again(self, pk: int):
         job = ImportJob.objects.get(pk=pk)
-        assert as_kept(plan_to_json(job.plan)) == job.plan_json
+        assert as_kept(plan_to_json(job.plan)) == {**job.plan_json, **NEWER_DECISIONS}
 
     @pytest.mark.parametrize("model", [ImportJob, MappingPreset, Schedule, Lab])
     def test_a_recipe_is_the_same_when_it_is_written_again(self, model: type):

@@ -78,7 +78,8 @@ def test_failure_recovery_and_rejects_of_real_imports_reach_mail_and_webhook(
     assert payloads[0]["problem"]["rows"] == [
         {"line": 3, "column": "price", "value": "<b>cheap</b>", "reason": failed.problem["rows"][0]["reason"]}
     ]
-    assert payloads[1]["job"]["rows"] == {"source": 2, "loaded": 1, "replaced": 0, "skipped": 0, "rejected": 1}
+    rows = {"source": 2, "loaded": 1, "replaced": 0, "unchanged": 0, "skipped": 0, "rejected": 1}
+    assert payloads[1]["job"]["rows"] == rows
     assert payloads[1]["job"]["rejects_url"] == f"http://127.0.0.1:8000/jobs/{rejecting.pk}/rejects/"
     assert inbox.subjects == [
         f"Millrace: Import {failed.pk} into orders failed: {failed.problem['what']}",
@@ -91,7 +92,7 @@ def test_failure_recovery_and_rejects_of_real_imports_reach_mail_and_webhook(
     assert f"http://127.0.0.1:8000/jobs/{failed.pk}/" in text
     assert inbox.came[0]["X-RcptTo"] == "ann@example.org, bob@example.org"
     equation = inbox.came[1].get_payload()[0].get_payload(decode=True).decode()
-    assert "2 rows = 1 loaded + 0 replaced + 0 skipped + 1 rejected" in equation
+    assert "2 rows = 1 loaded + 0 replaced + 0 unchanged + 0 skipped + 1 rejected" in equation
 
 
 def test_limits_and_events_are_the_channels_own(target: Target, tmp_path: Path, webhook: Channel, mail: Channel):

@@ -115,6 +115,30 @@ def test_a_row_with_an_existing_key_is_counted_by_its_outcome(target, met, mode,
     assert rows(target) == [(ROWS + 1,)]
 
 
+@pytest.mark.parametrize(
+    ("mode", "policy", "counts"),
+    [
+        ("append", "replace", (ROWS - 3, 2, 3)),
+        ("atomic", "replace", (ROWS - 3, 2, 3)),
+        ("upsert", "fail", (ROWS - 3, 2, 3)),
+        # Only the file's own rows meet each other in the new table.
+        ("replace", "replace", (ROWS, 1, 1)),
+    ],
+)
+def test_rows_that_equal_those_with_their_key_are_unchanged(target, met, mode, policy, counts):
+    rows(target, "INSERT INTO t VALUES (6, 'word 6'), (7, 'word 7')")
+    met.write_text(f"{met.read_text()}8,word 8\n9,another\n")
+    job = run(created(target, met, mode, on_duplicate=policy))
+    assert (job.status, job.problem, job.balanced) == (Status.SUCCEEDED, {}, True)
+    assert (job.loaded_rows, job.replaced_rows, job.unchanged_rows) == counts
+    assert (job.scanned_rows, job.accounted_rows, job.rows_in_table) == (ROWS + 2, ROWS + 2, ROWS + 2)
+    assert rows(target, "SELECT word FROM t WHERE n IN (5, 8, 9) ORDER BY n") == [
+        ("word 5",),
+        ("word 8",),
+        ("another",),
+    ]
+
+
 def test_a_duplicate_fails_an_atomic_import_and_a_retry_starts_over(target, met):
     job = run(created(target, met, "atomic"))
     assert job.status == Status.FAILED

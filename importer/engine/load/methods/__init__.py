@@ -24,8 +24,9 @@ ServerWarningRow = tuple[str, int, str]
 class Report:
     """The server's report about the records that it was sent.
 
-    `said` are the rows of SHOW WARNINGS, with record numbers through all statements. The server limits its list, so
-    there may be fewer than `warnings`.
+    `unchanged` records, sent with REPLACE, were equal to existing rows (methods/equal_rows.py). `said` are the rows of
+    SHOW WARNINGS, with record numbers through all statements. The server limits its list, so there may be fewer than
+    `warnings`.
     """
 
     records: int
@@ -33,6 +34,7 @@ class Report:
     skipped: int = 0
     warnings: int = 0
     said: tuple[ServerWarningRow, ...] = ()
+    unchanged: int = 0
 
     @classmethod
     def from_info(cls, info: bytes | str | None, said: tuple[ServerWarningRow, ...] = ()) -> "Report":

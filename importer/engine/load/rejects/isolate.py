@@ -194,6 +194,7 @@ class BadRowIsolator:
         elif self.findings.noted is not None:
             self.findings.noted.update(result.noted)
         self.findings.deleted += result.deleted
+        self.findings.unchanged += result.unchanged
         self._reject(result.refused, low, high)
         self.findings.skipped.update(skipped)
         self._sender.leave_out(skipped)

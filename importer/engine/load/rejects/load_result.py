@@ -43,6 +43,7 @@ class LoadResult:
     skipped: WarningsByRow = field(default_factory=dict)
     noted: Mapping[str, int] = field(default_factory=dict)
     deleted: int = 0
+    unchanged: int = 0
     cut: bool = False
     first_warning: ServerWarning | None = None
 
@@ -53,13 +54,14 @@ class ServerFindings:
 
     `refused` rows are rejected, `skipped` ones are duplicates that the options allow to skip. `noted` counts values, by
     column, that lost digits or trailing spaces; None if the server had more Notes than its list shows, but as many as
-    were expected. `deleted` rows were replaced by new ones.
+    were expected. `deleted` rows were replaced by new ones, `unchanged` ones met equal rows.
     """
 
     refused: dict[int, ServerWarning] = field(default_factory=dict)
     skipped: dict[int, ServerWarning] = field(default_factory=dict)
     noted: Counter[str] | None = field(default_factory=Counter)
     deleted: int = 0
+    unchanged: int = 0
 
 
 # No warnings and all rows stored: the result of most loads.
@@ -93,6 +95,7 @@ def interpret(
         skipped=skipped if accepted else {},
         noted=noted,
         deleted=report.deleted,
+        unchanged=report.unchanged,
         cut=cut,
         first_warning=disallowed.all[0][1] if disallowed.all else None,
     )

@@ -74,10 +74,10 @@ class RejectLog:
     def _tally(self, findings: ServerFindings) -> Tally:
         rejected, skipped = len(self.prescreen.row_errors) + len(findings.refused), len(findings.skipped)
         taken = self.session.chunk.rows - rejected - skipped
-        # One row may replace several; a row that replaces an identical one is not counted as deleted
-        # (server-behaviour.md).
+        # One row may replace several (server-behaviour.md).
         replaced = min(findings.deleted, taken)
-        return Tally(taken - replaced, replaced, skipped, rejected)
+        unchanged = min(findings.unchanged, taken - replaced)
+        return Tally(taken - replaced - unchanged, replaced, skipped, rejected, unchanged)
 
     def _notices(self, findings: ServerFindings) -> Iterator[NoticeCount]:
         for error, values in self.prescreen.notices.items():

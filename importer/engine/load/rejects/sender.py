@@ -12,6 +12,7 @@ from importer.engine.feed.rewriter import in_pieces, passes_in_pieces, rewritten
 from importer.engine.feed.row_numbers import numbered
 from importer.engine.load.chunk_session import ChunkSession
 from importer.engine.load.methods import Report, registry
+from importer.engine.load.methods.equal_rows import counting_equal_rows
 from importer.engine.source import encodings
 from importer.engine.source.arrays import Offsets
 from importer.engine.source.byte_source import read_at
@@ -30,7 +31,7 @@ class Sender:
         plan, source = session.plan, session.source
         self._connection, self._on_sent = session.connection, session.on_sent
         self._source, self._fd, self._chunk, self._dialect = source, source.fd, source.chunk, source.dialect
-        self._method = registry.for_plan(plan, source.dialect)
+        self._method = counting_equal_rows(registry.for_plan(plan, source.dialect), session.updates_per_row)
         self._numbers, self._unhexed = plan.numbers, session.chunk_load.unhexes
         self._left_out = False
 
