@@ -6,13 +6,15 @@ from importer.engine.load.rejects.server_warnings import DUPLICATE, WRONG_COUNT,
 from importer.engine.mapping.expressions import most_bytes
 from importer.engine.mapping.transforms import TRANSFORMS
 from importer.engine.schema.column_types import Wording
-from importer.engine.schema.table import Key, Table
+from importer.engine.schema.table import Column, Key, Table
 from importer.engine.source.records.row_error import RowError
 
 # Manual, Server Error Message Reference. MariaDB reports 1265 where MySQL reports 1366, 1292 or 1406.
 OUT_OF_RANGE = 1264
 MISMATCHES = (1265, 1292, 1366, 1406)
 NO_PARENT = (1216, 1452)
+ROW_TOO_LARGE = 1118
+MOST_COLUMNS_NAMED = 3
 
 _KEY = re.compile(r"for key '(.*)'$")
 _PARENT = re.compile(r"FOREIGN KEY \(([^)]*)\) REFERENCES (`[^(]*`)")
@@ -56,8 +58,9 @@ def _plainly(warning: ServerWarning, table: Table, size: int | None) -> str:
         named = f" ({key.name}: {', '.join(key.columns)})" if key else ""
         return f"A row with this key{named} is there already: in the table, or earlier in the file."
     if warning.code in NO_PARENT:
-        parent = _PARENT.search(warning.reason)
-        return f"There is no row in {parent[2]} for its {parent[1]}." if parent else ""
+        return _without_parent(warning.reason, table)
+    if warning.code == ROW_TOO_LARGE:
+        return _too_large(table)
     column = next((each for each in table.columns if each.name.lower() == warning.column.lower()), None)
     if column is None or warning.code not in (OUT_OF_RANGE, *MISMATCHES):
         return ""
@@ -72,9 +75,46 @@ def _plainly(warning: ServerWarning, table: Table, size: int | None) -> str:
         # The text itself would fit, so the error is about its digits: bytes have only one transform (transforms.py).
         return f"The value cannot be read as {TRANSFORMS['hex'].label.lower()}."
     # "Incorrect string value" is about the encoding, not the length.
-    if type_.wording is Wording.TOO_LONG and "ncorrect" not in warning.reason:
+    wrong_character = "ncorrect" in warning.reason
+    if type_.wording is Wording.TOO_LONG and not wrong_character:
         return f"The value is too long for {column.type}."
+    if wrong_character and column.charset and column.charset != "utf8mb4":
+        return (
+            f"The value has a character that the column's character set {column.charset} does not have; utf8mb4 has"
+            f" all: ALTER TABLE ... MODIFY {column.name} {column.type} CHARACTER SET utf8mb4."
+        )
     return f"The value does not fit {column.type}."
+
+
+def _without_parent(message: str, table: Table) -> str:
+    """The reason of a row without its parent; "" if the server does not name the parent."""
+    parent = _PARENT.search(message)
+    if not parent:
+        return ""
+    reason = f"There is no row in {parent[2]} for its {parent[1]}."
+    if parent[2].strip("`").split("`.`")[-1] != table.name:
+        return reason
+    return f"{reason} If that row comes later in the file, load with --foreign-keys defer."
+
+
+def _too_large(table: Table) -> str:
+    """The reason of a row that is larger than a page of InnoDB allows, with the columns to shorten.
+
+    A page of 16 KiB takes rows of about half its size (manual, InnoDB Row Formats); of a long value in a column of
+    variable length, up to 768 bytes stay in the row, or 20 with the format DYNAMIC.
+    """
+    widest = sorted(filter(_declared_length, table.columns), key=_declared_length, reverse=True)[:MOST_COLUMNS_NAMED]
+    named = ", ".join(f"{each.name} {each.type}" for each in widest)
+    return (
+        "The row is larger than a page of InnoDB allows (about 8,126 bytes without its long values)."
+        f" Use ROW_FORMAT=DYNAMIC, or shorten columns{f'; the longest are {named}' if named else ''}."
+    )
+
+
+def _declared_length(column: Column) -> int:
+    """The length of a CHAR, VARCHAR, BINARY or VARBINARY column in characters or bytes; 0 for other types."""
+    length = re.search(r"\((\d+)\)", column.type)
+    return int(length[1]) if length and column.column_type.wording is Wording.TOO_LONG else 0
 
 
 def on_reading(column: str) -> str:

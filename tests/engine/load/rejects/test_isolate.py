@@ -13,7 +13,7 @@ from importer.engine.load.loader import load_chunk
 from importer.engine.load.outcome import Tally
 from importer.engine.load.verify import missing_chunks
 from importer.engine.mapping.columns import ColumnMapping
-from importer.engine.mysql.connection import Address, connect
+from importer.engine.mysql.connection import Address, connect, execute
 from importer.engine.plan.options import Options
 from tests.engine.loads import (
     REJECT,
@@ -141,6 +141,23 @@ class TestRowsThatTheServerDoesNotName:
         run_sql(database, "CREATE TABLE t (n INT, FOREIGN KEY (n) REFERENCES p (id))")
         loaded = load_bytes(database, tmp_path, b"1\n2\n", ("n",))
         assert loaded.reasons == {("1452", "", "There is no row in `p` for its `n`."): 2}
+
+    def test_a_child_before_its_parent_in_the_same_table_is_told_what_helps(self, database: Address, tmp_path: Path):
+        run_sql(database, "CREATE TABLE t (n INT PRIMARY KEY, p INT, FOREIGN KEY (p) REFERENCES t (n))")
+        loaded = load_bytes(database, tmp_path, b"1,2\n3,3\n", ("n", "p"))
+        [(_, _, reason)] = loaded.reasons
+        assert reason.endswith("If that row comes later in the file, load with --foreign-keys defer.")
+
+    def test_a_row_that_a_page_does_not_hold_names_the_columns(self, database: Address, tmp_path: Path):
+        columns = ", ".join(f"c{n} TEXT" for n in range(15))
+        with connect(database) as connection:
+            execute(connection, "SET innodb_strict_mode = OFF")  # A strict server refuses this table at once.
+            execute(connection, f"CREATE TABLE t ({columns}, big VARCHAR(700)) CHARSET latin1 ROW_FORMAT=COMPACT")
+        data = f"{','.join(['x' * 800] * 15)},y\n{','.join(['x'] * 15)},y\n".encode()
+        loaded = load_bytes(database, tmp_path, data, (*(f"c{n}" for n in range(15)), "big"))
+        [(code, _, reason)] = loaded.reasons
+        assert (code, loaded.lines) == ("1118", [1])
+        assert "the longest are big varchar(700)" in reason
 
     def test_not_by_a_statement_that_does_not_trace_them(self, database: Address, tmp_path: Path):
         """As one that another version has planned."""
