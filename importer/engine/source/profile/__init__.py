@@ -1,4 +1,4 @@
 """Profiles a file before it is loaded: encoding, compression, dialect, header, sample rows.
 
-In reading order: decisions, expected_columns, names, sample, sniff, profile.
+In reading order: decisions, expected_columns, names, drawn_tables, sample, sniff, profile.
 """

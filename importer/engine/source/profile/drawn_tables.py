@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from importer.engine.errors import SourceProblem
 
 LINES = 200  # read at most
+DRAWN_BYTES = 64 * 1024  # of the file's beginning, enough to recognize a drawn table
 _BOX_BORDER = re.compile(r"\+(?:[-=]+\+)+")
 _MARKDOWN_RULER = re.compile(r"\|?\s*:?-{2,}:?\s*(?:\|\s*:?-{2,}:?\s*)*\|?")
 _PSQL_RULER = re.compile(r"-{2,}(?:\+-{2,})+")

@@ -17,6 +17,7 @@ from importer.engine.source.compression import PACKING_NAMES
 from importer.engine.source.decoding import SourceHead, SourceSample, open_sample, read_head
 from importer.engine.source.dialect import Dialect
 from importer.engine.source.profile.decisions import Decision, SkippedLine
+from importer.engine.source.profile.drawn_tables import DRAWN_BYTES, refuse_drawn_tables
 from importer.engine.source.profile.expected_columns import ExpectedColumn
 from importer.engine.source.profile.sample import (
     SAMPLE_BYTES,
@@ -127,6 +128,8 @@ def _profile(
     begin = read_exactly(sample.fd, min(sample.readable, SAMPLE_BYTES), 0)
     start = len(UTF8_BOM) if begin.startswith(UTF8_BOM) else 0
     notes = detected.notes
+    if dialect is None and not known.get("delimiter"):
+        refuse_drawn_tables(begin[start : start + DRAWN_BYTES].decode(errors="replace"))
     if dialect is None:
         only = Dialect(known["delimiter"], encoding=detected.encoding).plain if known.get("delimiter") else None
         dialect, more = sniff(

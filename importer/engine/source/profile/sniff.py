@@ -6,7 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import takewhile
 
+from importer.engine.errors import SourceProblem
 from importer.engine.source.dialect import ANY_LINE_END, MYSQL_TSV, Dialect, escape_mark
+from importer.engine.source.profile.drawn_tables import DRAWN_BYTES, is_fixed_width
 from importer.engine.source.profile.expected_columns import ExpectedColumn
 from importer.engine.source.profile.names import match_names
 from importer.engine.source.records.boundary.boundaries import find_ends
@@ -78,6 +80,8 @@ def sniff(
         best, more = _as_the_server_writes(sample, best, final)
         notes += more
     if not best.divides:
+        if not only:
+            _refuse_fixed_width(sample)
         best = _read(sample, Dialect(line_end=line_end), final)
         notes = ["No delimiter found: the records are read as a single field each.", *notes]
     else:
@@ -86,6 +90,14 @@ def sniff(
     header, why = has_header([[value.decode(errors="replace") for value in row] for row in best.rows], expected)
     notes += [*skipped.notes, LINE_END_WORDS[line_end], *_literal_quote_notes(best), why]
     return replace(best.dialect, header=header, skip_rows=skipped.lines), tuple(notes)
+
+
+def _refuse_fixed_width(sample: bytes) -> None:
+    if is_fixed_width(sample[:DRAWN_BYTES].decode(errors="replace")):
+        raise SourceProblem(
+            "The file has no delimiter: its values stand at fixed places, with blanks between them.",
+            advice="Save it as CSV; or name a delimiter with --delimiter, if it has one.",
+        )
 
 
 @dataclass(frozen=True)

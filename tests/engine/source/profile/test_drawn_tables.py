@@ -4,6 +4,7 @@ import pytest
 
 from importer.engine.errors import SourceProblem
 from importer.engine.source.profile.drawn_tables import is_fixed_width, refuse_drawn_tables
+from importer.engine.source.profile.profile import profile_file
 
 BOXED = "+----+------+\n| id | name |\n+----+------+\n|  1 | Anna |\n+----+------+\n"
 
@@ -60,3 +61,12 @@ def test_values_at_the_same_places_are_of_fixed_width():
 )
 def test_text_and_csv_are_not_of_fixed_width(sample: str):
     assert not is_fixed_width(sample)
+
+
+@pytest.mark.parametrize("text", [BOXED, "id   name   city\n1    Anna   Oslo\n2    Bo     Rome\n3    Cy     Bonn\n"])
+def test_a_file_is_refused_by_name_unless_its_delimiter_is_stated(tmp_path, text: str):
+    path = tmp_path / "drawn.txt"
+    path.write_text(text)
+    with pytest.raises(SourceProblem, match=r"drawn\.txt"):
+        profile_file(path)
+    assert profile_file(path, delimiter="|", quote="").rows
