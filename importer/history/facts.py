@@ -216,6 +216,7 @@ RESULT = _of(
     ("unchanged_rows", "Rows unchanged", Kind.NUMBER),
     ("skipped_rows", "Rows skipped", Kind.NUMBER),
     ("rejected_rows", "Rows rejected", Kind.NUMBER),
+    ("skipped_lines", "Lines that are no records", Kind.NUMBER),
     ("balanced", "Balanced", Kind.SWITCH),
     ("notices", "Values changed a little", Kind.NUMBER),
     ("reject_reasons", "Reasons for rejects", Kind.NUMBER),

@@ -23,6 +23,7 @@ def equation(job: ImportJob) -> Equation:
 def report(job: ImportJob, rejects_file: Path | None = None, reasons_file: Path | None = None) -> dict[str, Any]:
     """The output of `import_csv --json`, a contract. Seconds are ImportJob.step_seconds.
 
+    `lines` are the lines of the file that are no records: for each kind the count, and the first ones with their text.
     `rejects_file` has the rejected rows, `reasons_file` the reasons of all rejected and skipped rows.
     """
     return {
@@ -36,6 +37,7 @@ def report(job: ImportJob, rejects_file: Path | None = None, reasons_file: Path 
             "skipped": job.skipped_rows,
             "rejected": job.rejected_rows,
         },
+        "lines": job.skipped_lines.as_json(),
         "balanced": job.balanced,
         "seconds": job.step_seconds,
         "rows_per_second": round(job.rows_per_second, 1) if job.rows_per_second else None,

@@ -50,6 +50,7 @@ class CommandOutput:
             self.stdout.write(json.dumps(jobs.report(job, **files), indent=2))
             return
         self.stdout.write(f"Import {job.pk} {job.status}: {jobs.equation(job)}")
+        self._show_lines(job)
         if job.rows_per_second:
             self.stdout.write(f"{job.rows_per_second:,.0f} rows/s, verified against the ledger on the server")
         if slower := regression(job):
@@ -84,6 +85,15 @@ class CommandOutput:
                 " loads the missing rows from the same file. Before a corrected file is imported, delete these rows"
                 " from the table; otherwise they are loaded twice."
             )
+
+    def _show_lines(self, job: ImportJob) -> None:
+        """Write how many lines of the file are no records, and those with a text of their own."""
+        if not (job.scan_finished and job.skipped_lines):
+            return
+        self.stdout.write(f"Lines that are no records: {job.skipped_lines}")
+        for each in job.skipped_lines.shown:
+            if each.kind not in ("header", "blank"):
+                self.stdout.write(f"  line {each.line:,}, {each.kind}: {shortened(each.text)}")
 
     def _write_files(self, job: ImportJob) -> dict[str, Path | None]:
         try:

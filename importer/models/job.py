@@ -13,6 +13,7 @@ from importer.engine.plan.stored_plan import plan_from_json
 from importer.engine.reading.reading import StoredReading, stored_reading
 from importer.engine.schema.indexes import ForeignKey
 from importer.engine.schema.new_table import NewTable
+from importer.engine.source.chunks.skipped_lines import NO_LINES, SkippedLines
 from importer.engine.source.decoding import needs_copy
 from importer.engine.source.dialect import Dialect
 from importer.engine.stored import from_json
@@ -22,6 +23,9 @@ from importer.models.lab import Trial
 from importer.models.recipe import ImportRecipe
 from importer.models.source_file import SourceFile
 from importer.models.target import Target
+
+# The parts of ImportJob.lines_json.
+LINES_BEFORE, LINES_AMONG, LINES_AFTER = "before", "among", "after"
 
 
 class ImportJob(ImportRecipe):
@@ -137,6 +141,9 @@ class ImportJob(ImportRecipe):
     scanned_bytes = models.BigIntegerField(default=0)
     scanned_rows = models.BigIntegerField(default=0)
     scan_finished = models.BooleanField(default=False)
+    # The lines that are no records: those before the first record, among the records and after the last one, each part
+    # as SkippedLines.as_json(). Complete when the scan is finished.
+    lines_json = models.JSONField(default=dict, blank=True)
 
     # Rows and bytes of chunks that are committed, counted once when the chunk is recorded.
     loaded_rows = models.BigIntegerField(default=0)
@@ -266,6 +273,12 @@ class ImportJob(ImportRecipe):
             "verify": None if verified is None else round(max(0.0, verified - self.index_seconds), 3),
             "total": _between(self.started_at, self.finished_at),
         }
+
+    @property
+    def skipped_lines(self) -> SkippedLines:
+        """The lines of the file that are no records; complete when the scan is finished."""
+        parts = (self.lines_json.get(part, {}) for part in (LINES_BEFORE, LINES_AMONG, LINES_AFTER))
+        return sum((SkippedLines.from_json(part) for part in parts), NO_LINES)
 
     @property
     def accounted_rows(self) -> int:

@@ -8,6 +8,7 @@ from importer.connections.source_location import location_of_job
 from importer.engine.errors import SourceChanged
 from importer.engine.source.byte_source import Readable, open_source, read_at, size_of
 from importer.engine.source.chunks.scanner import ChunkRange, Position, ScanPolicy, scan
+from importer.engine.source.chunks.skipped_lines import NO_LINES, SkippedLines, lines_after, lines_before
 from importer.engine.source.dialect import Dialect
 from importer.engine.source.records.lines import line_ends
 from importer.models import Chunk, ImportJob
@@ -38,8 +39,9 @@ def scan_job(job_id: int, then: FollowUp) -> None:
                     return
                 then(job_id, ())
             _check_size(fd, job)
+            before, after = lines_before(fd, job.dialect, job.data_offset), _lines_after(fd, job)
         working_copies.require_all_rows(job)
-        jobs.finish_scan(job, job.read_size)
+        jobs.finish_scan(job, job.read_size, before, after)
     except Exception as error:
         jobs.fail(job_id, as_problem(error, str(job), job))
     finally:
@@ -59,6 +61,15 @@ def _remaining_chunks(fd: Readable, job: ImportJob) -> Iterator[ChunkRange]:
         end=job.read_size,
         policy=ScanPolicy(tolerate=job.options.on_error == "reject", exactness=job.plan.exactness),
     )
+
+
+def _lines_after(fd: Readable, job: ImportJob) -> SkippedLines:
+    """The blank lines behind the last chunk, or behind the header if there is none."""
+    last = job.chunks.order_by("-number").first()
+    if (last.offset + last.length if last else job.data_offset) >= job.read_size:
+        return NO_LINES
+    end = _after(fd, last, job.dialect) if last else Position(job.data_offset, job.data_line)
+    return lines_after(fd, job.dialect, end.offset, end.line, job.read_size)
 
 
 def _after(fd: Readable, chunk: Chunk, dialect: Dialect) -> Position:

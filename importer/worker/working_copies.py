@@ -27,6 +27,7 @@ from importer.engine.sorting.external_sort import SortInput, sort_records
 from importer.engine.sorting.original_positions import OriginalPositions
 from importer.engine.sorting.sort_key import Unsortable
 from importer.engine.source.byte_source import Readable, open_source, size_of
+from importer.engine.source.chunks.skipped_lines import NO_LINES, SkippedLines
 from importer.engine.source.compression import DecompressionLimits
 from importer.engine.source.decoding import plain_pieces
 from importer.models import ImportJob
@@ -72,6 +73,7 @@ class _CopyWriter:
     part: Path
     sorted: Path
     verb: str = ""  # what could not be done with the file if the disk is full
+    skipped: SkippedLines = NO_LINES  # the lines from the first record on that a sorted copy does not have
     _seen: float = 0.0
 
     @property
@@ -117,7 +119,7 @@ class _CopyWriter:
                 self._keep_alive(int(done + (job.source.size - done) * share), out, places)
 
             with _disk_full_as_problem(self):
-                sort_records(source, key, out, places, settings.PLAIN_DIR, on_progress)
+                _, self.skipped = sort_records(source, key, out, places, settings.PLAIN_DIR, on_progress)
                 _to_disk(out)
                 _to_disk(places)
 
@@ -136,7 +138,7 @@ class _CopyWriter:
         if self.job.is_sorted:
             OriginalPositions.next_to(finished).path.replace(OriginalPositions.next_to(copy).path)
         finished.replace(copy)
-        return jobs.record_copy(self.job, copy.name, size)
+        return jobs.record_copy(self.job, copy.name, size, self.skipped if self.job.is_sorted else None)
 
     def remove_parts(self) -> None:
         for path in (self.part, self.sorted, OriginalPositions.next_to(self.sorted).path):

@@ -22,6 +22,7 @@ from importer.engine.sorting.runs import IN_THE_FILE, Bucket, Run
 from importer.engine.sorting.sort_key import SortKey, Unsortable
 from importer.engine.source.arrays import Keys, Mask, Offsets
 from importer.engine.source.byte_source import Readable
+from importer.engine.source.chunks.skipped_lines import LineCounter, SkippedLines, lines_after
 from importer.engine.source.dialect import ANY_LINE_END, Dialect
 from importer.engine.source.records.blocks import BLOCK_BYTES, blocks, end_of_records, pieces, read_exactly
 from importer.engine.source.records.boundary.state_machine import RecordWalk
@@ -73,8 +74,10 @@ def sort_records(
     folder: Path,
     on_progress: Callable[[float], None] = lambda _: None,
     limits: SortLimits | None = None,
-) -> int:
-    """Write the sorted copy to `out` and the records' original positions to `places`. Returns the number of records.
+) -> tuple[int, SkippedLines]:
+    """Write the sorted copy to `out` and the records' original positions to `places`.
+
+    Returns the number of records, and the lines among and after them that are none.
 
     The bytes before the records are copied first. Buckets are files without names in `folder`. `on_progress` is called
     every few MiB with the share of the work that is done, 0 to 1; it may raise an exception to end the sort. Raises
@@ -103,9 +106,11 @@ class _Sort:
         self._end = end_of_records(source.fd, source.dialect, source.start, source.end)
         self._place = np.dtype(f"<u{number_bytes(source.end)}")
         self._rows = self._written = 0
+        self._next_line = source.first_line
         self._open: list[Bucket] = []
+        self._lines = LineCounter(source.dialect)
 
-    def run(self) -> int:
+    def run(self) -> tuple[int, SkippedLines]:
         source = self._source
         for piece in pieces(source.fd, 0, source.start):
             self._out.write(piece)
@@ -132,7 +137,7 @@ class _Sort:
         for bucket in (keyless, last):
             for unsorted in bucket.each_run():
                 self._write(unsorted, np.arange(len(unsorted)))
-        return self._rows
+        return self._rows, self._lines.lines() + self._lines_after()
 
     def close(self) -> None:
         for bucket in self._open:
@@ -149,6 +154,8 @@ class _Sort:
         row = 1
         for block in blocks(source.fd, source.dialect, source.start, source.first_line, self._end, self._limits.block):
             self._refuse(block.flaws)
+            self._lines.add_block(block, 0, block.size)
+            self._next_line = block.first_line + block.lines
             run, known = Run.of_block(source.fd, block, source.dialect, self._key, row)
             row += len(run)
             if run.is_large and parts:
@@ -162,6 +169,10 @@ class _Sort:
                 self._on_progress((block.offset - source.start) / (self._end - source.start) / 2)
         if parts:
             yield _joined(parts)
+
+    def _lines_after(self) -> SkippedLines:
+        source = self._source
+        return lines_after(source.fd, source.dialect, self._end, self._next_line, source.end)
 
     def _refuse(self, flaws: Sequence[MalformedRecord]) -> None:
         if not flaws:

@@ -1,5 +1,6 @@
 """The scan of a job's file: its claim, its lease and its results."""
 
+from collections.abc import Sequence
 from typing import Any
 
 from django.db import transaction
@@ -9,11 +10,13 @@ from django.utils import timezone
 from importer.engine.plan.plan import ImportPlan
 from importer.engine.plan.stored_plan import plan_to_json
 from importer.engine.source.chunks.scanner import ChunkRange
+from importer.engine.source.chunks.skipped_lines import NO_LINES, SkippedLines
 from importer.jobs.bulk import insert_each
 from importer.jobs.lifecycle import enforce_limits
 from importer.jobs.transitions import STEP, JobStep, Status, claim_step, held_step
 from importer.models import Chunk, ImportJob
 from importer.models.chunk import RANGE
+from importer.models.job import LINES_AFTER, LINES_AMONG, LINES_BEFORE
 
 
 def claim_scan(job_id: int) -> ImportJob | None:
@@ -29,10 +32,14 @@ def renew_copy(job: ImportJob, copied_bytes: int) -> bool:
     return _renew(job, copied_bytes=copied_bytes)
 
 
-def record_copy(job: ImportJob, name: str, size: int) -> bool:
-    """Record the finished working copy of `size` bytes. False as for renew_copy()."""
+def record_copy(job: ImportJob, name: str, size: int, skipped: SkippedLines | None) -> bool:
+    """Record the finished working copy of `size` bytes. False as for renew_copy().
+
+    `skipped`: the lines from the first record on that are none, if the copy does not have them.
+    """
     job.plain_copy, job.plain_size = name, size
-    return _renew(job, plain_copy=name, plain_size=size)
+    lines = {} if skipped is None else {"lines_json": {**job.lines_json, LINES_AMONG: skipped.as_json()}}
+    return _renew(job, plain_copy=name, plain_size=size, **lines)
 
 
 def record_unsorted(job: ImportJob, plan: ImportPlan) -> bool:
@@ -46,7 +53,7 @@ def add_chunks(job: ImportJob, ranges: list[ChunkRange]) -> bool:
     end = ranges[-1].offset + ranges[-1].length
     with transaction.atomic():
         rows = sum(each.rows for each in ranges)
-        held = _renew(job, scanned_bytes=end, scanned_rows=F("scanned_rows") + rows)
+        held = _renew(job, scanned_bytes=end, scanned_rows=F("scanned_rows") + rows, **_with_lines_among(job, ranges))
         if held:
             insert_each(Chunk, [_chunk_values(job, each) for each in ranges])
     return held
@@ -57,11 +64,15 @@ def scanned_rows(job: ImportJob) -> int:
     return int(ImportJob.objects.values_list("scanned_rows", flat=True).get(pk=job.pk))
 
 
-def finish_scan(job: ImportJob, size: int) -> None:
-    """Record the end of the scan of `size` bytes. Limits in percent are exact from now on, and are enforced."""
+def finish_scan(job: ImportJob, size: int, before: SkippedLines, after: SkippedLines) -> None:
+    """Record the end of the scan of `size` bytes, and the lines before and after the records.
+
+    Limits in percent are exact from now on, and are enforced.
+    """
     with transaction.atomic():
         held_step(job).filter(step=JobStep.SCANNING).update(
             scan_finished=True,
+            lines_json={**_lines(job), LINES_BEFORE: before.as_json(), LINES_AFTER: after.as_json()},
             scanned_bytes=size,
             scanned_at=timezone.now(),
             step=JobStep.NONE,
@@ -69,6 +80,22 @@ def finish_scan(job: ImportJob, size: int) -> None:
             version=F("version") + 1,
         )
         enforce_limits(job.pk)
+
+
+def _with_lines_among(job: ImportJob, ranges: Sequence[ChunkRange]) -> dict[str, Any]:
+    """The values that add the lines among the records of these chunks; none for chunks without any."""
+    found = sum((each.skipped for each in ranges), NO_LINES)
+    if not found:
+        return {}
+    lines = _lines(job)
+    return {
+        "lines_json": {**lines, LINES_AMONG: (SkippedLines.from_json(lines.get(LINES_AMONG, {})) + found).as_json()}
+    }
+
+
+def _lines(job: ImportJob) -> dict[str, Any]:
+    """The lines that are recorded so far. Nobody else changes them while this attempt holds the step."""
+    return dict(ImportJob.objects.values_list("lines_json", flat=True).get(pk=job.pk))
 
 
 def _renew(job: ImportJob, **values: Any) -> bool:

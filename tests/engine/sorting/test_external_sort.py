@@ -43,7 +43,7 @@ def sorted_copy(folder, data: bytes, key: SortKey, dialect: Dialect = HEADERLESS
     out, places = io.BytesIO(), io.BytesIO()
     with open_source(path) as fd:
         source = SortInput(fd, dialect, start, 1 + data[:start].count(b"\n"), len(data), how.pop("tolerate", True))
-        count = sort_records(source, key, out, places, folder, limits=how.pop("limits", SMALL))
+        count, _ = sort_records(source, key, out, places, folder, limits=how.pop("limits", SMALL))
     path.with_suffix(".places").write_bytes(places.getvalue())
     return out.getvalue(), OriginalPositions(path.with_suffix(".places")).of(1, count).tolist()
 

@@ -7,6 +7,7 @@ from importer import jobs
 from importer.engine.errors import Problem, TooManyRejects
 from importer.engine.load.outcome import NoticeCount, Outcome, ReasonCount, Tally
 from importer.engine.plan.options import Options
+from importer.engine.source.chunks.skipped_lines import NO_LINES
 from importer.engine.stored import to_json
 from importer.jobs.reject_counts import MOST_KINDS, OTHERS, merged
 from importer.jobs.reject_limits import exceeded, most_rejects
@@ -122,7 +123,7 @@ class TestLimits:
         assert now.status == Status.LOADING
         claimed = job.__class__.objects.get(pk=job.pk)
         ImportJob.objects.filter(pk=job.pk).update(step=ImportJob.Step.SCANNING)
-        jobs.finish_scan(claimed, job.source.size)
+        jobs.finish_scan(claimed, job.source.size, NO_LINES, NO_LINES)
         assert ImportJob.objects.get(pk=job.pk).status == Status.FAILING
 
     def test_the_problem_of_an_exceeded_limit_has_counts_and_reasons(self):

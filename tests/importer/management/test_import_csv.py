@@ -298,6 +298,14 @@ def test_a_warning_is_printed_if_the_workers_load_fewer_chunks_than_requested(
     assert loaded(target)[0] == ROWS
 
 
+def test_lines_that_are_no_records_are_counted_and_named(target: Target, tmp_path: Path, capsys):
+    path = tmp_path / "people.csv"
+    path.write_text("People\x1b[31m\n\nid,name,born\n1,Zoë,\n\n2,Zoé,\n\n\n")
+    out = run(capsys, str(path), "--target", "t", "--table", "people", "--in-process", "--skip-rows", "2")
+    assert "Lines that are no records: 1 header, 1 preamble, 4 blank\n  line 1, preamble: 'People\\x1b[31m'\n" in out
+    assert "2 = 2 + 0 + 0 + 0 + 0 (rows in the file = loaded + replaced + unchanged + skipped + rejected)" in out
+
+
 def execute_on(target: Target, sql: str) -> None:
     with connect(target.address) as connection:
         execute(connection, sql)
@@ -325,6 +333,12 @@ def test_a_file_of_another_dialect_loads_and_its_bad_quotes_are_rejected(
     )
     report = json.loads(done.stdout)
     assert report["rows"] == {"source": 3, "loaded": 2, "replaced": 0, "unchanged": 0, "skipped": 0, "rejected": 1}
+    assert [(kind, each["count"]) for kind, each in report["lines"].items()] == [
+        ("header", 1),
+        ("preamble", 1),
+        ("blank", 1),
+    ]
+    assert report["lines"]["preamble"]["texts"] == [{"line": 1, "text": "People"}]
     assert [kind["code"] for kind in report["reject_reasons"]] == ["stray quote"]
     assert Path(report["reasons_file"]).read_text().splitlines()[1].startswith("5,")
     assert any(reason["choice"] == "Records are rewritten" for reason in report["plan"]["reasons"])

@@ -8,6 +8,7 @@ import xxhash
 
 from importer.engine.source.byte_source import Readable
 from importer.engine.source.chunks.chunk_sizes import ChunkSizes
+from importer.engine.source.chunks.skipped_lines import NO_LINES, LineCounter, SkippedLines
 from importer.engine.source.dialect import Dialect
 from importer.engine.source.records.blocks import BLOCK_BYTES, MAX_RECORD_BYTES, Block, blocks, end_of_records, pieces
 from importer.engine.source.records.malformed import unreadable_record
@@ -39,6 +40,7 @@ class ChunkRange:
     - `ascii`: all bytes are ASCII.
     - `parts`: the lengths of the chunks that were joined into this one (load/shared_transaction.py); `digest` is then
       the concatenation of their digests.
+    - `skipped`: the lines in it that are no records. Only the scan knows them.
     """
 
     number: int
@@ -52,6 +54,7 @@ class ChunkRange:
     first_row: int = 1
     ascii: bool = False
     parts: tuple[int, ...] = ()
+    skipped: SkippedLines = NO_LINES
 
     @property
     def end(self) -> int:
@@ -104,7 +107,7 @@ def scan(
     exactness = policy.exactness
     if policy.drop_blank_end:
         end = end_of_records(fd, dialect, begin.offset, end)
-    chunk = _OpenChunk(begin, dialect.line_end)
+    chunk = _OpenChunk(begin, LineCounter(dialect))
     for block in blocks(fd, dialect, begin.offset, begin.line, end, policy.block_bytes, policy.max_record_bytes):
         if block.flaws and not policy.tolerate:
             raise unreadable_record(block.flaws[0], dialect.encoding)
@@ -131,7 +134,7 @@ def scan(
 @dataclass
 class _OpenChunk:
     begin: Position
-    line_end: str
+    skipped: LineCounter
     length: int = 0
     rows: int = 0
     lines: int = 0
@@ -143,9 +146,10 @@ class _OpenChunk:
     def take(self, fd: Readable, block: Block, low: int, high: int) -> None:
         """Add the records between two ends of a block."""
         self.length += high - low
-        rows, lines = block.rows_and_lines(low, high, self.line_end)
+        rows, lines = block.rows_and_lines(low, high, self.skipped.dialect.line_end)
         self.rows += rows
         self.lines += lines
+        self.skipped.add_block(block, low, high)
         self.suspect |= block.has_excluded(low, high)
         self.null_word = self.null_word or block.has_null_word(low, high)
         self.ascii = self.ascii and block.is_ascii(low, high)
@@ -168,6 +172,7 @@ class _OpenChunk:
             suspect=self.suspect,
             first_row=self.begin.row,
             ascii=self.ascii,
+            skipped=self.skipped.lines(),
         )
 
     def following(self) -> "_OpenChunk":
@@ -175,4 +180,4 @@ class _OpenChunk:
         following = Position(
             begin.offset + self.length, begin.line + self.lines, begin.number + 1, begin.row + self.rows
         )
-        return _OpenChunk(following, self.line_end)
+        return _OpenChunk(following, LineCounter(self.skipped.dialect))

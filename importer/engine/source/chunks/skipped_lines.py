@@ -1,0 +1,147 @@
+"""Counts the lines of a file that are no records, by kind, and keeps the text of the first of each kind.
+
+Physical lines are counted as records/lines.py counts them. The lines of all records and these lines are the lines of
+the file.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from importer.engine.source import encodings
+from importer.engine.source.byte_source import Readable
+from importer.engine.source.dialect import Dialect
+from importer.engine.source.profile.decisions import LINE_KINDS, MOST_LINES_SHOWN, SkippedLine
+from importer.engine.source.profile.sample import skipped_bytes
+from importer.engine.source.records.blocks import Block, blocks, read_exactly
+from importer.engine.source.records.boundary.boundaries import count_between
+from importer.engine.source.records.lines import ends_in_lf, line_ends
+
+LONGEST_TEXT = 200  # characters of a line that are kept
+# More bytes than LONGEST_TEXT characters have in any encoding that is read.
+_LONGEST_BYTES = 4 * LONGEST_TEXT + 4
+UTF8_BOM = b"\xef\xbb\xbf"
+_ANY_LINE_END = re.compile(rb"\r\n|\n|\r")
+
+
+@dataclass(frozen=True)
+class SkippedLines:
+    """`counts`: the number of lines by kind. `shown`: the first MOST_LINES_SHOWN of each kind, in the file's order."""
+
+    counts: Mapping[str, int] = field(default_factory=dict)
+    shown: tuple[SkippedLine, ...] = ()
+
+    @property
+    def total(self) -> int:
+        return sum(self.counts.values())
+
+    def __bool__(self) -> bool:
+        return bool(self.counts)
+
+    def __add__(self, later: "SkippedLines") -> "SkippedLines":
+        """These lines, and those of a later part of the file."""
+        if not (self and later):
+            return self or later
+        return SkippedLines(Counter(self.counts) + Counter(later.counts), _first_of_each((*self.shown, *later.shown)))
+
+    def __str__(self) -> str:
+        """`1 header, 2 preamble, 3 blank`; "none" if there are none."""
+        return ", ".join(f"{self.counts[kind]:,} {kind}" for kind in LINE_KINDS if kind in self.counts) or "none"
+
+    def as_json(self) -> dict[str, Any]:
+        """The key `lines` of reports: for each kind its count, and line and text of the first."""
+        return {
+            kind: {
+                "count": self.counts[kind],
+                "texts": [{"line": each.line, "text": each.text} for each in self.shown if each.kind == kind],
+            }
+            for kind in LINE_KINDS
+            if kind in self.counts
+        }
+
+    @classmethod
+    def from_json(cls, kinds: Mapping[str, Any]) -> "SkippedLines":
+        """What as_json() has written."""
+        shown = (SkippedLine(**each, kind=kind) for kind, lines in kinds.items() for each in lines["texts"])
+        counts = {kind: lines["count"] for kind, lines in kinds.items()}
+        return cls(counts, tuple(sorted(shown, key=lambda each: each.line)))
+
+
+NO_LINES = SkippedLines()
+
+
+@dataclass
+class LineCounter:
+    """Counts the skipped lines of a part of the file, which it is given in the file's order."""
+
+    dialect: Dialect
+    counts: Counter[str] = field(default_factory=Counter)
+    shown: list[SkippedLine] = field(default_factory=list)
+
+    def add(self, line: int, raw: bytes, kind: str) -> None:
+        """Add one line: its number and its bytes, with or without its line end."""
+        self.counts[kind] += 1
+        if self.counts[kind] <= MOST_LINES_SHOWN:
+            text = encodings.readable_text(raw[:_LONGEST_BYTES].rstrip(b"\r\n"), self.dialect.encoding)
+            self.shown.append(SkippedLine(line, text if len(text) <= LONGEST_TEXT else f"{text[:LONGEST_TEXT]}…", kind))
+
+    def add_block(self, block: Block, low: int, high: int) -> None:
+        """Add the blank lines of a block between two ends."""
+        if not (count := count_between(block.blank, low, high)):
+            return
+        first = count_between(block.blank, 0, low)
+        shown = max(0, min(count, MOST_LINES_SHOWN - self.counts["blank"]))
+        for begin in block.blank[first : first + shown]:
+            self.add(block.first_line + line_ends(block.data, self.dialect.line_end, 0, begin), b"", "blank")
+        self.counts["blank"] += count - shown
+
+    def lines(self) -> SkippedLines:
+        return SkippedLines(dict(self.counts), tuple(self.shown)) if self.counts else NO_LINES
+
+
+def lines_before(fd: Readable, dialect: Dialect, end: int) -> SkippedLines:
+    """The lines before the first data record, which begins at byte `end`: preamble, header, and blank lines."""
+    begin, counter = read_exactly(fd, end, 0), LineCounter(dialect)
+    mark = len(UTF8_BOM) if begin.startswith(UTF8_BOM) else 0
+    header = mark + skipped_bytes(begin[mark:], dialect)
+    line = 1
+    for raw in _physical_lines(begin[mark:header], dialect):
+        counter.add(line, raw, "preamble" if raw.strip() else "blank")
+        line += 1
+    for block in blocks(fd, dialect, header, line, end):
+        data = block.data or read_exactly(fd, block.size, block.offset)
+        low, blank = 0, set(block.blank)
+        while low < block.size:
+            high = block.ends.first(low)
+            for raw in _physical_lines(data[low:high], dialect):
+                counter.add(line, raw, "blank" if low in blank else "header")
+                line += 1
+            low = high
+    return counter.lines()
+
+
+def lines_after(fd: Readable, dialect: Dialect, begin: int, line: int, end: int) -> SkippedLines:
+    """The blank lines from byte `begin` on, behind the last record, to the file's `end`. The first is number `line`."""
+    counter = LineCounter(dialect)
+    for number, raw in enumerate(_physical_lines(read_exactly(fd, end - begin, begin), dialect), start=line):
+        counter.add(number, raw, "blank")
+    return counter.lines()
+
+
+def _physical_lines(data: bytes, dialect: Dialect) -> Iterator[bytes]:
+    """The lines of whole records, without their line ends."""
+    lines = data.split(b"\n") if ends_in_lf(dialect.line_end) else _ANY_LINE_END.split(data)
+    # What follows the last line end is a line only if it is not empty.
+    yield from lines if lines[-1] else lines[:-1]
+
+
+def _first_of_each(lines: Iterable[SkippedLine]) -> tuple[SkippedLine, ...]:
+    kept: Counter[str] = Counter()
+    first = []
+    for each in lines:
+        kept[each.kind] += 1
+        if kept[each.kind] <= MOST_LINES_SHOWN:
+            first.append(each)
+    return tuple(first)
