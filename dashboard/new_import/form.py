@@ -17,11 +17,10 @@ from dashboard.new_import.speed_form import SpeedChoices, whole_number
 from dashboard.new_import.stated_fields import ANSWERED, answered_fields, stated_positions
 from importer import lab as labs
 from importer.engine.errors import Problem
-from importer.engine.mapping.columns import ColumnMapping, GeneratedColumn
+from importer.engine.mapping.columns import ColumnMapping, GeneratedColumn, field_name
 from importer.engine.mapping.suggest import MATCHES
 from importer.engine.plan.option_specs import named
 from importer.engine.plan.options import Options
-from importer.engine.reading.fields import field_name
 from importer.engine.reading.stated import Stated
 from importer.engine.schema.new_table import NewTable
 from importer.engine.schema.table import Table

@@ -12,13 +12,14 @@ from dashboard.new_import.questions import Question, questions
 from importer.connections.source_location import location_of
 from importer.engine.errors import Problem
 from importer.engine.mapping.columns import ColumnMapping, FieldOverride, GeneratedColumn
+from importer.engine.mapping.new_columns import suggest_table
 from importer.engine.mapping.preview import PreviewValue, preview_values
 from importer.engine.mapping.suggest import map_to_new, suggest_mapping
 from importer.engine.mysql.connection import Connection, connect
 from importer.engine.reading.build import make_reading
 from importer.engine.reading.expected import expected_columns
 from importer.engine.reading.reading import Reading
-from importer.engine.schema.new_table import NewTable, change_table, suggest_table
+from importer.engine.schema.new_table import NewTable, change_table
 from importer.engine.schema.table import Table, list_tables, read_table
 from importer.engine.source.byte_source import open_source, read_at
 from importer.engine.source.dialect import RFC4180, Dialect
@@ -234,7 +235,7 @@ def _read_existing_table(preview: Preview) -> Problem | None:
 def _suggest_new_table(preview: Preview, profile: Profile, target: Target) -> None:
     """Suggest the table that mode create makes, and apply the chosen types."""
     schema, _, name = (preview.choices.table or _stem(preview.source.name)).rpartition(".")
-    suggested = suggest_table(schema or target.database, name, profile)
+    suggested = suggest_table(schema or target.database, name, profile, preview.choices.null_markers)
     basis = preview.choices.basis(profile.dialect, profile.header, suggested.as_table())
     preview.new_table_request = requested = preview.choices.new_table_request(suggested, basis)
     # If change_table() raises, the page shows the problem with the suggested types.
@@ -310,7 +311,7 @@ def _map_and_plan(preview: Preview, table: Table, target: Target) -> None:
     whole_format = choices.before is not None
     whole_mapping = before is not None and choices.before is not None and before == choices.before.mapping
     stated = choices.stated(profile.header, whole_format=whole_format, whole_mapping=whole_mapping)
-    preview.reading = make_reading(profile, table, preview.mapping, preview.fillings, stated)
+    preview.reading = make_reading(profile, table, preview.mapping, preview.fillings, stated, preview.new_table)
     preview.prepared = prepare(
         preview.source,
         target,

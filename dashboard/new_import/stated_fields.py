@@ -11,8 +11,7 @@ from typing import TypeVar
 
 from dashboard.new_import.format_fields import FORMAT_FIELDS
 from dashboard.new_import.null_markers import show_markers
-from importer.engine.mapping.columns import ColumnMapping
-from importer.engine.reading.fields import field_name
+from importer.engine.mapping.columns import ColumnMapping, field_name
 from importer.engine.source.profile.decisions import Answer, Decision
 
 T = TypeVar("T")

@@ -16,6 +16,7 @@ from importer.engine.mapping.columns import (
     check_given,
     overrides_by_position,
 )
+from importer.engine.mapping.new_columns import suggest_table
 from importer.engine.mapping.suggest import map_to_new, suggest_mapping
 from importer.engine.mysql.connection import Connection, connect
 from importer.engine.mysql.server_info import Server, read_server
@@ -30,7 +31,7 @@ from importer.engine.reading.expected import expected_columns
 from importer.engine.reading.questions import NeedsAnswer
 from importer.engine.reading.reading import Reading
 from importer.engine.reading.stated import Stated
-from importer.engine.schema.new_table import LONGEST_NAME, NewTable, change_table, partition_table, suggest_table
+from importer.engine.schema.new_table import NewTable, change_table, check_new_table, partition_table
 from importer.engine.schema.table import Table
 from importer.engine.sorting.key_sample import KeyOrder, key_order
 from importer.engine.sorting.sort_key import SortKey, Unsortable
@@ -123,7 +124,8 @@ def prepare(
         server = _server(connection, target)
         if options.mode == "create":
             profile = _profile(source, request)
-            new_table = _new_table(connection, server, suggest_table(schema, name, profile), request)
+            suggested = suggest_table(schema, name, profile, request.null_markers)
+            new_table = _new_table(connection, server, suggested, request)
             context = read_context(connection, target, server, f"{schema}.{name}", options, new_table)
         else:
             context = read_context(connection, target, server, f"{schema}.{name}", options, None)
@@ -164,7 +166,8 @@ def _reading(
 ) -> Reading:
     """The reading of the file. Raises NeedsAnswer if it is not certain, and the request does not accept guesses."""
     check_given(mapping, context.table, request.fillings)
-    reading = make_reading(profile, context.table, mapping, request.fillings, request.statements(profile))
+    stated = request.statements(profile)
+    reading = make_reading(profile, context.table, mapping, request.fillings, stated, context.new_table)
     if not reading.guesses:
         return reading
     if not request.accept_guesses:
@@ -191,8 +194,6 @@ def _try_session(target: Target, plan: ImportPlan, server: Server) -> None:
 
 def _new_table(connection: Connection, server: Server, table: NewTable, request: ImportRequest) -> NewTable:
     """The table of mode create: the sample's suggestion, changed as requested."""
-    if not table.name or len(table.name) > LONGEST_NAME:
-        raise Problem("The new table has no name that the server takes.", advice="Give it one of 1 to 64 characters.")
     if existing_tables(connection, table.schema, [table.name]):
         raise TargetProblem(
             f"There is a table {table.schema}.{table.name} already.", advice="Choose another name, or mode replace."
@@ -206,6 +207,7 @@ def _new_table(connection: Connection, server: Server, table: NewTable, request:
             "The server makes no table without a primary key (sql_require_primary_key).",
             advice="Say which columns are the primary key.",
         )
+    check_new_table(table, mariadb=server.mariadb)
     return table
 
 

@@ -57,6 +57,11 @@ class FieldOverride:
     datetime_format: str | None = None
 
 
+def field_name(header: Sequence[str], number: int) -> str:
+    """The name of the field at the position (from 0) as flags take it: #3 for a field without a name."""
+    return header[number].strip() or f"#{number + 1}"
+
+
 def overrides_by_position(overrides: Sequence[FieldOverride], header: Sequence[str]) -> dict[int, FieldOverride]:
     """Overrides by the position of their field, from 0. Raises Problem for a field that is unknown or given twice."""
     names = [name.strip().lower() for name in header]

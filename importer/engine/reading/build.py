@@ -3,11 +3,12 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-from importer.engine.mapping.columns import ColumnMapping, GeneratedColumn
+from importer.engine.mapping.columns import ColumnMapping, GeneratedColumn, field_name
 from importer.engine.mapping.warnings import mapping_notes
-from importer.engine.reading.fields import Matching, field_decisions, field_name, match_fields
+from importer.engine.reading.fields import Matching, field_decisions, match_fields
 from importer.engine.reading.reading import FieldReading, Reading
 from importer.engine.reading.stated import NOTHING, Stated
+from importer.engine.schema.new_table import NewTable
 from importer.engine.schema.table import Table
 from importer.engine.source.profile.decisions import Decision, Standing
 from importer.engine.source.profile.profile import Profile
@@ -19,8 +20,12 @@ def make_reading(
     mapping: Sequence[ColumnMapping],
     fillings: Sequence[GeneratedColumn] = (),
     stated: Stated = NOTHING,
+    new_table: NewTable | None = None,
 ) -> Reading:
-    """The reading of the file for this table. `stated`: the decisions that a user made, which are not asked for."""
+    """The reading of the file for this table, which is `new_table` if the import makes it.
+
+    `stated`: the decisions that a user made, which are not asked for.
+    """
     matching = match_fields(profile, table, mapping, fillings)
     decisions = (*_format_decisions(profile, stated), *field_decisions(matching, stated))
     decisions = stated.settle(decisions)
@@ -31,7 +36,7 @@ def make_reading(
         unmatched_fields=matching.unmatched_names,
         unfilled_columns=tuple(column.name for column in matching.unfilled),
         skipped_lines=profile.skipped,
-        notes=_notes(profile, table, mapping, decisions),
+        notes=(*(new_table.notes if new_table else ()), *_notes(profile, table, mapping, decisions)),
     )
 
 

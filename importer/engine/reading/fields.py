@@ -4,7 +4,7 @@ import difflib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from importer.engine.mapping.columns import ColumnMapping, GeneratedColumn
+from importer.engine.mapping.columns import ColumnMapping, GeneratedColumn, field_name
 from importer.engine.mapping.suggest import BY_POSITION
 from importer.engine.reading.expected import expected_columns
 from importer.engine.reading.stated import Stated
@@ -174,11 +174,6 @@ def _answers(matching: Matching, number: int, near: Column | None) -> tuple[Answ
         else []
     )
     return (*into, Answer("it is left out", f"--map '{shown}='", (("column", ""),), samples))
-
-
-def field_name(header: Sequence[str], number: int) -> str:
-    """The name of the field at the position (from 0) as flags take it: #3 for a field without a name."""
-    return header[number].strip() or f"#{number + 1}"
 
 
 def _near(name: str, columns: Sequence[Column]) -> Column | None:

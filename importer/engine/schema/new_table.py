@@ -1,6 +1,6 @@
-"""A new table for a file: suggests its columns from the sample and renders CREATE TABLE.
+"""A new table for a file: its columns, the changes that a user requests, and CREATE TABLE.
 
-validation/type_widening.py checks its types against the whole file.
+mapping/new_columns.py suggests it from the sample, validation/type_widening.py checks its types against the whole file.
 """
 
 from collections.abc import Sequence
@@ -8,15 +8,11 @@ from dataclasses import dataclass, replace
 
 from importer.engine.errors import Problem
 from importer.engine.mysql.quoting import quote_name
+from importer.engine.schema.column_names import LONGEST_NAME, is_valid_character
 from importer.engine.schema.column_types import Family, column_type
+from importer.engine.schema.row_size import MOST_KEY_BYTES, MOST_KEY_COLUMNS, check_size, key_bytes
 from importer.engine.schema.table import Column, Key, Table
-from importer.engine.schema.type_inference import TypeTracker, check_type
-from importer.engine.schema.value_kinds import NULL_WORDS
-from importer.engine.source.profile.profile import Profile
-
-LONGEST_NAME = 64
-# Bytes of a row without its TEXT columns; the server allows 65,535 (manual, Limits on Table Column Count and Row Size).
-LARGEST_ROW = 60_000
+from importer.engine.schema.type_inference import check_type
 
 
 @dataclass(frozen=True)
@@ -31,7 +27,9 @@ class NewColumn:
 class NewTable:
     """A table to be created. `widen`: a type that is too narrow for the whole file is widened, instead of an error.
 
-    `partitions`: the number of partitions by hash of the primary key, None for a table without partitions.
+    `partitions`: the number of partitions by hash of the primary key, None for a table without partitions. `stated`:
+    the columns whose type a user chose: it is widened to another of its kind at most, never to a text. `notes`: what
+    was decided about names and types, in plain words.
     """
 
     schema: str
@@ -40,6 +38,8 @@ class NewTable:
     primary_key: tuple[str, ...] = ()
     widen: bool = True
     partitions: int | None = None
+    stated: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
 
     def statement(self, name: str) -> str:
         """The CREATE TABLE statement with this name instead of the table's own."""
@@ -79,20 +79,6 @@ def partitioning(primary_key: Sequence[str], types: Sequence[str], partitions: i
     return f"PARTITION BY {'HASH' if whole else 'KEY'} ({columns}) PARTITIONS {partitions}"
 
 
-def suggest_table(schema: str, name: str, profile: Profile) -> NewTable:
-    """Suggest a table for the sample of a file: names from its header, types from its values.
-
-    The types may be too narrow for the rest of the file.
-    """
-    trackers = [TypeTracker() for _ in profile.header]
-    for number, tracker in enumerate(trackers):
-        values = list(profile.values_of(number))
-        tracker.take(values, frozenset(_markers(values)))
-    types = [tracker.type for tracker in trackers]
-    columns = [NewColumn(*pair) for pair in zip(_names(profile.header), types, strict=True)]
-    return NewTable(schema, name, fit_row_size(columns))
-
-
 def partition_table(table: NewTable, partitions: int) -> NewTable:
     """The table with this number of partitions. Raises Problem if it has no primary key."""
     if not table.primary_key:
@@ -105,45 +91,50 @@ def partition_table(table: NewTable, partitions: int) -> NewTable:
 
 
 def change_table(table: NewTable, types: dict[str, str], primary_key: Sequence[str], widen: bool) -> NewTable:
-    """The table with the requested types and primary key. Raises Problem for an unknown column or type."""
+    """The table with the requested types and primary key.
+
+    Raises Problem for an unknown column or type, and for a primary key that no server makes.
+    """
     known = {column.name for column in table.columns}
     for name in (*types, *primary_key):
         if name not in known:
             raise Problem(f"The new table has no column {name}.", advice=f"It has {', '.join(sorted(known))}.")
     columns = tuple(replace(each, type=check_type(types.get(each.name) or each.type)) for each in table.columns)
-    return replace(table, columns=columns, primary_key=tuple(primary_key), widen=widen)
+    changed = replace(table, columns=columns, primary_key=tuple(primary_key), widen=widen, stated=tuple(types))
+    _check_key(changed)
+    return changed
 
 
-def _markers(values: Sequence[str]) -> list[str]:
-    """The NULL words among the values if the other values are numbers or dates; none in a text column."""
-    words = [word for word in NULL_WORDS if word in values]
-    others = TypeTracker()
-    others.take(values, frozenset(words))
-    return words if others.kind not in ("", "text") else []
+def check_new_table(table: NewTable, *, mariadb: bool) -> None:
+    """Raise Problem if the server would not make the table: for its name, its columns' number or a row's size."""
+    name = table.name
+    if not name or len(name) > LONGEST_NAME:
+        raise Problem("The new table has no name that the server takes.", advice="Give it one of 1 to 64 characters.")
+    if odd := next((each for each in name if not is_valid_character(each)), ""):
+        raise Problem(
+            f"No server takes {odd!r} in the name of a table ({name!r}).",
+            advice="Give the table another name: emoji, control and invisible characters cannot be in it.",
+        )
+    if name != name.strip():
+        raise Problem(f"The name {name!r} of the new table has a blank at an end.", advice="Leave the blank out.")
+    keys = [column.type for column in table.columns if column.name in table.primary_key]
+    others = [column.type for column in table.columns if column.name not in table.primary_key]
+    check_size([*keys, *others], len(keys), mariadb)
 
 
-def _names(header: Sequence[str]) -> list[str]:
-    """Valid column names: not empty, not too long, and unique (names are case-insensitive)."""
-    names: list[str] = []
-    taken: set[str] = set()
-    for number, text in enumerate(header, start=1):
-        base = " ".join(text.replace("\0", "").split())[:LONGEST_NAME].strip() or f"column_{number}"
-        name, count = base, 1
-        while name.lower() in taken:
-            count += 1
-            name = f"{base[: LONGEST_NAME - 5]}_{count}"
-        taken.add(name.lower())
-        names.append(name)
-    return names
-
-
-def fit_row_size(columns: list[NewColumn]) -> tuple[NewColumn, ...]:
-    """The columns with the longest VARCHARs changed to TEXT, until a row has at most LARGEST_ROW bytes."""
-
-    def size(column: NewColumn) -> int:
-        return 4 * int(column.type[8:-1]) if column.type.startswith("varchar(") else 0
-
-    while sum(size(each) for each in columns) > LARGEST_ROW:
-        largest = max(range(len(columns)), key=lambda number: size(columns[number]))
-        columns[largest] = replace(columns[largest], type="text")
-    return tuple(columns)
+def _check_key(table: NewTable) -> None:
+    types = {column.name: column.type for column in table.columns}
+    if len(table.primary_key) > MOST_KEY_COLUMNS:
+        raise Problem(
+            f"A primary key has at most {MOST_KEY_COLUMNS} columns.",
+            advice="Choose fewer columns.",
+            option="primary_key",
+        )
+    sizes = {name: key_bytes(types[name]) for name in table.primary_key}
+    if sum(sizes.values()) > MOST_KEY_BYTES:
+        longest = max(sizes, key=lambda name: sizes[name])
+        raise Problem(
+            f"The primary key takes more than {MOST_KEY_BYTES:,} bytes: {longest} is {types[longest]}.",
+            advice=f"Give it a shorter type, such as --type {longest}=varchar(64), or choose another key.",
+            option="primary_key",
+        )

@@ -26,6 +26,10 @@ _ALL = {kind: re.compile(rf"(?:{pattern}\n)*") for kind, pattern in _PATTERNS.it
 
 INT_LEAST, INT_MOST = -(2**31), 2**31 - 1
 BIGINT_LEAST, BIGINT_MOST = -(2**63), 2**63 - 1
+# A number that a program writes with an exponent has a sign or a point as well: 1e+05, 2.5E7. 12e5 may be a code.
+_BARE_EXPONENT = re.compile(r"-?[0-9]+[eE][0-9]+")
+# Longer whole numbers are identifiers, such as those of cards and accounts.
+LONGEST_NUMBER = 18
 # DECIMAL's limits (manual, Precision Math). A DOUBLE returns 15 digits unchanged.
 MOST_DIGITS, MOST_SCALE, DOUBLE_DIGITS = 65, 30, 15
 # Text: a VARCHAR of one of these lengths, in characters, with a quarter of headroom. A longer text: a TEXT type, by
@@ -60,7 +64,9 @@ def check_type(text: str) -> str:
 class TypeTracker:
     """The range of one column's values so far. Lengths are in characters, `longest_bytes` in bytes of UTF-8.
 
-    NULL does not count.
+    NULL does not count. `scales`: the numbers of decimals that occur; `padded_scales`: those of numbers whose last
+    decimal is 0. `bare_exponent`, `negative_zero`: a number such as 12e5, or -0, if
+    one occurs.
     """
 
     kind: str = ""  # "" before the first value
@@ -72,6 +78,10 @@ class TypeTracker:
     fraction: int = 0  # fractional digits of seconds
     longest: int = 0
     longest_bytes: int = 0
+    scales: frozenset[int] = frozenset()
+    padded_scales: frozenset[int] = frozenset()
+    bare_exponent: str = ""
+    negative_zero: str = ""
 
     def take(self, values: Sequence[str], markers: frozenset[str]) -> None:
         """Add values of the column; `markers` stand for NULL. Each pattern runs once over all distinct values."""
@@ -101,13 +111,58 @@ class TypeTracker:
             numbers = [int(value) for value in distinct]
             self.low, self.high = min(self.low, *numbers, 0), max(self.high, *numbers, 0)
             self.digits = max(len(str(abs(number))) for number in (self.low, self.high))
+            self.scales |= {0}
+            self.negative_zero = self.negative_zero or ("-0" if "-0" in distinct else "")
             return
+        scales, padded = set(), set()
         for value in distinct:
             plain, _, exponent = value.lower().lstrip("-").partition("e")
             whole, _, decimals = plain.partition(".")
             self.digits, self.scale = max(self.digits, len(whole)), max(self.scale, len(decimals))
+            if not exponent:
+                scales.add(len(decimals))
+            elif _BARE_EXPONENT.fullmatch(value):
+                self.bare_exponent = min(self.bare_exponent or value, value)
+            if decimals.endswith("0"):
+                padded.add(len(decimals))
             if decimals or exponent:
                 self.significant = max(self.significant, len((whole + decimals).lstrip("0")))
+        self.scales |= scales
+        self.padded_scales |= padded
+
+    @property
+    def is_typed(self) -> bool:
+        """Whether all values so far are numbers, dates or times; False without values."""
+        return self.kind not in ("", "text")
+
+    @property
+    def mixes_scales(self) -> bool:
+        """Whether a number type would change the texts in a way that cannot be undone: 1.9 and 1.10 would be alike.
+
+        It can be undone if all numbers have the same number of decimals (12.50, 3.00), if none ends in a 0 (1, 2.5), or
+        if only whole numbers do, and always (1.0, 2.5, as Python and R write them).
+        """
+        repr_form = self.padded_scales == {1} and 0 not in self.scales
+        return len(self.scales) > 1 and bool(self.padded_scales) and not repr_form
+
+    @property
+    def code(self) -> str:
+        """Why the numbers so far may be codes, of which a number type would change the text; "" if they may not."""
+        if self.kind not in NUMBERS[:3]:
+            return ""
+        if self.bare_exponent:
+            return f"{self.bare_exponent} would become a number with more digits"
+        if self.kind == "whole" and self.negative_zero:
+            return "-0 would become 0"
+        if self.kind == "whole" and self.digits > LONGEST_NUMBER:
+            return f"numbers of more than {LONGEST_NUMBER} digits are identifiers"
+        if self.mixes_scales:
+            return f"the number of decimals differs, with zeros at the end ({self._scales_shown()})"
+        return ""
+
+    def _scales_shown(self) -> str:
+        low, high = min(self.scales), max(self.scales)
+        return f"{low} to {high} decimals"
 
     @property
     def type(self) -> str:
@@ -123,7 +178,7 @@ class TypeTracker:
             return "date"
         if self.kind == "datetime":
             return f"datetime({self.fraction})" if self.fraction else "datetime"
-        return self._text_type()
+        return self.text_type
 
     def _whole_type(self) -> str:
         if self.low >= 0 and self.high <= 1:
@@ -134,7 +189,9 @@ class TypeTracker:
             return "bigint"
         return "bigint unsigned" if self.low >= 0 and self.high < 2**64 else f"decimal({self.digits},0)"
 
-    def _text_type(self) -> str:
+    @property
+    def text_type(self) -> str:
+        """The shortest text type for the values so far, with a quarter of headroom."""
         if not self.longest:
             return "varchar(255)"
         if self.longest <= LENGTHS[-1]:

@@ -12,7 +12,8 @@ from typing import Literal
 
 from importer.engine.errors import Problem
 from importer.engine.mapping.columns import ColumnMapping
-from importer.engine.schema.new_table import NewTable, fit_row_size
+from importer.engine.schema.new_table import NewColumn, NewTable
+from importer.engine.schema.row_size import fit_row_size
 from importer.engine.schema.type_inference import TypeTracker
 from importer.engine.source.byte_source import Readable
 from importer.engine.source.dialect import Dialect
@@ -170,7 +171,9 @@ def widen_types(table: NewTable, mismatches: dict[str, TypeMismatch]) -> NewTabl
                 advice=f"Make the column {mismatch.type}, let types be widened, or correct the file.",
             )
         columns.append(replace(column, type=mismatch.type) if mismatch else column)
-    return replace(table, columns=fit_row_size(columns))
+    types = fit_row_size([column.type for column in columns])
+    fitted = (NewColumn(column.name, type_) for column, type_ in zip(columns, types, strict=True))
+    return replace(table, columns=tuple(fitted))
 
 
 def describe_changes(

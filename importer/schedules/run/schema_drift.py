@@ -7,9 +7,9 @@ from django.db.models import F
 
 from importer.engine.errors import Problem
 from importer.engine.mapping.columns import ColumnMapping
+from importer.engine.mapping.new_columns import suggest_table
 from importer.engine.mysql.connection import connect, execute
 from importer.engine.mysql.quoting import quote_name
-from importer.engine.schema.new_table import suggest_table
 from importer.engine.schema.table import Table, read_table
 from importer.engine.source.profile.profile import Profile
 from importer.engine.stored import to_json

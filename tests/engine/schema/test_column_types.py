@@ -38,7 +38,6 @@ EXCEPTIONS = {
     ("importer/engine/load/methods/field_expressions.py", "text"),
     ("importer/management/argument_types.py", "text"),
     # Kinds of values in a file before they have a type; parts of a date that a pattern names.
-    ("importer/engine/schema/new_table.py", "text"),
     *(("importer/engine/schema/type_inference.py", name) for name in ("decimal", "float", "date", "datetime", "text")),
     ("importer/engine/load/readback/value_equality.py", "year"),
     # The members of Order.

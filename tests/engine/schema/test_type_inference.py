@@ -47,6 +47,36 @@ def test_inferred_type_is_the_narrowest_that_stores_all_values(values, type_):
     assert tracker_of(*values).fits(type_)
 
 
+@pytest.mark.parametrize(
+    "values",
+    [["12.50", "3.00"], ["1", "2.5", "3.25"], ["1.0", "2.5", "3.25"], ["0.10", "-0.20"], ["1", "2"], ["1e-05", "2.5E7"],
+     ["1.9", "2.0"], ["9" * 18], ["abc"], ["2024-01-01"], []],
+    ids=str,
+)  # fmt: skip
+def test_numbers_whose_text_a_number_type_keeps_are_no_codes(values):
+    assert tracker_of(*values).code == ""
+
+
+@pytest.mark.parametrize(
+    ("values", "why"),
+    [
+        (["1.9", "1.10", "2.0"], "1 to 2 decimals"),
+        (["1", "1.50"], "0 to 2 decimals"),
+        (["1", "2.0"], "0 to 1 decimals"),
+        (["5678", "12e5"], "12e5"),
+        (["1e3", "2.5E-7"], "1e3"),
+        (["-0", "1"], "-0"),
+        (["9" * 19, "1"], "18 digits"),
+    ],
+)
+def test_numbers_whose_text_a_number_type_changes_may_be_codes(values, why):
+    assert why in tracker_of(*values).code
+    parts = TypeTracker()
+    for value in reversed(values):
+        parts.take([value], frozenset())
+    assert why in parts.code
+
+
 def test_later_values_widen_the_inferred_type():
     tracker = TypeTracker()
     for values, type_ in ((["1"], "tinyint"), (["300"], "int"), (["1.5"], "decimal(6,1)"), (["N/A"], "varchar(16)")):

@@ -198,7 +198,7 @@ class TestStoredValues:
     def test_what_is_changed_and_made_on_the_target(self):
         made, unrestored = (ImportJob.objects.get(pk=pk) for pk in (9, 59))
         assert (made.new_table.primary_key, made.new_table.partitions) == (("id",), 4)
-        assert as_kept(to_json(made.new_table)) == made.new_table_json
+        assert made.new_table_json.items() <= as_kept(to_json(made.new_table)).items()
         assert as_kept(to_json(unrestored.temporary_changes)) == unrestored.arrangement_json
         assert [each.name for each in unrestored.unchecked] == ["two_customer"]
         assert unrestored.obstacle["kind"] == "TargetProblem"

@@ -78,6 +78,47 @@ def test_types_come_from_the_values(target, file):
     assert tables(target) == {"things", ledger.TABLE}
 
 
+def test_codes_and_versions_stay_text(target, tmp_path):
+    path = tmp_path / "c14n.csv"
+    path.write_text(
+        "id,version,hash,neg,plus,pct,big,t\n"
+        "1,1.9,12e5,-0,5,1.0,12345678901234567890123,1\n"
+        "2,1.10,34e2,0,6,1.10,9,0\n"
+        "3,2.0,5678,1,7,2.000,8,1\n"
+    )
+    prepared = prepare(uploads.register(path), target, "c14n", ImportRequest(options=Options(mode="create")))
+    notes = " ".join(prepared.reading.notes)
+    assert "version: text, since the number of decimals differs, with zeros at the end (1 to 2 decimals)" in notes
+    assert "hash: text, since 12e5 would become a number with more digits" in notes
+    assert "--primary-key 'id'" in notes
+    assert prepared.reading.guesses == ()
+    job = run(jobs.create(prepared))
+    assert (job.status, job.problem) == (Status.SUCCEEDED, {})
+    text = dict.fromkeys(("version", "hash", "neg", "pct"), "varchar(16)")
+    assert types(target, "c14n") == {"id": "int", "plus": "int", "t": "tinyint", "big": "varchar(32)", **text}
+    assert told(target, "SELECT * FROM c14n ORDER BY id") == [
+        (1, "1.9", "12e5", "-0", 5, "1.0", "12345678901234567890123", 1),
+        (2, "1.10", "34e2", "0", 6, "1.10", "9", 0),
+        (3, "2.0", "5678", "1", 7, "2.000", "8", 1),
+    ]
+
+
+def test_a_table_too_wide_for_the_server_is_refused_before_the_job(target, tmp_path):
+    path = tmp_path / "wide.csv"
+    path.write_text(",".join(f"c{n}" for n in range(1100)) + "\n" + ",".join("1" for _ in range(1100)) + "\n")
+    with pytest.raises(Problem, match="1,100 fields, but an InnoDB table takes 1,017") as raised:
+        created(target, path, "wide")
+    assert "several tables" in raised.value.advice
+
+
+def test_many_short_texts_become_a_table(target, tmp_path):
+    path = tmp_path / "texts.csv"
+    path.write_text(",".join(f"c{n}" for n in range(190)) + "\n" + ",".join("word" for _ in range(190)) + "\n")
+    job = run(created(target, path, "texts"))
+    assert (job.status, job.problem) == (Status.SUCCEEDED, {})
+    assert "varchar(64)" in types(target, "texts").values()
+
+
 def test_a_value_beyond_the_sample_widens_its_column_with_a_reason(target, file):
     lines = file.read_text().splitlines(keepends=True)
     lines[33_001] = '33000,07,1.125,2024-01-01,"' + "y" * 90 + '",3000000000,\n'
@@ -132,10 +173,10 @@ def test_a_table_that_came_meanwhile_is_left_alone(target, file):
 
 def test_names_that_no_table_can_have_are_changed(target, tmp_path):
     path = tmp_path / "odd.csv"
-    path.write_text("a,A,,`b`\n1,2,3,4\n")
+    path.write_text("a,A,,`b`,order,sales 🙂\n1,2,3,4,5,6\n")
     job = run(created(target, path, "odd`name"))
     assert (job.status, job.problem) == (Status.SUCCEEDED, {})
-    assert list(types(target, "odd`name")) == ["a", "A_2", "column_3", "`b`"]
+    assert list(types(target, "odd`name")) == ["a", "A_2", "column_3", "`b`", "order", "sales"]
 
 
 @pytest.mark.parametrize(
