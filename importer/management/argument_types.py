@@ -12,6 +12,8 @@ from importer.engine.tuning.grid import TUNABLE, Value
 from importer.engine.tuning.value_syntax import read_values
 from importer.engine.units import parse_size
 
+# In a mapping: the values are read as they are.
+PLAIN = "plain"
 WRITTEN = {r"\t": "\t", r"\\": "\\"}
 
 
@@ -79,7 +81,7 @@ def field_mapping(text: str) -> FieldOverride:
     """`FIELD=COLUMN[:TRANSFORM,...]`: the column that a field goes into, and how its values are read.
 
     FIELD is a name in the header, or #3 for the third field. An empty COLUMN leaves the field out. A TRANSFORM is one
-    of transforms.TRANSFORMS, `null=MARKER`, or at the end `date=FORMAT`.
+    of transforms.TRANSFORMS, `null=MARKER`, or at the end `date=FORMAT`; `plain` stands for none.
     """
     field, equals, rest = text.partition("=")
     if not equals or not field:
@@ -90,11 +92,13 @@ def field_mapping(text: str) -> FieldOverride:
     before, date, datetime_format = f",{listed}".partition(",date=")
     words = [word for word in before.split(",") if word]
     markers = tuple(word.removeprefix("null=") for word in words if word.startswith("null="))
-    names = tuple(word for word in words if not word.startswith("null="))
+    plain = PLAIN in words
+    names = tuple(word for word in words if not word.startswith("null=") and word != PLAIN)
     if unknown := [name for name in names if name not in TRANSFORMS]:
         known = ", ".join(TRANSFORMS)
-        raise argparse.ArgumentTypeError(f"{unknown[0]!r} is not one of {known}, null=MARKER, date=FORMAT")
-    return FieldOverride(field, column, names or None, markers or None, datetime_format if date else None)
+        raise argparse.ArgumentTypeError(f"{unknown[0]!r} is not one of {known}, {PLAIN}, null=MARKER, date=FORMAT")
+    transforms = names if names or plain else None
+    return FieldOverride(field, column, transforms, markers or None, datetime_format if date or plain else None)
 
 
 def generated_column(text: str) -> GeneratedColumn:

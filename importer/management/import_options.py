@@ -94,7 +94,7 @@ def _add_mapping(parser: CommandParser) -> None:
         default=[],
         metavar="FIELD=COLUMN[:TRANSFORM,...]",
         help="a field (its name, or #3) and its column (empty: leave the field out); may be repeated. TRANSFORM is"
-        f" {', '.join(TRANSFORMS)}, null=MARKER, or at the end date=FORMAT",
+        f" {', '.join(TRANSFORMS)}, plain, null=MARKER, or at the end date=FORMAT",
     )
     group.add_argument("--match", choices=MATCHES, help="match fields and columns by name, or by position")
     group.add_argument(

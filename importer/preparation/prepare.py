@@ -101,9 +101,16 @@ class ImportRequest:
     def statements(self, profile: Profile) -> Stated:
         """The decisions that the request states for a file with this profile."""
         stated = self.stated or Stated(format=self.dialect is not None, mapping=self.mapping is not None)
-        fields = frozenset(overrides_by_position(self.overrides, profile.header))
+        overrides = overrides_by_position(self.overrides, profile.header)
+        formats = {
+            number
+            for number, each in overrides.items()
+            if each.transforms is not None or each.datetime_format is not None
+        }
         keys = {"match"} if self.match else set()
-        return replace(stated, fields=stated.fields | fields, keys=stated.keys | keys)
+        return replace(
+            stated, fields=stated.fields | overrides.keys(), formats=stated.formats | formats, keys=stated.keys | keys
+        )
 
 
 def prepare(

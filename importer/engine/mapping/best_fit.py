@@ -1,4 +1,4 @@
-"""Finds the reading (transform or date format) that fits most values of a sample, if a few values fit none."""
+"""Finds the readings (transforms or date formats) that fit most values of a sample, if a few values fit none."""
 
 from collections import Counter
 from collections.abc import Callable, Mapping
@@ -22,18 +22,12 @@ def count_mismatches(counts: Counter[str], fits: Fits, most: int | None = None) 
     return mismatches
 
 
-def best_readings(counts: Counter[str], plainly: Fits, readings: Mapping[T, Fits]) -> list[T]:
-    """The readings with the fewest mismatches, in their order; empty if every reading has too many.
+def fitting(counts: Counter[str], plainly: Fits, readings: Mapping[T, Fits]) -> list[T]:
+    """The readings with few mismatches, the fewest first, otherwise in their order.
 
     Values that fit `plainly` need no reading. If all values fit `plainly`, the result is empty.
     """
-    best: list[T] = []
     needing = count_mismatches(counts, plainly)
-    fewest = int(MOST_MISMATCHES * needing)
-    for name, fits in readings.items() if needing else ():
-        mismatches = count_mismatches(counts, fits, fewest)
-        if mismatches < fewest:
-            best, fewest = [name], mismatches
-        elif mismatches == fewest:
-            best.append(name)
-    return best
+    most = int(MOST_MISMATCHES * needing)
+    mismatches = {name: count_mismatches(counts, fits, most) for name, fits in readings.items()} if needing else {}
+    return sorted((name for name, count in mismatches.items() if count <= most), key=mismatches.__getitem__)

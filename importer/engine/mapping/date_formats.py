@@ -1,12 +1,9 @@
 """Formats of dates and times that the server does not read by itself: detection, checks and patterns."""
 
 import re
-from collections import Counter
-from dataclasses import dataclass
-from functools import lru_cache, partial
+from functools import lru_cache
 
 from importer.engine.errors import Problem
-from importer.engine.mapping.best_fit import best_readings
 from importer.engine.schema.column_types import Family
 from importer.engine.schema.table import Column
 
@@ -40,31 +37,15 @@ _ISO_TIMES = tuple(f"{between}{clock}{zone}" for between in "T " for clock in _C
 _NATIVE = re.compile(r"\d{4}-\d{1,2}-\d{1,2}(?:[ T]\d{1,2}:\d{1,2}(?::\d{1,2}(?:\.\d{1,6})?)?)?|\d{8}|\d{14}")
 _DATES = ("%d.%m.%Y", "%Y/%m/%d", "%Y.%m.%d", "%d/%m/%Y", "%m/%d/%Y", "%d-%m-%Y", "%m-%d-%Y")
 _FORMATS = (*(f"%Y-%m-%d{time}" for time in _ISO_TIMES), *(f"{date}{time}" for date in _DATES for time in _TIMES))
+_MONTH_FIRST = tuple(sorted(_FORMATS, key=lambda each: not each.startswith("%m/%d/")))
 
 
-@dataclass(frozen=True)
-class DateReading:
-    """A reading of dates: `format` for STR_TO_DATE, "" if the server reads them itself; `unclear`: a note for users."""
+def formats(delimiter: str) -> tuple[str, ...]:
+    """The formats that are suggested, the likeliest first.
 
-    format: str = ""
-    unclear: str = ""
-
-
-def read_dates(values: Counter[str]) -> DateReading:
-    """The only format in which the values are dates, a few excepted; otherwise the server's own.
-
-    `values` has each value with its count; without values, the format is the server's own.
+    Files with commas tend to be American, with the month first before a slash.
     """
-    if all(map(_is_native, values)):
-        return DateReading()
-    best = best_readings(values, _is_native, {each: partial(matches, each) for each in _FORMATS})
-    if len(best) == 1:
-        return DateReading(best[0])
-    if best:
-        first = next(value for value in values if matches(best[0], value))
-        return DateReading(unclear=f"{first!r} can be read as {' or '.join(best)}: choose the format of the dates.")
-    odd = next(value for value in values if not _is_native(value))
-    return DateReading(unclear=f"{odd!r} is no date that the server reads, and no one format fits all values.")
+    return _MONTH_FIRST if delimiter == "," else _FORMATS
 
 
 def matches(datetime_format: str, value: str) -> bool:
@@ -74,10 +55,11 @@ def matches(datetime_format: str, value: str) -> bool:
 
 def is_date(value: str) -> bool:
     """Whether the value is a date in any known format."""
-    return _is_native(value) or any(matches(each, value) for each in _FORMATS)
+    return is_native(value) or any(matches(each, value) for each in _FORMATS)
 
 
-def _is_native(value: str) -> bool:
+def is_native(value: str) -> bool:
+    """Whether the servers read the value by themselves."""
     return _NATIVE.fullmatch(value) is not None
 
 

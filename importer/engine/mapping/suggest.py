@@ -1,26 +1,20 @@
 """Suggests a mapping from a file's sample: columns, NULL markers, transforms and date formats; users can change it."""
 
-import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from functools import partial
 
 from importer.engine.errors import Problem
-from importer.engine.mapping.best_fit import best_readings
 from importer.engine.mapping.columns import ColumnMapping, FieldOverride, map_by_name, overrides_by_position
-from importer.engine.mapping.date_formats import DateReading, read_dates
-from importer.engine.mapping.transforms import BLANKS, TRANSFORMS
+from importer.engine.mapping.readings import choose
+from importer.engine.mapping.transforms import BLANKS
 from importer.engine.schema.column_types import Family
 from importer.engine.schema.table import Column, Table
-from importer.engine.schema.value_kinds import NULL_WORDS, is_number
+from importer.engine.schema.value_kinds import NULL_WORDS
 from importer.engine.source.profile.profile import Profile
 
 BY_NAME, BY_POSITION = "name", "position"
 MATCHES = (BY_NAME, BY_POSITION)
-# The order of preference. An ambiguous comma is a decimal comma, except in files with the comma as their delimiter.
-DECIMAL_COMMA_FIRST = ("decimal-comma", "thousands-dot", "thousands-space", "thousands-comma", "thousands-apostrophe")
-THOUSANDS_COMMA_FIRST = ("thousands-comma", "thousands-apostrophe", "decimal-comma", "thousands-dot", "thousands-space")
 
 
 def suggest_mapping(
@@ -54,9 +48,12 @@ def suggest_mapping(
         markers = (words if is_typed(column) else text) if column.nullable else ()
         marked = replace(field, null_markers=markers)
         values = non_null_values(profile, number, marked)
-        marked = replace(marked, transforms=_transforms(values, column, profile.dialect.delimiter))
-        if column.column_type.has_date:
-            marked = replace(marked, datetime_format=read_dates_of(values, marked).format)
+        reading = choose(trimmed(values), column, profile.dialect.delimiter).chosen
+        marked = replace(
+            marked,
+            transforms=(*_trimming(values, column), *reading.transforms),
+            datetime_format=reading.datetime_format,
+        )
         suggested.append(_with_override(marked, fixed[number]) if number in fixed else marked)
     return tuple(suggested)
 
@@ -110,35 +107,11 @@ def _with_override(suggested: ColumnMapping, override: FieldOverride) -> ColumnM
     return replace(suggested, **values)
 
 
-def _transforms(values: Counter[str], column: Column, delimiter: str) -> tuple[str, ...]:
-    """The transforms that convert most of these texts to values of the column; empty if none is needed or fits."""
+def _trimming(values: Iterable[str], column: Column) -> tuple[str, ...]:
+    """Trims where a blank is never part of a value: in numbers, dates, times and lists."""
     type_ = column.column_type
-    if type_.family is Family.BIT:
-        return next(((name,) for name in ("number", "yes-no") if _all_fit(name, values, column)), ())
-    if type_.takes_hex:
-        return ("hex",) if values and all(_is_hex(value) for value in values) else ()
-    if not type_.is_number:
-        return _trimming(values) if is_typed(column) or column.members else ()
-    plain = partial(is_number, fraction=type_.has_fraction)
-    if all(map(plain, values)):
-        return ()
-    order = THOUSANDS_COMMA_FIRST if delimiter == "," else DECIMAL_COMMA_FIRST
-    readings = {name: partial(TRANSFORMS[name].fits, column=column) for name in (*order, "yes-no")}
-    best = best_readings(_trimmed(values), plain, readings)
-    return (*_trimming(values), *best[:1])
-
-
-def _trimming(values: Iterable[str]) -> tuple[str, ...]:
-    return ("trim",) if any(value != value.strip(BLANKS) for value in values) else ()
-
-
-def _all_fit(name: str, values: Iterable[str], column: Column) -> bool:
-    return all(TRANSFORMS[name].fits(value, column) for value in values)
-
-
-def _is_hex(value: str) -> bool:
-    """Whether the value has the prefix 0x and an even number of hexadecimal digits."""
-    return len(value) % 2 == 0 and re.fullmatch("0[xX][0-9A-Fa-f]+", value) is not None
+    trims = type_.is_number or type_.is_temporal or type_.family is Family.YEAR or bool(column.members)
+    return ("trim",) if trims and any(value != value.strip(BLANKS) for value in values) else ()
 
 
 def _columns(profile: Profile, table: Table, match: str) -> tuple[ColumnMapping, ...]:
@@ -169,19 +142,15 @@ def is_typed(column: Column) -> bool:
     return column.column_type.is_typed
 
 
-def read_dates_of(values: Counter[str], mapping: ColumnMapping) -> DateReading:
-    """Detect the format of the dates, trimmed if the mapping trims them."""
-    return read_dates(_trimmed(values) if "trim" in mapping.transforms else values)
-
-
 def non_null_values(profile: Profile, number: int, mapping: ColumnMapping) -> Counter[str]:
     """The values of the sample's field that are not NULL, each with its count."""
     values = profile.values_of(number)
     return Counter({value: n for value, n in values.items() if value.strip(BLANKS) not in mapping.null_markers})
 
 
-def _trimmed(values: Counter[str]) -> Counter[str]:
-    trimmed: Counter[str] = Counter()
+def trimmed(values: Counter[str]) -> Counter[str]:
+    """The values without blanks around them, each with its count."""
+    bare: Counter[str] = Counter()
     for value, times in values.items():
-        trimmed[value.strip(BLANKS)] += times
-    return trimmed
+        bare[value.strip(BLANKS)] += times
+    return bare

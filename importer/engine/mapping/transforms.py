@@ -118,10 +118,13 @@ def _decimal_comma(column: Column) -> str:
 
 
 def _grouped(separators: str, mark: str) -> Callable[[Column], str]:
-    """The pattern of a number with a separator before each three digits of its whole part, or without separators."""
+    """The pattern of a number with a separator before each three digits of its whole part, or without separators.
+
+    With separators it does not begin with 0: 0,125 has a decimal comma.
+    """
 
     def takes(column: Column) -> str:
-        return f"[+-]?(?:[0-9]+|[0-9]{{1,3}}(?:[{separators}][0-9]{{3}})+){_fraction(mark, column)}"
+        return f"[+-]?(?:[0-9]+|[1-9][0-9]{{0,2}}(?:[{separators}][0-9]{{3}})+){_fraction(mark, column)}"
 
     return takes
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from importer.engine.mapping import date_formats
 from importer.engine.mapping.best_fit import Fits, count_mismatches
 from importer.engine.mapping.columns import ColumnMapping
-from importer.engine.mapping.suggest import DECIMAL_COMMA_FIRST, is_typed, non_null_values, read_dates_of
+from importer.engine.mapping.suggest import is_typed, non_null_values
 from importer.engine.mapping.transforms import BLANKS, TRANSFORMS
 from importer.engine.schema.table import Column, Table
 from importer.engine.schema.value_kinds import is_number
@@ -15,7 +15,7 @@ from importer.engine.source.records.row_error import shortened
 
 
 def mapping_notes(profile: Profile, table: Table, mapping: Sequence[ColumnMapping]) -> tuple[str, ...]:
-    """Notes about ambiguous dates and numbers, values that fit no reading, and words that mean or may mean NULL."""
+    """Notes about values that fit no reading, and about words that mean or may mean NULL."""
     notes = []
     if not any(each.column for each in mapping):
         notes.append("No field has the name of a column: choose the columns by hand.")
@@ -24,11 +24,7 @@ def mapping_notes(profile: Profile, table: Table, mapping: Sequence[ColumnMappin
             continue
         column = table.column(each.column)
         values = non_null_values(profile, number, each)
-        unclear = ""
-        if not each.datetime_format and column.column_type.has_date:
-            unclear = read_dates_of(values, each).unclear
-        notes += [f"{each.column}: {unclear}"] if unclear else _mismatch_notes(values, each, column)
-        notes += _ambiguous_number_notes(values, each, column)
+        notes += _mismatch_notes(values, each, column)
     return (*notes, *_null_notes(profile, table, mapping))
 
 
@@ -67,33 +63,12 @@ def _reading(mapping: ColumnMapping, column: Column) -> Fits | None:
     blanks = BLANKS if "trim" in mapping.transforms else ""
     if column.column_type.has_date:
         form = mapping.datetime_format
-        return (lambda value: date_formats.matches(form, value.strip(blanks))) if form else None
+        if not form:
+            return lambda value: date_formats.is_native(value.strip(blanks))
+        return lambda value: date_formats.matches(form, value.strip(blanks))
     if not column.column_type.is_number:
         return None
     chosen = next((TRANSFORMS[name] for name in mapping.transforms if not TRANSFORMS[name].cleans), None)
     if chosen:
         return lambda value: chosen.fits(value.strip(blanks), column)
     return lambda value: is_number(value.strip(BLANKS), fraction=True)
-
-
-def _ambiguous_number_notes(values: Counter[str], mapping: ColumnMapping, column: Column) -> list[str]:
-    """A note if all values could be read as other numbers as well."""
-    chosen = next((name for name in mapping.transforms if name in DECIMAL_COMMA_FIRST), "")
-    if not chosen:
-        return []
-    numbers = [bare for value in values if TRANSFORMS[chosen].fits(bare := value.strip(BLANKS), column)]
-    for other in DECIMAL_COMMA_FIRST:
-        if other != chosen and all(TRANSFORMS[other].fits(value, column) for value in numbers):
-            first = next((value for value in numbers if _number(value, other) != _number(value, chosen)), "")
-            if first:
-                return [
-                    f"{column.name}: {first!r} is read as {_number(first, chosen)}; it could also be"
-                    f" {_number(first, other)} ({TRANSFORMS[other].label.lower()}). Please check."
-                ]
-    return []
-
-
-def _number(value: str, name: str) -> str:
-    in_python = TRANSFORMS[name].in_python
-    assert in_python
-    return in_python(value)

@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
+from importer.engine.mapping.column_decisions import column_decisions
 from importer.engine.mapping.columns import ColumnMapping, GeneratedColumn, field_name
 from importer.engine.mapping.warnings import mapping_notes
 from importer.engine.reading.fields import Matching, field_decisions, match_fields
@@ -27,7 +28,9 @@ def make_reading(
     `stated`: the decisions that a user made, which are not asked for.
     """
     matching = match_fields(profile, table, mapping, fillings)
-    decisions = (*_format_decisions(profile, stated), *field_decisions(matching, stated))
+    given = range(len(mapping)) if stated.mapping else stated.formats
+    of_values = column_decisions(profile, table, mapping, given)
+    decisions = (*_format_decisions(profile, stated), *field_decisions(matching, stated), *of_values)
     decisions = stated.settle(decisions)
     return Reading(
         dialect=profile.dialect,

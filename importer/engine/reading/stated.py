@@ -12,6 +12,7 @@ class Stated:
 
     `format`, `mapping`: all decisions about the file's format, or about columns, as a preset states them. `keys`: the
     Decision.key of each answered question. `fields`: positions (from 0) of fields whose column was given.
+    `formats`: positions of fields whose transforms or date format were given.
     `ignore_fields`: fields without a column are meant to go nowhere.
     """
 
@@ -19,6 +20,7 @@ class Stated:
     mapping: bool = False
     keys: frozenset[str] = frozenset()
     fields: frozenset[int] = frozenset()
+    formats: frozenset[int] = frozenset()
     ignore_fields: bool = False
 
     def leaves_out(self, number: int) -> bool:

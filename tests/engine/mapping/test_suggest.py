@@ -21,6 +21,8 @@ from tests.engine.tables import table
         ("double", ["1'234.5"], ("thousands-apostrophe",)),
         ("int", ["1.234", "12"], ("thousands-dot",)),
         ("int", ["1,234", "12"], ("thousands-comma",)),
+        ("decimal(9,3)", ["0,125"], ("decimal-comma",)),
+        ("decimal(9,3)", ["1,234", "1,234,567"], ("thousands-comma",)),
         ("int", ["12", "-3", ""], ()),
         ("int", [" 12", "3"], ("trim",)),
         ("int", ["1.5"], ()),
@@ -42,26 +44,6 @@ def test_suggested_transforms_fit_the_sample(source, type_: str, values: list[st
     path = source("id;v\n" + "".join(f"1;{value}\n" for value in values))
     mapping = suggest_mapping(profile_file(path), table(id="int", v=type_))
     assert mapping[1].transforms == transforms
-
-
-@pytest.mark.parametrize(
-    ("delimiter", "value", "transform", "note"),
-    [
-        (";", "1,234", "decimal-comma", "'1,234' is read as 1.234; it could also be 1234 (thousands comma)"),
-        (",", '"1,234"', "thousands-comma", "'1,234' is read as 1234; it could also be 1.234 (decimal comma)"),
-    ],
-)
-def test_ambiguous_numbers_are_noted(source, delimiter, value, transform, note):
-    profile = profile_file(source(f"id{delimiter}v\n1{delimiter}{value}\n1{delimiter}{value}\n"))
-    target = table(id="int", v="decimal(9,3)")
-    mapping = suggest_mapping(profile, target)
-    assert mapping[1].transforms == (transform,)
-    assert note in mapping_notes(profile, target, mapping)[0]
-
-
-def test_unambiguous_numbers_are_not_noted(source):
-    profile, target = profile_file(source("id;v\n1;1,25\n")), table(id="int", v="decimal(9,2)")
-    assert mapping_notes(profile, target, suggest_mapping(profile, target)) == ()
 
 
 def test_dates_with_blanks_around_them_are_trimmed(source):

@@ -89,17 +89,11 @@ class TestDates:
         assert mapping_notes(profile, target, mapping) == ("NA is read as NULL in d.",)
 
     @pytest.mark.parametrize(
-        ("values", "note"),
-        [
-            (["01/02/2020", "03/04/2020"], "can be read as %d/%m/%Y or %m/%d/%Y"),
-            (["13/01/2020", "01/13/2020"], "no one format fits"),
-            (["2013-01-01T10:00:00+01:00"], "no one format fits"),
-            (["yesterday"], "'yesterday' is no date"),
-        ],
+        "values", [["13/01/2020", "01/13/2020"], ["2013-01-01T10:00:00+01:00"], ["yesterday"]], ids=str
     )
-    def test_ambiguous_dates_are_noted_and_not_guessed(self, source, values, note):
+    def test_dates_that_fit_no_format_are_noted(self, source, values):
         path = source("id,d\n" + "".join(f"1,{value}\n" for value in values))
         profile, target = profile_file(path), table(id="int", d="date!")
         mapping = suggest_mapping(profile, target)
         assert mapping[1].datetime_format == ""
-        assert note in mapping_notes(profile, target, mapping)[0]
+        assert f"not fit date, such as {values[0]!r}" in mapping_notes(profile, target, mapping)[0]

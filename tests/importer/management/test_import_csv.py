@@ -167,12 +167,23 @@ def test_conversions_and_doubtful_values_are_printed(target: Target, tmp_path: P
     execute_on(target, "CREATE TABLE sums (id INT, a DECIMAL(9,3), d DATE)")
     path = tmp_path / "sums.csv"
     path.write_text("id;a;d\n1;1,234;31.01.2024\n2;5,678;01.02.2024\n3;NA;01.02.2024\n")
-    call_command("import_csv", str(path), "--target", "t", "--table", "sums", "--plan-only")
+    call_command("import_csv", str(path), "--target", "t", "--table", "sums", "--plan-only", "--accept-guesses")
     printed = capsys.readouterr().err
     assert "a is read as decimal comma" in printed
-    assert "'1,234' is read as 1.234; it could also be 1234" in printed
+    assert "Guessed: a: '1,234' can be 1.234 (decimal comma) or 1234 (thousands comma)" in printed
     assert "d is read as %d.%m.%Y" in printed
     assert "NA is read as NULL in a." in printed
+
+
+def test_ambiguous_number_stops_the_import_until_it_is_stated(target: Target, tmp_path: Path, capsys):
+    execute_on(target, "CREATE TABLE prices (id INT, p DECIMAL(9,3))")
+    path = tmp_path / "prices.csv"
+    path.write_text("id\tp\n1\t1,234\n2\t999\n")
+    args = ("import_csv", str(path), "--target", "t", "--table", "prices", "--plan-only")
+    with pytest.raises(CommandError, match="--map 'p=p:thousands-comma'"):
+        call_command(*args)
+    call_command(*args, "--map", "p=p:thousands-comma")
+    assert "p is read as thousands comma" in capsys.readouterr().err
 
 
 def test_plan_only_shows_reasons_and_sql_and_does_nothing(target: Target, people: Path, capsys):

@@ -1,0 +1,92 @@
+"""The decisions about the format of each column's values: proved by the sample, stated, a rule, or a guess."""
+
+from collections.abc import Collection, Sequence
+
+from importer.engine.mapping.columns import ColumnMapping, field_name
+from importer.engine.mapping.readings import MOST_SHOWN, Choice, ValueReading, choose
+from importer.engine.mapping.suggest import is_typed, non_null_values, trimmed
+from importer.engine.mapping.transforms import BLANKS, TRANSFORMS
+from importer.engine.schema.table import Column, Table
+from importer.engine.source.profile.decisions import Answer, Decision, Standing
+from importer.engine.source.profile.profile import Profile
+from importer.engine.source.records.row_error import shortened
+
+# Evidence about the days of dates, if two formats differ in the order of day and month.
+_NO_DAY = "no value of the sample has a day above 12"
+_NO_PROOF = "no value of the sample decides"
+
+
+def column_decisions(
+    profile: Profile, table: Table, mapping: Sequence[ColumnMapping], stated: Collection[int] = ()
+) -> tuple[Decision, ...]:
+    """For each field that goes into a column, how its values are read, as a Decision with the name "format".
+
+    `stated`: the positions (from 0) of fields whose transforms or date format were given. A guess has an answer for
+    each reading that fits, the mapping's own first.
+    """
+    decisions = []
+    for number, each in enumerate(mapping):
+        if each.column:
+            name = field_name(profile.header, number)
+            column = table.column(each.column)
+            decisions.append(_decision(profile, number, name, each, column, number in stated))
+    return tuple(decisions)
+
+
+def _decision(
+    profile: Profile, number: int, name: str, mapping: ColumnMapping, column: Column, stated: bool
+) -> Decision:
+    value = _in_words(mapping)
+    values = trimmed(non_null_values(profile, number, mapping))
+    choice = choose(values, column, profile.dialect.delimiter)
+    found = [choice.chosen, *choice.rivals]
+    used = next((each for each in found if each.key == _key(mapping)), None)
+    if stated or used is None:
+        return Decision("format", value, Standing.STATED, f"{name}: the format of the values was given.", name)
+    if choice.rivals:
+        others = [each for each in found if each.key != used.key]
+        answers = [_answer(each, mapping, name, choice.differing) for each in (used, *others)]
+        return Decision("format", value, Standing.GUESSED, _question(name, choice), name, tuple(answers))
+    if used.is_plain:
+        return Decision("format", value, Standing.RULE, f"{name}: {_rule(profile, number, mapping, column)}", name)
+    shown = next((each for each in values if used.fits(each) and used.shown(each) != each), next(iter(values)))
+    evidence = f"{name}: only {used.label} fits the values, such as {shortened(shown)}, read as {used.shown(shown)}."
+    return Decision("format", value, Standing.PROVED, evidence, name)
+
+
+def _key(mapping: ColumnMapping) -> tuple[tuple[str, ...], str]:
+    """The mapping's reading as ValueReading.key, without trimming."""
+    return tuple(name for name in mapping.transforms if not TRANSFORMS[name].cleans), mapping.datetime_format
+
+
+def _in_words(mapping: ColumnMapping) -> str:
+    return ", ".join(filter(None, (*mapping.transforms, mapping.datetime_format))) or "as it is"
+
+
+def _rule(profile: Profile, number: int, mapping: ColumnMapping, column: Column) -> str:
+    """The rules that were applied to the values: none is converted, and which become NULL."""
+    seen = {value.strip(BLANKS) for value in profile.values_of(number)}
+    words = [word or "an empty text" for word in mapping.null_markers if word in seen]
+    null = f" {' and '.join(words)} {'is' if len(words) == 1 else 'are'} NULL." if words else ""
+    return f"the values are {'read by the server' if is_typed(column) else 'stored'} as they are.{null}"
+
+
+def _question(name: str, choice: Choice) -> str:
+    value = choice.differing[0]
+    found = [choice.chosen, *(each for each in choice.rivals if each.shown(value) != choice.chosen.shown(value))]
+    readings = " or ".join(f"{each.shown(value)} ({each.label})" for each in found)
+    proof = _NO_DAY if choice.chosen.datetime_format else _NO_PROOF
+    return f"{name}: {shortened(value)} can be {readings}; {proof}."
+
+
+def _answer(reading: ValueReading, mapping: ColumnMapping, name: str, values: Sequence[str]) -> Answer:
+    cleaning = tuple(each for each in mapping.transforms if TRANSFORMS[each].cleans)
+    transforms = (*cleaning, *reading.transforms)
+    words = [*transforms, f"date={reading.datetime_format}" if reading.datetime_format else ""]
+    listed = ",".join(filter(None, words)) or "plain"
+    return Answer(
+        reading.label,
+        f"--map '{name}={mapping.column}:{listed}'",
+        (("transforms", transforms), ("datetime_format", reading.datetime_format)),
+        tuple(f"{value} → {reading.shown(value)}" for value in values[:MOST_SHOWN]),
+    )

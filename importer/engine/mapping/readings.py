@@ -1,0 +1,163 @@
+"""The ways to read the values of a column, and the choice between them by a sample.
+
+A reading is chosen if it fits the sample, a few values excepted. If another one fits as well, and would store other
+values, the choice is a guess: nothing in the sample decides.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from functools import partial
+from itertools import islice
+
+from importer.engine.mapping import date_formats
+from importer.engine.mapping.best_fit import Fits, fitting
+from importer.engine.mapping.date_values import stored_text
+from importer.engine.mapping.transforms import FALSE_WORDS, TRANSFORMS, TRUE_WORDS
+from importer.engine.schema.column_types import Family
+from importer.engine.schema.table import Column
+from importer.engine.schema.value_kinds import is_number
+
+# The order of preference. An ambiguous comma is a decimal comma, except in files with the comma as their delimiter.
+DECIMAL_COMMA_FIRST = ("decimal-comma", "thousands-dot", "thousands-space", "thousands-comma", "thousands-apostrophe")
+THOUSANDS_COMMA_FIRST = ("thousands-comma", "thousands-apostrophe", "decimal-comma", "thousands-dot", "thousands-space")
+MOST_SHOWN = 3
+
+
+@dataclass(frozen=True)
+class ValueReading:
+    """One way to read the values of a column; as they are if it has neither transforms nor a format.
+
+    `label`: for users. `fits`: whether the column takes the value. `means`: whether the value can be meant so, even if
+    the column does not take it (1.5 for an INT). `shown`: the value as it is stored.
+    """
+
+    label: str
+    transforms: tuple[str, ...]
+    datetime_format: str
+    fits: Fits
+    means: Fits
+    shown: Callable[[str], str]
+
+    @property
+    def is_plain(self) -> bool:
+        return not (self.transforms or self.datetime_format)
+
+    @property
+    def key(self) -> tuple[tuple[str, ...], str]:
+        return self.transforms, self.datetime_format
+
+
+@dataclass(frozen=True)
+class Choice:
+    """The reading that is chosen for a column, and those that the sample allows as well.
+
+    `rivals`: each would store another value for one of the values `differing`, at most MOST_SHOWN.
+    """
+
+    chosen: ValueReading
+    rivals: tuple[ValueReading, ...] = ()
+    differing: tuple[str, ...] = ()
+
+
+def choose(values: Counter[str], column: Column, delimiter: str) -> Choice:
+    """Choose how to read these values, without blanks around them and without NULL, for the column."""
+    plain = _plain(column)
+    if all(map(plain.fits, values)):
+        return Choice(plain)
+    readings = {each.key: each for each in _readings(column, delimiter)}
+    found = fitting(values, plain.fits, {key: each.fits for key, each in readings.items()})
+    if not found:
+        return Choice(plain)
+    chosen = readings[found[0]]
+    if column.column_type.family is Family.INTEGER:
+        readings = {plain.key: plain, **readings}
+    rivals: list[ValueReading] = []
+    for key in fitting(values, plain.fits, {key: each.means for key, each in readings.items()}):
+        rival = readings[key]
+        if not _is_ruled_out(values, chosen, rival) and all(
+            _differing(values, each, rival) for each in (chosen, *rivals)
+        ):
+            rivals.append(rival)
+    differing = (value for rival in rivals for value in _differing(values, chosen, rival))
+    return Choice(chosen, tuple(rivals), tuple(dict.fromkeys(differing))[:MOST_SHOWN])
+
+
+def _differing(values: Counter[str], one: ValueReading, other: ValueReading) -> list[str]:
+    """The first values that the two readings would store differently."""
+    if one.key == other.key:
+        return []
+    both = (value for value in values if one.means(value) and other.means(value))
+    return list(islice((each for each in both if one.shown(each) != other.shown(each)), MOST_SHOWN))
+
+
+def _is_ruled_out(values: Counter[str], chosen: ValueReading, other: ValueReading) -> bool:
+    """Whether some value fits only the chosen reading, and none fits only the other."""
+    only_chosen = any(chosen.fits(value) and not other.means(value) for value in values)
+    only_other = any(other.means(value) and not chosen.fits(value) for value in values)
+    return only_chosen and not only_other
+
+
+def _plain(column: Column) -> ValueReading:
+    type_ = column.column_type
+    fits: Fits = _is_any
+    means: Fits = _is_any
+    if type_.has_date:
+        fits = means = date_formats.is_native
+    elif type_.is_number:
+        fits, means = partial(is_number, fraction=type_.has_fraction), partial(is_number, fraction=True)
+    elif type_.family is Family.BIT:
+        fits = means = _is_raw_bits
+    elif type_.takes_hex:
+        fits = means = _is_raw_bytes
+    return ValueReading("as it is", (), "", fits, means, str)
+
+
+def _is_any(_text: str) -> bool:
+    return True
+
+
+def _is_raw_bits(text: str) -> bool:
+    """Whether the text is no number and no word for yes or no, so that its bytes can only be bits."""
+    return not text.isascii() or not (text.isdigit() or text in TRUE_WORDS or text in FALSE_WORDS)
+
+
+def _is_raw_bytes(text: str) -> bool:
+    """Whether the text has not the prefix 0x and an even number of hexadecimal digits."""
+    return len(text) % 2 != 0 or re.fullmatch("0[xX][0-9A-Fa-f]+", text) is None
+
+
+def _readings(column: Column, delimiter: str) -> Iterator[ValueReading]:
+    """The readings other than the plain one, the likeliest first."""
+    if column.column_type.has_date:
+        for each in date_formats.formats(delimiter):
+            fits = partial(date_formats.matches, each)
+            yield ValueReading(each, (), each, fits, fits, partial(stored_text, each))
+    if column.column_type.is_number:
+        order = THOUSANDS_COMMA_FIRST if delimiter == "," else DECIMAL_COMMA_FIRST
+        yield from (_transformed(name, column) for name in (*order, "yes-no"))
+    if column.column_type.family is Family.BIT:
+        yield from (_transformed(name, column) for name in ("number", "bits", "yes-no"))
+    if column.column_type.takes_hex:
+        yield _transformed("hex", column)
+
+
+def _transformed(name: str, column: Column) -> ValueReading:
+    transform = TRANSFORMS[name]
+    fits = means = partial(transform.fits, column=column)
+    if column.column_type.family is Family.INTEGER:
+        means = partial(transform.fits, column=replace(column, type="decimal(65,30)"))
+    shown = transform.in_python or _SHOWN.get(name, str)
+    return ValueReading(transform.label[0].lower() + transform.label[1:], (name,), "", fits, means, shown)
+
+
+def _truth(text: str) -> str:
+    return "1" if text in TRUE_WORDS else "0" if text in FALSE_WORDS else text
+
+
+def _bits_of_digits(text: str) -> str:
+    return f"{int(text, 2)}" if re.fullmatch("[01]+", text) else text
+
+
+_SHOWN: dict[str, Callable[[str], str]] = {"yes-no": _truth, "bits": _bits_of_digits}
