@@ -15,7 +15,7 @@ from importer.engine.source.byte_source import Readable
 from importer.engine.source.dialect import Dialect
 from importer.engine.source.profile.decisions import LINE_KINDS, MOST_LINES_SHOWN, SkippedLine
 from importer.engine.source.profile.sample import skipped_bytes
-from importer.engine.source.records.blocks import Block, blocks, read_exactly
+from importer.engine.source.records.blocks import Block, read_exactly
 from importer.engine.source.records.boundary.boundaries import count_between
 from importer.engine.source.records.lines import ends_in_lf, line_ends
 
@@ -106,19 +106,14 @@ def lines_before(fd: Readable, dialect: Dialect, end: int) -> SkippedLines:
     begin, counter = read_exactly(fd, end, 0), LineCounter(dialect)
     mark = len(UTF8_BOM) if begin.startswith(UTF8_BOM) else 0
     header = mark + skipped_bytes(begin[mark:], dialect)
-    line = 1
-    for raw in _physical_lines(begin[mark:header], dialect):
+    preamble = list(_physical_lines(begin[mark:header], dialect))
+    rest = list(_physical_lines(begin[header:], dialect))
+    # The header is one record, so blank lines inside it are its own.
+    named = [at for at, raw in enumerate(rest) if raw.strip(b"\r\n")]
+    for line, raw in enumerate(preamble, start=1):
         counter.add(line, raw, "preamble" if raw.strip() else "blank")
-        line += 1
-    for block in blocks(fd, dialect, header, line, end):
-        data = block.data or read_exactly(fd, block.size, block.offset)
-        low, blank = 0, set(block.blank)
-        while low < block.size:
-            high = block.ends.first(low)
-            for raw in _physical_lines(data[low:high], dialect):
-                counter.add(line, raw, "blank" if low in blank else "header")
-                line += 1
-            low = high
+    for at, raw in enumerate(rest):
+        counter.add(len(preamble) + at + 1, raw, "header" if named and named[0] <= at <= named[-1] else "blank")
     return counter.lines()
 
 

@@ -125,3 +125,12 @@ def test_parts_of_a_file_add_up():
     assert both.counts == {"blank": 14, "footer": 1}
     assert [each.line for each in both.shown] == [*range(1, 10), 20]
     assert (NO_LINES + late, late + NO_LINES, str(NO_LINES)) == (late, late, "none")
+
+
+@pytest.mark.parametrize("header", ['a"b,c', '"a,b"x', "\\"])
+def test_a_header_with_a_stray_quote_is_counted_too(tmp_path: Path, header: str):
+    path = tmp_path / "stray.csv"
+    path.write_text(f"\n{header}\n\n1,2\n3,4\n")
+    skipped, in_records = found(path, RFC4180, 1, 4096)
+    assert (skipped.counts, in_records) == ({"header": 1, "blank": 2}, 2)
+    assert skipped.as_json()["header"]["texts"] == [{"line": 2, "text": header}]
