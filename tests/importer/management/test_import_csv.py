@@ -211,11 +211,24 @@ def test_an_import_that_cannot_be_planned_is_refused_with_advice(
     assert not ImportJob.objects.exists()
 
 
+@pytest.mark.parametrize("mode", [[], ["--mode", "replace"], ["--mode", "create"]])
+def test_a_file_with_a_header_only_loads_no_row_and_succeeds(
+    target: Target, tmp_path: Path, stack_env: Stack, mode: list[str]
+):
+    path = tmp_path / "people.csv"
+    path.write_text("id,name,born\n")
+    table = "made" if "create" in mode else "people"
+    args = ["--target", "t", "--table", table, *mode, "--header", "--in-process", "--json"]
+    report = json.loads(stack_env.manage("import_csv", str(path), *args).stdout)
+    assert (report["status"], report["balanced"], report["rows"]["source"]) == ("succeeded", True, 0)
+    with connect(target.address) as connection:
+        assert fetch_all(connection, f"SELECT COUNT(*) FROM {table}") == [(0,)]
+
+
 @pytest.mark.parametrize(
     ("name", "content", "message"),
     [
         ("empty.csv", b"", "empty"),
-        ("header.csv", b"id,name,born\n", "header"),
         ("picture.csv", b"\x89PNG\r\n\x1a\n" + bytes(200), "PNG"),
         ("sheet.xlsx", b"PK\x03\x04" + bytes(26) + b"xl/workbook.xml" + bytes(200), ".xlsx"),
         ("cut.zip", b"PK\x03\x04" + bytes(200), "is cut"),

@@ -17,7 +17,6 @@ from importer.engine.source.compression import PACKING_NAMES
 from importer.engine.source.decoding import SourceHead, SourceSample, open_sample, read_head
 from importer.engine.source.dialect import Dialect
 from importer.engine.source.profile.decisions import Decision, SkippedLine
-from importer.engine.source.profile.drawn_tables import DRAWN_BYTES, refuse_drawn_tables
 from importer.engine.source.profile.expected_columns import ExpectedColumn
 from importer.engine.source.profile.sample import (
     SAMPLE_BYTES,
@@ -27,7 +26,7 @@ from importer.engine.source.profile.sample import (
     sample_records,
     skipped_bytes,
 )
-from importer.engine.source.profile.sniff import sniff
+from importer.engine.source.profile.sniff import Sniffed, sniff, stated_decisions
 from importer.engine.source.records.blocks import MAX_RECORD_BYTES, read_exactly
 
 SAMPLE_ROWS = 1000
@@ -40,8 +39,9 @@ class Profile:
 
     - `size`: the plain file's size in bytes; an estimate while the file is packed.
     - `header`: a name for each field; column_1, ... if the file has no header.
-    - `rows`: the values of the first data records (at most SAMPLE_ROWS) as text. `lines`: the physical line of each.
-    - `data_offset`, `data_line`: the first data record's byte and physical line in the plain file.
+    - `rows`: the values of the first data records (at most SAMPLE_ROWS) as text; `lines`: the physical line of
+      each. Both are empty for a file with a header only.
+    - `data_offset`, `data_line`: the first data record's byte and physical line in the plain file; its end without one.
     - `notes`: what was detected and how certain it is, in plain words.
     - `decisions`: each decision about the file's format, with its standing.
     - `skipped`: the lines of the sample that are no records, at most MOST_LINES_SHOWN of a kind.
@@ -85,8 +85,8 @@ def profile_file(
 
     `expected`: the columns of the table that the file is for, () if there is none yet. `known` fields of the dialect,
     such as header=False, are stated and override the sample; only a byte order mark overrides a requested encoding.
-    Raises SourceProblem, with the file's name and the line if there is one, if it is not a file, is empty, has no data
-    below its header, is not CSV, or cannot be unpacked or read in the dialect.
+    Raises SourceProblem, with the file's name and the line if there is one, if it is not a file, is empty, is not
+    CSV, or cannot be unpacked or read in the dialect.
     """
     requested = dialect.encoding if dialect else known.get("encoding", "")
     with _name_in_problems(path.name), _opened(path) as fd:
@@ -127,41 +127,51 @@ def _profile(
     """The profile of a plain file; None if no data record ends in the sample, but may do so in a larger one."""
     begin = read_exactly(sample.fd, min(sample.readable, SAMPLE_BYTES), 0)
     start = len(UTF8_BOM) if begin.startswith(UTF8_BOM) else 0
-    notes = detected.notes
-    if dialect is None and not known.get("delimiter"):
-        refuse_drawn_tables(begin[start : start + DRAWN_BYTES].decode(errors="replace"))
-    if dialect is None:
-        only = Dialect(known["delimiter"], encoding=detected.encoding).plain if known.get("delimiter") else None
-        dialect, more = sniff(
-            begin[start:], final=sample.whole and len(begin) == sample.readable, only=only, expected=expected
-        )
-        notes += more
-    dialect = replace(dialect, **{**known, "encoding": detected.encoding})
+    sniffed = (
+        Sniffed(dialect, stated_decisions(dialect))
+        if dialect
+        else _sniffed(sample, begin[start:], detected, known, expected)
+    )
+    dialect = replace(sniffed.dialect, **{**known, "encoding": detected.encoding})
     start += skipped_bytes(begin[start:], dialect)
     records = list(islice(sample_records(sample, dialect.plain, start), SAMPLE_ROWS + dialect.header))
     first, data = (records[0], records[1:]) if dialect.header and records else (None, records)
     if not data and not sample.whole:
         return None
-    if not data:
+    if not data and not first:
         raise SourceProblem(
-            "The file has a header and no data.",
-            advice="If its only record is data, say that the file has no header.",
+            "The file has neither a header nor data below the lines that are left out.", advice="Leave out fewer."
         )
     rows = tuple(record.values for record in data)
     header = first.values if first else tuple(f"column_{number}" for number in range(1, len(rows[0]) + 1))
-    width = Counter(map(len, rows)).most_common(1)[0][0]
+    width = Counter(map(len, rows)).most_common(1)[0][0] if rows else len(header)
     return Profile(
         size=sample.size,
         dialect=replace(dialect, width=width),
         header=header,
         rows=rows,
         lines=tuple(record.line for record in data),
-        data_offset=data[0].offset,
-        data_line=data[0].line,
-        notes=notes + _header_notes(header) + _width_notes(header, data),
+        data_offset=data[0].offset if data else sample.size,
+        data_line=data[0].line if data else begin.count(b"\n") + 1,
+        notes=detected.notes + sniffed.notes + _header_notes(header) + _width_notes(header, data),
         guess=detected.guess,
         doubt=detected.doubt,
+        decisions=sniffed.decisions,
+        skipped=sniffed.skipped,
     )
+
+
+def _sniffed(
+    sample: SourceSample,
+    begin: bytes,
+    detected: DetectedEncoding,
+    known: dict[str, Any],
+    expected: Sequence[ExpectedColumn],
+) -> Sniffed:
+    """Sniff the sample, which begins with the bytes `begin` after a byte order mark."""
+    plain = Dialect(encoding=detected.encoding).plain.encoding
+    final = sample.whole and sample.readable <= SAMPLE_BYTES
+    return sniff(begin, final=final, known=known, encoding=plain, expected=expected)
 
 
 def _packing_notes(head: SourceHead) -> tuple[str, ...]:
