@@ -119,8 +119,8 @@ def _import(lab: Lab, trial: Trial, options: Options, target: StatementTarget, i
     if not seconds:
         raise Problem("Its import took no time.", str(trial), "Take more rows.")
     return {
-        "rows": job.loaded_rows,
-        "rows_per_second": job.loaded_rows / seconds,
+        "rows": job.rows_in_table,
+        "rows_per_second": job.rows_in_table / seconds,
         "timings": {**timings, "chunks": in_chunks(job)},
     }
 

@@ -226,7 +226,7 @@ def _finish(lab: Lab, trial: Trial, job: ImportJob) -> None:
 
 def _figures(trial: Trial, job: ImportJob, succeeded: bool) -> dict[str, Any]:
     timings = {**jobs.report(job)["seconds"], "chunks": in_chunks(job)}
-    figures = {"rows": job.loaded_rows, "timings": timings}
+    figures = {"rows": job.rows_in_table, "timings": timings}
     if not succeeded:
         problem = trial.problem or job.problem or Problem(f"Its import was {job.status}.", str(trial)).as_json()
         return {**figures, "status": State.FAILED, "problem": problem}

@@ -55,7 +55,7 @@ def _follow(job: ImportJob, prepared: PreparedImport, options: dict[str, Any]) -
                 owner_shown = True
                 sys.stderr.write(f"Import {before.pk} has the table {now.table}: this one waits for it.\n")
             bar.total = now.read_size
-            bar.set_postfix_str(f"{now.loaded_rows:,} rows, {now.status}")
+            bar.set_postfix_str(f"{now.rows_in_table:,} rows, {now.status}")
             bar.update(now.data_offset + now.committed_bytes - bar.n)
 
         wait: Callable[[], ImportJob] = lambda: _wait(job.pk, look)  # noqa: E731
