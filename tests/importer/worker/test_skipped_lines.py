@@ -99,3 +99,12 @@ def test_the_page_shows_them(target: Target, tmp_path: Path, client: Client):
     assert "Lines that are no records: 1 header, 1 preamble, 13 blank" in html
     assert "&lt;b&gt;Über&lt;/b&gt;" in html
     assert "<b>Über" not in html
+
+
+@pytest.mark.parametrize("sort", ["keep", "key"])
+@pytest.mark.parametrize("end", ["", "\n", "\n\n\n"])
+def test_a_file_without_rows_has_lines(target: Target, tmp_path: Path, end: str, sort: str):
+    job = run(created(target, tmp_path, f"Österreich\n\nid,word{end}".encode(), sort=sort))
+    assert (job.status, job.problem, job.scanned_rows) == (Status.SUCCEEDED, {}, 0)
+    blank = 1 + len(end[1:])
+    assert job.skipped_lines.counts == {"preamble": 1, "header": 1, "blank": blank}
