@@ -5,7 +5,6 @@ from functools import lru_cache
 
 from importer.engine.errors import Problem
 from importer.engine.schema.column_types import Family
-from importer.engine.schema.table import Column
 
 # The specifiers of STR_TO_DATE (manual, DATE_FORMAT()), with the texts that each may stand for here. The server would
 # accept more: two digits for %Y, leading spaces, any text at the end. Python, MySQL (ICU) and MariaDB (PCRE) read these
@@ -76,26 +75,16 @@ def check_format(text: str) -> None:
 
 
 @lru_cache
-def format_pattern(datetime_format: str, digits: int = 6) -> str:
-    """A regular expression for texts in this format; only the first `digits` digits of a fraction may differ from 0."""
-    fraction = f"(?:[0-9]{{1,{digits}}}0*)" if digits else "0+"
-    parts = {**PARTS, "%f": f"(?=[0-9]{{1,6}}(?![0-9])){fraction}"}
+def format_pattern(datetime_format: str) -> str:
+    """A regular expression for texts in this format."""
+    parts = {**PARTS, "%f": f"{PARTS['%f']}(?![0-9])"}
     return "".join(parts.get(part) or re.escape(part) for part in re.split("(%.)", datetime_format))
 
 
-def native_pattern(column: Column) -> str:
-    """A regular expression for the texts that a column of dates or times accepts and stores unchanged."""
-    digits = fraction_digits(column)
-    fraction = rf"(?:\.[0-9]{{1,{digits}}}0*)?" if digits else r"(?:\.0*)?"
-    clock = f"[0-9]{{1,2}}:[0-9]{{2}}(?::[0-9]{{2}}{fraction})?"
+def native_pattern(family: Family) -> str:
+    """A regular expression for the texts that a column of dates or times reads by itself."""
+    clock = r"[0-9]{1,2}:[0-9]{2}(?::[0-9]{2}(?:\.[0-9]*)?)?"
     day = "[0-9]{4}-[0-9]{1,2}-[0-9]{1,2}"
-    family = column.column_type.family
     if family is Family.TIME:
         return f"-?[0-9]{{0,1}}{clock}"
-    return day if family is Family.DATE else f"{day}(?:[ T]{clock})?"
-
-
-def fraction_digits(column: Column) -> int:
-    """The fractional digits of seconds that the column stores: 3 for datetime(3)."""
-    match = re.search(r"\((\d)\)", column.type)
-    return int(match[1]) if match else 0
+    return f"{day}(?:[ T]{clock})?|[0-9]{{8}}|[0-9]{{14}}"

@@ -7,7 +7,7 @@ from functools import lru_cache
 from importer.engine.mapping.date_formats import PARTS
 
 _MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
-_CLOCK = ("%H", "%k", "%h", "%l", "%i", "%s", "%f")
+CLOCK = ("%H", "%k", "%h", "%l", "%i", "%s", "%f")
 # Two-digit years: 70 to 99 are 1970 to 1999, 00 to 69 are 2000 to 2069 (manual, 2-Digit Years in Dates).
 PIVOT = 70
 
@@ -18,9 +18,14 @@ def stored_text(datetime_format: str, value: str) -> str:
     moment = parts and _moment(parts)
     if not moment:
         return value
-    if not parts or not parts.keys() & set(_CLOCK):
+    if not has_clock(datetime_format):
         return moment.strftime("%Y-%m-%d") if moment.year >= 1000 else f"{moment:%Y}".zfill(4) + f"-{moment:%m-%d}"
     return moment.isoformat(" ")
+
+
+def has_clock(datetime_format: str) -> bool:
+    """Whether the format has a part of a time."""
+    return any(part in datetime_format for part in CLOCK)
 
 
 def parts_of(datetime_format: str, value: str) -> dict[str, str] | None:

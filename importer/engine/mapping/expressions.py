@@ -15,12 +15,12 @@ from importer.engine.mysql.quoting import quote_text
 from importer.engine.schema.column_types import Family
 from importer.engine.schema.table import Column
 
-# The numbers that a column of the family stores unchanged.
+# The numbers that a column of the family stores; validation finds those that lose digits.
 _NUMBER = r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)"
 UNCHANGED = {
     Family.INTEGER: r"[+-]?[0-9]+(?:\.0*)?",
     Family.FLOATING: rf"{_NUMBER}(?:[eE][+-]?[0-9]{{1,3}})?",
-    Family.DECIMAL: _NUMBER,
+    Family.DECIMAL: rf"{_NUMBER}(?:[eE][+-]?[0-9]{{1,3}})?",
     Family.YEAR: "[0-9]{4}",
 }
 # Longer texts, in bytes, are no numbers, dates or lists, and a pattern that repeats a group would exhaust the server's
@@ -74,21 +74,19 @@ class _Value:
         return self._where(self._matches(reading.takes(self.column)), value, wanted)
 
     def _date(self, datetime_format: str) -> str:
-        pattern = date_formats.format_pattern(datetime_format, date_formats.fraction_digits(self.column))
+        pattern = date_formats.format_pattern(datetime_format)
         value = f"STR_TO_DATE({self.text}, {quote_text(datetime_format)})"
         return self._where(self._matches(pattern), value, datetime_format)
 
     def _checked(self) -> str:
-        """The cleaned text, if the column stores it unchanged. Validation checks only texts that are not cleaned."""
+        """The cleaned text, if it is a value of the column. Validation finds those that are stored with a loss."""
         kind, type_ = self.column.kind, self.column.column_type
         if type_.is_temporal:
-            return self._where(self._matches(date_formats.native_pattern(self.column)), self.text, f"a plain {kind}")
+            return self._where(self._matches(date_formats.native_pattern(type_.family)), self.text, f"a plain {kind}")
         if type_.family in UNCHANGED:
             return self._where(self._matches(UNCHANGED[type_.family]), self.text, f"a plain {kind}")
         if type_.family is Family.BIT:
             return self.of(ColumnMapping("", transforms=("number",)))
-        if type_.family is Family.CHARACTER and type_.fixed:
-            return self._where(f"{self.text} NOT LIKE '% '", self.text, "without spaces behind")
         return self._listed() if type_.is_list else self.text
 
     def _listed(self) -> str:
@@ -98,8 +96,9 @@ class _Value:
         """
         if self.column.column_type.family is Family.ENUM:
             lowered = ", ".join(f"CAST(LOWER({quote_text(member)}) AS BINARY)" for member in self.column.members)
-            return self._where(f"CAST(LOWER({self.text}) AS BINARY) IN ({lowered})", self.text, "in the list")
-        one = "|".join(re.escape(member) for member in self.column.members)
+            known = f"CAST(LOWER(RTRIM({self.text})) AS BINARY) IN ({lowered})"
+            return self._where(known, self.text, "in the list")
+        one = "|".join(f"{re.escape(member)} *" for member in self.column.members)
         return self._where(self._matches(f"(?:(?:{one})(?:,(?:{one}))*)?"), self.text, "in the list")
 
     def _where(self, taken: str, value: str, wanted: str) -> str:

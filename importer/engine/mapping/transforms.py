@@ -26,7 +26,8 @@ class Transform:
     of the texts that it accepts for a column; None for any text. `expression` renders SQL for the value from SQL for an
     accepted text. `returns_null`: for all other texts the expression is NULL, so that no match is needed first.
     `cleans`: it is applied first, before NULL markers are compared; a reading of the cleaned text may follow.
-    `in_python`: the conversion in Python, for code that examines the digits of a value.
+    `in_python`: the conversion in Python, for code that examines the digits of a value. `separators`, `decimal_mark`:
+    the characters that a number's transform removes, and the one that it replaces by a point.
     """
 
     name: str
@@ -38,6 +39,8 @@ class Transform:
     cleans: bool = False
     returns_null: bool = False
     in_python: Callable[[str], str] | None = None
+    separators: str = ""
+    decimal_mark: str = ""
 
     def goes_with(self, column: Column) -> bool:
         return self.accepted(column.column_type)
@@ -195,7 +198,9 @@ def _is_text(type_: ColumnType) -> bool:
 def _number(name: str, label: str, example: str, separators: str, mark: str) -> Transform:
     takes = _grouped(separators, mark) if separators else _decimal_comma
     sql, in_python = _plain_number(separators, mark), _plain_number_in_python(separators, mark)
-    return Transform(name, label, example, _is_number, takes, sql, in_python=in_python)
+    return Transform(
+        name, label, example, _is_number, takes, sql, in_python=in_python, separators=separators, decimal_mark=mark
+    )
 
 
 def _trim(name: str, label: str, example: str, strip: Callable[[str, str], str]) -> Transform:

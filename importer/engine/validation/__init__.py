@@ -12,11 +12,11 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from importer.engine.mapping.columns import ColumnMapping
-from importer.engine.schema.column_types import Family
 from importer.engine.schema.table import Table
 from importer.engine.source.dialect import Dialect
 from importer.engine.source.records.blocks import Block
-from importer.engine.validation.field_check import CellRule, FieldCheck
+from importer.engine.validation.converted_rules import FieldCheck
+from importer.engine.validation.field_check import CellRule
 from importer.engine.validation.findings import BlockFindings
 from importer.engine.validation.validator import Validator
 
@@ -58,9 +58,6 @@ def _check(mapping: ColumnMapping, table: Table) -> FieldCheck:
         return FieldCheck("")
     column = table.column(mapping.column)
     nullable = column.nullable or column.auto_increment
-    if mapping.transforms:
-        # The mapping's expression refuses all that the column would change, except the digits of floating point.
-        floating = column.column_type.family is Family.FLOATING
-        names = mapping.transforms if floating else ()
-        return FieldCheck(column.name, column.type if floating else "", nullable, mapping.null_markers, "", names)
-    return FieldCheck(column.name, column.type, nullable, mapping.null_markers, mapping.datetime_format)
+    return FieldCheck(
+        column.name, column.type, nullable, mapping.null_markers, mapping.datetime_format, mapping.transforms
+    )

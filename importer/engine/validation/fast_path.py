@@ -156,7 +156,7 @@ def _field(rule: CellRule, dialect: Dialect) -> _Field | None:
 def _usual_values(kind: ColumnRule | None, dialect: Dialect, encoding: str) -> _Field | None:
     """The form of a rule's usual values: a subset of the values that the rule's unusual() leaves out."""
     match kind:
-        case None | FormattedTime(has_clock=False):
+        case None | FormattedTime(drops=False):
             return _Field(ValueShape.ANYTHING)
         case FormattedNumber(always_kept_bytes=most) if most > 0:
             return _Field(ValueShape.TEXT, 0, most)

@@ -5,35 +5,16 @@ from typing import Any
 
 import numpy as np
 
-from importer.engine.schema.column_types import Family, column_type
 from importer.engine.source import encodings
 from importer.engine.source.arrays import Mask, Offsets
 from importer.engine.source.records.large_values import PIECE, LargeValue
 from importer.engine.validation.cell_batch import Cells
-from importer.engine.validation.column_rules import ColumnRule, LossyRule, rule_of
-from importer.engine.validation.types.formatted_numbers import FormattedNumber
-from importer.engine.validation.types.formatted_times import FormattedTime
+from importer.engine.validation.column_rules import ColumnRule, LossyRule
+from importer.engine.validation.converted_rules import FieldCheck, converted_rule
+from importer.engine.validation.trimming import Trimming
 from importer.engine.validation.types.json_documents import Json, NeedsFullParse, judge_whole
-from importer.engine.validation.types.numbers import FloatingPoint
 from importer.engine.validation.types.texts import Bytes, Text
 from importer.engine.validation.verdict import NULL_REFUSED, Level, Verdict, refused
-
-
-@dataclass(frozen=True)
-class FieldCheck:
-    """How one field is checked for a column of the full `type`; "" leaves the field to the server.
-
-    `null_markers` become NULL, which only a `nullable` column accepts. `datetime_format` and `transforms` are those of
-    the mapping.
-    """
-
-    column: str
-    type: str = ""
-    nullable: bool = True
-    null_markers: tuple[str, ...] = ()
-    datetime_format: str = ""
-    transforms: tuple[str, ...] = ()
-
 
 NULL = refused(NULL_REFUSED, "The value is NULL, which the column does not take.")
 NULL_WORD = refused("NULL", "The unquoted word NULL would become SQL's NULL; quote it, or make it a NULL marker.")
@@ -47,20 +28,13 @@ class CellRule:
     column_rule: ColumnRule | None
     markers: frozenset[bytes]
     encoding: str
+    trimming: Trimming | None = None
 
     @classmethod
     def of(cls, check: FieldCheck, *, mariadb: bool, encoding: str) -> "CellRule":
-        rule: ColumnRule | None = rule_of(check.type, mariadb) if check.type else None
-        if check.datetime_format:
-            rule = (
-                FormattedTime(check.type, check.datetime_format)
-                if column_type(check.type).family is Family.DATE
-                else None
-            )
-        if isinstance(rule, FloatingPoint) and check.transforms:
-            rule = FormattedNumber(rule, check.transforms)
+        trimming = Trimming.of(check.transforms, encoding)
         markers = frozenset(marker.encode(encoding, "replace") for marker in check.null_markers)
-        return cls(check, rule, markers, encoding)
+        return cls(check, converted_rule(check, trimming, mariadb=mariadb), markers, encoding, trimming)
 
     def decode(self, value: bytes) -> str:
         """The value as a readable text; a byte that is invalid in the encoding becomes an escape such as \\xE9."""
@@ -69,11 +43,13 @@ class CellRule:
     @property
     def group(self) -> Any:
         """Fields with the same group can be narrowed down together."""
-        return self.column_rule, self.markers, self.check.nullable
+        return self.column_rule, self.markers, self.check.nullable, self.trimming
 
     def unusual(self, cells: Cells) -> Offsets:
         """The numbers of the cells that need to be judged."""
         unusual = self.column_rule.unusual(cells) if self.column_rule else np.arange(0)
+        if self.trimming and not isinstance(self.column_rule, Text | None):
+            unusual = np.union1d(unusual, np.flatnonzero(self.trimming.may_change(cells)))
         if self.check.nullable:
             return unusual[~self._marked(cells.some(unusual))] if self.markers and len(unusual) else unusual
         return np.union1d(unusual, np.flatnonzero(self._marked(cells))) if self.markers else unusual
@@ -86,7 +62,10 @@ class CellRule:
         if not len(numbers) or not isinstance(self.column_rule, LossyRule):
             return numbers[:0], None
         some = cells.some(numbers)
-        return numbers[self.column_rule.loses(some) & ~self._marked(some)], self.column_rule.loss
+        losing = self.column_rule.loses(some) & ~self._marked(some)
+        if self.trimming:
+            losing &= ~self.trimming.may_change(some)
+        return numbers[losing], self.column_rule.loss
 
     def _marked(self, cells: Cells) -> Mask:
         """A mask of the cells that are NULL markers."""
@@ -97,6 +76,8 @@ class CellRule:
 
     def verdict(self, value: bytes | None) -> Verdict | None:
         """The verdict about one value; None if the column stores it unchanged."""
+        if value is not None and self.trimming:
+            value = self.trimming.apply_to_bytes(value)
         if value is None or value in self.markers:
             return None if self.check.nullable else NULL
         if self.column_rule is None or (isinstance(self.column_rule, Text) and self.column_rule.keeps(len(value))):
@@ -110,7 +91,7 @@ class CellRule:
         size. For numbers, times and words, a value of more than a piece is refused by its beginning if that is wrong,
         since no continuation makes it valid.
         """
-        if value is None or value.size <= PIECE:
+        if value is None or value.size <= PIECE or self.trimming:
             return self.verdict(value.whole() if value else None)
         if self.column_rule is None:
             return None

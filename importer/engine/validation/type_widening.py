@@ -20,8 +20,9 @@ from importer.engine.source.dialect import Dialect
 from importer.engine.source.records.blocks import BLOCK_BYTES, Block, blocks, read_exactly
 from importer.engine.source.records.fields import fields, records
 from importer.engine.source.records.row_error import shortened
+from importer.engine.validation.converted_rules import FieldCheck
 from importer.engine.validation.fast_path import FastPath
-from importer.engine.validation.field_check import CellRule, FieldCheck
+from importer.engine.validation.field_check import CellRule
 
 
 @dataclass(frozen=True)

@@ -1,40 +1,43 @@
-"""Times that a date format of the mapping reads for a DATE column, which would drop them with a mere Note."""
+"""Dates and times that a date format of the mapping reads: what their column would drop without a warning."""
 
-import re
 from dataclasses import dataclass
 
 import numpy as np
 
-from importer.engine.mapping.date_formats import PARTS
+from importer.engine.mapping.date_values import CLOCK, has_clock, parts_of
 from importer.engine.source.arrays import Offsets
 from importer.engine.validation.cell_batch import Cells
-from importer.engine.validation.types.temporal import TIME_OF_DAY
-from importer.engine.validation.verdict import Verdict, refused
-
-_CLOCK = ("%H", "%k", "%h", "%l", "%i", "%s", "%f")
+from importer.engine.validation.types.temporal import LOST_PART, TIME_OF_DAY
+from importer.engine.validation.verdict import Verdict, refused, rounded
 
 
 @dataclass(frozen=True)
 class FormattedTime:
-    """A DATE column whose values are read in `format`. The mapping's expression refuses values in other formats."""
+    """Values that are read in `format`. The mapping's expression refuses values in other formats.
+
+    `digits`: the fractional digits of seconds that the column keeps; -1 for DATE, which keeps no time of day.
+    """
 
     type: str
     format: str
+    digits: int = -1
 
     def unusual(self, cells: Cells) -> Offsets:
-        """All cells if the format has a time, otherwise none."""
-        return np.arange(len(cells) if self.has_clock else 0)
+        """All cells if the column may drop a part of the format, otherwise none."""
+        return np.arange(len(cells) if self.drops else 0)
 
     @property
-    def has_clock(self) -> bool:
-        return any(part in self.format for part in _CLOCK)
+    def drops(self) -> bool:
+        """Whether the format has a part that the column drops."""
+        return has_clock(self.format) if self.digits < 0 else "%f" in self.format
 
     def judge(self, text: str) -> Verdict | None:
-        pieces = re.split(r"(%\w)", self.format)
-        match = re.fullmatch("".join(f"({PARTS[each]})" if each in PARTS else re.escape(each) for each in pieces), text)
-        if not match:
+        parts = parts_of(self.format, text)
+        if parts is None:
             return None
-        parts = dict(zip(pieces[1::2], match.groups(), strict=True))
+        if self.digits >= 0:
+            lost = parts.get("%f", "")[self.digits :].strip("0")
+            return rounded("fraction of a second", LOST_PART.format(type=self.type)) if lost else None
         before_noon = parts.get("%p", "").upper() == "AM"
-        clock = [value for part, value in parts.items() if part in _CLOCK and not (before_noon and value == "12")]
+        clock = [value for part, value in parts.items() if part in CLOCK and not (before_noon and value == "12")]
         return refused("time", TIME_OF_DAY) if any(value.strip("0") for value in clock) else None

@@ -7,7 +7,8 @@ from hypothesis import strategies as st
 from importer.engine.source.records import large_values
 from importer.engine.source.records.fields import fields, values
 from importer.engine.source.records.large_values import shown_values
-from importer.engine.validation.field_check import CellRule, FieldCheck
+from importer.engine.validation.converted_rules import FieldCheck
+from importer.engine.validation.field_check import CellRule
 from tests.engine.validation.test_validator import DIALECTS
 from tests.examples import examples
 
