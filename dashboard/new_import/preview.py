@@ -135,9 +135,10 @@ class Preview:
 
     @cached_property
     def questions(self) -> list[Question]:
-        if not (self.reading and self.profile):
+        if not self.profile:
             return []
-        return questions(self.reading, self.profile.header)
+        # Before a table is chosen, the file's format alone is asked about.
+        return questions(self.reading.decisions if self.reading else self.profile.decisions, self.profile.header)
 
     @property
     def rows(self) -> Iterator[tuple[int, list[Cell]]]:

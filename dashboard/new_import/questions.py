@@ -1,10 +1,9 @@
 """The questions of an import on its page: evidence, and a button for each answer with the values under it."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from dashboard.new_import.stated_fields import button_value
-from importer.engine.reading.reading import Reading
 from importer.engine.source.profile.decisions import Decision
 
 
@@ -29,7 +28,7 @@ class Question:
         return bool(self.decision.field) or self.decision.name == "match"
 
 
-def questions(reading: Reading, header: Sequence[str]) -> list[Question]:
+def questions(decisions: Iterable[Decision], header: Sequence[str]) -> list[Question]:
     """The questions of a reading, in its order."""
     return [
         Question(
@@ -39,5 +38,6 @@ def questions(reading: Reading, header: Sequence[str]) -> list[Question]:
                 for answer in guess.answers
             ),
         )
-        for guess in reading.guesses
+        for guess in decisions
+        if guess.guessed
     ]

@@ -157,11 +157,7 @@ def prepare(
 
 
 def _profile(source: SourceFile, request: ImportRequest, expected: Sequence[ExpectedColumn] = ()) -> Profile:
-    profile = profile_file(location_of(source), request.dialect, expected, **request.known_format)
-    # The encoding is not among the questions yet.
-    if profile.doubt and not (request.dialect or request.accept_guesses):
-        raise profile.doubt
-    return profile
+    return profile_file(location_of(source), request.dialect, expected, **request.known_format)
 
 
 def _reading(

@@ -12,7 +12,6 @@ from django.core.management.base import CommandError
 
 from importer import lab
 from importer.engine.errors import Problem
-from importer.engine.source.profile.profile import profile_file
 from importer.engine.tuning.budget import Budget
 from importer.engine.tuning.grid import GRIDS, Grid, Value, grid_named
 from importer.engine.tuning.sampling import Sample
@@ -226,9 +225,6 @@ def _create(options: dict[str, Any]) -> Lab:
     for name in ("file", "target", "table"):
         if not options[name]:
             raise Problem(f"--{name} is missing.", advice="Name file, target and table, or --job a past import.")
-    profile = profile_file(options["file"])
-    if profile.doubt:
-        raise profile.doubt
     return lab.create(
         prepare(uploads.register(options["file"]), named_target(options["target"]), options["table"]), request
     )

@@ -309,7 +309,7 @@ class TestCommandLine:
         file = written(tmp_path, TEXT.encode("cp1252"))
         done = stack_env.manage("import_csv", str(file), *self.ARGS, check=False)
         assert done.returncode == 1
-        assert "file, line 2: The byte 0xE9 on line 2 is not UTF-8" in done.stderr
+        assert "file: nothing was written. 1 question first:\n1. The byte 0xE9 on line 2 is not UTF-8" in done.stderr
         assert "--encoding cp1252" in done.stderr
         assert not ImportJob.objects.exists()
         stack_env.manage("import_csv", str(file), *self.ARGS, "--encoding", "cp1252")

@@ -17,12 +17,11 @@ from importer.engine.source.compression import PACKING_NAMES
 from importer.engine.source.decoding import SourceHead, SourceSample, open_sample, read_head
 from importer.engine.source.dialect import Dialect
 from importer.engine.source.profile.decisions import Decision, SkippedLine
+from importer.engine.source.profile.encoding_detection import DetectedEncoding, detect_encoding
 from importer.engine.source.profile.expected_columns import ExpectedColumn
 from importer.engine.source.profile.sample import (
     SAMPLE_BYTES,
-    DetectedEncoding,
     SampleRecord,
-    detect_encoding,
     sample_records,
     skipped_bytes,
 )
@@ -46,8 +45,6 @@ class Profile:
     - `decisions`: each decision about the file's format, with its standing.
     - `skipped`: the lines of the sample that are no records, at most MOST_LINES_SHOWN of a kind.
     - `packing`: how the file is packed, "" if it is not.
-    - `guess`: says that the encoding is a guess; else "". `doubt`: then the problem for an import without a user who
-      can check the rows.
     """
 
     size: int
@@ -59,8 +56,6 @@ class Profile:
     data_line: int
     notes: tuple[str, ...]
     packing: str = ""
-    guess: str = ""
-    doubt: SourceProblem | None = None
     decisions: tuple[Decision, ...] = ()
     skipped: tuple[SkippedLine, ...] = ()
 
@@ -98,8 +93,6 @@ def profile_file(
             with open_sample(fd, head, detected.encoding) as sample:
                 profile = _profile(sample, detected, dialect, known, expected)
             if profile:
-                if profile.doubt:
-                    profile.doubt.where = f"{path.name}, {profile.doubt.where}".removesuffix(", ")
                 return replace(profile, packing=head.packing, notes=(*_packing_notes(head), *profile.notes))
         raise SourceProblem(
             f"No record ends within {MAX_RECORD_BYTES:,} bytes.", advice="Check that this is a CSV file, and its quote."
@@ -126,7 +119,9 @@ def _profile(
 ) -> Profile | None:
     """The profile of a plain file; None if no data record ends in the sample, but may do so in a larger one."""
     begin = read_exactly(sample.fd, min(sample.readable, SAMPLE_BYTES), 0)
-    start = len(UTF8_BOM) if begin.startswith(UTF8_BOM) else 0
+    start = 0
+    while begin.startswith(UTF8_BOM, start):
+        start += len(UTF8_BOM)
     sniffed = (
         Sniffed(dialect, stated_decisions(dialect))
         if dialect
@@ -142,6 +137,7 @@ def _profile(
         raise SourceProblem(
             "The file has neither a header nor data below the lines that are left out.", advice="Leave out fewer."
         )
+    decisions = (detected.decision, *(each for each in sniffed.decisions if each.name != "encoding"))
     rows = tuple(record.values for record in data)
     header = first.values if first else tuple(f"column_{number}" for number in range(1, len(rows[0]) + 1))
     width = Counter(map(len, rows)).most_common(1)[0][0] if rows else len(header)
@@ -153,10 +149,10 @@ def _profile(
         lines=tuple(record.line for record in data),
         data_offset=data[0].offset if data else sample.size,
         data_line=data[0].line if data else begin.count(b"\n") + 1,
-        notes=detected.notes + sniffed.notes + _header_notes(header) + _width_notes(header, data),
-        guess=detected.guess,
-        doubt=detected.doubt,
-        decisions=sniffed.decisions,
+        notes=tuple(each.evidence for each in decisions if each.evidence)
+        + _header_notes(header)
+        + _width_notes(header, data),
+        decisions=decisions,
         skipped=sniffed.skipped,
     )
 

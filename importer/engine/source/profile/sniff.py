@@ -32,11 +32,6 @@ class Sniffed:
     decisions: tuple[Decision, ...]
     skipped: tuple[SkippedLine, ...] = ()
 
-    @property
-    def notes(self) -> tuple[str, ...]:
-        """The evidence of each decision, in plain words."""
-        return tuple(each.evidence for each in self.decisions if each.evidence)
-
 
 def sniff(
     sample: bytes,

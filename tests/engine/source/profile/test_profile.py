@@ -22,7 +22,8 @@ from importer.engine.schema.table import read_table
 from importer.engine.source.chunks.chunk_sizes import ChunkSizes
 from importer.engine.source.chunks.scanner import Position, scan
 from importer.engine.source.dialect import MYSQL_TSV, RFC4180, TSV, Dialect
-from importer.engine.source.profile.profile import SAMPLE_BYTES, SAMPLE_ROWS, profile_file
+from importer.engine.source.profile.decisions import Decision, Standing
+from importer.engine.source.profile.profile import SAMPLE_BYTES, SAMPLE_ROWS, Profile, profile_file
 from tests.engine.packing import PACKED
 
 FILES = sorted((Path(__file__).parents[2] / "csv").glob("*.csv"))
@@ -140,11 +141,11 @@ class TestNotACsvFile:
         assert what in refusal(tmp_path / "x.zip").what
 
     def test_random_bytes_are_not_taken_for_text(self, source):
-        profile = profile_file(source(Random(5).randbytes(100_000)))
-        assert profile.guess.startswith("This does not look like a text file: 9,")
-        assert "of the first 100,000 bytes are control characters" in profile.guess
-        assert profile.doubt.where == "data.csv"
-        assert "--encoding utf-16-le" in profile.doubt.advice
+        problem = refusal(source(Random(5).randbytes(100_000)))
+        assert problem.what.startswith("This does not look like a text file: 9,")
+        assert "of the first 100,000 bytes are control characters" in problem.what
+        assert problem.where == "data.csv"
+        assert "--encoding utf-16-le" in problem.advice
 
     @pytest.mark.parametrize(
         ("encoding", "words"),
@@ -162,8 +163,12 @@ class TestNotACsvFile:
     def test_texts_in_any_encoding_are_texts(self, source, encoding, words):
         lines = [f'{number};"{words} {number}";2024-01-31 12:00:00' for number in range(50)]
         profile = profile_file(source("\n".join(["id;name;seen", *lines]).encode(encoding)))
-        assert "is a guess" in profile.guess
-        assert profile.doubt
+        decision = encoding_of(profile)
+        assert decision.guessed
+        readings = [
+            words.encode(encoding).decode(dict(each.states)["encoding"], "replace") for each in decision.answers
+        ]
+        assert words in readings
 
     def test_words_that_only_look_like_another_format(self, source):
         assert profile_file(source("PAR1,ORC\n1,2\n")).header == ("PAR1", "ORC")
@@ -207,6 +212,10 @@ TEXT = "id,name\n1,Zoë €\n2,Jürgen 🙂\n"
 ROWS = (("1", "Zoë €"), ("2", "Jürgen 🙂"))
 
 
+def encoding_of(profile: Profile) -> Decision:
+    return next(each for each in profile.decisions if each.name == "encoding")
+
+
 class TestEncoding:
     @pytest.mark.parametrize("known", [{}, {"encoding": "cp1252"}])
     @pytest.mark.parametrize("encoding", MARKS)
@@ -216,23 +225,43 @@ class TestEncoding:
         assert (profile.header, profile.rows) == (("id", "name"), ROWS)
         assert f"byte order mark of {encoding}" in profile.notes[0]
         assert ("not read as cp1252" in profile.notes[0]) == bool(known)
-        assert profile.doubt is None
+        assert encoding_of(profile).standing is Standing.PROVED
+
+    def test_a_mark_that_is_there_twice_is_left_out(self, source):
+        profile = profile_file(source("\ufeff\ufeffid,name\n1,é\n"))
+        assert (profile.header, profile.rows) == (("id", "name"), (("1", "é"),))
+        assert "It is there twice." in encoding_of(profile).evidence
 
     @pytest.mark.parametrize("encoding", [each for each in MARKS if each != "utf-8"])
-    def test_without_a_mark_it_is_a_guess_or_a_choice(self, source, encoding):
+    def test_zero_bytes_prove_it_without_a_mark(self, source, encoding):
         path = source(TEXT.encode(encoding))
-        guessed, chosen = profile_file(path), profile_file(path, encoding=encoding)
-        assert guessed.dialect == chosen.dialect
-        assert guessed.rows == chosen.rows == ROWS
-        assert f"{encoding} is a guess" in guessed.guess
-        assert f"--encoding {encoding}" in guessed.doubt.advice
-        assert (chosen.guess, chosen.doubt) == ("", None)
+        detected, chosen = profile_file(path), profile_file(path, encoding=encoding)
+        assert detected.dialect == chosen.dialect
+        assert detected.rows == chosen.rows == ROWS
+        assert encoding_of(detected).standing is Standing.PROVED
+        assert encoding_of(chosen).standing is Standing.STATED
+
+    @pytest.mark.parametrize("encoding", ["utf-16-le", "utf-16-be"])
+    @pytest.mark.parametrize("text", ["дім;лід\nЇжак;Львів\nЄва;Їдло\n", "名前;都市\n田中;東京\n鈴木;大阪\n"])  # noqa: RUF001
+    def test_line_ends_tell_other_scripts_without_a_mark(self, source, encoding, text):
+        profile = profile_file(source(text.encode(encoding)))
+        assert profile.dialect.encoding == encoding
+        assert len(profile.rows) == 2
 
     def test_western_windows_is_a_guess_that_names_line_and_byte(self, source):
         profile = profile_file(source("id,name\n1,Anna\n2,Jürgen €\n".encode("cp1252")))
+        decision = encoding_of(profile)
         assert profile.rows[1] == ("2", "Jürgen €")
-        assert profile.guess == "The byte 0xFC on line 3 is not UTF-8; cp1252 is a guess: check the words below."
-        assert profile.doubt.where == "data.csv, line 3"
+        assert decision.evidence == "The byte 0xFC on line 3 is not UTF-8; cp1252 is a guess."
+        assert (decision.answers[0].flag, decision.answers[0].shows) == ("--encoding cp1252", ("Jürgen", "€"))
+        assert "--encoding cp1250" in [answer.flag for answer in decision.answers]
+
+    def test_some_lines_of_another_encoding_do_not_change_that_of_the_file(self, source):
+        lines = ["id,name", "1,Zoë", "2,Jürgen", "3,X", "4,Łódź", "5,é"]
+        data = "\n".join(lines).encode().replace(b"3,X", b"3,Andr\xe9") + b"\n"
+        profile = profile_file(source(data))
+        assert (profile.dialect.encoding, profile.rows[0]) == ("utf-8", ("1", "Zoë"))
+        assert "but line 4 of its first part is not" in encoding_of(profile).evidence
 
     def test_bytes_that_cp1252_does_not_have_make_another_guess(self, source):
         assert profile_file(source(b"id,name\n1,\x81\xe9\n")).dialect.encoding == "iso8859-1"

@@ -10,7 +10,7 @@ TABLE = "".join(f"{n},name {n},2024-01-31\n" for n in range(1000))
 
 def sniffed(text: str):
     result = sniff(text.encode(), final=True)
-    return result.dialect, result.notes
+    return result.dialect, tuple(each.evidence for each in result.decisions)
 
 
 class TestLineEnds:
