@@ -211,8 +211,11 @@ class NewImportForm:
         """The choices for a new table; its types only if they were chosen for this `basis`."""
         types = {}
         if self.values.get("basis") == basis:
-            chosen = ((column, self.values.get(f"type_{at}", "").strip()) for at, column in enumerate(table.columns))
-            types = {column.name: text for column, text in chosen if text and text != column.type}
+            answered = stated_positions(self.answered, "type")
+            for at, column in enumerate(table.columns):
+                text = self.values.get(f"type_{at}", "").strip()
+                if text and (text != column.type or at in answered):
+                    types[column.name] = text
         key = next(csv.reader([self.values.get("primary_key", "")], skipinitialspace=True), [])
         narrow = "basis" in self.values and "widen" not in self.values and self.values.get("mode_shown") == "create"
         return NewTableRequest(types, tuple(name.strip() for name in key if name.strip()), widen=not narrow)

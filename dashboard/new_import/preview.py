@@ -1,7 +1,7 @@
 """The preview of one uploaded file before its import: its first rows, their mapping, and the plan."""
 
 import codecs
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import PurePath
@@ -12,9 +12,10 @@ from dashboard.new_import.questions import Question, questions
 from importer.connections.source_location import location_of
 from importer.engine.errors import Problem
 from importer.engine.mapping.columns import ColumnMapping, FieldOverride, GeneratedColumn
-from importer.engine.mapping.new_columns import suggest_table
+from importer.engine.mapping.new_table.suggestion import suggest_table
 from importer.engine.mapping.preview import PreviewValue, preview_values
 from importer.engine.mapping.suggest import map_to_new, suggest_mapping
+from importer.engine.mapping.transforms import TRANSFORMS
 from importer.engine.mysql.connection import Connection, connect
 from importer.engine.reading.build import make_reading
 from importer.engine.reading.expected import expected_columns
@@ -283,6 +284,19 @@ def _with_moved_fields(preview: Preview, table: Table) -> tuple[ColumnMapping, .
     return tuple(suggested[number] if number in moved else each for number, each in enumerate(preview.mapping))
 
 
+def _with_suitable_formats(
+    chosen: Sequence[ColumnMapping], suggested: Sequence[ColumnMapping], table: Table
+) -> tuple[ColumnMapping, ...]:
+    """The chosen mapping, as suggested for columns whose type was changed to one without dates or numbers."""
+    formatted = []
+    for each, other in zip(chosen, suggested, strict=True):
+        type_ = table.column(each.column).column_type if each.column else None
+        suits = type_ is None or all(TRANSFORMS[name].accepted(type_) for name in each.transforms)
+        suits = suits and (type_ is None or type_.is_temporal or not each.datetime_format)
+        formatted.append(each if suits else replace(other, null_markers=each.null_markers))
+    return tuple(formatted)
+
+
 def _fillings_before(preview: Preview, table: Table) -> tuple[GeneratedColumn, ...]:
     before = preview.choices.before
     if not before or before.table != f"{table.schema}.{table.name}":
@@ -304,6 +318,8 @@ def _map_and_plan(preview: Preview, table: Table, target: Target) -> None:
     if chosen_mapping is None:
         preview.choices = choices = choices.without_columns()
     preview.mapping = chosen_mapping or first
+    if preview.new_table:
+        preview.mapping = _with_suitable_formats(preview.mapping, first, table)
     preview.mapping = _with_moved_fields(preview, table)
     chosen = choices.fillings(table, preview.basis)
     preview.fillings = _fillings_before(preview, table) if chosen is None else chosen

@@ -17,7 +17,7 @@ from importer.engine.source.profile.decisions import Answer, Decision
 T = TypeVar("T")
 
 SHOWN, ANSWERED, ANSWER = "shown", "answered", "answer"
-_COLUMN_FIELD = re.compile(r"(column|read|trim|format|null)_([0-9]{1,5})")
+_COLUMN_FIELD = re.compile(r"(column|read|trim|format|null|type)_([0-9]{1,5})")
 
 
 def with_answers(values: Mapping[str, str]) -> dict[str, str]:
@@ -77,7 +77,10 @@ def _of_column(name: str, value: object, number: int) -> dict[str, str]:
         trims = [each for each in value if each.startswith("trim")]
         readings = [each for each in value if each not in trims]
         return {f"read_{number}": next(iter(readings), ""), f"trim_{number}": next(iter(trims), "")}
-    form_name = {"column": "column", "datetime_format": "format"}[name]
+    if name == "null_markers":
+        assert isinstance(value, tuple)
+        return {f"null_{number}": show_markers(value)}
+    form_name = {"column": "column", "datetime_format": "format", "type": "type"}[name]
     return {f"{form_name}_{number}": str(value)}
 
 

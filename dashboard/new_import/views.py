@@ -246,6 +246,8 @@ def _shown(preview: Preview, format_texts: dict[str, str]) -> str:
     shown = {**format_texts, "match": preview.choices.match}
     for number, mapping in enumerate(preview.mapping):
         shown |= shown_mapping(mapping, number)
+    if preview.new_table and preview.table:
+        shown |= {f"type_{number}": column.type for number, column in enumerate(preview.table.columns)}
     return json.dumps({name: text for name, text in shown.items() if text}, separators=(",", ":"))
 
 

@@ -20,7 +20,13 @@ from importer.engine.schema.new_table import NewTable
 from importer.engine.source.byte_source import open_source
 from importer.engine.stored import to_json
 from importer.engine.target import staging
-from importer.engine.validation.type_widening import FileScan, describe_changes, find_mismatches, widen_types
+from importer.engine.validation.type_widening import (
+    FileScan,
+    describe_changes,
+    find_mismatches,
+    map_widened,
+    widen_types,
+)
 from importer.models import ImportJob
 from importer.preparation.prepare import replan
 from importer.queue import FollowUp
@@ -71,8 +77,9 @@ def _widen_types(job: ImportJob, table: NewTable) -> bool:
     except Cancelled:
         jobs.release_step(job)
         return False
-    widened = widen_types(table, mismatches)
+    widened = widen_types(table, mismatches, rejects=job.options.on_error == "reject")
     job.new_table_json = to_json(widened)
+    job.mapping_json = [to_json(each) for each in map_widened(job.mapping, table, widened)]
     plan = replan(job, job.key)
     reasons = [Reason(*change) for change in describe_changes(table, widened, mismatches)]
     plan = replace(plan, reasons=(*plan.reasons, Reason("Types hold the whole file", "all of it was read"), *reasons))

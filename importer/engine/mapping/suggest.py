@@ -6,9 +6,10 @@ from dataclasses import replace
 
 from importer.engine.errors import Problem
 from importer.engine.mapping.columns import ColumnMapping, FieldOverride, map_by_name, overrides_by_position
+from importer.engine.mapping.new_table.suggestion import read_fields
 from importer.engine.mapping.readings import choose
 from importer.engine.mapping.transforms import BLANKS
-from importer.engine.schema.column_types import Family
+from importer.engine.schema.column_types import Family, column_type
 from importer.engine.schema.table import Column, Table
 from importer.engine.schema.value_kinds import NULL_WORDS
 from importer.engine.source.profile.profile import Profile
@@ -70,6 +71,7 @@ def map_to_new(
     has none: otherwise the first one after the sample would widen the column to a text.
     """
     mapping = suggest_mapping(profile, table, null_markers, BY_POSITION, overrides)
+    mapping = _with_new_formats(profile, table, mapping, null_markers, overrides)
     if null_markers is not None:
         return mapping
     nullable = {column.name for column in table.columns if is_typed(column) and column.nullable}
@@ -77,6 +79,26 @@ def map_to_new(
         replace(each, null_markers=tuple(dict.fromkeys(("", *each.null_markers)))) if each.column in nullable else each
         for each in mapping
     )
+
+
+def _with_new_formats(
+    profile: Profile,
+    table: Table,
+    mapping: Sequence[ColumnMapping],
+    null_markers: Sequence[str] | None,
+    overrides: Sequence[FieldOverride],
+) -> tuple[ColumnMapping, ...]:
+    """The mapping with the formats by which suggest_table() found the types, where a column still has its type."""
+    fixed = overrides_by_position(overrides, profile.header)
+    given = {at for at, each in fixed.items() if each.transforms is not None or each.datetime_format is not None}
+    fields = read_fields(profile, table.column_names, null_markers, overrides)
+    formatted = []
+    for number, (each, field) in enumerate(zip(mapping, fields, strict=True)):
+        family = table.column(each.column).column_type.family if each.column else None
+        same = bool(field.type) and column_type(field.type).family is family
+        read = replace(each, transforms=field.transforms, datetime_format=field.datetime_format)
+        formatted.append(read if same and number not in given else each)
+    return tuple(formatted)
 
 
 def _with_columns(

@@ -5,6 +5,7 @@ from dataclasses import replace
 
 from importer.engine.mapping.column_decisions import column_decisions
 from importer.engine.mapping.columns import ColumnMapping, GeneratedColumn, field_name
+from importer.engine.mapping.new_table.decisions import new_column_decisions
 from importer.engine.mapping.warnings import mapping_notes
 from importer.engine.reading.fields import Matching, field_decisions, match_fields
 from importer.engine.reading.reading import FieldReading, Reading
@@ -30,6 +31,8 @@ def make_reading(
     matching = match_fields(profile, table, mapping, fillings)
     given = range(len(mapping)) if stated.mapping else stated.formats
     of_values = column_decisions(profile, table, mapping, given)
+    if new_table:
+        of_values = (*of_values, *new_column_decisions(profile, new_table, mapping))
     decisions = (*_format_decisions(profile, stated), *field_decisions(matching, stated), *of_values)
     decisions = stated.settle(decisions)
     return Reading(

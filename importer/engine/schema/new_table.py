@@ -1,6 +1,6 @@
 """A new table for a file: its columns, the changes that a user requests, and CREATE TABLE.
 
-mapping/new_columns.py suggests it from the sample, validation/type_widening.py checks its types against the whole file.
+mapping/new_table/ suggests it from the sample, validation/type_widening.py checks its types against the whole file.
 """
 
 from collections.abc import Sequence

@@ -1,20 +1,26 @@
 """Checks a new table's column types against the whole file; widens a type that is too narrow, or reports it.
 
 Blocks whose values are all usual for the types (validation/fast_path.py) are skipped. Python reads the other blocks. It
-reads all values of a column that is too narrow, and gives the column the narrowest type for all of them.
+reads all values of a column that is too narrow, and gives the column the narrowest type for all of them. A few values
+that are no number or no date do not make a text of a column of numbers or dates: they are reported as bad values.
 """
 
 import csv
 import io
-from collections.abc import Callable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from importer.engine.errors import Problem
 from importer.engine.mapping.columns import ColumnMapping
+from importer.engine.mapping.new_table.typed_values import Reader, is_few, is_value_of, reader, takes_bad_values
+from importer.engine.mapping.transforms import BLANKS
+from importer.engine.schema.column_types import Family, column_type
 from importer.engine.schema.new_table import NewColumn, NewTable
 from importer.engine.schema.row_size import fit_row_size
-from importer.engine.schema.type_inference import TypeTracker
+from importer.engine.schema.table import Column
+from importer.engine.schema.type_inference import TypeTracker, scale_of
 from importer.engine.source.byte_source import Readable
 from importer.engine.source.dialect import Dialect
 from importer.engine.source.records.blocks import BLOCK_BYTES, Block, blocks, read_exactly
@@ -27,11 +33,19 @@ from importer.engine.validation.field_check import CellRule
 
 @dataclass(frozen=True)
 class TypeMismatch:
-    """A column that is too narrow for the file: the `type` that is wide enough, and the first value that needs it."""
+    """A column that is too narrow for the file: the `type` that is wide enough, and the first value that needs it.
+
+    If `bad`, the number of values that are no values of the type at all, is not 0, the column keeps its kind: the type
+    is wide enough for the others, and `line` and `value` are those of the first bad one. `text` is the type that holds
+    all values. `total`: the number of values that are not NULL.
+    """
 
     type: str
     line: int
     value: str
+    bad: int = 0
+    total: int = 0
+    text: str = ""
 
 
 @dataclass(frozen=True)
@@ -61,26 +75,87 @@ class FileScan:
 
 @dataclass
 class _Field:
-    """A field whose column may be too narrow. `first`: line and text of the first value that does not fit."""
+    """A field whose column may be too narrow. `first`: line and text of the first value that does not fit.
+
+    `values`: the range of the values as `read` gives them.
+    """
 
     number: int
-    column: str
-    type: str
+    column: Column
+    read: Reader
+    plain: bool  # whether `read` changes no value
     markers: frozenset[str]
-    tracker: TypeTracker = field(default_factory=TypeTracker)
+    trims: bool = False
+    stated: bool = False
+    values: TypeTracker = field(default_factory=TypeTracker)
     first: tuple[int, str] | None = None
 
-    def take(self, rows: Sequence[Sequence[str]]) -> None:
-        self.tracker.take([row[self.number] for row in rows], self.markers)
+    def present(self, rows: Sequence[Sequence[str]]) -> Counter[str]:
+        """The values of the rows that are not NULL."""
+        counts = Counter([row[self.number] for row in rows])
+        for value in [value for value in counts if self._is_null(value)]:
+            del counts[value]
+        return counts
+
+    def take(self, values: Iterable[str]) -> bool:
+        """Add values. Returns whether the column's type stores all values so far."""
+        converted = [value if self.plain else self.read(value) for value in values]
+        self.values.take([value for value in converted if value is not None], frozenset())
+        return None not in converted and self.values.fits(self.column.type)
+
+    def is_too_narrow_for(self, value: str) -> bool:
+        return not self._is_null(value) and not replace(self, values=TypeTracker()).take([value])
+
+    def _is_null(self, value: str) -> bool:
+        return (value.strip(BLANKS) if self.trims else value) in self.markers
+
+
+@dataclass
+class _Survey:
+    """All values of a field whose column is too narrow. `good` has the range of those that are of the column's type."""
+
+    of: _Field
+    good: TypeTracker = field(default_factory=TypeTracker)
+    texts: TypeTracker = field(default_factory=TypeTracker)
+    bad: int = 0
+    total: int = 0
+    first_bad: tuple[int, str] | None = None
+
+    def take(self, values: Counter[str]) -> list[str]:
+        """Add the values of a block; returns the bad ones."""
+        self.total += values.total()
+        self.texts.take(list(values), frozenset())
+        read = {value: self.of.read(value) for value in values}
+        bad = [value for value, each in read.items() if not is_value_of(self.of.column, each)]
+        self.bad += sum(values[value] for value in bad)
+        self.good.take([each for value, each in read.items() if each is not None and value not in bad], frozenset())
+        return bad
 
     @property
-    def fits(self) -> bool:
-        return self.tracker.fits(self.type)
+    def mismatch(self) -> TypeMismatch:
+        assert self.of.first
+        text = self.texts.text_type
+        keeps = self.first_bad and takes_bad_values(self.of.column) and self._has_few_bad
+        if self.bad and not keeps:
+            return TypeMismatch(self.texts.type if self.of.plain else text, *self.of.first)
+        type_ = self._wide_enough()
+        if self.first_bad and column_type(type_).is_typed:
+            return TypeMismatch(type_, *self.first_bad, self.bad, self.total, text)
+        return TypeMismatch(type_, *self.of.first)
 
-    def fits_value(self, value: str) -> bool:
-        tracker = TypeTracker()
-        tracker.take([value], self.markers)
-        return tracker.fits(self.type)
+    @property
+    def _has_few_bad(self) -> bool:
+        return self.of.stated or is_few(self.bad, self.total)
+
+    def _wide_enough(self) -> str:
+        """The narrowest type for all good values: the column's own if it is, a text for what may be codes."""
+        own = self.of.column
+        if self.good.fits(own.type):
+            return own.type
+        codes = self.good.bare_exponent or max(self.good.padded_scales, default=0) > scale_of(own.type)
+        if self.of.plain and not self.of.stated and own.column_type.is_number and codes:
+            return self.texts.text_type
+        return self.good.type if self.good.is_typed else self.texts.text_type
 
 
 def find_mismatches(file: FileScan, table: NewTable, mapping: Sequence[ColumnMapping]) -> dict[str, TypeMismatch]:
@@ -95,30 +170,39 @@ def find_mismatches(file: FileScan, table: NewTable, mapping: Sequence[ColumnMap
             continue
         rows = file.rows(block, len(mapping))
         for each in checked:
-            each.take(rows)
-            if not each.first and not each.fits:
-                each.first = _first_mismatch(file, block, each)
+            if not each.first and not each.take(each.present(rows)):
+                each.first = _first_value(file, block, each, each.is_too_narrow_for)
     return _required_types(file, [each for each in checked if each.first], len(mapping))
 
 
 def _fields(table: NewTable, mapping: Sequence[ColumnMapping], dialect: Dialect) -> list[_Field]:
-    """The fields to check. Fields with a date format or transforms are left to the load."""
-    types = {column.name: column.type for column in table.columns}
+    """The fields to check. Those that Python cannot read as the server does are left to the load."""
+    columns = {column.name: column for column in table.as_table().columns}
     null = {dialect.null} if dialect.null else set()
-    return [
-        _Field(number, each.column, types[each.column], frozenset(each.null_markers) | null)
-        for number, each in enumerate(mapping)
-        if each.column in types and not (each.datetime_format or each.transforms)
-    ]
+    checked = []
+    for number, each in enumerate(mapping):
+        if each.column not in columns:
+            continue
+        stated = each.column in table.stated
+        column = columns[each.column]
+        if read := reader(each, column, stated=stated):
+            plain = not (each.transforms or each.datetime_format or (stated and column.column_type.is_number))
+            markers = frozenset(each.null_markers) | null
+            trims = any(name.startswith("trim") for name in each.transforms)
+            checked.append(_Field(number, column, read, plain, markers, trims, stated))
+    return checked
 
 
 def _fast_path(dialect: Dialect, checked: Sequence[_Field], count: int) -> FastPath | None:
-    """The fast path for values that certainly fit. Numbers with leading zeros or a plus are taken for identifiers, and
-    do not fit.
+    """The fast path for values that certainly fit; None if a value has to be converted for that.
+
+    Numbers with leading zeros or a plus are taken for identifiers, and do not fit.
     """
+    if not all(each.plain for each in checked):
+        return None
     checks = [FieldCheck("")] * count
     for each in checked:
-        checks[each.number] = FieldCheck(each.column, each.type, null_markers=tuple(each.markers))
+        checks[each.number] = FieldCheck(each.column.name, each.column.type, null_markers=tuple(each.markers))
     rules = [CellRule.of(check, mariadb=False, encoding=dialect.encoding) for check in checks]
     return FastPath.of(dialect, rules, plain=True)
 
@@ -127,22 +211,24 @@ def _required_types(file: FileScan, narrow: Sequence[_Field], width: int) -> dic
     """The mismatches with the types that fit the whole file, which is read a second time for that."""
     if not narrow:
         return {}
-    whole = [replace(each, tracker=TypeTracker()) for each in narrow]
+    surveys = [_Survey(each) for each in narrow]
     for block in file.blocks():
         rows = file.rows(block, width)
-        for each in whole:
-            each.take(rows)
-    return {each.column: TypeMismatch(each.tracker.type, *each.first) for each in whole if each.first}
+        for each in surveys:
+            bad = each.take(each.of.present(rows))
+            if bad and not each.first_bad:
+                each.first_bad = _first_value(file, block, each.of, frozenset(bad).__contains__)
+    return {each.of.column.name: each.mismatch for each in surveys}
 
 
-def _first_mismatch(file: FileScan, block: Block, wanted: _Field) -> tuple[int, str]:
-    """Line and value of the first record in the block whose value does not fit the column."""
+def _first_value(file: FileScan, block: Block, of: _Field, is_wanted: Callable[[str], bool]) -> tuple[int, str]:
+    """Line and value of the first record in the block with such a value."""
     data = file.data(block)
     for record in records(data, file.dialect, line=block.first_line):
         values = fields(data[record.start : record.end], file.dialect)
-        if wanted.number < len(values):
-            value = values[wanted.number].decode(errors="replace")
-            if not wanted.fits_value(value):
+        if of.number < len(values):
+            value = values[of.number].decode(errors="replace")
+            if is_wanted(value):
                 return record.line, value
     return block.first_line, ""
 
@@ -159,12 +245,18 @@ def _rows(data: bytes, dialect: Dialect) -> Iterator[list[str]]:
         yield [value.decode(errors="replace") for value in fields(data[record.start : record.end], dialect)]
 
 
-def widen_types(table: NewTable, mismatches: dict[str, TypeMismatch]) -> NewTable:
-    """The table with types that fit the whole file. Raises Problem, with the line, if table.widen forbids that."""
+def widen_types(table: NewTable, mismatches: dict[str, TypeMismatch], *, rejects: bool = False) -> NewTable:
+    """The table with types that fit the whole file.
+
+    Raises Problem, with the line, for a bad value unless the import `rejects` bad rows, and for a type that is too
+    narrow if table.widen forbids another one.
+    """
     columns = []
     for column in table.columns:
         mismatch = mismatches.get(column.name)
-        if mismatch and not table.widen:
+        if mismatch and mismatch.bad and not rejects:
+            raise _bad_value(column, mismatch)
+        if mismatch and not table.widen and mismatch.type != column.type:
             raise Problem(
                 f"{shortened(mismatch.value)} does not fit {column.name} {column.type};"
                 f" the whole file needs {mismatch.type}.",
@@ -177,13 +269,42 @@ def widen_types(table: NewTable, mismatches: dict[str, TypeMismatch]) -> NewTabl
     return replace(table, columns=tuple(fitted))
 
 
+def _bad_value(column: NewColumn, mismatch: TypeMismatch) -> Problem:
+    kind = "number" if column_type(column.type).is_number else "date"
+    values = "value is" if mismatch.bad == 1 else "values are"
+    return Problem(
+        f"{shortened(mismatch.value)} does not fit {column.name} {column.type}: {mismatch.bad:,} of"
+        f" {mismatch.total:,} {values} no {kind}.",
+        where=f"line {mismatch.line:,}, column {column.name}",
+        advice=f"Leave such rows out (--on-error reject), make the column a text (--type '{column.name}="
+        f"{mismatch.text}'), or name the value as NULL (--null).",
+    )
+
+
+def map_widened(mapping: Sequence[ColumnMapping], before: NewTable, after: NewTable) -> tuple[ColumnMapping, ...]:
+    """The mapping without formats and transforms for columns that had to become texts."""
+    pairs = zip(before.columns, after.columns, strict=True)
+    texts = {
+        new.name
+        for old, new in pairs
+        if column_type(old.type).is_typed and column_type(new.type).family is Family.CHARACTER
+    }
+    return tuple(replace(each, transforms=(), datetime_format="") if each.column in texts else each for each in mapping)
+
+
 def describe_changes(
     before: NewTable, after: NewTable, mismatches: dict[str, TypeMismatch]
 ) -> Iterator[tuple[str, str]]:
-    """Each change in words, with its reason."""
+    """Each change in words, with its reason, and each column that keeps its type beside bad values."""
     for old, new in zip(before.columns, after.columns, strict=True):
-        if old != new:
-            mismatch = mismatches.get(new.name)
+        mismatch = mismatches.get(new.name)
+        if mismatch and mismatch.bad:
+            yield (
+                f"{new.name} is {new.type}, and rows with another value are rejected",
+                f"{mismatch.bad:,} of {mismatch.total:,} values do not fit, such as {mismatch.value[:60]!r} on line"
+                f" {mismatch.line:,}",
+            )
+        elif old != new:
             why = (
                 f"line {mismatch.line:,} has {mismatch.value[:60]!r}"
                 if mismatch

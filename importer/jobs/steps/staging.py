@@ -32,9 +32,19 @@ def claim_stage(job_id: int) -> ImportJob | None:
 
 
 def record_types(job: ImportJob, table: NewTable, plan: ImportPlan) -> bool:
-    """Record the final types of the new table, after the whole file was read. False: another worker has the step."""
+    """Record the final types of the new table and the job's mapping, after the whole file was read.
+
+    False: another worker has the step.
+    """
     mine = held_step(job).filter(step=JobStep.STAGING)
-    return bool(mine.update(new_table_json=to_json(table), plan_json=plan_to_json(plan), version=F("version") + 1))
+    return bool(
+        mine.update(
+            new_table_json=to_json(table),
+            mapping_json=job.mapping_json,
+            plan_json=plan_to_json(plan),
+            version=F("version") + 1,
+        )
+    )
 
 
 def record_staged(job: ImportJob, digest: str) -> bool:

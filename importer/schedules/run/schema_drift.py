@@ -7,7 +7,8 @@ from django.db.models import F
 
 from importer.engine.errors import Problem
 from importer.engine.mapping.columns import ColumnMapping
-from importer.engine.mapping.new_columns import suggest_table
+from importer.engine.mapping.new_table.suggestion import suggest_table
+from importer.engine.mapping.suggest import map_to_new
 from importer.engine.mysql.connection import connect, execute
 from importer.engine.mysql.quoting import quote_name
 from importer.engine.schema.table import Table, read_table
@@ -77,14 +78,19 @@ def _added_columns(schedule: Schedule, profile: Profile, table: Table) -> list[s
     return [f"ALTER TABLE {quote_name(table.schema)}.{quote_name(table.name)} {added}"]
 
 
+def _into(column: str, suggested: ColumnMapping) -> ColumnMapping:
+    """The suggestion for a new column, for the table's column of that name; no column if the table has none."""
+    return replace(suggested, column=column) if column else ColumnMapping("")
+
+
 def _remember(schedule: Schedule, profile: Profile, table: Table) -> None:
     """Store the new header in the schedule: each old field keeps its column, each new field gets its own."""
     before = dict(zip(presets.normalized_names(schedule.header), schedule.mapping, strict=False))
     columns = {name.lower(): name for name in table.column_names}
-    suggested = suggest_table(table.schema, table.name, profile).columns
+    suggested = map_to_new(profile, suggest_table(table.schema, table.name, profile).as_table())
     mapping = [
-        before.get(field) or ColumnMapping(columns.get(column.name.lower(), ""))
-        for field, column in zip(presets.normalized_names(profile.header), suggested, strict=True)
+        before.get(field) or _into(columns.get(each.column.lower(), ""), each)
+        for field, each in zip(presets.normalized_names(profile.header), suggested, strict=True)
     ]
     schedule.header = list(profile.header)
     schedule.mapping_json = [to_json(each) for each in mapping]

@@ -1,19 +1,25 @@
 """A new table's types are checked against the whole file, with the same result as a check of each value."""
 
+from dataclasses import replace
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from importer.engine.errors import Problem
 from importer.engine.mapping.columns import ColumnMapping
+from importer.engine.mapping.new_table.typed_values import is_few, is_value_of
+from importer.engine.schema.column_types import column_type
 from importer.engine.schema.new_table import NewColumn, NewTable
-from importer.engine.schema.type_inference import TypeTracker
+from importer.engine.schema.table import Column
+from importer.engine.schema.type_inference import TypeTracker, scale_of
 from importer.engine.source.dialect import MYSQL_TSV, RFC4180, Dialect
 from importer.engine.validation.type_widening import (
     FileScan,
     TypeMismatch,
     describe_changes,
     find_mismatches,
+    map_widened,
     widen_types,
 )
 from tests.engine.reference import in_file
@@ -28,12 +34,16 @@ VALUES = ["0", "7", "-7", "007", "128", "3000000000", "1.5", "-1.25", "1.255", "
           "abc", "abcd", "abcde", "ab ", "éé", "ééééé", "[1]"]  # fmt: skip
 
 
+GERMAN = {"datetime_format": "%d.%m.%Y"}
+COMMA = {"transforms": ("thousands-dot",)}
+
+
 def table_of(*types: str, widen: bool = True) -> NewTable:
     columns = tuple(NewColumn(f"c{number}", type_) for number, type_ in enumerate(types))
     return NewTable("s", "t", columns, widen=widen)
 
 
-def mapping_of(table: NewTable, *markers: str, **how: str) -> list[ColumnMapping]:
+def mapping_of(table: NewTable, *markers: str, **how) -> list[ColumnMapping]:
     return [ColumnMapping(each.name, null_markers=markers, **how) for each in table.columns]
 
 
@@ -59,11 +69,28 @@ def test_mismatches_are_those_of_a_check_of_each_value(types, picks, markers, bl
     wanted = {}
     for number, type_ in enumerate(types):
         values = [row[number] for row in rows]
-        tracker = tracker_of(values, markers)
-        if not tracker.fits(type_):
-            first = next(at for at, value in enumerate(values) if not tracker_of([value], markers).fits(type_))
-            wanted[f"c{number}"] = TypeMismatch(tracker.type, first + 1, values[first])
+        if not tracker_of(values, markers).fits(type_):
+            wanted[f"c{number}"] = mismatch_of(values, type_, markers)
     assert mismatches_in(text, table, mapping_of(table, *markers), block_bytes) == wanted
+
+
+def mismatch_of(values: list[str], type_: str, markers: tuple[str, ...]) -> TypeMismatch:
+    """The mismatch of a column by a check of each value."""
+    column = Column("c", type_, True, None, False, False)
+    present = [value for value in values if value not in markers]
+    bad = [value for value in present if not is_value_of(column, value)]
+    first = next(at for at, value in enumerate(values) if not tracker_of([value], markers).fits(type_))
+    if bad and not is_few(len(bad), len(present)):
+        return TypeMismatch(tracker_of(present, ()).type, first + 1, values[first])
+    good = tracker_of([value for value in present if value not in bad], ())
+    text = tracker_of(present, ()).text_type
+    may_be_codes = good.bare_exponent or max(good.padded_scales, default=0) > scale_of(type_)
+    wide = good.type if good.is_typed and not (column.column_type.is_number and may_be_codes) else text
+    found = type_ if good.fits(type_) else wide
+    if bad and column_type(found).is_typed:
+        at = values.index(bad[0])
+        return TypeMismatch(found, at + 1, bad[0], len(bad), len(present), text)
+    return TypeMismatch(found, first + 1, values[first])
 
 
 def tracker_of(values: list[str], markers: tuple[str, ...]) -> TypeTracker:
@@ -81,10 +108,82 @@ def test_mismatch_in_the_first_block_is_reported_with_its_line():
     assert caught.value.where == "line 3, column c0"
 
 
-def test_types_of_columns_with_a_format_or_transform_are_left_to_the_load():
-    table = table_of("date", "int")
-    for how in ({"datetime_format": "%d.%m.%Y"}, {"transforms": ("trim",)}):
-        assert mismatches_in("31.12.2024,x\n", table, mapping_of(table, **how)) == {}
+@pytest.mark.parametrize(
+    ("type_", "how", "lines", "found"),
+    [
+        ("date", GERMAN, ["31.12.2024"], None),
+        ("date", GERMAN, [*["31.12.2024"] * 9, "n/k"], TypeMismatch("date", 10, "n/k", 1, 10, "varchar(16)")),
+        ("date", GERMAN, [*["31.12.2024"] * 9, "31.02.2024"],
+         TypeMismatch("date", 10, "31.02.2024", 1, 10, "varchar(16)")),
+        ("date", GERMAN, ["31.12.2024", "2024-12-31", "n/k"], TypeMismatch("varchar(16)", 2, "2024-12-31")),
+        ("decimal(6,2)", COMMA, ["1.234,56", "7", "-3,5"], None),
+        ("decimal(6,2)", COMMA, ["1.234,56", "1,125"], TypeMismatch("decimal(9,3)", 2, "1,125")),
+        ("decimal(6,2)", COMMA, ["1.234,56", "7.654.321,00"], TypeMismatch("decimal(11,2)", 2, "7.654.321,00")),
+        ("decimal(6,2)", COMMA, [*["1,00"] * 5, "1.5"], TypeMismatch("decimal(6,2)", 6, "1.5", 1, 6, "varchar(16)")),
+        ("int", COMMA, ["1.234", "5,50"], TypeMismatch("decimal(8,2)", 2, "5,50")),
+        ("int", {"transforms": ("trim",)}, [" 7", "8 "], None),
+        ("int", {"transforms": ("trim",)}, [*[" 7"] * 4, " x"], TypeMismatch("int", 5, " x", 1, 5, "varchar(16)")),
+        ("tinyint", {"transforms": ("yes-no",)}, ["yes", "perhaps"], None),
+    ],
+)  # fmt: skip
+def test_values_of_a_column_with_a_format_or_transform_are_checked_as_they_are_read(type_, how, lines, found):
+    table = table_of(type_)
+    text = "".join(f"{line};\n" for line in lines)
+    mismatches = mismatches_in(text, table, [*mapping_of(table, **how), ColumnMapping("")], dialect=Dialect(";"))
+    assert mismatches == ({"c0": found} if found else {})
+
+
+@pytest.mark.parametrize(
+    ("type_", "values", "wide"),
+    [
+        ("int", ["7", "12e5"], "varchar(16)"),
+        ("int", ["7", "007"], "varchar(16)"),
+        ("decimal(4,1)", ["1.1", "1.10"], "varchar(16)"),
+        ("decimal(6,2)", ["12.50", "1.125"], "decimal(7,3)"),
+        ("int", ["7", "1.5e-3"], "double"),
+        ("int", ["7", "9" * 20], "decimal(20,0)"),
+    ],
+)
+def test_a_later_value_whose_text_a_number_type_would_change_makes_a_text(type_, values, wide):
+    table = table_of(type_)
+    assert mismatches_in("".join(f"{each}\n" for each in values), table, mapping_of(table))["c0"].type == wide
+
+
+@pytest.mark.parametrize(
+    ("type_", "value", "wide"),
+    [("int", "007", None), ("int", "+5", None), ("decimal(9,0)", "12e5", None), ("int", "12e8", None),
+     ("int", "12e9", "bigint"), ("decimal(4,1)", "1.10", "decimal(5,2)"), ("int", "1.5", "decimal(4,1)")],
+)  # fmt: skip
+def test_a_stated_type_takes_numbers_in_any_notation_and_never_becomes_a_text(type_, value, wide):
+    table = replace(table_of(type_), stated=("c0",))
+    mismatches = mismatches_in(f"1\n{value}\n", table, mapping_of(table))
+    assert mismatches == ({"c0": TypeMismatch(wide, 2, value)} if wide else {})
+
+
+def test_a_stated_type_keeps_its_kind_beside_any_number_of_bad_values():
+    table = replace(table_of("date"), stated=("c0",))
+    mismatches = mismatches_in("2024-01-01\nx\ny\n", table, mapping_of(table))
+    assert mismatches == {"c0": TypeMismatch("date", 2, "x", 2, 3, "varchar(16)")}
+
+
+def test_a_bad_value_stops_with_the_choice_unless_rows_are_rejected():
+    table = table_of("date")
+    mismatches = {"c0": TypeMismatch("date", 7, "n/k", 1, 90, "varchar(16)")}
+    with pytest.raises(Problem, match="'n/k' does not fit c0 date: 1 of 90 value is no date") as caught:
+        widen_types(table, mismatches)
+    assert caught.value.where == "line 7, column c0"
+    assert all(flag in caught.value.advice for flag in ("--on-error reject", "--type 'c0=varchar(16)'", "--null"))
+    assert widen_types(table, mismatches, rejects=True) == table
+    [(what, why)] = describe_changes(table, table, mismatches)
+    assert what == "c0 is date, and rows with another value are rejected"
+    assert why == "1 of 90 values do not fit, such as 'n/k' on line 7"
+
+
+def test_a_column_that_becomes_a_text_loses_its_format():
+    before = table_of("date", "int")
+    after = widen_types(before, {"c0": TypeMismatch("varchar(16)", 7, "x")})
+    mapping = [ColumnMapping("c0", datetime_format="%d.%m.%Y"), ColumnMapping("c1", transforms=("trim",))]
+    assert map_widened(mapping, before, after) == (ColumnMapping("c0"), mapping[1])
 
 
 @pytest.mark.parametrize("odd", ["", "x\t1\n"])

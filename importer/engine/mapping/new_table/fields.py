@@ -1,0 +1,185 @@
+"""Decides the type of a new column and the format of its values from a sample, by the same readings as for a table."""
+
+import re
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass
+from itertools import islice
+
+from importer.engine.mapping.best_fit import Fits
+from importer.engine.mapping.columns import ColumnMapping, FieldOverride
+from importer.engine.mapping.date_formats import is_date
+from importer.engine.mapping.new_table.typed_values import is_few, is_value_of, reader
+from importer.engine.mapping.readings import Choice, choose
+from importer.engine.mapping.transforms import BLANKS, FALSE_WORDS, TRUE_WORDS
+from importer.engine.schema.table import Column
+from importer.engine.schema.type_inference import TypeTracker, is_of_kind
+from importer.engine.schema.value_kinds import is_number
+from importer.engine.source.records.row_error import shortened
+
+# Columns that hold any number, and any date, to find the readings of values by.
+_NUMBER = Column("", "decimal(65,30)", True, None, False, False)
+_MOMENT = Column("", "datetime(6)", True, None, False, False)
+# Enough values to see that a column holds no dates or numbers, without trying every format on all of them.
+_PROBED, _PROBED_SHARE = 20, 0.6
+# Numbers beside other texts are more often codes than dates are: only in a sample of as many do some not count.
+_LEAST_FOR_BAD_NUMBERS = 20
+# A note names a text column of which at least this share are numbers.
+_NEARLY_ALL = 0.8
+_GROUPED = re.compile(r"[+-]?[1-9][0-9]{0,2}(?:\.[0-9]{3})+")
+
+
+@dataclass(frozen=True)
+class FieldNames:
+    """A field's name as flags take it, and its column's name."""
+
+    field: str
+    column: str
+
+    def mapped(self, words: str) -> str:
+        """The flag that reads the field so."""
+        return f"--map '{self.field}={self.column}:{words}'"
+
+    def typed(self, type_: str) -> str:
+        """The flag that gives the column a type."""
+        return f"--type '{self.column}={type_}'"
+
+
+@dataclass(frozen=True)
+class NewField:
+    """What the values of a field tell about its column: a type, how they are read, and why it is a text.
+
+    `type` "" is a text that holds all values. `note`: for users, "" if there is nothing to say.
+    """
+
+    type: str = ""
+    transforms: tuple[str, ...] = ()
+    datetime_format: str = ""
+    note: str = ""
+
+
+def read_field(names: FieldNames, values: Counter[str], delimiter: str) -> NewField:
+    """Decide about a field by its values in the sample that are not NULL."""
+    tracker = tracked(values)
+    if tracker.code:
+        return NewField(note=f"text, since {tracker.code}. {names.typed(tracker.type)} makes it a number.")
+    if tracker.is_typed:
+        return NewField(tracker.type)
+    bare: Counter[str] = Counter()
+    for value, times in values.items():
+        bare[value.strip(BLANKS)] += times
+    found = _as_dates(names, bare, delimiter) or _as_numbers(names, bare, delimiter)
+    if not found:
+        return NewField(note=_note_on_text(names, values))
+    trimming = ("trim",) if found.type and bare != values else ()
+    return NewField(found.type, (*trimming, *found.transforms), found.datetime_format, found.note)
+
+
+def read_as_stated(values: Counter[str], override: FieldOverride) -> NewField:
+    """The type of a field whose format or transforms are given, by the values that have them."""
+    mapping = ColumnMapping("", (), override.datetime_format or "", override.transforms or ())
+    column = _MOMENT if mapping.datetime_format else _NUMBER
+    read = reader(mapping, column)
+    if read is None:
+        return NewField()
+    converted = [read(value) for value in values]
+    good = [value for value in converted if value is not None and is_value_of(column, value)]
+    if not good or (len(good) < len(converted) and not mapping.datetime_format):
+        return NewField()
+    tracker = tracked(good)
+    return NewField(tracker.type if tracker.is_typed else "", mapping.transforms, mapping.datetime_format)
+
+
+def tracked(values: Iterable[str]) -> TypeTracker:
+    """The range of the values, which are not NULL."""
+    tracker = TypeTracker()
+    tracker.take(list(values), frozenset())
+    return tracker
+
+
+def is_grouped_only(values: Iterable[str]) -> bool:
+    """Whether each number with a point could have it between thousands: 1.234 may be 1234 where others have a comma."""
+    pointed = [value for value in values if "." in value]
+    return bool(pointed) and all(map(_GROUPED.fullmatch, pointed))
+
+
+def _as_dates(names: FieldNames, values: Counter[str], delimiter: str) -> NewField | None:
+    """A column of dates, a few other texts excepted, or the note that they could be read in two ways."""
+    if _probed_share(values, is_date) < _PROBED_SHARE:
+        return None
+    dates = Counter({value: times for value, times in values.items() if is_date(value)})
+    choice = choose(dates, _MOMENT, delimiter)
+    if choice.rivals:
+        return NewField(note=_ambiguous(names, choice, "date"))
+    stored = {value: choice.chosen.shown(value) for value in dates}
+    real = [value for value in dates if is_of_kind("datetime", stored[value])]
+    if not real or not is_few(values.total() - sum(dates[value] for value in real), values.total()):
+        return None
+    tracker = tracked(stored[value] for value in real)
+    return NewField(tracker.type, (), choice.chosen.datetime_format)
+
+
+def _as_numbers(names: FieldNames, values: Counter[str], delimiter: str) -> NewField | None:
+    """A column of numbers, a few other texts excepted, or the note that they could be read in two ways."""
+    if _probed_share(values, _has_digits) < _PROBED_SHARE:
+        return None
+    choice = choose(values, _NUMBER, delimiter)
+    chosen = choice.chosen
+    if chosen.transforms == ("yes-no",):
+        return None
+    if choice.rivals:
+        return NewField(note=_ambiguous(names, choice, "number"))
+    numbers = [value for value in values if chosen.fits(value)]
+    bad = values.total() - sum(values[value] for value in numbers)
+    if bad and (values.total() < _LEAST_FOR_BAD_NUMBERS or not is_few(bad, values.total())):
+        return None
+    tracker = tracked(chosen.shown(value) for value in numbers)
+    if not tracker.is_typed or (chosen.is_plain and (tracker.code or (bad and tracker.kind == "whole"))):
+        return None
+    return NewField(tracker.type, chosen.transforms)
+
+
+def _probed_share(values: Counter[str], is_one: Fits) -> float:
+    probed = list(islice(values, _PROBED))
+    return sum(map(is_one, probed)) / len(probed) if probed else 0
+
+
+def _has_digits(value: str) -> bool:
+    return any(map(str.isdigit, value)) and len(value) <= 2 * _PROBED
+
+
+def _ambiguous(names: FieldNames, choice: Choice, kind: str) -> str:
+    value = choice.differing[0]
+    readings = [choice.chosen, *choice.rivals]
+    shown = " or ".join(f"{each.shown(value)} ({each.label})" for each in readings)
+    flags = [
+        names.mapped(f"date={each.datetime_format}" if each.datetime_format else ",".join(each.transforms))
+        for each in readings
+        if not each.is_plain
+    ]
+    return f"text, since {shortened(value)} can be {shown}. {' or '.join(flags)} makes it a {kind}."
+
+
+def _note_on_text(names: FieldNames, values: Counter[str]) -> str:
+    """Why a column is a text although its values look like numbers or words for yes and no; "" for other texts."""
+    if not values:
+        return ""
+    if all(value in TRUE_WORDS or value in FALSE_WORDS for value in values):
+        return f"text: words for yes and no. {names.typed('tinyint')} {names.mapped('yes-no')} makes them 1 and 0."
+    numbers = sum(times for value, times in values.items() if is_number(value, fraction=True))
+    if numbers == values.total():
+        odd = next((each for each in values if each[:1] == "+" or _has_leading_zero(each)), "")
+        why = "a plus sign" if odd[:1] == "+" else "a leading zero"
+        return f"text, since a number has no place for {why} ({shortened(odd)})." if odd else ""
+    if numbers < _NEARLY_ALL * values.total():
+        return ""
+    odd = next(value for value in values if not is_number(value, fraction=True))
+    return (
+        f"text, since {shortened(odd)} is no number, as {numbers:,} of {values.total():,} values are."
+        f" {names.typed('int')} makes it a number; {names.mapped(f'null={odd}')} makes this value NULL."
+    )
+
+
+def _has_leading_zero(value: str) -> bool:
+    digits = value.lstrip("+-")
+    return digits[:1] in ("0", ".") and digits[:2] != "0." and len(digits) > 1

@@ -1,0 +1,207 @@
+"""A new table suggested from a sample: types that keep every text, with a note where a text column is not plain."""
+
+from pathlib import Path
+
+import pytest
+
+from importer.engine.mapping.columns import ColumnMapping, FieldOverride
+from importer.engine.mapping.new_table.decisions import new_column_decisions
+from importer.engine.mapping.new_table.suggestion import is_key_name, suggest_table
+from importer.engine.mapping.suggest import map_to_new
+from importer.engine.schema.new_table import NewTable, change_table
+from importer.engine.source.profile.profile import profile_file
+
+
+@pytest.fixture
+def suggested(tmp_path: Path):
+    def suggest(text: str, **how) -> NewTable:
+        path = tmp_path / "file.csv"
+        path.write_bytes(text.encode())
+        return suggest_table("s", "t", profile_file(path), **how)
+
+    return suggest
+
+
+@pytest.fixture
+def suggest_both(tmp_path: Path):
+    def suggest(text: str, *overrides: FieldOverride):
+        path = tmp_path / "file.csv"
+        path.write_bytes(text.encode())
+        profile = profile_file(path)
+        table = suggest_table("s", "t", profile, overrides=overrides)
+        return table, map_to_new(profile, table.as_table(), overrides=overrides)
+
+    return suggest
+
+
+def types(table: NewTable) -> dict[str, str]:
+    return {each.name: each.type for each in table.columns}
+
+
+def column_of(*values: str, name: str = "x") -> str:
+    return f"n,{name}\n" + "".join(f"{number},{value}\n" for number, value in enumerate(values, start=10))
+
+
+@pytest.mark.parametrize(
+    ("values", "type_", "note"),
+    [
+        (("007", "8"), "varchar(16)", "a leading zero ('007')"),
+        (("+4930", "+4940"), "varchar(16)", "a plus sign ('+4930')"),
+        (("1.9", "1.10"), "varchar(16)", "--type 'x=decimal(5,2)' makes it a number"),
+        (("12e5", "5678"), "varchar(16)", "12e5"),
+        (("12.50", "3.00"), "decimal(6,2)", ""),
+        (("1", "2.5", "3"), "decimal(4,1)", ""),
+        (("1.5e-7", "2"), "double", ""),
+        (("0.5", "0"), "decimal(4,1)", ""),
+        (("NA", "5"), "int", ""),
+        (("abc", "5"), "varchar(16)", ""),
+        (("12", "16a"), "varchar(16)", ""),
+    ],
+)  # fmt: skip
+def test_type_and_note_of_a_column(suggested, values, type_, note):
+    table = suggested(column_of(*values))
+    assert types(table)["x"] == type_
+    about = [each for each in table.notes if each.startswith("x: ")]
+    assert (note in about[0]) if note else not about
+
+
+def test_given_null_markers_decide_which_texts_are_no_values(suggested):
+    text = column_of("5", "n/k", "NA")
+    assert types(suggested(text))["x"] == "varchar(16)"
+    assert types(suggested(text, null_markers=("n/k", "NA")))["x"] == "int"
+    assert types(suggested(text, null_markers=("n/k",)))["x"] == "varchar(16)"
+
+
+@pytest.mark.parametrize(
+    ("text", "key"),
+    [
+        ("id,a\n1,x\n2,y\n", "id"),
+        ("a,order_id\n5,1\n5,2\n", "order_id"),
+        ("name,customerId\nx,1\nx,2\n", "customerId"),
+        ("Artikelnummer;Preis\nA1;5\nA2;6\n".replace(";", ","), ""),
+        ("Kundennr,b\nA1,5\nA2,6\n", "Kundennr"),
+        ("id,a\n1,x\n1,y\n", ""),
+        ("id,a\n1,x\nNA,y\n", ""),
+        ("day,amount\n1,5\n2,6\n", ""),
+    ],
+)
+def test_a_primary_key_is_proposed_and_not_imposed(suggested, text, key):
+    table = suggested(text)
+    assert table.primary_key == ()
+    notes = [note for note in table.notes if "primary key" in note]
+    assert [f"--primary-key '{key}'" in note for note in notes] == ([True] if key else [])
+
+
+@pytest.mark.parametrize(("name", "is_key"), [("id", True), ("ORDER-ID", True), ("paid", False), ("product_code", True),
+                                              ("userID", True), ("Rechnungsnr", True), ("idea", False)])  # fmt: skip
+def test_names_of_keys(name, is_key):
+    assert is_key_name(name) == is_key
+
+
+def test_changed_names_and_types_are_noted(suggested):
+    header = ",".join(["a", "A", *(f"c{n}" for n in range(150))])
+    table = suggested(header + "\n" + ",".join(["word"] * 152) + "\n" + ",".join(["text"] * 152) + "\n")
+    assert any("'A' goes into the column A_2" in note for note in table.notes)
+    assert any("another text type than the values need" in note for note in table.notes)
+
+
+def semicolons(*values: str) -> str:
+    return "n;x\n" + "".join(f"{number};{value}\n" for number, value in enumerate(values, start=10))
+
+
+@pytest.mark.parametrize(
+    ("values", "type_", "how"),
+    [
+        (["31.12.2024", "1.1.2025"], "date", ColumnMapping("x", ("",), "%d.%m.%Y")),
+        (["31.12.2024 08:15", "01.01.2025 23:59"], "datetime", ColumnMapping("x", ("",), "%d.%m.%Y %H:%i")),
+        (["1.234,56", "12,00", ""], "decimal(8,2)", ColumnMapping("x", ("",), "", ("thousands-dot",))),
+        (["0,5", "12,25"], "decimal(6,2)", ColumnMapping("x", ("",), "", ("decimal-comma",))),
+        (["1.234.567", "12"], "int", ColumnMapping("x", ("",), "", ("thousands-dot",))),
+        ([" 7", "8 "], "int", ColumnMapping("x", ("",), "", ("trim",))),
+        (["1 234,50", "2 000,00"], "decimal(8,2)", ColumnMapping("x", ("",), "", ("thousands-space",))),
+        (["1'234.50", "2'000.00"], "decimal(8,2)", ColumnMapping("x", ("",), "", ("thousands-apostrophe",))),
+        (["k.A.", "31.12.2024", "30.12.2024", "29.12.2024", "28.12.2024"], "date",
+         ColumnMapping("x", ("",), "%d.%m.%Y")),
+        (["2024-12-31", "2024-12-30", "2024-12-29", "2024-12-28", "n/k"], "date", ColumnMapping("x", ("",))),
+        (["01/02/2024", "03/04/2024"], "varchar(16)", ColumnMapping("x")),
+        (["1,234", "5,678"], "varchar(16)", ColumnMapping("x")),
+        (["12", "13", "14", "15", "16a"], "varchar(16)", ColumnMapping("x")),
+        (["007,50", "1,50"], "varchar(16)", ColumnMapping("x")),
+        (["31.12.2024", "n/k"], "varchar(16)", ColumnMapping("x")),
+        (["yes", "no"], "varchar(16)", ColumnMapping("x")),
+    ],
+)  # fmt: skip
+def test_types_and_formats_of_a_file_with_semicolons(suggest_both, values, type_, how):
+    table, mapping = suggest_both(semicolons(*values))
+    assert types(table)["x"] == type_
+    assert mapping[1] == how
+
+
+@pytest.mark.parametrize(
+    ("values", "notes"),
+    [
+        (("01/02/2024",), ("'01/02/2024' can be 2024-02-01", "--map 'x=x:date=%d/%m/%Y' or --map 'x=x:date=%m/%d/%Y'")),
+        (("1,234",), ("1.234 (decimal comma) or 1234 (thousands comma)", "--map 'x=x:decimal-comma'")),
+        (("ja", "nein"), ("words for yes and no", "--type 'x=tinyint' --map 'x=x:yes-no'")),
+        ([*map(str, range(9)), "n/k"], ("'n/k' is no number, as 9 of 10 values are", "--map 'x=x:null=n/k'")),
+    ],
+)
+def test_a_text_that_could_be_more_has_a_note_with_the_flag(suggest_both, values, notes):
+    table, _ = suggest_both(semicolons(*values))
+    [about] = [note for note in table.notes if note.startswith("x: ")]
+    assert all(note in about for note in notes)
+
+
+def test_a_point_beside_decimal_commas_may_be_one_between_thousands(suggest_both):
+    text = "n;price;pieces\n1;2,50;1.234\n2;3,75;2.000\n"
+    table, _ = suggest_both(text)
+    assert types(table) == {"n": "int", "price": "decimal(5,2)", "pieces": "varchar(16)"}
+    assert any("--map 'pieces=pieces:thousands-dot'" in note for note in table.notes)
+    table, mapping = suggest_both(text, FieldOverride("pieces", "pieces", ("thousands-dot",)))
+    assert types(table)["pieces"] == "int"
+    assert mapping[2].transforms == ("thousands-dot",)
+
+
+@pytest.mark.parametrize(
+    ("override", "values", "type_"),
+    [
+        (FieldOverride("x", "x", datetime_format="%d/%m/%Y"), ("01/02/2024", "03/04/2024"), "date"),
+        (FieldOverride("x", "x", datetime_format="%d/%m/%y %H:%i:%s.%f"), ("01/02/24 10:00:00.125",), "datetime(6)"),
+        (FieldOverride("x", "x", ("thousands-comma",)), ("1,234", "5"), "int"),
+        (FieldOverride("x", "x", ("decimal-comma",)), ("1,234", "5"), "decimal(6,3)"),
+        (FieldOverride("x", "x", ("trim", "upper")), ("5", "6"), "varchar(16)"),
+        (FieldOverride("x", "x", null_markers=("k.A.",)), ("5", "k.A."), "int"),
+    ],
+)
+def test_a_given_format_decides_the_type(suggest_both, override, values, type_):
+    table, mapping = suggest_both(semicolons(*values), override)
+    assert types(table)["x"] == type_
+    assert mapping[1].datetime_format == (override.datetime_format or "")
+
+
+class TestQuestion:
+    TEXT = semicolons("31.12.2024", "30.12.2024", "29.12.2024", "28.12.2024", "n/k", "27.12.2024")
+
+    def decisions(self, tmp_path, change=lambda table: table, *overrides):
+        path = tmp_path / "file.csv"
+        path.write_text(self.TEXT)
+        profile = profile_file(path)
+        table = change(suggest_table("s", "t", profile, overrides=overrides))
+        return new_column_decisions(profile, table, map_to_new(profile, table.as_table(), overrides=overrides))
+
+    def test_one_bad_value_among_dates_is_named_with_the_choices(self, tmp_path):
+        [asked] = self.decisions(tmp_path)
+        assert asked.guessed
+        assert asked.key == "type:x"
+        assert asked.evidence == "x: 'n/k' on line 6 is no date, as the others are (1 of 6 values is none)."
+        assert [answer.flag for answer in asked.answers] == [
+            "--type 'x=date' --on-error reject", "--type 'x=varchar(16)'", "--map 'x=x:null=n/k'",
+        ]  # fmt: skip
+        assert asked.answers[0].shows == ("line 6: n/k",)
+
+    @pytest.mark.parametrize("type_", ["date", "varchar(16)"])
+    def test_a_stated_type_is_the_answer(self, tmp_path, type_):
+        assert self.decisions(tmp_path, lambda table: change_table(table, {"x": type_}, (), widen=True)) == ()
+
+    def test_a_null_marker_is_the_answer(self, tmp_path):
+        assert self.decisions(tmp_path, lambda table: table, FieldOverride("x", "x", null_markers=("n/k",))) == ()
