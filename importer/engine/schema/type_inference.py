@@ -25,17 +25,6 @@ _ONE = {kind: re.compile(pattern) for kind, pattern in _PATTERNS.items()}
 _ALL = {kind: re.compile(rf"(?:{pattern}\n)*") for kind, pattern in _PATTERNS.items()}
 
 
-def scale_of(type_: str) -> int:
-    """The decimals of a full type such as decimal(9,7); 0 for a type without."""
-    match = re.search(r"\(\d+, ?(\d+)\)", type_)
-    return int(match[1]) if match else 0
-
-
-def is_of_kind(kind: str, text: str) -> bool:
-    """Whether the text is a value of the kind, one of _PATTERNS, in the notation that gives a column its type."""
-    return _ONE[kind].fullmatch(text) is not None
-
-
 INT_LEAST, INT_MOST = -(2**31), 2**31 - 1
 BIGINT_LEAST, BIGINT_MOST = -(2**63), 2**63 - 1
 # A number that a program writes with an exponent has a sign or a point as well: 1e+05, 2.5E7. 12e5 may be a code.
@@ -48,6 +37,26 @@ MOST_DIGITS, MOST_SCALE, DOUBLE_DIGITS = 65, 30, 15
 # bytes.
 LENGTHS = (16, 32, 64, 128, 255, 512, 1000)
 TEXTS = tuple(each for each in COLUMN_TYPES if each.family is Family.CHARACTER and each.size > TINY)
+# A column of this type holds any number that the inference takes for a DECIMAL.
+ANY_NUMBER = f"decimal({MOST_DIGITS},{MOST_SCALE})"
+
+
+def precision_of(type_: str) -> int:
+    """The digits of a full type such as decimal(9,7); 0 for a type without."""
+    match = re.search(r"\((\d+), ?\d+\)", type_)
+    return int(match[1]) if match else 0
+
+
+def scale_of(type_: str) -> int:
+    """The decimals of a full type such as decimal(9,7); 0 for a type without."""
+    match = re.search(r"\(\d+, ?(\d+)\)", type_)
+    return int(match[1]) if match else 0
+
+
+def is_of_kind(kind: str, text: str) -> bool:
+    """Whether the text is a value of the kind, one of _PATTERNS, in the notation that gives a column its type."""
+    return _ONE[kind].fullmatch(text) is not None
+
 
 # The types of a new table. Only a name, sizes and UNSIGNED get into a statement.
 _CREATABLE_TYPE = re.compile(

@@ -7,6 +7,7 @@ that are no number or no date do not make a text of a column of numbers or dates
 
 import csv
 import io
+import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
@@ -15,6 +16,7 @@ from typing import Literal
 from importer.engine.errors import Problem
 from importer.engine.mapping.columns import ColumnMapping
 from importer.engine.mapping.new_table.typed_values import Reader, is_few, is_value_of, reader, takes_bad_values
+from importer.engine.mapping.new_table.usual_values import usual_values
 from importer.engine.mapping.transforms import BLANKS
 from importer.engine.schema.column_types import Family, column_type
 from importer.engine.schema.new_table import NewColumn, NewTable
@@ -77,18 +79,31 @@ class FileScan:
 class _Field:
     """A field whose column may be too narrow. `first`: line and text of the first value that does not fit.
 
-    `values`: the range of the values as `read` gives them.
+    `values`: the range of the values as `read` gives them, without those that the pattern `usual` matches: they fit.
     """
 
     number: int
     column: Column
     read: Reader
-    plain: bool  # whether `read` changes no value
+    direct: bool  # without a format and transforms
     markers: frozenset[str]
     trims: bool = False
     stated: bool = False
+    usual: re.Pattern[str] | None = None
     values: TypeTracker = field(default_factory=TypeTracker)
     first: tuple[int, str] | None = None
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether `read` changes no value."""
+        return self.direct and not (self.stated and self.column.column_type.is_number)
+
+    def has_unusual(self, rows: Sequence[Sequence[str]]) -> bool:
+        """Whether a value of the rows is neither NULL nor usual."""
+        if not self.usual:
+            return True
+        distinct = {row[self.number] for row in rows} - self.markers
+        return not all(map(self.usual.fullmatch, distinct))
 
     def present(self, rows: Sequence[Sequence[str]]) -> Counter[str]:
         """The values of the rows that are not NULL."""
@@ -99,7 +114,7 @@ class _Field:
 
     def take(self, values: Iterable[str]) -> bool:
         """Add values. Returns whether the column's type stores all values so far."""
-        converted = [value if self.plain else self.read(value) for value in values]
+        converted = [value if self.is_plain else self.read(value) for value in values]
         self.values.take([value for value in converted if value is not None], frozenset())
         return None not in converted and self.values.fits(self.column.type)
 
@@ -137,7 +152,7 @@ class _Survey:
         text = self.texts.text_type
         keeps = self.first_bad and takes_bad_values(self.of.column) and self._has_few_bad
         if self.bad and not keeps:
-            return TypeMismatch(self.texts.type if self.of.plain else text, *self.of.first)
+            return TypeMismatch(self.texts.type if self.of.is_plain else text, *self.of.first)
         type_ = self._wide_enough()
         if self.first_bad and column_type(type_).is_typed:
             return TypeMismatch(type_, *self.first_bad, self.bad, self.total, text)
@@ -153,7 +168,7 @@ class _Survey:
         if self.good.fits(own.type):
             return own.type
         codes = self.good.bare_exponent or max(self.good.padded_scales, default=0) > scale_of(own.type)
-        if self.of.plain and not self.of.stated and own.column_type.is_number and codes:
+        if self.of.is_plain and not self.of.stated and own.column_type.is_number and codes:
             return self.texts.text_type
         return self.good.type if self.good.is_typed else self.texts.text_type
 
@@ -165,12 +180,14 @@ def find_mismatches(file: FileScan, table: NewTable, mapping: Sequence[ColumnMap
     """
     checked = _fields(table, mapping, file.dialect)
     fast_path = _fast_path(file.dialect, checked, len(mapping))
+    formatted = [each for each in checked if not each.direct]
     for block in file.blocks():
-        if fast_path and block.data and fast_path.are_all_usual(block):
+        plain_fit = fast_path and block.data and fast_path.are_all_usual(block)
+        if plain_fit and not formatted:
             continue
         rows = file.rows(block, len(mapping))
-        for each in checked:
-            if not each.first and not each.take(each.present(rows)):
+        for each in formatted if plain_fit else checked:
+            if not each.first and each.has_unusual(rows) and not each.take(each.present(rows)):
                 each.first = _first_value(file, block, each, each.is_too_narrow_for)
     return _required_types(file, [each for each in checked if each.first], len(mapping))
 
@@ -186,22 +203,21 @@ def _fields(table: NewTable, mapping: Sequence[ColumnMapping], dialect: Dialect)
         stated = each.column in table.stated
         column = columns[each.column]
         if read := reader(each, column, stated=stated):
-            plain = not (each.transforms or each.datetime_format or (stated and column.column_type.is_number))
+            direct = not (each.transforms or each.datetime_format)
             markers = frozenset(each.null_markers) | null
             trims = any(name.startswith("trim") for name in each.transforms)
-            checked.append(_Field(number, column, read, plain, markers, trims, stated))
+            usual = usual_values(each, column)
+            checked.append(_Field(number, column, read, direct, markers, trims, stated, usual))
     return checked
 
 
 def _fast_path(dialect: Dialect, checked: Sequence[_Field], count: int) -> FastPath | None:
-    """The fast path for values that certainly fit; None if a value has to be converted for that.
+    """The fast path for values that certainly fit, of the fields whose values need no conversion.
 
     Numbers with leading zeros or a plus are taken for identifiers, and do not fit.
     """
-    if not all(each.plain for each in checked):
-        return None
     checks = [FieldCheck("")] * count
-    for each in checked:
+    for each in (each for each in checked if each.direct):
         checks[each.number] = FieldCheck(each.column.name, each.column.type, null_markers=tuple(each.markers))
     rules = [CellRule.of(check, mariadb=False, encoding=dialect.encoding) for check in checks]
     return FastPath.of(dialect, rules, plain=True)

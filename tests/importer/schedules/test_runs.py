@@ -166,6 +166,14 @@ class TestDrift:
         drop(folder, "c.csv", "three,3\n", "word,n\n")
         assert run_now(schedule).problem["what"] == "The header is another one: size missing."
 
+    def test_a_new_field_with_dates_in_a_known_format_becomes_a_column_of_dates(self, make, folder, database):
+        schedule = make(drift="add")
+        drop(folder, "a.csv", "one,31.12.2024,1\n", "word,day,n\n")
+        drop(folder, "b.csv", "two,,2\n", "word,day,n\n")
+        assert outcomes(run_now(schedule)) == {"a.csv": "loaded", "b.csv": "loaded"}
+        with connect(database) as connection:
+            assert fetch_all(connection, "SELECT n, day FROM t ORDER BY n") == [(1, date(2024, 12, 31)), (2, None)]
+
     def test_a_changed_table_stops_the_run(self, make, folder, database):
         schedule = make(drift="add")
         run_sql(database, "ALTER TABLE t MODIFY n BIGINT, ADD COLUMN more INT")

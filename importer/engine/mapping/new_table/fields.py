@@ -13,12 +13,12 @@ from importer.engine.mapping.new_table.typed_values import is_few, is_value_of, 
 from importer.engine.mapping.readings import Choice, choose
 from importer.engine.mapping.transforms import BLANKS, FALSE_WORDS, TRUE_WORDS
 from importer.engine.schema.table import Column
-from importer.engine.schema.type_inference import TypeTracker, is_of_kind
+from importer.engine.schema.type_inference import ANY_NUMBER, TypeTracker, is_of_kind
 from importer.engine.schema.value_kinds import is_number
 from importer.engine.source.records.row_error import shortened
 
 # Columns that hold any number, and any date, to find the readings of values by.
-_NUMBER = Column("", "decimal(65,30)", True, None, False, False)
+_NUMBER = Column("", ANY_NUMBER, True, None, False, False)
 _MOMENT = Column("", "datetime(6)", True, None, False, False)
 # Enough values to see that a column holds no dates or numbers, without trying every format on all of them.
 _PROBED, _PROBED_SHARE = 20, 0.6

@@ -10,15 +10,13 @@ from importer.engine.mapping.date_formats import matches
 from importer.engine.mapping.date_values import stored_text
 from importer.engine.mapping.transforms import TRANSFORMS, normalized_number
 from importer.engine.schema.table import Column
-from importer.engine.schema.type_inference import is_of_kind
+from importer.engine.schema.type_inference import ANY_NUMBER, is_of_kind
 from importer.engine.schema.value_kinds import is_number
 
 # Gives a value in the notation of SQL, such as 1234.5 or 2024-12-31; None if the mapping does not read it.
 Reader = Callable[[str], str | None]
 # A column keeps its type beside at most this share of values that are no values of the type, and always beside one.
 MOST_BAD = 0.05
-# A number of any notation fits this type, so that a transform says no only to other texts.
-_ANY_NUMBER = "decimal(65,30)"
 _LARGE_EXPONENT = re.compile(r"[eE][+-]?[0-9]{3,}")
 
 
@@ -53,7 +51,7 @@ def reader(mapping: ColumnMapping, column: Column, *, stated: bool = False) -> R
         return None
     as_number = stated and column.column_type.is_number
     if column.column_type.is_number:
-        column = replace(column, type=_ANY_NUMBER)
+        column = replace(column, type=ANY_NUMBER)
 
     def read(text: str) -> str | None:
         read_text = normalized_number(text, mapping.transforms, column)
