@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from dashboard.new_import.row_policy import ACCOUNTING
-from importer.engine.plan.option_specs import SPEED
+from importer.engine.plan.option_specs import SPEED, named
 from importer.engine.plan.options import Options
 
 
@@ -41,6 +41,8 @@ def _accounting(options: Options) -> list[OptionValue]:
             limits += [f"{options.max_reject_percent:g} %"] if options.max_reject_percent is not None else []
             words = f"{words}, at most {' or '.join(limits)}" if limits else words
         values.append(OptionValue(question, words, value == getattr(usual, name)))
+    zone = named("time_zone")
+    values.append(OptionValue(zone.label, options.time_zone or zone.unset, not options.time_zone))
     return values
 
 

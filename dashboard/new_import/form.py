@@ -153,6 +153,12 @@ class NewImportForm:
         return {name: self.values.get(name) or getattr(default, name) for name in ACCOUNTING}
 
     @property
+    def time_zone(self) -> str:
+        """The time zone of the times for TIMESTAMP columns; "" is the server's own."""
+        before = self.options_before.time_zone if self.options_before else ""
+        return self.values.get("time_zone", before).strip()
+
+    @property
     def mode(self) -> str:
         """The write mode. The default repeats the earlier one, except modes that would remove or recreate the rows.
 
@@ -186,7 +192,7 @@ class NewImportForm:
     @cached_property
     def options(self) -> Options:
         """The options of the import. Raises Problem if a number is invalid or out of range."""
-        values: dict[str, Any] = dict(self.accounting)
+        values: dict[str, Any] = {**self.accounting, "time_zone": self.time_zone}
         if values["on_error"] == "reject":
             # An import that stops at the first bad row has no limits.
             text = self.limits["max_rejects"]

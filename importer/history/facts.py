@@ -76,6 +76,7 @@ _KINDS = {
     OptionKind.SIZE: Kind.BYTES,
     OptionKind.PERCENT: Kind.NUMBER,
     OptionKind.SWITCH: Kind.SWITCH,
+    OptionKind.TEXT: Kind.WORD,
     OptionKind.VARIABLES: Kind.TEXT,
 }
 

@@ -135,6 +135,8 @@ def _how(option: OptionSpec) -> dict[str, Any]:
             return {"type": percent, "metavar": "P"}
         case OptionKind.SWITCH:
             return {"action": argparse.BooleanOptionalAction}
+        case OptionKind.TEXT:
+            return {"metavar": "TEXT"}
         case OptionKind.VARIABLES:
             return {"type": variable, "action": "append", "metavar": "NAME=VALUE"}
     return {"type": bounded(*option.limits), "metavar": "N"}

@@ -43,11 +43,13 @@ SQL_MODE = (
     "STRICT_ALL_TABLES,NO_ZERO_DATE,NO_ZERO_IN_DATE,ERROR_FOR_DIVISION_BY_ZERO,"
     "NO_ENGINE_SUBSTITUTION,NO_AUTO_VALUE_ON_ZERO"
 )
+UTC = "+00:00"
 LOADER_SESSION: dict[str, int | str] = {
     "sql_mode": SQL_MODE,
     # The warnings are parsed: they have row numbers, columns and keys (load/rejects/server_warnings.py).
     "lc_messages": "en_US",
-    "time_zone": "+00:00",
+    # A plan may have another one (planner/decisions/time_zone.py).
+    "time_zone": UTC,
     "unique_checks": 1,
     "foreign_key_checks": 1,
     "sql_notes": 1,

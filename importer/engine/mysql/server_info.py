@@ -63,6 +63,8 @@ VARIABLES = (
     "sql_mode",
     "sql_require_primary_key",
     "super_read_only",
+    "system_time_zone",
+    "time_zone",
     "unique_checks",
     "version",
     "version_comment",

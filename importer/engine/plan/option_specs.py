@@ -20,13 +20,14 @@ MOST_PARTITIONS = 8192
 
 
 class OptionKind(Enum):
-    """The kind of an option's values: one of its choices, a number, bytes, percent, yes or no, variables."""
+    """The kind of an option's values: one of its choices, a number, bytes, percent, yes or no, a text, variables."""
 
     CHOICE = "choice"
     NUMBER = "number"
     SIZE = "size"
     PERCENT = "percent"
     SWITCH = "switch"
+    TEXT = "text"
     VARIABLES = "variables"
 
 
@@ -81,6 +82,8 @@ class OptionSpec:
                 return self.answers.get(str(value)) or display(str(value))
             case OptionKind.SWITCH:
                 return self.answers["yes" if value else "no"]
+            case OptionKind.TEXT:
+                return str(value)
             case OptionKind.VARIABLES:
                 assert isinstance(value, dict)
                 return ", ".join(f"{name} = {text}" for name, text in sorted(value.items()))
@@ -159,6 +162,16 @@ OPTIONS: tuple[OptionSpec, ...] = (
         "What is compared with the file afterwards: the counts of each chunk, or every value (default: counts)",
         group=Group.ROWS,
         choices=("counts", "full"),
+    ),
+    OptionSpec(
+        "time_zone",
+        OptionKind.TEXT,
+        "--time-zone",
+        "Time zone",
+        "The zone of the times that go into TIMESTAMP columns, such as +02:00, or Europe/Berlin if the server knows it"
+        " (default: the server's own)",
+        group=Group.ROWS,
+        unset="the server's own",
     ),
     # Has no flag: only a benchmark takes it off.
     OptionSpec("checks", OptionKind.SWITCH, "", "Checks of values", "Finds silent changes of values", group=Group.ROWS),

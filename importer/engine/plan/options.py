@@ -1,5 +1,6 @@
 """The options of an import, and the checks of their values."""
 
+import re
 from dataclasses import dataclass, field
 
 from importer.engine.errors import Problem
@@ -9,6 +10,9 @@ from importer.engine.mysql.variables import parse_values
 from importer.engine.plan.option_specs import OPTIONS, OptionKind, OptionSpec
 from importer.engine.target import write_modes
 
+# An offset or a name, as the servers take them (manual, MySQL Server Time Zone Support).
+_ZONE = re.compile(r"[+-](?:0?[0-9]|1[0-4]):[0-5][0-9]|[A-Za-z][A-Za-z0-9_+/-]{0,63}")
+
 
 @dataclass(frozen=True)
 class Options:
@@ -16,8 +20,9 @@ class Options:
 
     Rows: `on_error` "reject" leaves out the rows that the table refuses, up to `max_rejects` rows and
     `max_reject_percent` of the file's rows. `rounding` concerns rows with a number, a time or a text that would lose
-    digits or trailing spaces: "notice" loads and counts them, "reject" rejects them. `verify` "full" reads every value
-    back and compares it with the file. `checks` False turns off the search for values that the server would change
+    digits or trailing spaces: "notice" loads and counts them, "reject" rejects them. `time_zone` is that of the times
+    for TIMESTAMP columns, such as +02:00 or a name; "" is the server's own. `verify` "full" reads every value back and
+    compares it with the file. `checks` False turns off the search for values that the server would change
     without an error.
 
     Speed: `method`, and `rows_per_statement` for the INSERT methods. Chunks have at most `chunk_bytes` and
@@ -39,6 +44,7 @@ class Options:
     on_duplicate: str = "fail"
     rounding: str = "notice"
     verify: str = "counts"
+    time_zone: str = ""
     checks: bool = True
     method: str = "auto"
     rows_per_statement: int | None = None
@@ -77,6 +83,12 @@ def check_options(options: Options) -> None:
     """Raise Problem for a value that an option cannot have, and for options that contradict each other."""
     for spec in OPTIONS:
         _check_value(spec, getattr(options, spec.name))
+    if options.time_zone and not _ZONE.fullmatch(options.time_zone):
+        raise Problem(
+            f"{options.time_zone!r} is not a time zone.",
+            advice="Give an offset such as +02:00, or a name such as Europe/Berlin.",
+            option="time_zone",
+        )
     parse_values(options.session, SESSION_VARIABLES, "The session variable", "session")
     parse_values(options.server_variables, SERVER_VARIABLES, "The server variable", "server_variables")
     if options.partitions and options.mode != "create":

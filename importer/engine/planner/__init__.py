@@ -9,6 +9,7 @@ from dataclasses import replace
 
 from importer.engine.errors import Problem
 from importer.engine.mapping.columns import check_mapping
+from importer.engine.mysql.connection import UTC
 from importer.engine.plan.options import check_options
 from importer.engine.plan.plan import ImportPlan
 from importer.engine.plan.readback import Readback
@@ -31,6 +32,7 @@ from importer.engine.planner.decisions.parallelism import choose_parallelism
 from importer.engine.planner.decisions.row_order import choose_order
 from importer.engine.planner.decisions.session_settings import check_session, session, session_reasons
 from importer.engine.planner.decisions.staging_engine import check_staging_engine, staging_engine_reasons
+from importer.engine.planner.decisions.time_zone import session_zone, time_zone_reasons
 from importer.engine.planner.decisions.unchanged_rows import unchanged_row_reasons, updates_per_row
 from importer.engine.planner.initial_conditions import initial_conditions
 from importer.engine.planner.preconditions import check_server, check_table
@@ -79,6 +81,7 @@ def make_plan(context: PlanningContext) -> ImportPlan:
             parallelism_reason,
             chunks_reason(context, sizes, together),
             *session_reasons(context),
+            *time_zone_reasons(context),
             *global_variable_reasons(context),
             *index_reasons(context),
             *table_and_reject_reasons(context),
@@ -146,6 +149,7 @@ def _exactness(context: PlanningContext) -> ValidationRules | None:
         context.table,
         mariadb=context.server.mariadb,
         rounding=context.options.rounding,
+        utc=session_zone(context) == UTC,
     )
 
 

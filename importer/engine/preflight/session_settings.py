@@ -50,6 +50,11 @@ def _try(connection: Connection, name: str, value: Value, server: Server) -> Non
                 f"The account may not set {name} for its session.",
                 advice=f"GRANT {right} ON *.* TO {account(connection)}; or leave it out.",
             ) from error
+        if error.args[0] == ER.UNKNOWN_TIME_ZONE:
+            raise TargetProblem(
+                f"The server does not know the time zone {value}.",
+                advice="Give an offset such as +02:00, or load the server's table of zones (mysql_tzinfo_to_sql).",
+            ) from error
         if error.args[0] == ER.UNKNOWN_SYSTEM_VARIABLE:
             raise TargetProblem(f"The server has no {name}.", advice="Leave it out.") from error
         raise
@@ -60,4 +65,4 @@ def _try(connection: Connection, name: str, value: Value, server: Server) -> Non
 
 def _same(accepted: object, value: Value) -> bool:
     """Whether the server's value equals the one that was set: it may add a fraction, and returns words in capitals."""
-    return float(str(accepted)) == value if isinstance(value, int) else str(accepted).lower() == value
+    return float(str(accepted)) == value if isinstance(value, int) else str(accepted).lower() == value.lower()

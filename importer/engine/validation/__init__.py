@@ -25,19 +25,30 @@ __all__ = ["BlockFindings", "FieldCheck", "ValidationRules"]
 
 @dataclass(frozen=True)
 class ValidationRules:
-    """The checks of one import, one for each field of the file. `reject_rounding`: a lossy value is a fault."""
+    """The checks of one import, one for each field of the file. `reject_rounding`: a lossy value is a fault.
+
+    `utc`: the loading sessions are in UTC.
+    """
 
     dialect: Dialect
     checks: tuple[FieldCheck, ...]
     mariadb: bool
     reject_rounding: bool = False
+    utc: bool = True
 
     @classmethod
     def of(
-        cls, dialect: Dialect, mapping: Sequence[ColumnMapping], table: Table, *, mariadb: bool, rounding: str
+        cls,
+        dialect: Dialect,
+        mapping: Sequence[ColumnMapping],
+        table: Table,
+        *,
+        mariadb: bool,
+        rounding: str,
+        utc: bool = True,
     ) -> "ValidationRules":
         """The checks for a file in this dialect and a table. `rounding` is Options.rounding."""
-        return cls(dialect, tuple(_check(each, table) for each in mapping), mariadb, rounding == "reject")
+        return cls(dialect, tuple(_check(each, table) for each in mapping), mariadb, rounding == "reject", utc)
 
     def suspicious(self, block: Block) -> bool:
         """Whether examine() may find a fault or notice in the block. Fast; False only if there certainly is none."""
@@ -49,7 +60,10 @@ class ValidationRules:
 
     @cached_property
     def validator(self) -> Validator:
-        rules = (CellRule.of(check, mariadb=self.mariadb, encoding=self.dialect.encoding) for check in self.checks)
+        rules = (
+            CellRule.of(check, mariadb=self.mariadb, encoding=self.dialect.encoding, utc=self.utc)
+            for check in self.checks
+        )
         return Validator(self.dialect, tuple(rules), self.reject_rounding)
 
 

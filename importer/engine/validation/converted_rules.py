@@ -30,13 +30,15 @@ class FieldCheck:
     transforms: tuple[str, ...] = ()
 
 
-def converted_rule(check: FieldCheck, trimming: Trimming | None, *, mariadb: bool) -> ColumnRule | None:
+def converted_rule(check: FieldCheck, trimming: Trimming | None, *, mariadb: bool, utc: bool) -> ColumnRule | None:
     """The rule for the field's values after trimming; None if the server refuses all that it would not store exactly.
 
     A value that the mapping's transform or format cannot read is left to the server, for which the mapping's expression
     makes a bad value of it.
     """
     rule: ColumnRule | None = rule_of(check.type, mariadb) if check.type else None
+    if isinstance(rule, Moment) and not utc:
+        rule = replace(rule, utc=False)
     if check.datetime_format:
         return _formatted(check, rule)
     reading = next((name for name in check.transforms if not TRANSFORMS[name].cleans), "")

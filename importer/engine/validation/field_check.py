@@ -31,10 +31,10 @@ class CellRule:
     trimming: Trimming | None = None
 
     @classmethod
-    def of(cls, check: FieldCheck, *, mariadb: bool, encoding: str) -> "CellRule":
+    def of(cls, check: FieldCheck, *, mariadb: bool, encoding: str, utc: bool = True) -> "CellRule":
         trimming = Trimming.of(check.transforms, encoding)
         markers = frozenset(marker.encode(encoding, "replace") for marker in check.null_markers)
-        return cls(check, converted_rule(check, trimming, mariadb=mariadb), markers, encoding, trimming)
+        return cls(check, converted_rule(check, trimming, mariadb=mariadb, utc=utc), markers, encoding, trimming)
 
     def decode(self, value: bytes) -> str:
         """The value as a readable text; a byte that is invalid in the encoding becomes an escape such as \\xE9."""

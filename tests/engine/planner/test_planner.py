@@ -22,7 +22,9 @@ def table(*columns: Column, **values) -> Table:
 
 
 def server(local: bool = True, **variables: str) -> Server:
-    return Server("MariaDB", "10.11.19", {"local_infile": "ON", **variables}, local=local, cores=6)
+    return Server(
+        "MariaDB", "10.11.19", {"local_infile": "ON", "time_zone": "+00:00", **variables}, local=local, cores=6
+    )
 
 
 def plan(size: int = 10**9, of=None, names=("a",), options=None, on=None, **known):

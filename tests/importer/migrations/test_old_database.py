@@ -149,12 +149,15 @@ class TestStoredValues:
     @pytest.mark.parametrize("pk", JOBS)
     def test_a_plan_is_the_same_when_it_is_written_again(self, pk: int):
         job = ImportJob.objects.get(pk=pk)
-        assert as_kept(plan_to_json(job.plan)) == {**job.plan_json, **NEWER_DECISIONS}
+        checks = job.plan_json["exactness"]
+        newer = {**NEWER_DECISIONS, "exactness": checks and {**checks, "utc": True}}
+        assert as_kept(plan_to_json(job.plan)) == {**job.plan_json, **newer}
 
     @pytest.mark.parametrize("model", [ImportJob, MappingPreset, Schedule, Lab])
     def test_a_recipe_is_the_same_when_it_is_written_again(self, model: type):
         for each in model.objects.all():
-            assert as_kept(to_json(each.options)) == each.options_json or not each.options_json
+            assert each.options_json.items() <= as_kept(to_json(each.options)).items()
+            assert each.options.time_zone == "+00:00"  # Until then all times were read as UTC.
             assert as_kept(to_json(each.file_dialect)) == each.dialect_json
             assert as_kept([to_json(one) for one in each.mapping]) == each.mapping_json
             assert as_kept([to_json(one) for one in each.fillings]) == each.fillings_json

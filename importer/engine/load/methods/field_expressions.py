@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from importer.engine.feed.row_numbers import NUMBERS
 from importer.engine.mapping.columns import ColumnMapping, GeneratedColumn
 from importer.engine.mapping.expressions import expression, is_plain
-from importer.engine.mysql.connection import LoaderConnection, execute
+from importer.engine.mysql.connection import UTC, LoaderConnection, execute
 from importer.engine.mysql.quoting import quote_name, quote_text
 from importer.engine.schema.table import Column, Table
 
@@ -34,11 +34,13 @@ def field_variable(position: int) -> str:
     return f"@field{position + 1}"
 
 
-def filled(filling: GeneratedColumn) -> str:
-    """SQL for the value of a generated column."""
+def filled(filling: GeneratedColumn, column: Column) -> str:
+    """SQL for the value of a generated column. The job's start is in UTC, a TIMESTAMP in the session's time zone."""
     if filling.source == "text":
         return quote_text(filling.text)
     variable = VARIABLES[filling.source]
+    if filling.source == "time" and column.column_type.has_epoch:
+        return f"CONVERT_TZ({variable}, {quote_text(UTC)}, @@SESSION.time_zone)"
     return f"CAST({variable} AS UNSIGNED)" if filling.source in NUMBERS else variable
 
 

@@ -19,7 +19,7 @@ def into_table(request: StatementRequest) -> str:
     if fillings or request.assignments or any(each.indirect for each in fields):
         fields = [replace(each, numbering=each.column is not None and each.column.auto_increment) for each in fields]
     assignments = [f"{each.name} = {each.value}" for each in fields if each.indirect]
-    assignments += [f"{quote_name(each.column)} = {filled(each)}" for each in fillings]
+    assignments += [f"{quote_name(each.column)} = {filled(each, table.column(each.column))}" for each in fillings]
     assignments += request.assignments
     targets = [VARIABLES[each] for each in numbers(fillings)]
     targets += ["@skipped" if not each.column else each.variable if each.indirect else each.name for each in fields]

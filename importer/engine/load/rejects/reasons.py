@@ -11,6 +11,7 @@ from importer.engine.source.records.row_error import RowError
 
 # Manual, Server Error Message Reference. MariaDB reports 1265 where MySQL reports 1366, 1292 or 1406.
 OUT_OF_RANGE = 1264
+SKIPPED_HOUR = 1299  # ER_WARN_INVALID_TIMESTAMP
 MISMATCHES = (1265, 1292, 1366, 1406)
 NO_PARENT = (1216, 1452)
 ROW_TOO_LARGE = 1118
@@ -62,9 +63,11 @@ def _plainly(warning: ServerWarning, table: Table, size: int | None) -> str:
     if warning.code == ROW_TOO_LARGE:
         return _too_large(table)
     column = next((each for each in table.columns if each.name.lower() == warning.column.lower()), None)
-    if column is None or warning.code not in (OUT_OF_RANGE, *MISMATCHES):
+    if column is None or warning.code not in (OUT_OF_RANGE, SKIPPED_HOUR, *MISMATCHES):
         return ""
     type_ = column.column_type
+    if warning.code == SKIPPED_HOUR:
+        return "The clocks of the time zone skip this hour: there is no such time. Another zone: --time-zone."
     if type_.wording is Wording.INVALID:
         return f"The value is not a valid {column.type}."
     if warning.code == OUT_OF_RANGE:

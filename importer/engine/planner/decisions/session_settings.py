@@ -3,12 +3,13 @@
 from collections.abc import Iterator
 
 from importer.engine.errors import Problem, TargetProblem
-from importer.engine.mysql.connection import ISOLATION
+from importer.engine.mysql.connection import ISOLATION, UTC
 from importer.engine.mysql.quoting import quote_name
 from importer.engine.mysql.session_variables import SESSION_VARIABLES
 from importer.engine.mysql.variables import Value, parse_values, require_flavour
 from importer.engine.plan.plan import Reason
 from importer.engine.planner.context import PlanningContext
+from importer.engine.planner.decisions.time_zone import session_zone
 from importer.engine.schema.table import Key
 
 # A LOCK TABLES waits for every other import on the target; by default the servers let it wait for a day or a year.
@@ -26,6 +27,8 @@ def session(context: PlanningContext) -> dict[str, Value]:
     """The plan's session variables."""
     options = context.options
     variables: dict[str, Value] = {"lock_wait_timeout": LOCK_WAIT} if options.lock_table else {}
+    if (zone := session_zone(context)) != UTC:
+        variables["time_zone"] = zone
     variables |= parse_values(options.session, SESSION_VARIABLES, "The session variable", "session")
     if not options.unique_checks:
         variables["unique_checks"] = 0

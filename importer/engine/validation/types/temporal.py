@@ -51,6 +51,8 @@ TIME_OF_DAY = "The value has a time of day, which a date does not keep."
 _FIRST_TIMESTAMP = (1970, 1, 1, 0, 0, 1)
 # MariaDB's limit since 11.5. Between 2038 and this limit, the server decides.
 _LAST_TIMESTAMP = (2106, 2, 7, 6, 28, 15)
+# In other time zones than UTC; the server decides about the hours between.
+_FIRST_ANYWHERE, _LAST_ANYWHERE = (1969, 12, 31, 0, 0, 0), (2106, 2, 8, 0, 0, 0)
 
 
 class _WithFraction(Protocol):
@@ -95,12 +97,13 @@ class Day:
 
 @dataclass(frozen=True)
 class Moment(_WithFraction):
-    """DATETIME and TIMESTAMP with `digits` fractional digits."""
+    """DATETIME and TIMESTAMP with `digits` fractional digits. `utc`: the loading session is in UTC."""
 
     type: str
     digits: int
     timestamp: bool
     mariadb: bool
+    utc: bool = True
 
     def unusual(self, cells: Cells) -> Offsets:
         """As Day.unusual, also usual with ` hh:mm:ss` and with a fraction that the column keeps."""
@@ -135,13 +138,14 @@ class Moment(_WithFraction):
             return _unreadable(text, self.type) if isinstance(moment, str) else verdict
         if moment.offset and (self.mariadb or not moment.seconds or not self._keeps(moment.offset)):
             return _offset(self.type)
-        if self.timestamp and not _FIRST_TIMESTAMP <= moment.date + moment.clock <= _LAST_TIMESTAMP:
+        first, last = (_FIRST_TIMESTAMP, _LAST_TIMESTAMP) if self.utc else (_FIRST_ANYWHERE, _LAST_ANYWHERE)
+        if self.timestamp and not first <= moment.date + moment.clock <= last:
             return invalid_time(self.type, OUT_OF_RANGE)
         return _fraction(moment.part, self.digits, self.type, mariadb=self.mariadb)
 
     def _keeps(self, offset: str) -> bool:
         """Whether the moment stays the same when MySQL applies the offset: in a session at +00:00, for a TIMESTAMP."""
-        return offset == "+00:00" or (self.timestamp and offset != "-00:00")
+        return self.utc and (offset == "+00:00" or (self.timestamp and offset != "-00:00"))
 
 
 @dataclass(frozen=True)

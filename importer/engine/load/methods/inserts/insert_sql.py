@@ -36,7 +36,7 @@ def statement(request: StatementRequest) -> str:
         # Columns are assigned in order, so the trace comes before the warnings about all others.
         fields.sort(key=lambda each: not each.traced)
     given = [(each.name, each.value) for each in fields]
-    given += [(quote_name(each.column), filled(each)) for each in request.fillings]
+    given += [(quote_name(each.column), filled(each, table.column(each.column))) for each in request.fillings]
     for assignment in request.assignments:
         column, _, value = assignment.partition(" = ")
         given.append((column, value))
