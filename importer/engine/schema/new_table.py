@@ -29,7 +29,8 @@ class NewTable:
 
     `partitions`: the number of partitions by hash of the primary key, None for a table without partitions. `stated`:
     the columns whose type a user chose: it is widened to another of its kind at most, never to a text. `notes`: what
-    was decided about names and types, in plain words.
+    was decided about names and types, in plain words. `proposed_key`: a column that could be the primary key, "" if the
+    sample has none.
     """
 
     schema: str
@@ -40,6 +41,7 @@ class NewTable:
     partitions: int | None = None
     stated: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
+    proposed_key: str = ""
 
     def statement(self, name: str) -> str:
         """The CREATE TABLE statement with this name instead of the table's own."""

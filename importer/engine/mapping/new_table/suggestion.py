@@ -48,8 +48,13 @@ def suggest_table(
     columns = tuple(NewColumn(*pair) for pair in zip(names, types, strict=True))
     notes = [f"{column.name}: {each.note}" for column, each in zip(columns, fields, strict=True) if each.note]
     notes += _size_notes(names, suggested, types)
-    notes += _key_notes(profile, columns)
-    return NewTable(schema, name, columns, notes=(*name_notes, *notes))
+    key = _proposed_key(profile, columns)
+    if key:
+        notes.append(
+            f"{key} could be the primary key: its values are never empty and all different in the sample."
+            f" --primary-key '{key}' makes it so."
+        )
+    return NewTable(schema, name, columns, notes=(*name_notes, *notes), proposed_key=key)
 
 
 def read_fields(
@@ -109,18 +114,15 @@ def _size_notes(names: Sequence[str], before: Sequence[str], after: Sequence[str
     return [f"{shown}: another text type than the values need, since rows could be too large otherwise."]
 
 
-def _key_notes(profile: Profile, columns: Sequence[NewColumn]) -> list[str]:
-    """A proposal of a primary key: the first column with the name of a key whose values in the sample are a key."""
+def _proposed_key(profile: Profile, columns: Sequence[NewColumn]) -> str:
+    """The first column with the name of a key whose values in the sample are a key; "" if there is none."""
     for number, column in enumerate(columns):
         if not is_key_name(column.name) or key_bytes(column.type) > MOST_KEY_BYTES:
             continue
         values = profile.values_of(number)
         if len(values) == len(profile.rows) and not any(value.strip() in NULL_WORDS for value in values):
-            return [
-                f"{column.name} could be the primary key: its values are never empty and all different in the sample."
-                f" --primary-key '{column.name}' makes it so."
-            ]
-    return []
+            return column.name
+    return ""
 
 
 def is_key_name(name: str) -> bool:

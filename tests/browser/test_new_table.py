@@ -1,0 +1,78 @@
+"""A new table from a German export, in a real browser: two clicks give dates, decimals and texts."""
+
+from datetime import date
+from decimal import Decimal
+from pathlib import Path
+
+import pytest
+from django.contrib.auth.models import User
+from django.urls import reverse
+from playwright.sync_api import expect
+
+from importer.engine.mysql.connection import Address, connect, fetch_all
+from importer.models import ImportJob, SourceFile
+from importer.sources import uploads
+from tests.importer.steps import run
+from tests.targets import saved_target
+
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("no_workers")]
+
+ROWS = (
+    "Kundennr;PLZ;Größe;Bestelldatum;Betrag\r\n"
+    "1001;01067;M;31.12.2024;1.234,56\r\n"
+    "1002;80331;;01.02.2025;-12,00\r\n"
+    "1003;99999;XL;;12.345.678,90\r\n"
+)
+
+
+def uploaded(folder: Path, data: bytes) -> SourceFile:
+    path = folder / "Bestellungen.csv"
+    path.write_bytes(data)
+    source = uploads.register(path)
+    source.owned, source.uploaded_by = True, User.objects.get()
+    source.save()
+    return source
+
+
+def test_a_german_export_becomes_a_table_with_two_clicks(opened, database: Address, tmp_path: Path):
+    saved_target(database)
+    source = uploaded(tmp_path, ROWS.encode("utf-8-sig"))
+    page = opened(reverse("new_source", args=[source.key]), viewport={"width": 1280, "height": 900})
+    page.get_by_text("Create", exact=True).click()
+    expect(page.get_by_label("Type of Bestelldatum")).to_have_value("date")
+    expect(page.get_by_label("Type of Betrag")).to_have_value("decimal(12,2)")
+    expect(page.get_by_label("Type of PLZ")).to_have_value("varchar(16)")
+    expect(page.get_by_text("Kundennr has other values in each of the first rows")).to_be_visible()
+    page.get_by_role("button", name="into").click()
+    page.wait_for_url("**/jobs/**")
+    job = run(ImportJob.objects.get())
+    assert (job.problem, job.balanced) == ({}, True)
+    with connect(database) as connection:
+        assert fetch_all(connection, "SELECT * FROM Bestellungen ORDER BY Kundennr") == [
+            (1001, "01067", "M", date(2024, 12, 31), Decimal("1234.56")),
+            (1002, "80331", "", date(2025, 2, 1), Decimal("-12.00")),
+            (1003, "99999", "XL", None, Decimal("12345678.90")),
+        ]
+
+
+@pytest.mark.parametrize(
+    ("answer", "type_", "stored"), [("A text", "varchar(16)", "n/k"), ("means NULL", "date", None)]
+)
+def test_one_value_that_is_no_date_is_asked_about_and_the_answer_taken(
+    opened, database: Address, tmp_path: Path, answer: str, type_: str, stored: str | None
+):
+    saved_target(database)
+    days = "".join(f"{day};{day}.12.2024\r\n" for day in range(10, 31))
+    source = uploaded(tmp_path, f"id;day\r\n{days}9;n/k\r\n".encode())
+    page = opened(reverse("new_source", args=[source.key]), viewport={"width": 1280, "height": 900})
+    page.get_by_text("Create", exact=True).click()
+    expect(page.get_by_text("'n/k' on line 23 is no date")).to_be_visible()
+    page.get_by_role("button", name=answer).click()
+    expect(page.get_by_text("'n/k' on line 23 is no date")).to_have_count(0)
+    expect(page.get_by_label("Type of day")).to_have_value(type_)
+    page.get_by_role("button", name="into").click()
+    page.wait_for_url("**/jobs/**")
+    job = run(ImportJob.objects.get())
+    assert (job.problem, job.loaded_rows) == ({}, 22)
+    with connect(database) as connection:
+        assert fetch_all(connection, "SELECT day FROM Bestellungen WHERE id = 9") == [(stored,)]
