@@ -1,7 +1,7 @@
 """Problems: the exceptions for everything that can go wrong, each with what happened, where, and what to do next."""
 
 from dataclasses import asdict, dataclass, field
-from typing import Any
+from typing import Any, ClassVar
 
 
 @dataclass(frozen=True)
@@ -32,6 +32,9 @@ class Problem(Exception):
     bad_rows: int = 0
     option: str = ""
 
+    # The number of this kind of problem in reports, which scripts compare (docs/contracts.md). It never changes.
+    code: ClassVar[int] = 1000
+
     def __str__(self) -> str:
         located = f"{self.where}: {self.what}" if self.where else self.what
         return f"{located} {self.advice}".strip()
@@ -43,34 +46,66 @@ class Problem(Exception):
 class SourceProblem(Problem):
     """The file cannot be read in the format that it claims to have."""
 
+    code = 1100
+
 
 class RecordUnreadable(SourceProblem):
     """A record of the file cannot be read safely; its neighbours can."""
+
+    code = 1101
 
 
 class SourceChanged(SourceProblem):
     """The file has changed since the scan."""
 
+    code = 1102
+
 
 class TargetProblem(Problem):
     """The server, the account or the table does not allow the operation."""
+
+    code = 1200
+
+
+class TargetUnreachable(TargetProblem):
+    """No server answers there, or the connection to it was lost."""
+
+    code = 1201
 
 
 class RowsRefused(Problem):
     """The server would have changed or skipped rows of a chunk; no row of the chunk was stored."""
 
+    code = 1300
+
 
 class TooManyRejects(Problem):
     """More rows are rejected than max_rejects or max_reject_percent allows."""
+
+    code = 1301
 
 
 class AllRowsRejected(Problem):
     """The file has rows, and the target refused every one of them."""
 
+    code = 1302
+
 
 class Cancelled(Problem):
     """A user cancelled the work."""
 
+    code = 1500
+
 
 class MethodRefused(TargetProblem):
     """The server refuses the load method; another method may work."""
+
+    code = 1202
+
+
+def problem_codes(kind: type[Problem] = Problem) -> dict[str, int]:
+    """The code of each kind of problem by the kind's name, as stored problems have it."""
+    codes = {kind.__name__: kind.code}
+    for narrower in kind.__subclasses__():
+        codes |= problem_codes(narrower)
+    return codes

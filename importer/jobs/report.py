@@ -1,11 +1,23 @@
-"""A job's equation and its report as JSON. Changes nothing."""
+"""A job's equation and its report as JSON, a contract (docs/contracts.md). Changes nothing."""
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from importer.engine.errors import Problem, problem_codes
 from importer.engine.load.verify import Equation
+from importer.engine.plan.plan import ImportPlan
+from importer.engine.plan.stored_plan import plan_to_json
+from importer.engine.reading.questions import NeedsAnswer
+from importer.engine.reading.reading import Reading, reading_to_json
 from importer.history.regressions import regression
+from importer.jobs.outcomes import Outcome, outcome, outcome_of
 from importer.models import ImportJob
+from importer.preparation.plan_sql import plan_sql
+
+SCHEMA = "millrace.report/1"
+PLANNED = Outcome("planned", 0, "secondary")
+NO_ROWS = dict.fromkeys(("source", "loaded", "replaced", "unchanged", "skipped", "rejected", "missing"), 0)
 
 
 def equation(job: ImportJob) -> Equation:
@@ -21,31 +33,91 @@ def equation(job: ImportJob) -> Equation:
 
 
 def report(job: ImportJob, rejects_file: Path | None = None, reasons_file: Path | None = None) -> dict[str, Any]:
-    """The output of `import_csv --json`, a contract. Seconds are ImportJob.step_seconds.
+    """The report of a job, as `import_csv --json` prints it. Seconds are ImportJob.step_seconds.
 
     `lines` are the lines of the file that are no records: for each kind the count, and the first ones with their text.
     `rejects_file` has the rejected rows, `reasons_file` the reasons of all rejected and skipped rows.
     """
-    return {
-        "job": job.pk,
-        "status": job.status,
-        "rows": {
-            "source": job.scanned_rows,
-            "loaded": job.loaded_rows,
-            "replaced": job.replaced_rows,
-            "unchanged": job.unchanged_rows,
-            "skipped": job.skipped_rows,
-            "rejected": job.rejected_rows,
+    rows = equation(job)
+    ended = outcome(job)
+    return _complete(
+        ended,
+        {
+            "job": job.pk,
+            "rows": {**{name: getattr(rows, name) for name in NO_ROWS}, "source_is_final": job.scan_finished},
+            "lines": job.skipped_lines.as_json(),
+            "balanced": job.balanced,
+            "reading": job.reading_json or None,
+            "plan": _plan(job.plan),
+            "seconds": job.step_seconds,
+            "rates": {
+                "rows_per_second": round(job.rows_per_second, 1) if job.rows_per_second else None,
+                "slower_than_like": slower.as_json() if (slower := regression(job)) else None,
+            },
+            "attempts": [{"number": job.tries, "outcome": ended and ended.words}],
+            "rejects": {
+                "reasons": job.reject_reasons,
+                "file": rejects_file and str(rejects_file),
+                "reasons_file": reasons_file and str(reasons_file),
+            },
+            "notices": job.notices,
+            "problem": _problem(job.problem) if job.problem else None,
+            "debug": {"status": job.status, "step": job.step, "plan": job.plan_json},
         },
-        "lines": job.skipped_lines.as_json(),
-        "balanced": job.balanced,
-        "seconds": job.step_seconds,
-        "rows_per_second": round(job.rows_per_second, 1) if job.rows_per_second else None,
-        "slower_than_like": slower.as_json() if (slower := regression(job)) else None,
-        "plan": job.plan_json,
-        "reject_reasons": job.reject_reasons,
-        "notices": job.notices,
-        "rejects_file": rejects_file and str(rejects_file),
-        "reasons_file": reasons_file and str(reasons_file),
-        "problem": job.problem or None,
+    )
+
+
+def report_of_plan(plan: ImportPlan, reading: Reading) -> dict[str, Any]:
+    """The report of an import that was planned and not begun."""
+    values = {"reading": reading_to_json(reading), "plan": _plan(plan), "debug": {"plan": plan_to_json(plan)}}
+    return _complete(PLANNED, values)
+
+
+def report_of_problem(problem: Problem) -> dict[str, Any]:
+    """The report of an import that did not begin because of the problem."""
+    reading = reading_to_json(problem.reading) if isinstance(problem, NeedsAnswer) else None
+    return _complete(outcome_of(problem), {"reading": reading, "problem": _problem(problem.as_json())})
+
+
+def _complete(ended: Outcome | None, values: Mapping[str, Any]) -> dict[str, Any]:
+    """The report with all keys, in their order; those without a value are empty."""
+    nothing: dict[str, Any] = {
+        "schema": SCHEMA,
+        "job": None,
+        "outcome": ended and ended.words,
+        "exit_code": ended and ended.exit_code,
+        "rows": {**NO_ROWS, "source_is_final": False},
+        "lines": {},
+        "balanced": False,
+        "reading": None,
+        "plan": None,
+        "seconds": {},
+        "rates": {},
+        "attempts": [],
+        "rejects": {},
+        "notices": [],
+        "problem": None,
+        "debug": {},
     }
+    return {**nothing, **values}
+
+
+def _plan(plan: ImportPlan) -> dict[str, Any]:
+    """The plan for users: the decisions with their reasons, and the exact SQL. The whole plan is under `debug`."""
+    return {
+        "method": plan.statements.method,
+        "chunk_bytes": plan.chunk_bytes,
+        "parallel_chunks": plan.parallelism,
+        "index_policy": "defer" if plan.temporary_changes and plan.temporary_changes.keys else "keep",
+        "sql": [{"when": when, "statements": statements} for when, statements in plan_sql(plan)],
+        "reasons": [
+            {"choice": each.choice, "why": each.why, "holds_back": each.holds_back, "option": each.option}
+            for each in plan.reasons
+        ],
+    }
+
+
+def _problem(values: Mapping[str, Any]) -> dict[str, Any]:
+    """A stored problem with the code of its kind."""
+    names = ("kind", "what", "where", "advice", "retryable", "rows", "bad_rows")
+    return {"code": problem_codes().get(values["kind"], Problem.code), **{name: values.get(name) for name in names}}

@@ -6,10 +6,11 @@ from typing import Any, Protocol
 
 from importer import jobs
 from importer.engine.errors import Problem
-from importer.engine.plan.stored_plan import plan_to_json
 from importer.engine.source.records.row_error import shortened
 from importer.history.regressions import regression
 from importer.jobs import reject_downloads
+from importer.jobs.outcomes import outcome
+from importer.jobs.report import report_of_plan, report_of_problem
 from importer.models import ImportJob
 from importer.preparation.plan_sql import plan_sql
 from importer.preparation.prepare import PreparedImport
@@ -34,7 +35,7 @@ class CommandOutput:
         """Write the plan: each decision with its reason, "!" before one that holds the load back, and the SQL."""
         plan = prepared.plan
         if as_json:
-            self.stdout.write(json.dumps(plan_to_json(plan), indent=2))
+            self.stdout.write(json.dumps(report_of_plan(plan, prepared.reading), indent=2))
             return
         self.stdout.write(f"{prepared.source.name} into {plan.schema}.{plan.final_table} of {prepared.target.name}:")
         for reason in plan.reasons:
@@ -44,12 +45,16 @@ class CommandOutput:
         for when, statements in plan_sql(plan):
             self.stdout.write(f"\n{when}:\n{statements}")
 
+    def problem(self, problem: Problem) -> None:
+        """Write the report of an import that did not begin."""
+        self.stdout.write(json.dumps(report_of_problem(problem), indent=2))
+
     def report(self, job: ImportJob, as_json: bool) -> None:
         files = self._write_files(job)
         if as_json:
             self.stdout.write(json.dumps(jobs.report(job, **files), indent=2))
             return
-        self.stdout.write(f"Import {job.pk} {job.status}: {jobs.equation(job)}")
+        self.stdout.write(f"Import {job.pk} {outcome(job) or job.status}: {jobs.equation(job)}")
         self._show_lines(job)
         if job.rows_per_second:
             self.stdout.write(f"{job.rows_per_second:,.0f} rows/s, verified against the ledger on the server")

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import MySQLdb
 
-from importer.engine.errors import TargetProblem
+from importer.engine.errors import TargetProblem, TargetUnreachable
 
 
 @dataclass(frozen=True)
@@ -20,6 +20,8 @@ class Meaning:
 
 _GONE = Meaning("The connection to the server was lost.", "It is tried again; if it recurs, check the server.", True)
 _DOWN = Meaning("No server answers there.", "Check host and port, and that the server runs and listens there.", True)
+_UNKNOWN_HOST = Meaning("The host name is unknown.", "Check the host name of the target.")
+_UNREACHABLE = (_GONE, _DOWN, _UNKNOWN_HOST)
 
 # Numbers: manual, Server Error Message Reference (1000 to 1999, 3000 on) and Client Error Message Reference (2000 on).
 MEANINGS = {
@@ -47,7 +49,7 @@ MEANINGS = {
     1927: _GONE,
     2002: _DOWN,
     2003: _DOWN,
-    2005: Meaning("The host name is unknown.", "Check the host name of the target."),
+    2005: _UNKNOWN_HOST,
     2006: _GONE,
     2013: _GONE,
     2026: Meaning("", "Check the target's TLS setting and its CA file."),
@@ -97,7 +99,8 @@ def _problem(error: MySQLdb.Error, where: str) -> TargetProblem:
     text = str(error.args[1]) if len(error.args) > 1 else str(error)
     meaning = MEANINGS.get(number, Meaning())
     what = f"{meaning.what} (error {number})" if meaning.what else f"{text} (error {number})"
-    return TargetProblem(what, where=where, advice=meaning.advice, retryable=meaning.retryable)
+    kind = TargetUnreachable if meaning in _UNREACHABLE else TargetProblem
+    return kind(what, where=where, advice=meaning.advice, retryable=meaning.retryable)
 
 
 def _number(error: MySQLdb.Error) -> int:

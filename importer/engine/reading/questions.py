@@ -14,6 +14,8 @@ MOST_QUESTIONS = 10
 class NeedsAnswer(Problem):
     """The file can be read in more than one way, and the ways would store different rows. Nothing was written."""
 
+    code = 1400
+
     def __init__(self, reading: Reading, where: str) -> None:
         self.reading = reading
         count = len(reading.guesses)

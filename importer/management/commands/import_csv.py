@@ -10,6 +10,7 @@ from tqdm import tqdm
 
 from importer import jobs
 from importer.engine.errors import Problem
+from importer.jobs.outcomes import outcome, outcome_of
 from importer.management.base_command import PreparedCommand
 from importer.management.build_import import prepare_from_options
 from importer.management.import_options import add_flags
@@ -37,10 +38,12 @@ class Command(PreparedCommand):
                 return
             job = _follow(jobs.create(prepared), prepared, options)
         except Problem as problem:
-            raise CommandError(str(problem)) from problem
+            if options["json"]:
+                output.problem(problem)
+            raise CommandError(str(problem), returncode=outcome_of(problem).exit_code) from problem
         output.report(job, options["json"])
-        if not (job.status == ImportJob.Status.SUCCEEDED and job.balanced):
-            sys.exit(1)
+        if (ended := outcome(job)) and ended.exit_code:
+            sys.exit(ended.exit_code)
 
 
 def _follow(job: ImportJob, prepared: PreparedImport, options: dict[str, Any]) -> ImportJob:

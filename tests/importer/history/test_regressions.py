@@ -71,7 +71,7 @@ def test_a_slower_import_is_reported_with_the_changes(target: Target, tmp_path: 
     ]
     assert slower.words.startswith("Slower than its like: ")
     assert "Triggers on INSERT 0 → 1" in slower.words
-    assert jobs.report(job)["slower_than_like"] == slower.as_json()
+    assert jobs.report(job)["rates"]["slower_than_like"] == slower.as_json()
     notice = Notification.objects.get()
     assert (notice.job, notice.payload["what"], notice.payload["details"]) == (job, slower.words, slower.as_json())
 

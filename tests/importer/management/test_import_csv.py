@@ -13,6 +13,7 @@ from django.core.management import CommandError, call_command
 
 from importer.engine.load import ledger
 from importer.engine.mysql.connection import Address, connect, execute, fetch_all
+from importer.jobs.outcomes import FAILED, WITH_REJECTS
 from importer.models import Chunk, ImportJob, SourceFile, Target
 from importer.worker import live_progress, local_pool, presence
 from tests.stack import ROOT, Stack, wait_until
@@ -52,7 +53,7 @@ def test_in_process_needs_neither_redis_nor_worker(target: Target, people: Path,
         "import_csv", str(people), "--target", "t", "--table", "people", "--in-process", "--json", "--chunk-size", "32K"
     )
     report = json.loads(done.stdout)
-    assert report["status"] == "succeeded"
+    assert report["outcome"] == "succeeded"
     assert report["balanced"] is True
     assert report["rows"] == {
         "source": ROWS,
@@ -61,10 +62,12 @@ def test_in_process_needs_neither_redis_nor_worker(target: Target, people: Path,
         "unchanged": 0,
         "skipped": 0,
         "rejected": 0,
+        "missing": 0,
+        "source_is_final": True,
     }
     assert set(report["seconds"]) == {"scan", "load", "index", "verify", "total"}
-    assert report["rows_per_second"] > 0
-    assert report["rejects_file"] is None
+    assert report["rates"]["rows_per_second"] > 0
+    assert report["rejects"]["file"] is None
     assert loaded(target) == (ROWS, 1667, 'Zoë "999"')
 
 
@@ -77,7 +80,7 @@ def test_in_process_of_a_large_file(target: Target, tmp_path: Path, stack_env: S
     args = ["--target", "t", "--table", "people", "--ignore-fields", "--in-process", "--json"]
     done = stack_env.manage("import_csv", str(path), *args)
     report = json.loads(done.stdout)
-    assert (report["status"], report["rows"]["loaded"]) == ("succeeded", rows)
+    assert (report["outcome"], report["rows"]["loaded"]) == ("succeeded", rows)
     assert loaded(target) == (rows, 0, "name 99")
 
 
@@ -101,12 +104,12 @@ def test_the_import_of_a_killed_process_is_finished_by_the_next_one(
     assert loaded(target)[0] == ROWS + 1
 
 
-def test_a_bad_row_fails_with_status_1_and_names_it(target: Target, people: Path, stack_env: Stack):
+def test_a_bad_row_fails_with_its_exit_code_and_is_named(target: Target, people: Path, stack_env: Stack):
     text = people.read_text().replace("\n77,", f"\nseventy-seven{'x' * 3000},")
     people.write_text(text)
     args = ["import_csv", str(people), "--target", "t", "--table", "people", "--in-process"]
     done = stack_env.manage(*args, check=False)
-    assert done.returncode == 1
+    assert done.returncode == FAILED.exit_code
     assert max(map(len, done.stderr.splitlines())) < 300
     assert "Traceback" not in done.stderr
     assert "line 79, column id" in done.stderr
@@ -115,7 +118,7 @@ def test_a_bad_row_fails_with_status_1_and_names_it(target: Target, people: Path
     assert loaded(target)[0] == 0
     done = stack_env.manage(*args, "--json", check=False)
     report = json.loads(done.stdout)
-    assert (report["status"], report["balanced"]) == ("failed", False)
+    assert (report["outcome"], report["balanced"]) == ("failed", False)
     assert report["problem"]["rows"][0]["line"] == 79
 
 
@@ -127,8 +130,9 @@ def test_bad_rows_left_out_come_back_as_a_file_that_loads(target: Target, people
         text = re.sub(rf"\n{n},.*", f"\n{row}", text)
     people.write_text(text)
     args = ["import_csv", "--target", "t", "--table", "people", "--in-process", "--null", "NA", "--on-error", "reject"]
-    done = stack_env.manage(*args, str(people), "--json")
+    done = stack_env.manage(*args, str(people), "--json", check=False)
     report = json.loads(done.stdout)
+    assert (done.returncode, report["exit_code"], report["outcome"]) == (5, 5, "completed with rejects")
     assert report["rows"] == {
         "source": ROWS,
         "loaded": ROWS - 3,
@@ -136,12 +140,14 @@ def test_bad_rows_left_out_come_back_as_a_file_that_loads(target: Target, people
         "unchanged": 0,
         "skipped": 0,
         "rejected": 3,
+        "missing": 0,
+        "source_is_final": True,
     }
     assert report["balanced"] is True
-    assert sum(kind["rows"] for kind in report["reject_reasons"]) == 3
-    rejected = Path(report["rejects_file"])
+    assert sum(kind["rows"] for kind in report["rejects"]["reasons"]) == 3
+    rejected = Path(report["rejects"]["file"])
     assert rejected.read_text() == "id,name,born\n" + "".join(f"{row}\n" for row in bad)
-    assert Path(report["reasons_file"]).read_text().splitlines()[1].startswith("79,")
+    assert Path(report["rejects"]["reasons_file"]).read_text().splitlines()[1].startswith("79,")
     corrected = rejected.with_name("corrected.csv")
     corrected.write_text(rejected.read_text().replace("x77", "77").replace(bad[2], f"{bad[2]},NA"))
     execute_on(target, "ALTER TABLE people MODIFY name VARCHAR(60)")
@@ -152,15 +158,53 @@ def test_bad_rows_left_out_come_back_as_a_file_that_loads(target: Target, people
 def test_reject_counts_by_reason_and_the_paths_of_the_files_are_printed(target: Target, people: Path, stack_env: Stack):
     people.write_text(people.read_text().replace("\n77,", "\nseventy-seven,").replace("\n78,", "\nseventy-eight,"))
     args = ["import_csv", str(people), "--target", "t", "--table", "people", "--in-process", "--on-error", "reject"]
-    done = stack_env.manage(*args)
+    done = stack_env.manage(*args, check=False)
+    assert done.returncode == WITH_REJECTS.exit_code
     assert "  2 rows: column id: " in done.stdout
     match = re.search(r"Rejected rows, to be corrected and imported again: (.*people\.rejects\.csv)\n", done.stdout)
     assert match
     assert Path(match[1]).read_text().count("seventy-") == 2
     execute_on(target, "TRUNCATE people")
     done = stack_env.manage(*args, "--max-rejects", "1", check=False)
-    assert done.returncode == 1
+    assert done.returncode == FAILED.exit_code
     assert "2 rows cannot be loaded" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("content", "table", "code", "outcome", "problem_code"),
+    [
+        (b"id,nmae\n1,a\n", "people", 3, "needs an answer", 1400),
+        (b"id,name\n1,a\n", "nowhere", 4, "refused", 1200),
+        (b"", "people", 4, "refused", 1100),
+    ],
+)
+def test_an_import_that_does_not_begin_prints_one_report(
+    target: Target, tmp_path: Path, stack_env: Stack, content, table, code, outcome, problem_code
+):
+    path = tmp_path / "people.csv"
+    path.write_bytes(content)
+    done = stack_env.manage("import_csv", str(path), "--target", "t", "--table", table, "--json", check=False)
+    report = json.loads(done.stdout)
+    assert (done.returncode, report["exit_code"], report["outcome"]) == (code, code, outcome)
+    assert report["problem"]["code"] == problem_code
+    assert bool(report["reading"]) == (code == 3)
+    assert report["rows"]["loaded"] == 0
+
+
+def test_a_target_that_cannot_be_reached_has_its_own_exit_code(target: Target, people: Path, stack_env: Stack):
+    Target.objects.update(host="127.0.0.1", port=1)
+    done = stack_env.manage("import_csv", str(people), "--target", "t", "--table", "people", "--json", check=False)
+    report = json.loads(done.stdout)
+    assert (done.returncode, report["outcome"], report["problem"]["code"]) == (7, "target unreachable", 1201)
+
+
+def test_a_plan_has_the_same_report(target: Target, people: Path, stack_env: Stack):
+    args = ["--target", "t", "--table", "people", "--plan-only", "--json"]
+    report = json.loads(stack_env.manage("import_csv", str(people), *args).stdout)
+    assert (report["schema"], report["outcome"], report["job"]) == ("millrace.report/1", "planned", None)
+    assert [each["column"] for each in report["reading"]["columns"]] == ["id", "name", "born"]
+    assert report["plan"]["method"] == "load_data_local"
+    assert "LOAD DATA" in "".join(each["statements"] for each in report["plan"]["sql"])
 
 
 def test_conversions_and_doubtful_values_are_printed(target: Target, tmp_path: Path, capsys):
@@ -220,7 +264,7 @@ def test_a_file_with_a_header_only_loads_no_row_and_succeeds(
     table = "made" if "create" in mode else "people"
     args = ["--target", "t", "--table", table, *mode, "--header", "--in-process", "--json"]
     report = json.loads(stack_env.manage("import_csv", str(path), *args).stdout)
-    assert (report["status"], report["balanced"], report["rows"]["source"]) == ("succeeded", True, 0)
+    assert (report["outcome"], report["balanced"], report["rows"]["source"]) == ("succeeded", True, 0)
     with connect(target.address) as connection:
         assert fetch_all(connection, f"SELECT COUNT(*) FROM {table}") == [(0,)]
 
@@ -354,17 +398,18 @@ def test_a_file_of_another_dialect_loads_and_its_bad_quotes_are_rejected(
             "--unquoted-empty-null",
         ),
         *("--on-error", "reject"),
+        check=False,
     )
     report = json.loads(done.stdout)
-    assert report["rows"] == {"source": 3, "loaded": 2, "replaced": 0, "unchanged": 0, "skipped": 0, "rejected": 1}
+    assert (report["rows"]["source"], report["rows"]["loaded"], report["rows"]["rejected"]) == (3, 2, 1)
     assert [(kind, each["count"]) for kind, each in report["lines"].items()] == [
         ("header", 1),
         ("preamble", 1),
         ("blank", 1),
     ]
     assert report["lines"]["preamble"]["texts"] == [{"line": 1, "text": "People"}]
-    assert [kind["code"] for kind in report["reject_reasons"]] == ["stray quote"]
-    assert Path(report["reasons_file"]).read_text().splitlines()[1].startswith("5,")
+    assert [kind["code"] for kind in report["rejects"]["reasons"]] == ["stray quote"]
+    assert Path(report["rejects"]["reasons_file"]).read_text().splitlines()[1].startswith("5,")
     assert any(reason["choice"] == "Records are rewritten" for reason in report["plan"]["reasons"])
     with connect(target.address) as connection:
         stored = fetch_all(connection, "SELECT id, name, born IS NULL FROM people ORDER BY id")

@@ -21,6 +21,7 @@ from importer.engine.plan.options import Options
 from importer.engine.source import encodings
 from importer.engine.source.profile.profile import profile_file
 from importer.jobs import reject_downloads
+from importer.jobs.outcomes import NEEDS_ANSWER
 from importer.models import ImportJob, Target
 from importer.preparation.prepare import ImportRequest, prepare
 from importer.sources import uploads
@@ -301,14 +302,14 @@ class TestCommandLine:
         file = tmp_path / "words.csv.gz"
         file.write_bytes(gzip.compress(TEXT.encode()))
         report = json.loads(stack_env.manage("import_csv", str(file), *self.ARGS).stdout)
-        assert (report["status"], report["rows"]["loaded"]) == ("succeeded", 3)
+        assert (report["outcome"], report["rows"]["loaded"]) == ("succeeded", 3)
         assert in_table(target) == ROWS
         assert list((settings.VAR_DIR / "plain").iterdir()) == []
 
     def test_a_guess_is_refused_and_a_choice_taken(self, target, tmp_path, stack_env):
         file = written(tmp_path, TEXT.encode("cp1252"))
         done = stack_env.manage("import_csv", str(file), *self.ARGS, check=False)
-        assert done.returncode == 1
+        assert done.returncode == NEEDS_ANSWER.exit_code
         assert "file: nothing was written. 1 question first:\n1. The byte 0xE9 on line 2 is not UTF-8" in done.stderr
         assert "--encoding cp1252" in done.stderr
         assert not ImportJob.objects.exists()
