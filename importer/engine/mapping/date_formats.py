@@ -49,7 +49,12 @@ def formats(delimiter: str) -> tuple[str, ...]:
 
 def matches(datetime_format: str, value: str) -> bool:
     """Whether the value has this format."""
-    return re.fullmatch(format_pattern(datetime_format), value) is not None
+    return _compiled(datetime_format).fullmatch(value) is not None
+
+
+@lru_cache
+def _compiled(datetime_format: str) -> re.Pattern[str]:
+    return re.compile(format_pattern(datetime_format))
 
 
 def is_date(value: str) -> bool:

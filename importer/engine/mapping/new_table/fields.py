@@ -107,7 +107,9 @@ def _as_dates(names: FieldNames, values: Counter[str], delimiter: str) -> NewFie
     """A column of dates, a few other texts excepted, or the note that they could be read in two ways."""
     if _probed_share(values, is_date) < _PROBED_SHARE:
         return None
-    dates = Counter({value: times for value, times in values.items() if is_date(value)})
+    # Most values have the format of the first ones: the other formats are tried on the rest.
+    first = choose(Counter(filter(is_date, islice(values, _PROBED))), _MOMENT, delimiter).chosen
+    dates = Counter({value: times for value, times in values.items() if first.fits(value) or is_date(value)})
     choice = choose(dates, _MOMENT, delimiter)
     if choice.rivals:
         return NewField(note=_ambiguous(names, choice, "date"))
