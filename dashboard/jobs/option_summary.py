@@ -37,9 +37,8 @@ def _accounting(options: Options) -> list[OptionValue]:
         value = getattr(options, name)
         words = answers[value][0] if value in answers else value
         if name == "on_error" and value == "reject":
-            limits = [f"{options.max_rejects:,}"] if options.max_rejects is not None else []
-            limits += [f"{options.max_reject_percent:g} %"] if options.max_reject_percent is not None else []
-            words = f"{words}, at most {' or '.join(limits)}" if limits else words
+            limit = options.reject_limit_words
+            words = f"{words}, {limit}" if limit else words
         values.append(OptionValue(question, words, value == getattr(usual, name)))
     zone = named("time_zone")
     values.append(OptionValue(zone.label, options.time_zone or zone.unset, not options.time_zone))

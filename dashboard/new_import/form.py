@@ -20,16 +20,13 @@ from importer.engine.errors import Problem
 from importer.engine.mapping.columns import ColumnMapping, GeneratedColumn, field_name
 from importer.engine.mapping.suggest import MATCHES
 from importer.engine.plan.option_specs import named
-from importer.engine.plan.options import Options
+from importer.engine.plan.options import NO_LIMIT, Options
 from importer.engine.reading.stated import Stated
 from importer.engine.schema.new_table import NewTable
 from importer.engine.schema.table import Table
 from importer.engine.source.dialect import RFC4180, Dialect
 from importer.models import ImportJob, Lab, MappingPreset, Target
 from importer.preparation.prepare import NewTableRequest
-
-# The default limit of rows to leave out, in percent: more rejects mostly mean a wrong mapping.
-USUAL_REJECT_PERCENT = "10"
 
 
 @dataclass(frozen=True)
@@ -140,11 +137,8 @@ class NewImportForm:
         )
 
     def with_preset(self, preset: MappingPreset) -> "NewImportForm":
-        """The form with a preset as its defaults; its reject limits become values, to be seen and changed."""
-        options = preset.options
-        limits = {"max_rejects": options.max_rejects, "max_reject_percent": options.max_reject_percent}
-        shown = {name: str(number) for name, number in limits.items() if number is not None}
-        return NewImportForm({**self.values, **shown, "preset": str(preset.pk)})
+        """The form with a preset as its defaults."""
+        return NewImportForm({**self.values, "preset": str(preset.pk)})
 
     @cached_property
     def accounting(self) -> dict[str, str]:
@@ -175,17 +169,20 @@ class NewImportForm:
 
     @property
     def limits(self) -> dict[str, str]:
-        """The limits of rows to leave out, as text. No default limit for a reject file: many rows may be bad again."""
+        """The limits of rows to leave out, as text. Empty: the default limit; the word none: no limit.
+
+        A reject file has no limit by default: many of its rows may be bad again.
+        """
         before = self.options_before
-        percent = USUAL_REJECT_PERCENT
-        if self.again or (before and before.on_error == "reject"):
-            percent = ""
-        limit = ""
-        if self.lab and before and before.on_error == "reject":
-            limit = "" if before.max_rejects is None else str(before.max_rejects)
+        rows = percent = ""
+        if self.again:
+            rows = NO_LIMIT
+        elif before and before.on_error == "reject":
+            rows = "" if before.max_rejects is None else str(before.max_rejects)
             percent = "" if before.max_reject_percent is None else f"{before.max_reject_percent:g}"
+            rows = rows if before.limits_rejects else NO_LIMIT
         return {
-            "max_rejects": self.values.get("max_rejects", limit).strip(),
+            "max_rejects": self.values.get("max_rejects", rows).strip(),
             "max_reject_percent": self.values.get("max_reject_percent", percent).strip(),
         }
 
@@ -193,14 +190,13 @@ class NewImportForm:
     def options(self) -> Options:
         """The options of the import. Raises Problem if a number is invalid or out of range."""
         values: dict[str, Any] = {**self.accounting, "time_zone": self.time_zone}
-        if values["on_error"] == "reject":
-            # An import that stops at the first bad row has no limits.
-            text = self.limits["max_rejects"]
-            values["max_rejects"] = whole_number(
-                text, "Most rows to leave out", *named("max_rejects").limits, "max_rejects"
-            )
-            values["max_reject_percent"] = self._reject_percent()
-        return Options(mode=self.mode, **values, **self.speed.options)
+        options = Options(mode=self.mode, **values, **self.speed.options)
+        text = self.limits["max_rejects"]
+        # An import that stops at the first bad row has no limits.
+        if options.on_error != "reject" or text == NO_LIMIT:
+            return options
+        most = whole_number(text, "Most rows to leave out", *named("max_rejects").limits, "max_rejects")
+        return replace(options, max_rejects=most, max_reject_percent=self._reject_percent()).with_default_limit()
 
     def _reject_percent(self) -> float | None:
         text = self.limits["max_reject_percent"].removesuffix("%").replace(",", ".").strip()

@@ -165,7 +165,7 @@ def _options_without_limits(job: ImportJob) -> Options:
     """The job's options, without the limits of rejects if the job failed on them: it would fail again at once."""
     if job.problem.get("kind") != TooManyRejects.__name__:
         return job.options
-    return replace(job.options, max_rejects=None, max_reject_percent=None)
+    return job.options.without_limit()
 
 
 def set_parallelism(job_id: int, parallelism: int) -> None:

@@ -1,7 +1,5 @@
 """The limits of a job's rejected rows, and the problem of a job that exceeds them or has rejected every row."""
 
-import math
-
 from importer.engine.errors import AllRowsRejected, Problem, TooManyRejects
 from importer.engine.load.rejects.reasons import on_reading
 from importer.jobs.reject_counts import by_reason
@@ -16,13 +14,7 @@ def most_rejects(job: ImportJob) -> int | None:
     A percentage is taken of the most rows that the file can have: during the scan, each byte not yet scanned counts as
     a row. So the limit is never exceeded too early.
     """
-    options = job.options
-    limits = []
-    if options.max_rejects is not None:
-        limits.append(options.max_rejects)
-    if options.max_reject_percent is not None:
-        limits.append(math.floor(options.max_reject_percent * _most_rows(job) / 100))
-    return min(limits) if limits else None
+    return job.options.most_rejects(_most_rows(job))
 
 
 def exceeded(job: ImportJob) -> TooManyRejects | None:
@@ -32,7 +24,8 @@ def exceeded(job: ImportJob) -> TooManyRejects | None:
         return None
     rows = f"{job.scanned_rows:,} rows" if job.scan_finished else f"the {job.scanned_rows:,} rows read so far"
     return TooManyRejects(
-        f"{job.rejected_rows:,} of {rows} cannot go in; {_limit(job)} may be left out.{_commonest(job)}",
+        f"{job.rejected_rows:,} of {rows} cannot go in; {job.options.reject_limit_words} may be left out."
+        f"{_commonest(job)}",
         where=job.source.name,
         advice=_advice(job),
     )
@@ -73,16 +66,6 @@ def _advice(job: ImportJob) -> str:
 def _most_rows(job: ImportJob) -> int:
     to_come = 0 if job.scan_finished else max(0, job.read_size - job.scanned_bytes)
     return job.scanned_rows + to_come
-
-
-def _limit(job: ImportJob) -> str:
-    options = job.options
-    limits = []
-    if options.max_rejects is not None:
-        limits.append(f"{options.max_rejects:,}" if options.max_rejects else "none")
-    if options.max_reject_percent is not None:
-        limits.append(f"{options.max_reject_percent:g} %")
-    return f"at most {' or '.join(limits)}"
 
 
 def _commonest(job: ImportJob) -> str:

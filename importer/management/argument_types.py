@@ -7,6 +7,7 @@ from collections.abc import Callable
 from importer.engine.errors import Problem, SourceProblem
 from importer.engine.mapping.columns import SOURCES, FieldOverride, GeneratedColumn
 from importer.engine.mapping.transforms import TRANSFORMS
+from importer.engine.plan.options import NO_LIMIT
 from importer.engine.source import encodings
 from importer.engine.tuning.grid import TUNABLE, Value
 from importer.engine.tuning.value_syntax import read_values
@@ -47,6 +48,12 @@ def bounded(least: int, most: int) -> Callable[[str], int]:
         return int(text)
 
     return read
+
+
+def limit(least: int, most: int) -> Callable[[str], int | str]:
+    """A type for whole numbers from `least` to `most`, or the word none for no limit."""
+    number = bounded(least, most)
+    return lambda text: NO_LIMIT if text == NO_LIMIT else number(text)
 
 
 def level(text: str) -> str:

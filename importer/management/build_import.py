@@ -7,7 +7,7 @@ from typing import Any
 from importer.engine.errors import Problem
 from importer.engine.mapping.transforms import TRANSFORMS
 from importer.engine.plan.option_specs import OPTIONS, OptionKind
-from importer.engine.plan.options import Options
+from importer.engine.plan.options import NO_LIMIT, Options
 from importer.engine.reading.stated import Stated
 from importer.engine.source.dialect import LINE_ENDS
 from importer.engine.source.profile.profile import profile_file
@@ -55,7 +55,7 @@ def prepare_from_options(options: dict[str, Any]) -> PreparedImport:
             stated=Stated(ignore_fields=options["ignore_fields"]),
             accept_guesses=options["accept_guesses"],
             fillings=options["set"],
-            options=_options(options, Options()),
+            options=_new_options(options),
             new_table=NewTableRequest(
                 dict(options["type"] or ()), tuple(options["primary_key"] or ()), widen=not options["no_widen"]
             ),
@@ -122,10 +122,18 @@ def _required(options: dict[str, Any], name: str) -> Any:
 def _options(options: dict[str, Any], otherwise: Options) -> Options:
     """The options that were given, the others from `otherwise`. Of variables, the ones not given are kept."""
     given = {each.name: options.get(each.name) for each in dataclasses.fields(Options)}
+    if given["max_rejects"] == NO_LIMIT:
+        given["max_rejects"], otherwise = None, otherwise.without_limit()
     for setting in OPTIONS:
         if setting.kind is OptionKind.VARIABLES and (pairs := given[setting.name]):
             given[setting.name] = getattr(otherwise, setting.name) | _once_each(setting.flag, pairs)
     return dataclasses.replace(otherwise, **{name: value for name, value in given.items() if value is not None})
+
+
+def _new_options(options: dict[str, Any]) -> Options:
+    """The options of an import without a preset: with the default limit of rejects, unless that is lifted."""
+    chosen = _options(options, Options())
+    return chosen if options["max_rejects"] == NO_LIMIT else chosen.with_default_limit()
 
 
 def _once_each(flag: str, pairs: list[tuple[str, str]]) -> dict[str, str]:

@@ -18,6 +18,7 @@ from importer.management.argument_types import (
     field_mapping,
     generated_column,
     level,
+    limit,
     percent,
     rows,
     size,
@@ -139,4 +140,6 @@ def _how(option: OptionSpec) -> dict[str, Any]:
             return {"metavar": "TEXT"}
         case OptionKind.VARIABLES:
             return {"type": variable, "action": "append", "metavar": "NAME=VALUE"}
+    if option.name == "max_rejects":
+        return {"type": limit(*option.limits), "metavar": "N"}
     return {"type": bounded(*option.limits), "metavar": "N"}

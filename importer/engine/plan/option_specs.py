@@ -122,7 +122,8 @@ OPTIONS: tuple[OptionSpec, ...] = (
         OptionKind.NUMBER,
         "--max-rejects",
         "Most rejects",
-        "With --on-error reject: the largest number of rejected rows",
+        "With --on-error reject: the largest number of rejected rows; none: any number (default: the larger of 100 rows"
+        " and 1 %)",
         group=Group.ROWS,
         bounds=(0, 10**12),
     ),
@@ -134,6 +135,16 @@ OPTIONS: tuple[OptionSpec, ...] = (
         "With --on-error reject: the largest share of rejected rows",
         group=Group.ROWS,
         bounds=(0, 100),
+    ),
+    OptionSpec(
+        "reject_limit",
+        OptionKind.CHOICE,
+        "",
+        "Limit without numbers",
+        "The limit of rejected rows if none is given",
+        answers={"none": "none", "default": "the larger of 100 rows and 1 %"},
+        group=Group.ROWS,
+        choices=("none", "default"),
     ),
     OptionSpec(
         "on_duplicate",

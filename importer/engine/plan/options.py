@@ -1,7 +1,8 @@
 """The options of an import, and the checks of their values."""
 
+import math
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from importer.engine.errors import Problem
 from importer.engine.mysql.global_variables import SERVER_VARIABLES
@@ -13,17 +14,22 @@ from importer.engine.target import write_modes
 # An offset or a name, as the servers take them (manual, MySQL Server Time Zone Support).
 _ZONE = re.compile(r"[+-](?:0?[0-9]|1[0-4]):[0-5][0-9]|[A-Za-z][A-Za-z0-9_+/-]{0,63}")
 
+# The values of `reject_limit`. Options that were stored before it existed have no limit.
+NO_LIMIT, DEFAULT_LIMIT = "none", "default"
+DEFAULT_REJECTS, DEFAULT_REJECT_PERCENT = 100, 1
+
 
 @dataclass(frozen=True)
 class Options:
     """The requested settings. None leaves the choice to the planner, or sets no limit. Sizes are bytes.
 
     Rows: `on_error` "reject" leaves out the rows that the table refuses, up to `max_rejects` rows and
-    `max_reject_percent` of the file's rows. `rounding` concerns rows with a number, a time or a text that would lose
-    digits or trailing spaces: "notice" loads and counts them, "reject" rejects them. `time_zone` is that of the times
-    for TIMESTAMP columns, such as +02:00 or a name; "" is the server's own. `verify` "full" reads every value back and
-    compares it with the file. `checks` False turns off the search for values that the server would change
-    without an error.
+    `max_reject_percent` of the file's rows; without these numbers, up to `reject_limit`: NO_LIMIT, or DEFAULT_LIMIT for
+    the larger of DEFAULT_REJECTS rows and DEFAULT_REJECT_PERCENT. `rounding` concerns rows with a number, a time or a
+    text that would lose digits or trailing spaces: "notice" loads and counts them, "reject" rejects them. `time_zone`
+    is that of the times for TIMESTAMP columns, such as +02:00 or a name; "" is the server's own. `verify` "full" reads
+    every value back and compares it with the file. `checks` False turns off the search for values that the server would
+    change without an error.
 
     Speed: `method`, and `rows_per_statement` for the INSERT methods. Chunks have at most `chunk_bytes` and
     `commit_rows`; each is one transaction, unless small chunks share one; `parallelism` chunks load in parallel.
@@ -41,6 +47,7 @@ class Options:
     on_error: str = "stop"
     max_rejects: int | None = None
     max_reject_percent: float | None = None
+    reject_limit: str = NO_LIMIT
     on_duplicate: str = "fail"
     rounding: str = "notice"
     verify: str = "counts"
@@ -76,7 +83,42 @@ class Options:
     @property
     def limits_rejects(self) -> bool:
         """Whether the import has a limit of rejected rows."""
+        return self.has_stated_limit or self.reject_limit == DEFAULT_LIMIT
+
+    @property
+    def has_stated_limit(self) -> bool:
+        """Whether the limit of rejected rows is given as numbers."""
         return self.max_rejects is not None or self.max_reject_percent is not None
+
+    def with_default_limit(self) -> "Options":
+        """The options of a new import: with the default limit of rejected rows if rows are left out without one."""
+        if self.on_error != "reject" or self.has_stated_limit:
+            return self
+        return replace(self, reject_limit=DEFAULT_LIMIT)
+
+    def without_limit(self) -> "Options":
+        """The options without a limit of rejected rows."""
+        return replace(self, max_rejects=None, max_reject_percent=None, reject_limit=NO_LIMIT)
+
+    def most_rejects(self, rows: int) -> int | None:
+        """The most rows that an import of so many rows may reject; None if there is no limit."""
+        stated = [] if self.max_rejects is None else [self.max_rejects]
+        if self.max_reject_percent is not None:
+            stated.append(math.floor(self.max_reject_percent * rows / 100))
+        if stated:
+            return min(stated)
+        return max(DEFAULT_REJECTS, rows * DEFAULT_REJECT_PERCENT // 100) if self.limits_rejects else None
+
+    @property
+    def reject_limit_words(self) -> str:
+        """The limit of rejected rows in words; "" if there is none."""
+        stated = [] if self.max_rejects is None else [f"{self.max_rejects:,}" if self.max_rejects else "none"]
+        if self.max_reject_percent is not None:
+            stated.append(f"{self.max_reject_percent:g} % of the rows")
+        if stated:
+            return f"at most {' or '.join(stated)}"
+        usual = f"at most {DEFAULT_REJECTS} rows or {DEFAULT_REJECT_PERCENT} % of them, whichever is more"
+        return usual if self.limits_rejects else ""
 
 
 def check_options(options: Options) -> None:

@@ -30,20 +30,21 @@ class TestWhatDoesNotFit:
         options = ImportJob.objects.get().options
         assert (options.on_error, options.max_rejects, options.max_reject_percent) == ("reject", 0, 0.5)
 
-    def test_a_share_of_the_rows_is_the_limit_to_begin_with(self, browser, user, target):
+    def test_the_default_limit_holds_until_another_is_chosen(self, browser, user, target):
         source = uploaded(user)
         values = shown_form(show(browser, source)) | {"on_error": "reject"}
         values = shown_form(show(browser, source, **values))
-        assert (values["max_rejects"], values["max_reject_percent"]) == ("", "10")
-        assert NewImportForm(values).options.max_reject_percent == 10
-        assert NewImportForm(values | {"max_reject_percent": ""}).options.max_reject_percent is None
+        assert (values["max_rejects"], values["max_reject_percent"]) == ("", "")
+        assert NewImportForm(values).options.reject_limit == "default"
+        assert NewImportForm(values | {"max_reject_percent": "3"}).options.most_rejects(1000) == 30
+        assert not NewImportForm(values | {"max_rejects": "none"}).options.limits_rejects
 
     def test_a_preset_without_a_limit_stays_without(self, browser, user, target):
         source = uploaded(user)
-        values = shown_form(show(browser, source)) | {"on_error": "reject", "max_reject_percent": ""}
+        values = shown_form(show(browser, source)) | {"on_error": "reject", "max_rejects": "none"}
         browser.post(reverse("save_preset", args=[source.key]), values | {"preset_name": "all"})
         preset = MappingPreset.objects.get()
-        assert NewImportForm({"preset": str(preset.pk)}).options.max_reject_percent is None
+        assert not NewImportForm({"preset": str(preset.pk)}).options.limits_rejects
 
     def test_a_limit_is_forgotten_where_the_import_stops_anyway(self):
         options = NewImportForm({"on_error": "stop", "max_rejects": "5"}).options

@@ -8,7 +8,7 @@ from importer.engine.errors import Problem, TooManyRejects
 from importer.engine.load.outcome import NoticeCount, Outcome, ReasonCount, Tally
 from importer.engine.plan.options import Options
 from importer.engine.source.chunks.skipped_lines import NO_LINES
-from importer.engine.stored import to_json
+from importer.engine.stored import from_json, to_json
 from importer.jobs.reject_counts import MOST_KINDS, OTHERS, merged
 from importer.jobs.reject_limits import exceeded, most_rejects
 from importer.models import Chunk, ImportJob
@@ -126,11 +126,21 @@ class TestLimits:
         jobs.finish_scan(claimed, job.source.size, NO_LINES, NO_LINES)
         assert ImportJob.objects.get(pk=job.pk).status == Status.FAILING
 
+    @pytest.mark.parametrize(("rows", "most"), [(5, 100), (10_000, 100), (10_001, 100), (50_000, 500)])
+    def test_the_default_limit_is_the_larger_of_rows_and_share(self, rows, most):
+        options = Options(on_error="reject").with_default_limit()
+        assert (options.limits_rejects, options.most_rejects(rows)) == (True, most)
+
+    def test_stated_limits_and_older_options_have_no_default(self):
+        assert Options(on_error="reject", max_rejects=5).with_default_limit().most_rejects(10**6) == 5
+        assert Options().with_default_limit() == Options()
+        assert from_json(Options, {"on_error": "reject"}).most_rejects(10**6) is None
+
     def test_the_problem_of_an_exceeded_limit_has_counts_and_reasons(self):
         now = record(loading(on_error="reject", max_rejects=4, max_reject_percent=50), 0, TOO_LONG, NO_NUMBER)
         assert now.problem["kind"] == TooManyRejects.__name__
         what = now.problem["what"]
-        assert "5 of 13,600 rows cannot go in; at most 4 or 50 % may be left out." in what
+        assert "5 of 13,600 rows cannot go in; at most 4 or 50 % of the rows may be left out." in what
         assert "3 rows: lat: The value does not fit double; 2 rows: name: The value is too long" in what
         assert "go on without the limit" in now.problem["advice"]
         assert "If lat is written in another way than the server reads it" in now.problem["advice"]

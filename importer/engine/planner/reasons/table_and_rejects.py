@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator
 
-from importer.engine.plan.options import Options
 from importer.engine.plan.plan import Reason
 from importer.engine.planner.context import PlanningContext
 from importer.engine.target import write_modes
@@ -22,15 +21,7 @@ def table_and_reject_reasons(context: PlanningContext) -> Iterator[Reason]:
     if options.verify == "full":
         yield Reason("Every value is read back", READ_BACK_COST, holds_back=True)
     if options.on_error == "reject":
-        yield Reason("Rows that cannot go in are left out", f"{_reject_limit(options)}, and kept with their reasons")
+        limit = options.reject_limit_words or "without a limit"
+        yield Reason("Rows that cannot go in are left out", f"{limit}, and kept with their reasons")
     if table.triggers and not context.staged:
         yield Reason(f"Triggers fire: {', '.join(table.triggers)}", "once for each row", holds_back=True)
-
-
-def _reject_limit(options: Options) -> str:
-    limits = []
-    if options.max_rejects is not None:
-        limits.append(f"{options.max_rejects:,}")
-    if options.max_reject_percent is not None:
-        limits.append(f"{options.max_reject_percent:g} % of the rows")
-    return f"at most {' or '.join(limits)}" if limits else "without a limit"
