@@ -7,12 +7,18 @@ from datetime import UTC, date, datetime, time, timedelta
 from itertools import islice, takewhile
 from zoneinfo import ZoneInfo
 
+from django.db.models import Sum
 from django.utils import timezone
 
+from importer.jobs.outcomes import WITH_REJECTS, words_of
 from importer.models import Schedule
 from importer.schedules import recurrence, timing_of
 
-_WORST_FIRST = ("failed", "cancelled", "loading", "finding", "waiting", "succeeded", "skipped")
+_WORST_FIRST = (
+    "failed", WITH_REJECTS.words, "cancelled", "loading", "finding", "waiting", "succeeded", "skipped",
+)  # fmt: skip
+# The rows that the imports of a run have rejected; None without an import.
+REJECTED = Sum("files__job__rejected_rows")
 MOST_UPCOMING = 50_000  # a due time a minute for a month
 
 
@@ -49,8 +55,9 @@ def month(schedule: Schedule, text: str) -> Month:
     after = (first + timedelta(days=32)).replace(day=1)
     since, until = _begin(first, zone), _begin(after, zone)
     runs: dict[date, Counter[str]] = {}
-    for due_at, status in schedule.runs.filter(due_at__gte=since, due_at__lt=until).values_list("due_at", "status"):
-        runs.setdefault(due_at.astimezone(zone).date(), Counter())[status] += 1
+    of_month = schedule.runs.filter(due_at__gte=since, due_at__lt=until).annotate(rejected=REJECTED)
+    for due_at, status, rejected in of_month.values_list("due_at", "status", "rejected"):
+        runs.setdefault(due_at.astimezone(zone).date(), Counter())[words_of(status, rejected)] += 1
     to_come = Counter(each.astimezone(zone).date() for each in _upcoming(schedule, until))
 
     def shown(day: date) -> Day | None:

@@ -12,7 +12,7 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_POST, require_safe
 
-from dashboard.schedules.calendar import month, span_of
+from dashboard.schedules.calendar import REJECTED, month, span_of
 from dashboard.schedules.statistics import figures, slow_imports, throughput
 from importer import schedules
 from importer.engine.errors import Problem
@@ -71,7 +71,7 @@ def _month(request: HttpRequest) -> str:
 
 def _runs_of_day(current: Schedule, day: str) -> Any:
     """The runs, the newest first; with a valid day, those of that day in the schedule's zone."""
-    runs = current.runs.select_related("asked_by")
+    runs = current.runs.select_related("asked_by").annotate(rejected=REJECTED)
     try:
         chosen = date.fromisoformat(day)
     except ValueError:

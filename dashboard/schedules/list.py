@@ -14,6 +14,7 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_safe
 
 from dashboard.schedules import preview
+from dashboard.schedules.calendar import REJECTED
 from dashboard.schedules.form import CRONS, ScheduleForm, suggested_pattern
 from importer import schedules as importer_schedules
 from importer.engine.errors import Problem
@@ -39,7 +40,7 @@ def schedules(request: HttpRequest) -> HttpResponse:
     if text := request.GET.get("q", "").strip():
         matching = matching.filter(name__icontains=text)
     page: Any = Paginator(matching.order_by("name"), PAGE_ROWS).get_page(request.GET.get("page"))
-    runs = ScheduleRun.objects.in_bulk([each.last for each in page if each.last])
+    runs = ScheduleRun.objects.annotate(rejected=REJECTED).in_bulk([each.last for each in page if each.last])
     rows = [{"schedule": each, "when": _when(each), "run": runs.get(each.last)} for each in page]
     context = {
         "page": page,

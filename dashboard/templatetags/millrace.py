@@ -11,6 +11,7 @@ from django.template import Context
 from dashboard import formatting
 from importer.engine.plan.plan import ImportPlan
 from importer.engine.plan.stored_plan import plan_from_json
+from importer.jobs.outcomes import WITH_REJECTS, words_of
 from importer.models import ImportJob, Lab, ScheduleRun
 from importer.preparation.plan_sql import plan_sql as statements_of
 
@@ -29,6 +30,8 @@ for _format in (
 ):
     register.filter(_format)
 
+register.filter("outcome_words", words_of)
+
 _STATEMENTS = re.compile(r"((?:\b(?:SET|GRANT|REVOKE|CREATE|ALTER|DROP) [^;]+;\s*)+)")
 _FINDING_NAMES = {"tls": "TLS", "sign_in": "Sign-in", "local_infile": "local_infile", "sql_mode": "sql_mode"}
 _STATUS_COLOUR: dict[str, str] = {
@@ -45,6 +48,7 @@ _STATUS_COLOUR: dict[str, str] = {
     Lab.Status.ENDING: "azure",
     Lab.Status.DONE: "green",
     ScheduleRun.Status.FINDING: "azure",
+    WITH_REJECTS.words: WITH_REJECTS.colour,
 }
 
 
@@ -64,6 +68,12 @@ def method_name(method: str) -> str:
 def status_colour(status: str) -> str:
     """Tabler's colour for the status of a job, a lab or a schedule run; azure while it is under way."""
     return _STATUS_COLOUR.get(status, "secondary")
+
+
+@register.filter
+def outcome_colour(status: str, rejected: int | None) -> str:
+    """Tabler's colour for outcome_words, the status of an import or a run with its number of rejected rows."""
+    return status_colour(words_of(status, rejected))
 
 
 @register.filter

@@ -52,3 +52,8 @@ def outcome_of(problem: Problem) -> Outcome:
     if isinstance(problem, Cancelled):
         return CANCELLED
     return UNREACHABLE if isinstance(problem, TargetUnreachable) else REFUSED
+
+
+def words_of(status: str, rejected: int | None) -> str:
+    """The status of an import or of a schedule's run in words; one that left rows out has an outcome of its own."""
+    return WITH_REJECTS.words if status == Status.SUCCEEDED and rejected else status

@@ -54,7 +54,7 @@ class TestSection:
 
     def test_a_success_with_rejected_rows_says_so_in_its_heading(self, browser):
         html = page(browser, with_rejects())
-        assert "Succeeded, 3 rows rejected" in html
+        assert "Completed with rejects, 3 rows" in html
         assert "rejected</span>" not in page(browser, make_job(Status.SUCCEEDED)).split("<h2")[0]
 
     def test_where_every_row_was_rejected_nothing_was_committed(self, browser):
