@@ -209,6 +209,12 @@ class NewImportForm:
             advice="Give a number from 0 to 100, or leave it empty.",
         )
 
+    @property
+    def retyped(self) -> frozenset[int]:
+        """The positions (from 0) of new columns whose type was chosen, and the format of their values was not."""
+        formats = stated_positions(self.answered, "read", "trim", "format")
+        return stated_positions(self.answered, "type") - formats
+
     def new_table_request(self, table: NewTable, basis: str) -> NewTableRequest:
         """The choices for a new table; its types only if they were chosen for this `basis`."""
         types = {}
@@ -216,7 +222,7 @@ class NewImportForm:
             answered = stated_positions(self.answered, "type")
             for at, column in enumerate(table.columns):
                 text = self.values.get(f"type_{at}", "").strip()
-                if text and (text != column.type or at in answered):
+                if text and at in answered:
                     types[column.name] = text
         key = next(csv.reader([self.values.get("primary_key", "")], skipinitialspace=True), [])
         narrow = "basis" in self.values and "widen" not in self.values and self.values.get("mode_shown") == "create"

@@ -1,7 +1,7 @@
 """The preview of one uploaded file before its import: its first rows, their mapping, and the plan."""
 
 import codecs
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import PurePath
@@ -12,7 +12,7 @@ from dashboard.new_import.questions import Question, questions
 from importer.connections.source_location import location_of
 from importer.engine.errors import Problem
 from importer.engine.mapping.columns import ColumnMapping, FieldOverride, GeneratedColumn
-from importer.engine.mapping.new_table.suggestion import suggest_table
+from importer.engine.mapping.new_table.suggestion import formats_of, suggest_table
 from importer.engine.mapping.preview import PreviewValue, preview_values
 from importer.engine.mapping.suggest import map_to_new, suggest_mapping
 from importer.engine.mapping.transforms import TRANSFORMS
@@ -239,6 +239,8 @@ def _suggest_new_table(preview: Preview, profile: Profile, target: Target) -> No
     schema, _, name = (preview.choices.table or _stem(preview.source.name)).rpartition(".")
     suggested = suggest_table(schema or target.database, name, profile, preview.choices.null_markers)
     basis = preview.choices.basis(profile.dialect, profile.header, suggested.as_table())
+    if chosen := preview.choices.mapping(len(profile.header), basis):
+        suggested = suggest_table(suggested.schema, name, profile, preview.choices.null_markers, formats_of(chosen))
     preview.new_table_request = requested = preview.choices.new_table_request(suggested, basis)
     # If change_table() raises, the page shows the problem with the suggested types.
     preview.new_table, preview.table = suggested, suggested.as_table()
@@ -285,15 +287,16 @@ def _with_moved_fields(preview: Preview, table: Table) -> tuple[ColumnMapping, .
 
 
 def _with_suitable_formats(
-    chosen: Sequence[ColumnMapping], suggested: Sequence[ColumnMapping], table: Table
+    chosen: Sequence[ColumnMapping], suggested: Sequence[ColumnMapping], table: Table, retyped: Collection[int]
 ) -> tuple[ColumnMapping, ...]:
-    """The chosen mapping, as suggested for columns whose type was changed to one without dates or numbers."""
+    """The chosen mapping, as suggested for the columns at the positions `retyped`, and where a format does not suit."""
     formatted = []
-    for each, other in zip(chosen, suggested, strict=True):
+    for number, (each, other) in enumerate(zip(chosen, suggested, strict=True)):
         type_ = table.column(each.column).column_type if each.column else None
         suits = type_ is None or all(TRANSFORMS[name].accepted(type_) for name in each.transforms)
-        suits = suits and (type_ is None or type_.is_temporal or not each.datetime_format)
-        formatted.append(each if suits else replace(other, null_markers=each.null_markers))
+        suits = suits and (type_ is None or type_.is_temporal or not each.datetime_format) and number not in retyped
+        markers = each.null_markers or other.null_markers
+        formatted.append(each if suits else replace(other, null_markers=markers))
     return tuple(formatted)
 
 
@@ -319,7 +322,7 @@ def _map_and_plan(preview: Preview, table: Table, target: Target) -> None:
         preview.choices = choices = choices.without_columns()
     preview.mapping = chosen_mapping or first
     if preview.new_table:
-        preview.mapping = _with_suitable_formats(preview.mapping, first, table)
+        preview.mapping = _with_suitable_formats(preview.mapping, first, table, choices.retyped)
     preview.mapping = _with_moved_fields(preview, table)
     chosen = choices.fillings(table, preview.basis)
     preview.fillings = _fillings_before(preview, table) if chosen is None else chosen

@@ -16,7 +16,7 @@ from importer.engine.mapping.columns import (
     check_given,
     overrides_by_position,
 )
-from importer.engine.mapping.new_table.suggestion import suggest_table
+from importer.engine.mapping.new_table.suggestion import formats_of, suggest_table
 from importer.engine.mapping.suggest import map_to_new, suggest_mapping
 from importer.engine.mysql.connection import Connection, connect
 from importer.engine.mysql.server_info import Server, read_server
@@ -131,7 +131,8 @@ def prepare(
         server = _server(connection, target)
         if options.mode == "create":
             profile = _profile(source, request)
-            suggested = suggest_table(schema, name, profile, request.null_markers, request.overrides)
+            given = request.overrides if request.mapping is None else formats_of(request.mapping)
+            suggested = suggest_table(schema, name, profile, request.null_markers, given)
             new_table = _new_table(connection, server, suggested, request)
             context = read_context(connection, target, server, f"{schema}.{name}", options, new_table)
         else:

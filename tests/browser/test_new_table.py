@@ -55,6 +55,24 @@ def test_a_german_export_becomes_a_table_with_two_clicks(opened, database: Addre
         ]
 
 
+def test_a_type_that_is_chosen_for_ambiguous_dates_asks_for_their_format(opened, database: Address, tmp_path: Path):
+    saved_target(database)
+    source = uploaded(tmp_path, b"id;day\r\n1;01/02/2024\r\n2;03/04/2024\r\n")
+    page = opened(reverse("new_source", args=[source.key]), viewport={"width": 1280, "height": 900})
+    page.get_by_text("Create", exact=True).click()
+    expect(page.get_by_label("Type of day")).to_have_value("varchar(16)")
+    page.get_by_label("Type of day").fill("date")
+    page.get_by_label("Type of day").blur()
+    page.get_by_role("button", name="%d/%m/%Y").click()
+    expect(page.get_by_label("Date and time format of day")).to_have_value("%d/%m/%Y")
+    page.get_by_role("button", name="into").click()
+    page.wait_for_url("**/jobs/**")
+    assert run(ImportJob.objects.get()).problem == {}
+    with connect(database) as connection:
+        days = fetch_all(connection, "SELECT day FROM Bestellungen ORDER BY id")
+    assert days == [(date(2024, 2, 1),), (date(2024, 4, 3),)]
+
+
 @pytest.mark.parametrize(
     ("answer", "type_", "stored"), [("A text", "varchar(16)", "n/k"), ("means NULL", "date", None)]
 )

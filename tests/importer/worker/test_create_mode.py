@@ -113,7 +113,7 @@ def test_a_table_too_wide_for_the_server_is_refused_before_the_job(target, tmp_p
 
 def test_many_short_texts_become_a_table(target, tmp_path):
     path = tmp_path / "texts.csv"
-    path.write_text(",".join(f"c{n}" for n in range(190)) + "\n" + ",".join("word" for _ in range(190)) + "\n")
+    path.write_text(",".join(f"c{n}" for n in range(190)) + "\n1," + ",".join("word" for _ in range(189)) + "\n")
     job = run(created(target, path, "texts"))
     assert (job.status, job.problem) == (Status.SUCCEEDED, {})
     assert "varchar(64)" in types(target, "texts").values()

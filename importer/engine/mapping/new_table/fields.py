@@ -11,7 +11,7 @@ from importer.engine.mapping.columns import ColumnMapping, FieldOverride
 from importer.engine.mapping.date_formats import is_date
 from importer.engine.mapping.new_table.typed_values import is_few, is_value_of, reader
 from importer.engine.mapping.readings import Choice, choose
-from importer.engine.mapping.transforms import BLANKS, FALSE_WORDS, TRUE_WORDS
+from importer.engine.mapping.transforms import BLANKS, FALSE_WORDS, TRANSFORMS, TRUE_WORDS
 from importer.engine.schema.table import Column
 from importer.engine.schema.type_inference import ANY_NUMBER, TypeTracker, is_of_kind
 from importer.engine.schema.value_kinds import is_number
@@ -82,11 +82,13 @@ def read_as_stated(values: Counter[str], override: FieldOverride) -> NewField:
     read = reader(mapping, column)
     if read is None:
         return NewField()
-    converted = [read(value) for value in values]
-    good = [value for value in converted if value is not None and is_value_of(column, value)]
-    if not good or (len(good) < len(converted) and not mapping.datetime_format):
+    converted = {value: read(value) for value in values}
+    good = {value: text for value, text in converted.items() if text is not None and is_value_of(column, text)}
+    bad = values.total() - sum(values[value] for value in good)
+    only_cleaned = not mapping.datetime_format and all(TRANSFORMS[name].cleans for name in mapping.transforms)
+    if not good or (only_cleaned and not is_few(bad, values.total())):
         return NewField()
-    tracker = tracked(good)
+    tracker = tracked(good.values())
     return NewField(tracker.type if tracker.is_typed else "", mapping.transforms, mapping.datetime_format)
 
 

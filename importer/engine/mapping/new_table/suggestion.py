@@ -7,7 +7,7 @@ read in two ways, the column is a text: a text loses nothing. A note says why, a
 from collections import Counter
 from collections.abc import Sequence
 
-from importer.engine.mapping.columns import FieldOverride, field_name, overrides_by_position
+from importer.engine.mapping.columns import ColumnMapping, FieldOverride, field_name, overrides_by_position
 from importer.engine.mapping.new_table.fields import (
     FieldNames,
     NewField,
@@ -55,6 +55,16 @@ def suggest_table(
             f" --primary-key '{key}' makes it so."
         )
     return NewTable(schema, name, columns, notes=(*name_notes, *notes), proposed_key=key)
+
+
+def formats_of(mapping: Sequence[ColumnMapping]) -> tuple[FieldOverride, ...]:
+    """The formats, transforms and NULL markers of a given mapping, as overrides of suggest_table()."""
+    return tuple(
+        FieldOverride(
+            f"#{number}", each.column, each.transforms or None, each.null_markers, each.datetime_format or None
+        )
+        for number, each in enumerate(mapping, start=1)
+    )
 
 
 def read_fields(
