@@ -42,7 +42,9 @@ def test_settings_change_the_plan_and_stand_on_the_imports_page(page, web, datab
 
     page.wait_for_url("**/jobs/*/")
     expect(page.locator("#job-status")).to_contain_text("Succeeded", timeout=60_000)
-    expect(page.locator(".job-options").first).to_contain_text("take off, put back after the load")
+    expect(page.locator("[aria-labelledby=plan-title] .job-options").first).to_contain_text(
+        "take off, put back after the load"
+    )
     page.reload()
     expect(page.locator("#job-figures")).to_contain_text("indexes")
     job = ImportJob.objects.get()

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from importer.engine.source.dialect import LINE_ENDS, Dialect, escape_mark
+from importer.engine.source.dialect import Dialect, escape_mark, line_end_name
 from importer.engine.source.profile.decisions import Decision, SkippedLine, Standing
 from importer.engine.stored import from_json, to_json
 
@@ -64,7 +64,7 @@ def reading_to_json(reading: Reading) -> dict[str, Any]:
         "delimiter": escape_mark(dialect.delimiter),
         "quote": dialect.quote,
         "escape": dialect.escape,
-        "line_end": next(name for name, mark in LINE_ENDS.items() if mark == dialect.line_end),
+        "line_end": line_end_name(dialect.line_end),
         "header": dialect.header,
         "columns": [to_json(each) for each in reading.columns],
         "unmatched_fields": list(reading.unmatched_fields),

@@ -123,6 +123,11 @@ class Dialect:
         return replace(self, encoding=encodings.UTF8) if copied else self
 
 
+def line_end_name(line_end: str) -> str:
+    """The name of a line end in LINE_ENDS: lf, crlf, cr, any."""
+    return next(name for name, mark in LINE_ENDS.items() if mark == line_end)
+
+
 def escape_mark(mark: str) -> str:
     r"""A mark as people read and type it: `\t` for a tab, `\x01` for another control character, `\\` for `\`."""
     written = mark.replace("\\", r"\\").replace("\t", r"\t")

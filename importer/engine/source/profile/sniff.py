@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
 from importer.engine.errors import SourceProblem
-from importer.engine.source.dialect import RFC4180, Dialect
+from importer.engine.source.dialect import RFC4180, Dialect, line_end_name
 from importer.engine.source.profile.candidates import DialectCandidate, read_candidate
 from importer.engine.source.profile.decisions import Decision, SkippedLine, Standing
 from importer.engine.source.profile.delimiters import choose_delimiter, delimiter_decision, usual_dialects
@@ -85,7 +85,12 @@ class _Sniffer:
         best, trailing = self._trailing(best)
         header, decision = self._header(best)
         first = self.skipped.decision or Decision("skipped_lines", "0", Standing.RULE, "")
-        line_end = Decision("line_end", "", self._standing("line_end"), LINE_END_WORDS[best.dialect.line_end])
+        line_end = Decision(
+            "line_end",
+            line_end_name(best.dialect.line_end),
+            self._standing("line_end"),
+            LINE_END_WORDS[best.dialect.line_end],
+        )
         rest = (trailing, first, line_end, decision, *self._rules())
         dialect = replace(best.dialect, header=header, skip_rows=self.skipped.lines)
         return Sniffed(dialect, (*self.decisions, *rest), self.skipped_texts)
