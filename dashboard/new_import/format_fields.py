@@ -53,6 +53,7 @@ _ALL = (
         {"lf": "LF (Unix)", "crlf": "CR LF (Windows)", "cr": "CR (old Macs)", "any": "any of them"},
     ),
     _choice("header", "First row", _YES_NO, {"yes": "names", "no": "data"}),
+    FormatField("comment", "Comments begin with", unescape_mark, escape_mark),
     _text("blank_lines", "Blank lines", {"skip": "are left out", "keep": "are rows"}),
     _choice(
         "trailing_delimiter", "A delimiter at a line's end", _YES_NO, {"no": "starts a field", "yes": "is left out"}

@@ -35,6 +35,7 @@ SET_BY_A_PRESET = (
     "encoding",
     "line_end",
     "skip_rows",
+    "comment",
     *SWITCHES,
 )
 
@@ -146,7 +147,7 @@ def _once_each(flag: str, pairs: list[tuple[str, str]]) -> dict[str, str]:
 
 def _known_format(options: dict[str, Any]) -> dict[str, Any]:
     """The fields of the file's dialect that were given."""
-    names = ("delimiter", "quote", "escape", "encoding", "skip_rows")
+    names = ("delimiter", "quote", "escape", "encoding", "skip_rows", "comment")
     given = {name: options[name] for name in names if options[name] is not None}
     if options["line_end"]:
         given["line_end"] = LINE_ENDS[options["line_end"]]

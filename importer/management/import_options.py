@@ -72,6 +72,9 @@ def _add_format(parser: CommandParser) -> None:
     _add_switch(group, "--header", "the first record has the names of the fields, or is data")
     group.add_argument("--line-end", choices=LINE_ENDS, help="what ends a record; any: each of the three does")
     group.add_argument("--skip-rows", type=rows, metavar="N", help="lines before the header, or before the data")
+    group.add_argument(
+        "--comment", type=unescape_mark, metavar="PREFIX", help="a line that begins with it is no record; '' for none"
+    )
     _add_switch(group, "--trailing-delimiter", "each record ends in one more delimiter, after which no field begins")
     _add_switch(group, "--keep-blank-lines", "an empty line is a row, or no record")
     _add_switch(

@@ -18,8 +18,8 @@ WINDOW = 2**20
 class ChunkRows:
     """The records of a chunk, numbered from 0. At first all of them are sent.
 
-    Blank lines that the dialect skips have no number and are never sent. Rows of a sorted copy have the line and offset
-    of the original file.
+    Blank lines that the dialect skips, and other lines that are no records, have no number and are never sent. Rows of
+    a sorted copy have the line and offset of the original file.
 
     Memory: 4 bytes a record for its end (8 in a chunk of 4 GB or more) and one byte for the mark whether it is sent.
     Raises as scan() does.

@@ -16,6 +16,7 @@ from functools import lru_cache
 from importer.engine.feed.feed import FeedTransform
 from importer.engine.source.dialect import ANY_LINE_END, Dialect
 from importer.engine.source.records.boundary.boundaries import Ends, blank_records, quotes_are_regular
+from importer.engine.source.records.boundary.no_records import find_no_records
 from importer.engine.source.records.boundary.state_machine import one_of
 from importer.engine.source.records.fields import values
 from importer.engine.source.records.record_stream import whole_records
@@ -144,7 +145,7 @@ def _with_line_ends_set(data: bytes, ends: Ends, dialect: Dialect) -> bytes:
 
 def _field_by_field(data: bytes, ends: Ends, dialect: Dialect) -> bytes:
     delimiter, special = dialect.sent.delimiter.encode(), _special(dialect.sent)
-    blank = set(blank_records(data, ends, dialect)) if dialect.blank_lines == "skip" else ()
+    blank = set(find_no_records(data, ends, dialect))
     rows, low = [], 0
     for high in ends.as_array().tolist():
         if low not in blank:

@@ -12,7 +12,8 @@ from importer.engine.sorting.original_positions import LINE, ROW, OriginalPositi
 from importer.engine.source.arrays import ByteArray, Mask, Offsets
 from importer.engine.source.chunks.scanner import ChunkRange
 from importer.engine.source.dialect import Dialect
-from importer.engine.source.records.boundary.boundaries import Ends, blank_records
+from importer.engine.source.records.boundary.boundaries import Ends
+from importer.engine.source.records.boundary.no_records import find_no_records
 from importer.engine.source.records.lines import line_end_positions, line_ends
 from importer.engine.source.records.record_stream import whole_records
 
@@ -85,7 +86,7 @@ class _Block:
         self._offset, self._row, self._line = offset, row, line
         self._ends = ends.as_array()
         self._starts = np.concatenate(([0], self._ends[:-1]))
-        blank = blank_records(data, ends, dialect) if dialect.blank_lines == "skip" else ()
+        blank = find_no_records(data, ends, dialect)
         self._is_row = ~np.isin(self._starts, np.asarray(blank, np.int64))
         self._line_ends = line_end_positions(self._data, dialect.line_end)
 

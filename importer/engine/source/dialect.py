@@ -25,6 +25,7 @@ class Dialect:
     - `header`: whether the first record names the columns; `skip_rows`: the number of physical lines before it.
     - `trailing_delimiter`: each record ends with an additional delimiter, after which no field begins.
     - `blank_lines`: "skip": a blank line is not a record; "keep": it is a record with one empty field.
+    - `comment`: a line that begins with it where a record would begin is no record; "": no line is a comment.
     - `unquoted_empty_is_null`: an empty field without quotes is NULL, and `""` is an empty text.
     - `width`: the usual number of fields in a record, 0 if it is not known. It does not change how a sound file is
       read: it distinguishes a quote that was never closed from a long text.
@@ -40,6 +41,7 @@ class Dialect:
     trailing_delimiter: bool = False
     blank_lines: str = "skip"
     unquoted_empty_is_null: bool = False
+    comment: str = ""
     width: int = field(default=0, compare=False)
 
     def __post_init__(self) -> None:
@@ -53,6 +55,7 @@ class Dialect:
         _require(encodable, "delimiter", self.delimiter, f"characters that {self.encoding} has")
         _require(self.skip_rows >= 0, "skip rows", str(self.skip_rows), "a number of lines from 0 on")
         _require(self.blank_lines in ("skip", "keep"), "blank lines", self.blank_lines, "skip or keep")
+        self._check_comment()
         _require(
             bool(self.quote) or not self.unquoted_empty_is_null,
             "unquoted empty is null",
@@ -63,6 +66,18 @@ class Dialect:
             self.escape and self.escape in self.delimiter
         ):
             raise SourceProblem("Delimiter, quote and escape must differ.", advice="Choose another one of them.")
+
+    def _check_comment(self) -> None:
+        wanted = f"1 to {LONGEST_DELIMITER} characters, which begin neither with the quote nor with the escape"
+        mark = self.comment[:1]
+        usable = _is_delimiter(self.comment) and encodings.writable(self.comment, self.encoding)
+        usable = usable and mark not in (self.quote, self.escape)
+        _require(not self.comment or usable, "comment", self.comment, wanted)
+
+    @cached_property
+    def comment_bytes(self) -> bytes:
+        """The begin of a comment in the plain file's encoding."""
+        return self.comment.encode(self.plain.encoding)
 
     @cached_property
     def delimiter_bytes(self) -> bytes:

@@ -69,7 +69,11 @@ class FileScan:
 
     def rows(self, block: Block, width: int) -> list[list[str]]:
         """The values of the block's records with `width` fields."""
-        return [row for row in _rows(self.data(block), self.dialect) if len(row) == width]
+        return [row for row in _rows(self.data(self.only_rows(block)), self.dialect) if len(row) == width]
+
+    def only_rows(self, block: Block) -> Block:
+        """The block without comments, which could hide records from fast ways to read them."""
+        return block.only_rows() if self.dialect.comment else block
 
     def data(self, block: Block) -> bytes:
         return block.data[: block.size] if block.data else read_exactly(self.fd, block.size, block.offset)
@@ -182,7 +186,7 @@ def find_mismatches(file: FileScan, table: NewTable, mapping: Sequence[ColumnMap
     fast_path = _fast_path(file.dialect, checked, len(mapping))
     formatted = [each for each in checked if not each.direct]
     for block in file.blocks():
-        plain_fit = fast_path and block.data and fast_path.are_all_usual(block)
+        plain_fit = fast_path and block.data and fast_path.are_all_usual(file.only_rows(block))
         if plain_fit and not formatted:
             continue
         rows = file.rows(block, len(mapping))
@@ -240,7 +244,10 @@ def _required_types(file: FileScan, narrow: Sequence[_Field], width: int) -> dic
 def _first_value(file: FileScan, block: Block, of: _Field, is_wanted: Callable[[str], bool]) -> tuple[int, str]:
     """Line and value of the first record in the block with such a value."""
     data = file.data(block)
+    left_out = set(block.blank)
     for record in records(data, file.dialect, line=block.first_line):
+        if record.start in left_out:
+            continue
         values = fields(data[record.start : record.end], file.dialect)
         if of.number < len(values):
             value = values[of.number].decode(errors="replace")

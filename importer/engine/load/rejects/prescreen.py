@@ -36,23 +36,31 @@ def prescreen(source: ChunkSource, exactness: ValidationRules | None, *, enough:
     result = Prescreen()
     number = 0
     for block in blocks(fd, dialect, chunk.offset, chunk.first_line, chunk.offset + chunk.length):
-        errors = find_flaws(block, dialect.encoding)
-        if exactness and exactness.suspicious(block):
-            findings = exactness.examine(_with_data(fd, block))
-            errors += findings.faults
-            result.notices.update(findings.notices)
-            result.noted.update(findings.noted)
-        if errors:
-            rows = block.row_numbers()
-            # Sorting is stable: errors of the record's syntax come before those of its values, which they explain.
-            for record, error in sorted(errors, key=itemgetter(0)):
-                if rows[record] >= 0:
-                    result.row_errors.setdefault(number + int(rows[record]), error)
+        errors = _of_rows(find_flaws(block, dialect.encoding), block)
+        if exactness and block.rows(0, block.size):
+            # Values are checked without the lines that are no records: a comment with a quote would hide a record.
+            checked = block.only_rows() if dialect.comment else block
+            if exactness.suspicious(checked):
+                findings = exactness.examine(_with_data(fd, checked))
+                errors += _of_rows(findings.faults, checked)
+                result.notices.update(findings.notices)
+                result.noted.update(findings.noted)
+        # Sorting is stable: errors of the record's syntax come before those of its values, which they explain.
+        for row, error in sorted(errors, key=itemgetter(0)):
+            result.row_errors.setdefault(number + row, error)
         result.blank_lines |= bool(block.blank)
         number += block.rows(0, block.size)
         if enough and len(result.row_errors) >= enough:
             break
     return result
+
+
+def _of_rows(errors: list[tuple[int, RowError]], block: Block) -> list[tuple[int, RowError]]:
+    """The errors of records, with the numbers of their rows in the block; without those of lines that are no rows."""
+    if not errors:
+        return []
+    rows = block.row_numbers()
+    return [(int(rows[record]), error) for record, error in errors if rows[record] >= 0]
 
 
 def _with_data(fd: Readable, block: Block) -> Block:

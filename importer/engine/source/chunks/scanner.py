@@ -98,8 +98,8 @@ def scan(
 
     A scan that continues from the end of any chunk gives the same chunks. Memory does not depend on the file's size.
 
-    Blank lines that the dialect skips are not rows. A chunk is suspect if the policy's checks find a suspicious value
-    in one of its blocks, or if it has blank lines that must not be sent.
+    Blank lines that the dialect skips, and comments, are not rows. A chunk is suspect if the policy's checks find a
+    suspicious value in one of its blocks, or if it has lines that must not be sent.
 
     Raises SourceProblem with the line for the first record that cannot be read safely (malformed.py), unless the policy
     tolerates it; raises as blocks() does in any case.
@@ -123,7 +123,9 @@ def scan(
                 continue
             high = high or block.ends.first(low)
             if suspicious is None and exactness and not chunk.suspect:
-                suspicious = exactness.suspicious(block)
+                # A comment with a quote would hide the records after it.
+                checked = block.only_rows() if dialect.comment else block
+                suspicious = bool(checked.size) and exactness.suspicious(checked)
             chunk.suspect |= bool(suspicious)
             chunk.take(fd, block, low, high)
             low = high

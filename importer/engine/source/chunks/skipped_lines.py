@@ -6,7 +6,7 @@ the file.
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -17,6 +17,7 @@ from importer.engine.source.profile.decisions import LINE_KINDS, MOST_LINES_SHOW
 from importer.engine.source.profile.sample import skipped_bytes
 from importer.engine.source.records.blocks import Block, read_exactly
 from importer.engine.source.records.boundary.boundaries import count_between
+from importer.engine.source.records.boundary.no_records import kind_of
 from importer.engine.source.records.lines import ends_in_lf, line_ends
 
 LONGEST_TEXT = 200  # characters of a line that are kept
@@ -88,14 +89,30 @@ class LineCounter:
             self.shown.append(SkippedLine(line, text if len(text) <= LONGEST_TEXT else f"{text[:LONGEST_TEXT]}…", kind))
 
     def add_block(self, block: Block, low: int, high: int) -> None:
-        """Add the blank lines of a block between two ends."""
+        """Add the lines of a block between two ends that are no records."""
         if not (count := count_between(block.blank, low, high)):
             return
         first = count_between(block.blank, 0, low)
+        if self.dialect.comment:
+            self._add_each(block, block.blank[first : first + count])
+            return
         shown = max(0, min(count, MOST_LINES_SHOWN - self.counts["blank"]))
         for begin in block.blank[first : first + shown]:
             self.add(block.first_line + line_ends(block.data, self.dialect.line_end, 0, begin), b"", "blank")
         self.counts["blank"] += count - shown
+
+    def _add_each(self, block: Block, begins: Sequence[int]) -> None:
+        """Add the lines of a block that begin there, each of its own kind."""
+        data = block.data or self.dialect.comment_bytes
+        line, counted = block.first_line, 0
+        for begin in begins:
+            kind = kind_of(data, begin, self.dialect)
+            if self.counts[kind] >= MOST_LINES_SHOWN:
+                self.counts[kind] += 1
+                continue
+            line, counted = line + line_ends(data, self.dialect.line_end, counted, begin), begin
+            text = _ANY_LINE_END.split(data[begin : min(block.ends.first(begin), begin + _LONGEST_BYTES)])[0]
+            self.add(line, text, kind)
 
     def lines(self) -> SkippedLines:
         return SkippedLines(dict(self.counts), tuple(self.shown)) if self.counts else NO_LINES
@@ -109,11 +126,12 @@ def lines_before(fd: Readable, dialect: Dialect, end: int) -> SkippedLines:
     preamble = list(_physical_lines(begin[mark:header], dialect))
     rest = list(_physical_lines(begin[header:], dialect))
     # The header is one record, so blank lines inside it are its own.
-    named = [at for at, raw in enumerate(rest) if raw.strip(b"\r\n")]
+    named = [at for at, raw in enumerate(rest) if raw.strip(b"\r\n") and kind_of(raw, 0, dialect) != "comment"]
     for line, raw in enumerate(preamble, start=1):
         counter.add(line, raw, "preamble" if raw.strip() else "blank")
     for at, raw in enumerate(rest):
-        counter.add(len(preamble) + at + 1, raw, "header" if named and named[0] <= at <= named[-1] else "blank")
+        is_header = named and named[0] <= at <= named[-1]
+        counter.add(len(preamble) + at + 1, raw, "header" if is_header else kind_of(raw, 0, dialect))
     return counter.lines()
 
 

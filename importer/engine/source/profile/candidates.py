@@ -9,6 +9,7 @@ from functools import cached_property
 from importer.engine.source.dialect import Dialect
 from importer.engine.source.profile.names import match_names
 from importer.engine.source.records.boundary.boundaries import find_ends
+from importer.engine.source.records.boundary.no_records import find_no_records
 from importer.engine.source.records.fields import fields
 
 RECORDS = 1000  # read at most for each candidate
@@ -102,10 +103,11 @@ def read_candidate(sample: bytes, dialect: Dialect, final: bool) -> DialectCandi
     rows: list[tuple[bytes, ...]] = []
     starts: list[int] = []
     ends = find_ends(sample, dialect, final=final)
+    none = set(find_no_records(sample[: ends.size], ends, dialect))
     low = 0
     while low < ends.size and len(rows) < RECORDS:
         high = ends.first(low)
-        if record := sample[low:high].rstrip(b"\r\n"):
+        if low not in none and (record := sample[low:high].rstrip(b"\r\n")):
             rows.append(tuple(fields(record, dialect)))
             starts.append(low)
         low = high

@@ -104,7 +104,7 @@ class _Sniffer:
 
     def _base(self) -> Dialect:
         """The dialect with the stated marks and the line end; takes stated lines and a `sep=` line off the sample."""
-        marks = {name: self.known[name] for name in ("quote", "escape", "delimiter") if name in self.known}
+        marks = {name: self.known[name] for name in ("quote", "escape", "delimiter", "comment") if name in self.known}
         base = replace(RFC4180, encoding=self.encoding, **marks)
         if "skip_rows" not in self.known:
             mark, skipped = separator_line(self.sample)
@@ -193,7 +193,7 @@ class _Sniffer:
         return header_decision(best.text_rows(), self.expected)
 
     def _rules(self) -> Iterator[Decision]:
-        for name in ("blank_lines", "unquoted_empty_is_null"):
+        for name in ("blank_lines", "unquoted_empty_is_null", "comment"):
             if name in self.known:
                 yield Decision(name, str(self.known[name]), Standing.STATED, "")
             else:

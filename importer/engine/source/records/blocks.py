@@ -15,10 +15,10 @@ from importer.engine.source.records.boundary.boundaries import (
     Ends,
     LineEnds,
     ListedEnds,
-    blank_records,
     count_between,
     find_ends,
 )
+from importer.engine.source.records.boundary.no_records import find_no_records
 from importer.engine.source.records.boundary.state_machine import Quote, RecordWalk
 from importer.engine.source.records.boundary.stray_quotes import (
     ENCODING,
@@ -43,7 +43,7 @@ class Block:
 
     - `data` begins with the records; it is empty for a record that is larger than a block.
     - `ends`: the end of each record, in bytes from `offset`.
-    - `blank`: the positions in `data` at which blank lines begin that are not rows.
+    - `blank`: the positions in `data` at which lines begin that are not rows: blank lines, comments.
     - `flaws`: the records that cannot be read safely.
     - `null_word`: a field may be the word NULL. `ascii`: all bytes are ASCII. In a record that is larger than a block,
       neither is searched for: then `null_word` is True and `ascii` False.
@@ -67,6 +67,18 @@ class Block:
         rows = np.ones(self.ends.count(0, self.size), bool)
         rows[np.searchsorted(self.ends.as_array(), np.asarray(self.blank, np.int64), side="right")] = False
         return np.where(rows, np.cumsum(rows) - 1, -1)
+
+    def only_rows(self) -> "Block":
+        """The block without the lines that are no rows: record and row numbers are then the same. Without flaws."""
+        import numpy as np
+
+        if not len(self.blank):
+            return replace(self, flaws=())
+        kept, lengths = self.row_numbers() >= 0, np.diff(self.ends.as_array(), prepend=0)
+        view = np.frombuffer(self.data, np.uint8, min(self.size, len(self.data)))
+        data = view[np.repeat(kept, lengths)].tobytes() if self.data else b""
+        ends = ListedEnds(np.cumsum(lengths[kept]))
+        return replace(self, size=len(data), ends=ends, data=data, blank=(), flaws=())
 
     def rows(self, low: int, high: int) -> int:
         """The number of records between two ends, without blank lines."""
@@ -145,18 +157,25 @@ def blocks(
 
 def _checked(data: bytes, ends: Ends, dialect: Dialect, offset: int, line: int) -> Block:
     byte_scan = scan_bytes(data, ends.size)
-    may_be_blank = byte_scan.empty_line and dialect.blank_lines == "skip"
-    blank = blank_records(data, ends, dialect) if may_be_blank else ()
+    blank = find_no_records(data, ends, dialect, empty_line=byte_scan.empty_line)
     flaws = [replace(flaw, line=flaw.line + line - 1) for flaw in ends.flaws]
     if not byte_scan.ascii:
         flaws += _encoding_flaws(data, ends, dialect, offset, line)
     flaws += _trailing_flaws(data, ends, dialect, line, blank)
+    if flaws and dialect.comment:
+        flaws = _of_records(flaws, ends, blank)
     counted = ends_in_lf(dialect.line_end)
     lines = byte_scan.line_feeds if counted else line_ends(data, dialect.line_end, 0, ends.size)
     if len(flaws) > 1:
         flaws.sort(key=lambda flaw: flaw.record)
     null_word = byte_scan.null_letters and null_words.occur(data, ends.size, dialect)
     return Block(offset, line, ends.size, lines, ends, data, blank, tuple(flaws), null_word, byte_scan.ascii)
+
+
+def _of_records(flaws: list[MalformedRecord], ends: Ends, blank: Sequence[int]) -> list[MalformedRecord]:
+    """The flaws of records, without those of lines that are none, which begin at `blank`."""
+    none = {ends.count(0, at) for at in blank}
+    return [flaw for flaw in flaws if flaw.record not in none]
 
 
 def _encoding_flaws(data: bytes, ends: Ends, dialect: Dialect, offset: int, line: int) -> Iterator[MalformedRecord]:
@@ -307,6 +326,9 @@ def _single(fd: Readable, dialect: Dialect, offset: int, line: int, length: int,
         at, before = at + len(piece), piece[-1:]
     low = max(0, length - BLOCK_BYTES)
     tail = read_exactly(fd, length - low, offset + low)
+    comment = dialect.comment_bytes
+    if comment and read_exactly(fd, len(comment), offset) == comment:
+        return Block(offset, line, length, lines, ends, b"", (0,))
     flaws = [*flaws, *_trailing_flaws(tail, ListedEnds((len(tail),)), dialect, line, ())]
     return Block(offset, line, length, lines, ends, b"", (), tuple(flaws))
 

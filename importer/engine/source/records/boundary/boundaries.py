@@ -27,6 +27,7 @@ from importer.engine.source.records.boundary.state_machine import (
     MarkPatterns,
     RecordWalk,
     none_of,
+    one_of,
 )
 from importer.engine.source.records.boundary.stray_quotes import (
     MalformedRecord,
@@ -112,6 +113,8 @@ Ends = LineEnds | ListedEnds
 def find_ends(data: bytes, dialect: Dialect, *, final: bool) -> Ends:
     """The ends of the records of `data`, which begins with a record. `final`: nothing comes after `data`."""
     quoted = bool(dialect.quote) and dialect.quote.encode() in data
+    if dialect.comment and _has_comment_with_marks(data, dialect):
+        return _ends_by_pattern(data, dialect, final)
     if not quoted and not (dialect.escape and _escapes_a_line_end(data, dialect)):
         return _line_ends(data, dialect, final)
     ends = _regular_ends(data, dialect, final)
@@ -166,6 +169,17 @@ def quotes_are_regular(data: bytes, dialect: Dialect) -> bool:
 
     view = np.frombuffer(data, np.uint8)
     return _all_quotes_at_field_borders(view, np.flatnonzero(view == ord(dialect.quote)), dialect)
+
+
+def _has_comment_with_marks(data: bytes, dialect: Dialect) -> bool:
+    """Whether a line that begins as a comment has a quote or an escape, by which a record could go on after it."""
+    return bool(_comment_with_marks(dialect).search(data))
+
+
+@lru_cache
+def _comment_with_marks(dialect: Dialect) -> re.Pattern[bytes]:
+    marks = one_of(dialect.quote.encode(), dialect.escape.encode())
+    return re.compile(rb"(?:\A|(?<=[\r\n]))%b[^\r\n]*?%b" % (re.escape(dialect.comment_bytes), marks))
 
 
 def _escapes_a_line_end(data: bytes, dialect: Dialect) -> bool:
@@ -358,7 +372,11 @@ def _record_pattern(dialect: Dialect, final: bool, *, stray: bool) -> re.Pattern
         line_end = rb"\r?\n" if dialect.line_end in ("\n", "\r\n") else rb"[\r\n]"
         kinds.append(rb"%b%b%b(?!%b|%b|%b)%b" % (q, inside, q, d, line_end, unsure, body))
     field = rb"(?:%b)" % b"|".join(kinds)
-    return re.compile(rb"%b(?:%b%b)*+(?:%b)" % (field, d, field, end), re.DOTALL)
+    record = rb"%b(?:%b%b)*+(?:%b)" % (field, d, field, end)
+    if dialect.comment:
+        comment = re.escape(dialect.comment_bytes)
+        record = rb"%b%b(?:%b)|(?!%b)%b" % (comment, _any_number_of(rb"[^\r\n]++", plain_cr), end, comment, record)
+    return re.compile(record, re.DOTALL)
 
 
 def _any_number_of(*patterns: bytes) -> bytes:

@@ -8,6 +8,7 @@ The servers' rules (READ_INFO::read_field in sql/sql_load.cc, equal in MySQL and
 - The delimiter and the line end count outside enclosed fields only. Of a delimiter of several characters the first
   occurrence counts: `|||` is `||` and `|`.
 - The escape character makes the next byte data, whichever byte it is, in both kinds of field.
+- A comment (Dialect.comment), which is never sent, ends with its line, whatever is in it.
 - Only the dialect's own line end ends a record: with CR LF, a bare LF is data; with LF, the CR before it is data.
 
 There is one exception. A single quote in an enclosed field that does not close it, as in `"5" disk",`, is literal for
@@ -56,7 +57,8 @@ class RecordWalk:
         self._length = 0
         self._start = 0  # position in the current piece from which on it is read
         self._undecided = b""
-        self._state = "plain" if literal else "start"  # of a field; then "plain" or "enclosed"
+        # "start" of a field, then "plain" or "enclosed"; "begin" of a record that may be a comment, then "comment".
+        self._state = "plain" if literal else "begin" if dialect.comment else "start"
         self.longest_length = 0
         self.fields = 1
         self.opened: Quote | None = None
@@ -93,6 +95,8 @@ class RecordWalk:
         events = _events(self._dialect, final)
         position = start
         while position < len(data):
+            if self._state == "begin" and not self._begins(data, position, final):
+                return position, False
             if self._state == "start":
                 enclosed = bool(self._quote) and data.startswith(self._quote, position)
                 self._state = "enclosed" if enclosed else "plain"
@@ -112,6 +116,15 @@ class RecordWalk:
             if self._ends_record(event.lastgroup, data, event.start()):
                 return position, True
         return position, False
+
+    def _begins(self, data: bytes, at: int, final: bool) -> bool:
+        """Decide whether the record is a comment. Returns whether the data suffices for that."""
+        comment = self._dialect.comment_bytes
+        begin = data[at : at + len(comment)]
+        if len(begin) < len(comment) and comment.startswith(begin) and not final:
+            return False
+        self._state = "comment" if begin == comment else "start"
+        return True
 
     def _ends_record(self, kind: str | None, data: bytes, at: int) -> bool:
         """Handle an event of this kind at data[at]. Returns whether the record ends with it."""
@@ -189,6 +202,7 @@ def _stop_bytes(dialect: Dialect) -> dict[str, re.Pattern[bytes]]:
     escape = dialect.escape.encode()
     return {
         "plain": re.compile(one_of(dialect.delimiter_bytes[:1], escape, b"\r\n")),
+        "comment": re.compile(rb"[\r\n]"),
         "enclosed": re.compile(one_of(dialect.quote.encode(), escape)),
     }
 
@@ -214,9 +228,11 @@ def _events(dialect: Dialect, final: bool) -> dict[str, re.Pattern[bytes]]:
     cut = rb"\r\Z|%b" % marks.cut_delimiter
     unsure_plain = NOTHING if final else rb"%b|%b\Z" % (cut, e)
     unsure_enclosed = NOTHING if final else rb"%b(?:%b|\Z)|%b\Z" % (q, cut, e)
+    unsure_comment = NOTHING if final else rb"\r\Z"
     ends = rb"(?P<foreign_record>%b)|(?P<record>%b)|(?P<foreign>%b)" % (foreign_record, record, foreign)
     closes = rb"(?P<foreign>%b(?:%b|%b))|(?P<record>%b(?:%b))" % (q, foreign_record, foreign, q, record)
     patterns = {
+        "comment": rb"(?P<unsure>%b)|%b" % (unsure_comment, ends),
         "plain": rb"(?P<skip>%b.)|(?P<field>%b)|(?P<unsure>%b)|%b" % (e, d, unsure_plain, ends),
         "enclosed": rb"(?P<skip>%b.|(?:%b%b)++)|(?P<field>%b%b)|(?P<unsure>%b)|%b|(?P<closed>%b\Z)|(?P<stray>%b)"
         % (e, q, q, q, d, unsure_enclosed, closes, q, q),

@@ -121,7 +121,7 @@ def _line_with_plain_quote(tail: bytes, opened: Quote, dialect: Dialect, *, fina
 def _are_records(data: bytes, low: int, until: int, dialect: Dialect, *, final: bool) -> bool:
     """Whether nine in ten of the records that begin between data[low] and data[until] have the usual number of fields.
 
-    Blank lines do not count. At most RECORDS_TO_LOOK_AT records are read.
+    Blank lines and comments do not count. At most RECORDS_TO_LOOK_AT records are read.
     """
     line_end = re.compile(rb".*?(?:%b|\Z)" % RECORD_ENDS[dialect.line_end], re.DOTALL)
     count = usual = 0
@@ -134,7 +134,8 @@ def _are_records(data: bytes, low: int, until: int, dialect: Dialect, *, final: 
             if not line:
                 break
             length, fits = len(line[0]), _usual(line[0].count(dialect.delimiter_bytes) + 1, dialect)
-        if data[low : low + length].strip(b"\r\n"):
+        is_comment = bool(dialect.comment) and data.startswith(dialect.comment_bytes, low)
+        if data[low : low + length].strip(b"\r\n") and not is_comment:
             count += 1
             usual += fits
         low += length
