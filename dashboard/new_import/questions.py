@@ -34,10 +34,15 @@ def questions(decisions: Iterable[Decision], header: Sequence[str]) -> list[Ques
         Question(
             guess,
             tuple(
-                AnswerButton(answer.label, button_value(guess, answer, header), answer.shows)
+                AnswerButton(_as_sentence(answer.label, guess), button_value(guess, answer, header), answer.shows)
                 for answer in guess.answers
             ),
         )
         for guess in decisions
         if guess.guessed
     ]
+
+
+def _as_sentence(label: str, guess: Decision) -> str:
+    """The label with a capital letter, unless it begins with a name, as that of an encoding."""
+    return label if guess.name == "encoding" else label[:1].upper() + label[1:]

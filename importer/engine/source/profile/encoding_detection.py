@@ -141,7 +141,7 @@ def _legacy(data: bytes, invalid: int) -> DetectedEncoding:
 
 
 def _proposals(data: bytes) -> list[str]:
-    """Encodings in which the bytes are valid, the likeliest first; among them the usual ones of western Windows."""
+    """Encodings in which the bytes are valid and other texts, the likeliest first; with that of western Windows."""
     from charset_normalizer import from_bytes  # Here, because few files need it.
 
     text = b"\n".join(_lines_beyond_ascii(data))
@@ -154,7 +154,10 @@ def _proposals(data: bytes) -> list[str]:
     # Short western texts look like any of their neighbours: the commonest comes first, unless it is none of them.
     first = [western] if not found or _is_western(found[0], text) else []
     usual = [name for name in encodings.COMMON if name != UTF8 and encodings.invalid_at(text, name) < 0]
-    return list(dict.fromkeys([*first, *found, western, *rare, *usual]))[:MOST_PROPOSALS]
+    different: dict[str, str] = {}
+    for each in (*first, *found, western, *rare, *usual):
+        different.setdefault(encodings.readable_text(text, each), each)
+    return list(different.values())[:MOST_PROPOSALS]
 
 
 def _has_ascii(encoding: str) -> bool:

@@ -149,7 +149,7 @@ def _profile(
         lines=tuple(record.line for record in data),
         data_offset=data[0].offset if data else sample.size,
         data_line=data[0].line if data else begin.count(b"\n") + 1,
-        notes=tuple(each.evidence for each in decisions if each.evidence)
+        notes=tuple(each.evidence for each in decisions if each.evidence and not each.guessed)
         + _header_notes(header)
         + _width_notes(header, data),
         decisions=decisions,

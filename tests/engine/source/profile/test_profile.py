@@ -254,7 +254,7 @@ class TestEncoding:
         assert profile.rows[1] == ("2", "Jürgen €")
         assert decision.evidence == "The byte 0xFC on line 3 is not UTF-8; cp1252 is a guess."
         assert (decision.answers[0].flag, decision.answers[0].shows) == ("--encoding cp1252", ("Jürgen", "€"))
-        assert "--encoding cp1250" in [answer.flag for answer in decision.answers]
+        assert len({answer.shows for answer in decision.answers}) == len(decision.answers) > 1
 
     def test_some_lines_of_another_encoding_do_not_change_that_of_the_file(self, source):
         lines = ["id,name", "1,Zoë", "2,Jürgen", "3,X", "4,Łódź", "5,é"]
