@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from importer import jobs
-from importer.engine.mapping.columns import FieldOverride
+from importer.engine.mapping.columns import ColumnMapping, FieldOverride
 from importer.engine.plan.options import Options
 from importer.engine.reading.questions import NeedsAnswer
 from importer.models import ImportJob, Target
@@ -144,6 +144,22 @@ def test_a_bad_value_in_the_sample_is_asked_about_before_anything_is_written(tar
     job = run(created(target, path, on_error="reject", new_table=stated))
     assert (job.problem, job.loaded_rows, job.rejected_rows) == ({}, 19, 1)
     assert types(target, "made") == {"id": "int", "day": "date"}
+
+
+def test_a_given_mapping_decides_the_types_and_is_asked_nothing(target, tmp_path):
+    path = tmp_path / "given.csv"
+    path.write_text("id;day;amount\n1;01/02/2024;1,234\n2;03/04/2024;5,678\n3;;n/k\n")
+    mapping = (
+        ColumnMapping("id"),
+        ColumnMapping("day", ("",), "%m/%d/%Y"),
+        ColumnMapping("amount", ("", "n/k"), "", ("thousands-comma",)),
+    )
+    job = run(created(target, path, mapping=mapping))
+    assert (job.status, job.problem) == (Status.SUCCEEDED, {})
+    assert types(target, "made") == {"id": "int", "day": "date", "amount": "int"}
+    assert told(target, "SELECT day, amount FROM made ORDER BY id") == [
+        (date(2024, 1, 2), 1234), (date(2024, 3, 4), 5678), (None, None),
+    ]  # fmt: skip
 
 
 @pytest.mark.parametrize("on_error", ["stop", "reject"])
