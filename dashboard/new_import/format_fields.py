@@ -53,6 +53,9 @@ _ALL = (
         {"lf": "LF (Unix)", "crlf": "CR LF (Windows)", "cr": "CR (old Macs)", "any": "any of them"},
     ),
     _choice("header", "First row", _YES_NO, {"yes": "names", "no": "data"}),
+    FormatField("skip_after_header", "Lines below the header", _lines, str),
+    FormatField("skip_footer", "Lines at the end", _lines, str),
+    _choice("skip_repeated_header", "A header among the records", _YES_NO, {"no": "is data", "yes": "is left out"}),
     FormatField("comment", "Comments begin with", unescape_mark, escape_mark),
     _text("blank_lines", "Blank lines", {"skip": "are left out", "keep": "are rows"}),
     _choice(

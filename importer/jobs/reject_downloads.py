@@ -10,6 +10,7 @@ import io
 import shutil
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path, PurePath
 from uuid import UUID, uuid4
 
@@ -21,6 +22,7 @@ from importer.connections.source_location import location_of_job
 from importer.engine.errors import SourceProblem
 from importer.engine.source import encodings
 from importer.engine.source.byte_source import open_source
+from importer.engine.source.dialect import ANY_LINE_END, LINE_ENDS
 from importer.engine.source.records.blocks import read_exactly
 from importer.models import Chunk, ImportJob, SourceFile
 from importer.sources import uploads
@@ -72,6 +74,10 @@ def reject_file(job: ImportJob) -> Iterator[bytes]:
     if not parts:
         raise _nothing_rejected(job)
     pieces = _pieces(_existing(job, [folder(job) / HEAD, *parts]))
+    if job.file_dialect.skip_footer:
+        # The dialect leaves out as many lines at the end.
+        mark = LINE_ENDS["lf"] if job.file_dialect.line_end == ANY_LINE_END else job.file_dialect.line_end
+        pieces = chain(pieces, [f"-{mark}".encode() * job.file_dialect.skip_footer])
     return encodings.to_source_encoding(pieces, job.file_dialect.encoding)
 
 

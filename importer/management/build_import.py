@@ -21,6 +21,7 @@ SWITCHES: dict[str, tuple[str, dict[bool, Any]]] = {
     "header": ("header", {True: True, False: False}),
     "trailing_delimiter": ("trailing_delimiter", {True: True, False: False}),
     "keep_blank_lines": ("blank_lines", {True: "keep", False: "skip"}),
+    "skip_repeated_header": ("skip_repeated_header", {True: True, False: False}),
     "unquoted_empty_null": ("unquoted_empty_is_null", {True: True, False: False}),
 }
 # Options that a preset has already.
@@ -36,6 +37,8 @@ SET_BY_A_PRESET = (
     "line_end",
     "skip_rows",
     "comment",
+    "skip_after_header",
+    "skip_footer",
     *SWITCHES,
 )
 
@@ -147,7 +150,7 @@ def _once_each(flag: str, pairs: list[tuple[str, str]]) -> dict[str, str]:
 
 def _known_format(options: dict[str, Any]) -> dict[str, Any]:
     """The fields of the file's dialect that were given."""
-    names = ("delimiter", "quote", "escape", "encoding", "skip_rows", "comment")
+    names = ("delimiter", "quote", "escape", "encoding", "skip_rows", "comment", "skip_after_header", "skip_footer")
     given = {name: options[name] for name in names if options[name] is not None}
     if options["line_end"]:
         given["line_end"] = LINE_ENDS[options["line_end"]]

@@ -75,6 +75,9 @@ def _add_format(parser: CommandParser) -> None:
     group.add_argument(
         "--comment", type=unescape_mark, metavar="PREFIX", help="a line that begins with it is no record; '' for none"
     )
+    group.add_argument("--skip-after-header", type=rows, metavar="N", help="lines below the header that are no records")
+    group.add_argument("--skip-footer", type=rows, metavar="N", help="lines at the file's end that are no records")
+    _add_switch(group, "--skip-repeated-header", "a record that equals the header is none, or is data")
     _add_switch(group, "--trailing-delimiter", "each record ends in one more delimiter, after which no field begins")
     _add_switch(group, "--keep-blank-lines", "an empty line is a row, or no record")
     _add_switch(

@@ -1,6 +1,7 @@
 """An import job: one file into one table, with request, plan and progress."""
 
 import uuid
+from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 
@@ -192,7 +193,9 @@ class ImportJob(ImportRecipe):
     @property
     def dialect(self) -> Dialect:
         """The dialect of the data that is read: the file or its plain copy."""
-        return self.file_dialect.plain
+        plain = self.file_dialect.plain
+        # A sorted copy has records only.
+        return replace(plain, skip_footer=0) if self.is_sorted else plain
 
     @property
     def needs_copy(self) -> bool:

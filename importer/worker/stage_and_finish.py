@@ -18,6 +18,7 @@ from importer.engine.plan.plan import Reason
 from importer.engine.plan.stored_plan import plan_to_json
 from importer.engine.schema.new_table import NewTable
 from importer.engine.source.byte_source import open_source
+from importer.engine.source.records.blocks import end_of_records
 from importer.engine.stored import to_json
 from importer.engine.target import staging
 from importer.engine.validation.type_widening import (
@@ -72,7 +73,9 @@ def _widen_types(job: ImportJob, table: NewTable) -> bool:
 
     try:
         with open_source(location_of_types(job)) as fd:
-            file = FileScan(fd, job.dialect, job.data_offset, job.data_line, job.read_size, keep_lease)
+            dialect = job.file_dialect.plain
+            end = end_of_records(fd, dialect, job.data_offset, job.read_size)
+            file = FileScan(fd, dialect, job.data_offset, job.data_line, end, keep_lease)
             mismatches = find_mismatches(file, table, job.mapping)
     except Cancelled:
         jobs.release_step(job)

@@ -112,7 +112,9 @@ class _CopyWriter:
         size, done = size_of(plain), job.source.size * (1 - self.share)
         if shutil.disk_usage(settings.PLAIN_DIR).free < DISK_BYTES_PER_BYTE * size + SPARE_BYTES:
             raise _disk_full(self)
-        source = SortInput(plain, job.dialect, job.data_offset, job.data_line, size, job.options.on_error == "reject")
+        source = SortInput(
+            plain, job.file_dialect.plain, job.data_offset, job.data_line, size, job.options.on_error == "reject"
+        )
         with self.sorted.open("wb") as out, OriginalPositions.next_to(self.sorted).path.open("wb") as places:
 
             def on_progress(share: float) -> None:

@@ -26,6 +26,10 @@ class Dialect:
     - `trailing_delimiter`: each record ends with an additional delimiter, after which no field begins.
     - `blank_lines`: "skip": a blank line is not a record; "keep": it is a record with one empty field.
     - `comment`: a line that begins with it where a record would begin is no record; "": no line is a comment.
+    - `skip_after_header`, `skip_footer`: the number of physical lines below the header, and at the file's end (blank
+      lines after them aside), that are no records.
+    - `skip_repeated_header`: a record that equals the header is none. `header_line` is the header then, found by the
+      profile.
     - `unquoted_empty_is_null`: an empty field without quotes is NULL, and `""` is an empty text.
     - `width`: the usual number of fields in a record, 0 if it is not known. It does not change how a sound file is
       read: it distinguishes a quote that was never closed from a long text.
@@ -42,6 +46,10 @@ class Dialect:
     blank_lines: str = "skip"
     unquoted_empty_is_null: bool = False
     comment: str = ""
+    skip_after_header: int = 0
+    skip_footer: int = 0
+    skip_repeated_header: bool = False
+    header_line: str = field(default="", compare=False)
     width: int = field(default=0, compare=False)
 
     def __post_init__(self) -> None:
@@ -54,6 +62,9 @@ class Dialect:
         encodable = encodings.writable(self.delimiter, self.encoding)
         _require(encodable, "delimiter", self.delimiter, f"characters that {self.encoding} has")
         _require(self.skip_rows >= 0, "skip rows", str(self.skip_rows), "a number of lines from 0 on")
+        for name in ("skip_after_header", "skip_footer"):
+            value = getattr(self, name)
+            _require(value >= 0, name.replace("_", " "), str(value), "a number of lines from 0 on")
         _require(self.blank_lines in ("skip", "keep"), "blank lines", self.blank_lines, "skip or keep")
         self._check_comment()
         _require(
@@ -73,6 +84,16 @@ class Dialect:
         usable = _is_delimiter(self.comment) and encodings.writable(self.comment, self.encoding)
         usable = usable and mark not in (self.quote, self.escape)
         _require(not self.comment or usable, "comment", self.comment, wanted)
+
+    @property
+    def leaves_lines_out(self) -> bool:
+        """Whether lines among the records may be no records although they are not blank."""
+        return bool(self.comment or self.repeated_bytes)
+
+    @cached_property
+    def repeated_bytes(self) -> bytes:
+        """The header's line in the plain file's encoding if its repetitions are no records, else b""."""
+        return self.header_line.encode(self.plain.encoding) if self.skip_repeated_header else b""
 
     @cached_property
     def comment_bytes(self) -> bytes:

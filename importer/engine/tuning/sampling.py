@@ -69,6 +69,9 @@ def write_sample(
     out.write(b"".join(pieces(fd, 0, start)))
     rows, size = 0, start
     end = end_of_records(fd, dialect, start, end)
+    # The sample ends with the footer, as the file does.
+    footer = b"".join(pieces(fd, end, data.end)) if dialect.skip_footer else b""
+    size += len(footer)
     for block in blocks(fd, dialect, start, first_line, end):
         on_progress()
         for low, high in _sampled_ranges(block, sample, rows, start, end):
@@ -84,6 +87,7 @@ def write_sample(
             break
     if not rows:
         raise Problem("There is no row in the sample.", advice="Take a larger one, or another file.")
+    out.write(footer)
     return SampleSize(rows, size)
 
 

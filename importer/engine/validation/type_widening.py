@@ -73,7 +73,7 @@ class FileScan:
 
     def only_rows(self, block: Block) -> Block:
         """The block without comments, which could hide records from fast ways to read them."""
-        return block.only_rows() if self.dialect.comment else block
+        return block.only_rows() if self.dialect.leaves_lines_out else block
 
     def data(self, block: Block) -> bytes:
         return block.data[: block.size] if block.data else read_exactly(self.fd, block.size, block.offset)

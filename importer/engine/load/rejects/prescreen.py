@@ -39,7 +39,7 @@ def prescreen(source: ChunkSource, exactness: ValidationRules | None, *, enough:
         errors = _of_rows(find_flaws(block, dialect.encoding), block)
         if exactness and block.rows(0, block.size):
             # Values are checked without the lines that are no records: a comment with a quote would hide a record.
-            checked = block.only_rows() if dialect.comment else block
+            checked = block.only_rows() if dialect.leaves_lines_out else block
             if exactness.suspicious(checked):
                 findings = exactness.examine(_with_data(fd, checked))
                 errors += _of_rows(findings.faults, checked)

@@ -124,7 +124,7 @@ def scan(
             high = high or block.ends.first(low)
             if suspicious is None and exactness and not chunk.suspect:
                 # A comment with a quote would hide the records after it.
-                checked = block.only_rows() if dialect.comment else block
+                checked = block.only_rows() if dialect.leaves_lines_out else block
                 suspicious = bool(checked.size) and exactness.suspicious(checked)
             chunk.suspect |= bool(suspicious)
             chunk.take(fd, block, low, high)

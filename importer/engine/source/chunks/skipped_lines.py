@@ -18,6 +18,7 @@ from importer.engine.source.profile.sample import skipped_bytes
 from importer.engine.source.records.blocks import Block, read_exactly
 from importer.engine.source.records.boundary.boundaries import count_between
 from importer.engine.source.records.boundary.no_records import kind_of
+from importer.engine.source.records.fields import records
 from importer.engine.source.records.lines import ends_in_lf, line_ends
 
 LONGEST_TEXT = 200  # characters of a line that are kept
@@ -93,7 +94,7 @@ class LineCounter:
         if not (count := count_between(block.blank, low, high)):
             return
         first = count_between(block.blank, 0, low)
-        if self.dialect.comment:
+        if self.dialect.leaves_lines_out:
             self._add_each(block, block.blank[first : first + count])
             return
         shown = max(0, min(count, MOST_LINES_SHOWN - self.counts["blank"]))
@@ -125,21 +126,35 @@ def lines_before(fd: Readable, dialect: Dialect, end: int) -> SkippedLines:
     header = mark + skipped_bytes(begin[mark:], dialect)
     preamble = list(_physical_lines(begin[mark:header], dialect))
     rest = list(_physical_lines(begin[header:], dialect))
-    # The header is one record, so blank lines inside it are its own.
-    named = [at for at, raw in enumerate(rest) if raw.strip(b"\r\n") and kind_of(raw, 0, dialect) != "comment"]
+    low, high = _header_lines(begin[header:], dialect)
     for line, raw in enumerate(preamble, start=1):
         counter.add(line, raw, "preamble" if raw.strip() else "blank")
     for at, raw in enumerate(rest):
-        is_header = named and named[0] <= at <= named[-1]
-        counter.add(len(preamble) + at + 1, raw, "header" if is_header else kind_of(raw, 0, dialect))
+        is_below = high <= at < high + dialect.skip_after_header and raw.strip(b"\r\n")
+        kind = "header" if low <= at < high else "preamble" if is_below else kind_of(raw, 0, dialect)
+        # Without any record, the footer comes before the data, too.
+        kind = "footer" if kind == "blank" and raw.strip(b"\r\n") else kind
+        counter.add(len(preamble) + at + 1, raw, kind)
     return counter.lines()
 
 
+def _header_lines(data: bytes, dialect: Dialect) -> tuple[int, int]:
+    """The numbers of the first line of the header and of the line after it, from 0; blank lines in it are its own."""
+    for record in records(data, dialect, line=0):
+        raw = data[record.start : record.end]
+        if raw.strip(b"\r\n") and kind_of(raw, 0, dialect) != "comment":
+            return record.line, record.line + len(list(_physical_lines(raw, dialect)))
+    return 0, 0
+
+
 def lines_after(fd: Readable, dialect: Dialect, begin: int, line: int, end: int) -> SkippedLines:
-    """The blank lines from byte `begin` on, behind the last record, to the file's `end`. The first is number `line`."""
+    """The lines from byte `begin` on, behind the last record, to the file's `end`. The first is number `line`.
+
+    Those with a text belong to the footer (Dialect.skip_footer).
+    """
     counter = LineCounter(dialect)
     for number, raw in enumerate(_physical_lines(read_exactly(fd, end - begin, begin), dialect), start=line):
-        counter.add(number, raw, "blank")
+        counter.add(number, raw, "footer" if raw.strip(b"\r\n") else "blank")
     return counter.lines()
 
 

@@ -27,6 +27,7 @@ from importer.engine.source.profile.sample import (
 )
 from importer.engine.source.profile.sniff import Sniffed, sniff, stated_decisions
 from importer.engine.source.records.blocks import MAX_RECORD_BYTES, read_exactly
+from importer.engine.source.records.lines import line_ends
 
 SAMPLE_ROWS = 1000
 UTF8_BOM = b"\xef\xbb\xbf"
@@ -129,8 +130,7 @@ def _profile(
     )
     dialect = replace(sniffed.dialect, **{**known, "encoding": detected.encoding})
     start += skipped_bytes(begin[start:], dialect)
-    records = list(islice(sample_records(sample, dialect.plain, start), SAMPLE_ROWS + dialect.header))
-    first, data = (records[0], records[1:]) if dialect.header and records else (None, records)
+    dialect, first, data = _records(sample, begin, dialect, start)
     if not data and not sample.whole:
         return None
     if not data and not first:
@@ -155,6 +155,26 @@ def _profile(
         decisions=decisions,
         skipped=sniffed.skipped,
     )
+
+
+def _records(
+    sample: SourceSample, begin: bytes, dialect: Dialect, start: int
+) -> tuple[Dialect, SampleRecord | None, list[SampleRecord]]:
+    """The header and the first data records, and the dialect with the header's line if that is needed."""
+    plain = dialect.plain
+    found = sample_records(sample, plain, start)
+    if not (dialect.header and (dialect.skip_after_header or dialect.skip_repeated_header)):
+        records = list(islice(found, SAMPLE_ROWS + dialect.header))
+        return dialect, *((records[0], records[1:]) if dialect.header and records else (None, records))
+    if not (first := next(found, None)):
+        return dialect, None, []
+    raw = read_exactly(sample.fd, first.end - first.offset, first.offset)
+    if dialect.skip_repeated_header:
+        dialect = replace(dialect, header_line=raw.rstrip(b"\r\n").decode(plain.encoding, "replace"))
+    skipped = skipped_bytes(begin[first.end :], replace(plain, skip_rows=dialect.skip_after_header))
+    line = first.line + line_ends(raw, plain.line_end) + dialect.skip_after_header
+    below = sample_records(sample, dialect.plain, first.end + skipped, line)
+    return dialect, first, list(islice(below, SAMPLE_ROWS))
 
 
 def _sniffed(

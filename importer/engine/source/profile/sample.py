@@ -32,24 +32,26 @@ def skipped_bytes(sample: bytes, dialect: Dialect) -> int:
 
 @dataclass(frozen=True)
 class SampleRecord:
-    """A record's byte offset and line in the plain file, and its values as text."""
+    """A record's byte offset and line in the plain file, its values as text, and its end in bytes."""
 
     offset: int
     line: int
     values: tuple[str, ...]
+    end: int = 0
 
 
-def sample_records(sample: SourceSample, dialect: Dialect, start: int) -> Iterator[SampleRecord]:
+def sample_records(sample: SourceSample, dialect: Dialect, start: int, first_line: int = 0) -> Iterator[SampleRecord]:
     """The sample's records from byte `start` on, read as the scan reads them; raises as scan() does.
 
-    A record that is cut by the end of the sample is left out.
+    `first_line`: the line at `start`, 0 for the first one that the dialect does not skip. A record that is cut by the
+    end of the sample is left out.
     """
     fd, end, block_bytes = sample.fd, sample.readable + 1, max(1, sample.readable - start)
     if sample.whole:
         # Else `end` is a byte beyond the sample, so that the sample's end is not read as the file's end.
         end, block_bytes = end_of_records(fd, dialect, start, sample.readable), SAMPLE_BYTES
     try:
-        for block in blocks(fd, dialect, start, 1 + dialect.skip_rows, end, block_bytes=block_bytes):
+        for block in blocks(fd, dialect, start, first_line or 1 + dialect.skip_rows, end, block_bytes=block_bytes):
             data = block.data or read_exactly(fd, block.size, block.offset)
             blank = set(block.blank)
             low, line = 0, block.first_line
@@ -59,7 +61,7 @@ def sample_records(sample: SourceSample, dialect: Dialect, start: int) -> Iterat
                     low, line = high, line + 1
                     continue
                 values = (encodings.readable_text(value, dialect.encoding) for value in fields(data[low:high], dialect))
-                yield SampleRecord(block.offset + low, line, tuple(values))
+                yield SampleRecord(block.offset + low, line, tuple(values), block.offset + high)
                 line += line_ends(data, dialect.line_end, low, high)
                 low = high
             if block.offset + block.size >= SAMPLE_BYTES:

@@ -23,6 +23,9 @@ from importer.engine.source.profile.line_ends import LINE_END_WORDS, detect_line
 from importer.engine.source.profile.quoting import choose_escape, choose_quote
 from importer.engine.source.profile.sample import skipped_bytes
 
+# The fields of Dialect for lines that are no records.
+LEFT_OUT = ("comment", "skip_after_header", "skip_footer", "skip_repeated_header")
+
 
 @dataclass(frozen=True)
 class Sniffed:
@@ -193,7 +196,7 @@ class _Sniffer:
         return header_decision(best.text_rows(), self.expected)
 
     def _rules(self) -> Iterator[Decision]:
-        for name in ("blank_lines", "unquoted_empty_is_null", "comment"):
+        for name in ("blank_lines", "unquoted_empty_is_null", *LEFT_OUT):
             if name in self.known:
                 yield Decision(name, str(self.known[name]), Standing.STATED, "")
             else:

@@ -8,7 +8,7 @@ from importer.engine.source.arrays import Mask
 from importer.engine.source.dialect import Dialect
 from importer.engine.source.records.boundary.boundaries import Ends, blank_records
 
-BLANK, COMMENT = "blank", "comment"
+BLANK, COMMENT, HEADER = "blank", "comment", "header"
 
 
 def find_no_records(data: bytes, ends: Ends, dialect: Dialect, *, empty_line: bool = True) -> Sequence[int]:
@@ -17,16 +17,25 @@ def find_no_records(data: bytes, ends: Ends, dialect: Dialect, *, empty_line: bo
     `empty_line`: there may be a blank line.
     """
     blank = blank_records(data, ends, dialect) if empty_line and dialect.blank_lines == "skip" else ()
-    if not dialect.comment or not _may_begin_a_line(data, dialect):
+    texts = [text for text in (dialect.comment_bytes, dialect.repeated_bytes) if text and _may_begin_a_line(data, text)]
+    if not texts or not ends.size:
         return blank
-    starts = [0, *ends.as_array()[:-1].tolist()]
-    found = [at for at, begins in zip(starts, _begin_with(data, starts, dialect.comment_bytes), strict=True) if begins]
-    return sorted({*blank, *found})
+    lasts = ends.as_array().tolist()
+    starts, found = [0, *lasts[:-1]], set(blank)
+    for text in texts:
+        begin = _begin_with(data, starts, text).nonzero()[0].tolist()
+        found.update(starts[at] for at in begin if kind_of(data[starts[at] : lasts[at]], 0, dialect) != BLANK)
+    return sorted(found)
 
 
 def kind_of(data: bytes, at: int, dialect: Dialect) -> str:
     """The kind of the line at data[at], which is no record."""
-    return COMMENT if dialect.comment and data.startswith(dialect.comment_bytes, at) else BLANK
+    if dialect.comment and data.startswith(dialect.comment_bytes, at):
+        return COMMENT
+    header = dialect.repeated_bytes
+    if header and data.startswith(header, at) and data[at + len(header) : at + len(header) + 1] in (b"", b"\r", b"\n"):
+        return HEADER
+    return BLANK
 
 
 def _begin_with(data: bytes, starts: Sequence[int], text: bytes) -> Mask:
@@ -39,8 +48,8 @@ def _begin_with(data: bytes, starts: Sequence[int], text: bytes) -> Mask:
     return begins
 
 
-def _may_begin_a_line(data: bytes, dialect: Dialect) -> bool:
-    return bool(_line_begin(dialect.comment_bytes).search(data))
+def _may_begin_a_line(data: bytes, text: bytes) -> bool:
+    return bool(_line_begin(text).search(data))
 
 
 @lru_cache
