@@ -10,12 +10,13 @@ from zoneinfo import ZoneInfo
 from django.db.models import Sum
 from django.utils import timezone
 
-from importer.jobs.outcomes import WITH_REJECTS, words_of
+from importer.jobs.outcomes import NEEDS_ANSWER, WITH_REJECTS, words_of
 from importer.models import Schedule
 from importer.schedules import recurrence, timing_of
 
 _WORST_FIRST = (
-    "failed", WITH_REJECTS.words, "cancelled", "loading", "finding", "waiting", "succeeded", "skipped",
+    "failed", NEEDS_ANSWER.words, WITH_REJECTS.words, "cancelled",
+    "loading", "finding", "waiting", "succeeded", "skipped",
 )  # fmt: skip
 # The rows that the imports of a run have rejected; None without an import.
 REJECTED = Sum("files__job__rejected_rows")

@@ -11,7 +11,7 @@ from django.template import Context
 from dashboard import formatting
 from importer.engine.plan.plan import ImportPlan
 from importer.engine.plan.stored_plan import plan_from_json
-from importer.jobs.outcomes import WITH_REJECTS, words_of
+from importer.jobs.outcomes import NEEDS_ANSWER, WITH_REJECTS, words_of
 from importer.models import ImportJob, Lab, ScheduleRun
 from importer.preparation.plan_sql import plan_sql as statements_of
 
@@ -49,6 +49,7 @@ _STATUS_COLOUR: dict[str, str] = {
     Lab.Status.DONE: "green",
     ScheduleRun.Status.FINDING: "azure",
     WITH_REJECTS.words: WITH_REJECTS.colour,
+    NEEDS_ANSWER.words: NEEDS_ANSWER.colour,
 }
 
 

@@ -108,7 +108,7 @@ class ScheduleRun(models.Model):
     """One due time of a schedule with its result, or several due times that were skipped together.
 
     waiting -> finding -> loading -> succeeded
-       |          |          +-----> failed
+       |          |          +-----> failed, needs an answer
        +----------+----------+-----> cancelled
     skipped
 
@@ -123,6 +123,8 @@ class ScheduleRun(models.Model):
         LOADING = "loading"
         SUCCEEDED = "succeeded"
         FAILED = "failed"
+        # No file failed, but one can be read in more than one way. It is left where it is.
+        NEEDS_ANSWER = "needs an answer"
         CANCELLED = "cancelled"
         SKIPPED = "skipped"
 
@@ -132,7 +134,9 @@ class ScheduleRun(models.Model):
         ARRIVAL = "arrival"
         CATCH_UP = "catch-up"
 
-    ENDED = (Status.SUCCEEDED, Status.FAILED, Status.CANCELLED, Status.SKIPPED)
+    ENDED = (Status.SUCCEEDED, Status.FAILED, Status.NEEDS_ANSWER, Status.CANCELLED, Status.SKIPPED)
+    # It ended, and a person has to do something before the next run can succeed.
+    UNSUCCESSFUL = (Status.FAILED, Status.NEEDS_ANSWER)
 
     schedule = models.ForeignKey(Schedule, models.CASCADE, related_name="runs")
     # For cause arrival the time when the file was seen, for by hand the time of the request.
@@ -143,7 +147,7 @@ class ScheduleRun(models.Model):
     cause = models.CharField(max_length=8, choices=Cause)
     # The time that fills in the dates of the pattern.
     moment = models.DateTimeField()
-    status = models.CharField(max_length=9, choices=Status, default=Status.WAITING)
+    status = models.CharField(max_length=15, choices=Status, default=Status.WAITING)
     # Set while the run is under way, else NULL; unique, because MySQL ignores conditional constraints.
     schedule_claim = models.BigIntegerField(unique=True, null=True, blank=True, editable=False)
     asked_by = models.ForeignKey(settings.AUTH_USER_MODEL, models.SET_NULL, null=True, blank=True)
@@ -200,7 +204,7 @@ class DiscoveredFile(models.Model):
 
     found -> fetched -> loading -> loaded
       |         |          +-----> failed
-      |         +----------------> failed, already loaded
+      |         +----------------> failed, already loaded, needs an answer
       +--> already loaded, failed before, still written, gone, left
     """
 
@@ -211,6 +215,8 @@ class DiscoveredFile(models.Model):
         LOADED = "loaded"
         ALREADY_LOADED = "already loaded"
         FAILED = "failed"
+        # It can be read in more than one way; nothing of it was loaded.
+        NEEDS_ANSWER = "needs an answer"
         # Trigger arrival: it failed in an earlier run and has not changed.
         FAILED_BEFORE = "failed before"
         # It kept changing while the run watched it; left for a later run.
@@ -241,7 +247,7 @@ class DiscoveredFile(models.Model):
     source = models.ForeignKey(SourceFile, models.SET_NULL, null=True, blank=True, related_name="picked")
     # Several files can share a job: a later run continues an import that failed.
     job = models.ForeignKey(ImportJob, models.SET_NULL, null=True, blank=True, related_name="picked")
-    outcome = models.CharField(max_length=14, choices=Outcome, default=Outcome.FOUND)
+    outcome = models.CharField(max_length=15, choices=Outcome, default=Outcome.FOUND)
     problem = models.JSONField(default=dict, blank=True)
     # What was done with the file after its import balanced, and the problem that prevented it.
     done = models.CharField(max_length=7, choices=Done, default=Done.NOTHING, blank=True)

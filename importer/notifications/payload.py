@@ -37,7 +37,10 @@ def payload_of(
 ) -> dict[str, Any]:
     """The payload of an event; `what` is its sentence."""
     named_by_job = f"Import {job.pk} into {job.table_name}" if job else "Millrace"
-    title = TITLES[event].format(name=run.schedule.name if run else named_by_job)
+    asked = event == Event.FAILED and run and run.status == ScheduleRun.Status.NEEDS_ANSWER
+    title = ("{name} needs an answer" if asked else TITLES[event]).format(
+        name=run.schedule.name if run else named_by_job
+    )
     problem = (run.problem if run else {}) or (job.problem if job else {})
     return {
         **_event(str(event), title, what),

@@ -6,7 +6,7 @@ from typing import Any
 
 from django.contrib.auth.models import User
 from django.db import transaction
-from django.db.models import F
+from django.db.models import F, Q
 from django.utils import timezone
 
 from importer import queue
@@ -142,6 +142,8 @@ def update(schedule: Schedule, request: ScheduleRequest, preset: MappingPreset |
     as_read = Schedule.objects.filter(pk=schedule.pk, version=schedule.version, paused=schedule.paused)
     if not as_read.update(**values, problem={}, version=F("version") + 1):
         raise Problem("The schedule has changed meanwhile.", schedule.name, "Look at it again, then change it.")
+    # The new mapping may be the answer: with trigger arrival, these files count as new again.
+    schedule.files.filter(outcome=DiscoveredFile.Outcome.NEEDS_ANSWER).update(identity="")
     schedule.refresh_from_db()
 
 
@@ -208,9 +210,9 @@ def forget(schedule: Schedule, name: str) -> int:
     For a file whose partly loaded rows were removed from the table. Returns the number of tries; raises Problem if
     there are none.
     """
-    tries = DiscoveredFile.objects.filter(schedule=schedule, name=name).exclude(job=None)
-    ended = (ImportJob.Status.FAILED, ImportJob.Status.CANCELLED)
-    count = tries.filter(job__status__in=ended).update(job=None, identity="")
+    ended = Q(job__status__in=(ImportJob.Status.FAILED, ImportJob.Status.CANCELLED))
+    asked = Q(outcome=DiscoveredFile.Outcome.NEEDS_ANSWER)
+    count = schedule.files.filter(ended | asked, name=name).update(job=None, identity="")
     if not count:
         raise Problem(f"No try of {name} has failed.", schedule.name, "Name the file as the run lists it.")
     touch(schedule.pk)

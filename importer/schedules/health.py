@@ -9,12 +9,12 @@ from importer.schedules.transitions import UNENDED, Status
 
 
 def needing_attention() -> QuerySet[Schedule]:
-    """Schedules whose last completed run failed, that have a late run, or whose due time or files cannot be read.
+    """Schedules with a late run, or whose last completed run failed or needs an answer.
 
-    Paused schedules are left out: a person deals with them already.
+    Also those whose due time or files cannot be read. Paused schedules are left out: a person deals with them already.
     """
     own = ScheduleRun.objects.filter(schedule=OuterRef("pk"))
-    ended = own.filter(status__in=(Status.SUCCEEDED, Status.FAILED)).order_by("-due_at", "-pk")
+    ended = own.filter(status__in=(Status.SUCCEEDED, *ScheduleRun.UNSUCCESSFUL)).order_by("-due_at", "-pk")
     # Not every database can search inside JSON.
     late = (
         own.filter(status__in=UNENDED)
@@ -22,4 +22,4 @@ def needing_attention() -> QuerySet[Schedule]:
         .filter(as_text__contains=f'"{Event.LATE}"')
     )
     active = Schedule.objects.filter(paused=False).alias(last_status=Subquery(ended.values("status")[:1]))
-    return active.filter(~Q(problem={}) | Q(last_status=Status.FAILED) | Exists(late))
+    return active.filter(~Q(problem={}) | Q(last_status__in=ScheduleRun.UNSUCCESSFUL) | Exists(late))

@@ -16,16 +16,26 @@ from importer.queue import Message
 from importer.schedules.events import record_event
 from importer.schedules.transitions import Outcome, Status, touch
 
+# Outcomes of a file that decide the status of its run, and their words in the run's note; the worst first.
+UNSUCCESSFUL = (
+    (Outcome.FAILED, Status.FAILED, "failed"),
+    (Outcome.NEEDS_ANSWER, Status.NEEDS_ANSWER, "to be asked about"),
+)
 NOT_NEW = (Outcome.ALREADY_LOADED, Outcome.FAILED_BEFORE, Outcome.GONE)
 
 
 def complete(run: ScheduleRun, held: QuerySet[ScheduleRun]) -> None:
-    """End a run that has no files left: failed if a file failed, or if there was none and `no_file` is fail."""
-    failed = run.files.filter(outcome=Outcome.FAILED)
-    if first := failed.first():
-        note = f"{failed.count():,} of {run.found_files:,} {'file' if run.found_files == 1 else 'files'} failed"
-        end(run, held, Status.FAILED, {**first.problem, "where": first.problem.get("where") or first.name}, note)
-        return
+    """End a run that has no files left.
+
+    It has failed if a file failed, or if there was none and `no_file` is fail. Else it needs an answer if a file does.
+    """
+    for outcome, status, verb in UNSUCCESSFUL:
+        files = run.files.filter(outcome=outcome)
+        if first := files.first():
+            of_all = f"{files.count():,} of {run.found_files:,} {'file' if run.found_files == 1 else 'files'}"
+            problem = {**first.problem, "where": first.problem.get("where") or first.name}
+            end(run, held, status, problem, f"{of_all} {verb}")
+            return
     if run.cause == ScheduleRun.Cause.ARRIVAL or run.files.exclude(outcome__in=NOT_NEW).exists():
         end(run, held, Status.SUCCEEDED, note=_cleanup_note(run))
         return
@@ -90,7 +100,7 @@ def stop(
 
 def _events(run: ScheduleRun) -> Iterable[Event]:
     """The events of a run that has ended, by its status, its rejects and its speed."""
-    if run.status == Status.FAILED:
+    if run.status in ScheduleRun.UNSUCCESSFUL:
         yield Event.FAILED
     elif run.status == Status.SUCCEEDED and not _lacks_a_file(run) and _failed_before(run):
         yield Event.RECOVERED
@@ -108,8 +118,11 @@ def _lacks_a_file(run: ScheduleRun) -> bool:
 
 
 def _failed_before(run: ScheduleRun) -> bool:
-    """Whether a run has failed since the last success without a missing file."""
+    """Whether a run has failed, or needed an answer, since the last success without a missing file."""
     lacks = DiscoveredFile.objects.filter(run=OuterRef("pk"), outcome=Outcome.FAILED_BEFORE)
-    before = ScheduleRun.objects.filter(schedule=run.schedule_id, status__in=(Status.SUCCEEDED, Status.FAILED))
+    before = ScheduleRun.objects.filter(
+        schedule=run.schedule_id, status__in=(Status.SUCCEEDED, *ScheduleRun.UNSUCCESSFUL)
+    )
     complete_or_failed = before.exclude(pk=run.pk).exclude(Exists(lacks), status=Status.SUCCEEDED)
-    return complete_or_failed.order_by("-finished_at").values_list("status", flat=True).first() == Status.FAILED
+    last = complete_or_failed.order_by("-finished_at").values_list("status", flat=True).first()
+    return last in ScheduleRun.UNSUCCESSFUL

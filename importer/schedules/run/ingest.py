@@ -6,6 +6,7 @@ from django.db import transaction
 
 from importer import connections, jobs
 from importer.engine.errors import Cancelled, Problem
+from importer.engine.reading.questions import NeedsAnswer
 from importer.engine.source.profile.profile import profile_file
 from importer.models import DiscoveredFile, ImportJob, Schedule, ScheduleRun
 from importer.preparation.prepare import ImportRequest, PreparedImport, prepare
@@ -15,6 +16,10 @@ from importer.schedules.transitions import Outcome, change_held
 from importer.sources.uploads import with_file_name
 
 PENDING = (Outcome.FOUND, Outcome.FETCHED)
+HOW_TO_ANSWER = (
+    "Nothing was loaded, and the file is where it was. Import it once by hand, answer the question there, save that as"
+    " a preset, and choose the preset in the schedule."
+)
 # Files whose rows are in the table: loaded by this run, or by an earlier one that could not move or delete the file.
 IN_THE_TABLE = (Outcome.LOADED, Outcome.ALREADY_LOADED)
 DONE = {Schedule.Afterwards.MOVE: DiscoveredFile.Done.MOVED, Schedule.Afterwards.DELETE: DiscoveredFile.Done.DELETED}
@@ -91,6 +96,9 @@ def _begin(run: ScheduleRun, picked: DiscoveredFile) -> bool:
         job_id = _continued(run, picked) or _create(run, picked)
     except Cancelled:
         raise
+    except NeedsAnswer as question:
+        _record(picked, Outcome.NEEDS_ANSWER, problem={**question.as_json(), "advice": HOW_TO_ANSWER})
+        return False
     except Problem as problem:
         shown = with_file_name(problem, picked.source) if picked.source else problem
         if _will_retry(run, shown.as_json()):

@@ -11,6 +11,9 @@ from importer.engine.mapping.new_table.suggestion import suggest_table
 from importer.engine.mapping.suggest import map_to_new
 from importer.engine.mysql.connection import connect, execute
 from importer.engine.mysql.quoting import quote_name
+from importer.engine.reading.build import make_reading
+from importer.engine.reading.questions import NeedsAnswer
+from importer.engine.reading.stated import Stated
 from importer.engine.schema.table import Table, read_table
 from importer.engine.source.profile.profile import Profile
 from importer.engine.stored import to_json
@@ -25,8 +28,8 @@ class Drifted(Problem):
 def reconcile(schedule: Schedule, profile: Profile) -> None:
     """Check that header and table are unchanged. If the schedule allows it, add columns for the file's new fields.
 
-    The new header, mapping and columns are then stored in the schedule. Raises Drifted with the difference, and
-    Problem for an error of the server.
+    The new header, mapping and columns are then stored in the schedule. Raises Drifted with the difference, NeedsAnswer
+    if the values of a new field can be read in more than one way, and Problem for an error of the server.
     """
     difference = presets.header_difference(schedule.header, profile.header)
     with connect(schedule.target.address) as connection:
@@ -43,6 +46,7 @@ def reconcile(schedule: Schedule, profile: Profile) -> None:
                 f"The header is another one: {difference}.",
                 advice="Save the schedule with the new header, or have the file written as before.",
             )
+        _ask_about_new_fields(schedule, profile)
         for statement in _added_columns(schedule, profile, table):
             execute(connection, statement)
         table = read_table(connection, schedule.schema_name, schedule.table_name)
@@ -76,6 +80,24 @@ def _added_columns(schedule: Schedule, profile: Profile, table: Table) -> list[s
         return []
     added = ", ".join(f"ADD COLUMN {quote_name(each.name)} {each.type} NULL" for each in new)
     return [f"ALTER TABLE {quote_name(table.schema)}.{quote_name(table.name)} {added}"]
+
+
+def _ask_about_new_fields(schedule: Schedule, profile: Profile) -> None:
+    """Raise NeedsAnswer if the values of a new field can be read in more than one way. No column was added yet."""
+    suggested = suggest_table(schedule.schema_name, schedule.table_name, profile)
+    before = presets.normalized_names(schedule.header)
+    names = presets.normalized_names(profile.header)
+    old = frozenset(number for number, name in enumerate(names) if name in before)
+    mapping = [
+        ColumnMapping("") if number in old else each
+        for number, each in enumerate(map_to_new(profile, suggested.as_table()))
+    ]
+    stated = Stated(format=True, fields=old, formats=old)
+    reading = make_reading(profile, suggested.as_table(), mapping, stated=stated, new_table=suggested)
+    new = {field for number, field in enumerate(profile.header) if number not in old}
+    asked = tuple(each for each in reading.guesses if each.field in new)
+    if asked:
+        raise NeedsAnswer(replace(reading, decisions=asked), str(schedule))
 
 
 def _into(column: str, suggested: ColumnMapping) -> ColumnMapping:

@@ -1,5 +1,6 @@
 """A run from start to end: the files that it loads, moves or deletes, and its problems."""
 
+from dataclasses import fields
 from datetime import date
 from pathlib import Path
 
@@ -9,16 +10,25 @@ from django.utils import timezone
 from importer import jobs, schedules
 from importer.engine.errors import Problem
 from importer.engine.mysql.connection import connect, fetch_all
+from importer.engine.schema.table import read_table
 from importer.history.read import column
+from importer.jobs.outcomes import NEEDS_ANSWER
 from importer.models import ImportJob, Schedule, ScheduleRun, Target
+from importer.preparation.prepare import prepare
+from importer.preparation.presets import save
 from importer.queue import Message
+from importer.schedules import ScheduleRequest
 from importer.schedules.transitions import change_held, claim
+from importer.sources import uploads
 from tests.engine.loads import run_sql
 from tests.importer.schedules.conftest import drop
 from tests.importer.schedules.steps import job_of, now, outcomes, run_now, take, to_end, to_import
 from tests.importer.steps import run as run_job
 
 pytestmark = pytest.mark.usefixtures("no_workers")
+
+# Word, day and n of 20 rows; the last day is no date.
+DATES_BUT_ONE = "".join(f"w,{number:02}.12.2024,{number}\n" for number in range(1, 20)) + "w,n/k,20\n"
 
 
 class Died(BaseException):
@@ -173,6 +183,37 @@ class TestDrift:
         assert outcomes(run_now(schedule)) == {"a.csv": "loaded", "b.csv": "loaded"}
         with connect(database) as connection:
             assert fetch_all(connection, "SELECT n, day FROM t ORDER BY n") == [(1, date(2024, 12, 31)), (2, None)]
+
+    def test_a_new_field_with_an_unclear_type_is_asked_about_and_its_file_is_left(self, make, folder, database):
+        schedule = make(drift="add", afterwards="delete")
+        asked = drop(folder, "a.csv", DATES_BUT_ONE, "word,day,n\n")
+        drop(folder, "b.csv", "30,thirty\n")
+        run = run_now(schedule)
+        assert (run.status, outcomes(run)) == (NEEDS_ANSWER.words, {"a.csv": NEEDS_ANSWER.words, "b.csv": "loaded"})
+        assert (run.problem["kind"], run.note) == ("NeedsAnswer", "1 of 2 files to be asked about")
+        assert "day: 'n/k' on line 21 is no date" in run.problem["what"]
+        assert [each["field"] for each in run.problem["reading"]["guesses"]] == ["day"]
+        assert (asked.exists(), rows(database)) == (True, [30])
+        with connect(database) as connection:
+            assert list(read_table(connection, schedule.schema_name, "t").column_names) == ["n", "word"]
+        assert [each["event"] for each in run.events] == ["failed"]
+        assert schedules.needing_attention().get() == schedule
+
+    def test_the_answer_in_a_preset_loads_the_file_that_was_asked_about(self, make, folder, database):
+        schedule = make(drift="add", trigger="arrival")
+        path = drop(folder, "a.csv", DATES_BUT_ONE, "word,day,n\n")
+        schedules.look_for_files(schedule.pk)
+        assert to_end(schedule.runs.get()).status == NEEDS_ANSWER.words
+        assert not schedules.look_for_files(schedule.pk)
+        run_sql(database, "ALTER TABLE t ADD COLUMN day VARCHAR(20)")
+        preset = save("answered", prepare(uploads.register(path), schedule.target, "t"))
+        schedule.refresh_from_db()
+        names = [each.name for each in fields(ScheduleRequest)]
+        schedules.update(schedule, ScheduleRequest(**{name: getattr(schedule, name) for name in names}), preset)
+        schedules.look_for_files(schedule.pk)
+        run = to_end(schedule.runs.latest("pk"))
+        assert (run.status, [each["event"] for each in run.events]) == ("succeeded", ["recovered"])
+        assert rows(database) == list(range(1, 21))
 
     def test_a_changed_table_stops_the_run(self, make, folder, database):
         schedule = make(drift="add")
