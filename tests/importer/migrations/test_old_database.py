@@ -15,6 +15,7 @@ from dashboard.urls import urlpatterns
 from importer import jobs
 from importer.engine.mysql.connection import Address, connect, fetch_all
 from importer.engine.plan.stored_plan import plan_to_json
+from importer.engine.source.dialect import Dialect
 from importer.engine.stored import to_json
 from importer.engine.tuning.budget import Budget
 from importer.engine.tuning.sampling import Sample
@@ -140,6 +141,8 @@ class TestPages:
         assert SourceFile.objects.get(key=HALF).status == SourceFile.Status.READY
 
 
+# What a dialect of that version did without has these values.
+DIALECT = to_json(Dialect())
 # What plans have decided since then, with the value that keeps the old behaviour.
 NEWER_DECISIONS = {"updates_per_row": 0}
 
@@ -150,7 +153,8 @@ class TestStoredValues:
     def test_a_plan_is_the_same_when_it_is_written_again(self, pk: int):
         job = ImportJob.objects.get(pk=pk)
         checks = job.plan_json["exactness"]
-        newer = {**NEWER_DECISIONS, "exactness": checks and {**checks, "utc": True}}
+        dialect = checks and {**DIALECT, **checks["dialect"]}
+        newer = {**NEWER_DECISIONS, "exactness": checks and {**checks, "utc": True, "dialect": dialect}}
         assert as_kept(plan_to_json(job.plan)) == {**job.plan_json, **newer}
 
     @pytest.mark.parametrize("model", [ImportJob, MappingPreset, Schedule, Lab])
@@ -158,7 +162,9 @@ class TestStoredValues:
         for each in model.objects.all():
             assert each.options_json.items() <= as_kept(to_json(each.options)).items()
             assert each.options.time_zone == "+00:00"  # Until then all times were read as UTC.
-            assert as_kept(to_json(each.file_dialect)) == each.dialect_json
+            stated = each.options.max_rejects is not None or each.options.max_reject_percent is not None
+            assert each.options.limits_rejects == stated  # Until then there was no default limit.
+            assert as_kept(to_json(each.file_dialect)) == {**DIALECT, **each.dialect_json}
             assert as_kept([to_json(one) for one in each.mapping]) == each.mapping_json
             assert as_kept([to_json(one) for one in each.fillings]) == each.fillings_json
 
