@@ -9,7 +9,7 @@ from django.core.management.base import CommandError, CommandParser
 from tqdm import tqdm
 
 from importer import jobs
-from importer.engine.errors import Problem
+from importer.engine.errors import Cancelled, Problem
 from importer.jobs.outcomes import outcome, outcome_of
 from importer.management.base_command import PreparedCommand
 from importer.management.build_import import prepare_from_options
@@ -32,7 +32,7 @@ class Command(PreparedCommand):
     def handle(self, *_args: Any, **options: Any) -> None:
         output = CommandOutput(self.stdout, self.stderr)
         try:
-            prepared = prepare_from_options(options)
+            prepared = _prepare(options)
             if options["plan_only"]:
                 output.plan(prepared, options["json"])
                 return
@@ -44,6 +44,14 @@ class Command(PreparedCommand):
         output.report(job, options["json"])
         if (ended := outcome(job)) and ended.exit_code:
             sys.exit(ended.exit_code)
+
+
+def _prepare(options: dict[str, Any]) -> PreparedImport:
+    """Plan the import. Raises Problem if there is an obstacle, and Cancelled after Ctrl-C."""
+    try:
+        return prepare_from_options(options)
+    except KeyboardInterrupt as interrupt:
+        raise Cancelled("Ctrl-C ended the import before it began.", advice="Nothing was written.") from interrupt
 
 
 def _follow(job: ImportJob, prepared: PreparedImport, options: dict[str, Any]) -> ImportJob:

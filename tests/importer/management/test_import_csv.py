@@ -4,16 +4,19 @@ import json
 import os
 import re
 import signal
+import socket
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
+import jsonschema
 import pytest
 from django.core.management import CommandError, call_command
 
 from importer.engine.load import ledger
 from importer.engine.mysql.connection import Address, connect, execute, fetch_all
-from importer.jobs.outcomes import FAILED, WITH_REJECTS
+from importer.jobs.outcomes import CANCELLED, FAILED, OUTCOMES, WITH_REJECTS
 from importer.models import Chunk, ImportJob, SourceFile, Target
 from importer.worker import live_progress, local_pool, presence
 from tests.stack import ROOT, Stack, wait_until
@@ -43,6 +46,13 @@ def loaded(target: Target) -> tuple:
         return fetch_all(connection, "SELECT COUNT(*), COUNT(born), MAX(name) FROM people")[0]
 
 
+def report_of(printed: str) -> dict[str, Any]:
+    """The one report that was printed, which docs/report.schema.json describes."""
+    report = json.loads(printed)
+    jsonschema.validate(report, json.loads((ROOT / "docs" / "report.schema.json").read_text()))
+    return report
+
+
 def run(capsys, *args: str) -> str:
     call_command("import_csv", *args)
     return capsys.readouterr().out
@@ -52,7 +62,7 @@ def test_in_process_needs_neither_redis_nor_worker(target: Target, people: Path,
     done = stack_env.manage(
         "import_csv", str(people), "--target", "t", "--table", "people", "--in-process", "--json", "--chunk-size", "32K"
     )
-    report = json.loads(done.stdout)
+    report = report_of(done.stdout)
     assert report["outcome"] == "succeeded"
     assert report["balanced"] is True
     assert report["rows"] == {
@@ -79,7 +89,7 @@ def test_in_process_of_a_large_file(target: Target, tmp_path: Path, stack_env: S
     path.write_text("id,name,unread\n" + "".join(f"{n},name {n},{unread}\n" for n in range(rows)))
     args = ["--target", "t", "--table", "people", "--ignore-fields", "--in-process", "--json"]
     done = stack_env.manage("import_csv", str(path), *args)
-    report = json.loads(done.stdout)
+    report = report_of(done.stdout)
     assert (report["outcome"], report["rows"]["loaded"]) == ("succeeded", rows)
     assert loaded(target) == (rows, 0, "name 99")
 
@@ -117,7 +127,7 @@ def test_a_bad_row_fails_with_its_exit_code_and_is_named(target: Target, people:
     assert "--on-error reject" in done.stderr
     assert loaded(target)[0] == 0
     done = stack_env.manage(*args, "--json", check=False)
-    report = json.loads(done.stdout)
+    report = report_of(done.stdout)
     assert (report["outcome"], report["balanced"]) == ("failed", False)
     assert report["problem"]["rows"][0]["line"] == 79
 
@@ -131,7 +141,7 @@ def test_bad_rows_left_out_come_back_as_a_file_that_loads(target: Target, people
     people.write_text(text)
     args = ["import_csv", "--target", "t", "--table", "people", "--in-process", "--null", "NA", "--on-error", "reject"]
     done = stack_env.manage(*args, str(people), "--json", check=False)
-    report = json.loads(done.stdout)
+    report = report_of(done.stdout)
     assert (done.returncode, report["exit_code"], report["outcome"]) == (5, 5, "completed with rejects")
     assert report["rows"] == {
         "source": ROWS,
@@ -184,7 +194,7 @@ def test_an_import_that_does_not_begin_prints_one_report(
     path = tmp_path / "people.csv"
     path.write_bytes(content)
     done = stack_env.manage("import_csv", str(path), "--target", "t", "--table", table, "--json", check=False)
-    report = json.loads(done.stdout)
+    report = report_of(done.stdout)
     assert (done.returncode, report["exit_code"], report["outcome"]) == (code, code, outcome)
     assert report["problem"]["code"] == problem_code
     assert bool(report["reading"]) == (code == 3)
@@ -194,13 +204,35 @@ def test_an_import_that_does_not_begin_prints_one_report(
 def test_a_target_that_cannot_be_reached_has_its_own_exit_code(target: Target, people: Path, stack_env: Stack):
     Target.objects.update(host="127.0.0.1", port=1)
     done = stack_env.manage("import_csv", str(people), "--target", "t", "--table", "people", "--json", check=False)
-    report = json.loads(done.stdout)
+    report = report_of(done.stdout)
     assert (done.returncode, report["outcome"], report["problem"]["code"]) == (7, "target unreachable", 1201)
+
+
+def test_the_schema_of_the_report_has_all_outcomes_and_exit_codes():
+    keys = json.loads((ROOT / "docs" / "report.schema.json").read_text())["properties"]
+    assert set(keys["outcome"]["enum"]) == {None, "planned", *(each.words for each in OUTCOMES)}
+    assert set(keys["exit_code"]["enum"]) == {None, *(each.exit_code for each in OUTCOMES)}
+
+
+def test_ctrl_c_during_the_planning_ends_as_cancelled(target: Target, people: Path, tmp_path: Path, stack_env: Stack):
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        Target.objects.update(host="127.0.0.1", port=silent.getsockname()[1])
+        args = ["import_csv", str(people), "--target", "t", "--table", "people", "--json"]
+        command = subprocess.Popen(
+            [sys.executable, "manage.py", *args], cwd=ROOT, env=stack_env.env, stdout=subprocess.PIPE, text=True
+        )
+        connection, _ = silent.accept()  # The planning waits for the server's greeting.
+        command.send_signal(signal.SIGINT)
+        connection.close()
+        printed, _ = command.communicate()
+    report = report_of(printed)
+    assert (command.returncode, report["outcome"], report["problem"]["code"]) == (8, CANCELLED.words, 1500)
+    assert not ImportJob.objects.exists()
 
 
 def test_a_plan_has_the_same_report(target: Target, people: Path, stack_env: Stack):
     args = ["--target", "t", "--table", "people", "--plan-only", "--json"]
-    report = json.loads(stack_env.manage("import_csv", str(people), *args).stdout)
+    report = report_of(stack_env.manage("import_csv", str(people), *args).stdout)
     assert (report["schema"], report["outcome"], report["job"]) == ("millrace.report/1", "planned", None)
     assert [each["column"] for each in report["reading"]["columns"]] == ["id", "name", "born"]
     assert report["plan"]["method"] == "load_data_local"
@@ -263,7 +295,7 @@ def test_a_file_with_a_header_only_loads_no_row_and_succeeds(
     path.write_text("id,name,born\n")
     table = "made" if "create" in mode else "people"
     args = ["--target", "t", "--table", table, *mode, "--header", "--in-process", "--json"]
-    report = json.loads(stack_env.manage("import_csv", str(path), *args).stdout)
+    report = report_of(stack_env.manage("import_csv", str(path), *args).stdout)
     assert (report["outcome"], report["balanced"], report["rows"]["source"]) == ("succeeded", True, 0)
     with connect(target.address) as connection:
         assert fetch_all(connection, f"SELECT COUNT(*) FROM {table}") == [(0,)]
@@ -400,7 +432,7 @@ def test_a_file_of_another_dialect_loads_and_its_bad_quotes_are_rejected(
         *("--on-error", "reject"),
         check=False,
     )
-    report = json.loads(done.stdout)
+    report = report_of(done.stdout)
     assert (report["rows"]["source"], report["rows"]["loaded"], report["rows"]["rejected"]) == (3, 2, 1)
     assert [(kind, each["count"]) for kind, each in report["lines"].items()] == [
         ("header", 1),
