@@ -71,7 +71,7 @@ def _month(request: HttpRequest) -> str:
 
 def _runs_of_day(current: Schedule, day: str) -> Any:
     """The runs, the newest first; with a valid day, those of that day in the schedule's zone."""
-    runs = current.runs.select_related("asked_by").annotate(rejected=REJECTED)
+    runs = current.runs.select_related("asked_by").annotate(rejected=REJECTED).order_by("-due_at", "-pk")
     try:
         chosen = date.fromisoformat(day)
     except ValueError:
