@@ -30,6 +30,7 @@ from importer.engine.source.records.blocks import MAX_RECORD_BYTES, read_exactly
 from importer.engine.source.records.lines import line_ends
 
 SAMPLE_ROWS = 1000
+TAIL_BYTES = 64 * 1024
 UTF8_BOM = b"\xef\xbb\xbf"
 
 
@@ -187,7 +188,14 @@ def _sniffed(
     """Sniff the sample, which begins with the bytes `begin` after a byte order mark."""
     plain = Dialect(encoding=detected.encoding).plain.encoding
     final = sample.whole and sample.readable <= SAMPLE_BYTES
-    return sniff(begin, final=final, known=known, encoding=plain, expected=expected)
+    return sniff(begin, final=final, known=known, encoding=plain, expected=expected, tail=_tail(sample))
+
+
+def _tail(sample: SourceSample) -> bytes:
+    """The last bytes of a plain file that is larger than its sample; b"" for others."""
+    if not sample.whole or sample.readable <= SAMPLE_BYTES:
+        return b""
+    return read_exactly(sample.fd, TAIL_BYTES, sample.size - TAIL_BYTES)
 
 
 def _packing_notes(head: SourceHead) -> tuple[str, ...]:

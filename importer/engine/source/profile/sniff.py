@@ -14,10 +14,16 @@ from importer.engine.source.profile.expected_columns import ExpectedColumn
 from importer.engine.source.profile.header import header_decision, stated_header
 from importer.engine.source.profile.layout import (
     Skipped,
+    comment_begin,
+    comment_decision,
+    footer_decision,
     lines_before_table,
+    repeated_header_decision,
     separator_line,
     skipped_lines,
     trailing_delimiter,
+    units_decision,
+    without_repeated_header,
 )
 from importer.engine.source.profile.line_ends import LINE_END_WORDS, detect_line_end
 from importer.engine.source.profile.quoting import choose_escape, choose_quote
@@ -43,14 +49,16 @@ def sniff(
     known: Mapping[str, Any] | None = None,
     encoding: str = RFC4180.encoding,
     expected: Sequence[ExpectedColumn] = (),
+    tail: bytes = b"",
 ) -> Sniffed:
     """Detect the dialect of the sample, in bytes of the plain file.
 
     `final`: the sample is the whole file. `known`: stated fields of Dialect, which are not detected. `encoding`: that
-    of the plain file. `expected`: the columns of the table that the file is for. Raises SourceProblem if the sample is
+    of the plain file. `expected`: the columns of the table that the file is for. `tail`: the end of a larger file, if
+    it is known. Raises SourceProblem if the sample is
     a table drawn for people, or if the header has another number of names than the records have fields.
     """
-    return _Sniffer(sample, final, dict(known or {}), encoding, expected).sniffed()
+    return _Sniffer(sample, final, dict(known or {}), encoding, expected, tail).sniffed()
 
 
 def stated_decisions(dialect: Dialect) -> tuple[Decision, ...]:
@@ -71,6 +79,7 @@ class _Sniffer:
     known: dict[str, Any]
     encoding: str
     expected: Sequence[ExpectedColumn]
+    tail: bytes = b""
     decisions: list[Decision] = field(default_factory=list)
     skipped: Skipped = field(default_factory=Skipped)
     skipped_texts: tuple[SkippedLine, ...] = ()
@@ -82,11 +91,12 @@ class _Sniffer:
     def sniffed(self) -> Sniffed:
         self._refuse_drawn()
         base = self._base()
-        best = self._delimiter(base)
+        best = self._with_comments(base) or self._delimiter(base)
         best = self._marks(best)
         best = self._lines(best)
         best, trailing = self._trailing(best)
-        header, decision = self._header(best)
+        best, header, decision = self._header(best)
+        best = self._footer(self._units(best, header))
         first = self.skipped.decision or Decision("skipped_lines", "0", Standing.RULE, "")
         line_end = Decision(
             "line_end",
@@ -190,14 +200,49 @@ class _Sniffer:
             return best, Decision("trailing_delimiter", "no", Standing.RULE, "")
         return trailing_delimiter(self.sample, best, self.names, self.final, self.skipped.lines + 1)
 
-    def _header(self, best: DialectCandidate) -> tuple[bool, Decision]:
+    def _header(self, best: DialectCandidate) -> tuple[DialectCandidate, bool, Decision]:
+        once = None if "skip_repeated_header" in self.known else without_repeated_header(best)
+        header, decision = self._header_of(once or best)
+        if once and header:
+            self.decisions.append(repeated_header_decision(once, self.names))
+            return replace(once, dialect=replace(once.dialect, skip_repeated_header=True)), header, decision
+        return best, *(self._header_of(best) if once else (header, decision))
+
+    def _header_of(self, best: DialectCandidate) -> tuple[bool, Decision]:
         if "header" in self.known:
             return self.known["header"], stated_header(self.known["header"])
         return header_decision(best.text_rows(), self.expected)
+
+    def _with_comments(self, base: Dialect) -> DialectCandidate | None:
+        """The best reading with comments, where there are some."""
+        begin = "" if "comment" in self.known else comment_begin(self.sample)
+        if not begin:
+            return None
+        before = list(self.decisions)
+        best = self._delimiter(replace(base, comment=begin))
+        decision = comment_decision(self.sample, best, self.names, self.final)
+        self.decisions = [*self.decisions, decision] if decision else before
+        return best if decision else None
+
+    def _units(self, best: DialectCandidate, header: bool) -> DialectCandidate:
+        decision = units_decision(best) if header and "skip_after_header" not in self.known else None
+        if not decision:
+            return best
+        self.decisions.append(decision)
+        return replace(best, dialect=replace(best.dialect, skip_after_header=1))
+
+    def _footer(self, best: DialectCandidate) -> DialectCandidate:
+        tail = self.sample if self.final else self.tail
+        if "skip_footer" in self.known or not tail:
+            return best
+        lines, decision = footer_decision(tail, best)
+        if decision:
+            self.decisions.append(decision)
+        return replace(best, dialect=replace(best.dialect, skip_footer=lines))
 
     def _rules(self) -> Iterator[Decision]:
         for name in ("blank_lines", "unquoted_empty_is_null", *LEFT_OUT):
             if name in self.known:
                 yield Decision(name, str(self.known[name]), Standing.STATED, "")
-            else:
+            elif name not in {each.name for each in self.decisions}:
                 yield Decision(name, str(getattr(RFC4180, name)), Standing.RULE, "")
