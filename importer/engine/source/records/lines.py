@@ -28,6 +28,11 @@ def line_ends(data: bytes, line_end: str, low: int = 0, high: int | None = None,
     return lf + count_byte(data, b"\r", low, high) - pairs
 
 
+def begins_a_line(data: bytes, text: bytes) -> bool:
+    """Whether a line of `data` begins with the text."""
+    return data.startswith(text) or b"\n" + text in data or (b"\r" in data and b"\r" + text in data)
+
+
 def count_byte(data: bytes, byte: bytes, low: int, high: int) -> int:
     """The number of times a byte occurs in data[low:high]."""
     if high - low < NUMPY_BYTES:

@@ -35,7 +35,7 @@ from importer.engine.source.records.boundary.stray_quotes import (
     resolve_ended,
     resolve_quotes,
 )
-from importer.engine.source.records.lines import count_byte, line_ends
+from importer.engine.source.records.lines import begins_a_line, count_byte, line_ends
 
 LF, CR = ord("\n"), ord("\r")
 
@@ -173,7 +173,7 @@ def quotes_are_regular(data: bytes, dialect: Dialect) -> bool:
 
 def _has_comment_with_marks(data: bytes, dialect: Dialect) -> bool:
     """Whether a line that begins as a comment has a quote or an escape, by which a record could go on after it."""
-    return bool(_comment_with_marks(dialect).search(data))
+    return begins_a_line(data, dialect.comment_bytes) and bool(_comment_with_marks(dialect).search(data))
 
 
 @lru_cache

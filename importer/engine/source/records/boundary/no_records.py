@@ -1,12 +1,11 @@
 """Finds the lines among the records of a block that are no records: blank lines, comments and repeated headers."""
 
-import re
 from collections.abc import Sequence
-from functools import lru_cache
 
 from importer.engine.source.arrays import Mask
 from importer.engine.source.dialect import Dialect
 from importer.engine.source.records.boundary.boundaries import Ends, blank_records
+from importer.engine.source.records.lines import begins_a_line
 
 BLANK, COMMENT, HEADER = "blank", "comment", "header"
 
@@ -17,7 +16,7 @@ def find_no_records(data: bytes, ends: Ends, dialect: Dialect, *, empty_line: bo
     `empty_line`: there may be a blank line.
     """
     blank = blank_records(data, ends, dialect) if empty_line and dialect.blank_lines == "skip" else ()
-    texts = [text for text in (dialect.comment_bytes, dialect.repeated_bytes) if text and _may_begin_a_line(data, text)]
+    texts = [text for text in (dialect.comment_bytes, dialect.repeated_bytes) if text and begins_a_line(data, text)]
     if not texts or not ends.size:
         return blank
     lasts = ends.as_array().tolist()
@@ -46,12 +45,3 @@ def _begin_with(data: bytes, starts: Sequence[int], text: bytes) -> Mask:
     for index, byte in enumerate(text):
         begins &= view[np.minimum(at + index, len(view) - 1)] == byte
     return begins
-
-
-def _may_begin_a_line(data: bytes, text: bytes) -> bool:
-    return bool(_line_begin(text).search(data))
-
-
-@lru_cache
-def _line_begin(text: bytes) -> re.Pattern[bytes]:
-    return re.compile(rb"(?:\A|(?<=[\r\n]))%b" % re.escape(text))
