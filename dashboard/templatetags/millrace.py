@@ -11,7 +11,7 @@ from django.template import Context
 from dashboard import formatting
 from importer.engine.plan.plan import ImportPlan
 from importer.engine.plan.stored_plan import plan_from_json
-from importer.jobs.outcomes import NEEDS_ANSWER, WITH_REJECTS, words_of
+from importer.jobs.outcomes import OUTCOMES, outcome_words, words_of
 from importer.models import ImportJob, Lab, ScheduleRun
 from importer.preparation.plan_sql import plan_sql as statements_of
 
@@ -31,12 +31,11 @@ for _format in (
     register.filter(_format)
 
 register.filter("outcome_words", words_of)
+register.filter("outcome_of_job", outcome_words)
 
 _STATEMENTS = re.compile(r"((?:\b(?:SET|GRANT|REVOKE|CREATE|ALTER|DROP) [^;]+;\s*)+)")
 _FINDING_NAMES = {"tls": "TLS", "sign_in": "Sign-in", "local_infile": "local_infile", "sql_mode": "sql_mode"}
 _STATUS_COLOUR: dict[str, str] = {
-    ImportJob.Status.SUCCEEDED: "green",
-    ImportJob.Status.FAILED: "red",
     ImportJob.Status.FAILING: "red",
     ImportJob.Status.PAUSED: "yellow",
     ImportJob.Status.LOADING: "azure",
@@ -48,8 +47,7 @@ _STATUS_COLOUR: dict[str, str] = {
     Lab.Status.ENDING: "azure",
     Lab.Status.DONE: "green",
     ScheduleRun.Status.FINDING: "azure",
-    WITH_REJECTS.words: WITH_REJECTS.colour,
-    NEEDS_ANSWER.words: NEEDS_ANSWER.colour,
+    **{each.words: each.colour for each in OUTCOMES},
 }
 
 

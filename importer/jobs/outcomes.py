@@ -45,6 +45,12 @@ def outcome(job: ImportJob) -> Outcome | None:
     return WITH_REJECTS if job.rejected_rows else SUCCEEDED
 
 
+def outcome_words(job: ImportJob) -> str:
+    """The outcome of a job in words; the status of one that is under way."""
+    ended = outcome(job)
+    return ended.words if ended else job.status
+
+
 def outcome_of(problem: Problem) -> Outcome:
     """The outcome of an import that did not begin because of the problem."""
     if isinstance(problem, NeedsAnswer):

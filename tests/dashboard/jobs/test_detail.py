@@ -12,7 +12,7 @@ from django.urls import reverse
 from django.utils import timezone
 
 from dashboard.jobs.progress import progress
-from importer.engine.errors import BadRow, Problem
+from importer.engine.errors import BadRow, Problem, TargetUnreachable
 from importer.engine.mysql.connection import connect, execute
 from importer.models import Chunk, ImportJob, SourceFile, Target
 from importer.worker import live_progress, presence
@@ -53,6 +53,13 @@ def status_of(job):
 
 
 class TestStates:
+    def test_an_outcome_has_its_own_words(self, browser):
+        away = make_job(Status.FAILED, chunks=2, problem=TargetUnreachable("No server answers."))
+        assert "Target unreachable</span>" in page(browser, away)
+        put_back = make_job(Status.SUCCEEDED, chunks=2)
+        ImportJob.objects.filter(pk=put_back.pk).update(balanced=True, restored_at=timezone.now())
+        assert "Restored</span>" in page(browser, put_back)
+
     @pytest.mark.parametrize("status", Status)
     def test_every_state_has_a_page_and_a_fragment(self, browser, status):
         job = make_job(status, chunks=6, problem=REFUSED if status in (Status.FAILED, Status.FAILING) else None)
