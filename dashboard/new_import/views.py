@@ -43,7 +43,7 @@ UPLOADS_SHOWN = 100
 ANY_KEY = UUID(int=0)
 # Form fields that are no choices about the import.
 NOT_CHOSEN = ("csrfmiddlewaretoken", "stay", "preset_name")
-DATETIME_FORMATS = ("%Y-%m-%dT%H:%i:%sZ", "%d.%m.%Y %H:%i", "%d/%m/%Y", "%m/%d/%Y %H:%i", "%Y%m%d")
+DATETIME_FORMATS = ("%Y-%m-%dT%H:%i:%s%z", "%d.%m.%Y %H:%i", "%d/%m/%Y", "%m/%d/%Y %H:%i", "%Y%m%d")
 
 MATCH_WORDS = (("", "name, or as fits"), (BY_NAME, "name"), (BY_POSITION, "position"))
 

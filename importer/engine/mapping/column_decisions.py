@@ -13,6 +13,7 @@ from importer.engine.source.records.row_error import shortened
 
 # Evidence about the days of dates, if two formats differ in the order of day and month.
 _NO_DAY = "no value of the sample has a day above 12"
+_PIVOT = "Years from 70 are 19.., others 20..."
 _NO_PROOF = "no value of the sample decides"
 
 
@@ -50,7 +51,10 @@ def _decision(
     if used.is_plain:
         return Decision("format", value, Standing.RULE, f"{name}: {_rule(profile, number, mapping, column)}", name)
     shown = next((each for each in values if used.fits(each) and used.shown(each) != each), next(iter(values)))
-    evidence = f"{name}: only {used.label} fits the values, such as {shortened(shown)}, read as {used.shown(shown)}."
+    pivot = f" {_PIVOT}" if "%y" in used.datetime_format else ""
+    evidence = (
+        f"{name}: only {used.label} fits the values, such as {shortened(shown)}, read as {used.shown(shown)}.{pivot}"
+    )
     return Decision("format", value, Standing.PROVED, evidence, name)
 
 

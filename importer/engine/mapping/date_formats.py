@@ -26,15 +26,25 @@ PARTS = {
     "%s": "[0-5][0-9]",
     "%f": "[0-9]{1,6}",
     "%p": "(?:[AaPp][Mm])",
+    # Not STR_TO_DATE's: a time zone offset, at the end of a format. expressions.py converts the moment to UTC.
+    "%z": "(?:[Zz]|[+-](?:0[0-9]|1[0-4]):?[0-5][0-9])",
 }
+OFFSET = "%z"
 LONGEST_FORMAT = 60
 
 _CLOCKS = ("%H:%i", "%H:%i:%s", "%H:%i:%s.%f")
 _TIMES = ("", *(f" {clock}" for clock in (*_CLOCKS, "%h:%i %p", "%h:%i:%s %p")))
-_ISO_TIMES = tuple(f"{between}{clock}{zone}" for between in "T " for clock in _CLOCKS for zone in ("", "Z"))
+_ISO_TIMES = tuple(f"{between}{clock}{zone}" for between in "T " for clock in _CLOCKS for zone in ("", "%z", " %z"))
 # The texts that both servers read by themselves (manual, Date and Time Literals), also with T before the time.
 _NATIVE = re.compile(r"\d{4}-\d{1,2}-\d{1,2}(?:[ T]\d{1,2}:\d{1,2}(?::\d{1,2}(?:\.\d{1,6})?)?)?|\d{8}|\d{14}")
-_DATES = ("%d.%m.%Y", "%Y/%m/%d", "%Y.%m.%d", "%d/%m/%Y", "%m/%d/%Y", "%d-%m-%Y", "%m-%d-%Y")
+_NATIVE_TIME = re.compile(r"-?\d{1,3}:\d{1,2}(?::\d{1,2}(?:\.\d*)?)?|-?\d{6}", re.ASCII)
+_DATES = (
+    *("%d.%m.%Y", "%Y/%m/%d", "%Y.%m.%d", "%d/%m/%Y", "%m/%d/%Y", "%d-%m-%Y", "%m-%d-%Y"),
+    *("%d %b %Y", "%d-%b-%Y", "%d/%b/%Y", "%b %d, %Y", "%b %d %Y", "%Y-%b-%d", "%d %M %Y", "%M %d, %Y", "%M %d %Y"),
+    *("%d.%m.%y", "%d/%m/%y", "%m/%d/%y", "%d-%m-%y", "%y-%m-%d", "%y/%m/%d", "%d-%b-%y", "%d %b %y"),
+)
+# Formats of times of day that the servers do not read by themselves.
+TIME_FORMATS = ("%h:%i %p", "%h:%i:%s %p", "%h:%i%p", "%h:%i:%s%p", "%h %p")
 _FORMATS = (*(f"%Y-%m-%d{time}" for time in _ISO_TIMES), *(f"{date}{time}" for date in _DATES for time in _TIMES))
 _MONTH_FIRST = tuple(sorted(_FORMATS, key=lambda each: not each.startswith("%m/%d/")))
 
@@ -52,7 +62,7 @@ def matches(datetime_format: str, value: str) -> bool:
     return _compiled(datetime_format).fullmatch(value) is not None
 
 
-@lru_cache
+@lru_cache(maxsize=1024)
 def _compiled(datetime_format: str) -> re.Pattern[str]:
     return re.compile(format_pattern(datetime_format))
 
@@ -63,8 +73,13 @@ def is_date(value: str) -> bool:
 
 
 def is_native(value: str) -> bool:
-    """Whether the servers read the value by themselves."""
+    """Whether the servers read the date by themselves."""
     return _NATIVE.fullmatch(value) is not None
+
+
+def is_native_time(value: str) -> bool:
+    """Whether the servers read the time of day by themselves."""
+    return _NATIVE_TIME.fullmatch(value) is not None
 
 
 def check_format(text: str) -> None:
@@ -75,11 +90,13 @@ def check_format(text: str) -> None:
             f"The date and time format {text!r} has {unknown[0]!r} in it, which means nothing.",
             advice=f"It can have {' '.join(PARTS)} and other characters between them.",
         )
+    if OFFSET in text.removesuffix(OFFSET):
+        raise Problem(f"The date and time format {text!r} has {OFFSET} in the middle.", advice="Put it at the end.")
     if not re.search("%", text) or len(text) > LONGEST_FORMAT or not text.isprintable():
         raise Problem(f"{text!r} is no date and time format.", advice="Write it as %d.%m.%Y %H:%i:%s, for example.")
 
 
-@lru_cache
+@lru_cache(maxsize=1024)
 def format_pattern(datetime_format: str) -> str:
     """A regular expression for texts in this format."""
     parts = {**PARTS, "%f": f"{PARTS['%f']}(?![0-9])"}

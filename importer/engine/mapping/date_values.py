@@ -1,10 +1,10 @@
 """Reads dates and times in a date format in Python, as STR_TO_DATE() reads them."""
 
 import re
-from datetime import datetime
+from datetime import datetime, timedelta
 from functools import lru_cache
 
-from importer.engine.mapping.date_formats import PARTS
+from importer.engine.mapping.date_formats import OFFSET, PARTS
 
 _MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
 CLOCK = ("%H", "%k", "%h", "%l", "%i", "%s", "%f")
@@ -16,11 +16,20 @@ def stored_text(datetime_format: str, value: str) -> str:
     """The value as the column stores it, such as 2024-01-31; the value itself if it is no date in this format."""
     parts = parts_of(datetime_format, value)
     moment = parts and _moment(parts)
-    if not moment:
+    if not parts or not moment:
         return value
+    if OFFSET in parts:
+        moment -= _offset(parts[OFFSET])
     if not has_clock(datetime_format):
         return moment.strftime("%Y-%m-%d") if moment.year >= 1000 else f"{moment:%Y}".zfill(4) + f"-{moment:%m-%d}"
     return moment.isoformat(" ")
+
+
+def stored_time(datetime_format: str, value: str) -> str:
+    """The time of day as a TIME column stores it; the value itself if it is no time in this format."""
+    parts = parts_of(datetime_format, value)
+    moment = parts and _moment(parts)
+    return moment.strftime("%H:%M:%S") if moment else value
 
 
 def has_clock(datetime_format: str) -> bool:
@@ -35,7 +44,7 @@ def parts_of(datetime_format: str, value: str) -> dict[str, str] | None:
     return dict(zip(names, match.groups(), strict=True)) if match else None
 
 
-@lru_cache
+@lru_cache(maxsize=1024)
 def _pattern(datetime_format: str) -> re.Pattern[str]:
     pieces = re.split(r"(%\w)", datetime_format)
     return re.compile("".join(f"({PARTS[each]})" if each in PARTS else re.escape(each) for each in pieces))
@@ -55,6 +64,14 @@ def _moment(parts: dict[str, str]) -> datetime | None:
         )
     except ValueError:
         return None
+
+
+def _offset(text: str) -> timedelta:
+    """The offset from UTC: +02:00, +0200 or Z."""
+    if text in "Zz":
+        return timedelta()
+    length = timedelta(hours=int(text[1:3]), minutes=int(text[-2:]))
+    return -length if text.startswith("-") else length
 
 
 def _year(parts: dict[str, str]) -> int:

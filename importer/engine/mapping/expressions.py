@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 
 from importer.engine.mapping import date_formats
 from importer.engine.mapping.columns import ColumnMapping
+from importer.engine.mapping.time_transforms import at_utc
 from importer.engine.mapping.transforms import TRANSFORMS
 from importer.engine.mysql.quoting import quote_text
 from importer.engine.schema.column_types import Family
@@ -76,7 +77,21 @@ class _Value:
     def _date(self, datetime_format: str) -> str:
         pattern = date_formats.format_pattern(datetime_format)
         value = f"STR_TO_DATE({self.text}, {quote_text(datetime_format)})"
+        if datetime_format.endswith(date_formats.OFFSET):
+            value = at_utc(self._without_offset(datetime_format.removesuffix(date_formats.OFFSET)), self.column)
+        elif datetime_format.endswith("Z"):
+            value = at_utc(value, self.column)
         return self._where(self._matches(pattern), value, datetime_format)
+
+    def _without_offset(self, datetime_format: str) -> str:
+        """SQL for the moment in UTC of a text in this format with an offset behind it: +02:00, +0200 or Z."""
+        text = self.text
+        length = f"CASE WHEN RIGHT({text}, 1) = 'Z' THEN 1 WHEN SUBSTR({text}, -3, 1) = ':' THEN 6 ELSE 5 END"
+        zone = f"RIGHT({text}, {length})"
+        minutes = f"CAST(SUBSTR({zone}, 2, 2) AS SIGNED) * 60 + CAST(RIGHT({text}, 2) AS SIGNED)"
+        signed = f"IF(RIGHT({text}, 1) = 'Z', 0, IF(LEFT({zone}, 1) = '-', 1, -1) * ({minutes}))"
+        local = f"STR_TO_DATE(LEFT({text}, CHAR_LENGTH({text}) - ({length})), {quote_text(datetime_format)})"
+        return f"DATE_ADD({local}, INTERVAL {signed} MINUTE)"
 
     def _checked(self) -> str:
         """The cleaned text, if it is a value of the column. Validation finds those that are stored with a loss."""

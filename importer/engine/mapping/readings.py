@@ -6,23 +6,67 @@ values, the choice is a guess: nothing in the sample decides.
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import islice
+from typing import TypeVar
 
 from importer.engine.mapping import date_formats
-from importer.engine.mapping.best_fit import Fits, fitting
-from importer.engine.mapping.date_values import stored_text
-from importer.engine.mapping.transforms import FALSE_WORDS, TRANSFORMS, TRUE_WORDS
+from importer.engine.mapping.date_values import stored_text, stored_time
+from importer.engine.mapping.expressions import most_bytes
+from importer.engine.mapping.number_transforms import has_currency
+from importer.engine.mapping.transforms import FALSE_WORDS, TRANSFORMS, TRUE_WORDS, unwrapped
 from importer.engine.schema.column_types import Family
 from importer.engine.schema.table import Column
 from importer.engine.schema.value_kinds import is_number
 
 # The order of preference. An ambiguous comma is a decimal comma, except in files with the comma as their delimiter.
-DECIMAL_COMMA_FIRST = ("decimal-comma", "thousands-dot", "thousands-space", "thousands-comma", "thousands-apostrophe")
-THOUSANDS_COMMA_FIRST = ("thousands-comma", "thousands-apostrophe", "decimal-comma", "thousands-dot", "thousands-space")
+_OTHERS = ("thousands-apostrophe", "thousands-space-point", "thousands-indian", "yes-no", "local-digits")
+DECIMAL_COMMA_FIRST = (
+    *("decimal-comma", "thousands-dot", "thousands-space", "thousands-comma"),
+    *(*_OTHERS, "money-comma", "money"),
+)
+THOUSANDS_COMMA_FIRST = (
+    *("thousands-comma", "decimal-comma", "thousands-dot", "thousands-space"),
+    *(*_OTHERS, "money", "money-comma"),
+)
+_PERCENT = ("percent", "percent-number", "percent-comma", "percent-number-comma")
+# Numbers that are read as days or seconds are of the years from about 1970 to 2100.
+_PLAUSIBLE = {
+    "excel-date": (25_000, 75_000),
+    "excel-date-1904": (23_500, 73_500),
+    "unix-seconds": (100_000_000, 4_200_000_000),
+    "unix-milliseconds": (100_000_000_000, 4_200_000_000_000),
+}
+# A reading is not suggested if more than this share of the values that need one does not fit it.
+MOST_MISMATCHES = 0.05
+
+T = TypeVar("T")
+Fits = Callable[[str], bool]
 MOST_SHOWN = 3
+
+
+def count_mismatches(counts: Counter[str], fits: Fits, most: int | None = None) -> int:
+    """The number of values that do not fit; counting stops once it exceeds `most`."""
+    mismatches = 0
+    for value, times in counts.items():
+        if not fits(value):
+            mismatches += times
+            if most is not None and mismatches > most:
+                break
+    return mismatches
+
+
+def fitting(counts: Counter[str], plainly: Fits, readings: Mapping[T, Fits]) -> list[T]:
+    """The readings with few mismatches, the fewest first, otherwise in their order.
+
+    Values that fit `plainly` need no reading. If all values fit `plainly`, the result is empty.
+    """
+    needing = count_mismatches(counts, plainly)
+    most = int(MOST_MISMATCHES * needing)
+    mismatches = {name: count_mismatches(counts, fits, most) for name, fits in readings.items()} if needing else {}
+    return sorted((name for name, count in mismatches.items() if count <= most), key=mismatches.__getitem__)
 
 
 @dataclass(frozen=True)
@@ -71,7 +115,7 @@ def choose(values: Counter[str], column: Column, delimiter: str) -> Choice:
     if not found:
         return Choice(plain)
     chosen = readings[found[0]]
-    if column.column_type.family is Family.INTEGER:
+    if column.column_type.family in (Family.INTEGER, Family.CHARACTER):
         readings = {plain.key: plain, **readings}
     rivals: list[ValueReading] = []
     for key in fitting(values, plain.fits, {key: each.means for key, each in readings.items()}):
@@ -109,8 +153,12 @@ def _plain(column: Column) -> ValueReading:
         fits, means = partial(is_number, fraction=type_.has_fraction), partial(is_number, fraction=True)
     elif type_.family is Family.BIT:
         fits = means = _is_raw_bits
+    elif type_.family is Family.TIME:
+        fits = means = date_formats.is_native_time
     elif type_.takes_hex:
-        fits = means = _is_raw_bytes
+        fits = means = partial(_is_raw_bytes, most_bytes(column))
+    elif type_.family is Family.CHARACTER:
+        fits = _is_unprotected
     return ValueReading("as it is", (), "", fits, means, str)
 
 
@@ -123,24 +171,46 @@ def _is_raw_bits(text: str) -> bool:
     return not text.isascii() or not (text.isdigit() or text in TRUE_WORDS or text in FALSE_WORDS)
 
 
-def _is_raw_bytes(text: str) -> bool:
-    """Whether the text has not the prefix 0x and an even number of hexadecimal digits."""
-    return len(text) % 2 != 0 or re.fullmatch("0[xX][0-9A-Fa-f]+", text) is None
+def _is_raw_bytes(most: int, text: str) -> bool:
+    """Whether the text fits into `most` bytes, and has not the prefix 0x and an even number of hexadecimal digits."""
+    digits = len(text) % 2 == 0 and re.fullmatch("0[xX][0-9A-Fa-f]+", text) is not None
+    return len(text.encode()) <= most and not digits
+
+
+def _is_unprotected(text: str) -> bool:
+    return unwrapped(text) == text
 
 
 def _readings(column: Column, delimiter: str) -> Iterator[ValueReading]:
     """The readings other than the plain one, the likeliest first."""
     if column.column_type.has_date:
         for each in date_formats.formats(delimiter):
+            if date_formats.OFFSET in each and column.column_type.family is not Family.MOMENT:
+                continue
             fits = partial(date_formats.matches, each)
             yield ValueReading(each, (), each, fits, fits, partial(stored_text, each))
-    if column.column_type.is_number:
+    if column.column_type.family is Family.TIME:
+        for each in date_formats.TIME_FORMATS:
+            fits = partial(date_formats.matches, each)
+            yield ValueReading(each, (), each, fits, fits, partial(stored_time, each))
+    for name in _names(column, delimiter):
+        if TRANSFORMS[name].goes_with(column):
+            yield _transformed(name, column)
+
+
+def _names(column: Column, delimiter: str) -> tuple[str, ...]:
+    """The transforms that may be suggested for the column, the likeliest first."""
+    type_ = column.column_type
+    if type_.has_date:
+        return tuple(_PLAUSIBLE)
+    if type_.is_number:
         order = THOUSANDS_COMMA_FIRST if delimiter == "," else DECIMAL_COMMA_FIRST
-        yield from (_transformed(name, column) for name in (*order, "yes-no"))
-    if column.column_type.family is Family.BIT:
-        yield from (_transformed(name, column) for name in ("number", "bits", "yes-no"))
-    if column.column_type.takes_hex:
-        yield _transformed("hex", column)
+        return (*order, *_PERCENT, "excel-text")
+    if type_.family is Family.BIT:
+        return ("number", "bits", "yes-no", "bit-literal")
+    if type_.takes_hex:
+        return ("hex", "uuid")
+    return ("excel-text",) if type_.family is Family.CHARACTER else ()
 
 
 def _transformed(name: str, column: Column) -> ValueReading:
@@ -148,8 +218,32 @@ def _transformed(name: str, column: Column) -> ValueReading:
     fits = means = partial(transform.fits, column=column)
     if column.column_type.family is Family.INTEGER:
         means = partial(transform.fits, column=replace(column, type="decimal(65,30)"))
+    if name in _PLAUSIBLE:
+        fits = means = partial(_is_plausible, name)
+    elif name.startswith("money"):
+        fits = means = partial(_is_amount, name, column)
+    elif name == "excel-text":
+        fits = means = partial(_is_protected, column)
     shown = transform.in_python or _SHOWN.get(name, str)
     return ValueReading(transform.label[0].lower() + transform.label[1:], (name,), "", fits, means, shown)
+
+
+def _is_plausible(name: str, text: str) -> bool:
+    least, most = _PLAUSIBLE[name]
+    number = re.fullmatch(r"[0-9]{1,13}(?:\.[0-9]{1,12})?" if name.startswith("excel") else "[0-9]{1,13}", text)
+    return number is not None and least <= float(text) <= most
+
+
+def _is_amount(name: str, column: Column, text: str) -> bool:
+    """Whether the text is an amount without a currency, which a column of numbers would not keep."""
+    return TRANSFORMS[name].fits(text, column) and not has_currency(text)
+
+
+def _is_protected(column: Column, text: str) -> bool:
+    """Whether the text is ="..." of what the column takes."""
+    inside = unwrapped(text)
+    number = is_number(inside, fraction=True) and not re.match("[+-]?0[0-9]", inside)
+    return inside != text and (not column.column_type.is_number or number)
 
 
 def _truth(text: str) -> str:

@@ -6,48 +6,27 @@ which Python, MySQL (ICU) and MariaDB (PCRE) read alike. For all other texts exp
 
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 
 from importer.engine.errors import Problem
 from importer.engine.mapping import date_formats
+from importer.engine.mapping.number_transforms import NUMBERS
+from importer.engine.mapping.time_transforms import TIMES
+from importer.engine.mapping.transform import BLANKS, Transform
 from importer.engine.mysql.quoting import quote_text
 from importer.engine.schema.column_types import ColumnType, Family
 from importer.engine.schema.table import Column
 
-BLANKS = " \t\u00a0"
-SPACES = " \u00a0\u202f\u2009"  # as thousands separators: plain, no-break, narrow no-break, thin
-
-
-@dataclass(frozen=True)
-class Transform:
-    """One conversion of a text.
-
-    `label` and `example` are for users. `accepted`: whether it suits columns of a type. `takes`: the regular expression
-    of the texts that it accepts for a column; None for any text. `expression` renders SQL for the value from SQL for an
-    accepted text. `returns_null`: for all other texts the expression is NULL, so that no match is needed first.
-    `cleans`: it is applied first, before NULL markers are compared; a reading of the cleaned text may follow.
-    `in_python`: the conversion in Python, for code that examines the digits of a value. `separators`, `decimal_mark`:
-    the characters that a number's transform removes, and the one that it replaces by a point.
-    """
-
-    name: str
-    label: str
-    example: str
-    accepted: Callable[[ColumnType], bool]
-    takes: Callable[[Column], str] | None
-    expression: Callable[[str, Column], str]
-    cleans: bool = False
-    returns_null: bool = False
-    in_python: Callable[[str], str] | None = None
-    separators: str = ""
-    decimal_mark: str = ""
-
-    def goes_with(self, column: Column) -> bool:
-        return self.accepted(column.column_type)
-
-    def fits(self, text: str, column: Column) -> bool:
-        """Whether the transform accepts the text for the column."""
-        return self.takes is None or re.fullmatch(self.takes(column), text) is not None
+__all__ = [
+    "BLANKS",
+    "FALSE_WORDS",
+    "TRANSFORMS",
+    "TRUE_WORDS",
+    "Transform",
+    "check_transforms",
+    "normalized_number",
+    "transforms_for",
+    "unwrapped",
+]
 
 
 def transforms_for(column: Column) -> list[Transform]:
@@ -79,6 +58,12 @@ def check_transforms(names: Sequence[str], datetime_format: str, column: Column)
     readings = [name for name in names if not TRANSFORMS[name].cleans]
     if datetime_format:
         date_formats.check_format(datetime_format)
+        if date_formats.OFFSET in datetime_format and column.column_type.family is not Family.MOMENT:
+            raise Problem(
+                f"{column.name} is {column.type}, and {date_formats.OFFSET} in its format stands for an offset, which"
+                " needs a date with a time of day.",
+                advice="Leave it out, or choose a DATETIME or TIMESTAMP column.",
+            )
         if not column.column_type.is_temporal:
             raise Problem(
                 f"{column.name} is {column.type}, which takes no date and time format.",
@@ -107,44 +92,6 @@ def _trimmed(at_start: bool, at_end: bool) -> Callable[[str, Column], str]:
 
 def _in_case(function: str) -> Callable[[str, Column], str]:
     return lambda text, _column: f"{function}({text})"
-
-
-def _fraction(mark: str, column: Column) -> str:
-    """The pattern of a number's decimals; only zeros for integer columns, which would round."""
-    return (
-        f"(?:{re.escape(mark)}0*)?" if column.column_type.family is Family.INTEGER else f"(?:{re.escape(mark)}[0-9]+)?"
-    )
-
-
-def _decimal_comma(column: Column) -> str:
-    return f"[+-]?[0-9]+{_fraction(',', column)}"
-
-
-def _grouped(separators: str, mark: str) -> Callable[[Column], str]:
-    """The pattern of a number with a separator before each three digits of its whole part, or without separators.
-
-    With separators it does not begin with 0: 0,125 has a decimal comma.
-    """
-
-    def takes(column: Column) -> str:
-        return f"[+-]?(?:[0-9]+|[1-9][0-9]{{0,2}}(?:[{separators}][0-9]{{3}})+){_fraction(mark, column)}"
-
-    return takes
-
-
-def _plain_number_in_python(separators: str, mark: str) -> Callable[[str], str]:
-    return lambda text: text.translate(dict.fromkeys(map(ord, separators))).replace(mark, ".")
-
-
-def _plain_number(separators: str, mark: str) -> Callable[[str, Column], str]:
-    """SQL that removes the separators and replaces the decimal mark by a point."""
-
-    def expression(text: str, _column: Column) -> str:
-        for each in separators:
-            text = f"REPLACE({text}, {quote_text(each)}, '')"
-        return text if mark == "." else f"REPLACE({text}, {quote_text(mark)}, '.')"
-
-    return expression
 
 
 def _cased(words: Sequence[str]) -> tuple[str, ...]:
@@ -179,12 +126,33 @@ def _bytes_of_hex(text: str, _column: Column) -> str:
     return f"IF(LENGTH({text}) % 2, NULL, UNHEX(IF({prefixed}, SUBSTR({text}, 3), {text})))"
 
 
+def _bytes_of_uuid(text: str, _column: Column) -> str:
+    for each in "-{}":
+        text = f"REPLACE({text}, '{each}', '')"
+    return f"UNHEX({text})"
+
+
+def _bits_of_literal(text: str, column: Column) -> str:
+    for each in "b'":
+        text = f"REPLACE({text}, {quote_text(each)}, '')"
+    return _bits_of_digits(text, column)
+
+
+def _unwrapped(text: str, _column: Column) -> str:
+    """SQL for the text inside ="..."; another text stays."""
+    wrapped = f"CAST(LEFT({text}, 2) AS BINARY) = _binary'=\"' AND CAST(RIGHT({text}, 1) AS BINARY) = _binary'\"'"
+    inside = f"REPLACE(SUBSTR({text}, 3, CHAR_LENGTH({text}) - 3), '\"\"', '\"')"
+    return f"IF(CHAR_LENGTH({text}) > 2 AND {wrapped}, {inside}, {text})"
+
+
+def unwrapped(text: str) -> str:
+    """The text inside ="..."; another text stays."""
+    wrapped = len(text) > 2 and text.startswith('="') and text.endswith('"')
+    return text[2:-1].replace('""', '"') if wrapped else text
+
+
 def _is_any(_type: ColumnType) -> bool:
     return True
-
-
-def _is_number(type_: ColumnType) -> bool:
-    return type_.is_number
 
 
 def _is_bit(type_: ColumnType) -> bool:
@@ -195,29 +163,19 @@ def _is_text(type_: ColumnType) -> bool:
     return type_.family is Family.CHARACTER
 
 
-def _number(name: str, label: str, example: str, separators: str, mark: str) -> Transform:
-    takes = _grouped(separators, mark) if separators else _decimal_comma
-    sql, in_python = _plain_number(separators, mark), _plain_number_in_python(separators, mark)
-    return Transform(
-        name, label, example, _is_number, takes, sql, in_python=in_python, separators=separators, decimal_mark=mark
-    )
-
-
 def _trim(name: str, label: str, example: str, strip: Callable[[str, str], str]) -> Transform:
     at_start, at_end = strip(" a ", BLANKS)[0] == "a", strip(" a ", BLANKS)[-1] == "a"
     sql = _trimmed(at_start, at_end)
     return Transform(name, label, example, _is_any, None, sql, cleans=True, in_python=lambda text: strip(text, BLANKS))
 
 
+_UUID = "-".join(f"[0-9A-Fa-f]{{{digits}}}" for digits in (8, 4, 4, 4, 12))
+_BIT_LITERAL = "b'[01]{1,64}'|0b[01]{1,63}"
 _ALL = (
     _trim("trim", "Trim both ends", "“ a ” → “a”", str.strip),
     _trim("trim-left", "Trim the start", "“ a ” → “a ”", str.lstrip),
     _trim("trim-right", "Trim the end", "“ a ” → “ a”", str.rstrip),
-    _number("decimal-comma", "Decimal comma", "1234,5 → 1234.5", "", ","),
-    _number("thousands-comma", "Thousands comma", "1,234.5 → 1234.5", ",", "."),
-    _number("thousands-dot", "Thousands dot, decimal comma", "1.234,5 → 1234.5", ".", ","),
-    _number("thousands-space", "Thousands space, decimal comma", "1 234,5 → 1234.5", SPACES, ","),
-    _number("thousands-apostrophe", "Thousands apostrophe", "1'234.5 → 1234.5", "'\u2019", "."),
+    *NUMBERS,
     Transform(
         "yes-no",
         "Yes or no",
@@ -236,6 +194,25 @@ _ALL = (
         lambda _: "(?:0[xX])?[0-9A-Fa-f]*",
         _bytes_of_hex,
         returns_null=True,
+    ),
+    Transform(
+        "uuid",
+        "UUID",
+        "123e4567-e89b-12d3-a456-426614174000 → 16 bytes",
+        lambda type_: type_.takes_hex,
+        lambda _: f"{_UUID}|[{{]{_UUID}[}}]",
+        _bytes_of_uuid,
+    ),
+    Transform("bit-literal", "Bit literal", "b'101' → b'101'", _is_bit, lambda _: _BIT_LITERAL, _bits_of_literal),
+    *TIMES,
+    Transform(
+        "excel-text",
+        "Text as Excel protects it",
+        '="00123" → 00123',
+        _is_any,
+        None,
+        _unwrapped,
+        in_python=unwrapped,
     ),
     Transform("lower", "Lower case", "Ab → ab", _is_text, None, _in_case("LOWER")),
     Transform("upper", "Upper case", "Ab → AB", _is_text, None, _in_case("UPPER")),

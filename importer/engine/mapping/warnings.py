@@ -4,8 +4,8 @@ from collections import Counter
 from collections.abc import Sequence
 
 from importer.engine.mapping import date_formats
-from importer.engine.mapping.best_fit import Fits, count_mismatches
 from importer.engine.mapping.columns import ColumnMapping
+from importer.engine.mapping.readings import Fits, count_mismatches
 from importer.engine.mapping.suggest import is_typed, non_null_values
 from importer.engine.mapping.transforms import BLANKS, TRANSFORMS
 from importer.engine.schema.table import Column, Table

@@ -6,9 +6,10 @@ from importer.engine.mapping.transforms import TRANSFORMS
 from importer.engine.schema.column_types import Family, column_type
 from importer.engine.validation.column_rules import ColumnRule, rule_of
 from importer.engine.validation.trimming import Trimming
+from importer.engine.validation.types.converted_texts import ConvertedText
 from importer.engine.validation.types.formatted_numbers import FormattedNumber
 from importer.engine.validation.types.formatted_times import FormattedTime
-from importer.engine.validation.types.hex_bytes import HexBytes
+from importer.engine.validation.types.hex_bytes import HEX_DIGITS, HexBytes
 from importer.engine.validation.types.numbers import FixedPoint, FloatingPoint
 from importer.engine.validation.types.temporal import Clock, Moment
 from importer.engine.validation.types.texts import Bytes, Text
@@ -45,7 +46,9 @@ def converted_rule(check: FieldCheck, trimming: Trimming | None, *, mariadb: boo
     if reading and TRANSFORMS[reading].takes:
         if isinstance(rule, FloatingPoint | FixedPoint) and TRANSFORMS[reading].in_python:
             return FormattedNumber(rule, check.transforms)
-        return HexBytes(rule) if isinstance(rule, Bytes) and rule.fixed and reading == "hex" else None
+        return HexBytes(rule) if isinstance(rule, Bytes) and rule.fixed and reading in HEX_DIGITS else None
+    if rule and reading and (convert := TRANSFORMS[reading].in_python):
+        return ConvertedText(rule, convert)
     if isinstance(rule, Text) and trimming and trimming.at_end:
         return replace(rule, fixed=False)  # No spaces are left for CHAR to remove.
     if check.transforms and column_type(check.type).family is Family.BIT:

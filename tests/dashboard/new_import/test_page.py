@@ -128,7 +128,7 @@ class TestPreview:
     def test_null_markers_and_formats_are_suggested_and_shown(self, browser, user, target):
         values = shown_form(show(browser, uploaded(user)))
         assert (values["column_3"], values["null_3"]) == ("population", "NA")
-        assert (values["column_2"], values["format_2"]) == ("seen", "%Y-%m-%dT%H:%i:%sZ")
+        assert (values["column_2"], values["format_2"]) == ("seen", "%Y-%m-%dT%H:%i:%s%z")
 
     def test_what_mysql_exports_as_null_is_shown_as_null(self, browser, user, target):
         source = uploaded(user, b"1\tBerlin\t\\N\t\\N\n2\tParis\\\tTexas\t\\N\t7\n3\tA\t\\N\t8\n", "cities.txt")

@@ -63,6 +63,56 @@ NUMBERS = [
     ("thousands-dot", "DECIMAL(12,3)", {"1.234,5": "1234.5", "1.234.567": "1234567", "1234,5": "1234.5"}),
     ("thousands-space", "DECIMAL(12,3)", {"1 234,5": "1234.5", "1\u00a0234": "1234", "1\u202f234\u2009567": "1234567"}),
     ("thousands-apostrophe", "DECIMAL(12,3)", {"1'234.5": "1234.5", "1\u2019234\u2019567": "1234567"}),
+    ("thousands-space-point", "DECIMAL(12,3)", {"1 234.5": "1234.5", "1\u202f234": "1234", "-1234.5": "-1234.5"}),
+    (
+        "thousands-indian",
+        "DECIMAL(12,3)",
+        {
+            "12,34,567.5": "1234567.5",
+            "1,23,456": "123456",
+            "1,234": "1234",
+            "123,456": "123456",
+            "12,34,567": "1234567",
+        },
+    ),
+    (
+        "money",
+        "DECIMAL(12,3)",
+        {
+            "$1,234.50": "1234.50",
+            "-$5": "-5",
+            "$-5.5": "-5.5",
+            "($1,234.50)": "-1234.50",
+            "5.5-": "-5.5",
+            "5 EUR": "5",
+            "\u22125": "-5",
+            "R$ 1 234.5": "1234.5",
+            "CHF 1'234.5": "1234.5",
+            "5- €": "-5",
+            "1'2": "bad",
+        },
+    ),
+    (
+        "money-comma",
+        "DECIMAL(12,3)",
+        {"1.234,50 €": "1234.50", "(1.234,5)": "-1234.5", "1 234,5 zł": "1234.5", "-5,5 kr": "-5.5", "7-": "-7"},
+    ),
+    ("percent", "DECIMAL(12,3)", {"12.5%": "0.125", "-100 %": "-1", "0.1%": "0.001"}),
+    ("percent-comma", "DECIMAL(12,3)", {"12,5\u00a0%": "0.125", "100%": "1"}),
+    ("percent-number", "DECIMAL(12,3)", {"12.5%": "12.5", "-1 %": "-1"}),
+    ("percent-number-comma", "DECIMAL(12,3)", {"12,5 %": "12.5"}),
+    (
+        "local-digits",
+        "DECIMAL(12,3)",
+        {
+            "\u0661\u0662\u066b\u0665": "12.5",
+            "-\u06f1\u06f2": "-12",
+            "\u0967\u0968.\u096b": "12.5",
+            "\u0661\u066c\u0662\u0663\u0664": "1234",
+            "\uff17": "7",
+            "\u0661": "1",
+        },
+    ),
 ]
 NO_NUMBERS = [
     "",
@@ -87,10 +137,64 @@ NO_NUMBERS += ["1'2", "1 2", "NaN", "Infinity", "1,2345,678", "1.2345.678", "1,2
 
 @pytest.mark.parametrize(("name", "column", "values"), NUMBERS)
 def test_transformed_number_is_exact_or_bad(database: Address, name: str, column: str, values: dict[str, str]):
-    wanted = {value: Decimal(number) for value, number in values.items()}
+    wanted = {value: number if number == "bad" else Decimal(number) for value, number in values.items()}
     wrong = [value for value in NO_NUMBERS if value not in wanted]
     results = stored(database, column, read(name), [*wanted, *wrong])
     assert results == wanted | dict.fromkeys(wrong, "bad")
+
+
+OTHERS = [
+    (
+        "uuid",
+        "BINARY(16)",
+        {
+            "123e4567-e89b-12d3-a456-426614174000": bytes.fromhex("123e4567e89b12d3a456426614174000"),
+            "{123E4567-E89B-12D3-A456-426614174000}": bytes.fromhex("123e4567e89b12d3a456426614174000"),
+        },
+        ["", "123e4567e89b12d3a456426614174000", "123e4567-e89b-12d3-a456-42661417400", "x"],
+    ),
+    (
+        "bit-literal",
+        "BIT(8)",
+        {"b'101'": b"\x05", "0b11": b"\x03", "b'11111111'": b"\xff"},
+        ["101", "b'2'", "b'111111111'", "b''", "5", ""],
+    ),
+    ("excel-text", "VARCHAR(9)", {'="00123"': "00123", "7": "7", '="a""b"': 'a"b', '=""': "", '="': '="'}, []),
+    ("excel-text", "INT", {'="00123"': 123, "7": 7}, ['="x"', "=1", '=""']),
+    ("excel-date", "DATE", {"45292": date(2024, 1, 1), "61": date(1900, 3, 1), "45292.0": date(2024, 1, 1)}, ["60"]),
+    ("excel-date", "DATE", {}, ["45292.5", "-1", "x", "", "1234567"]),
+    (
+        "excel-date",
+        "DATETIME",
+        {
+            "45292": datetime(2024, 1, 1),
+            "45292.5": datetime(2024, 1, 1, 12),
+            "45292.4215277778": datetime(2024, 1, 1, 10, 7),
+            "45292.9999999999": datetime(2024, 1, 2),
+        },
+        ["45292.42153", "1e5", "45292,5"],
+    ),
+    ("excel-date-1904", "DATE", {"43830": date(2024, 1, 1), "0": date(1904, 1, 1)}, ["x", ""]),
+    (
+        "unix-seconds",
+        "DATETIME",
+        {"1704067200": datetime(2024, 1, 1), "0": datetime(1970, 1, 1), "-1": datetime(1969, 12, 31, 23, 59, 59)},
+        ["", "1.5", "x", "170406720012"],
+    ),
+    ("unix-seconds", "TIMESTAMP NULL", {"1704067200": datetime(2024, 1, 1)}, ["0", "-5", "99999999999"]),
+    ("unix-milliseconds", "DATETIME", {"1704067200000": datetime(2024, 1, 1)}, ["1704067200001", "5"]),
+    (
+        "unix-milliseconds",
+        "DATETIME(3)",
+        {"1704067200125": datetime(2024, 1, 1, 0, 0, 0, 125000), "-1": datetime(1969, 12, 31, 23, 59, 59, 999000)},
+        ["x", "1.5"],
+    ),
+]
+
+
+@pytest.mark.parametrize(("name", "column", "values", "wrong"), OTHERS)
+def test_other_transform_is_exact_or_bad(database: Address, name: str, column: str, values: dict, wrong: list[str]):
+    assert stored(database, column, read(name), [*values, *wrong]) == values | dict.fromkeys(wrong, "bad")
 
 
 @pytest.mark.parametrize("name", ["decimal-comma", "thousands-comma", "thousands-dot", "thousands-space"])
@@ -191,6 +295,19 @@ DATES = [
     ("DATETIME", "%m/%d/%Y %h:%i %p", {"2/1/2024 12:05 am": datetime(2024, 2, 1, 0, 5)}),
     ("DATETIME(3)", "%d.%m.%Y %H:%i:%s.%f", {"01.02.2024 10:11:12.125": datetime(2024, 2, 1, 10, 11, 12, 125000)}),
     ("DATETIME", "%d.%m.%Y %H:%i:%s.%f", {"01.02.2024 10:11:12.000": datetime(2024, 2, 1, 10, 11, 12)}),
+    (
+        "DATETIME",
+        "%Y-%m-%dT%H:%i:%s%z",
+        {
+            "2024-02-01T10:11:12+02:00": datetime(2024, 2, 1, 8, 11, 12),
+            "2024-02-01T10:11:12-0330": datetime(2024, 2, 1, 13, 41, 12),
+            "2024-02-01T10:11:12Z": datetime(2024, 2, 1, 10, 11, 12),
+            "2024-02-01T10:11:12z": datetime(2024, 2, 1, 10, 11, 12),
+            "2024-01-01T00:11:12+14:00": datetime(2023, 12, 31, 10, 11, 12),
+        },
+    ),
+    ("TIMESTAMP NULL", "%d.%m.%Y %H:%i%z", {"01.02.2024 10:11+02:00": datetime(2024, 2, 1, 8, 11)}),
+    ("DATE", "%d-%b-%y", {"01-Feb-24": date(2024, 2, 1), "01-Feb-70": date(1970, 2, 1), "1-Feb-69": date(2069, 2, 1)}),
     ("TIME", "%h:%i %p", {"10:11 pm": timedelta(hours=22, minutes=11)}),
     ("DATE", "(%d'%m\\%Y)", {"(01'02\\2024)": date(2024, 2, 1)}),
 ]
@@ -211,14 +328,14 @@ NO_DATES += ["01.02.2024 10:11:12.1234567"]
 @pytest.mark.parametrize(("column", "datetime_format", "values"), DATES)
 def test_formatted_date_or_time_is_exact_or_bad(database: Address, column: str, datetime_format: str, values: dict):
     results = stored(database, column, read(datetime_format=datetime_format), [*values, *NO_DATES])
-    assert results == values | dict.fromkeys(NO_DATES, "bad")
+    assert results == dict.fromkeys(NO_DATES, "bad") | values
 
 
 @pytest.mark.parametrize("transform", [each for each in TRANSFORMS.values() if each.takes], ids=lambda each: each.name)
 def test_transform_accepts_a_value_or_makes_it_bad_for_any_character(database: Address, transform: Transform):
     """The server reports every value that Python's reading of the pattern does not accept."""
-    column_of = {"bit": "BIT(64)", "blob": "BLOB"}
-    column = next((sql for name, sql in column_of.items() if transform.accepted(column_type(name))), "DECIMAL(30,5)")
+    column_of = {"bit": "BIT(64)", "blob": "BLOB", "datetime": "DATETIME", "double": "DECIMAL(30,5)"}
+    column = next(sql for name, sql in column_of.items() if transform.accepted(column_type(name)))
     singles = [chr(code) for code in (*range(2, 10), *range(11, 0x180), 0x2019, 0x2028, 0x3000, 0xFEFF, 0x1F600)]
     values = [*singles, *("1" + each for each in singles), *(each + "1" for each in singles)]
     loaded = Loaded(database, f"{column} NOT NULL", read(transform.name), values)

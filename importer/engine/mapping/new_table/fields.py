@@ -6,11 +6,10 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import islice
 
-from importer.engine.mapping.best_fit import Fits
 from importer.engine.mapping.columns import ColumnMapping, FieldOverride
 from importer.engine.mapping.date_formats import is_date
 from importer.engine.mapping.new_table.typed_values import is_few, is_value_of, reader
-from importer.engine.mapping.readings import Choice, choose
+from importer.engine.mapping.readings import Choice, Fits, choose
 from importer.engine.mapping.transforms import BLANKS, FALSE_WORDS, TRANSFORMS, TRUE_WORDS
 from importer.engine.schema.table import Column
 from importer.engine.schema.type_inference import ANY_NUMBER, TypeTracker, is_of_kind

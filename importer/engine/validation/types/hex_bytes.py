@@ -9,6 +9,8 @@ from importer.engine.validation.cell_batch import Cells
 from importer.engine.validation.types.texts import Bytes
 from importer.engine.validation.verdict import Verdict
 
+# The transforms that read such digits.
+HEX_DIGITS = ("hex", "uuid")
 # The second byte of the prefix 0x.
 _PREFIX = list(b"xX")
 
@@ -29,8 +31,11 @@ class HexBytes:
         return np.flatnonzero((cells.lengths != 2 * self.column_rule.most) | prefixed)
 
     def judge(self, text: str) -> Verdict | None:
-        """The verdict about the bytes; None for a text that is no hexadecimal number, which the server refuses."""
-        digits = text[2:] if text[:2] in ("0x", "0X") else text
+        """The verdict about the bytes; None for a text that is no hexadecimal number, which the server refuses.
+
+        A UUID has hyphens, and maybe braces around it.
+        """
+        digits = text[2:] if text[:2] in ("0x", "0X") else text.strip("{}").replace("-", "")
         try:
             value = bytes.fromhex(digits)
         except ValueError:

@@ -1,0 +1,229 @@
+"""The transforms that read numbers: decimal marks, separators of thousands, amounts of money, percent, other digits."""
+
+import re
+from collections.abc import Callable
+from decimal import Decimal, InvalidOperation
+
+from importer.engine.mapping.transform import Transform
+from importer.engine.mysql.quoting import quote_text
+from importer.engine.schema.column_types import ColumnType, Family
+from importer.engine.schema.table import Column
+
+SPACES = " \u00a0\u202f\u2009"  # as thousands separators: plain, no-break, narrow no-break, thin
+
+
+def is_number_type(type_: ColumnType) -> bool:
+    return type_.is_number
+
+
+def _fraction(mark: str, column: Column) -> str:
+    """The pattern of a number's decimals; only zeros for integer columns, which would round."""
+    return (
+        f"(?:{re.escape(mark)}0*)?" if column.column_type.family is Family.INTEGER else f"(?:{re.escape(mark)}[0-9]+)?"
+    )
+
+
+def _decimal_comma(column: Column) -> str:
+    return f"[+-]?[0-9]+{_fraction(',', column)}"
+
+
+def _grouped(separators: str, mark: str) -> Callable[[Column], str]:
+    """The pattern of a number with a separator before each three digits of its whole part, or without separators.
+
+    With separators it does not begin with 0: 0,125 has a decimal comma.
+    """
+
+    def takes(column: Column) -> str:
+        return f"[+-]?(?:[0-9]+|[1-9][0-9]{{0,2}}(?:[{separators}][0-9]{{3}})+){_fraction(mark, column)}"
+
+    return takes
+
+
+def _plain_number_in_python(separators: str, mark: str) -> Callable[[str], str]:
+    return lambda text: text.translate(dict.fromkeys(map(ord, separators))).replace(mark, ".")
+
+
+def _plain_number(separators: str, mark: str) -> Callable[[str, Column], str]:
+    """SQL that removes the separators and replaces the decimal mark by a point."""
+
+    def expression(text: str, _column: Column) -> str:
+        for each in separators:
+            text = f"REPLACE({text}, {quote_text(each)}, '')"
+        return text if mark == "." else f"REPLACE({text}, {quote_text(mark)}, '.')"
+
+    return expression
+
+
+def _number(name: str, label: str, example: str, separators: str, mark: str) -> Transform:
+    takes = _grouped(separators, mark) if separators else _decimal_comma
+    sql, in_python = _plain_number(separators, mark), _plain_number_in_python(separators, mark)
+    return Transform(
+        name, label, example, is_number_type, takes, sql, in_python=in_python, separators=separators, decimal_mark=mark
+    )
+
+
+def _indian(column: Column) -> str:
+    """The pattern of a number with a comma before its last three digits, and then before each two."""
+    grouped = "[1-9][0-9]?(?:,[0-9]{2})*,[0-9]{3}|[1-9][0-9]{2},[0-9]{3}"
+    return f"[+-]?(?:[0-9]+|{grouped}){_fraction('.', column)}"
+
+
+# Signs and codes of currencies, none with a point or a minus in it.
+_CURRENCIES = (
+    *"€$£¥₹₽₩₺₪₫₴₦₱฿₡₲₵₸₼₾₿¢",
+    *("R$", "US$", "A$", "C$", "HK$", "NZ$", "S$", "NT$", "kr", "zł", "Kč", "Ft", "lei", "Rs"),
+    *("EUR", "USD", "GBP", "CHF", "JPY", "CNY", "INR", "RUB", "KRW", "TRY", "ILS", "VND", "UAH", "BRL", "AUD", "CAD"),
+    *("NZD", "HKD", "SGD", "TWD", "SEK", "NOK", "DKK", "ISK", "PLN", "CZK", "HUF", "RON", "BGN", "MXN", "ARS", "CLP"),
+    *("COP", "PEN", "ZAR", "EGP", "NGN", "KES", "MAD", "AED", "SAR", "THB", "IDR", "MYR", "PHP", "PKR", "BDT", "LKR"),
+)
+_SIGN = f"(?:{'|'.join(map(re.escape, sorted(_CURRENCIES, key=len, reverse=True)))})"
+_MINUS = "-\u2212"
+
+
+def has_currency(text: str) -> bool:
+    """Whether an amount has the sign or code of a currency."""
+    return re.search(_SIGN, text) is not None
+
+
+def _amount(separators: str, mark: str) -> Callable[[Column], str]:
+    """The pattern of an amount of money, with at most one sign of a currency and one of a negative number."""
+
+    def takes(column: Column) -> str:
+        whole = f"(?:[0-9]+|[1-9][0-9]{{0,2}}(?:[{separators}][0-9]{{3}})+)"
+        number, blank = f"{whole}{_fraction(mark, column)}", f"[{SPACES}]?"
+        either = f"(?:(?:{_SIGN}{blank})?{number}|{number}{blank}{_SIGN})"
+        minus = f"[{_MINUS}]"
+        return (
+            f"[{_MINUS}+]?{either}|{_SIGN}{blank}{minus}{number}|[(]{either}[)]"
+            f"|{either}{minus}|{number}{minus}{blank}{_SIGN}"
+        )
+
+    return takes
+
+
+def _amount_sql(mark: str) -> Callable[[str, Column], str]:
+    """SQL that keeps the digits and the decimal mark, and puts a minus before a negative amount."""
+
+    def expression(text: str, _column: Column) -> str:
+        digits = f"REGEXP_REPLACE({text}, {quote_text(f'[^0-9{mark}]')}, '')"
+        digits = digits if mark == "." else f"REPLACE({digits}, {quote_text(mark)}, '.')"
+        return f"CONCAT(IF({text} REGEXP {quote_text(f'[{_MINUS}(]')}, '-', ''), {digits})"
+
+    return expression
+
+
+def _amount_in_python(mark: str) -> Callable[[str], str]:
+    def convert(text: str) -> str:
+        digits = re.sub(f"[^0-9{mark}]", "", text).replace(mark, ".")
+        return f"-{digits}" if re.search(f"[{_MINUS}(]", text) else digits
+
+    return convert
+
+
+def _percent(mark: str) -> Callable[[Column], str]:
+    return lambda _column: f"[+-]?[0-9]{{1,20}}(?:{re.escape(mark)}[0-9]{{1,10}})?[{SPACES}]?%"
+
+
+def _number_before_percent(text: str, mark: str) -> str:
+    number = text
+    for each in (*SPACES, "%"):
+        number = f"REPLACE({number}, {quote_text(each)}, '')"
+    return number if mark == "." else f"REPLACE({number}, {quote_text(mark)}, '.')"
+
+
+def _percent_transforms(suffix: str, words: str, mark: str) -> tuple[Transform, Transform]:
+    """Two readings of 12.5 %: as 0.125, and as 12.5."""
+    example = f"12{mark}5 %"
+
+    def number(text: str) -> str:
+        return text.rstrip(f"%{SPACES}").replace(mark, ".")
+
+    def hundredth(text: str, _column: Column) -> str:
+        # DECIMAL arithmetic is exact; the factor adds two decimals to ten.
+        return f"CAST({_number_before_percent(text, mark)} AS DECIMAL(40,10)) * 0.01"
+
+    return (
+        Transform(
+            f"percent{suffix}",
+            f"Percent as a fraction{words}",
+            f"{example} → 0.125",
+            lambda type_: type_.has_fraction,
+            _percent(mark),
+            hundredth,
+            in_python=lambda text: _hundredth_in_python(number(text)),
+        ),
+        Transform(
+            f"percent-number{suffix}",
+            f"Percent as a number{words}",
+            f"{example} → 12.5",
+            lambda type_: type_.has_fraction,
+            _percent(mark),
+            lambda text, _column: _number_before_percent(text, mark),
+            in_python=number,
+        ),
+    )
+
+
+def _hundredth_in_python(number: str) -> str:
+    try:
+        return format(Decimal(number).scaleb(-2), "f")
+    except InvalidOperation:
+        return number
+
+
+# The digits of other scripts, from 0 to 9: Arabic-Indic, Persian, Devanagari, Bengali, full width.
+_ZEROS = (0x660, 0x6F0, 0x966, 0x9E6, 0xFF10)
+_DIGITS = {chr(zero + digit): str(digit) for zero in _ZEROS for digit in range(10)}
+_DECIMAL_MARK, _SEPARATOR = "\u066b", "\u066c"
+_WRITTEN = {**_DIGITS, _DECIMAL_MARK: ".", _SEPARATOR: ""}
+_TRANSLATED = {ord(mark): digit for mark, digit in _WRITTEN.items()}
+
+
+def _local_digits(column: Column) -> str:
+    any_digit, zero = f"[{''.join(_DIGITS)}]", f"[{''.join(map(chr, _ZEROS))}]"
+    decimals = f"{zero}*" if column.column_type.family is Family.INTEGER else f"{any_digit}+"
+    whole = f"(?:{any_digit}+|{any_digit}{{1,3}}(?:{_SEPARATOR}{any_digit}{{3}})+)"
+    return f"[+-]?{whole}(?:[{_DECIMAL_MARK}.]{decimals})?"
+
+
+def _local_digits_sql(text: str, _column: Column) -> str:
+    for each, digit in _WRITTEN.items():
+        text = f"REPLACE({text}, {quote_text(each)}, {quote_text(digit)})"
+    return text
+
+
+def _own(name: str, label: str, example: str, takes: Callable[[Column], str], separators: str) -> Transform:
+    """A number with a point as its decimal mark and a pattern of its own."""
+    sql, in_python = _plain_number(separators, "."), _plain_number_in_python(separators, ".")
+    return Transform(
+        name, label, example, is_number_type, takes, sql, in_python=in_python, separators=separators, decimal_mark="."
+    )
+
+
+def _money(name: str, label: str, example: str, separators: str, mark: str) -> Transform:
+    takes, sql, in_python = _amount(separators, mark), _amount_sql(mark), _amount_in_python(mark)
+    return Transform(name, label, example, is_number_type, takes, sql, in_python=in_python)
+
+
+NUMBERS = (
+    _number("decimal-comma", "Decimal comma", "1234,5 → 1234.5", "", ","),
+    _number("thousands-comma", "Thousands comma", "1,234.5 → 1234.5", ",", "."),
+    _number("thousands-dot", "Thousands dot, decimal comma", "1.234,5 → 1234.5", ".", ","),
+    _number("thousands-space", "Thousands space, decimal comma", "1 234,5 → 1234.5", SPACES, ","),
+    _number("thousands-space-point", "Thousands space, decimal point", "1 234.5 → 1234.5", SPACES, "."),
+    _number("thousands-apostrophe", "Thousands apostrophe", "1'234.5 → 1234.5", "'\u2019", "."),
+    _own("thousands-indian", "Indian grouping", "12,34,567.5 → 1234567.5", _indian, ","),
+    _money("money", "Amount, decimal point", "$1,234.50, (5), 5- → 1234.50, -5, -5", f",'\u2019{SPACES}", "."),
+    _money("money-comma", "Amount, decimal comma", "1.234,50 €, (5), 5- → 1234.50, -5, -5", f".'\u2019{SPACES}", ","),
+    *_percent_transforms("", "", "."),
+    *_percent_transforms("-comma", ", decimal comma", ","),
+    Transform(
+        "local-digits",
+        "Arabic, Indian and other digits",
+        "\u0661\u0662\u066b\u0665 → 12.5",
+        is_number_type,
+        _local_digits,
+        _local_digits_sql,
+        in_python=lambda text: text.translate(_TRANSLATED),
+    ),
+)

@@ -1,0 +1,42 @@
+"""What a transform is: one conversion of a field's text on its way into a column."""
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from importer.engine.schema.column_types import ColumnType
+from importer.engine.schema.table import Column
+
+BLANKS = " \t\u00a0"
+
+
+@dataclass(frozen=True)
+class Transform:
+    """One conversion of a text.
+
+    `label` and `example` are for users. `accepted`: whether it suits columns of a type. `takes`: the regular expression
+    of the texts that it accepts for a column; None for any text. `expression` renders SQL for the value from SQL for an
+    accepted text. `returns_null`: for all other texts the expression is NULL, so that no match is needed first.
+    `cleans`: it trims the text first, before NULL markers are compared; a reading of the trimmed text may follow.
+    `in_python`: the conversion in Python, for code that examines the digits of a value. `separators`, `decimal_mark`:
+    the characters that a number's transform removes, and the one that it replaces by a point.
+    """
+
+    name: str
+    label: str
+    example: str
+    accepted: Callable[[ColumnType], bool]
+    takes: Callable[[Column], str] | None
+    expression: Callable[[str, Column], str]
+    cleans: bool = False
+    returns_null: bool = False
+    in_python: Callable[[str], str] | None = None
+    separators: str = ""
+    decimal_mark: str = ""
+
+    def goes_with(self, column: Column) -> bool:
+        return self.accepted(column.column_type)
+
+    def fits(self, text: str, column: Column) -> bool:
+        """Whether the transform accepts the text for the column."""
+        return self.takes is None or re.fullmatch(self.takes(column), text) is not None
