@@ -42,5 +42,5 @@ def _is_value(column: Column, text: str) -> bool:
     if not type_.is_number and type_.family is not Family.YEAR:
         return True
     return is_number(text, fraction=True) or any(
-        each.fits(text, column) for each in TRANSFORMS.values() if each.in_python and not each.cleans
+        each.fits(text, column) for each in TRANSFORMS.values() if each.in_python and each.takes
     )
