@@ -10,8 +10,9 @@ from django.conf import settings
 from importer import jobs
 from importer.engine.load import ledger
 from importer.engine.mysql.connection import Address, connect, execute, fetch_all
+from importer.engine.reading.stated import Stated
 from importer.models import ImportJob
-from importer.preparation.prepare import prepare
+from importer.preparation.prepare import ImportRequest, prepare
 from importer.sources import uploads
 from tests.stack import Stack, wait_until
 from tests.targets import saved_target
@@ -39,7 +40,8 @@ def unpacking(database: Address, packed: Path, stack: Stack, transactional_db) -
     with connect(database) as connection:
         ledger.create(connection)
         execute(connection, "CREATE TABLE t (n INT)")
-    job = jobs.create(prepare(uploads.register(packed), saved_target(database), "t"))
+    request = ImportRequest(stated=Stated(ignore_fields=True))
+    job = jobs.create(prepare(uploads.register(packed), saved_target(database), "t", request))
     jobs.start(job.pk)
     wait_until(lambda: any(part.stat().st_size for part in parts()), what="a copy that is begun")
     return job

@@ -84,10 +84,14 @@ class TestLineEnds:
         came = came_of(database, tmp_path, NUMBERED, worse, dialect=dialect)
         assert (came.rows, came.tally.rejected) == ([(1, "a")], 1)
 
-    @pytest.mark.parametrize("data", [b"", b"\n\n", b"n,t\n", b"\xef\xbb\xbfn,t\r\n"])
-    def test_a_file_without_data_is_refused(self, database: Address, tmp_path, data: bytes):
+    @pytest.mark.parametrize("data", [b"", b"\n\n", b"\xef\xbb\xbf"])
+    def test_an_empty_file_is_refused(self, database: Address, tmp_path, data: bytes):
         with pytest.raises(SourceProblem):
             came_of(database, tmp_path, NUMBERED, data)
+
+    @pytest.mark.parametrize("data", [b"n,t\n", b"\xef\xbb\xbfn,t\r\n"])
+    def test_a_file_with_a_header_only_has_no_rows(self, database: Address, tmp_path, data: bytes):
+        assert came_of(database, tmp_path, NUMBERED, data).rows == []
 
 
 class TestQuotes:

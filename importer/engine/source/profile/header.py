@@ -113,7 +113,7 @@ def _fits_by_position(rows: Rows, expected: Sequence[ExpectedColumn]) -> bool:
 def _are_years(first: Sequence[str], below: Rows) -> bool:
     """Whether the numbers of the first row are different years above other values, as in country, 2019, 2020."""
     years = [number for number, name in enumerate(first) if kind(name) == "number"]
-    if len(years) < 2 or len(years) == len(first) or any(kind(name) == "date" for name in first):
+    if len(years) < 2 or len(years) == len(first) or any(kind(name) not in ("", "number") for name in first):
         return False
     texts = [first[number].strip() for number in years]
     if not all(_YEAR.fullmatch(text) for text in texts) or len(set(texts)) < len(texts):
