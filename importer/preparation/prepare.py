@@ -169,13 +169,16 @@ def _reading(
     mapping: Sequence[ColumnMapping],
 ) -> Reading:
     """The reading of the file. Raises NeedsAnswer if it is not certain, and the request does not accept guesses."""
-    check_given(mapping, context.table, request.fillings)
     stated = request.statements(profile)
+    if any(each.column for each in mapping):
+        check_given(mapping, context.table, request.fillings)
     reading = make_reading(profile, context.table, mapping, request.fillings, stated, context.new_table)
+    if reading.guesses and not request.accept_guesses:
+        raise NeedsAnswer(reading, source.name)
+    # Without a column the file's format may be read wrongly: that question came first.
+    check_given(mapping, context.table, request.fillings)
     if not reading.guesses:
         return reading
-    if not request.accept_guesses:
-        raise NeedsAnswer(reading, source.name)
     return replace(reading, accepted=True)
 
 

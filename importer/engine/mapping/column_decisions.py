@@ -55,6 +55,10 @@ def _decision(
     evidence = (
         f"{name}: only {used.label} fits the values, such as {shortened(shown)}, read as {used.shown(shown)}.{pivot}"
     )
+    if pivot:
+        # The century is not in the file: another one would be stored as another date.
+        answers = [_answer(used, mapping, name, list(values)[:MOST_SHOWN])]
+        return Decision("format", value, Standing.GUESSED, evidence, name, tuple(answers))
     return Decision("format", value, Standing.PROVED, evidence, name)
 
 

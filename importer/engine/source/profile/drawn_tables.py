@@ -34,6 +34,33 @@ def refuse_drawn_tables(sample: str) -> None:
         if line.strip():
             break  # A drawn table begins with the first line that has text.
     _refuse_quoted_lines(lines)
+    _refuse_several_tables(lines)
+
+
+def _refuse_several_tables(lines: Sequence[str]) -> None:
+    """Refuse a file of which a later part, behind a blank line, has rows of another width than the first part.
+
+    A smaller first part may be the title of a report.
+    """
+    groups: list[tuple[int, list[str]]] = [(0, [])]
+    for number, line in enumerate(lines):
+        if line.strip(" ,;\t|"):
+            groups[-1][1].append(line)
+        elif groups[-1][1]:
+            groups.append((number + 1, []))
+    delimiter = max(_DELIMITERS, key="".join(lines).count)
+    widths = [
+        (number, {len(row) for row in csv.reader(rows, delimiter=delimiter)}, len(rows)) for number, rows in groups
+    ]
+    first = widths[0][1]
+    for number, width, count in widths[1:]:
+        if len(first) == len(width) == 1 and first != width and min(*first, *width) > 1 and 2 < count <= widths[0][2]:
+            raise SourceProblem(
+                f"There are several tables in the file: from line {number + 1} on, the rows have {min(width)} fields"
+                f" instead of {min(first)}.",
+                where=f"line {number + 1}",
+                advice="Save each table as a file of its own.",
+            )
 
 
 def _drawn(number: int, kind: str, instead: str) -> SourceProblem:

@@ -29,7 +29,12 @@ def header_decision(rows: Rows, expected: Sequence[ExpectedColumn] = ()) -> tupl
     if expected and _fits_by_position(rows, expected):
         evidence = "No header: all records, the first one too, fit the types of the table's columns."
         return False, _decided(False, Standing.RULE, evidence)
-    return _by_content(first, below, rows)
+    header, decision = _by_content(first, below, rows)
+    as_many = len(first) in (len(expected), sum(not column.numbered for column in expected))
+    if header and decision.guessed and expected and as_many:
+        # Names of a header would be those of the table's columns.
+        return False, _guessed(False, "No header: no field of the first record has the name of a column.", rows)
+    return header, decision
 
 
 def _by_content(first: Sequence[str], below: Rows, rows: Rows) -> tuple[bool, Decision]:

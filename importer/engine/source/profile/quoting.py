@@ -124,14 +124,15 @@ def choose_escape(sample: bytes, best: DialectCandidate, final: bool) -> Chosen:
     other = _other_escape(sample, best.dialect)
     if not other:
         return escaped, Decision("escape", "backslash", Standing.PROVED, evidence)
-    return escaped, Decision(
+    # Without escapes these rows cannot be read, which is named; with MySQL's, other values would change in silence.
+    return best, Decision(
         "escape",
-        "backslash",
+        "none",
         Standing.GUESSED,
         f"A backslash stands before quotes, and elsewhere too: {other}. MySQL's escapes would change that.",
         answers=(
-            Answer("MySQL's escapes", "--escape '\\'", (("escape", "\\"),), (_unescaped(other),)),
             Answer("no escapes", "--escape ''", (("escape", ""),), (other,)),
+            Answer("MySQL's escapes", "--escape '\\'", (("escape", "\\"),), (_unescaped(other),)),
         ),
     )
 
