@@ -17,7 +17,7 @@ HEADER_RECORDS = 20  # among the first of which the header is searched
 CELLS = 2000  # looked at for the share of clean values
 RIVAL = 0.9  # of the best candidate's fitness: another one that reaches it would fit as well
 
-_NUMBER_WITH_MARKS = re.compile(rb"[-+]?[0-9][0-9.,' ]*%?")
+_NUMBER_WITH_MARKS = re.compile(rb"[-+]?\.?[0-9][0-9.,' ]*%?")
 _MARKS = (b",", b";", b"\t", b"|")
 
 
@@ -66,7 +66,14 @@ class DialectCandidate:
     @property
     def score(self) -> float:
         """From 0 to 1: how well records and values agree."""
-        return self.agreement * (0.25 + 0.75 * self.clean) if self.divides else 0.0
+        return self.agreement * (0.25 + 0.75 * self.clean) * (1 - self.blank_columns / 2) if self.divides else 0.0
+
+    @cached_property
+    def blank_columns(self) -> float:
+        """The share of fields that are empty in all records: those between the two bars of `||`."""
+        rows = [row for row in self.rows if len(row) == self.width]
+        filled = [any(row[number] for row in rows) for number in range(self.width)]
+        return filled.count(False) / self.width if rows else 0.0
 
     def text_rows(self) -> list[list[str]]:
         """The rows as text, in the encoding of the plain file."""
@@ -92,7 +99,7 @@ class DialectCandidate:
 
 
 def _is_clean(cell: bytes, own: bytes) -> bool:
-    if cell[:1] == b" " and own[-1:] != b" ":
+    if cell[:1] == b" " and own[-1:] != b" " and not _NUMBER_WITH_MARKS.fullmatch(cell.strip()):
         return False
     marks = [mark for mark in _MARKS if mark in cell and mark not in own]
     return not marks or (marks == [b","] and _NUMBER_WITH_MARKS.fullmatch(cell) is not None)

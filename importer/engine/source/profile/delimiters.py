@@ -64,7 +64,8 @@ def _rare_dialects(sample: bytes, base: Dialect) -> list[Dialect]:
         except ValueError:  # The encoding has no such character.
             continue
         count, lines_with = counts.most_common(1)[0] if counts else (0, 0)
-        if count and lines_with >= EVEN * len(lines):
+        between_quotes = mark == " " and b'" "' in sample
+        if (count and lines_with >= EVEN * len(lines)) or between_quotes:
             even.append(dialect)
     return even
 

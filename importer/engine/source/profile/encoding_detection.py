@@ -18,16 +18,20 @@ CONTROLS = bytes({*range(0x20), 0x7F} - set(b"\t\n\v\f\r\x1a\x1b\x0e\x0f"))
 MOST_CONTROLS = 0.05  # share of all bytes; in random bytes it is 0.09
 # Bytes of lines with other characters than ASCII from which a legacy encoding is proposed.
 PROPOSAL_BYTES = 8 * 1024
+FEW = 2  # signs such as © among ASCII, which East Asian encodings read as other signs
 MOST_PROPOSALS, WORDS_SHOWN, LINES_NAMED = 6, 3, 3
 _WORD = re.compile(rb"[^\s,;|\t\"']*[\x80-\xff][^\s,;|\t\"']*")
-# Letters of western languages next to plain ones, and signs that need no neighbour.
+# Letters of western languages next to plain ones, and signs that need no neighbour. Eth, thorn and y with an accent are
+# left out: Turkish and Czech have other letters there, and only Icelandic has these.
 _WESTERN = re.compile(
-    "(?<=[A-Za-z])[\u00df-\u00f6\u00f8-\u00ff\u0153\u0161\u017e]"
-    "|[\u00c0-\u00d6\u00d8-\u00de\u00df-\u00f6\u00f8-\u00ff\u0152\u0160\u017d](?=[a-z])"
+    "(?<=[A-Za-z])[\u00df-\u00ef\u00f1-\u00f6\u00f8-\u00fc\u00ff\u0153\u0161\u017e]"
+    "|[\u00c0-\u00cf\u00d1-\u00d6\u00d8-\u00dc\u00df-\u00ef\u00f1-\u00f6\u00f8-\u00fc\u00ff\u0152\u0160\u017d](?=[a-z])"
     "|[\u20ac\u00b0\u00a7\u00ab\u00bb\u2013\u2014\u2019\u201c\u201d\u201e\u2026\u00a3\u00b5\u00b2\u00b3\u00bd\u00ae\u00a9\u2122]"
 )
 # Extended sets of East Asian characters, and the sets that they extend.
 _BASIC = {"cp949": "euc_kr", "gb18030": "gb2312", "gbk": "gb2312", "big5hkscs": "big5", "johab": "euc_kr"}
+# Of two encodings of one script, that of Windows wrote most files.
+_WINDOWS = {"iso8859-2": "cp1250", "iso8859-5": "cp1251", "iso8859-7": "cp1253", "iso8859-9": "cp1254"}
 _PLAIN = b"Az09,;\t\r\n\"' "
 _INVALID = re.compile("\ufffd")
 
@@ -152,7 +156,8 @@ def _proposals(data: bytes) -> list[str]:
     found = [each for each in found if each not in rare]
     western = encodings.GUESS if encodings.invalid_at(data, encodings.GUESS) < 0 else encodings.LAST_GUESS
     # Short western texts look like any of their neighbours: the commonest comes first, unless it is none of them.
-    first = [western] if not found or _is_western(found[0], text) else []
+    first = [western] if not found or (western == encodings.GUESS and _is_western(found[0], text)) else []
+    first += [_WINDOWS[each] for each in found[:1] if _WINDOWS.get(each) in found]
     usual = [name for name in encodings.COMMON if name != UTF8 and encodings.invalid_at(text, name) < 0]
     different: dict[str, str] = {}
     for each in (*first, *found, western, *rare, *usual):
@@ -167,10 +172,10 @@ def _has_ascii(encoding: str) -> bool:
 
 def _is_western(encoding: str, text: bytes) -> bool:
     """Whether most letters beyond ASCII are western ones if the text is read as western Windows writes it."""
-    if encodings.kind(encoding) is not EncodingKind.SINGLE:
-        return False
     read = text.decode(encodings.GUESS, "replace")
     other = [each for each in read if not each.isascii()]
+    if encodings.kind(encoding) is not EncodingKind.SINGLE and len(other) > FEW:
+        return False
     return len(_WESTERN.findall(read)) > 0.7 * len(other)
 
 

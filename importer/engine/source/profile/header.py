@@ -7,7 +7,7 @@ from importer.engine.source.profile.decisions import Answer, Decision, Standing
 from importer.engine.source.profile.expected_columns import ExpectedColumn
 from importer.engine.source.profile.names import match_names
 
-NUMBER = re.compile(r"[-+(]?[$€£]?\d[\d.,'  ]*(?:[eE][-+]?\d+)?\s?(?:%|\)|[$€£]|-)?")
+NUMBER = re.compile(r"[-+(]?[$€£]?\.?\d[\d.,'  ]*(?:[eE][-+]?\d+)?\s?(?:%|\)|[$€£]|-)?")
 DATE = re.compile(r"\d{1,4}[-/.]\d{1,2}[-/.]\d{1,4}(?:[ T].*)?|\d{1,2}:\d{2}(?::\d{2}(?:\.\d+)?)?")
 _YEAR = re.compile(r"(?:19|20)\d\d")
 # A word, or a few, as names of columns are: "First name", "unit_price", "Größe (cm)", "%".

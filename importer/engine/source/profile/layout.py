@@ -25,6 +25,8 @@ TEXTS_SHOWN = 2
 MOST_FOOTER_LINES = 5
 _TOTAL = re.compile(r"\W*(?:grand |sub)?(?:totals?|sums?|summe|gesamt|insgesamt|totaux|totale|suma|count)\b", re.I)
 _IN_BRACKETS = re.compile(r"\[[^\[\]]*\]|\([^()]*\)")
+# A line below the header that SQL*Plus and others draw.
+_RULER = re.compile(r"[-=_]{2,}")
 # Excel reads the delimiter from such a first line.
 _SEPARATOR_LINE = re.compile(rb'"?sep=(\\t|[^\r\n"])"?(?:\r\n|\n|\r|\Z)', re.IGNORECASE)
 
@@ -279,7 +281,7 @@ def units_decision(best: DialectCandidate) -> Decision | None:
 
 def _are_units(row: Sequence[str]) -> bool:
     given = [value.strip() for value in row if value.strip()]
-    return bool(given) and all(map(_IN_BRACKETS.fullmatch, given))
+    return bool(given) and any(all(map(pattern.fullmatch, given)) for pattern in (_IN_BRACKETS, _RULER))
 
 
 def footer_decision(tail: bytes, best: DialectCandidate) -> tuple[int, Decision | None]:

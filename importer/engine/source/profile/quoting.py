@@ -57,6 +57,8 @@ def _with_single_quotes(sample: bytes, best: DialectCandidate, final: bool) -> C
     ]
     if best.width == single.width and best.agreement == single.agreement:
         shares = [sum(map(_in_single_quotes, column)) / len(column) for column in columns if column]
+        # Names in quotes above plain numbers, as some statistics programs write them.
+        shares.append(1.0 if best.rows and all(map(_in_single_quotes, best.rows[0])) else 0.0)
     else:
         shares = [1.0]  # Only with these quotes do the records agree.
     if not any(shares):
