@@ -146,6 +146,8 @@ BAD = [
         "character set latin1 does not have",
     ),
     ("n INT PRIMARY KEY, t TEXT", b"15,a\n15O,b\n", 2, "n", "15O", "does not fit int"),
+    ("n INT, t TEXT", b"1,a\n,b\n", 2, "n", "", "--null '' reads blanks as NULL"),
+    ("n INT, t DATE", b"1,2024-01-01\n2,\n", 2, "t", "", "--null '' reads blanks as NULL"),
 ]
 
 

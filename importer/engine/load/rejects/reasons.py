@@ -68,6 +68,8 @@ def _plainly(warning: ServerWarning, table: Table, size: int | None) -> str:
     type_ = column.column_type
     if warning.code == SKIPPED_HOUR:
         return "The clocks of the time zone skip this hour: there is no such time. Another zone: --time-zone."
+    if size == 0 and column.nullable and type_.is_typed:
+        return "The value is blank. --null '' reads blanks as NULL, in all columns that take NULL."
     if type_.wording is Wording.INVALID:
         return f"The value is not a valid {column.type}."
     if warning.code == OUT_OF_RANGE:
