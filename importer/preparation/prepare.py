@@ -170,16 +170,23 @@ def _reading(
 ) -> Reading:
     """The reading of the file. Raises NeedsAnswer if it is not certain, and the request does not accept guesses."""
     stated = request.statements(profile)
-    if any(each.column for each in mapping):
+    # Without a column for any field the format may be read wrongly: that question comes first, if the fields could go
+    # into the columns by position.
+    if any(each.column for each in mapping) or len(mapping) not in _widths(context.table):
         check_given(mapping, context.table, request.fillings)
     reading = make_reading(profile, context.table, mapping, request.fillings, stated, context.new_table)
     if reading.guesses and not request.accept_guesses:
         raise NeedsAnswer(reading, source.name)
-    # Without a column the file's format may be read wrongly: that question came first.
     check_given(mapping, context.table, request.fillings)
     if not reading.guesses:
         return reading
     return replace(reading, accepted=True)
+
+
+def _widths(table: Table) -> tuple[int, int]:
+    """The numbers of fields that go in by position: with a field for AUTO_INCREMENT columns, and without."""
+    taken = [column for column in table.columns if not column.generated]
+    return len(taken), sum(not column.auto_increment for column in taken)
 
 
 def _mapping(request: ImportRequest, profile: Profile, context: TableContext) -> Sequence[ColumnMapping]:

@@ -7,6 +7,7 @@ import signal
 import socket
 import subprocess
 import sys
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -218,8 +219,15 @@ def test_ctrl_c_during_the_planning_ends_as_cancelled(target: Target, people: Pa
     with socket.create_server(("127.0.0.1", 0)) as silent:
         Target.objects.update(host="127.0.0.1", port=silent.getsockname()[1])
         args = ["import_csv", str(people), "--target", "t", "--table", "people", "--json"]
+        # A test run in the background of a shell ignores the signal, and so would the command.
+        as_in_a_terminal = partial(signal.signal, signal.SIGINT, signal.SIG_DFL)
         command = subprocess.Popen(
-            [sys.executable, "manage.py", *args], cwd=ROOT, env=stack_env.env, stdout=subprocess.PIPE, text=True
+            [sys.executable, "manage.py", *args],
+            cwd=ROOT,
+            env=stack_env.env,
+            stdout=subprocess.PIPE,
+            text=True,
+            preexec_fn=as_in_a_terminal,  # noqa: PLW1509 -- no thread of the tests holds a lock that the child takes
         )
         connection, _ = silent.accept()  # The planning waits for the server's greeting.
         command.send_signal(signal.SIGINT)
