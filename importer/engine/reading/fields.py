@@ -145,7 +145,7 @@ def _unmatched_decisions(matching: Matching, stated: Stated) -> Iterator[Decisio
             free.remove(near)
         yield Decision(
             "mapping",
-            f"into {near.name}" if near else "left out",
+            "left out",
             Standing.GUESSED,
             f"The table {matching.table.name} has no column {shown}.{_hint(near)}",
             shown,
@@ -168,12 +168,13 @@ def _hint(near: Column | None) -> str:
 def _answers(matching: Matching, number: int, near: Column | None) -> tuple[Answer, ...]:
     shown = field_name(matching.profile.header, number)
     samples = tuple(list(matching.profile.values_of(number))[:SAMPLES_SHOWN])
-    into = (
-        [Answer(f"it goes into {near.name}", f"--map '{shown}={near.name}'", (("column", near.name),), samples)]
-        if near
-        else []
+    # First what an import does that accepts guesses: no value goes into a column that a name only resembles.
+    left_out = Answer("it is left out", f"--map '{shown}='", (("column", ""),), samples)
+    if not near:
+        return (left_out,)
+    return left_out, Answer(
+        f"it goes into {near.name}", f"--map '{shown}={near.name}'", (("column", near.name),), samples
     )
-    return (*into, Answer("it is left out", f"--map '{shown}='", (("column", ""),), samples))
 
 
 def _near(name: str, columns: Sequence[Column]) -> Column | None:

@@ -22,7 +22,7 @@ from importer.management.argument_types import bounded, percent, setting_values,
 from importer.management.base_command import PreparedCommand
 from importer.management.build_import import named_target
 from importer.models import ImportJob, Lab, Target, Trial
-from importer.preparation.prepare import prepare
+from importer.preparation.prepare import ImportRequest, prepare
 from importer.sources import uploads
 from importer.worker import presence
 
@@ -225,9 +225,12 @@ def _create(options: dict[str, Any]) -> Lab:
     for name in ("file", "target", "table"):
         if not options[name]:
             raise Problem(f"--{name} is missing.", advice="Name file, target and table, or --job a past import.")
-    return lab.create(
-        prepare(uploads.register(options["file"]), named_target(options["target"]), options["table"]), request
-    )
+    # A lab measures on scratch tables, which a wrong guess does not harm; what was guessed is told.
+    guessing = ImportRequest(accept_guesses=True)
+    prepared = prepare(uploads.register(options["file"]), named_target(options["target"]), options["table"], guessing)
+    for line in prepared.reading.lines:
+        sys.stderr.write(f"{line}\n")
+    return lab.create(prepared, request)
 
 
 def _grid(name: str, pairs: list[tuple[str, tuple[Value, ...]]]) -> Grid:

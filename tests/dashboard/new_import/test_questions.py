@@ -39,8 +39,8 @@ def test_a_misspelt_name_and_a_field_too_many_are_asked_about(browser, user, tar
         in unescape(html)
     )
     assert list(buttons(answer)) == [
-        "It goes into name",
         "It is left out",
+        "It goes into name",
         "Accept the first answers",
     ]
     assert re.search(r'<button[^>]*id="start-[^>]* disabled', html)
@@ -91,8 +91,8 @@ def test_another_table_asks_again(browser, user, target):
     shown = show(browser, source)
     values = shown_form(show(browser, source, **shown_form(shown), answer=buttons(shown)["It is left out"]))
     assert list(buttons(show(browser, source, **{**values, "table": "others"}))) == [
-        "It goes into namae",
         "It is left out",
+        "It goes into namae",
         "Accept the first answers",
     ]
 

@@ -10,7 +10,7 @@ from django.core.management import CommandError, call_command
 
 from importer.engine.tuning.grid import GRIDS
 from importer.engine.units import MIB
-from importer.management.commands.lab import _grid
+from importer.management.commands.lab import Command, _create, _grid
 from importer.models import Lab
 from tests.engine.loads import run_sql
 from tests.importer.labs import record_count, tables, write_rows
@@ -48,6 +48,17 @@ def test_lab_run_prints_the_result_and_list_and_show_have_it(arguments, database
     assert run("sweep") == "No scratch table is left over.\n"
     with pytest.raises(CommandError, match="is ending, or has ended"):
         run("cancel", str(result["lab"]))
+
+
+def test_a_lab_goes_on_with_guesses_and_names_them(database, tmp_path: Path, transactional_db, capsys):
+    run_sql(database, "CREATE TABLE t (n INT PRIMARY KEY, word VARCHAR(80))")
+    saved_target(database, "t")
+    path = tmp_path / "rows.csv"
+    path.write_text("n,wrod\n" + "".join(f"{n},word {n}\n" for n in range(500)))
+    parser = Command().create_parser("manage.py", "lab")
+    created = _create(vars(parser.parse_args(["run", "own", "--file", str(path), "--target", "t", "--table", "t"])))
+    assert [each.column for each in created.mapping] == ["n", ""]
+    assert "Guessed: The table t has no column wrod." in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(
