@@ -1,6 +1,6 @@
 """Builds the reading of a file from its profile, its table and its mapping."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from importer.engine.mapping.column_decisions import column_decisions
@@ -42,7 +42,11 @@ def make_reading(
         unmatched_fields=matching.unmatched_names,
         unfilled_columns=tuple(column.name for column in matching.unfilled),
         skipped_lines=profile.skipped,
-        notes=(*(new_table.notes if new_table else ()), *_notes(profile, table, mapping, decisions)),
+        notes=(
+            *(new_table.notes if new_table else ()),
+            *_rules(decisions, of_new_table=new_table is not None),
+            *mapping_notes(profile, table, mapping),
+        ),
     )
 
 
@@ -74,9 +78,10 @@ def _columns(matching: Matching, decisions: Sequence[Decision]) -> tuple[FieldRe
     return tuple(readings)
 
 
-def _notes(
-    profile: Profile, table: Table, mapping: Sequence[ColumnMapping], decisions: Sequence[Decision]
-) -> tuple[str, ...]:
-    """What is worth a look although it is not asked: rules that were applied, and doubtful values of the sample."""
-    rules = [each.evidence for each in decisions if each.standing is Standing.RULE and each.name == "unfilled_columns"]
-    return (*rules, *mapping_notes(profile, table, mapping))
+def _rules(decisions: Sequence[Decision], of_new_table: bool) -> Iterator[str]:
+    """The rules that were applied and are worth a look although they are not asked about.
+
+    In a new table the fields have columns of their own, whose order needs no note.
+    """
+    noted = ("unfilled_columns",) if of_new_table else ("match", "unfilled_columns")
+    return (each.evidence for each in decisions if each.standing is Standing.RULE and each.name in noted)

@@ -109,7 +109,8 @@ def _by_position(matching: Matching) -> Decision:
             "match",
             "by position",
             Standing.RULE,
-            f"The file has no header, and as many fields as the table: they go in by position. All values fit {names}.",
+            "The file has no header, and as many fields as the table has columns to fill: they go in by position. All"
+            f" values fit {names}.",
         )
     names = ", ".join(matching.mapping[number].column for number, _ in typed if number not in good)
     if not names:

@@ -137,6 +137,7 @@ def trailing_delimiter(
 
     If the header has one name less than the records have fields, and the last field is always empty, that is a guess.
     Raises SourceProblem, with the line, if the header has another number of names than all records have fields.
+    `first_line`: the number of the sample's first line.
     """
     none = Decision("trailing_delimiter", "no", Standing.RULE, "")
     rows, width = best.rows, best.width
@@ -153,12 +154,13 @@ def trailing_delimiter(
     ends_empty = len(first) == width - 1 and not any(row[-1] for row in below)
     if ends_empty and (not names or all(match_names(header, names))):
         return _short_header(sample, best, header, final)
+    line = first_line + line_ends(sample, best.dialect.line_end, 0, best.starts[0])
     raise SourceProblem(
         f"The header has {len(first)} name{'s' if len(first) != 1 else ''}, the records have {width} fields:"
         f" {', '.join(header)[:LONGEST_SHOWN]}.",
-        where=f"line {first_line}",
+        where=f"line {line}",
         advice="Correct the header; or leave it out and name the columns: --no-header"
-        f" --skip-rows {first_line} --map '#1=COLUMN'."
+        f" --skip-rows {line} --map '#1=COLUMN'."
         + (" If each record ends in one more delimiter: --trailing-delimiter." if ends_empty else ""),
     )
 
