@@ -48,7 +48,9 @@ class Field:
     @property
     def readings(self) -> list[Transform]:
         """The transforms that fit the column and interpret the value, without those that only clean it."""
-        return [each for each in transforms_for(self.column) if not each.cleans] if self.column else []
+        listed = transforms_for(self.column) if self.column else []
+        chosen = [each for name in self.mapping.transforms if (each := TRANSFORMS.get(name)) and each.currency]
+        return [each for each in (*listed, *chosen) if not each.cleans]
 
     @property
     def reading(self) -> Transform | None:

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from importer.engine.errors import Problem, SourceProblem
 from importer.engine.mapping.columns import SOURCES, FieldOverride, GeneratedColumn
-from importer.engine.mapping.transforms import TRANSFORMS
+from importer.engine.mapping.transforms import LISTED_NAMES, TRANSFORMS
 from importer.engine.plan.options import NO_LIMIT
 from importer.engine.source import encodings
 from importer.engine.tuning.grid import TUNABLE, Value
@@ -102,8 +102,8 @@ def field_mapping(text: str) -> FieldOverride:
     plain = PLAIN in words
     names = tuple(word for word in words if not word.startswith("null=") and word != PLAIN)
     if unknown := [name for name in names if name not in TRANSFORMS]:
-        known = ", ".join(TRANSFORMS)
-        raise argparse.ArgumentTypeError(f"{unknown[0]!r} is not one of {known}, {PLAIN}, null=MARKER, date=FORMAT")
+        known = f"{LISTED_NAMES}, {PLAIN}, null=MARKER, date=FORMAT"
+        raise argparse.ArgumentTypeError(f"{unknown[0]!r} is not one of {known}")
     transforms = names if names or plain else None
     return FieldOverride(field, column, transforms, markers or None, datetime_format if date or plain else None)
 

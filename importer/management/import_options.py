@@ -7,7 +7,7 @@ from typing import Any
 from django.core.management.base import CommandParser
 
 from importer.engine.mapping.suggest import MATCHES
-from importer.engine.mapping.transforms import TRANSFORMS
+from importer.engine.mapping.transforms import LISTED_NAMES
 from importer.engine.plan.option_specs import OPTIONS, SPEED, Group, OptionKind, OptionSpec, named
 from importer.engine.source.dialect import LINE_ENDS, unescape_mark
 from importer.management.argument_types import (
@@ -101,7 +101,7 @@ def _add_mapping(parser: CommandParser) -> None:
         default=[],
         metavar="FIELD=COLUMN[:TRANSFORM,...]",
         help="a field (its name, or #3) and its column (empty: leave the field out); may be repeated. TRANSFORM is"
-        f" {', '.join(TRANSFORMS)}, plain, null=MARKER, or at the end date=FORMAT",
+        f" {LISTED_NAMES}, plain, null=MARKER, or at the end date=FORMAT",
     )
     group.add_argument("--match", choices=MATCHES, help="match fields and columns by name, or by position")
     group.add_argument(

@@ -80,22 +80,33 @@ _SIGN = f"(?:{'|'.join(map(re.escape, sorted(_CURRENCIES, key=len, reverse=True)
 _MINUS = "-\u2212"
 
 
-def has_currency(text: str) -> bool:
-    """Whether an amount has the sign or code of a currency."""
-    return re.search(_SIGN, text) is not None
+def currency_of(text: str) -> str:
+    """The first sign or code of a currency in the text, "" if it has none."""
+    match = re.search(_SIGN, text)
+    return match[0] if match else ""
 
 
-def _amount(separators: str, mark: str) -> Callable[[Column], str]:
-    """The pattern of an amount of money, with at most one sign of a currency and one of a negative number."""
+def amount_names(currency: str) -> tuple[str, str]:
+    """The transforms for amounts in this currency, in any if it is "": with a decimal point, with a decimal comma."""
+    suffix = f"-{currency}" if currency else ""
+    return f"money{suffix}", f"money-comma{suffix}"
+
+
+def _amount(separators: str, mark: str, currency: str) -> Callable[[Column], str]:
+    """The pattern of an amount of money, with at most one sign of a currency and one of a negative number.
+
+    `currency`: the only sign that is accepted, "" for any.
+    """
+    sign = re.escape(currency) or _SIGN
 
     def takes(column: Column) -> str:
         whole = f"(?:[0-9]+|[1-9][0-9]{{0,2}}(?:[{separators}][0-9]{{3}})+)"
         number, blank = f"{whole}{_fraction(mark, column)}", f"[{SPACES}]?"
-        either = f"(?:(?:{_SIGN}{blank})?{number}|{number}{blank}{_SIGN})"
+        either = f"(?:(?:{sign}{blank})?{number}|{number}{blank}{sign})"
         minus = f"[{_MINUS}]"
         return (
-            f"[{_MINUS}+]?{either}|{_SIGN}{blank}{minus}{number}|[(]{either}[)]"
-            f"|{either}{minus}|{number}{minus}{blank}{_SIGN}"
+            f"[{_MINUS}+]?{either}|{sign}{blank}{minus}{number}|[(]{either}[)]"
+            f"|{either}{minus}|{number}{minus}{blank}{sign}"
         )
 
     return takes
@@ -200,9 +211,21 @@ def _own(name: str, label: str, example: str, takes: Callable[[Column], str], se
     )
 
 
-def _money(name: str, label: str, example: str, separators: str, mark: str) -> Transform:
-    takes, sql, in_python = _amount(separators, mark), _amount_sql(mark), _amount_in_python(mark)
-    return Transform(name, label, example, is_number_type, takes, sql, in_python=in_python)
+def _amounts(currency: str) -> tuple[Transform, Transform]:
+    """The two readings of amounts in this currency, or in any if it is ""."""
+    words = f"Amount in {currency}" if currency else "Amount"
+
+    def money(name: str, mark: str, words: str, number: str) -> Transform:
+        example = f"{number} → 1234.50" if currency else f"{number}, (5), 5- → 1234.50, -5, -5"
+        separators = f"{'.' if mark == ',' else ','}'\u2019{SPACES}"
+        takes, sql, in_python = _amount(separators, mark, currency), _amount_sql(mark), _amount_in_python(mark)
+        return Transform(name, words, example, is_number_type, takes, sql, in_python=in_python, currency=currency)
+
+    point, comma = amount_names(currency)
+    return (
+        money(point, ".", f"{words}, decimal point", f"{currency or '$'}1,234.50"),
+        money(comma, ",", f"{words}, decimal comma", f"1.234,50 {currency or '€'}"),
+    )
 
 
 NUMBERS = (
@@ -213,8 +236,7 @@ NUMBERS = (
     _number("thousands-space-point", "Thousands space, decimal point", "1 234.5 → 1234.5", SPACES, "."),
     _number("thousands-apostrophe", "Thousands apostrophe", "1'234.5 → 1234.5", "'\u2019", "."),
     _own("thousands-indian", "Indian grouping", "12,34,567.5 → 1234567.5", _indian, ","),
-    _money("money", "Amount, decimal point", "$1,234.50, (5), 5- → 1234.50, -5, -5", f",'\u2019{SPACES}", "."),
-    _money("money-comma", "Amount, decimal comma", "1.234,50 €, (5), 5- → 1234.50, -5, -5", f".'\u2019{SPACES}", ","),
+    *_amounts(""),
     *_percent_transforms("", "", "."),
     *_percent_transforms("-comma", ", decimal comma", ","),
     Transform(
@@ -226,4 +248,5 @@ NUMBERS = (
         _local_digits_sql,
         in_python=lambda text: text.translate(_TRANSLATED),
     ),
+    *(each for currency in _CURRENCIES for each in _amounts(currency)),
 )

@@ -6,7 +6,7 @@ values, the choice is a guess: nothing in the sample decides.
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import islice
@@ -15,7 +15,7 @@ from typing import TypeVar
 from importer.engine.mapping import date_formats
 from importer.engine.mapping.date_values import stored_text, stored_time
 from importer.engine.mapping.expressions import most_bytes
-from importer.engine.mapping.number_transforms import has_currency
+from importer.engine.mapping.number_transforms import amount_names, currency_of
 from importer.engine.mapping.transforms import FALSE_WORDS, TRANSFORMS, TRUE_WORDS, unwrapped
 from importer.engine.schema.column_types import Family
 from importer.engine.schema.table import Column
@@ -25,11 +25,11 @@ from importer.engine.schema.value_kinds import is_number
 _OTHERS = ("thousands-apostrophe", "thousands-space-point", "thousands-indian", "yes-no", "local-digits")
 DECIMAL_COMMA_FIRST = (
     *("decimal-comma", "thousands-dot", "thousands-space", "thousands-comma"),
-    *(*_OTHERS, "money-comma", "money"),
+    *_OTHERS,
 )
 THOUSANDS_COMMA_FIRST = (
     *("thousands-comma", "decimal-comma", "thousands-dot", "thousands-space"),
-    *(*_OTHERS, "money", "money-comma"),
+    *_OTHERS,
 )
 _PERCENT = ("percent", "percent-number", "percent-comma", "percent-number-comma")
 # Numbers that are read as days or seconds are of the years from about 1970 to 2100.
@@ -105,12 +105,16 @@ class Choice:
     differing: tuple[str, ...] = ()
 
 
-def choose(values: Counter[str], column: Column, delimiter: str) -> Choice:
-    """Choose how to read these values, without blanks around them and without NULL, for the column."""
+def choose(values: Counter[str], column: Column, delimiter: str, *, drops_currency: bool = True) -> Choice:
+    """Choose how to read these values, without blanks around them and without NULL, for the column.
+
+    `drops_currency`: amounts that all have the same currency may be read as numbers.
+    """
     plain = _plain(column)
     if all(map(plain.fits, values)):
         return Choice(plain)
-    readings = {each.key: each for each in _readings(column, delimiter)}
+    currency = common_currency(values) if drops_currency and column.column_type.is_number else ""
+    readings = {each.key: each for each in _readings(column, delimiter, currency)}
     found = fitting(values, plain.fits, {key: each.fits for key, each in readings.items()})
     if not found:
         return Choice(plain)
@@ -126,6 +130,16 @@ def choose(values: Counter[str], column: Column, delimiter: str) -> Choice:
             rivals.append(rival)
     differing = (value for rival in rivals for value in _differing(values, chosen, rival))
     return Choice(chosen, tuple(rivals), tuple(dict.fromkeys(differing))[:MOST_SHOWN])
+
+
+def common_currency(values: Iterable[str]) -> str:
+    """The sign of a currency that each of the values has, "" if there is none."""
+    found: set[str] = set()
+    for value in values:
+        found.add(currency_of(value))
+        if len(found) > 1 or "" in found:
+            return ""
+    return found.pop() if found else ""
 
 
 def _differing(values: Counter[str], one: ValueReading, other: ValueReading) -> list[str]:
@@ -181,8 +195,8 @@ def _is_unprotected(text: str) -> bool:
     return unwrapped(text) == text
 
 
-def _readings(column: Column, delimiter: str) -> Iterator[ValueReading]:
-    """The readings other than the plain one, the likeliest first."""
+def _readings(column: Column, delimiter: str, currency: str) -> Iterator[ValueReading]:
+    """The readings other than the plain one, the likeliest first. `currency`: the one that all values have."""
     if column.column_type.has_date:
         for each in date_formats.formats(delimiter):
             if date_formats.OFFSET in each and column.column_type.family is not Family.MOMENT:
@@ -193,19 +207,21 @@ def _readings(column: Column, delimiter: str) -> Iterator[ValueReading]:
         for each in date_formats.TIME_FORMATS:
             fits = partial(date_formats.matches, each)
             yield ValueReading(each, (), each, fits, fits, partial(stored_time, each))
-    for name in _names(column, delimiter):
+    for name in _names(column, delimiter, currency):
         if TRANSFORMS[name].goes_with(column):
             yield _transformed(name, column)
 
 
-def _names(column: Column, delimiter: str) -> tuple[str, ...]:
+def _names(column: Column, delimiter: str, currency: str) -> tuple[str, ...]:
     """The transforms that may be suggested for the column, the likeliest first."""
     type_ = column.column_type
     if type_.has_date:
         return tuple(_PLAUSIBLE)
     if type_.is_number:
-        order = THOUSANDS_COMMA_FIRST if delimiter == "," else DECIMAL_COMMA_FIRST
-        return (*order, *_PERCENT, "excel-text")
+        point_first = delimiter == ","
+        order = THOUSANDS_COMMA_FIRST if point_first else DECIMAL_COMMA_FIRST
+        amounts = amount_names(currency)
+        return (*order, *(amounts if point_first else reversed(amounts)), *_PERCENT, "excel-text")
     if type_.family is Family.BIT:
         return ("number", "bits", "yes-no", "bit-literal")
     if type_.takes_hex:
@@ -220,7 +236,7 @@ def _transformed(name: str, column: Column) -> ValueReading:
         means = partial(transform.fits, column=replace(column, type="decimal(65,30)"))
     if name in _PLAUSIBLE:
         fits = means = partial(_is_plausible, name)
-    elif name.startswith("money"):
+    elif name in amount_names(""):
         fits = means = partial(_is_amount, name, column)
     elif name == "excel-text":
         fits = means = partial(_is_protected, column)
@@ -236,7 +252,7 @@ def _is_plausible(name: str, text: str) -> bool:
 
 def _is_amount(name: str, column: Column, text: str) -> bool:
     """Whether the text is an amount without a currency, which a column of numbers would not keep."""
-    return TRANSFORMS[name].fits(text, column) and not has_currency(text)
+    return TRANSFORMS[name].fits(text, column) and not currency_of(text)
 
 
 def _is_protected(column: Column, text: str) -> bool:

@@ -19,7 +19,8 @@ class Transform:
     accepted text. `returns_null`: for all other texts the expression is NULL, so that no match is needed first.
     `cleans`: it trims the text first, before NULL markers are compared; a reading of the trimmed text may follow.
     `in_python`: the conversion in Python, for code that examines the digits of a value. `separators`, `decimal_mark`:
-    the characters that a number's transform removes, and the one that it replaces by a point.
+    the characters that a number's transform removes, and the one that it replaces by a point. `currency`: the only sign
+    of a currency that it accepts. Such a transform is not listed: it is proposed where the sample has that sign only.
     """
 
     name: str
@@ -33,6 +34,7 @@ class Transform:
     in_python: Callable[[str], str] | None = None
     separators: str = ""
     decimal_mark: str = ""
+    currency: str = ""
 
     def goes_with(self, column: Column) -> bool:
         return self.accepted(column.column_type)

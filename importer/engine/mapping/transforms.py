@@ -19,6 +19,8 @@ from importer.engine.schema.table import Column
 __all__ = [
     "BLANKS",
     "FALSE_WORDS",
+    "LISTED",
+    "LISTED_NAMES",
     "TRANSFORMS",
     "TRUE_WORDS",
     "Transform",
@@ -31,14 +33,13 @@ __all__ = [
 
 def transforms_for(column: Column) -> list[Transform]:
     """The transforms that suit the column."""
-    return [each for each in TRANSFORMS.values() if each.goes_with(column)]
+    return [each for each in LISTED if each.goes_with(column)]
 
 
 def normalized_number(text: str, names: Sequence[str], column: Column) -> str | None:
     """Convert the text to a number in SQL's notation; None if one of the transforms does not accept the text."""
-    for name, each in TRANSFORMS.items():
-        if name not in names:
-            continue
+    for name in sorted(names, key=_ORDER.__getitem__):
+        each = TRANSFORMS[name]
         if each.in_python is None or not each.fits(text, column):
             return None
         text = each.in_python(text)
@@ -49,7 +50,7 @@ def check_transforms(names: Sequence[str], datetime_format: str, column: Column)
     """Raise Problem if the transforms and the format do not suit the column or each other."""
     for name in names:
         if name not in TRANSFORMS:
-            raise Problem(f"There is no transform {name!r}.", advice=f"Choose from {', '.join(TRANSFORMS)}.")
+            raise Problem(f"There is no transform {name!r}.", advice=f"Choose from {LISTED_NAMES}.")
         if not TRANSFORMS[name].goes_with(column):
             raise Problem(
                 f"The transform {name} does not go with {column.name}, which is {column.type}.",
@@ -218,3 +219,6 @@ _ALL = (
     Transform("upper", "Upper case", "Ab → AB", _is_text, None, _in_case("UPPER")),
 )
 TRANSFORMS = {each.name: each for each in _ALL}
+LISTED = tuple(each for each in _ALL if not each.currency)
+LISTED_NAMES = ", ".join(each.name for each in LISTED)
+_ORDER = {name: at for at, name in enumerate(TRANSFORMS)}

@@ -25,7 +25,18 @@ def mapping_notes(profile: Profile, table: Table, mapping: Sequence[ColumnMappin
         column = table.column(each.column)
         values = non_null_values(profile, number, each)
         notes += _mismatch_notes(values, each, column)
+        notes += _currency_notes(each)
     return (*notes, *_null_notes(profile, table, mapping))
+
+
+def _currency_notes(mapping: ColumnMapping) -> list[str]:
+    """A note where amounts lose the currency that all of them have."""
+    signs = (TRANSFORMS[name].currency for name in mapping.transforms)
+    return [
+        f"{mapping.column}: each value is in {sign}; the column keeps the number. Another currency is a bad value."
+        for sign in signs
+        if sign
+    ]
 
 
 def _null_notes(profile: Profile, table: Table, mapping: Sequence[ColumnMapping]) -> list[str]:

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from functools import partial
 
 from importer.engine.mapping import date_formats
-from importer.engine.mapping.transforms import BLANKS, TRANSFORMS
+from importer.engine.mapping.transforms import BLANKS, LISTED
 from importer.engine.schema.column_types import Family
 from importer.engine.schema.table import Column, Table
 from importer.engine.schema.value_kinds import NULL_WORDS, is_number
@@ -42,5 +42,5 @@ def _is_value(column: Column, text: str) -> bool:
     if not type_.is_number and type_.family is not Family.YEAR:
         return True
     return is_number(text, fraction=True) or any(
-        each.fits(text, column) for each in TRANSFORMS.values() if each.in_python and each.takes
+        each.fits(text, column) for each in LISTED if each.in_python and each.takes
     )

@@ -28,6 +28,15 @@ from tests.engine.tables import table
         ("int", ["1.5"], ()),
         ("int", ["1,2,3"], ()),
         ("double", ["1.5", "1e3"], ()),
+        ("decimal(9,2)", ["$74.69", "$1,029.81", "-$5.5", "NA"], ("money-$",)),
+        ("decimal(9,2)", ["74,69 €", "1.029,81 €"], ("money-comma-€",)),
+        ("int", ["USD 74", "USD 1,029,000"], ("money-USD",)),
+        ("decimal(9,2)", ["$74.69", "29.81 €"], ()),
+        ("decimal(9,2)", ["$74.69", "A$29.81"], ()),
+        ("decimal(9,2)", ["$74.69", "29.81"], ()),
+        ("decimal(9,2)", ["$74.69", "$"], ()),
+        ("decimal(9,2)", ["(5)", "7.25"], ("money",)),
+        ("varchar(9)", ["$74.69", "$29.81"], ()),
         ("tinyint", ["yes", "No"], ("yes-no",)),
         ("tinyint", ["ja", "nein", "NA"], ("yes-no",)),
         ("tinyint", ["yes", "maybe"], ()),
@@ -44,6 +53,12 @@ def test_suggested_transforms_fit_the_sample(source, type_: str, values: list[st
     path = source("id;v\n" + "".join(f"1;{value}\n" for value in values))
     mapping = suggest_mapping(profile_file(path), table(id="int", v=type_))
     assert mapping[1].transforms == transforms
+
+
+def test_a_currency_that_the_column_does_not_keep_is_noted(source):
+    profile, target = profile_file(source("id;v\n1;$7.50\n")), table(id="int", v="decimal(8,2)")
+    (note,) = mapping_notes(profile, target, suggest_mapping(profile, target))
+    assert note == "v: each value is in $; the column keeps the number. Another currency is a bad value."
 
 
 def test_dates_with_blanks_around_them_are_trimmed(source):

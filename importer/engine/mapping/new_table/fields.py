@@ -126,7 +126,7 @@ def _as_numbers(names: FieldNames, values: Counter[str], delimiter: str) -> NewF
     """A column of numbers, a few other texts excepted, or the note that they could be read in two ways."""
     if _probed_share(values, _has_digits) < _PROBED_SHARE:
         return None
-    choice = choose(values, _NUMBER, delimiter)
+    choice = choose(values, _NUMBER, delimiter, drops_currency=False)
     chosen = choice.chosen
     if chosen.transforms == ("yes-no",):
         return None

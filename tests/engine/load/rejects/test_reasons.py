@@ -12,6 +12,8 @@ READINGS = [
     ("DECIMAL(8,2)", ColumnMapping("v", transforms=("decimal-comma",)), "free", "decimal comma"),
     ("TINYINT", ColumnMapping("v", transforms=("yes-no",)), "maybe", "yes or no"),
     ("INT", ColumnMapping("v", transforms=("thousands-comma",)), "1,2,3", "thousands comma"),
+    ("DECIMAL(8,2)", ColumnMapping("v", transforms=("money-$",)), "€5", "amount in $, decimal point"),
+    ("DECIMAL(8,2)", ColumnMapping("v", transforms=("money-comma-€",)), "5 $", "amount in €, decimal comma"),
 ]
 
 
