@@ -318,8 +318,6 @@ def _readable_size(path: Path) -> int:
     if not stat.S_ISREG(status.st_mode):
         kind = "a directory" if stat.S_ISDIR(status.st_mode) else "not a regular file"
         raise SourceProblem(f"This is {kind}.", where, "Name one CSV file.")
-    if not status.st_size:
-        raise SourceProblem("The file is empty.", where, "Choose a file with at least a header and a row.")
     return status.st_size
 
 

@@ -59,7 +59,7 @@ def outcome(case: Case, path: Path) -> ImportJob | None:
             imported(path, case.arguments())
         names = {each.name for each in asked.value.reading.guesses}
         assert case.asks in names
-        return imported(path, case.arguments(answered=True)) if case.rows else None
+        return imported(path, case.arguments(answered=True)) if case.rows or case.answer else None
     try:
         return imported(path, case.arguments())
     except Problem as stopped:

@@ -5,6 +5,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from operator import eq
 
 from importer.engine.source.dialect import Dialect
 from importer.engine.source.profile.names import match_names
@@ -15,6 +16,8 @@ from importer.engine.source.records.fields import fields
 RECORDS = 1000  # read at most for each candidate
 HEADER_RECORDS = 20  # among the first of which the header is searched
 CELLS = 2000  # looked at for the share of clean values
+EVEN = 0.9  # agreement from which the usual delimiters are good enough
+STEADY = 0.95  # steadiness that text with a few delimiters in it does not have
 RIVAL = 0.9  # of the best candidate's fitness: another one that reaches it would fit as well
 
 _NUMBER_WITH_MARKS = re.compile(rb"[-+]?\.?[0-9][0-9.,' ]*%?")
@@ -50,6 +53,17 @@ class DialectCandidate:
         """The share of records after the first one with `width` fields: a header may be a name short."""
         below = self.rows[1:]
         return sum(len(row) == self.width for row in below) / len(below) if below else self.agreement
+
+    @cached_property
+    def steadiness(self) -> float:
+        """The share of records with as many fields as the one before: high in a file of several tables, too."""
+        widths = [len(row) for row in self.rows]
+        return sum(map(eq, widths, widths[1:])) / (len(widths) - 1) if len(widths) > 1 else 1.0
+
+    @property
+    def even(self) -> bool:
+        """Whether the records have one width, or a few long runs of records have one each."""
+        return self.agreement >= EVEN or (self.steadiness >= STEADY and self.width > 2)
 
     @property
     def divides(self) -> bool:

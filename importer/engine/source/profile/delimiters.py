@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from importer.engine.source.dialect import Dialect, escape_mark
-from importer.engine.source.profile.candidates import DialectCandidate, fitness, read_candidate, rivals
+from importer.engine.source.profile.candidates import EVEN, DialectCandidate, fitness, read_candidate, rivals
 from importer.engine.source.profile.decisions import Answer, Decision, Standing
 
 DELIMITERS = {",": "comma", ";": "semicolon", "\t": "tab", "|": "bar"}
@@ -35,8 +35,9 @@ _RARE = (
 _RARE_LAST = (":", "/", "=", " ")
 # Delimiters of files with a single field, of which one does not occur in the sample.
 _UNUSED = ("\t", ";", "|", "\x1f", "\x1e", "\x01")
-EVEN = 0.9  # agreement from which the usual delimiters are good enough
 ROWS_SHOWN = 2
+# A field in single quotes.
+_SINGLE_QUOTED = re.compile(rb"(?:^|[,;\t|] ?)'[^'\r\n]*'(?=[,;\t|\r\n])", re.MULTILINE)
 _BLANK_AFTER = re.compile(rb"[,;|] ")
 
 
@@ -54,10 +55,12 @@ def usual_dialects(sample: bytes, base: Dialect) -> tuple[Dialect, ...]:
 
 def _rare_dialects(sample: bytes, base: Dialect) -> list[Dialect]:
     """Delimiters that occur equally often on nearly all of the first lines."""
-    lines = [line for line in sample[:20_000].splitlines() if line.strip()][:50]
-    lines = lines[1:] or lines  # The header may be a name short.
+    first, *lines = [line for line in sample[:20_000].splitlines() if line.strip()][:50] or [b""]
+    lines = lines or [first]  # The header may be a name short.
     even = []
-    for mark in (*_RARE, *_RARE_LAST):
+    # Dates, times and addresses have these; a delimiter stands in the header too.
+    last = [mark for mark in _RARE_LAST if mark.encode() in first]
+    for mark in (*_RARE, *last):
         try:
             dialect = replace(base, delimiter=mark)
             counts = Counter(line.count(dialect.delimiter_bytes) for line in lines)
@@ -71,14 +74,19 @@ def _rare_dialects(sample: bytes, base: Dialect) -> list[Dialect]:
 
 
 def choose_delimiter(
-    sample: bytes, base: Dialect, names: Sequence[str], final: bool
+    sample: bytes, base: Dialect, names: Sequence[str], final: bool, *, quote_stated: bool = False
 ) -> tuple[DialectCandidate, list[DialectCandidate]]:
     """The candidate that fits best, and all that were tried. A single field is a candidate too.
 
-    `base` has the other marks; `names` are the columns of the table, () if there is none.
+    `base` has the other marks; `names` are the columns of the table, () if there is none. Single quotes are tried
+    where fields begin with them, unless the quote is stated.
     """
-    candidates = [read_candidate(sample, each, final) for each in usual_dialects(sample, base)]
-    if not any(each.divides and each.agreement >= EVEN for each in candidates):
+    dialects = usual_dialects(sample, base)
+    candidates = [read_candidate(sample, each, final) for each in dialects]
+    if not quote_stated and _SINGLE_QUOTED.search(sample):
+        single = [read_candidate(sample, replace(each, quote="'"), final) for each in dialects]
+        candidates += [each for each in single if not each.stray and each.agreement >= EVEN]
+    if not any(each.divides and each.even for each in candidates):
         rare = [read_candidate(sample, each, final) for each in _rare_dialects(sample, base)]
         # A rare delimiter is one only if its records are even, and no usual one comes near.
         usual = max((each.score for each in candidates), default=0.0)

@@ -3,7 +3,7 @@
 import os
 import stat
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from itertools import islice
@@ -15,8 +15,8 @@ from importer.engine.source import encodings
 from importer.engine.source.byte_source import Readable, SourceLocation
 from importer.engine.source.compression import PACKING_NAMES
 from importer.engine.source.decoding import SourceHead, SourceSample, open_sample, read_head
-from importer.engine.source.dialect import Dialect
-from importer.engine.source.profile.decisions import Decision, SkippedLine
+from importer.engine.source.dialect import RFC4180, Dialect
+from importer.engine.source.profile.decisions import Answer, Decision, SkippedLine, Standing
 from importer.engine.source.profile.encoding_detection import DetectedEncoding, detect_encoding
 from importer.engine.source.profile.expected_columns import ExpectedColumn
 from importer.engine.source.profile.sample import (
@@ -90,7 +90,9 @@ def profile_file(
         # A record may be larger than a sample; that is seldom worth the unpacking.
         for wanted in (SAMPLE_BYTES, MAX_RECORD_BYTES):
             head = read_head(fd, wanted)
-            _refuse_blank(head.data)
+            if blank := _blank(head.data):
+                table = () if dialect or not head.whole else expected
+                return _profile_without_rows(blank, len(head.data), known, table)
             detected = detect_encoding(head, requested)
             with open_sample(fd, head, detected.encoding) as sample:
                 profile = _profile(sample, detected, dialect, known, expected)
@@ -101,15 +103,35 @@ def profile_file(
         )
 
 
-def _refuse_blank(sample: bytes) -> None:
+def _blank(sample: bytes) -> str:
+    """In words, that the file is empty or has blank lines only; "" if it has more."""
     _, mark = encodings.detect_byte_order_mark(sample)
-    if not sample[mark:].strip(b"\0 \t\r\n\v\f"):
-        what = (
-            "The file is empty: it has blank lines only."
-            if b"\n" in sample or b"\r" in sample
-            else "The file is empty."
-        )
-        raise SourceProblem(what, advice="Check how it was written.")
+    if sample[mark:].strip(b"\0 \t\r\n\v\f"):
+        return ""
+    return "The file is empty: it has blank lines only." if b"\n" in sample or b"\r" in sample else "The file is empty."
+
+
+def _profile_without_rows(
+    blank: str, size: int, known: Mapping[str, Any], expected: Sequence[ExpectedColumn]
+) -> Profile:
+    """The profile of a blank file for a table: no rows, which is a guess unless a header is stated to be absent.
+
+    Raises SourceProblem without a table, or if a header is stated to be there.
+    """
+    if not expected or known.get("header"):
+        raise SourceProblem(blank, advice="Check how it was written.")
+    stated = "header" in known
+    answer = Answer("it has no rows", "--no-header", (("header", False),), ("0 rows",))
+    decision = Decision(
+        "header",
+        "no",
+        Standing.STATED if stated else Standing.GUESSED,
+        f"{blank} So there is no row to load.",
+        answers=() if stated else (answer,),
+    )
+    header = tuple(column.name for column in expected if not column.numbered)
+    dialect = replace(RFC4180, **{**known, "header": False, "width": len(header)})
+    return Profile(size, dialect, header, (), (), data_offset=size, data_line=1, notes=(), decisions=(decision,))
 
 
 def _profile(

@@ -17,6 +17,9 @@ Chosen = tuple[DialectCandidate, Decision | None]
 
 def choose_quote(sample: bytes, best: DialectCandidate, final: bool) -> Chosen:
     """The candidate with single quotes, or without quotes, where they fit better than double quotes."""
+    if best.dialect.quote == "'":
+        evidence = "Only with single quotes do the records have one number of fields."
+        return best, Decision("quote", "'", Standing.PROVED, evidence)
     bare = _without_quotes(sample, best, final)
     if bare:
         evidence = "Quotes are part of the values here: read as quotes, they would never close."

@@ -151,7 +151,9 @@ class _Sniffer:
             best = read_candidate(self.sample, base, self.final)
             self.decisions.append(delimiter_decision(best, [], self.names, stated=True))
             return best
-        best, candidates = choose_delimiter(self.sample, base, self.names, self.final)
+        best, candidates = choose_delimiter(
+            self.sample, base, self.names, self.final, quote_stated="quote" in self.known
+        )
         if best.width < 2:
             self._refuse_fixed_width()
         self.decisions.append(delimiter_decision(best, candidates, self.names, stated=False))

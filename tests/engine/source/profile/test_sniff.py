@@ -40,6 +40,29 @@ class TestLineEnds:
         assert sniff(text[:-1], final=False).dialect.line_end == "\r\n"
 
 
+class TestMarksInOtherPlaces:
+    ROW = """28/01/2018,{n},https://example.com/{n},'{text}'\n"""
+
+    def test_dates_and_addresses_do_not_make_a_delimiter_of_their_slashes(self):
+        """Commas in single quotes: by commas alone no two rows would have one number of fields."""
+        texts = ("quick, light", "light", "a, b, and c", 'the "best" one', "x, y")
+        rows = "".join(self.ROW.format(n=number, text=text) for number, text in enumerate(texts))
+        dialect, _ = sniffed("day,number,url,note\n" + rows)
+        assert (dialect.delimiter, dialect.quote, dialect.header) == (",", "'", True)
+
+    @pytest.mark.parametrize("second", ["a,b,c\n", "a,b,c,d,e\n"])
+    def test_a_second_table_of_another_width_changes_no_delimiter(self, second):
+        first = "day,url,number,note\n" + "28/01/2018,https://example.com/1,2,good\n" * 40
+        below = second + second.replace("a", "28/01/2018").replace("b", "https://example.com/1") * 39
+        dialect, _ = sniffed(first + below)
+        assert (dialect.delimiter, dialect.skip_rows, dialect.header) == (",", 0, True)
+
+    def test_a_stated_double_quote_is_kept(self):
+        text = "id,name\n" + "1,'a, b'\n2,'c'\n" * 5
+        assert sniff(text.encode(), final=True).dialect.quote == "'"
+        assert sniff(text.encode(), final=True, known={"quote": '"'}).dialect.quote == '"'
+
+
 class TestLinesBeforeTheTable:
     @pytest.mark.parametrize(
         "before", ["Report of May\n", "Report of May\nmade by us, in 2024\n"[:14], "Report\n\nall branches\n\n"]
