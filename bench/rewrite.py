@@ -15,6 +15,7 @@ WORKLOADS: dict[str, tuple[bytes, Dialect]] = {
     "mixed line ends, every field quoted": (QUOTED + QUOTED.replace(b"\n", b"\r\n"), Dialect(line_end="any")),
     "empty is NULL, no quotes": (PLAIN, Dialect(unquoted_empty_is_null=True)),
     "empty is NULL, every field quoted": (QUOTED, Dialect(unquoted_empty_is_null=True)),
+    "quotes escaped, every field quoted": (QUOTED.replace(b"text", b'te\\"xt'), Dialect(escape="quote")),
     "delimiter not ASCII, no quotes": (PLAIN.replace(b",", "§".encode()), Dialect(delimiter="§")),
 }
 

@@ -79,12 +79,15 @@ class _Writer:
         letters = LETTERS if dialect.encoding != "iso8859-1" else LETTERS.replace("€", "")
         if dialect.quote or dialect.escape:
             letters += dialect.delimiter + '\n\r"'
-        if self.chance.random() < 0.05 and (dialect.escape or dialect.unquoted_empty_is_null):
+        if self.chance.random() < 0.05 and (dialect.escapes_all or dialect.unquoted_empty_is_null):
             return None
         # In a dialect with escapes, the bare word cannot be distinguished from \\N: its row is bad (docs/values.md).
-        if self.chance.random() < 0.05 and not (dialect.escape and dialect.quote):
+        if self.chance.random() < 0.05 and not (dialect.escapes_all and dialect.quote):
             return "NULL"
         text = "".join(self.chance.choice(letters) for _ in range(self.chance.randrange(9)))
+        if dialect.escapes_quotes_only:
+            # Before a quote, and at the end, such a dialect cannot write every number of backslashes.
+            return re.sub(rf"\\+(?={dialect.quote}|$)", "", text)
         return text if dialect.quote or dialect.escape else self._without_marks(text)
 
     def _without_marks(self, text: str) -> str:
@@ -96,15 +99,16 @@ class _Writer:
     def field(self, value: str | None) -> str:
         dialect = self.dialect
         if value is None:
-            return "\\N" if dialect.escape else ""
-        if dialect.escape:
+            return dialect.null
+        if dialect.escapes_all:
             value = value.replace("\\", "\\\\").replace("\n", "\\n").replace("\r", "\\r")
         must = bool({dialect.delimiter[0], "\n", "\r", dialect.quote} & set(value)) or (
             value == "" and dialect.unquoted_empty_is_null
         )
         if dialect.quote and (must or self.chance.random() < 0.2):
-            return dialect.quote + value.replace(dialect.quote, dialect.quote * 2) + dialect.quote
-        if dialect.escape:
+            escape = self.chance.choice("\\" + dialect.quote) if dialect.escape == "quote" else dialect.quote
+            return dialect.quote + value.replace(dialect.quote, escape + dialect.quote) + dialect.quote
+        if dialect.escapes_all:
             value = "".join(f"\\{each}" if each in dialect.delimiter else each for each in value)
         return value
 
@@ -162,7 +166,7 @@ def _dialect(chance: random.Random) -> Dialect:
     return Dialect(
         delimiter=delimiter,
         quote=quote,
-        escape=chance.choice(("", "", "", "\\")),
+        escape=chance.choice(("", "", "", "\\", "quote", "php") if quote else ("", "", "", "\\")),
         line_end=chance.choice(("\n", "\n", "\r\n", "\r", "any")),
         encoding=encoding,
         header=chance.random() < 0.5,

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from importer.engine.source import encodings
-from importer.engine.source.dialect import LINE_ENDS, Dialect, escape_mark, unescape_mark
+from importer.engine.source.dialect import ESCAPES, LINE_ENDS, Dialect, escape_mark, unescape_mark
 
 DELIMITERS = {",": "comma", r"\t": "tab", ";": "semicolon", "|": "vertical bar"}
 _YES_NO = {"yes": True, "no": False}
@@ -45,7 +45,7 @@ _ALL = (
     FormatField("delimiter", "Delimiter", unescape_mark, escape_mark),
     FormatField("skip_rows", "Lines before it", _lines, str),
     _text("quote", "Quote", {'"': 'double "', "'": "single '", "": "none"}),
-    _text("escape", "Escape", {"": "none", "\\": "backslash"}),
+    _text("escape", "Escape", ESCAPES),
     _choice(
         "line_end",
         "Line end",

@@ -67,7 +67,11 @@ def _add_format(parser: CommandParser) -> None:
         "--delimiter", type=unescape_mark, help=r"one or more characters; \t and \x01 stand for control characters"
     )
     group.add_argument("--quote", type=character, help="'' for none")
-    group.add_argument("--escape", type=character, help="'' (RFC 4180) or a backslash")
+    group.add_argument(
+        "--escape",
+        type=character,
+        help=r"'' (RFC 4180); '\' as MySQL; quote: only \" is escaped; php: as PHP's fputcsv, backslashes stay",
+    )
     group.add_argument("--encoding", type=encoding, help="such as cp1252, utf-16-le, shift_jis")
     _add_switch(group, "--header", "the first record has the names of the fields, or is data")
     group.add_argument("--line-end", choices=LINE_ENDS, help="what ends a record; any: each of the three does")

@@ -1,5 +1,6 @@
 """A reference reader: reads a file byte by byte as LOAD DATA does (sql/sql_load.cc, READ_INFO::read_field), slowly.
 
+Escapes that count before quotes only are read as Dialect says, and those of PHP as php_fgetcsv() does (ext/standard).
 The scanner is tested against this reader, and this reader against the servers.
 """
 
@@ -42,6 +43,11 @@ REWRITTEN = (
     Dialect(unquoted_empty_is_null=True, line_end="\r\n"),
     Dialect(unquoted_empty_is_null=True, line_end="\r", delimiter=";", trailing_delimiter=True),
     Dialect(escape="\\", unquoted_empty_is_null=True, blank_lines="keep"),
+    Dialect(escape="quote"),
+    Dialect(escape="php"),
+    Dialect(escape="quote", quote="'", delimiter="||", line_end="any"),
+    Dialect(escape="php", line_end="\r\n", unquoted_empty_is_null=True),
+    Dialect(escape="quote", line_end="\r", trailing_delimiter=True, blank_lines="keep"),
 )
 
 
@@ -96,7 +102,7 @@ def read(data: bytes, dialect: Dialect) -> Reading:
 
 def _read_field(data: bytes, position: int, dialect: Dialect, reading: Reading) -> tuple[bytes | None, int, str]:
     """The value, the position of the next field, and the kind of mark that ended the field."""
-    delimiter, quote, escape = (each.encode() for each in (dialect.delimiter, dialect.quote, dialect.escape))
+    delimiter, quote = dialect.delimiter.encode(), dialect.quote.encode()
     line_ends = LINE_ENDS.get(dialect.line_end, (dialect.line_end.encode(),))
     foreign = FOREIGN[dialect.line_end]
     enclosed = bool(quote) and data[position : position + 1] == quote
@@ -113,8 +119,11 @@ def _read_field(data: bytes, position: int, dialect: Dialect, reading: Reading) 
 
     while position < len(data):
         byte = data[position : position + 1]
-        if escape and byte == escape and position + 1 < len(data):
-            taken = data[position + 1 : position + 2]
+        taken = data[position + 1 : position + 2]
+        if byte == b"\\" and enclosed and dialect.escape in ("quote", "php") and taken:
+            value += taken if taken == quote and dialect.escape == "quote" else byte + taken
+            position += 2
+        elif byte == b"\\" and dialect.escape == byte.decode() and taken:
             value += UNESCAPED.get(taken, taken)
             null |= taken == b"N"
             position = escaped_until = position + 2
@@ -166,7 +175,7 @@ def documents(
     line_end = "\r\n" if dialect.line_end == "any" else dialect.line_end
     tokens = [
         quote, delimiter, delimiter[0], line_end, "\n", "\r", "\r\n", "\\", "\0", "a", "N", "é", "東",
-        quote * 2, delimiter + quote, quote + delimiter, quote + line_end, line_end + quote, *more,
+        quote * 2, delimiter + quote, quote + delimiter, quote + line_end, line_end + quote, "\\" + quote, *more,
     ]  # fmt: skip
     return dialect, "".join(draw(st.lists(st.sampled_from(tokens), min_size=1, max_size=most))).encode()
 

@@ -5,12 +5,14 @@ NULL is in quotes. Values keep every byte, including line ends inside quotes. Sk
 delimiters are left out.
 
 It takes the fastest of three ways that is right for the records: if none has a quote, an escape or the word NULL, marks
-are replaced in the whole run; if only line ends differ, or NULL has to be written, only these places are changed; else
-each field is rewritten. A record larger than a block of which only the line end differs is rewritten in pieces.
+are replaced in the whole run; if only line ends or escaped quotes differ, or NULL has to be written, only these places
+are changed; else each field is rewritten. A record larger than a block of which only the line end differs is rewritten
+in pieces.
 """
 
 import re
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from functools import lru_cache
 
 from importer.engine.feed.feed import FeedTransform
@@ -18,6 +20,7 @@ from importer.engine.source.dialect import ANY_LINE_END, Dialect
 from importer.engine.source.records.boundary.boundaries import Ends, blank_records, quotes_are_regular
 from importer.engine.source.records.boundary.no_records import find_no_records
 from importer.engine.source.records.boundary.state_machine import one_of
+from importer.engine.source.records.escaped_quotes import with_doubled_quotes
 from importer.engine.source.records.fields import values
 from importer.engine.source.records.record_stream import whole_records
 
@@ -67,12 +70,21 @@ def _rewritten(data: bytes, ends: Ends, dialect: Dialect) -> bytes:
     hard = _hard(dialect)
     if hard is not None and not any(mark in data for mark in hard):
         return _by_replacing(data, dialect)
-    if _marks_stay(dialect) and NULL_WORD not in data and not (dialect.escape and dialect.escape.encode() in data):
+    if _marks_stay(dialect) and NULL_WORD not in data:
+        if dialect.escapes_in(data):
+            return _with_escapes_undone(data, ends, dialect)
         if not dialect.unquoted_empty_is_null:
             return _with_line_ends_set(data, ends, dialect)
         if not ends.flaws and quotes_are_regular(data, dialect):
             return _with_null_words(_with_line_ends_set(data, ends, dialect), dialect)
     return _field_by_field(data, ends, dialect)
+
+
+def _with_escapes_undone(data: bytes, ends: Ends, dialect: Dialect) -> bytes:
+    """The records of a dialect whose marks stay, with something escaped."""
+    if dialect.escapes_all or dialect.unquoted_empty_is_null or dialect.leaves_lines_out:
+        return _field_by_field(data, ends, dialect)
+    return with_doubled_quotes(_with_line_ends_set(data, ends, dialect), replace(dialect, line_end="\n"))
 
 
 @lru_cache
@@ -81,8 +93,8 @@ def _hard(dialect: Dialect) -> tuple[bytes, ...] | None:
     if dialect.trailing_delimiter and dialect.delimiter != dialect.sent.delimiter:
         return None
     other = "" if dialect.delimiter == dialect.sent.delimiter else dialect.sent.delimiter
-    marks = {dialect.quote, dialect.escape, dialect.sent.quote, other} - {""}
-    return (*(mark.encode() for mark in sorted(marks)), NULL_WORD)
+    marks = {*dialect.marks, dialect.sent.quote.encode(), other.encode()} - {b""}
+    return (*sorted(marks), NULL_WORD)
 
 
 def _by_replacing(data: bytes, dialect: Dialect) -> bytes:

@@ -12,6 +12,13 @@ LONGEST_DELIMITER = 10  # characters
 ANY_LINE_END = "any"
 # Names for line ends, for use where the characters themselves cannot be typed.
 LINE_ENDS = {"lf": "\n", "crlf": "\r\n", "cr": "\r", "any": ANY_LINE_END}
+# What a backslash means (Dialect.escape), in words.
+ESCAPES = {
+    "": "none",
+    "\\": "backslash",
+    "quote": "backslash before quotes only",
+    "php": "as PHP writes it, backslashes stay",
+}
 
 
 @dataclass(frozen=True)
@@ -20,7 +27,10 @@ class Dialect:
 
     - `delimiter`: one or more characters.
     - `escape`: "" for RFC 4180 files, because LOAD DATA's default backslash corrupts `"C:\new"`
-      (server-behaviour.md).
+      (server-behaviour.md). A backslash: it escapes every character, as in MySQL. "quote" and "php": only inside
+      quotes, `\"` does not close the field, and any other backslash is a plain character. For "quote", `\"` is a quote.
+      For "php", it stays `\"`: PHP's fputcsv doubles quotes, but not those after a backslash. Of `\\"`, the backslashes
+      are a pair and stay, and the quote closes the field, as PHP's fgetcsv reads it.
     - `line_end`: ends a record outside quotes; "any": CR LF, LF and CR all do.
     - `header`: whether the first record names the columns; `skip_rows`: the number of physical lines before it.
     - `trailing_delimiter`: each record ends with an additional delimiter, after which no field begins.
@@ -55,7 +65,9 @@ class Dialect:
     def __post_init__(self) -> None:
         _require(_is_delimiter(self.delimiter), "delimiter", self.delimiter, f"1 to {LONGEST_DELIMITER} characters")
         _require(not self.quote or _is_mark(self.quote), "quote", self.quote, "one ASCII character, or none")
-        _require(self.escape in ("", "\\"), "escape", self.escape, "a backslash, or none")
+        _require(self.escape in ESCAPES, "escape", self.escape, "a backslash, quote, php, or none")
+        usable = bool(self.quote) or not self.escapes_quotes_only
+        _require(usable, "escape", self.escape, f"{self.escape} only if there is a quote")
         _require(self.line_end in LINE_ENDS.values(), "line end", self.line_end, "LF, CR LF, CR, or any of them")
         # Two spellings of one encoding are the same dialect.
         object.__setattr__(self, "encoding", encodings.canonical_name(self.encoding))
@@ -73,16 +85,15 @@ class Dialect:
             "True",
             "True only with a quote, which distinguishes an empty text from NULL",
         )
-        if (self.quote and self.quote in self.delimiter + self.escape) or (
-            self.escape and self.escape in self.delimiter
-        ):
+        escape = self.escape_bytes.decode()
+        if (self.quote and self.quote in self.delimiter + escape) or (escape and escape in self.delimiter):
             raise SourceProblem("Delimiter, quote and escape must differ.", advice="Choose another one of them.")
 
     def _check_comment(self) -> None:
         wanted = f"1 to {LONGEST_DELIMITER} characters, which begin neither with the quote nor with the escape"
         mark = self.comment[:1]
         usable = _is_delimiter(self.comment) and encodings.writable(self.comment, self.encoding)
-        usable = usable and mark not in (self.quote, self.escape)
+        usable = usable and mark not in (self.quote, self.escape_bytes.decode())
         _require(not self.comment or usable, "comment", self.comment, wanted)
 
     @property
@@ -106,9 +117,40 @@ class Dialect:
         return self.delimiter.encode(self.plain.encoding)
 
     @property
+    def escapes_all(self) -> bool:
+        """Whether a backslash escapes every character, in quotes and outside."""
+        return self.escape == "\\"
+
+    @property
+    def escapes_quotes_only(self) -> bool:
+        """Whether a backslash escapes a quote within quotes, and nothing else."""
+        return bool(self.escape) and not self.escapes_all
+
+    @cached_property
+    def escape_bytes(self) -> bytes:
+        """The backslash if it escapes any character, else b""."""
+        return b"\\" if self.escape else b""
+
+    @cached_property
+    def marks(self) -> tuple[bytes, ...]:
+        """The bytes without which a field is the bytes between delimiters: the quote, and an escape outside quotes."""
+        return tuple(each for each in (self.quote.encode(), self.escape_bytes * self.escapes_all) if each)
+
+    def escapes_in(self, data: bytes) -> bool:
+        """Whether `data` has an escape with a meaning. If not, it can be read in the dialect `unescaped`."""
+        if not self.escape or self.escape_bytes not in data:
+            return False
+        return self.escapes_all or self.escape_bytes + self.quote.encode() in data
+
+    @cached_property
+    def unescaped(self) -> "Dialect":
+        """The dialect without its escape."""
+        return replace(self, escape="")
+
+    @property
     def null(self) -> str:
-        r"""The text that means NULL in every column: `\N` if there is an escape, else ""."""
-        return r"\N" if self.escape else ""
+        r"""The text that means NULL in every column: `\N` if a backslash escapes every character, else ""."""
+        return r"\N" if self.escapes_all else ""
 
     @cached_property
     def rewriting(self) -> tuple[str, ...]:
@@ -120,6 +162,7 @@ class Dialect:
                 ("the server does not support a delimiter that is not ASCII", not self.delimiter.isascii()),
                 ("an empty field is NULL without quotes and a text with them", self.unquoted_empty_is_null),
                 ("the delimiter at a line's end can be read in two ways", self._is_ambiguous_at_line_end),
+                ("backslashes escape quotes only", self.escapes_quotes_only),
             )
             if needed
         )

@@ -131,11 +131,11 @@ class FastPath:
 
 
 def _marks(dialect: Dialect) -> DelimiterMarks | None:
-    if set(IN_NUMBERS) & set(dialect.delimiter + dialect.quote + dialect.escape):
+    if set(IN_NUMBERS) & set(dialect.delimiter + dialect.quote):
         return None
     flags = DialectFlag.EMPTY_IS_NULL if dialect.unquoted_empty_is_null else DialectFlag(0)
     # In a dialect with an escape, quotes distinguish a text from the word NULL.
-    flags |= DialectFlag.WORD_IS_NULL if dialect.escape and dialect.quote else 0
+    flags |= DialectFlag.WORD_IS_NULL if dialect.escapes_all and dialect.quote else 0
     flags |= DialectFlag.NO_LAST_FIELD if dialect.trailing_delimiter else 0
     return marks_for(dialect, flags)
 
@@ -201,6 +201,6 @@ def _words(words: Iterable[bytes], dialect: Dialect) -> tuple[int, bytes]:
 
     Without words that are too long or have a quote or an escape, which the file may write doubled or undoubled.
     """
-    marks = [mark.encode() for mark in (dialect.quote, dialect.escape) if mark]
+    marks = dialect.marks
     usable = [word for word in words if 0 < len(word) <= LONGEST_WORD and not any(mark in word for mark in marks)]
     return len(usable), b"".join(bytes([len(word)]) + word for word in usable)

@@ -154,9 +154,9 @@ def _all_at_field_borders(view: ByteArray, quotes: Offsets, dialect: Dialect) ->
 
 
 def _escapes_a_mark(data: bytes, dialect: Dialect) -> bool:
-    """Whether an escape precedes a delimiter, quote, escape or line end, or ends the data."""
-    escape = dialect.escape.encode()
-    if escape not in data:
-        return False
+    """Whether an escape in the data precedes a delimiter, quote, escape or line end, or ends the data."""
+    if not dialect.escapes_in(data) or dialect.escapes_quotes_only:
+        return dialect.escapes_in(data)
+    escape = dialect.escape_bytes
     meaningful = (dialect.delimiter_bytes, dialect.quote.encode(), escape, b"\n", b"\r")
     return any(escape + mark in data for mark in meaningful if mark) or data.endswith(escape)

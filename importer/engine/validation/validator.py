@@ -5,7 +5,7 @@ has none or if they are few.
 """
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from itertools import chain, islice
 from typing import Any, NamedTuple
@@ -16,6 +16,7 @@ from importer.engine.source.arrays import Offsets
 from importer.engine.source.dialect import Dialect
 from importer.engine.source.records.blocks import BLOCK_BYTES, Block
 from importer.engine.source.records.boundary.boundaries import LineEnds
+from importer.engine.source.records.escaped_quotes import unescaped_block
 from importer.engine.source.records.fields import fields, values
 from importer.engine.source.records.large_values import large_values
 from importer.engine.source.records.row_error import RowError
@@ -54,6 +55,8 @@ class Validator:
 
     def suspicious(self, block: Block) -> bool:
         """Whether examine() may find a fault or notice, as ValidationRules.suspicious()."""
+        if plain := unescaped_block(block, self.dialect):
+            return self._unescaped.suspicious(plain)
         unusual = self._unusual_records(block, FEW_RECORDS)
         if unusual is not None:
             return self._any_fault(block, unusual)
@@ -65,6 +68,8 @@ class Validator:
 
     def examine(self, block: Block) -> BlockFindings:
         """Find every fault and notice of the block, as ValidationRules.examine()."""
+        if plain := unescaped_block(block, self.dialect):
+            return self._unescaped.examine(plain)
         findings = FindingsBuilder(self.reject_rounding)
         if block.size > BLOCK_BYTES:  # A single record; each copy of its values would double the memory.
             self._examine_large(block.data, findings)
@@ -111,10 +116,9 @@ class Validator:
 
     def _examine_apart(self, block: Block, records: Iterable[RecordAt], findings: FindingsBuilder) -> None:
         """Examine records with a quote or an escape one by one, and the others together."""
-        marks = [mark.encode() for mark in (self.dialect.quote, self.dialect.escape) if mark]
         plain: list[RecordAt] = []
         for each in records:
-            marked = any(block.data.find(mark, each.start, each.end) >= 0 for mark in marks)
+            marked = any(block.data.find(mark, each.start, each.end) >= 0 for mark in self.dialect.marks)
             if marked or len(self.dialect.delimiter) > 1:
                 self._examine_each(block, (each,), findings)
             else:
@@ -158,7 +162,7 @@ class Validator:
     def _is_null_word(self, record: bytes, rule: CellRule) -> bool:
         """Whether the server converts the text NULL in the record to NULL, because it is not quoted."""
         quote = self.dialect.quote.encode()
-        converts = bool(self.dialect.escape and quote) and rule.check.column and b"NULL" not in rule.markers
+        converts = bool(self.dialect.escapes_all and quote) and rule.check.column and b"NULL" not in rule.markers
         return bool(converts) and quote + b"NULL" + quote not in record
 
     def _add(self, findings: FindingsBuilder, record: int, field: int, value: bytes | None, verdict: Verdict) -> None:
@@ -175,7 +179,7 @@ class Validator:
                 unusual = self._without_losing(layout, group, cells, unusual, findings, numbers)
             if len(unusual):
                 yield from self._judged_cells(layout, group, cells, unusual)
-        if self.dialect.escape and self.dialect.quote:
+        if self.dialect.escapes_all and self.dialect.quote:
             yield from self._null_words(layout)
 
     def _without_losing(
@@ -216,7 +220,7 @@ class Validator:
     def _value(self, raw: bytes, *, quoted: bool) -> bytes | None:
         """The value of a cell without its quotes."""
         dialect = self.dialect
-        if dialect.escape and dialect.escape.encode() in raw:
+        if dialect.escapes_all and dialect.escape_bytes in raw:
             return None if raw == rb"\N" else fields(raw, dialect)[0]
         quote = dialect.quote.encode()
         return raw.replace(quote * 2, quote) if quoted and quote in raw else raw
@@ -236,6 +240,11 @@ class Validator:
     def fast_path(self) -> FastPath | None:
         """The fast path for these rules; None if there is none."""
         return FastPath.of(self.dialect, self.rules)
+
+    @cached_property
+    def _unescaped(self) -> "Validator":
+        """The same rules for unescaped_block()."""
+        return replace(self, dialect=self.dialect.unescaped)
 
     @cached_property
     def _groups(self) -> list[list[int]]:

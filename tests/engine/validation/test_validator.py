@@ -23,6 +23,8 @@ DIALECTS = (
     Dialect(trailing_delimiter=True, blank_lines="keep"),
     Dialect(unquoted_empty_is_null=True, blank_lines="keep"),
     Dialect(delimiter="||", blank_lines="keep"),
+    Dialect(escape="quote", blank_lines="keep"),
+    Dialect(escape="php", blank_lines="keep", unquoted_empty_is_null=True),
 )
 CHECKS = (
     FieldCheck("a", "int", null_markers=("NA", "-")),
@@ -33,7 +35,7 @@ CHECKS = (
 CELLS = st.sampled_from([
     "", "1", "-7", "1.5", "1.25", "-99.5", "1.259", "NA", "NULL", "\\N", "-", "x", "1e3", "12345678901", "2024-01-02",
     "2024-01-02 03:04:05", "2024-01-02 03:04:05.5", "24-1-2", "ab", "ab ", "abcd", "é東", 'a"b', "a,b", "a\nb", "\\\\",
-    "|", "999.99", "-999.99", "1000.00", "-1000.00", "-.25", "--1.25", "2024-02-29", "2023-02-29",
+    "|", "C:\\n", "999.99", "-999.99", "1000.00", "-1000.00", "-.25", "--1.25", "2024-02-29", "2023-02-29",
 ])  # fmt: skip
 
 
@@ -43,7 +45,7 @@ def written(dialect: Dialect, rows: list[list[str]], quoting: bool) -> bytes:
     def cell(text: str) -> str:
         quote = dialect.quote
         if quote and (quoting or any(mark in text for mark in (dialect.delimiter, quote, "\n"))):
-            return quote + text.replace(quote, quote * 2) + quote
+            return quote + text.replace(quote, "\\" + quote if dialect.escapes_quotes_only else quote * 2) + quote
         return text
 
     end = "\n" if dialect.line_end == ANY_LINE_END else dialect.line_end

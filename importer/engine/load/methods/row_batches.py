@@ -38,9 +38,8 @@ class RecordRun:
     @cached_property
     def has_marks(self) -> bool:
         """Whether a quote, an escape or the word NULL occurs; if not, fields are the bytes between delimiters."""
-        marks = [self.dialect.quote.encode(), self.dialect.escape.encode()]
-        marks += [NULL_WORD] if self.dialect.quote else []
-        return any(mark and mark in self.data for mark in marks)
+        marks = [*self.dialect.marks, *([NULL_WORD] if self.dialect.quote else [])]
+        return any(mark in self.data for mark in marks)
 
     @property
     def is_large(self) -> bool:
@@ -84,7 +83,7 @@ def lay_out_run(run: RecordRun, width: int) -> "Layout | None":
     """The positions of the fields without quotes (validation/record_layout.py); None if that needs a full parse."""
     from importer.engine.validation.record_layout import lay_out  # numpy costs 16 MB, and LOAD DATA needs none
 
-    if run.dialect.escape and run.dialect.escape.encode() in run.data:
+    if run.dialect.escapes_in(run.data):
         return None
     ends = find_ends(run.data, run.dialect, final=True)
     if ends.size < len(run.data) or ends.flaws:

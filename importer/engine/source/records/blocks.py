@@ -258,7 +258,7 @@ def end_of_records(fd: Readable, dialect: Dialect, start: int, end: int) -> int:
     """
     if dialect.skip_footer:
         end = _end_above_footer(fd, dialect, start, end)
-    if dialect.escape or dialect.blank_lines == "keep":
+    if dialect.escapes_all or dialect.blank_lines == "keep":
         return end
     mark = b"" if dialect.line_end == ANY_LINE_END else dialect.line_end.encode()
     at = end

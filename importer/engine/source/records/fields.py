@@ -11,7 +11,7 @@ from importer.engine.source.byte_source import Readable
 from importer.engine.source.dialect import ANY_LINE_END, Dialect
 from importer.engine.source.records.blocks import Block, blocks, read_exactly
 from importer.engine.source.records.boundary.boundaries import first_record
-from importer.engine.source.records.boundary.state_machine import RECORD_ENDS, MarkPatterns, none_of
+from importer.engine.source.records.boundary.state_machine import RECORD_ENDS, MarkPatterns, none_of, plain_escape
 from importer.engine.source.records.lines import line_ends
 
 # As unescape() in sql/sql_load.cc; any other escaped byte stands for itself.
@@ -63,8 +63,8 @@ def records(data: bytes, dialect: Dialect, *, line: int = 1, final: bool = True)
 def fields(record: bytes, dialect: Dialect) -> list[bytes]:
     r"""The values of one record, with or without its line end, as the server decodes them.
 
-    Enclosing quotes are removed, doubled quotes and escapes are decoded. `\N`, which is NULL in a dialect with an
-    escape, stays `\N`. A quote that is never closed stays in the value; a stray quote is removed.
+    Enclosing quotes are removed, doubled quotes and escapes are decoded. `\N`, which may be NULL (Dialect.null), stays
+    `\N`. A quote that is never closed stays in the value; a stray quote is removed.
     """
     return [rb"\N" if value is None else value for value in _values(record, dialect, empty=b"")]
 
@@ -72,7 +72,7 @@ def fields(record: bytes, dialect: Dialect) -> list[bytes]:
 def values(record: bytes, dialect: Dialect) -> list[bytes | None]:
     r"""The values of one record as fields() has them, with None for NULL.
 
-    NULL is `\N` in a dialect with an escape, and an empty field without quotes in one with `unquoted_empty_is_null`.
+    NULL is Dialect.null, and an empty field without quotes in one with `unquoted_empty_is_null`.
     """
     return _values(record, dialect, empty=None if dialect.unquoted_empty_is_null else b"")
 
@@ -86,7 +86,7 @@ def sent_values(record: bytes, dialect: Dialect) -> list[bytes | None]:
 
 
 def _values(record: bytes, dialect: Dialect, empty: bytes | None, *, null_word: bool = False) -> list[bytes | None]:
-    if not any(mark and mark.encode() in record for mark in (dialect.quote, dialect.escape)):
+    if not any(mark in record for mark in dialect.marks):
         split = _split(record, dialect, empty)
         return [None if value == b"NULL" else value for value in split] if null_word else split
     patterns, delimiter = field_patterns(dialect), dialect.delimiter_bytes
@@ -119,7 +119,7 @@ def _split(record: bytes, dialect: Dialect, empty: bytes | None) -> list[bytes |
 
 def _decoded(field: re.Match[bytes], special: re.Pattern[bytes], dialect: Dialect) -> bytes | None:
     kind = field.lastgroup or "plain"
-    if dialect.escape and field[kind] == rb"\N" and kind != "rest":
+    if dialect.escapes_all and field[kind] == rb"\N" and kind != "rest":
         return None
     value = special.sub(lambda match: decode_special(match, kind), field[kind])
     if kind == "rest":
@@ -128,10 +128,13 @@ def _decoded(field: re.Match[bytes], special: re.Pattern[bytes], dialect: Dialec
 
 
 def decode_special(special: re.Match[bytes], kind: str) -> bytes:
-    """The bytes that an escaped byte or a doubled quote stands for; in an unenclosed field two quotes are two."""
+    """The bytes that an escaped byte or a doubled quote stands for; in an unenclosed field two quotes are two.
+
+    So is an escaped quote two bytes there if escapes count in quotes only.
+    """
     if special.lastgroup == "escaped":
         return _ESCAPED.get(special["escaped"], special["escaped"])
-    return special[0] if kind in ("plain", "rest") else special["doubled"]
+    return special[0] if kind in ("plain", "rest") else special[special.lastgroup or 0]
 
 
 def locate(fd: Readable, offset: int, length: int, first_line: int, dialect: Dialect, row: int) -> LocatedRecord:
@@ -173,7 +176,8 @@ class FieldPatterns:
 
     `field` matches one field of a record. Its value is in the group named after the field's kind, which is lastgroup;
     without a group the field is plain. For the kind `rest`, which follows a stray quote, the value begins in the group
-    `opened`. `special` matches an escaped byte or a doubled quote in a value (decode_special()).
+    `opened`. `special` matches an escaped byte, a doubled quote, or a pair of bytes that stays, in a value
+    (decode_special()).
     """
 
     field: re.Pattern[bytes]
@@ -185,16 +189,25 @@ def field_patterns(dialect: Dialect) -> FieldPatterns:
     """The patterns for a dialect's fields."""
     marks = MarkPatterns.of(dialect)
     d, q, e, end = marks.delimiter, marks.quote, marks.escape, RECORD_ENDS[dialect.line_end]
-    delimiter, quote, escape = dialect.delimiter_bytes, dialect.quote.encode(), dialect.escape.encode()
-    escaped = rb"%b(?:.|\Z)" % e
-    inside = rb"(?:%b++|%b%b|%b)*+" % (none_of(quote, escape), q, q, escaped)
+    delimiter, quote = dialect.delimiter_bytes, dialect.quote.encode()
+    inside = rb"(?:%b++|%b%b|%b(?:.|\Z))*+" % (none_of(quote, dialect.escape_bytes), q, q, e)
     enclosed = rb"%b(?P<enclosed>%b)%b(?=%b|%b|\Z)" % (q, inside, q, d, end)
     unclosed = rb"%b(?P<unclosed>%b)\Z" % (q, inside)
-    other = none_of(delimiter[:1], escape, b"\r\n")
+    other, escaped = none_of(delimiter[:1], plain_escape(dialect), b"\r\n"), rb"%b(?:.|\Z)" % marks.plain_escape
     body = rb"(?:%b++|(?!%b)[\r\n]|(?!%b)%b|%b)*+" % (other, end, d, re.escape(delimiter[:1]), escaped)
     stray = rb"%b(?P<opened>%b)%b(?P<rest>%b)" % (q, inside, q, body)
     plain = rb"(?!%b)(?P<plain>%b)" % (q, body)
     return FieldPatterns(
         field=re.compile(rb"%b|%b|%b|%b" % (enclosed, unclosed, stray, plain), re.DOTALL),
-        special=re.compile(rb"%b(?P<escaped>.)|%b(?P<doubled>%b)" % (e, q, q), re.DOTALL),
+        special=re.compile(rb"%b|%b(?P<doubled>%b)" % (_escaped_pattern(dialect, q, e), q, q), re.DOTALL),
     )
+
+
+def _escaped_pattern(dialect: Dialect, quote: bytes, escape: bytes) -> bytes:
+    """A pattern for what begins with an escape. The group `unescaped` is what is left of it in an enclosed field."""
+    match dialect.escape:
+        case "quote":
+            return rb"%b(?P<unescaped>%b)|(?P<pair>%b%b)" % (escape, quote, escape, escape)
+        case "php":
+            return rb"(?P<pair>%b[%b%b])" % (escape, quote, escape)
+    return rb"%b(?P<escaped>.)" % escape

@@ -33,6 +33,17 @@ class LargeValue:
         (low, high, kind), *more = self.spans
         return kind == "plain" and not more and high - low == len(word) and self.record[low:high] == word
 
+    @property
+    def has_doubled_quote(self) -> bool:
+        """Whether a quote is doubled within the field's quotes."""
+        specials = (
+            special.lastgroup
+            for low, high, kind in self.spans
+            if kind == "enclosed"
+            for special in self.patterns.special.finditer(self.record, low, high)
+        )
+        return "doubled" in specials
+
     def pieces(self) -> Iterator[bytes]:
         """The value as fields.values() has it, in pieces of about PIECE bytes."""
         together, size = [self.lead], 0
@@ -90,7 +101,7 @@ def large_values(record: bytes, dialect: Dialect) -> Iterator[LargeValue | None]
         lead = dialect.quote.encode() if kind == "unclosed" else b""
         value = LargeValue(record, spans, patterns, lead)
         low, high = field.span(kind)
-        escaped_null = bool(dialect.escape) and kind != "rest" and high - low == 2 and record[low:high] == rb"\N"
+        escaped_null = dialect.escapes_all and kind != "rest" and high - low == 2 and record[low:high] == rb"\N"
         yield None if escaped_null or (empty and dialect.unquoted_empty_is_null) else value
         if last:
             return

@@ -40,7 +40,7 @@ def refusal(data: bytes, dialect: Dialect = RFC4180, **options) -> SourceProblem
 
 
 def without_blank_end(data: bytes, dialect: Dialect) -> bytes:
-    if dialect.escape or dialect.blank_lines == "keep":
+    if dialect.escapes_all or dialect.blank_lines == "keep":
         return data
     if dialect.line_end == "any":
         bare = data.rstrip(b"\r\n")

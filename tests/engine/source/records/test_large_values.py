@@ -20,7 +20,7 @@ def small_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 RECORDS = st.lists(
-    st.sampled_from([b'"', b'""', b",", b"|", b"||", b"\t", b"\\", b"\\N", b"ab", b"\xc3\xa9"]), max_size=12
+    st.sampled_from([b'"', b'""', b",", b"|", b"||", b"\t", b"\\", b"\\N", b'\\"', b"ab", b"\xc3\xa9"]), max_size=12
 )
 
 

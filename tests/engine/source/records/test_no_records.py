@@ -15,6 +15,7 @@ from tests.engine.reference import in_file, scan_with
 LINE_ENDS = {"\n": ["\n"], "\r\n": ["\r\n"], "\r": ["\r"], "any": ["\n", "\r\n", "\r"]}
 COMMENTS = ["//", "// it's", '//,"open', '//"', '// "a","b', "//\\", "// 1,2", "//, \\", '//""', "//é,东"]
 RECORDS = ['{n},"a"', '{n},"two', "{n},x // no comment", '"// text",{n}', "/{n},x", "{n},y"]
+ESCAPED = ['{n},"a\\" b"', '"\\"// text",{n}']
 
 
 def made(seed: int, line_end: str, escape: str) -> tuple[list[tuple[str, str]], Dialect]:
@@ -22,7 +23,7 @@ def made(seed: int, line_end: str, escape: str) -> tuple[list[tuple[str, str]], 
     rng = random.Random(seed)
     parts = []
     for number in range(rng.randrange(1, 30)):
-        record = rng.choice(RECORDS).format(n=number)
+        record = rng.choice(RECORDS + (ESCAPED if escape else [])).format(n=number)
         end = lambda: rng.choice(LINE_ENDS[line_end])  # noqa: E731
         if record.endswith("two"):
             record += f'{end()}// in quotes{end()}three"'
@@ -39,7 +40,7 @@ def made(seed: int, line_end: str, escape: str) -> tuple[list[tuple[str, str]], 
     return parts, Dialect(line_end=line_end, escape=escape, comment="//", header=False, width=2)
 
 
-@pytest.mark.parametrize("escape", ["", "\\"])
+@pytest.mark.parametrize("escape", ["", "\\", "quote", "php"])
 @pytest.mark.parametrize("line_end", LINE_ENDS)
 @pytest.mark.parametrize("block_bytes", [1, 7, 60, 2**19])
 @pytest.mark.parametrize("seed", range(12))

@@ -149,6 +149,8 @@ def test_odd_bytes_give_no_ends_or_the_right_ones(dialect, rows, noise, place, b
         assert not any(number < len(ends) for number in reading.bad)
 
 
-@pytest.mark.parametrize("dialect", [Dialect(line_end="any"), Dialect(line_end="\r"), Dialect(delimiter="東" * 6)])
+@pytest.mark.parametrize(
+    "dialect", [Dialect(line_end="any"), Dialect(line_end="\r"), Dialect(delimiter="東" * 6), Dialect(escape="quote")]
+)
 def test_other_dialects_are_not_supported(dialect: Dialect):
     assert not is_supported(dialect)

@@ -53,6 +53,12 @@ class TestStrayQuotes:
         assert problem.what.startswith("A quote in field 2 is neither doubled nor followed by")
         assert '"5" disk"' in problem.what
 
+    def test_one_after_a_backslash_may_be_escaped(self):
+        data = b'1,a,b\n2,"5\\" disk",c\n'
+        assert "--escape quote" in refusal(data).advice
+        assert rows(data, replace(THREE, escape="quote")) == 2
+        assert "--escape" not in refusal(data.replace(b"\\", b"\\\\"), replace(THREE, escape="quote")).advice
+
     def test_one_after_lines_of_its_own_text_names_both_lines(self):
         data = b'1,"many\nlines of\ntext" and more,b\n2,c,d\n'
         assert bad_records(data) == [(1, "stray quote", b'1,"many\nlines of\ntext" and more,b\n')]

@@ -28,6 +28,7 @@ from importer.engine.source.records.boundary.state_machine import (
     RecordWalk,
     none_of,
     one_of,
+    plain_escape,
 )
 from importer.engine.source.records.boundary.stray_quotes import (
     MalformedRecord,
@@ -112,10 +113,11 @@ Ends = LineEnds | ListedEnds
 
 def find_ends(data: bytes, dialect: Dialect, *, final: bool) -> Ends:
     """The ends of the records of `data`, which begins with a record. `final`: nothing comes after `data`."""
+    dialect = dialect if dialect.escapes_in(data) else dialect.unescaped
     quoted = bool(dialect.quote) and dialect.quote.encode() in data
     if dialect.comment and _has_comment_with_marks(data, dialect):
         return _ends_by_pattern(data, dialect, final)
-    if not quoted and not (dialect.escape and _escapes_a_line_end(data, dialect)):
+    if not quoted and not (dialect.escapes_all and _escapes_a_line_end(data, dialect)):
         return _line_ends(data, dialect, final)
     ends = _regular_ends(data, dialect, final)
     return _ends_by_pattern(data, dialect, final) if ends is None else ends
@@ -163,7 +165,7 @@ def quotes_are_regular(data: bytes, dialect: Dialect) -> bool:
     """Whether every quote of these whole records opens a field, closes one or is half of a doubled quote.
 
     If so, a byte is inside an enclosed field exactly if an odd number of quotes comes before it. The delimiter must be
-    one byte. If the dialect has an escape, it must not occur in `data`.
+    one byte. Nothing may be escaped in `data` (Dialect.escapes_in).
     """
     import numpy as np
 
@@ -178,12 +180,12 @@ def _has_comment_with_marks(data: bytes, dialect: Dialect) -> bool:
 
 @lru_cache
 def _comment_with_marks(dialect: Dialect) -> re.Pattern[bytes]:
-    marks = one_of(dialect.quote.encode(), dialect.escape.encode())
+    marks = one_of(*dialect.marks)
     return re.compile(rb"(?:\A|(?<=[\r\n]))%b[^\r\n]*?%b" % (re.escape(dialect.comment_bytes), marks))
 
 
 def _escapes_a_line_end(data: bytes, dialect: Dialect) -> bool:
-    escape = dialect.escape.encode()
+    escape = dialect.escape_bytes
     return escape in data and (_are_adjacent(data, escape, b"\n") or (b"\r" in data and escape + b"\r" in data))
 
 
@@ -260,9 +262,8 @@ def _regular_ends(data: bytes, dialect: Dialect, final: bool) -> ListedEnds | No
         return _ends_by_parity(data, dialect, final) if known else None
     if not (regular := find_regular_ends(data, dialect)):
         return None
-    escaped = bool(dialect.escape) and dialect.escape.encode() in data
     ends = _listed_ends(regular.ends, data, final and regular.whole)
-    return replace(ends, regular=regular.regular and not escaped)
+    return replace(ends, regular=regular.regular and not dialect.escapes_in(data))
 
 
 def _ends_by_parity(data: bytes, dialect: Dialect, final: bool) -> ListedEnds | None:
@@ -355,15 +356,14 @@ def _record_pattern(dialect: Dialect, final: bool, *, stray: bool) -> re.Pattern
     marks = MarkPatterns.of(dialect)
     d, q, e = marks.delimiter, marks.quote, marks.escape
     end = _line_end_pattern(dialect, final)
-    escaped = rb"%b%b" % (e, rb"(?:.|\Z)" if final else b".")
+    after = rb"(?:.|\Z)" if final else b"."
     plain_cr = {"\n": rb"\r", "\r\n": rb"\r(?!\n)"}.get(dialect.line_end, NOTHING)
     first = re.escape(dialect.delimiter_bytes[:1])
     part = rb"(?!%b)%b" % (d, first) if len(dialect.delimiter_bytes) > 1 else NOTHING
-    others = none_of(dialect.delimiter_bytes[:1], dialect.escape.encode(), b"\r\n")
-    escapes = [escaped] if dialect.escape else []
-    body = _any_number_of(others + b"++", plain_cr, part, *escapes)
-    unquoted = none_of(dialect.quote.encode(), dialect.escape.encode())
-    inside = _any_number_of(unquoted + b"++", q + q, *escapes)
+    others = none_of(dialect.delimiter_bytes[:1], plain_escape(dialect), b"\r\n")
+    body = _any_number_of(others + b"++", plain_cr, part, marks.plain_escape + after)
+    unquoted = none_of(dialect.quote.encode(), dialect.escape_bytes)
+    inside = _any_number_of(unquoted + b"++", q + q, e + after)
     enclosed = rb"%b%b%b(?=%b|%b)" % (q, inside, q, d, end)
     plain = rb"(?!%b)%b" % (q, body)
     kinds = [enclosed, plain]
@@ -380,7 +380,7 @@ def _record_pattern(dialect: Dialect, final: bool, *, stray: bool) -> re.Pattern
 
 
 def _any_number_of(*patterns: bytes) -> bytes:
-    return rb"(?:%b)*+" % b"|".join(pattern for pattern in patterns if pattern != NOTHING)
+    return rb"(?:%b)*+" % b"|".join(pattern for pattern in patterns if not pattern.startswith(NOTHING))
 
 
 def _line_end_pattern(dialect: Dialect, final: bool) -> bytes:

@@ -22,8 +22,8 @@ def marks_for(dialect: Dialect, null_rules: int = 0) -> DelimiterMarks | None:
     `null_rules`: as in usual_values.h's `enum null_rules`.
     """
     delimiter = dialect.delimiter_bytes
-    if len(delimiter) > LONGEST_DELIMITER or dialect.line_end not in ("\n", "\r\n"):
+    if len(delimiter) > LONGEST_DELIMITER or dialect.line_end not in ("\n", "\r\n") or dialect.escapes_quotes_only:
         return None
-    quote, escape = (ord(mark or "\0") for mark in (dialect.quote, dialect.escape))
+    quote, escape = (ord(mark or b"\0") for mark in (dialect.quote.encode(), dialect.escape_bytes))
     padded = (ctypes.c_uint8 * LONGEST_DELIMITER)(*delimiter)
     return DelimiterMarks(padded, len(delimiter), quote, escape, dialect.line_end == "\r\n", null_rules)

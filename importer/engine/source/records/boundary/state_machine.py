@@ -7,7 +7,8 @@ The servers' rules (READ_INFO::read_field in sql/sql_load.cc, equal in MySQL and
   end of the data follows.
 - The delimiter and the line end count outside enclosed fields only. Of a delimiter of several characters the first
   occurrence counts: `|||` is `||` and `|`.
-- The escape character makes the next byte data, whichever byte it is, in both kinds of field.
+- The escape character makes the next byte data, whichever byte it is, in both kinds of field. An escape that only
+  counts in quotes (Dialect.escape) does so in enclosed fields; the servers do not know it.
 - A comment (Dialect.comment), which is never sent, ends with its line, whatever is in it.
 - Only the dialect's own line end ends a record: with CR LF, a bare LF is data; with LF, the CR before it is data.
 
@@ -166,21 +167,28 @@ class RecordWalk:
 class MarkPatterns:
     """Patterns for a dialect's marks; the pattern of a mark that the dialect does not have matches nothing.
 
-    `cut_delimiter` matches the first part of a delimiter at the end of the data.
+    `cut_delimiter` matches the first part of a delimiter at the end of the data. `escape` counts in enclosed fields,
+    `plain_escape` in others.
     """
 
     delimiter: bytes
     cut_delimiter: bytes
     quote: bytes
     escape: bytes
+    plain_escape: bytes
 
     @classmethod
     def of(cls, dialect: Dialect) -> "MarkPatterns":
-        quote, escape = (re.escape(each.encode()) or NOTHING for each in (dialect.quote, dialect.escape))
+        quote, escape = (re.escape(each) or NOTHING for each in (dialect.quote.encode(), dialect.escape_bytes))
         delimiter = dialect.delimiter_bytes
         parts = [re.escape(delimiter[:length]) for length in range(1, len(delimiter))]
         cut = rb"(?:%b)\Z" % b"|".join(parts) if parts else NOTHING
-        return cls(re.escape(delimiter), cut, quote, escape)
+        return cls(re.escape(delimiter), cut, quote, escape, escape if dialect.escapes_all else NOTHING)
+
+
+def plain_escape(dialect: Dialect) -> bytes:
+    """The escape that counts in fields that are not enclosed; b"" without one."""
+    return dialect.escape_bytes if dialect.escapes_all else b""
 
 
 NOTHING = rb"(?!)"
@@ -199,11 +207,10 @@ def none_of(*characters: bytes) -> bytes:
 @lru_cache
 def _stop_bytes(dialect: Dialect) -> dict[str, re.Pattern[bytes]]:
     """Patterns for the bytes at which an event may begin, in an unenclosed and in an enclosed field; found fast."""
-    escape = dialect.escape.encode()
     return {
-        "plain": re.compile(one_of(dialect.delimiter_bytes[:1], escape, b"\r\n")),
+        "plain": re.compile(one_of(dialect.delimiter_bytes[:1], plain_escape(dialect), b"\r\n")),
         "comment": re.compile(rb"[\r\n]"),
-        "enclosed": re.compile(one_of(dialect.quote.encode(), escape)),
+        "enclosed": re.compile(one_of(dialect.quote.encode(), dialect.escape_bytes)),
     }
 
 
@@ -226,14 +233,14 @@ def _events(dialect: Dialect, final: bool) -> dict[str, re.Pattern[bytes]]:
         each.get(dialect.line_end, NOTHING) for each in (_FOREIGN_RECORD, RECORD_ENDS, _FOREIGN)
     )
     cut = rb"\r\Z|%b" % marks.cut_delimiter
-    unsure_plain = NOTHING if final else rb"%b|%b\Z" % (cut, e)
+    unsure_plain = NOTHING if final else rb"%b|%b\Z" % (cut, marks.plain_escape)
     unsure_enclosed = NOTHING if final else rb"%b(?:%b|\Z)|%b\Z" % (q, cut, e)
     unsure_comment = NOTHING if final else rb"\r\Z"
     ends = rb"(?P<foreign_record>%b)|(?P<record>%b)|(?P<foreign>%b)" % (foreign_record, record, foreign)
     closes = rb"(?P<foreign>%b(?:%b|%b))|(?P<record>%b(?:%b))" % (q, foreign_record, foreign, q, record)
     patterns = {
         "comment": rb"(?P<unsure>%b)|%b" % (unsure_comment, ends),
-        "plain": rb"(?P<skip>%b.)|(?P<field>%b)|(?P<unsure>%b)|%b" % (e, d, unsure_plain, ends),
+        "plain": rb"(?P<skip>%b.)|(?P<field>%b)|(?P<unsure>%b)|%b" % (marks.plain_escape, d, unsure_plain, ends),
         "enclosed": rb"(?P<skip>%b.|(?:%b%b)++)|(?P<field>%b%b)|(?P<unsure>%b)|%b|(?P<closed>%b\Z)|(?P<stray>%b)"
         % (e, q, q, q, d, unsure_enclosed, closes, q, q),
     }

@@ -93,7 +93,7 @@ def resolve_ended(
         closed = (walk.stray.offset if walk.stray else length) - opened.offset
         if line_length and _are_records(tail, line_length, closed, dialect, final=final):
             return _unclosed(opened, read_part), opened.offset + line_length
-    return (_stray(walk.stray, walk.opened_astray, read_part) if walk.stray else None), length
+    return (_stray(walk.stray, walk.opened_astray, read_part, dialect) if walk.stray else None), length
 
 
 def resolve_unclosed(
@@ -146,7 +146,8 @@ def _usual(fields: int, dialect: Dialect) -> bool:
     return dialect.width > 1 and fields == dialect.width + dialect.trailing_delimiter
 
 
-def _stray(stray: Quote, opened: Quote | None, read_part: ReadPart) -> MalformedRecord:
+def _stray(stray: Quote, opened: Quote | None, read_part: ReadPart, dialect: Dialect) -> MalformedRecord:
+    after_backslash = stray.offset > 0 and read_part(stray.offset - 1, stray.offset) == b"\\"
     line = opened.line if opened else stray.line
     where = "" if line == stray.line else f" on line {stray.line}, in the field that opens on line {line},"
     return MalformedRecord(
@@ -154,7 +155,9 @@ def _stray(stray: Quote, opened: Quote | None, read_part: ReadPart) -> Malformed
         stray.line,
         stray.field,
         f"A quote in field {stray.field}{where} is neither doubled nor followed by a delimiter or a line end.",
-        "Double it where it is part of the value. If quotes are plain characters in this file, choose no quote.",
+        "If backslashes escape quotes in this file, say so (--escape quote, or php if PHP wrote it)."
+        if after_backslash and not dialect.escape
+        else "Double it where it is part of the value. If quotes are plain characters in this file, choose no quote.",
         line_around(stray.offset, read_part),
     )
 
