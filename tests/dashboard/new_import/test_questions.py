@@ -26,7 +26,7 @@ def target(database) -> Target:
 def buttons(answer) -> dict[str, str]:
     """The answer buttons of the page: label to value."""
     found = re.findall(r'<button[^>]*name="answer" value=["\']([^>]*)["\']>([^<]*)</button>', answer.content.decode())
-    return {label: unescape(value) for value, label in found}
+    return {unescape(label): unescape(value) for value, label in found}
 
 
 def test_a_misspelt_name_and_a_field_too_many_are_asked_about(browser, user, target):
@@ -64,6 +64,21 @@ def test_buttons_answer(browser, user, target):
     job = ImportJob.objects.get()
     assert [each.column for each in job.mapping] == ["id", "name", "price", ""]
     assert (job.reading_json["guesses"], job.reading_json["unmatched_fields"]) == ([], ["extra"])
+
+
+def test_it_is_asked_what_a_backslash_escapes(browser, user, target):
+    source = uploaded(user, b'id,name\n1,"5\\" pipe"\n2,"one\\ntwo"\n', "people.csv")
+    shown = show(browser, source)
+    assert shown_form(shown)["escape"] == "quote"
+    answers = buttons(shown)
+    assert list(answers) == ["Only quotes are escaped", "MySQL's escapes", "Accept the first answers"]
+    for label, escape in (("Only quotes are escaped", "quote"), ("MySQL's escapes", "\\")):
+        answered = show(browser, source, **shown_form(shown), answer=answers[label])
+        assert (shown_form(answered)["escape"], buttons(answered)) == (escape, {})
+    chosen = show(browser, source, **shown_form(shown) | {"escape": "php"})
+    assert (shown_form(chosen)["escape"], buttons(chosen)) == ("php", {})
+    assert start(browser, source, **shown_form(chosen)).status_code == 200
+    assert ImportJob.objects.get().dialect.escape == "php"
 
 
 def test_the_field_itself_answers(browser, user, target):

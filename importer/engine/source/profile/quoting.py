@@ -6,10 +6,15 @@ from dataclasses import replace
 from importer.engine.source.dialect import MYSQL_TSV, Dialect
 from importer.engine.source.profile.candidates import DialectCandidate, fitness, read_candidate, with_escape
 from importer.engine.source.profile.decisions import Answer, Decision, Standing
+from importer.engine.source.records.large_values import large_values
 
 # Files with these follow RFC 4180 less often: a quote may be a plain character, as in 6" or "Heroes".
 LOOSE_DELIMITERS = ("\t", "|")
 VALUES_SHOWN = 2
+# Evidence for each escape.
+EVERY = r"A backslash escapes quotes, as MySQL and MariaDB write them; \N is NULL."
+QUOTES = "A backslash escapes quotes, and elsewhere it is a plain character"
+PHP = "Quotes are doubled, but not after a backslash, as PHP's fputcsv writes them: backslashes stay."
 
 # The candidate with the chosen mark, and the decision; None where nothing is to be decided.
 Chosen = tuple[DialectCandidate, Decision | None]
@@ -108,11 +113,10 @@ def _literal_quotes(best: DialectCandidate) -> Decision | None:
 
 
 def choose_escape(sample: bytes, best: DialectCandidate, final: bool) -> Chosen:
-    r"""The candidate with backslash escapes where the sample needs them.
+    r"""The candidate with the escapes that the sample needs (Dialect.escape).
 
     Tab-separated text with \N and nothing quoted is what the servers write. Otherwise a backslash escapes if quotes
-    after backslashes stand where none belongs, and all is well when it does. That is a guess if a backslash also stands
-    before another character: MySQL would read \n in C:\new as a line feed.
+    after backslashes stand where none belongs, and all is well when it does.
     """
     server = _as_the_server_writes(sample, best, final)
     if server:
@@ -121,25 +125,80 @@ def choose_escape(sample: bytes, best: DialectCandidate, final: bool) -> Chosen:
     plain = Decision("escape", "none", Standing.RULE, "")
     if not best.dialect.quote or b"\\" + best.dialect.quote.encode() not in sample:
         return best, plain
-    escaped = with_escape(best, sample, final, "\\")
+    every, quotes = (with_escape(best, sample, final, escape) for escape in ("\\", "quote"))
+    if _mends(quotes, best):
+        return _what_is_escaped(sample, every if _mends(every, best) else None, quotes, final)
+    if _mends(every, best):
+        return every, Decision("escape", "backslash", Standing.PROVED, EVERY)
+    return best, plain
+
+
+def _mends(escaped: DialectCandidate, best: DialectCandidate) -> bool:
+    """Whether the sample can be read as well as without escapes, and more of it."""
     worse = escaped.stray or escaped.agreement < best.agreement or escaped.reach < best.reach
-    if worse or (not best.stray and escaped.reach == best.reach):
-        return best, plain
-    evidence = r"A backslash escapes quotes, as MySQL and MariaDB write them; \N is NULL."
-    other = _other_escape(sample, best.dialect)
+    return not worse and (best.stray > 0 or escaped.reach > best.reach)
+
+
+def _what_is_escaped(
+    sample: bytes, every: DialectCandidate | None, quotes: DialectCandidate, final: bool
+) -> tuple[DialectCandidate, Decision]:
+    r"""The candidate with escapes of quotes only, or of every character.
+
+    It is a guess if both can be meant, and differ: MySQL would read \n in C:\new as a line feed. An exporter that
+    escapes backslashes, too, writes `C:\\new`; so a path, and a backslash before a character that none escapes, show
+    that backslashes stay.
+    """
+    if _doubles_quotes(sample, quotes):
+        return with_escape(quotes, sample, final, "php"), Decision("escape", "php", Standing.PROVED, PHP)
+    plain, other = _plain_backslash(quotes), _other_escape(sample, quotes.dialect)
+    if plain or not every:
+        shown = f"{QUOTES}, as in {plain}." if plain else f"{QUOTES}."
+        return quotes, Decision("escape", "quote", Standing.PROVED, shown)
     if not other:
-        return escaped, Decision("escape", "backslash", Standing.PROVED, evidence)
-    # Without escapes these rows cannot be read, which is named; with MySQL's, other values would change in silence.
-    return best, Decision(
+        return every, Decision("escape", "backslash", Standing.PROVED, EVERY)
+    return quotes, Decision(
         "escape",
-        "none",
+        "quote",
         Standing.GUESSED,
         f"A backslash stands before quotes, and elsewhere too: {other}. MySQL's escapes would change that.",
         answers=(
-            Answer("no escapes", "--escape ''", (("escape", ""),), (other,)),
+            Answer("only quotes are escaped", "--escape quote", (("escape", "quote"),), (other,)),
             Answer("MySQL's escapes", "--escape '\\'", (("escape", "\\"),), (_unescaped(other),)),
         ),
     )
+
+
+def _doubles_quotes(sample: bytes, candidate: DialectCandidate) -> bool:
+    """Whether a quote is doubled in a field in quotes, as RFC 4180 and PHP write it."""
+    ends = (*candidate.starts[1:], candidate.reach)
+    records = (sample[low:high].rstrip(b"\r\n") for low, high in zip(candidate.starts, ends, strict=False))
+    values = (value for record in records for value in large_values(record, candidate.dialect))
+    return any(value and value.has_doubled_quote for value in values)
+
+
+# A path of Windows, and a backslash before what no exporter escapes.
+_PATH = re.compile(rb'(?:[A-Za-z]:|\\\\[^\\/:*?"<>|\r\n]+)(?:\\[^\\/:*?"<>|\r\n]+)+\\?')
+_NEVER_ESCAPED = re.compile(rb"[^\\\s]{0,20}\\[^\\/\r\n\t\"',;|0-9abefnrtuvxzNZ][^\s]{0,20}")
+
+
+def _plain_backslash(candidate: DialectCandidate) -> str:
+    """A text that shows that backslashes are plain characters; "" without one.
+
+    It is a path in a column whose backslashes are all in paths, or has a backslash that no exporter writes as escape.
+    """
+    paths: dict[int, bytes] = {}
+    others = set()
+    for row in candidate.rows:
+        for number, value in enumerate(row):
+            if b"\\" not in value:
+                continue
+            if not _PATH.fullmatch(value):
+                others.add(number)
+            if match := _NEVER_ESCAPED.search(value.replace(rb"\\", b"")):
+                return match[0].decode(candidate.dialect.plain.encoding, "replace")
+            paths.setdefault(number, value)
+    path = next((value for number, value in paths.items() if number not in others), b"")
+    return path.decode(candidate.dialect.plain.encoding, "replace")[:40]
 
 
 def _other_escape(sample: bytes, dialect: Dialect) -> str:

@@ -106,6 +106,32 @@ class TestEscapes:
     def test_a_backslash_before_a_quote_that_closes_is_one(self, text):
         assert not sniffed(text)[0].escape
 
+    @pytest.mark.parametrize(
+        ("values", "escape"),
+        [
+            (r'"5\" disk","C:\new"', "quote"),
+            (r'"5\" disk","\\server\new"', "quote"),
+            (r'"5\" disk","\d+"', "quote"),
+            (r'C:\new\,"5\" disk"', "quote"),
+            (r'"5\" disk","C:\\new"', "\\"),
+            (r'"5\" disk",\N', "\\"),
+            (r'"{""a"":""5\" disk""}","C:\new"', "php"),
+            (r'"{""a"":""5\" disk\n""}",""', "php"),
+            (r'"5\" disk",""', "\\"),
+        ],
+    )
+    def test_what_is_escaped_is_proved(self, values: str, escape: str):
+        result = sniff(f"a,b\n{values}\n".encode(), final=True)
+        assert result.dialect.escape == escape
+        assert not any(each.guessed for each in result.decisions if each.name == "escape")
+
+    @pytest.mark.parametrize("values", [r'"5\" disk","one\ntwo"', r'"5\" disk",a\b'])
+    def test_it_is_asked_whether_other_backslashes_are_plain(self, values: str):
+        result = sniff(f"a,b\n{values}\n".encode(), final=True)
+        (guess,) = (each for each in result.decisions if each.guessed and each.name == "escape")
+        assert [each.flag for each in guess.answers] == ["--escape quote", "--escape '\\'"]
+        assert [each.states for each in guess.answers] == [(("escape", "quote"),), (("escape", "\\"),)]
+
 
 class TestTrailingDelimiter:
     @pytest.mark.parametrize("header", ["id;name;\n", ""])
