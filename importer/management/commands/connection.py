@@ -56,7 +56,7 @@ class Command(PreparedCommand):
 
     def _add(self, *, name: str, place: str, set_values: list[str], secret_env: list[str], **options: Any) -> None:
         secrets = {key: _from_environment(variable) for key, variable in map(_pair, secret_env)}
-        secrets |= {each: getpass(f"{each}: ") for each in options["ask"]}
+        secrets |= {each: _asked(each) for each in options["ask"]}
         connection = add_or_replace(
             name,
             place,
@@ -127,6 +127,15 @@ def _from_environment(variable: str) -> str:
     if variable not in os.environ:
         raise CommandError(f"There is no environment variable {variable}: export it first, with the secret in it.")
     return os.environ[variable]
+
+
+def _asked(name: str) -> str:
+    try:
+        return getpass(f"{name}: ")
+    except EOFError as error:
+        raise CommandError(
+            f"--ask {name}: there is no terminal to ask on. Use --secret-env {name}=VARIABLE."
+        ) from error
 
 
 def _connection(name: str) -> SourceConnection:
