@@ -2,6 +2,7 @@
 
 commands: create, pause, resume, cancel, retry. lifecycle: what comes next, and how a job ends. steps/: claims and
 results of the workers' steps. report and reject_counts: what a job amounts to. record: the job's facts for the history.
+tries: the times and outcome of each try.
 transitions: the compare-and-set updates of the states. bulk: inserts and updates of many rows.
 """
 

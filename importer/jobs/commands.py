@@ -18,6 +18,7 @@ from importer.engine.stored import to_json
 from importer.jobs.lifecycle import advance
 from importer.jobs.reject_counts import COUNTS
 from importer.jobs.transitions import Status, change, unqueue
+from importer.jobs.tries import present_try
 from importer.models import Chunk, ImportJob, Trial
 from importer.preparation.prepare import PreparedImport, replan
 
@@ -125,7 +126,9 @@ def retry(job_id: int, *, leave_out: bool = False) -> None:
         )
     values = _retry_values(job, leave_out) if job.status in RETRIED else {}
     with transaction.atomic():
-        values |= {"problem": {}, "finished_at": None, "step_failures": 0, "tries": F("tries") + 1}
+        ended = ImportJob.objects.select_for_update().get(pk=job_id)
+        values |= {"problem": {}, "finished_at": None, "tried_at": None, "step_failures": 0, "tries": F("tries") + 1}
+        values |= {"past_tries_json": [*ended.past_tries_json, to_json(present_try(ended))]}
         _request(job_id, "retried", RETRIED, Status.WAITING, **values)
         chunks = Chunk.objects.filter(job=job_id)
         if not job.stages:
@@ -143,7 +146,7 @@ def _retry_values(job: ImportJob, leave_out: bool) -> dict[str, Any]:
     options = replace(_options_without_limits(job), on_error="reject") if leave_out else _options_without_limits(job)
     key = uuid4() if job.stages else job.key
     plan = plan_to_json(replan(job, key))
-    reset = {"arrangement_json": {}, "arranged": False, "index_seconds": 0}
+    reset = {"arrangement_json": {}, "arranged": False, "index_seconds": 0, "loaded_at": None}
     values = {"key": key, "plan_json": plan, "options_json": to_json(options), **_without_copy(job), **reset}
     if not job.stages:
         return values

@@ -81,10 +81,9 @@ def _admit(job: ImportJob) -> bool:
     """Claim the table: one job at a time per table. False: another job has it."""
     try:
         with transaction.atomic():
-            started = job.started_at or timezone.now()
-            return change(
-                job.pk, [Status.WAITING], status=Status.LOADING, table_claim=claim_of(job), started_at=started
-            )
+            now = timezone.now()
+            values = {"table_claim": claim_of(job), "started_at": job.started_at or now, "tried_at": now}
+            return change(job.pk, [Status.WAITING], status=Status.LOADING, **values)
     except IntegrityError:
         return False
 

@@ -10,8 +10,10 @@ from importer.engine.plan.plan import ImportPlan
 from importer.engine.plan.stored_plan import plan_to_json
 from importer.engine.reading.questions import NeedsAnswer
 from importer.engine.reading.reading import Reading, reading_to_json
+from importer.engine.stored import to_json
 from importer.history.regressions import regression
 from importer.jobs.outcomes import Outcome, outcome, outcome_of
+from importer.jobs.tries import Try, tries_of
 from importer.models import ImportJob
 from importer.preparation.plan_sql import plan_sql
 
@@ -33,7 +35,7 @@ def equation(job: ImportJob) -> Equation:
 
 
 def report(job: ImportJob, rejects_file: Path | None = None, reasons_file: Path | None = None) -> dict[str, Any]:
-    """The report of a job, as `import_csv --json` prints it. Seconds are ImportJob.step_seconds.
+    """The report of a job, as `import_csv --json` prints it. Seconds are those of ImportJob.
 
     `lines` are the lines of the file that are no records: for each kind the count, and the first ones with their text.
     `rejects_file` has the rejected rows, `reasons_file` the reasons of all rejected and skipped rows.
@@ -49,12 +51,12 @@ def report(job: ImportJob, rejects_file: Path | None = None, reasons_file: Path 
             "balanced": job.balanced,
             "reading": job.reading_json or None,
             "plan": _plan(job.plan),
-            "seconds": job.step_seconds,
+            "seconds": {"wait": job.wait_seconds, **job.step_seconds},
             "rates": {
                 "rows_per_second": round(job.rows_per_second, 1) if job.rows_per_second else None,
                 "slower_than_like": slower.as_json() if (slower := regression(job)) else None,
             },
-            "attempts": [{"number": job.tries, "outcome": ended and ended.words}],
+            "attempts": [_attempt(each) for each in tries_of(job)],
             "rejects": {
                 "reasons": job.reject_reasons,
                 "file": rejects_file and str(rejects_file),
@@ -115,6 +117,10 @@ def _plan(plan: ImportPlan) -> dict[str, Any]:
             for each in plan.reasons
         ],
     }
+
+
+def _attempt(each: Try) -> dict[str, Any]:
+    return {**to_json(each), "problem": _problem(each.problem) if each.problem else None}
 
 
 def _problem(values: Mapping[str, Any]) -> dict[str, Any]:

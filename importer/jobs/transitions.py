@@ -2,7 +2,9 @@
 
 from typing import Any
 
-from django.db.models import F, Q, QuerySet
+from django.db.models import F, Q, QuerySet, Value
+from django.db.models.functions import Coalesce
+from django.utils import timezone
 
 from importer import lease
 from importer.models import Chunk, ImportJob
@@ -37,7 +39,9 @@ def claim_of(job: ImportJob) -> str:
 
 def claim_step(job_id: int, queued: ImportJob.Step, running: ImportJob.Step) -> ImportJob | None:
     """The job, for the one worker that may take the queued step now; None for all others."""
-    if not STEP.claim(ImportJob.objects.filter(pk=job_id, step=queued), step=running, version=F("version") + 1):
+    taken = Coalesce(F("taken_at"), Value(timezone.now()))
+    queued_job = ImportJob.objects.filter(pk=job_id, step=queued)
+    if not STEP.claim(queued_job, step=running, version=F("version") + 1, taken_at=taken):
         return None
     return ImportJob.objects.select_related("target", "source").get(pk=job_id)
 

@@ -168,9 +168,15 @@ class ImportJob(ImportRecipe):
 
     # Tries of the job: 1, and 1 more for each retry.
     tries = models.PositiveSmallIntegerField(default=1)
+    # When the present try got the table; NULL before that, and for jobs of older versions.
+    tried_at = models.DateTimeField(null=True, blank=True)
+    # The earlier tries, the first one first (importer.jobs.tries.Try as JSON). Older versions kept none.
+    past_tries_json = models.JSONField(default=list, blank=True)
     # How often it was paused.
     pauses = models.PositiveSmallIntegerField(default=0)
     created_at = models.DateTimeField(auto_now_add=True, db_index=True)
+    # When the first worker took a step of the job; NULL for jobs of older versions.
+    taken_at = models.DateTimeField(null=True, blank=True)
     started_at = models.DateTimeField(null=True, blank=True)
     scanned_at = models.DateTimeField(null=True, blank=True)
     loaded_at = models.DateTimeField(null=True, blank=True)
@@ -262,11 +268,16 @@ class ImportJob(ImportRecipe):
         return write_modes.stages(self.options_json.get("mode", "append"))
 
     @property
+    def wait_seconds(self) -> float | None:
+        """The seconds from the job's creation until a worker took it; None before that."""
+        return _between(self.created_at, self.taken_at)
+
+    @property
     def step_seconds(self) -> dict[str, float | None]:
         """The seconds of each step; None for steps that have not ended.
 
-        Scan and load run in parallel and count from the start of the job. Index and verify count after the load; verify
-        includes the finishing step of modes that stage.
+        Scan and load run in parallel and count from the start of the job, of a retried one from that of its first try.
+        Index and verify count after the load; verify includes the finishing step of modes that stage.
         """
         verified = _between(self.loaded_at, self.finished_at)
         return {

@@ -76,7 +76,7 @@ def test_in_process_needs_neither_redis_nor_worker(target: Target, people: Path,
         "missing": 0,
         "source_is_final": True,
     }
-    assert set(report["seconds"]) == {"scan", "load", "index", "verify", "total"}
+    assert set(report["seconds"]) == {"wait", "scan", "load", "index", "verify", "total"}
     assert report["rates"]["rows_per_second"] > 0
     assert report["rejects"]["file"] is None
     assert loaded(target) == (ROWS, 1667, 'Zoë "999"')

@@ -1,0 +1,124 @@
+"""The tries of a job in its report: each keeps its times, outcome, problem and chunks when the job is retried."""
+
+import json
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import pytest
+
+from importer import jobs
+from importer.engine.mysql.connection import Address, connect, execute
+from importer.engine.plan.options import Options
+from importer.models import Chunk, ImportJob, Target
+from importer.preparation.prepare import ImportRequest, prepare
+from importer.sources import uploads
+from tests.importer.steps import run, take
+from tests.stack import ROOT
+from tests.targets import saved_target
+
+pytestmark = pytest.mark.usefixtures("no_workers")
+SCHEMA = json.loads((ROOT / "docs" / "report.schema.json").read_text())
+ROWS = 3000
+
+
+@pytest.fixture
+def target(database: Address, transactional_db) -> Target:
+    with connect(database) as connection:
+        execute(connection, "CREATE TABLE t (n INT, word VARCHAR(20))")
+    return saved_target(database, "t")
+
+
+def created(target: Target, folder: Path, mode: str) -> ImportJob:
+    """An import of which one row is too long for the table."""
+    path = folder / "words.csv"
+    words = [f"word {n}" for n in range(ROWS)]
+    words[2000] = "a word that is much too long"
+    path.write_text("n,word\n" + "".join(f"{n},{word}\n" for n, word in enumerate(words)))
+    options = Options(chunk_bytes=8000, parallelism=2, mode=mode)
+    return jobs.create(prepare(uploads.register(path), target, "t", ImportRequest(options=options)))
+
+
+def reported(job: ImportJob) -> dict[str, Any]:
+    report = jobs.report(ImportJob.objects.get(pk=job.pk))
+    jsonschema.validate(report, SCHEMA)
+    return report
+
+
+def moments(attempt: dict[str, Any]) -> tuple[datetime, datetime]:
+    return datetime.fromisoformat(attempt["started"]), datetime.fromisoformat(attempt["ended"])
+
+
+@pytest.mark.parametrize("mode", ["append", "atomic"])
+def test_a_retry_keeps_the_earlier_tries(target: Target, tmp_path: Path, mode: str):
+    job = run(created(target, tmp_path, mode))
+    [only] = reported(job)["attempts"]
+    failed = job.chunks.filter(status=Chunk.Status.LOADED).count()
+    assert (only["number"], only["outcome"], only["problem"]["code"]) == (1, "failed", 1300)
+    assert (only["chunks"]["failed"], only["chunks"]["loaded"]) == (1, failed)
+    jobs.retry(job.pk)
+    again = run(job)
+    [first, second] = reported(again)["attempts"]
+    assert first == only
+    assert (second["number"], second["outcome"]) == (2, "failed")
+    with connect(target.address) as connection:
+        execute(connection, "ALTER TABLE t MODIFY word VARCHAR(40)")
+    jobs.retry(job.pk)
+    job = run(again)
+    report = reported(job)
+    [_, _, third] = report["attempts"]
+    assert (report["outcome"], report["problem"]) == ("succeeded", None)
+    assert report["attempts"][:2] == [first, second]
+    assert (third["number"], third["outcome"], third["problem"]) == (3, "succeeded", None)
+    times = [moment for each in report["attempts"] for moment in moments(each)]
+    assert times == sorted(times)
+    loaded = [each["chunks"]["loaded"] for each in report["attempts"]]
+    # A mode that stages begins again with each try.
+    assert (loaded[2] if mode == "atomic" else sum(loaded)) == job.chunks.count()
+    assert third["chunks"]["failed"] == 0
+
+
+def test_a_retry_forgets_the_end_of_the_last_load(target: Target, tmp_path: Path):
+    job = run(created(target, tmp_path, "append"))
+    ImportJob.objects.filter(pk=job.pk).update(loaded_at=job.finished_at)
+    jobs.retry(job.pk)
+    assert reported(job)["seconds"]["load"] is None
+
+
+def test_a_job_under_way_has_no_outcome(target: Target, tmp_path: Path):
+    job = created(target, tmp_path, "append")
+    assert reported(job)["attempts"] == [
+        {
+            "number": 1,
+            "started": None,
+            "ended": None,
+            "outcome": None,
+            "problem": None,
+            "chunks": {"loaded": 0, "failed": 0},
+        }
+    ]
+    jobs.advance(job.pk)
+    [only] = reported(job)["attempts"]
+    assert (only["started"] is None, only["ended"], only["outcome"]) == (False, None, None)
+
+
+def test_the_wait_ends_when_a_worker_takes_the_job(target: Target, tmp_path: Path):
+    job = created(target, tmp_path, "append")
+    [scan] = jobs.advance(job.pk)
+    assert reported(job)["seconds"]["wait"] is None
+    take(scan)
+    waited = reported(job)["seconds"]["wait"]
+    assert waited is not None
+    # Further steps of other workers change nothing.
+    run(job)
+    assert reported(job)["seconds"]["wait"] == waited
+
+
+def test_a_job_of_an_older_version_has_its_last_try_only(target: Target, tmp_path: Path):
+    job = run(created(target, tmp_path, "append"))
+    ImportJob.objects.filter(pk=job.pk).update(tries=3, tried_at=None, taken_at=None)
+    report = reported(job)
+    [only] = report["attempts"]
+    assert (only["number"], only["started"], only["outcome"]) == (3, None, "failed")
+    assert report["seconds"]["wait"] is None
