@@ -1,6 +1,11 @@
 """Reports the health of this installation, for supervisors, containers and monitoring."""
 
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
 import redis
+from django.conf import settings
 from django.contrib.auth.decorators import login_not_required
 from django.db import DatabaseError, connection
 from django.http import HttpRequest, JsonResponse
@@ -8,6 +13,7 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
 
 from importer.engine.native import loader
+from importer.sources.uploads import SPARE_BYTES
 from importer.worker import presence
 
 
@@ -26,6 +32,47 @@ def healthz(_request: HttpRequest) -> JsonResponse:
     except redis.RedisError:
         health |= {"redis": False, "workers": []}
     return JsonResponse(health, status=200 if health["database"] and health["redis"] else 503)
+
+
+@require_safe
+@login_not_required
+@never_cache
+def readyz(_request: HttpRequest) -> JsonResponse:
+    """200 if imports can run here now, else 503 with the names of the parts that fail.
+
+    The parts: `database`, `redis`, `queue NAME` (no live worker takes its tasks), `disk`. Anybody may ask, so the
+    answer has no addresses, paths or figures.
+    """
+    failing = [*([] if _database_answers() else ["database"]), *_failing_queues(), *_full_disks()]
+    return JsonResponse({"ready": not failing, "failing": failing}, status=503 if failing else 200)
+
+
+def _failing_queues() -> Iterator[str]:
+    try:
+        served = presence.served_queues()
+    except redis.RedisError:
+        yield "redis"
+        return
+    named = {route["queue"] for route in settings.CELERY_TASK_ROUTES.values()}
+    for queue in sorted(named | {settings.CELERY_TASK_DEFAULT_QUEUE}):
+        if queue not in served:
+            yield f"queue {queue}"
+
+
+def _full_disks() -> Iterator[str]:
+    """`disk` if one of the folders that imports write into has less room than is kept in reserve."""
+    folders = (settings.VAR_DIR, settings.UPLOAD_DIR, settings.PLAIN_DIR, settings.REJECTS_DIR)
+    if any(_free_bytes(Path(folder)) < SPARE_BYTES for folder in folders):
+        yield "disk"
+
+
+def _free_bytes(folder: Path) -> int:
+    """The bytes that are free for a folder, which may not have been created yet; 0 if that cannot be told."""
+    existing = next((each for each in (folder, *folder.parents) if each.exists()), Path("/"))
+    try:
+        return shutil.disk_usage(existing).free
+    except OSError:
+        return 0
 
 
 def _database_answers() -> bool:

@@ -23,6 +23,7 @@ sign_in = auth.LoginView.as_view(authentication_form=SignInForm, redirect_authen
 
 urlpatterns = [
     path("healthz", health.healthz, name="healthz"),
+    path("readyz", health.readyz, name="readyz"),
     path("login/", sign_in, name="login"),
     path("logout/", auth.LogoutView.as_view(), name="logout"),
     # the imports

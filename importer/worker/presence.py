@@ -1,8 +1,9 @@
-"""Which workers are alive, and how many tasks each runs at once: every worker writes a Redis key that expires."""
+"""Which workers are alive, how many tasks each runs at once, and from which queues: as Redis keys that expire."""
 
 import os
 import socket
 import sys
+from collections.abc import Iterable
 from typing import Any
 
 import redis
@@ -11,18 +12,32 @@ from importer.worker import shutdown
 from importer.worker.live_progress import connection
 
 PREFIX = "millrace:worker:"
+QUEUE_PREFIX = "millrace:queue:"
 # A worker writes every 5 s (`--heartbeat-interval`, scripts/processes.py).
 SILENCE_SECONDS = 20
 
 
-def announce(name: str, processes: int) -> None:
-    """Record that the worker `name` (load@host, control@host) is alive and runs `processes` tasks at once."""
-    connection().set(PREFIX + name, processes, ex=SILENCE_SECONDS)
+def announce(name: str, processes: int, queues: Iterable[str] = ()) -> None:
+    """Record that the worker `name` (load@host, control@host) runs `processes` tasks at once from the queues."""
+    pipeline = connection().pipeline(transaction=False)
+    pipeline.set(PREFIX + name, processes, ex=SILENCE_SECONDS)
+    for queue in queues:
+        pipeline.set(f"{QUEUE_PREFIX}{queue}:{name}", processes, ex=SILENCE_SECONDS)
+    pipeline.execute()
 
 
-def withdraw(name: str) -> None:
+def withdraw(name: str, queues: Iterable[str] = ()) -> None:
     """Record that the worker `name` has ended."""
-    connection().delete(PREFIX + name)
+    connection().delete(PREFIX + name, *(f"{QUEUE_PREFIX}{queue}:{name}" for queue in queues))
+
+
+def served_queues() -> set[str]:
+    """The queues that a worker announced within SILENCE_SECONDS takes tasks from.
+
+    Raises redis.RedisError if Redis does not answer.
+    """
+    keys = connection().scan_iter(match=f"{QUEUE_PREFIX}*")
+    return {key.decode().removeprefix(QUEUE_PREFIX).partition(":")[0] for key in keys}
 
 
 def live_workers() -> list[str]:
@@ -56,7 +71,7 @@ def _worker_started(instance: Any, **_: object) -> None:
     from celery.signals import heartbeat_sent
 
     def renew(**_: object) -> None:
-        announce(instance.hostname, instance.concurrency)
+        announce(instance.hostname, instance.concurrency, _queues(instance.app))
 
     heartbeat_sent.connect(renew, weak=False)
 
@@ -66,7 +81,12 @@ def _worker_shutting_down(**_: object) -> None:
 
 
 def _worker_ended(sender: Any, **_: object) -> None:
-    withdraw(sender.hostname)
+    withdraw(sender.hostname, _queues(sender.app))
+
+
+def _queues(app: Any) -> list[str]:
+    """The names of the queues that this worker takes tasks from (its option --queues)."""
+    return list(app.amqp.queues.consume_from)
 
 
 if __name__ == "__main__":

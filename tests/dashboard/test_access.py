@@ -15,7 +15,7 @@ from dashboard.urls import urlpatterns
 
 pytestmark = pytest.mark.django_db
 
-PUBLIC = {"login", "healthz"}
+PUBLIC = {"login", "healthz", "readyz"}
 PASSWORD = "mill-race-9"
 
 
@@ -54,8 +54,9 @@ def test_the_sign_in_comes_first_and_leads_on(client, name):
     assert client.get(reverse(name))["Location"] == f"{reverse('login')}?next={reverse(name)}"
 
 
-def test_healthz_is_public(client):
-    assert client.get(reverse("healthz")).status_code != 302
+@pytest.mark.parametrize("name", ["healthz", "readyz"])
+def test_health_is_public(client, name):
+    assert client.get(reverse(name)).status_code != 302
 
 
 class TestContentSecurityPolicy:

@@ -1,9 +1,13 @@
-"""/healthz tells what an installation lacks, also what nobody would notice but for its speed."""
+"""/healthz tells what an installation lacks, also what nobody would notice but for its speed; /readyz what fails."""
+
+from pathlib import Path
 
 import pytest
 from django.urls import reverse
 
 from importer.engine.native import loader
+from importer.worker import live_progress, presence
+from tests.stack import Stack, wait_until
 
 pytestmark = pytest.mark.django_db
 
@@ -21,3 +25,46 @@ def test_healthz_says_that_the_c_library_is_missing(client, monkeypatch):
     assert answer["native"] is None
     assert answer["database"] is True
     assert {"redis", "workers"} <= set(answer)
+
+
+def test_readyz_names_each_queue_without_a_live_worker(client, redis):
+    answer = client.get(reverse("readyz"))
+    assert answer.status_code == 503
+    assert answer.json() == {"ready": False, "failing": ["queue control", "queue load", "queue scan"]}
+    presence.announce("load@a", 4, ["load"])
+    presence.announce("control@a", 2, ["control"])
+    assert client.get(reverse("readyz")).json()["failing"] == ["queue scan"]
+    presence.announce("scan@b", 2, ["scan"])
+    answer = client.get(reverse("readyz"))
+    assert (answer.status_code, answer.json()) == (200, {"ready": True, "failing": []})
+    presence.withdraw("load@a", ["load"])
+    assert client.get(reverse("readyz")).json()["failing"] == ["queue load"]
+
+
+def test_readyz_names_redis_and_the_database_and_tells_no_more(client, settings):
+    settings.REDIS_URL = "unix:///nowhere/redis.sock?db=0"
+    live_progress.connection.cache_clear()
+    answer = client.get(reverse("readyz"))
+    assert (answer.status_code, answer.json()["failing"]) == (503, ["redis"])
+    assert b"nowhere" not in answer.content
+    live_progress.connection.cache_clear()
+
+
+@pytest.mark.parametrize("folder", ["VAR_DIR", "UPLOAD_DIR", "PLAIN_DIR", "REJECTS_DIR"])
+def test_readyz_names_a_disk_without_room(client, redis, settings, tmp_path, folder):
+    presence.announce("all@a", 4, ["load", "control", "scan"])
+    for name in ("VAR_DIR", "UPLOAD_DIR", "PLAIN_DIR", "REJECTS_DIR"):
+        setattr(settings, name, tmp_path / name / "not" / "yet")
+    assert client.get(reverse("readyz")).status_code == 200
+    # A file system without one free byte (proc(5)).
+    setattr(settings, folder, Path("/proc/not-yet"))
+    answer = client.get(reverse("readyz"))
+    assert (answer.status_code, answer.json()) == (503, {"ready": False, "failing": ["disk"]})
+
+
+def test_real_workers_serve_every_queue(client, stack: Stack):
+    live_progress.connection.cache_clear()
+    ready = lambda: client.get(reverse("readyz")).json()["failing"] == []  # noqa: E731
+    wait_until(ready, what="workers of every queue to give a sign of life")
+    stack.load_worker.stop()
+    wait_until(lambda: client.get(reverse("readyz")).json()["failing"] == ["queue load"], what="the load worker to end")

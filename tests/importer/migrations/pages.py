@@ -198,6 +198,7 @@ ACTIONS = (
 # Names in dashboard.urls that no page or action above has, each with the reason.
 LEFT_OUT = {
     "healthz": "tells of Redis and workers, and shows nothing that is stored",
+    "readyz": "tells of Redis, workers and room on the disk, and shows nothing that is stored",
     "login": "has a test of its own",
     "logout": "is part of that test",
     "uploads": "begins an upload: nothing stored is shown",
