@@ -3,7 +3,9 @@
 import hashlib
 import os
 import secrets
+import stat
 import tempfile
+from contextlib import suppress
 from pathlib import Path
 
 import environ
@@ -29,11 +31,50 @@ def secret(name: str) -> str | None:
 
 def stored_key(path: Path, make: "type[Fernet] | None" = None) -> str:
     """The key stored in `path` (mode 0600). It is generated on first use, so that there is no default key."""
+    private_folder(path.parent)
     if not path.exists():
-        path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
         key = make.generate_key().decode() if make else secrets.token_urlsafe(48)
         _write_once(path, key)
+    close_to_others(path)
     return path.read_text().strip()
+
+
+def private_folder(path: Path) -> Path:
+    """Create the folder with mode 0700, or give an existing one that mode; see close_to_others()."""
+    path.mkdir(parents=True, exist_ok=True, mode=0o700)
+    close_to_others(path)
+    return path
+
+
+def private_sqlite(path: Path) -> None:
+    """Create an empty SQLite database with mode 0600, or give an existing one and its log that mode.
+
+    SQLite gives a new log the mode of the database. Without its folder, or for ":memory:", nothing happens.
+    """
+    if not path.is_absolute() or not path.parent.is_dir():
+        return
+    path.touch(mode=0o600)
+    for suffix in ("", "-wal", "-shm"):
+        with suppress(FileNotFoundError):  # The last connection removes the log.
+            close_to_others(path.with_name(path.name + suffix))
+
+
+def close_to_others(path: Path) -> None:
+    """Take the rights of the group and of others from a file or a folder.
+
+    Another account's folder keeps its group, which that account chose. Raises ImproperlyConfigured if others may use
+    it, or for a folder such as /tmp, which belongs to everybody.
+    """
+    found = path.stat()
+    mode = stat.S_IMODE(found.st_mode)
+    if mode & stat.S_ISVTX:
+        raise ImproperlyConfigured(f"{path}: everybody writes into this folder. Name one for Millrace alone.")
+    if not mode & 0o077:
+        return
+    if os.geteuid() in (0, found.st_uid):
+        path.chmod(mode & 0o700)
+    elif mode & 0o007:
+        raise ImproperlyConfigured(f"{path}: others may use it, and it is not ours. As its owner: chmod o= {path}")
 
 
 def _write_once(path: Path, text: str) -> None:

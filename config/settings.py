@@ -8,7 +8,7 @@ from cryptography.fernet import Fernet
 from csp.constants import NONE, SELF
 from django.core.exceptions import ImproperlyConfigured
 
-from config.environment import env, secret, socket_path, stored_key
+from config.environment import env, private_folder, private_sqlite, secret, socket_path, stored_key
 from config.version import VERSION  # noqa: F401 -- a setting
 
 BASE_DIR = Path(__file__).resolve().parent.parent
@@ -18,8 +18,7 @@ HOME_DIR = BASE_DIR if IS_CHECKOUT else Path.cwd()
 env.read_env(HOME_DIR / ".env")
 
 # --- run-time state ---
-VAR_DIR = Path(env.str("VAR_DIR", default=str(HOME_DIR / "var"))).resolve()
-VAR_DIR.mkdir(parents=True, exist_ok=True, mode=0o700)
+VAR_DIR = private_folder(Path(env.str("VAR_DIR", default=str(HOME_DIR / "var"))).resolve())
 UPLOAD_DIR = Path(env.str("UPLOAD_DIR", default=str(VAR_DIR / "uploads")))
 PLAIN_DIR = Path(env.str("PLAIN_DIR", default=str(VAR_DIR / "plain")))
 LAB_DIR = VAR_DIR / "lab"
@@ -102,6 +101,8 @@ WORKER_CONCURRENCY = env.int("WORKER_CONCURRENCY", default=max(4, (os.cpu_count(
 # --- the first account (`manage.py ensure_admin`) ---
 ADMIN_USER = env.str("ADMIN_USER", default="admin")
 ADMIN_PASSWORD = secret("ADMIN_PASSWORD")
+# No process that this one starts needs it.
+os.environ.pop("ADMIN_PASSWORD", None)
 
 # --- the application's own database ---
 SQLITE = {
@@ -118,6 +119,7 @@ DATABASE_URL = secret("DATABASE_URL")
 DATABASES = {"default": env.db_url_config(DATABASE_URL) if DATABASE_URL else SQLITE}
 if "sqlite" in DATABASES["default"]["ENGINE"]:
     DATABASES["default"]["OPTIONS"] = SQLITE["OPTIONS"]
+    private_sqlite(Path(str(DATABASES["default"]["NAME"])))
 if "mysql" in DATABASES["default"]["ENGINE"]:
     # READ COMMITTED: a compare-and-set update must see the latest commits of other workers.
     DATABASES["default"]["OPTIONS"] = {"charset": "utf8mb4", "local_infile": 0, "isolation_level": "read committed"}

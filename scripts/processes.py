@@ -12,7 +12,8 @@ from pathlib import Path
 
 from django.conf import settings
 
-from scripts.servers import PrivateRedis, private_database
+from config.environment import private_folder
+from scripts.servers import PRIVATE, PrivateRedis, private_database
 
 PR_SET_PDEATHSIG = 1  # prctl(2)
 
@@ -36,7 +37,7 @@ def worker_control() -> list[str]:
 
 
 def beat() -> list[str]:
-    Path(settings.CELERY_BEAT_SCHEDULE_FILENAME).parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+    private_folder(Path(settings.CELERY_BEAT_SCHEDULE_FILENAME).parent)
     return ["scripts.celery_process", "beat", "--loglevel=WARNING"]
 
 
@@ -81,6 +82,7 @@ def end_with_parent(how: signal.Signals = signal.SIGTERM) -> None:
 def become(name: str) -> None:
     """Replace this process by the named one."""
     end_with_parent()
+    os.umask(PRIVATE)
     os.chdir(settings.BASE_DIR)
     program, *arguments = COMMANDS[name]()
     if program in PYTHON_MODULES:

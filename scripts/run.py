@@ -12,7 +12,7 @@ from django.db import connections
 
 from importer.engine.errors import Problem
 from scripts.processes import private_redis
-from scripts.servers import ServerDidNotStart, is_free
+from scripts.servers import PRIVATE, ServerDidNotStart, is_free
 from scripts.supervision import (
     CannotStart,
     Stopped,
@@ -71,6 +71,7 @@ def address() -> str:
 
 def run_script(main: Callable[[], None]) -> None:
     """Run `main` until it ends or is stopped by a signal; a failed start is reported without a traceback."""
+    os.umask(PRIVATE)
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
     django.setup()
     with stopping_on_signals():

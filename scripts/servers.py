@@ -14,7 +14,10 @@ from pathlib import Path
 import MySQLdb
 import redis
 
+from config.environment import close_to_others, private_folder
+
 START_TIMEOUT = 60  # seconds
+PRIVATE = 0o077  # the umask: files of 0600, folders of 0700
 
 
 class ServerDidNotStart(RuntimeError):
@@ -60,14 +63,14 @@ class PrivateServer(ABC):
         """Whether it accepts connections now."""
 
     def prepare(self) -> None:
-        self.folder.mkdir(parents=True, exist_ok=True)
+        private_folder(self.folder)
 
     def start(self) -> None:
         """Start and wait until it answers."""
         self.prepare()
         with self.log.open("ab") as log:
             self.process = subprocess.Popen(
-                self.command(), stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True
+                self.command(), stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True, umask=PRIVATE
             )
         self.wait()
 
@@ -230,7 +233,9 @@ class PrivateRedis(PrivateServer):
 
     def prepare(self) -> None:
         super().prepare()
-        self.socket.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        private_folder(self.socket.parent)
+        for stored in self.folder.rglob("*"):
+            close_to_others(stored)
 
     def command(self) -> list[str]:
         options = {

@@ -18,7 +18,7 @@ from xmlrpc.client import Fault, ServerProxy
 from django.conf import settings
 from supervisor.xmlrpc import SupervisorTransport
 
-from config.environment import socket_path
+from config.environment import private_folder, socket_path
 from scripts.processes import end_with_parent
 
 START_TIMEOUT = 120  # seconds
@@ -85,7 +85,7 @@ class Supervisor:
 
     def start(self) -> None:
         for folder in (self.run_dir, self.log_dir, self.socket.parent):
-            folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+            private_folder(folder)
         configuration = self.run_dir / "supervisord.conf"
         configuration.write_text(configuration_of(self.servers))
         with (self.log_dir / "supervisord.log").open("ab") as log:
@@ -177,7 +177,7 @@ def configuration_of(servers: tuple[str, ...]) -> str:
 def only_one() -> Iterator[None]:
     """Lock this VAR_DIR. Raises CannotStart if another instance has locked it."""
     path = settings.VAR_DIR / "run" / "lock"
-    path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+    private_folder(path.parent)
     with path.open("a+") as lock:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)

@@ -1,11 +1,17 @@
 """Tests config/environment.py, which reads the settings."""
 
 import os
+import sqlite3
+import subprocess
+import sys
+from contextlib import closing
 from pathlib import Path
 
 import pytest
+from django.core.exceptions import ImproperlyConfigured
 
-from config.environment import socket_path, stored_key
+from config.environment import private_folder, private_sqlite, socket_path, stored_key
+from tests.stack import ROOT
 
 
 @pytest.mark.parametrize("length", range(60, 130))
@@ -24,3 +30,60 @@ def test_a_key_is_generated_once_and_readable_by_its_owner_only(tmp_path: Path):
     assert key == stored_key(tmp_path / "keys" / "one")
     assert key != stored_key(tmp_path / "keys" / "two")
     assert (tmp_path / "keys" / "one").stat().st_mode & 0o077 == 0
+
+
+class TestPrivateFiles:
+    def test_an_open_folder_that_was_there_before_is_closed_to_others(self, tmp_path: Path):
+        folder = tmp_path / "var"
+        folder.mkdir()
+        folder.chmod(0o2775)
+        private_folder(folder)
+        assert folder.stat().st_mode & 0o7777 == 0o700
+
+    def test_a_folder_of_everybody_is_refused_and_stays_as_it_is(self, tmp_path: Path):
+        tmp_path.chmod(0o1777)
+        with pytest.raises(ImproperlyConfigured, match="everybody"):
+            private_folder(tmp_path)
+        assert tmp_path.stat().st_mode & 0o7777 == 0o1777
+
+    def test_a_new_database_and_its_log_are_readable_by_their_owner_only(self, tmp_path: Path):
+        path = tmp_path / "millrace.sqlite3"
+        private_sqlite(path)
+        with closing(sqlite3.connect(path)) as connection:
+            connection.execute("PRAGMA journal_mode=WAL")
+            connection.execute("CREATE TABLE t (a)")
+            assert {each.stat().st_mode & 0o777 for each in tmp_path.iterdir()} == {0o600}
+            assert len(list(tmp_path.iterdir())) == 3
+
+    def test_a_database_and_a_log_that_were_there_before_are_closed_to_others(self, tmp_path: Path):
+        for name in ("millrace.sqlite3", "millrace.sqlite3-wal"):
+            (tmp_path / name).write_bytes(b"")
+            (tmp_path / name).chmod(0o644)
+        private_sqlite(tmp_path / "millrace.sqlite3")
+        assert {each.stat().st_mode & 0o777 for each in tmp_path.iterdir()} == {0o600}
+
+    def test_no_file_is_made_for_a_database_in_memory(self, tmp_path: Path, monkeypatch):
+        monkeypatch.chdir(tmp_path)
+        private_sqlite(Path(":memory:"))
+        assert list(tmp_path.iterdir()) == []
+
+    def test_an_open_key_that_was_there_before_is_closed_to_others(self, tmp_path: Path):
+        path = tmp_path / "keys" / "one"
+        stored_key(path)
+        path.chmod(0o644)
+        path.parent.chmod(0o755)
+        stored_key(path)
+        assert path.stat().st_mode & 0o777 == 0o600
+        assert path.parent.stat().st_mode & 0o777 == 0o700
+
+
+def test_the_admin_password_is_read_once_and_given_to_no_child(tmp_path: Path):
+    program = (
+        "import os\nfrom config import settings\nprint(settings.ADMIN_PASSWORD)\nos.execv('/usr/bin/env', ['env'])"
+    )
+    env = {"PATH": "/usr/bin:/bin", "VAR_DIR": str(tmp_path), "ADMIN_PASSWORD": "canary-7f3a", "PYTHONUNBUFFERED": "1"}
+    done = subprocess.run(
+        [sys.executable, "-c", program], cwd=ROOT, env=env, capture_output=True, text=True, check=True
+    )
+    assert done.stdout.count("canary-7f3a") == 1
+    assert "VAR_DIR=" in done.stdout

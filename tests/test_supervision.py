@@ -14,6 +14,7 @@ from scripts.servers import free_port
 
 ROOT = Path(__file__).resolve().parent.parent
 PATIENCE = 60  # seconds
+PASSWORD = "canary-7f3a"
 
 
 class Running:
@@ -25,7 +26,7 @@ class Running:
         # Not the settings that the tests themselves run with.
         named = ("VAR_DIR", "LEASE_SECONDS", "SWEEP_SECONDS", "DJANGO_SETTINGS_MODULE", "REDIS_URL", "DATABASE_URL")
         self.environment = {name: value for name, value in os.environ.items() if name not in named}
-        self.environment |= {"VAR_DIR": str(var_dir), "PORT": str(free_port())}
+        self.environment |= {"VAR_DIR": str(var_dir), "PORT": str(free_port()), "ADMIN_PASSWORD": PASSWORD}
         with self.output.open("ab") as output:
             self.process = subprocess.Popen(
                 self.command, cwd=ROOT, env=self.environment, stdin=subprocess.DEVNULL, stdout=output, stderr=output
@@ -74,7 +75,11 @@ class Running:
 def running(tmp_path_factory):
     """A `make run` shared by the tests; the last two stop and restart it."""
     # A name with characters that configuration files, shells and URLs treat specially.
-    started = Running(tmp_path_factory.mktemp("run") / "a folder #1; 100 %d")
+    folder = tmp_path_factory.mktemp("run") / "a folder #1; 100 %d"
+    for each in (folder, folder / "redis"):
+        each.mkdir()
+        each.chmod(0o755)
+    started = Running(folder)
     started.until_ready()
     yield started
     started.end()
@@ -102,6 +107,22 @@ def test_a_taken_port_is_reported_without_a_traceback(running):
     assert "Traceback" not in second.stderr
 
 
+def test_all_that_the_processes_write_is_for_their_own_account(running):
+    written = [running.var_dir, *running.var_dir.rglob("*")]
+    assert any("appendonly" in path.name for path in written)
+    closed = (running.var_dir, running.var_dir / "redis", running.var_dir / "log", running.var_dir / "keys")
+    for path in written:
+        private = path in closed or any(folder in path.parents for folder in closed[1:]) or "sqlite3" in path.name
+        assert not private or path.stat().st_mode & 0o077 == 0, path
+
+
+def test_the_admin_password_is_in_no_process_that_the_command_started(running):
+    children = [process for process in running.processes() if process.pid != running.process.pid]
+    assert len(children) > 5
+    for process in children:
+        assert PASSWORD not in str(process.environ()), process.cmdline()
+
+
 def test_killed_processes_are_restarted_and_ctrl_c_ends_them_all(running):
     assert running.answers()
     for word in ("gunicorn", "worker --hostname=load", "redis"):
@@ -116,9 +137,9 @@ def test_killed_processes_are_restarted_and_ctrl_c_ends_them_all(running):
     assert running.processes() == []
 
 
-def test_the_password_is_printed_once_and_no_process_outlives_a_killed_command(running):
+def test_the_account_is_made_once_and_no_process_outlives_a_killed_command(running):
     again = Running(running.var_dir)
     again.until(lambda: again.output.read_text().count("Millrace serves") == 2)
-    assert again.output.read_text().count("Sign in as admin, password") == 1
+    assert again.output.read_text().count("Sign in as admin, ") == 1
     again.process.kill()
     again.until(lambda: not again.processes())
