@@ -11,9 +11,10 @@ from importer.history.formatting import in_words
 from importer.history.query import Condition, Op, Query
 from importer.history.read import column
 from importer.history.search import Page, Row, matching, page
+from importer.models.outcomes import words_of
 
 # Facts that the rows' badges depend on, in addition to the columns.
-ABOUT_BADGES = ("status", "slower_than_like", "rows_per_second", "like_rows_per_second", "like_imports")
+ABOUT_BADGES = ("status", "problem", "slower_than_like", "rows_per_second", "like_rows_per_second", "like_imports")
 
 
 @dataclass(frozen=True)
@@ -101,7 +102,8 @@ def _cell(name: str, value: Value | None) -> Cell:
 
 def _badges(row: Row, fastest: set[int]) -> Iterable[Badge]:
     if row.facts.get("status") not in (None, "succeeded"):
-        yield Badge(str(row.facts["status"]), "It did not load the whole file.", "red")
+        words = words_of(str(row.facts["status"]), None, str(row.facts.get("problem", "")))
+        yield Badge(words, "It did not load the whole file.", "red")
     if row.facts.get("slower_than_like"):
         yield Badge("slower than its like", _compared_with_peers(row.facts), "yellow")
     if row.job in fastest:

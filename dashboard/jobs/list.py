@@ -16,6 +16,7 @@ from importer import schedules
 from importer.history.read import column
 from importer.jobs.reject_counts import ROWS_IN_TABLE
 from importer.models import ImportJob, Target
+from importer.models.outcomes import words_of
 
 PAGE_ROWS = 50
 NEWEST_FIRST = "-started"
@@ -34,6 +35,7 @@ COMPUTED: dict[str, F | Expression] = {
     "seconds": MICROSECONDS / 1e6,
     "chunk_bytes": Cast(KT("plan_json__chunk_bytes"), BigIntegerField()),
     "method": KT("plan_json__method"),
+    "problem_kind": KT("problem__kind"),
     "indexes": Coalesce(KT("plan_json__arrangement__keys__0__name"), KT("plan_json__staged__later__0")),
 }
 FIELDS = (
@@ -42,6 +44,7 @@ FIELDS = (
     "table_name",
     "status",
     "rejected_rows",
+    "restored_at",
     "rows_per_second",
     "committed_bytes",
     "parallelism",
@@ -139,6 +142,8 @@ def rows(keys: list[int]) -> list[dict[str, Any]]:
     slower = column("slower_than_like", keys)
     by_key = {row["pk"]: row for row in ImportJob.objects.filter(pk__in=keys).values(*FIELDS, **COMPUTED)}
     for row in by_key.values():
+        restored = row["restored_at"] is not None
+        row["outcome"] = words_of(row["status"], row["rejected_rows"], row["problem_kind"], restored=restored)
         row["slower"] = slower.get(row["pk"], False)
         row["progress"] = None if row["status"] in ImportJob.ENDED else percent(row["committed_bytes"], row["size"])
     return [by_key[key] for key in keys if key in by_key]

@@ -8,14 +8,15 @@ from itertools import islice, takewhile
 from zoneinfo import ZoneInfo
 
 from django.db.models import Sum
+from django.db.models.fields.json import KT
 from django.utils import timezone
 
-from importer.jobs.outcomes import NEEDS_ANSWER, WITH_REJECTS, words_of
 from importer.models import Schedule
+from importer.models.outcomes import NEEDS_ANSWER, UNREACHABLE, WITH_REJECTS, words_of
 from importer.schedules import recurrence, timing_of
 
 _WORST_FIRST = (
-    "failed", NEEDS_ANSWER.words, WITH_REJECTS.words, "cancelled",
+    "failed", UNREACHABLE.words, NEEDS_ANSWER.words, WITH_REJECTS.words, "cancelled",
     "loading", "finding", "waiting", "succeeded", "skipped",
 )  # fmt: skip
 # The rows that the imports of a run have rejected; None without an import.
@@ -57,8 +58,8 @@ def month(schedule: Schedule, text: str) -> Month:
     since, until = _begin(first, zone), _begin(after, zone)
     runs: dict[date, Counter[str]] = {}
     of_month = schedule.runs.filter(due_at__gte=since, due_at__lt=until).annotate(rejected=REJECTED)
-    for due_at, status, rejected in of_month.values_list("due_at", "status", "rejected"):
-        runs.setdefault(due_at.astimezone(zone).date(), Counter())[words_of(status, rejected)] += 1
+    for due_at, *end in of_month.values_list("due_at", "status", "rejected", KT("problem__kind")):
+        runs.setdefault(due_at.astimezone(zone).date(), Counter())[words_of(*end)] += 1
     to_come = Counter(each.astimezone(zone).date() for each in _upcoming(schedule, until))
 
     def shown(day: date) -> Day | None:

@@ -11,8 +11,8 @@ from django.template import Context
 from dashboard import formatting
 from importer.engine.plan.plan import ImportPlan
 from importer.engine.plan.stored_plan import plan_from_json
-from importer.jobs.outcomes import OUTCOMES, outcome_words, words_of
 from importer.models import ImportJob, Lab, ScheduleRun
+from importer.models.outcomes import OUTCOMES, outcome_words, words_of
 from importer.preparation.plan_sql import plan_sql as statements_of
 
 register = template.Library()
@@ -67,6 +67,12 @@ def method_name(method: str) -> str:
 def status_colour(status: str) -> str:
     """Tabler's colour for the status of a job, a lab or a schedule run; azure while it is under way."""
     return _STATUS_COLOUR.get(status, "secondary")
+
+
+@register.filter
+def outcome_of_run(run: ScheduleRun) -> str:
+    """The outcome of a schedule's run in words; `run.rejected` is the number of rows that its imports rejected."""
+    return words_of(run.status, getattr(run, "rejected", None), run.problem.get("kind"))
 
 
 @register.filter

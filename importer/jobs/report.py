@@ -12,9 +12,9 @@ from importer.engine.reading.questions import NeedsAnswer
 from importer.engine.reading.reading import Reading, reading_to_json
 from importer.engine.stored import to_json
 from importer.history.regressions import regression
-from importer.jobs.outcomes import Outcome, outcome, outcome_of
 from importer.jobs.tries import Try, tries_of
 from importer.models import ImportJob
+from importer.models.outcomes import Outcome, outcome, outcome_of
 from importer.preparation.plan_sql import plan_sql
 
 SCHEMA = "millrace.report/1"

@@ -6,8 +6,8 @@ from datetime import datetime
 from typing import Any
 
 from importer.engine.stored import from_json
-from importer.jobs.outcomes import outcome
 from importer.models import Chunk, ImportJob
+from importer.models.outcomes import outcome
 
 
 @dataclass(frozen=True)

@@ -9,9 +9,9 @@ from importer.engine.errors import Problem
 from importer.engine.source.records.row_error import shortened
 from importer.history.regressions import regression
 from importer.jobs import reject_downloads
-from importer.jobs.outcomes import outcome
 from importer.jobs.report import report_of_plan, report_of_problem
 from importer.models import ImportJob
+from importer.models.outcomes import outcome
 from importer.preparation.plan_sql import plan_sql
 from importer.preparation.prepare import PreparedImport
 

@@ -10,6 +10,7 @@ from django.utils import timezone
 
 from importer.models import ImportJob, ScheduleRun
 from importer.models.channel import Event
+from importer.models.outcomes import outcome, words_of
 
 MOST_ROWS = 5
 LONGEST_VALUE = 200
@@ -68,7 +69,8 @@ def _event(event: str, title: str, what: str) -> dict[str, Any]:
 
 
 def _run(run: ScheduleRun) -> dict[str, Any]:
-    """A schedule run: its schedule, due time, status, number of files and rows."""
+    """A schedule run: its schedule, due time, status, outcome, number of files and rows."""
+    rows = rows_of(ImportJob.objects.filter(picked__run=run))
     return {
         "id": run.pk,
         "schedule": {
@@ -78,8 +80,9 @@ def _run(run: ScheduleRun) -> dict[str, Any]:
         },
         "due_at": _moment(run.due_at),
         "status": run.status,
+        "outcome": words_of(run.status, rows["rejected"], run.problem.get("kind")) if run.ended else None,
         "files": run.found_files,
-        "rows": rows_of(ImportJob.objects.filter(picked__run=run)),
+        "rows": rows,
     }
 
 
@@ -88,6 +91,7 @@ def _job(job: ImportJob) -> dict[str, Any]:
         "id": job.pk,
         "url": link("job", job.pk),
         "status": job.status,
+        "outcome": str(ended) if (ended := outcome(job)) else None,
         "file": job.source.name,
         "target": job.target.name,
         "table": job.table,

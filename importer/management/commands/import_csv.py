@@ -10,12 +10,12 @@ from tqdm import tqdm
 
 from importer import jobs
 from importer.engine.errors import Cancelled, Problem
-from importer.jobs.outcomes import outcome, outcome_of
 from importer.management.base_command import PreparedCommand
 from importer.management.build_import import prepare_from_options
 from importer.management.import_options import add_flags
 from importer.management.output import CommandOutput
 from importer.models import ImportJob
+from importer.models.outcomes import outcome, outcome_of
 from importer.preparation.prepare import PreparedImport
 from importer.worker import local_pool, presence
 

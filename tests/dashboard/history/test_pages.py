@@ -8,6 +8,8 @@ import pytest
 from django.urls import reverse
 
 from dashboard.history.url_state import USUAL
+from importer import jobs
+from importer.engine.errors import TargetUnreachable
 from importer.history.facts import FACTS
 from importer.history.query import Query
 from importer.history.search import in_order
@@ -165,6 +167,12 @@ class TestCharts:
         page = shown(browser, "?where=status+%3D+failed").content.decode()
         assert "none has both Chunk size and Rows/s" in page
         assert "<canvas" not in page
+
+
+def test_an_unreachable_target_has_its_own_badge(browser):
+    job = make_job(Status.FAILED, chunks=1, problem=TargetUnreachable("The server does not answer."))
+    jobs.write_record(job.pk)
+    assert "target unreachable" in shown(browser).content.decode()
 
 
 class TestWhatMadeTheDifference:

@@ -9,7 +9,9 @@ from django.urls import reverse
 from django.utils import timezone
 
 from dashboard.jobs.list import PAGE_ROWS, SORTS
+from importer.engine.errors import Problem, TargetUnreachable
 from importer.models import ImportJob, SourceFile, Target
+from importer.models.outcomes import outcome
 from tests.dashboard.job_data import Status, make_job
 
 pytestmark = pytest.mark.django_db
@@ -52,6 +54,23 @@ class TestWhatItShows:
     def test_rejected_rows_are_not_hidden(self, browser):
         timed(1, rejected_rows=12)
         assert "12 rejected" in browser.get(reverse("jobs")).content.decode()
+
+    def test_how_it_ended_in_the_words_of_the_report(self, browser):
+        unreachable = make_job(Status.FAILED, chunks=1, problem=TargetUnreachable("It does not answer."))
+        others = (
+            make_job(Status.FAILED, chunks=1, problem=Problem("A disk is full.")),
+            timed(1, restored_at=timezone.now()),
+            timed(1, rejected_rows=1),
+            timed(1),
+            make_job(Status.CANCELLED, chunks=1),
+        )
+        listing = browser.get(reverse("jobs"))
+        words = {row["pk"]: row["outcome"] for row in listing.context["jobs"]}
+        assert words == {job.pk: outcome(job).words for job in (unreachable, *others)}
+        assert list(words.values())[::-1] == [
+            "target unreachable", "failed", "restored", "completed with rejects", "succeeded", "cancelled",
+        ]  # fmt: skip
+        assert "Target unreachable" in listing.content.decode()
 
     def test_names_are_escaped(self, browser):
         make_job(chunks=1, file_name='<script>alert("x")</script>.csv', table="<img src=x onerror=alert(1)>")

@@ -10,6 +10,7 @@ from django.utils import timezone
 
 from dashboard.schedules.form import suggested_pattern
 from importer.connections.protocols import folder as folders
+from importer.engine.errors import TargetUnreachable
 from importer.models import DiscoveredFile, MappingPreset, Schedule, ScheduleRun, SourceConnection
 from tests.dashboard.job_data import make_job
 
@@ -201,6 +202,15 @@ def test_what_fails_or_is_late_is_said_on_the_list_of_imports(browser, made):
     assert "2 schedules need attention" in browser.get(reverse("jobs")).content.decode()
     shown = browser.get(reverse("schedules"), {"show": "attention"})
     assert [row["schedule"].name for row in shown.context["rows"]] == ["failing", "hanging"]
+
+
+def test_an_unreachable_target_is_named_in_the_list_the_runs_and_the_calendar(browser, made):
+    problem = TargetUnreachable("The server does not answer.").as_json()
+    run = with_run(made, "silent", "failed", problem=problem, finished_at=timezone.now())
+    assert "Target unreachable" in browser.get(reverse("schedules")).content.decode()
+    page = browser.get(reverse("schedule", args=[run.schedule_id])).content.decode()
+    assert "Target unreachable" in page
+    assert "1 target unreachable" in page
 
 
 def test_a_list_of_many_asks_the_database_as_often_as_one_of_few(browser, made, django_assert_num_queries):

@@ -17,8 +17,8 @@ from django.core.management import CommandError, call_command
 
 from importer.engine.load import ledger
 from importer.engine.mysql.connection import Address, connect, execute, fetch_all
-from importer.jobs.outcomes import CANCELLED, FAILED, OUTCOMES, WITH_REJECTS
 from importer.models import Chunk, ImportJob, SourceFile, Target
+from importer.models.outcomes import CANCELLED, FAILED, OUTCOMES, WITH_REJECTS
 from importer.worker import live_progress, local_pool, presence
 from tests.stack import ROOT, Stack, wait_until
 from tests.targets import saved_target

@@ -11,7 +11,7 @@ import pytest
 from django.utils import timezone
 
 from importer import jobs, notifications
-from importer.engine.errors import Problem
+from importer.engine.errors import Problem, TargetUnreachable
 from importer.engine.plan.options import Options
 from importer.models import Channel, ImportJob, Notification, Subscription, Target
 from importer.models.channel import Event
@@ -80,6 +80,11 @@ def test_failure_recovery_and_rejects_of_real_imports_reach_mail_and_webhook(
     ]
     rows = {"source": 2, "loaded": 1, "replaced": 0, "unchanged": 0, "skipped": 0, "rejected": 1}
     assert payloads[1]["job"]["rows"] == rows
+    assert [each["job"]["outcome"] for each in payloads] == [
+        "failed",
+        "completed with rejects",
+        "completed with rejects",
+    ]
     assert payloads[1]["job"]["rejects_url"] == f"http://127.0.0.1:8000/jobs/{rejecting.pk}/rejects/"
     assert inbox.subjects == [
         f"Millrace: Import {failed.pk} into orders failed: {failed.problem['what']}",
@@ -93,6 +98,20 @@ def test_failure_recovery_and_rejects_of_real_imports_reach_mail_and_webhook(
     assert inbox.came[0]["X-RcptTo"] == "ann@example.org, bob@example.org"
     equation = inbox.came[1].get_payload()[0].get_payload(decode=True).decode()
     assert "2 rows = 1 loaded + 0 replaced + 0 unchanged + 0 skipped + 1 rejected" in equation
+
+
+def test_an_unreachable_target_is_an_outcome_of_its_own(webhook: Channel):
+    silent = TargetUnreachable("The server does not answer.")
+    job = make_job(Status.FAILED, table="orders", problem=silent)
+    notifications.import_ended(job.pk)
+    run = run_of(job)
+    run.status = "failed"
+    run.save()
+    Subscription.objects.create(schedule=run.schedule, channel=webhook, events=["failed"])
+    notifications.run_event(run.pk, Event.FAILED)
+    of_job, of_run = (notice.payload for notice in Notification.objects.order_by("pk"))
+    assert (of_job["job"]["outcome"], of_job["job"]["status"]) == ("target unreachable", "failed")
+    assert (of_run["run"]["outcome"], of_run["run"]["status"]) == ("target unreachable", "failed")
 
 
 def test_limits_and_events_are_the_channels_own(target: Target, tmp_path: Path, webhook: Channel, mail: Channel):
@@ -125,6 +144,9 @@ def test_events_of_scheduled_imports_are_those_of_their_runs(webhook: Channel, m
         ("orders nightly is late", "It was due at 2026-11-20 03:00 (Europe/Vienna) and has not ended in time."),
         ("orders nightly found no file", "No new file on drop matches orders-*.csv."),
     ]
+    assert {(each["job"]["outcome"], each["run"]["outcome"]) for each in payloads} == {("failed", None)}, (
+        "the run goes on"
+    )
     assert Notification.objects.count() == 3
     assert {each["run"]["schedule"]["url"] for each in payloads} == {page}
     assert f"The schedule: {page}" in rendering.bodies(payloads[0], "team")[0]

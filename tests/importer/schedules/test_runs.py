@@ -12,8 +12,8 @@ from importer.engine.errors import Problem
 from importer.engine.mysql.connection import connect, fetch_all
 from importer.engine.schema.table import read_table
 from importer.history.read import column
-from importer.jobs.outcomes import NEEDS_ANSWER
 from importer.models import ImportJob, Schedule, ScheduleRun, Target
+from importer.models.outcomes import NEEDS_ANSWER
 from importer.preparation.prepare import prepare
 from importer.preparation.presets import save
 from importer.queue import Message

@@ -21,8 +21,8 @@ from importer.engine.plan.options import Options
 from importer.engine.source import encodings
 from importer.engine.source.profile.profile import profile_file
 from importer.jobs import reject_downloads
-from importer.jobs.outcomes import NEEDS_ANSWER
 from importer.models import ImportJob, Target
+from importer.models.outcomes import NEEDS_ANSWER
 from importer.preparation.prepare import ImportRequest, prepare
 from importer.sources import uploads
 from importer.worker import working_copies

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from importer.engine.errors import Cancelled, Problem, TargetUnreachable
 from importer.engine.reading.questions import NeedsAnswer
-from importer.models import ImportJob
+from importer.models.job import ImportJob
 
 Status = ImportJob.Status
 
@@ -30,19 +30,18 @@ UNREACHABLE = Outcome("target unreachable", 7, "red")
 CANCELLED = Outcome("cancelled", 8, "secondary")
 RESTORED = Outcome("restored", 0, "secondary")
 OUTCOMES = (SUCCEEDED, WITH_REJECTS, NEEDS_ANSWER, REFUSED, FAILED, UNREACHABLE, CANCELLED, RESTORED)
+_BY_WORDS = {each.words: each for each in OUTCOMES}
 
 
 def outcome(job: ImportJob) -> Outcome | None:
     """The outcome of a job that has ended; None of one that is under way."""
     if not job.ended:
         return None
-    if job.status == Status.CANCELLED:
-        return CANCELLED
-    if job.status == Status.FAILED or not job.balanced:
-        return UNREACHABLE if job.problem.get("kind") == TargetUnreachable.__name__ else FAILED
-    if job.restored_at:
-        return RESTORED
-    return WITH_REJECTS if job.rejected_rows else SUCCEEDED
+    if job.status == Status.SUCCEEDED and not job.balanced:
+        return FAILED
+    return _BY_WORDS[
+        words_of(job.status, job.rejected_rows, job.problem.get("kind"), restored=job.restored_at is not None)
+    ]
 
 
 def outcome_words(job: ImportJob) -> str:
@@ -60,6 +59,13 @@ def outcome_of(problem: Problem) -> Outcome:
     return UNREACHABLE if isinstance(problem, TargetUnreachable) else REFUSED
 
 
-def words_of(status: str, rejected: int | None) -> str:
-    """The status of an import or of a schedule's run in words; one that left rows out has an outcome of its own."""
+def words_of(status: str, rejected: int | None, kind: str | None = "", *, restored: bool = False) -> str:
+    """The outcome in words, from the status of an import or of a schedule's run; the status where they are the same.
+
+    `rejected`: the number of its rejected rows. `kind`: that of its problem. `restored`: the old table is back.
+    """
+    if status == Status.FAILED and kind == TargetUnreachable.__name__:
+        return UNREACHABLE.words
+    if status == Status.SUCCEEDED and restored:
+        return RESTORED.words
     return WITH_REJECTS.words if status == Status.SUCCEEDED and rejected else status
