@@ -67,7 +67,13 @@ def problem_chunks(request: HttpRequest, pk: int, first: int, last: int) -> Http
     """The chunks from `first` to `last` that failed or were retried, each with its problem."""
     shown = _job(pk)
     chunks = _problem_chunks(shown).filter(number__range=(first, last))
-    context = {"job": shown, "chunks": chunks[:MOST_PROBLEM_CHUNKS], "first": first, "last": last}
+    context = {
+        "job": shown,
+        "chunks": chunks[:MOST_PROBLEM_CHUNKS],
+        "first": first,
+        "last": last,
+        "goes_on": shown.status in (ImportJob.Status.LOADING, ImportJob.Status.PAUSED),
+    }
     htmx = request.htmx  # type: ignore[attr-defined]
     name = "jobs/_problem_chunks.html" if htmx else "jobs/problem_chunks.html"
     return render(request, name, context)

@@ -1,7 +1,7 @@
 """Problems: the exceptions for everything that can go wrong, each with what happened, where, and what to do next."""
 
-from dataclasses import asdict, dataclass, field
-from typing import Any, ClassVar
+from dataclasses import asdict, dataclass, field, replace
+from typing import Any, ClassVar, Self
 
 
 @dataclass(frozen=True)
@@ -41,6 +41,10 @@ class Problem(Exception):
 
     def as_json(self) -> dict[str, Any]:
         return {"kind": type(self).__name__, **asdict(self)}
+
+    def after(self, attempts: int) -> Self:
+        """The problem of the last of so many attempts, for a reader who asks whether to try it again."""
+        return self if attempts < 2 else replace(self, advice=f"It was tried {attempts} times. {self.advice}".strip())
 
 
 class SourceProblem(Problem):

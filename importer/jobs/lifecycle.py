@@ -251,7 +251,7 @@ def step_failed(job: ImportJob, problem: Problem) -> list[Message]:
     """After a failure of the job's step: retry it after a backoff, or fail the job."""
     if problem.retryable and job.step_failures + 1 < settings.MAX_ATTEMPTS:
         return [Message("advance", job.pk, delay=backoff(job))]
-    fail(job.pk, problem)
+    fail(job.pk, problem.after(job.step_failures + 1) if problem.retryable else problem)
     held_step(job).update(step_failures=0, **NO_STEP)
     return []
 

@@ -92,7 +92,10 @@ class WebServer:
             now = answer.as_listed_file(file.name)
             if file.etag and now.etag and file.etag != now.etag:
                 raise SourceChanged(
-                    "The file has changed since it was found.", answer.url, "It is looked for again.", retryable=True
+                    "The file has changed since it was found.",
+                    answer.url,
+                    "Wait until it is complete, then let it be looked for again.",
+                    retryable=True,
                 )
             body = Body(answer)
             file = replace(file, etag=now.etag, modified_at=now.modified_at)

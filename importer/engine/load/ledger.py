@@ -128,7 +128,7 @@ def reinsert(connection: Connection, entry: Entry) -> None:
     if not insert(connection, entry):
         raise TargetProblem(
             "Another attempt has loaded this chunk meanwhile.",
-            advice="It is tried again, which finds it in the ledger.",
+            advice="The next attempt finds it in the ledger.",
             retryable=True,
         )
 

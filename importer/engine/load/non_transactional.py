@@ -32,7 +32,7 @@ def lock_staging_table(connection: Connection, job: str) -> None:
     if fetch_all(connection, "SELECT GET_LOCK(%s, %s)", (f"millrace.{job}", LOCK_WAIT))[0][0] != 1:
         raise TargetProblem(
             "Another worker is still loading into the staging table.",
-            advice="It is tried again in a moment.",
+            advice="The next attempt waits for it.",
             retryable=True,
         )
 

@@ -11,26 +11,29 @@ from importer.engine.errors import TargetProblem, TargetUnreachable
 
 @dataclass(frozen=True)
 class Meaning:
-    """The message for an error number. With an empty `what`, the server's own text is shown."""
+    """The message for an error number. With an empty `what`, the server's own text is shown.
+
+    The advice must hold whether or not the step is tried again: that depends on who meets the error.
+    """
 
     what: str = ""
     advice: str = ""
     retryable: bool = False
 
 
-_GONE = Meaning("The connection to the server was lost.", "It is tried again; if it recurs, check the server.", True)
+_GONE = Meaning("The connection to the server was lost.", "Check that the server runs, and the network to it.", True)
 _DOWN = Meaning("No server answers there.", "Check host and port, and that the server runs and listens there.", True)
 _UNKNOWN_HOST = Meaning("The host name is unknown.", "Check the host name of the target.")
 _UNREACHABLE = (_GONE, _DOWN, _UNKNOWN_HOST)
 
 # Numbers: manual, Server Error Message Reference (1000 to 1999, 3000 on) and Client Error Message Reference (2000 on).
 MEANINGS = {
-    1020: Meaning("Another session changed a row meanwhile.", "It is tried again.", True),
+    1020: Meaning("Another session changed a row meanwhile.", "Import while nobody else writes to the table.", True),
     1021: Meaning("The server's disk is full.", "Make room on the server, then retry the import."),
     1044: Meaning("", "Give the account the rights on that database; the target's check writes the GRANT for you."),
     1045: Meaning("", "Check user name and password of the target."),
     1049: Meaning("", "Create the database first, or correct its name in the target."),
-    1040: Meaning("The server has no free connection.", "It is tried again; if it recurs, load fewer chunks.", True),
+    1040: Meaning("The server has no free connection.", "Load fewer chunks at once, or raise max_connections.", True),
     1053: _GONE,
     1114: Meaning("The table or the server's disk is full.", "Make room on the server, then retry the import."),
     1142: Meaning("", "Give the account that right; the target's check writes the GRANT for you."),
@@ -40,10 +43,12 @@ MEANINGS = {
         "The server refuses LOAD DATA LOCAL.", "On the server: SET GLOBAL local_infile = 1, and the same in its my.cnf."
     ),
     1197: Meaning("The transaction is larger than the server's max_binlog_cache_size.", "Choose a smaller chunk size."),
-    1205: Meaning("Another transaction held a lock for too long.", "It is tried again.", True),
-    1213: Meaning("A deadlock with another transaction.", "It is tried again.", True),
+    1205: Meaning(
+        "Another transaction held a lock for too long.", "Import when nobody else writes to the table for long.", True
+    ),
+    1213: Meaning("A deadlock with another transaction.", "With fewer chunks at once, deadlocks are rarer.", True),
     1290: Meaning("", "The server is read-only or restricted by an option: ask its administrator."),
-    1317: Meaning("The statement was killed on the server.", "It is tried again.", True),
+    1317: Meaning("The statement was killed on the server.", "Ask its administrator what ends statements.", True),
     1461: Meaning("", "On the server: SET GLOBAL max_prepared_stmt_count = 65536; or choose the method insert."),
     1836: Meaning("The server is read-only.", "Load into the primary, not into a replica."),
     1927: _GONE,

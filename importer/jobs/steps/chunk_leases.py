@@ -255,6 +255,7 @@ def record_failed(run: ChunkRun, chunk: Chunk, problem: Problem) -> list[Message
         held.update(status=Chunk.Status.PENDING, lease=again_at, problem=problem.as_json())
         touch(run.job.pk)
         return [Message("advance", run.job.pk, delay=delay)]
+    problem = problem.after(chunk.attempt) if problem.retryable else problem
     if held.update(status=Chunk.Status.FAILED, lease=None, finished_at=timezone.now(), problem=problem.as_json()):
         fail(run.job.pk, problem)
     return []

@@ -39,10 +39,9 @@ def expire_run(run: ChunkRun, in_hand: Chunk | None) -> None:
 def _record_death(run: ChunkRun, chunk: Chunk) -> None:
     last = chunk.deaths + 1 >= settings.MAX_DEATHS
     problem = Problem(
-        "The worker that loaded it died.",
-        where=str(chunk),
-        advice="Look at the worker's log and memory." if last else "It is tried again.",
+        "The worker that loaded it died.", where=str(chunk), advice="Look at the worker's log and memory."
     )
+    problem = problem.after(chunk.deaths + 1) if last else problem
     status = Chunk.Status.FAILED if last else Chunk.Status.PENDING
     if _release(run, chunk, status=status, deaths=F("deaths") + 1, problem=problem.as_json()) and last:
         fail(run.job.pk, problem)

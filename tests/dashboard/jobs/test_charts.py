@@ -6,6 +6,7 @@ import pytest
 from django.urls import reverse
 
 from dashboard.jobs import charts
+from importer.engine.errors import TargetProblem
 from importer.models import Chunk, SourceFile
 from tests.dashboard.job_data import HEADER, LENGTH, REFUSED, ROWS, Status, make_job, make_user
 
@@ -88,6 +89,26 @@ class TestTroubledChunks:
         job = make_job(Status.FAILED, chunks=60, loaded=37, problem=REFUSED)
         html = browser.get(reverse("job_problem_chunks", args=[job.pk, 0, 36]), headers=HTMX).content.decode()
         assert "None between chunk 0 and chunk 36" in html
+
+    @pytest.mark.parametrize(
+        ("job_status", "chunk_status", "said"),
+        [
+            (Status.LOADING, Chunk.Status.PENDING, "It is tried again."),
+            (Status.LOADING, Chunk.Status.LOADED, "A later attempt loaded it."),
+            (Status.LOADING, Chunk.Status.FAILED, None),
+            (Status.FAILING, Chunk.Status.PENDING, None),
+            (Status.FAILED, Chunk.Status.PENDING, None),
+            (Status.CANCELLED, Chunk.Status.PENDING, None),
+        ],
+    )
+    def test_tried_again_is_said_only_while_the_import_goes_on(self, browser, job_status, chunk_status, said):
+        job = make_job(job_status, chunks=3, loaded=2)
+        gone = TargetProblem("The connection to the server was lost.", retryable=True)
+        job.chunks.filter(number=1).update(status=chunk_status, attempt=2, problem=gone.as_json())
+        html = browser.get(reverse("job_problem_chunks", args=[job.pk, 1, 1]), headers=HTMX).content.decode()
+        assert gone.what in html
+        for text in ("It is tried again.", "A later attempt loaded it."):
+            assert (text in html) == (text == said)
 
 
 class TestRates:

@@ -4,8 +4,9 @@ import pytest
 from django.utils import timezone
 
 from importer import jobs
-from importer.engine.errors import Problem, TooManyRejects
+from importer.engine.errors import Problem, TargetProblem, TooManyRejects
 from importer.engine.load.outcome import NoticeCount, Outcome, ReasonCount, Tally
+from importer.engine.mysql.error_messages import MEANINGS
 from importer.engine.plan.options import Options
 from importer.engine.source.chunks.skipped_lines import NO_LINES
 from importer.engine.stored import from_json, to_json
@@ -177,3 +178,27 @@ class TestOrder:
         with pytest.raises(Problem, match="file's order"):
             jobs.set_parallelism(job.pk, 2)
         assert ImportJob.objects.get(pk=job.pk).parallelism == 1
+
+
+class TestAttempts:
+    def test_a_chunk_that_has_given_up_says_how_often_it_was_tried(self, settings):
+        settings.MAX_ATTEMPTS = 3
+        job = make_job(chunks=2, loaded=0)
+        lost = TargetProblem("The connection was lost.", advice="Check the server.", retryable=True)
+        job.chunks.update(attempt=0)
+        for tried in (1, 2, 3):
+            job.chunks.filter(number=0).update(status=Chunk.Status.QUEUED, lease=None)
+            claimed = jobs.claim_run(job.chunks.get(number=0).pk)
+            assert claimed.chunks[0].attempt == tried
+            jobs.record_failed(claimed, claimed.chunks[0], lost)
+            chunk = job.chunks.get(number=0)
+            assert chunk.problem["advice"] == (
+                "Check the server." if tried < 3 else "It was tried 3 times. Check the server."
+            )
+        job.refresh_from_db()
+        assert (chunk.status, job.status) == (Chunk.Status.FAILED, Status.FAILING)
+        assert job.problem["advice"] == "It was tried 3 times. Check the server."
+
+    def test_no_advice_of_a_server_error_promises_another_attempt(self):
+        promising = [number for number, each in MEANINGS.items() if "tried again" in each.advice.lower()]
+        assert promising == []
