@@ -99,26 +99,35 @@ def add_or_replace(
 ) -> Target:
     """Save a target. With `replace` an existing target of that name is updated and keeps its imports.
 
-    `password` None keeps the stored password, but only if server and user are unchanged, so that it is never sent to
-    another server. Raises TargetProblem if the name is taken, the address is forbidden, or a value is invalid.
+    `password` None keeps the stored password, but not for another server, account or way there: it was entered for the
+    old one. Raises TargetProblem if it is needed again, the name is taken, the address is forbidden, or a value is
+    invalid.
     """
     refuse_forbidden(url.host)
     target = Target.objects.filter(name=name).first() or Target(name=name)
     if target.pk and not replace:
         raise TargetProblem(f"There is a target {name} already.", advice="Choose another name, or add --replace.")
-    same_account = (target.host, target.port, target.user) == (url.host, url.port, url.user)
+    before = {name: getattr(target, name) for name in Target.PASSWORD_GOES_TO}
     target.host, target.port, target.user, target.database = url.host, url.port, url.user, url.database
     target.tls, target.tls_ca = tls or default_tls(url.host), tls_ca
     if ceiling is not None:
         target.ceiling = ceiling
     if password is not None:
         target.set_password(password)
-    elif not same_account:
-        target.password_ciphertext = ""
+    elif target.password_ciphertext:
+        _require_password_again([name for name, value in before.items() if getattr(target, name) != value])
     # The findings are about the old address.
     target.findings, target.checked_at, target.round_trip_ms, target.bytes_per_second = [], None, None, None
     save_checked(target, TargetProblem)
     return target
+
+
+def _require_password_again(changed: list[str]) -> None:
+    if changed:
+        raise TargetProblem(
+            f"The stored password is not sent to another server, account or way there. Changed: {', '.join(changed)}.",
+            advice="Give the password again: --password-env VAR, the environment variable that holds it.",
+        )
 
 
 def check(target: Target) -> list[dict[str, Any]]:

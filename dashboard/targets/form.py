@@ -66,10 +66,10 @@ class TargetForm(WithCAFile, forms.ModelForm):  # type: ignore[type-arg]
         return database
 
     def clean(self) -> dict[str, Any] | None:
-        """Require the password again when server or user change: the stored one was entered for the old server."""
-        moved = {"host", "port", "user"} & set(self.changed_data)
+        """Require the password again where it would go elsewhere: the stored one was entered for the old values."""
+        moved = [str(self.fields[name].label or name) for name in Target.PASSWORD_GOES_TO if name in self.changed_data]
         if self.instance.password_ciphertext and moved and not self.cleaned_data.get("password"):
-            self.add_error("password", "The server or the user is another one now. Enter the password for it.")
+            self.add_error("password", f"Changed: {', '.join(moved)}. Enter the password again.")
         return super().clean()
 
     def save(self, commit: bool = True) -> Target:

@@ -18,6 +18,9 @@ class Target(models.Model):
         ENCRYPT = "encrypt", "encrypted, certificate not checked"
         VERIFY = "verify", "encrypted, certificate and host name checked"
 
+    # Who gets the password, and who can read it on the way. After a change of one it is entered again.
+    PASSWORD_GOES_TO = ("host", "port", "user", "database", "tls", "tls_ca")
+
     key = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
     name = models.CharField(
         max_length=64, unique=True, validators=[RegexValidator(r"^[\w.-]+\Z", "Letters, digits, _ . and - only.")]
@@ -45,7 +48,7 @@ class Target(models.Model):
 
     def set_password(self, password: str) -> None:
         """Encrypt and store; the ciphertext is bound to this target, so it cannot be moved to another's row."""
-        self.password_ciphertext = encryption.encrypt(password, bound_to=str(self.key))
+        self.password_ciphertext = encryption.encrypt(password, bound_to=str(self.key)) if password else ""
 
     @property
     def distance(self) -> NetworkProbe | None:

@@ -102,12 +102,34 @@ class TestAddOrReplace:
         second = add_or_replace("shop", replace(SHOP, database="other"), tls="encrypt", ceiling=3, replace=True)
         assert (second.pk, second.database, second.tls, second.ceiling) == (first.pk, "other", "encrypt", 3)
 
-    def test_a_stored_password_stays_with_its_server_and_user(self):
+    def test_a_stored_password_stays_while_it_goes_to_the_same_place(self):
         add_or_replace("shop", SHOP, password=CANARY)
-        same = add_or_replace("shop", replace(SHOP, database="other"), replace=True)
-        assert same.address.password == CANARY
-        moved = add_or_replace("shop", replace(SHOP, host="192.0.2.1"), replace=True)
-        assert moved.address.password == ""
+        same = add_or_replace("shop", SHOP, ceiling=3, replace=True)
+        assert (same.address.password, same.ceiling) == (CANARY, 3)
+
+    @pytest.mark.parametrize(
+        ("name", "value"),
+        [
+            ("host", "192.0.2.1"),
+            ("port", 3307),
+            ("user", "root"),
+            ("database", "other"),
+            ("tls", "encrypt"),
+            ("tls_ca", "/other.pem"),
+        ],
+    )
+    def test_a_stored_password_is_not_sent_elsewhere(self, name, value):
+        add_or_replace("shop", SHOP, password=CANARY)
+        url, options = (SHOP, {name: value}) if name.startswith("tls") else (replace(SHOP, **{name: value}), {})
+        with pytest.raises(TargetProblem, match=f"Changed: .*{name}"):
+            add_or_replace("shop", url, replace=True, **options)
+        assert getattr(Target.objects.get(), name) != value
+        moved = add_or_replace("shop", url, password="another", replace=True, **options)
+        assert moved.address.password == "another"
+
+    def test_no_password_is_asked_for_where_none_is_stored(self):
+        add_or_replace("shop", SHOP, password="")
+        assert add_or_replace("shop", replace(SHOP, port=3307), replace=True).address.password == ""
 
     def test_forbidden_addresses_are_not_kept(self):
         with pytest.raises(TargetProblem, match="metadata"):

@@ -1,5 +1,6 @@
 """Targets in the browser: what the form takes, what it never shows, and what a check says."""
 
+import certifi
 import pytest
 from django.contrib.auth.models import User
 from django.urls import reverse
@@ -143,11 +144,23 @@ class TestEditing:
         target.refresh_from_db()
         assert target.address.password == " other "
 
-    @pytest.mark.parametrize("changes", [{"host": "127.0.0.2"}, {"port": "2"}, {"user": "root"}])
-    def test_the_stored_password_is_not_sent_to_another_server_or_user(self, browser, target, changes):
+    @pytest.mark.parametrize(
+        "changes",
+        [
+            {"host": "127.0.0.2"},
+            {"port": "2"},
+            {"user": "root"},
+            {"database": "other"},
+            {"tls": "encrypt"},
+            {"tls_ca": certifi.where()},
+        ],
+    )
+    def test_the_stored_password_is_not_sent_elsewhere(self, browser, target, changes):
         answer = self.edit(browser, target, **changes)
         assert answer.status_code == 422
-        assert "Enter the password for it" in answer.content.decode()
+        assert "Enter the password again" in answer.content.decode()
+        target.refresh_from_db()
+        assert str(getattr(target, *changes)) not in changes.values()
         assert self.edit(browser, target, password="another", **changes).status_code == 302
 
     def test_a_refused_edit_still_names_the_target_as_it_is(self, browser, target):
