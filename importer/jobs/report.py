@@ -75,8 +75,15 @@ def report_of_plan(plan: ImportPlan, reading: Reading) -> dict[str, Any]:
     return _complete(PLANNED, values)
 
 
-def report_of_problem(problem: Problem) -> dict[str, Any]:
-    """The report of an import that did not begin because of the problem."""
+def report_of_problem(problem: Problem, job: ImportJob | None = None) -> dict[str, Any]:
+    """The report of an import that did not begin because of the problem.
+
+    With `job` it began, and the problem is of the command that follows it: the report is the job's. The problem is in
+    it if the job has none.
+    """
+    if job:
+        of_job = report(job)
+        return {**of_job, "problem": of_job["problem"] or _problem(problem.as_json())}
     reading = reading_to_json(problem.reading) if isinstance(problem, NeedsAnswer) else None
     return _complete(outcome_of(problem), {"reading": reading, "problem": _problem(problem.as_json())})
 

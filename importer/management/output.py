@@ -45,9 +45,9 @@ class CommandOutput:
         for when, statements in plan_sql(plan):
             self.stdout.write(f"\n{when}:\n{statements}")
 
-    def problem(self, problem: Problem) -> None:
-        """Write the report of an import that did not begin."""
-        self.stdout.write(json.dumps(report_of_problem(problem), indent=2))
+    def problem(self, problem: Problem, job: ImportJob | None) -> None:
+        """Write the report of an import that did not begin; of one that began, `job`, with its number and outcome."""
+        self.stdout.write(json.dumps(report_of_problem(problem, job), indent=2))
 
     def report(self, job: ImportJob, as_json: bool) -> None:
         files = self._write_files(job)

@@ -20,6 +20,7 @@ from importer.preparation.prepare import PreparedImport
 from importer.worker import local_pool, presence
 
 LOOK_EVERY = 0.1  # seconds
+UNKNOWN = 1  # the exit code if the command had a problem, and the import has not ended or has succeeded
 NOT_TAKEN_AFTER = 20  # seconds until a message says that no worker has taken the job
 
 
@@ -31,19 +32,30 @@ class Command(PreparedCommand):
 
     def handle(self, *_args: Any, **options: Any) -> None:
         output = CommandOutput(self.stdout, self.stderr)
+        job = None
         try:
             prepared = _prepare(options)
             if options["plan_only"]:
                 output.plan(prepared, options["json"])
                 return
-            job = _follow(jobs.create(prepared), prepared, options)
+            job = jobs.create(prepared)
+            job = _follow(job, prepared, options)
         except Problem as problem:
+            now = ImportJob.objects.get(pk=job.pk) if job else None
             if options["json"]:
-                output.problem(problem)
-            raise CommandError(str(problem), returncode=outcome_of(problem).exit_code) from problem
+                output.problem(problem, now)
+            raise CommandError(str(problem), returncode=_exit_code(problem, now)) from problem
         output.report(job, options["json"])
         if (ended := outcome(job)) and ended.exit_code:
             sys.exit(ended.exit_code)
+
+
+def _exit_code(problem: Problem, job: ImportJob | None) -> int:
+    """The exit code after a problem of the command: the job's, if it has one that tells of a problem."""
+    if not job:
+        return outcome_of(problem).exit_code
+    ended = outcome(job)
+    return (ended.exit_code if ended else 0) or UNKNOWN
 
 
 def _prepare(options: dict[str, Any]) -> PreparedImport:
@@ -78,10 +90,19 @@ def _follow(job: ImportJob, prepared: PreparedImport, options: dict[str, Any]) -
         try:
             ended = wait()
         except KeyboardInterrupt:
-            jobs.cancel(job.pk)
+            _cancel(job.pk)
             ended = wait()
         look(ended)
     return ended
+
+
+def _cancel(job_id: int) -> None:
+    """Cancel the job. One that can no longer be cancelled is about to end, and its end is waited for."""
+    try:
+        jobs.cancel(job_id)
+    except Problem as problem:
+        sys.stderr.write(f"{problem}\n")
+        sys.stderr.flush()
 
 
 def _warn_of_few_workers(parallelism: int | None) -> None:

@@ -15,10 +15,15 @@ import jsonschema
 import pytest
 from django.core.management import CommandError, call_command
 
+from importer import jobs
+from importer.engine.errors import Problem
 from importer.engine.load import ledger
 from importer.engine.mysql.connection import Address, connect, execute, fetch_all
+from importer.jobs.report import report_of_problem
 from importer.models import Chunk, ImportJob, SourceFile, Target
 from importer.models.outcomes import CANCELLED, FAILED, OUTCOMES, WITH_REJECTS
+from importer.preparation.prepare import ImportRequest, prepare
+from importer.sources import uploads
 from importer.worker import live_progress, local_pool, presence
 from tests.stack import ROOT, Stack, wait_until
 from tests.targets import saved_target
@@ -237,6 +242,42 @@ def test_ctrl_c_during_the_planning_ends_as_cancelled(target: Target, people: Pa
     report = report_of(printed)
     assert (command.returncode, report["outcome"], report["problem"]["code"]) == (8, CANCELLED.words, 1500)
     assert not ImportJob.objects.exists()
+
+
+def test_ctrl_c_on_an_import_that_is_ending_waits_for_its_end(target: Target, people: Path, stack_env: Stack):
+    owner = jobs.create(prepare(uploads.register(people), target, "people", ImportRequest()))
+    jobs.advance(owner.pk)
+    command = subprocess.Popen(
+        [sys.executable, "manage.py", "import_csv", str(people), "--target", "t", "--table", "people", "--json"],
+        cwd=ROOT,
+        env=stack_env.env,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        preexec_fn=partial(signal.signal, signal.SIGINT, signal.SIG_DFL),  # noqa: PLW1509 -- as above
+    )
+    assert any(f"Import {owner.pk} has the table" in line for line in command.stderr)
+    job = ImportJob.objects.exclude(pk=owner.pk).get()
+    # Somebody else has just cancelled it.
+    ImportJob.objects.filter(pk=job.pk).update(status="cancelling")
+    command.send_signal(signal.SIGINT)
+    assert any("is being cancelled and cannot be cancelled" in line for line in command.stderr)
+    jobs.advance(job.pk)
+    printed, _ = command.communicate()
+    report = report_of(printed)
+    assert (command.returncode, report["job"], report["outcome"]) == (CANCELLED.exit_code, job.pk, CANCELLED.words)
+
+
+def test_a_problem_after_the_beginning_is_reported_with_the_import(target: Target, people: Path):
+    job = jobs.create(prepare(uploads.register(people), target, "people", ImportRequest()))
+    problem = Problem("The command cannot go on.")
+    under_way = report_of(json.dumps(report_of_problem(problem, job)))
+    assert (under_way["job"], under_way["outcome"], under_way["exit_code"]) == (job.pk, None, None)
+    assert under_way["problem"]["what"] == problem.what
+    ImportJob.objects.filter(pk=job.pk).update(status="failed", problem=Problem("A disk is full.").as_json())
+    job.refresh_from_db()
+    ended = report_of(json.dumps(report_of_problem(problem, job)))
+    assert (ended["job"], ended["outcome"], ended["problem"]["what"]) == (job.pk, FAILED.words, "A disk is full.")
 
 
 def test_a_plan_has_the_same_report(target: Target, people: Path, stack_env: Stack):
