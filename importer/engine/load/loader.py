@@ -11,7 +11,7 @@ from dataclasses import replace
 
 import MySQLdb
 
-from importer.engine.errors import SourceChanged, TargetProblem
+from importer.engine.errors import SourceProblem, TargetProblem
 from importer.engine.feed.hex_decoder import NotHexadecimal
 from importer.engine.load import ledger
 from importer.engine.load.chunk_load import ChunkLoad, LoadCallbacks, Stopwatch
@@ -30,7 +30,7 @@ from importer.engine.load.rejects.sender import Sender
 from importer.engine.load.shared_transaction import merge_ranges, split_outcome
 from importer.engine.load.table_lock import lock
 from importer.engine.mysql.connection import Address, Connection, LoaderConnection, connect, connect_loader, execute
-from importer.engine.mysql.error_messages import about_rows, explain
+from importer.engine.mysql.error_messages import about_rows, explain, is_lost
 from importer.engine.plan.plan import ImportPlan
 from importer.engine.schema.table import read_definition, require_unchanged
 from importer.engine.source.byte_source import Readable, SourceLocation, open_source
@@ -221,9 +221,22 @@ def _load_non_transactional(session: ChunkSession) -> Outcome:
 
 
 def _load_rows(session: ChunkSession) -> Outcome:
-    """Send the rows that are accepted and record the others; everything but the COMMIT."""
-    connection, stopwatch = session.connection, session.stopwatch
+    """Send the rows that are accepted and record the others; everything but the COMMIT.
+
+    If the source has changed since the scan, raises SourceChanged whatever its new bytes led to: records that are not
+    where the scan found them, bad rows, bytes of another encoding.
+    """
     sender = Sender(session)
+    try:
+        return _send_rows(session, sender)
+    except Exception as error:
+        if not (isinstance(error, MySQLdb.Error) and is_lost(error)):
+            sender.check_source()
+        raise
+
+
+def _send_rows(session: ChunkSession, sender: Sender) -> Outcome:
+    connection, stopwatch = session.connection, session.stopwatch
     screened = _prescreen(session)
     reject_log = RejectLog(session, sender, screened)
     reject_log.enforce_limit(ServerFindings())
@@ -258,7 +271,8 @@ def _send_whole(session: ChunkSession) -> bool:
     """Send all rows of a chunk in which nothing is suspect; whether the server stored each of them unchanged."""
     try:
         report = Sender(session).send_all(session.chunk_load.statements.plain)
-    except (NotHexadecimal, SourceChanged):
+    except (NotHexadecimal, SourceProblem, IndexError, ValueError):
+        # Loaded by itself, each chunk finds out whether the source has changed.
         return False
     except MySQLdb.Error as error:
         if not about_rows(error):
