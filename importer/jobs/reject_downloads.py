@@ -9,6 +9,7 @@ import csv
 import io
 import shutil
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path, PurePath
@@ -19,7 +20,7 @@ from django.contrib.auth.models import User
 from django.db.models import Q
 
 from importer.connections.source_location import location_of_job
-from importer.engine.errors import SourceProblem
+from importer.engine.errors import Problem, SourceProblem
 from importer.engine.source import encodings
 from importer.engine.source.byte_source import open_source
 from importer.engine.source.dialect import ANY_LINE_END, LINE_ENDS
@@ -54,12 +55,13 @@ def folder(job: ImportJob) -> Path:
 def make_folder(job: ImportJob) -> Path:
     """Create the job's folder, with the source's bytes before the data, with which a reject file begins.
 
-    Raises SourceProblem if the source is gone.
+    Raises SourceProblem if the source is gone, Problem if the folder cannot be written to.
     """
     path = folder(job)
     head = path / HEAD
     if not head.exists():
-        path.mkdir(parents=True, exist_ok=True, mode=0o700)
+        with _writing(path):
+            path.mkdir(parents=True, exist_ok=True, mode=0o700)
         with open_source(location_of_job(job)) as fd:
             _replace(head, [read_exactly(fd, job.data_offset, 0)])
     return path
@@ -88,7 +90,10 @@ def reasons_file(job: ImportJob) -> Iterator[bytes]:
 
 
 def write_reject_file(job: ImportJob) -> Path | None:
-    """Write the reject file into the job's folder, for the command line; None if no row was rejected."""
+    """Write the reject file into the job's folder, for the command line; None if no row was rejected.
+
+    Raises SourceProblem as reject_file() does, Problem if the folder cannot be written to.
+    """
     if not job.rejected_rows:
         return None
     path = folder(job) / file_name(job, "rejects")
@@ -97,7 +102,10 @@ def write_reject_file(job: ImportJob) -> Path | None:
 
 
 def write_reasons_file(job: ImportJob) -> Path | None:
-    """Write the file of reasons into the job's folder, for the command line; None if every row went in."""
+    """Write the file of reasons into the job's folder, for the command line; None if every row went in.
+
+    Raises as write_reject_file() does.
+    """
     if not job.rejected_rows + job.skipped_rows:
         return None
     path = folder(job) / file_name(job, "reasons")
@@ -108,7 +116,7 @@ def write_reasons_file(job: ImportJob) -> Path | None:
 def as_source(job: ImportJob, user: User) -> SourceFile:
     """The reject file as an upload of the user. Returns the existing upload while it has not been imported.
 
-    Raises SourceProblem as reject_file() does, and DiskFull.
+    Raises as write_reject_file() does, and DiskFull.
     """
     path = write_reject_file(job)
     if not path:
@@ -211,9 +219,26 @@ def _with_header(pieces: Iterator[bytes]) -> Iterator[bytes]:
 
 
 def _replace(path: Path, pieces: Iterator[bytes] | list[bytes]) -> None:
-    """Write a file atomically: readers see the old file or the whole new one."""
+    """Write a file atomically: readers see the old file or the whole new one. On an error, nothing stays behind."""
     temporary = path.with_name(f"{path.name}.{uuid4().hex}.tmp")
-    with temporary.open("wb") as out:
-        for piece in pieces:
-            out.write(piece)
-    temporary.replace(path)
+    with _writing(path.parent):
+        try:
+            with temporary.open("wb") as out:
+                for piece in pieces:
+                    out.write(piece)
+            temporary.replace(path)
+        finally:
+            temporary.unlink(missing_ok=True)
+
+
+@contextmanager
+def _writing(folder: Path) -> Iterator[None]:
+    """Turn an error of the disk into a Problem."""
+    try:
+        yield
+    except OSError as error:
+        raise Problem(
+            f"The rejected rows cannot be written to disk: {error.strerror or error}.",
+            where=str(folder),
+            advice="Make room there, or give REJECTS_DIR a larger disk; then try again.",
+        ) from error

@@ -2,6 +2,8 @@
 
 import csv
 import gzip
+import os
+import uuid
 from pathlib import Path
 
 import pytest
@@ -324,3 +326,51 @@ def test_of_a_packed_file_without_header_too(target: Target, tmp_path: Path):
     again = reject_downloads.write_reject_file(job)
     assert again
     assert (again.name, again.read_text()) == ("words.2024.rejects.csv", "".join(f"{row}\n" for row in BAD.values()))
+
+
+class TestFullDisk:
+    """The kernel answers ENOSPC to every write to /dev/full."""
+
+    @pytest.mark.parametrize("suffix", ["rejects", "csv", "json"])
+    def test_no_room_for_a_chunks_rejects_fails_it_and_a_retry_loads_it(self, target: Target, file: Path, suffix: str):
+        job = created(target, file, chunk_bytes=2**20)
+        folder = reject_downloads.make_folder(job)
+        full = folder / f"00000000.{suffix}.{os.getpid()}.tmp"
+        full.symlink_to("/dev/full")
+        job = run(job)
+        assert "rejected and skipped rows cannot be written to disk: No space left on device" in job.problem["what"]
+        assert "Make room there, then retry" in job.problem["advice"]
+        assert (job.status, keys(target)) == (Status.FAILED, set())
+        assert [path.name for path in folder.iterdir()] == [reject_downloads.HEAD]
+        jobs.retry(job.pk)
+        assert run(job).rejected_rows == len(BAD)
+
+    def test_no_room_for_the_folder_of_rejects(self, target: Target, file: Path, full_names: uuid.UUID):
+        job = created(target, file)
+        folder = reject_downloads.folder(job)
+        folder.mkdir(parents=True)
+        (folder / f"{reject_downloads.HEAD}.{full_names.hex}.tmp").symlink_to("/dev/full")
+        job = run(job)
+        assert "rejected rows cannot be written to disk: No space left on device" in job.problem["what"]
+        assert "REJECTS_DIR" in job.problem["advice"]
+        assert (job.status, list(folder.iterdir())) == (Status.FAILED, [])
+
+    def test_no_room_for_the_command_lines_copies(self, target: Target, file: Path, full_names: uuid.UUID):
+        job = run(created(target, file))
+        before = sorted(reject_downloads.folder(job).iterdir())
+        for write, kind in (
+            (reject_downloads.write_reject_file, "rejects"),
+            (reject_downloads.write_reasons_file, "reasons"),
+        ):
+            name = f"{reject_downloads.file_name(job, kind)}.{full_names.hex}.tmp"
+            (reject_downloads.folder(job) / name).symlink_to("/dev/full")
+            with pytest.raises(Problem, match="No space left on device"):
+                write(job)
+        assert sorted(reject_downloads.folder(job).iterdir()) == before
+
+    @pytest.fixture
+    def full_names(self, monkeypatch) -> uuid.UUID:
+        """The part of the names of temporary files that is otherwise drawn by chance."""
+        name = uuid.uuid4()
+        monkeypatch.setattr(reject_downloads, "uuid4", lambda: name)
+        return name
