@@ -10,7 +10,7 @@ from django.conf import settings
 
 from importer import jobs
 from importer.engine.errors import Cancelled, Problem
-from importer.engine.mysql.connection import Address, Connection, execute, fetch_all
+from importer.engine.mysql.connection import Address, Connection, execute, fetch_row
 from importer.engine.mysql.error_messages import explain
 from importer.engine.plan.options import Options
 from importer.engine.target import scratch_tables
@@ -154,6 +154,6 @@ def _ended(lab: Lab, job: ImportJob) -> ImportJob:
 
 
 def _require_rows(connection: Connection, own: TrialTable) -> None:
-    stored = fetch_all(connection, f"SELECT COUNT(*) FROM {own.name}")[0][0]
+    stored = fetch_row(connection, f"SELECT COUNT(*) FROM {own.name}")[0]
     if stored != own.rows:
         raise Problem(f"The table has {stored:,} rows instead of {own.rows:,}.", own.name, "Look at the log.")

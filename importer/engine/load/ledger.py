@@ -11,7 +11,7 @@ from MySQLdb.constants import ER
 
 from importer.engine.errors import TargetProblem
 from importer.engine.load.outcome import Tally
-from importer.engine.mysql.connection import Connection, execute, fetch_all
+from importer.engine.mysql.connection import Connection, execute, fetch_all, fetch_row
 from importer.engine.mysql.quoting import quote_name, quote_text
 
 TABLE = "millrace_ledger"
@@ -84,7 +84,7 @@ def _add_unchanged(connection: Connection) -> None:
     """Add the column, unless the account may not, loads keep the ledger busy, another session has just added it, or the
     table is no ledger.
     """
-    before = fetch_all(connection, "SELECT @@SESSION.lock_wait_timeout")[0][0]
+    before = fetch_row(connection, "SELECT @@SESSION.lock_wait_timeout")[0]
     execute(connection, f"SET SESSION lock_wait_timeout = {LOCK_WAIT}")
     try:
         execute(connection, ADD_UNCHANGED)
@@ -168,7 +168,7 @@ def record_tally(connection: Connection, entry: Entry, tally: Tally) -> None:
     except MySQLdb.OperationalError as error:
         if error.args[0] not in DENIED:
             raise
-        account, database = fetch_all(connection, "SELECT CURRENT_USER(), DATABASE()")[0]
+        account, database = fetch_row(connection, "SELECT CURRENT_USER(), DATABASE()")
         user, _, host = str(account).rpartition("@")
         raise TargetProblem(
             f"The account may not write into {TABLE} how many rows were {', '.join(counts)}.",
@@ -223,7 +223,7 @@ def require_known_job(connection: Connection, job: str, where: str) -> None:
 def count_rows(connection: Connection, job: str) -> int:
     """The number of rows in a job's committed chunks, without its finishing step."""
     sql = f"SELECT COALESCE(SUM(row_count), 0) FROM {TABLE} WHERE job = %s AND chunk <> %s"
-    return int(fetch_all(connection, sql, (job, FINISH))[0][0])
+    return int(fetch_row(connection, sql, (job, FINISH))[0])
 
 
 def delete(connection: Connection, job: str) -> None:

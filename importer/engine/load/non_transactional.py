@@ -10,7 +10,7 @@ Rows and ledger row are not in one transaction: MySQL warns of that, and refuses
 
 from importer.engine.errors import TargetProblem
 from importer.engine.load import ledger
-from importer.engine.mysql.connection import Connection, execute, fetch_all
+from importer.engine.mysql.connection import Connection, execute, fetch_row
 from importer.engine.plan.plan import ImportPlan
 from importer.engine.target import staging
 
@@ -29,7 +29,7 @@ def lock_staging_table(connection: Connection, job: str) -> None:
     Raises TargetProblem (retryable) if another connection is still loading after LOCK_WAIT.
     """
     execute(connection, "SET SESSION autocommit = 1")
-    if fetch_all(connection, "SELECT GET_LOCK(%s, %s)", (f"millrace.{job}", LOCK_WAIT))[0][0] != 1:
+    if fetch_row(connection, "SELECT GET_LOCK(%s, %s)", (f"millrace.{job}", LOCK_WAIT))[0] != 1:
         raise TargetProblem(
             "Another worker is still loading into the staging table.",
             advice="The next attempt waits for it.",

@@ -251,6 +251,17 @@ def fetch_all(connection: Connection, sql: str, args: Sequence[Any] = ()) -> lis
         return list(cursor.fetchall())
 
 
+def fetch_row(connection: Connection, sql: str, args: Sequence[Any] = ()) -> tuple[Any, ...]:
+    """The row of a query that every server answers with one row. Raises TargetProblem if there is none."""
+    rows = fetch_all(connection, sql, args)
+    if not rows:
+        raise TargetProblem(
+            f"The server answers {sql} with nothing.",
+            advice="Check that the target's host and port are those of a MySQL or MariaDB server.",
+        )
+    return rows[0]
+
+
 def kill(address: Address, connection_id: int) -> None:
     """Kill a connection of this account; its transaction rolls back. No error if the connection is gone already."""
     with connect(address) as connection:

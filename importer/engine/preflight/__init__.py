@@ -9,7 +9,7 @@ from dataclasses import replace
 import MySQLdb
 
 from importer.engine.errors import TargetProblem
-from importer.engine.mysql.connection import Address, connect
+from importer.engine.mysql.connection import Address, Connection, connect
 from importer.engine.mysql.error_messages import explain
 from importer.engine.mysql.server_info import read_server
 from importer.engine.preflight import access, leftovers, network, server_settings, transactions
@@ -55,7 +55,10 @@ def check(address: Address, files_dir: str = "") -> list[Finding]:
     """
     try:
         with connect(address) as connection:
-            return [access.signed_in(connection, address), *_findings(connection, address, DATABASE_STEPS, files_dir)]
+            return [
+                _sign_in(access.signed_in, connection, address),
+                *_findings(connection, address, DATABASE_STEPS, files_dir),
+            ]
     except TargetProblem as problem:
         if not access.is_database_missing(problem):
             return [access.refused(address, problem)]
@@ -67,9 +70,20 @@ def _check_without_database(address: Address) -> list[Finding]:
     try:
         # Every account may use this database.
         with connect(replace(address, database="information_schema")) as connection:
-            return [access.no_database(connection, address), *_findings(connection, address, ())]
+            return [_sign_in(access.no_database, connection, address), *_findings(connection, address, ())]
     except TargetProblem as problem:
         return [access.refused(address, problem)]
+
+
+def _sign_in(step: Callable[[Connection, Address], Finding], connection: Connection, address: Address) -> Finding:
+    """The finding of a step that follows the sign-in; also if the server does not answer as one does."""
+    try:
+        with explain(str(address)):
+            return step(connection, address)
+    except TargetProblem as problem:
+        if access.error_number(problem) in LOST:
+            raise
+        return Finding("sign_in", "fail", f"Signed in, but: {problem.what}", problem.advice)
 
 
 def _findings(

@@ -5,7 +5,7 @@ from MySQLdb.constants import CR, ER
 
 from importer.engine.errors import TargetProblem
 from importer.engine.load import ledger
-from importer.engine.mysql.connection import Address, Connection, NotEncrypted, cipher, fetch_all
+from importer.engine.mysql.connection import Address, Connection, NotEncrypted, cipher, fetch_all, fetch_row
 from importer.engine.mysql.quoting import quote_name, quote_text
 from importer.engine.mysql.server_info import is_loopback
 from importer.engine.preflight.finding import Finding, Subject
@@ -70,7 +70,7 @@ def tls(subject: Subject) -> Finding:
     """Whether the connection is encrypted, by the client library; the server reports the TLS version only."""
     tls_mode, local = subject.address.tls, is_loopback(subject.address.host)
     if used := cipher(subject.connection):
-        version = fetch_all(subject.connection, "SHOW SESSION STATUS LIKE 'Ssl_version'")[0][1]
+        version = fetch_row(subject.connection, "SHOW SESSION STATUS LIKE 'Ssl_version'")[1]
         checked = "certificate and host name are checked" if tls_mode == "verify" else "the certificate is not checked"
         message = f"Encrypted with {version}, {used}; {checked}."
         if tls_mode == "verify" or local:

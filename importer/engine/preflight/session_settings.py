@@ -5,7 +5,7 @@ from MySQLdb.constants import ER
 
 from importer.engine.errors import TargetProblem
 from importer.engine.load import ledger
-from importer.engine.mysql.connection import ISOLATION, Connection, execute, fetch_all
+from importer.engine.mysql.connection import ISOLATION, Connection, execute, fetch_row
 from importer.engine.mysql.server_info import Server
 from importer.engine.mysql.variables import Value
 from importer.engine.plan.plan import ImportPlan
@@ -30,7 +30,7 @@ def check_session(connection: Connection, plan: ImportPlan, server: Server) -> N
 
 
 def _check_lock(connection: Connection, schema: str) -> None:
-    database = str(fetch_all(connection, "SELECT DATABASE()")[0][0])
+    database = str(fetch_row(connection, "SELECT DATABASE()")[0])
     for each in {schema, database}:  # The ledger is locked, too.
         if not has_privilege(connection, each, "LOCK TABLES"):
             raise TargetProblem(
@@ -58,7 +58,7 @@ def _try(connection: Connection, name: str, value: Value, server: Server) -> Non
         if error.args[0] == ER.UNKNOWN_SYSTEM_VARIABLE:
             raise TargetProblem(f"The server has no {name}.", advice="Leave it out.") from error
         raise
-    accepted = fetch_all(connection, f"SELECT @@SESSION.{name}")[0][0]
+    accepted = fetch_row(connection, f"SELECT @@SESSION.{name}")[0]
     if not _same(accepted, value):
         raise TargetProblem(f"The server changes {name} = {value} to {accepted}.", advice=f"Set it to {accepted}.")
 

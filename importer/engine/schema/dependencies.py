@@ -6,7 +6,7 @@ A write mode either keeps them or refuses the table.
 import re
 from dataclasses import dataclass
 
-from importer.engine.mysql.connection import Connection, fetch_all
+from importer.engine.mysql.connection import Connection, fetch_all, fetch_row
 from importer.engine.mysql.quoting import quote_name
 
 _NEXT_NUMBER = re.compile(r" AUTO_INCREMENT=(\d+)")
@@ -86,7 +86,7 @@ def next_auto_increment(connection: Connection, schema: str, name: str) -> int |
     From SHOW CREATE TABLE, because MySQL's information_schema reads it from a cache that is up to a day old (manual,
     The INFORMATION_SCHEMA TABLES Table, information_schema_stats_expiry).
     """
-    text = fetch_all(connection, f"SHOW CREATE TABLE {quote_name(schema)}.{quote_name(name)}")[0][1]
+    text = fetch_row(connection, f"SHOW CREATE TABLE {quote_name(schema)}.{quote_name(name)}")[1]
     options = str(text).rpartition("\n)")[2]
     match = _NEXT_NUMBER.search(options)
     return int(match[1]) if match else None

@@ -3,7 +3,7 @@
 import xxhash
 
 from importer.engine.errors import BadRow, RowsRefused
-from importer.engine.mysql.connection import Connection, execute, fetch_all
+from importer.engine.mysql.connection import Connection, execute, fetch_all, fetch_row
 from importer.engine.mysql.quoting import quote_name
 from importer.engine.schema.indexes import ForeignKey
 
@@ -49,7 +49,7 @@ def _check_rows(connection: Connection, schema: str, table: str, foreign_key: Fo
     orphans = fetch_all(connection, f"SELECT {values}, COUNT(*) {without} GROUP BY {values} LIMIT {MOST_NAMED}")
     if not orphans:
         return
-    count = int(fetch_all(connection, f"SELECT COUNT(*) {without}")[0][0])
+    count = int(fetch_row(connection, f"SELECT COUNT(*) {without}")[0])
     named = ", ".join(f"({', '.join(map(str, row[:-1]))})" for row in orphans)
     more = " and others" if len(orphans) == MOST_NAMED else ""
     column = ", ".join(foreign_key.columns)

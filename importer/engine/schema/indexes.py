@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
-from importer.engine.mysql.connection import Connection, execute, fetch_all
+from importer.engine.mysql.connection import Connection, execute, fetch_all, fetch_row
 from importer.engine.mysql.quoting import quote_name
 from importer.engine.schema.table import Key, Table
 
@@ -70,7 +70,7 @@ def read_indexes(connection: Connection, schema: str, table: str) -> Indexes:
 def show_create(connection: Connection, schema: str, table: str) -> str:
     """SHOW CREATE TABLE with names in backticks; sets the session's sql_mode and sql_quote_show_create for that."""
     execute(connection, "SET SESSION sql_mode = '', SESSION sql_quote_show_create = 1")
-    return str(fetch_all(connection, f"SHOW CREATE TABLE {_name(schema, table)}")[0][1])
+    return str(fetch_row(connection, f"SHOW CREATE TABLE {_name(schema, table)}")[1])
 
 
 def key_definitions(show_create: str) -> tuple[KeyDefinition, ...]:

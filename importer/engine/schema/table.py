@@ -10,7 +10,7 @@ import xxhash
 from MySQLdb.constants import ER
 
 from importer.engine.errors import TargetProblem
-from importer.engine.mysql.connection import Connection, execute, fetch_all
+from importer.engine.mysql.connection import Connection, execute, fetch_all, fetch_row
 from importer.engine.mysql.quoting import quote_name
 from importer.engine.schema.column_types import ColumnType, column_type, name_of
 
@@ -167,7 +167,7 @@ def read_definition(connection: Connection, schema: str, name: str) -> str:
     types, for a missing table, and if the account may not see the table.
     """
     try:
-        text = _text(fetch_all(connection, f"SHOW CREATE TABLE {quote_name(schema)}.{quote_name(name)}")[0][1])
+        text = _text(fetch_row(connection, f"SHOW CREATE TABLE {quote_name(schema)}.{quote_name(name)}")[1])
     except MySQLdb.Error as error:
         if error.args[0] not in (ER.NO_SUCH_TABLE, ER.TABLEACCESS_DENIED_ERROR):
             raise

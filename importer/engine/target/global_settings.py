@@ -13,7 +13,7 @@ import MySQLdb
 from MySQLdb.constants import ER
 
 from importer.engine.errors import TargetProblem
-from importer.engine.mysql.connection import Connection, execute, fetch_all
+from importer.engine.mysql.connection import Connection, execute, fetch_all, fetch_row
 from importer.engine.mysql.error_messages import is_lost
 from importer.engine.mysql.quoting import quote_name
 from importer.engine.mysql.server_info import Server
@@ -142,7 +142,7 @@ def _restore_variable(connection: Connection, mine: _Entry, others: list[_Entry]
 
 
 def _current(connection: Connection, name: str) -> str:
-    return str(fetch_all(connection, f"SELECT @@GLOBAL.{name}")[0][0])
+    return str(fetch_row(connection, f"SELECT @@GLOBAL.{name}")[0])
 
 
 def _table_exists(connection: Connection) -> bool:
@@ -155,7 +155,7 @@ def _entries(connection: Connection, name: str) -> list[_Entry]:
 
     Entries from before the server's start are marked `restarted`: SET GLOBAL does not survive a restart.
     """
-    uptime = int(fetch_all(connection, "SHOW GLOBAL STATUS LIKE 'Uptime'")[0][1])
+    uptime = int(fetch_row(connection, "SHOW GLOBAL STATUS LIKE 'Uptime'")[1])
     sql = "SELECT TABLE_SCHEMA FROM information_schema.TABLES WHERE TABLE_NAME = %s"
     by_age: list[tuple[int, _Entry]] = []
     for (schema,) in fetch_all(connection, sql, (TABLE,)):

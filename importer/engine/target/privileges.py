@@ -6,7 +6,7 @@ import MySQLdb
 from MySQLdb.constants import ER
 
 from importer.engine.errors import TargetProblem
-from importer.engine.mysql.connection import Connection, execute, fetch_all
+from importer.engine.mysql.connection import Connection, execute, fetch_all, fetch_row
 from importer.engine.mysql.quoting import quote_name, quote_text
 from importer.engine.schema.table import Table
 from importer.engine.target import temporary_changes, write_modes
@@ -66,7 +66,7 @@ def why_no_index_deferral(connection: Connection, table: Table) -> str:
     if missing:
         statement = grant(connection, missing, table.schema, account(connection))
         return f"the account may not {' or '.join(missing)} there: {statement}"
-    database = str(fetch_all(connection, "SELECT DATABASE()")[0][0])
+    database = str(fetch_row(connection, "SELECT DATABASE()")[0])
     if not temporary_changes.exists(connection) and not has_privilege(connection, database, "CREATE"):
         return f"there is no table {temporary_changes.TABLE} to record it in; the target's check has the SQL"
     return ""
@@ -96,7 +96,7 @@ def grantee(connection: Connection) -> str:
 
 
 def account_parts(connection: Connection) -> tuple[str, str]:
-    user, _, host = str(fetch_all(connection, "SELECT CURRENT_USER()")[0][0]).rpartition("@")
+    user, _, host = str(fetch_row(connection, "SELECT CURRENT_USER()")[0]).rpartition("@")
     return user, host
 
 

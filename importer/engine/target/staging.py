@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import MySQLdb
 from MySQLdb.constants import ER
 
-from importer.engine.mysql.connection import Connection, execute, fetch_all
+from importer.engine.mysql.connection import Connection, execute, fetch_all, fetch_row
 from importer.engine.mysql.quoting import quote_name
 from importer.engine.schema.dependencies import TableDependencies
 from importer.engine.schema.indexes import KeyDefinition, drop_statement
@@ -213,7 +213,7 @@ def existing_tables(connection: Connection, schema: str, names: Sequence[str]) -
 
 def count_rows(connection: Connection, schema: str, name: str) -> int:
     """The number of rows of the table, by COUNT(*)."""
-    return int(fetch_all(connection, f"SELECT COUNT(*) FROM {_name(schema, name)}")[0][0])
+    return int(fetch_row(connection, f"SELECT COUNT(*) FROM {_name(schema, name)}")[0])
 
 
 def _name(schema: str, table: str) -> str:

@@ -5,9 +5,12 @@ from contextlib import suppress
 import MySQLdb
 import pytest
 
-from importer.engine.errors import Problem
+from importer.engine.errors import Problem, TargetProblem
+from importer.engine.load import ledger
 from importer.engine.mysql.connection import FEED_NAME, Address, connect, connect_loader, execute, fetch_all
 from importer.engine.preflight import check
+from importer.engine.schema.table import read_table
+from importer.engine.target.privileges import account
 from tests.rogue_server import RogueServer
 
 CANARY = b"canary-7f3a: no server may read this"
@@ -85,3 +88,29 @@ class TestRogueServer:
             assert rogue.attacked
             assert rogue.stolen == b""
         assert any(finding.status == "fail" for finding in findings)
+
+
+class TestMuteServer:
+    """It accepts every login and answers every statement, queries too, with OK and no rows."""
+
+    def test_a_query_with_one_row_by_nature_is_a_problem_without_it(self):
+        nothing = pytest.raises(TargetProblem, match=r"answers SELECT CURRENT_USER\(\) with nothing")
+        with RogueServer("", attack=b"NOTHING") as mute, connect(address_of(mute)) as connection, nothing:
+            account(connection)
+
+    def test_the_preflight_check_reports_it_as_findings(self):
+        with RogueServer("", attack=b"NOTHING") as mute:
+            findings = {each.name: each for each in check(address_of(mute))}
+        assert findings["sign_in"].status == "fail"
+        assert "answers SELECT CURRENT_USER() with nothing" in findings["sign_in"].message
+        assert "host and port" in findings["sign_in"].fix
+        assert len(findings) > 10
+
+    def test_a_load_ends_as_a_problem_and_sends_no_row(self, tmp_path):
+        path = tmp_path / "t.csv"
+        path.write_text("1\n")
+        with RogueServer("", attack=b"NOTHING") as mute:
+            with connect(address_of(mute)) as connection, pytest.raises(Problem):
+                read_table(connection, "anything", "t")
+            with connect(address_of(mute)) as connection:
+                assert not ledger.exists(connection)

@@ -23,7 +23,7 @@ from importer.engine.load.methods.field_expressions import RESET_TRACE
 from importer.engine.load.rejects.load_result import LoadResult, ServerFindings, Tolerance, interpret
 from importer.engine.load.rejects.sender import Sender
 from importer.engine.load.rejects.server_warnings import DUPLICATE, ServerWarning, read_warnings
-from importer.engine.mysql.connection import execute, fetch_all
+from importer.engine.mysql.connection import execute, fetch_row
 from importer.engine.mysql.error_messages import about_rows
 
 # A bad row costs another load of its piece, so pieces are small. Each row of a traced piece adds at least one line to
@@ -221,4 +221,4 @@ class BadRowIsolator:
         return self._distinct.get(unnumbered, unnumbered)
 
     def _warnings_shown(self) -> int:
-        return int(fetch_all(self._connection, "SELECT @@SESSION.max_error_count")[0][0])
+        return int(fetch_row(self._connection, "SELECT @@SESSION.max_error_count")[0])

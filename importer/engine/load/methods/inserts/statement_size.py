@@ -2,7 +2,7 @@
 
 from importer.engine.errors import TargetProblem
 from importer.engine.load.methods.inserts.insert_sql import Template
-from importer.engine.mysql.connection import LoaderConnection, fetch_all
+from importer.engine.mysql.connection import LoaderConnection, fetch_row
 
 # Records take at most 1/SHARE of max_allowed_packet: the statement is longer than its records.
 SHARE = 4
@@ -15,13 +15,13 @@ def rows_of(connection: LoaderConnection, template: Template, rows: int) -> int:
     """
     if not template.traced:
         return rows
-    shown = int(fetch_all(connection, "SELECT @@SESSION.max_error_count")[0][0])
+    shown = int(fetch_row(connection, "SELECT @@SESSION.max_error_count")[0])
     return max(1, min(rows, shown // 4))
 
 
 def max_allowed_packet(connection: LoaderConnection) -> int:
     """The longest statement that the server takes, in bytes (manual, Server System Variables)."""
-    return int(fetch_all(connection, "SELECT @@SESSION.max_allowed_packet")[0][0])
+    return int(fetch_row(connection, "SELECT @@SESSION.max_allowed_packet")[0])
 
 
 def too_large(largest: int) -> TargetProblem:
