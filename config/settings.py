@@ -46,6 +46,8 @@ INSTALLED_APPS = [
     "django.contrib.humanize",
     "django_htmx",
     "csp",
+    "allauth",
+    "allauth.account",
     "importer",
     "dashboard",
 ]
@@ -58,6 +60,7 @@ MIDDLEWARE = [
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
     "django.contrib.auth.middleware.LoginRequiredMiddleware",
+    "allauth.account.middleware.AccountMiddleware",
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "django_htmx.middleware.HtmxMiddleware",
@@ -78,6 +81,12 @@ TEMPLATES = [
         },
     }
 ]
+LANGUAGE_CODE = "en"
+TIME_ZONE = env.str("TIME_ZONE", default="UTC")
+USE_TZ = True
+DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
+
+# --- signing in (dashboard/sign_in/) ---
 LOGIN_URL = "login"
 LOGIN_REDIRECT_URL = "jobs"
 LOGOUT_REDIRECT_URL = "login"
@@ -85,10 +94,24 @@ AUTH_PASSWORD_VALIDATORS = [
     {"NAME": "django.contrib.auth.password_validation.MinimumLengthValidator"},
     {"NAME": "django.contrib.auth.password_validation.CommonPasswordValidator"},
 ]
-LANGUAGE_CODE = "en"
-TIME_ZONE = env.str("TIME_ZONE", default="UTC")
-USE_TZ = True
-DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
+AUTHENTICATION_BACKENDS = ["allauth.account.auth_backends.AuthenticationBackend"]
+# Tries of a password for one name from one address, for all names from one address, and for one name from everywhere,
+# within so many seconds. More are not evaluated until the seconds have passed.
+SIGN_IN_TRIES = env.int("SIGN_IN_TRIES", default=10)
+SIGN_IN_TRIES_ADDRESS = env.int("SIGN_IN_TRIES_ADDRESS", default=30)
+SIGN_IN_TRIES_NAME = env.int("SIGN_IN_TRIES_NAME", default=100)
+SIGN_IN_SECONDS = env.int("SIGN_IN_SECONDS", default=300)
+# Proxies whose header with the browser's address is believed: addresses or networks.
+TRUSTED_PROXIES = env.list("TRUSTED_PROXIES", default=[])
+PROXY_HEADER = env.str("PROXY_HEADER", default="X-Forwarded-For")
+ACCOUNT_ADAPTER = "dashboard.sign_in.adapter.AccountAdapter"
+ACCOUNT_FORMS = {"change_password": "dashboard.sign_in.forms.PasswordForm"}
+ACCOUNT_LOGIN_METHODS = {"username"}
+ACCOUNT_SIGNUP_FIELDS = ["username*", "password1*"]
+ACCOUNT_EMAIL_VERIFICATION = "none"
+ACCOUNT_SESSION_REMEMBER = True
+# The limits above replace allauth's, which count in a cache.
+ACCOUNT_RATE_LIMITS = False
 
 # --- processes (scripts/processes.py starts them) ---
 BIND = env.str("BIND", default="127.0.0.1")

@@ -1,10 +1,8 @@
 """The URLs of all pages. Each page has a view module of its own."""
 
-from django.contrib.auth import views as auth
 from django.urls import path
 
 from dashboard import health
-from dashboard.access import SignInForm
 from dashboard.channels import views
 from dashboard.connections import views as connections
 from dashboard.history import views as history
@@ -17,15 +15,13 @@ from dashboard.new_import import views as new
 from dashboard.schedules import detail as schedule
 from dashboard.schedules import list as schedules
 from dashboard.schedules import subscriptions
+from dashboard.sign_in import urls as sign_in
 from dashboard.targets import views as targets
-
-sign_in = auth.LoginView.as_view(authentication_form=SignInForm, redirect_authenticated_user=True)
 
 urlpatterns = [
     path("healthz", health.healthz, name="healthz"),
     path("readyz", health.readyz, name="readyz"),
-    path("login/", sign_in, name="login"),
-    path("logout/", auth.LogoutView.as_view(), name="logout"),
+    *sign_in.urlpatterns,
     # the imports
     path("", list.jobs, name="jobs"),
     # one import

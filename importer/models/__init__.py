@@ -10,6 +10,7 @@ from importer.models.lab import Lab, Trial
 from importer.models.preset import MappingPreset
 from importer.models.record import JobFact, JobRecord
 from importer.models.schedule import DiscoveredFile, Schedule, ScheduleRun
+from importer.models.sign_in import GuessCount
 from importer.models.source_connection import SourceConnection
 from importer.models.source_file import SourceFile
 from importer.models.target import Target
@@ -18,6 +19,7 @@ __all__ = [
     "Channel",
     "Chunk",
     "DiscoveredFile",
+    "GuessCount",
     "ImportJob",
     "JobFact",
     "JobRecord",

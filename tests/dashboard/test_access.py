@@ -4,29 +4,20 @@ import re
 import uuid
 
 import pytest
-from django.conf import settings as configured
 from django.contrib.auth.models import User
-from django.core.cache import cache
-from django.test import Client
 from django.urls import reverse
 
-from dashboard.access import ATTEMPTS
 from dashboard.urls import urlpatterns
 
 pytestmark = pytest.mark.django_db
 
-PUBLIC = {"login", "healthz", "readyz"}
+PUBLIC = {"login", "account_login", "account_inactive", "healthz", "readyz"}
 PASSWORD = "mill-race-9"
 
 
 @pytest.fixture
 def user():
     return User.objects.create_user("ann", password=PASSWORD)
-
-
-@pytest.fixture(autouse=True)
-def no_failures_before():
-    cache.clear()
 
 
 def address(pattern):
@@ -78,48 +69,6 @@ class TestContentSecurityPolicy:
         assert '"allowEval": false' in page
         assert '"includeIndicatorStyles": false' in page
         assert '"selfRequestsOnly": true' in page
-
-
-class TestSignIn:
-    def sign_in(self, client, password=PASSWORD, **extra):
-        return client.post(reverse("login"), {"username": "ann", "password": password}, **extra)
-
-    def test_right_password_leads_to_the_page_that_was_asked_for(self, client, user):
-        redirected = client.get(reverse("targets"))
-        answer = client.post(
-            redirected["Location"], {"username": "ann", "password": PASSWORD, "next": reverse("targets")}
-        )
-        assert answer["Location"] == reverse("targets")
-
-    def test_it_does_not_lead_to_another_site(self, client, user):
-        answer = client.post(
-            reverse("login"), {"username": "ann", "password": PASSWORD, "next": "https://evil.example/"}
-        )
-        assert answer["Location"] == reverse(configured.LOGIN_REDIRECT_URL)
-
-    def test_wrong_password_says_so_and_does_not_repeat_it(self, client, user):
-        page = self.sign_in(client, "wrong-horse").content.decode()
-        assert "correct username and password" in page
-        assert "wrong-horse" not in page
-
-    def test_guessing_ends_after_some_failures_even_with_the_right_one(self, client, user):
-        for _ in range(ATTEMPTS):
-            assert "Too many" not in self.sign_in(client, "wrong").content.decode()
-        assert "Too many attempts" in self.sign_in(client).content.decode()
-        assert "_auth_user_id" not in client.session
-
-    def test_guessing_from_one_address_does_not_lock_out_another(self, client, user):
-        for _ in range(ATTEMPTS):
-            self.sign_in(client, "wrong", REMOTE_ADDR="203.0.113.9")
-        assert self.sign_in(client).status_code == 302
-
-    def test_signing_out_needs_a_form_of_ours(self, user):
-        client = Client(enforce_csrf_checks=True)
-        client.force_login(user)
-        answer = client.post(reverse("logout"))
-        assert answer.status_code == 403
-        assert "too old" in answer.content.decode()
-        assert "_auth_user_id" in client.session
 
 
 class TestErrorPages:

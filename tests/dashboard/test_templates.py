@@ -8,7 +8,7 @@ from django.conf import settings
 TEMPLATES = settings.BASE_DIR / "templates"
 STATIC = settings.BASE_DIR / "static"
 # Django looks for these by itself.
-BY_DJANGO = {"403.html", "403_csrf.html", "404.html", "500.html", "registration/login.html"}
+BY_DJANGO = {"403.html", "403_csrf.html", "404.html", "500.html"}
 TEMPLATE_NAME = re.compile(r"""["']([\w/]+\.(?:html|txt))["']""")
 STATIC_NAME = re.compile(r"""{%\s*static\s+['"]([^'"]+)['"]""")
 
@@ -46,6 +46,6 @@ def test_every_static_file_is_loaded_by_a_template(templates):
 
 def test_templates_and_static_files_lie_in_the_folders_of_the_code():
     folders = {path.name for path in (settings.BASE_DIR / "dashboard").iterdir() if path.is_dir()}
-    folders |= {"shared", "notifications", "registration", "vendor"}
+    folders |= {"shared", "notifications", "vendor"}
     for root in (TEMPLATES, STATIC):
         assert {path.name for path in root.iterdir() if path.is_dir()} <= folders

@@ -124,7 +124,7 @@ class TestPages:
 
     def test_the_old_password_signs_in(self, old: OldDatabase):
         browser = Client()
-        signed_in = browser.post(reverse("login"), {"username": "admin", "password": ADMIN_PASSWORD}, follow=True)
+        signed_in = browser.post(reverse("login"), {"login": "admin", "password": ADMIN_PASSWORD}, follow=True)
         assert_words(signed_in, ("19 found",))
         assert_words(browser.post(reverse("logout"), follow=True), ("Sign in",))
 
