@@ -7,7 +7,10 @@ from importer.engine.source.chunks.scanner import ChunkRange
 from importer.models.job import ImportJob
 
 # The fields that describe the range of the file; those of ChunkRange.
-RANGE = ("number", "offset", "length", "rows", "first_line", "first_row", "digest", "null_word", "suspect", "ascii")
+RANGE = (
+    *("number", "offset", "length", "rows", "first_line", "first_row", "digest"),
+    *("null_word", "null_marker", "suspect", "ascii"),
+)
 
 
 class Chunk(models.Model):
@@ -37,6 +40,7 @@ class Chunk(models.Model):
     first_row = models.BigIntegerField(default=1)
     digest = models.CharField(max_length=16)
     null_word = models.BooleanField(default=False)
+    null_marker = models.BooleanField(default=True)
     suspect = models.BooleanField(default=False)
     ascii = models.BooleanField(default=False)
 

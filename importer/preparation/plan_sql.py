@@ -16,6 +16,9 @@ def plan_sql(plan: ImportPlan) -> Iterator[tuple[str, str]]:
         yield "Before the first chunk, recorded before they are made", _script(*_change_statements(changes))
     transaction = "small ones together in one transaction" if plan.transaction_bytes else "in a transaction of its own"
     yield f"Each chunk, {transaction}", _script(statements.plain)
+    if statements.no_markers:
+        when = "A faster statement for chunks in which no number or time is missing and every value is sent unchanged"
+        yield when, _script(statements.no_markers)
     if statements.as_bytes:
         which = "of ASCII alone " if statements.as_bytes_ascii_only else ""
         when = f"A faster statement for chunks {which}in which every value is sent unchanged"

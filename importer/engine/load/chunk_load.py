@@ -61,7 +61,8 @@ class ChunkLoad:
         statements, chunk, unhexed = self.plan.statements, self.chunk, self.unhexes
         keeps_null_word = statements.null_word if chunk.null_word else ""
         plain, quickest = keeps_null_word or statements.plain, ""
-        if not keeps_null_word and not chunk.suspect:
+        if not (keeps_null_word or chunk.suspect or chunk.null_marker):
+            plain = statements.no_markers or plain
             if chunk.ascii or not statements.as_bytes_ascii_only:
                 plain = statements.as_bytes or plain
             if unhexed and (chunk.ascii or not unhexed.ascii_only):

@@ -38,6 +38,7 @@ def merge_ranges(chunks: Sequence[ChunkRange]) -> ChunkRange:
         first.first_line,
         "".join(each.digest for each in chunks),
         null_word=any(each.null_word for each in chunks),
+        null_marker=any(each.null_marker for each in chunks),
         first_row=first.first_row,
         ascii=all(each.ascii for each in chunks),
         parts=tuple(each.length for each in chunks),

@@ -13,7 +13,7 @@ from importer.engine.mapping.columns import ColumnMapping
 from importer.engine.mapping.time_transforms import at_utc
 from importer.engine.mapping.transforms import TRANSFORMS
 from importer.engine.mysql.quoting import quote_text
-from importer.engine.schema.column_types import Family
+from importer.engine.schema.column_types import ColumnType, Family
 from importer.engine.schema.table import Column
 
 # The numbers that a column of the family stores; validation finds those that lose digits.
@@ -32,6 +32,19 @@ LONGEST = 20_000
 def is_plain(mapping: ColumnMapping) -> bool:
     """Whether the field's text goes into the column unchanged."""
     return not (mapping.null_markers or mapping.datetime_format or mapping.transforms)
+
+
+def without_markers(mapping: ColumnMapping, type_: ColumnType) -> ColumnMapping:
+    """The mapping for data in which the scan found no NULL marker of this field, so that none is compared.
+
+    The scan sees each value that is no number or time, and so each marker without a digit; not where a transform or a
+    format reads the value, nor in texts. There the markers stay.
+    """
+    seen = type_.is_number or type_.is_temporal or type_.family is Family.YEAR
+    converted = mapping.transforms or mapping.datetime_format
+    if not seen or converted or any(map(str.isdigit, "".join(mapping.null_markers))):
+        return mapping
+    return replace(mapping, null_markers=())
 
 
 def expression(text: str, mapping: ColumnMapping, column: Column, refused: str = "") -> str:

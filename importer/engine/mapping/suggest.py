@@ -28,8 +28,8 @@ def suggest_mapping(
     """Suggest for each field its column, the NULL markers, the transforms and the date format.
 
     `match` is one of MATCHES; "" means by name, or by position if the file has no header and as many fields as the
-    table takes values. `null_markers`, if given, apply to every nullable column. Otherwise an empty text or a word such
-    as NA in the sample of a number or date column means NULL in all number and date columns. In a text column NA may be
+    table takes values. `null_markers`, if given, apply to every nullable column. Otherwise an empty text means NULL in
+    all number and date columns, and so does a word such as NA in the sample of one of them. In a text column NA may be
     a value: there it stays text, and mapping/warnings.py notes it. `overrides` replace suggestions. Raises Problem if
     an override names an unknown field or column.
     """
@@ -151,12 +151,15 @@ def _columns(profile: Profile, table: Table, match: str) -> tuple[ColumnMapping,
 
 
 def _null_words_seen(profile: Profile, mapping: Sequence[ColumnMapping], table: Table) -> tuple[str, ...]:
-    """The NULL words among the sample's values for number, date and time columns, where they are no valid values."""
+    """The empty text, and the NULL words among the sample's values for number, date and time columns.
+
+    They are no valid values there. An empty text may come later in the file than the sample.
+    """
     seen: set[str] = set()
     for number, each in enumerate(mapping):
         if each.column and is_typed(table.column(each.column)):
             seen.update(profile.values_of(number))
-    return tuple(word for word in NULL_WORDS if word in seen)
+    return tuple(word for word in NULL_WORDS if not word or word in seen)
 
 
 def is_typed(column: Column) -> bool:

@@ -31,18 +31,20 @@ class LoadStatements:
     """The method that loads the chunks, and its statements. Falling back to another method replaces all of it.
 
     `plain` loads any chunk. `null_word` loads chunks in which the word NULL occurs as a text; "" where the server
-    stores it unchanged. `traced` is slower and names the rows that a message is about (load_data.into_table); it never
-    contains REPLACE. `as_bytes` is faster: the server takes the characters as bytes. It loads chunks in which the scan
-    found no error, if `as_bytes_ascii_only` of ASCII only; "" where it might store other values
-    (planner/reasons/binary_charset.py). `unhexed` is much faster: hexadecimal digits are sent as bytes.
-    `rows_per_statement` is None for the methods that send files. `pipe_folder` is the folder for the named pipes of
-    LOAD DATA from a file on the server; "" for the other methods.
+    stores it unchanged. `no_markers` is faster: it compares no value of a column of numbers or times with NULL markers.
+    It loads chunks in which the scan found none, and no error; "" where `plain` compares none. `traced` is slower and
+    names the rows that a message is about (load_data.into_table); it never contains REPLACE. `as_bytes` is faster: the
+    server takes the characters as bytes. It loads chunks as `no_markers` does, if `as_bytes_ascii_only` of ASCII only;
+    "" where it might store other values (planner/reasons/binary_charset.py). `unhexed` is much faster: hexadecimal
+    digits are sent as bytes. `rows_per_statement` is None for the methods that send files. `pipe_folder` is the folder
+    for the named pipes of LOAD DATA from a file on the server; "" for the other methods.
     """
 
     method: str
     plain: str
     null_word: str
     traced: str
+    no_markers: str = ""
     as_bytes: str = ""
     as_bytes_ascii_only: bool = False
     unhexed: HexStatement | None = None

@@ -8,10 +8,12 @@ server refuses, so that they are not sent.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 from importer.engine.mapping.columns import ColumnMapping
+from importer.engine.mapping.expressions import without_markers
+from importer.engine.schema.column_types import column_type
 from importer.engine.schema.table import Table
 from importer.engine.source.dialect import Dialect
 from importer.engine.source.records.blocks import Block
@@ -50,6 +52,10 @@ class ValidationRules:
         """The checks for a file in this dialect and a table. `rounding` is Options.rounding."""
         return cls(dialect, tuple(_check(each, table) for each in mapping), mariadb, rounding == "reject", utc)
 
+    def look(self, block: Block) -> "BlockLook":
+        """What the scan wants to know of the block."""
+        return BlockLook(self, block)
+
     def suspicious(self, block: Block) -> bool:
         """Whether examine() may find a fault or notice in the block. Fast; False only if there certainly is none."""
         return self.validator.suspicious(block)
@@ -65,6 +71,43 @@ class ValidationRules:
             for check in self.checks
         )
         return Validator(self.dialect, tuple(rules), self.reject_rounding)
+
+    @cached_property
+    def without_markers(self) -> "ValidationRules | None":
+        """The rules for LoadStatements.no_markers, which find each NULL marker that it does not compare.
+
+        None if it compares all of them.
+        """
+        checks = tuple(_without_markers(each) for each in self.checks)
+        return None if checks == self.checks else replace(self, checks=checks)
+
+
+@dataclass
+class BlockLook:
+    """Looks at the values of a block for the scan, each question at most once."""
+
+    rules: ValidationRules
+    block: Block
+    _clean: bool | None = None
+
+    def may_have_null_marker(self) -> bool:
+        """Whether a value may be one of the NULL markers that LoadStatements.no_markers does not compare."""
+        rules = self.rules.without_markers
+        if rules and self._clean is None:
+            self._clean = rules.validator.is_clean(self.block)
+        return bool(rules) and not self._clean
+
+    @cached_property
+    def suspicious(self) -> bool:
+        """As ValidationRules.suspicious()."""
+        return not self._clean and bool(self.block.size) and self.rules.suspicious(self.block)
+
+
+def _without_markers(check: FieldCheck) -> FieldCheck:
+    if not check.null_markers:
+        return check
+    mapping = ColumnMapping(check.column, check.null_markers, check.datetime_format, check.transforms)
+    return replace(check, null_markers=without_markers(mapping, column_type(check.type)).null_markers)
 
 
 def _check(mapping: ColumnMapping, table: Table) -> FieldCheck:

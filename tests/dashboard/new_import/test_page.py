@@ -127,7 +127,7 @@ class TestPreview:
 
     def test_null_markers_and_formats_are_suggested_and_shown(self, browser, user, target):
         values = shown_form(show(browser, uploaded(user)))
-        assert (values["column_3"], values["null_3"]) == ("population", "NA")
+        assert (values["column_3"], values["null_3"]) == ("population", '"", NA')
         assert (values["column_2"], values["format_2"]) == ("seen", "%Y-%m-%dT%H:%i:%s%z")
 
     def test_what_mysql_exports_as_null_is_shown_as_null(self, browser, user, target):
@@ -135,7 +135,7 @@ class TestPreview:
         answer = show(browser, source)
         assert answer.content.decode().count('class="null" title="becomes NULL"') == 4
         values = shown_form(answer)
-        assert (values["escape"], values["null_2"], values["null_3"]) == ("\\", "", "")
+        assert (values["escape"], values["null_2"], values["null_3"]) == ("\\", '""', '""')
 
     def test_what_was_chosen_stays_and_is_planned(self, browser, user, target):
         source = uploaded(user)
@@ -293,7 +293,7 @@ class TestStart:
         assert (job.source, job.target, job.created_by) == (source, target, user)
         assert job.table == f"{target.database}.cities"
         assert [each.column for each in job.mapping] == ["id", "name", "", "population"]
-        assert job.mapping[3].null_markers == ("NA",)
+        assert job.mapping[3].null_markers == ("", "NA")
         assert (job.parallelism, job.plan.chunk_bytes) == (3, 2 * 2**20)
         assert job.data_line == 2
 

@@ -230,7 +230,7 @@ def test_it_goes_through_a_pipe_too(database: Address, source):
     [
         ("n INT, x BLOB, t VARCHAR(9) CHARACTER SET ucs2", {}, Options()),
         ("n BIT(8), x BLOB, t TEXT", {}, Options()),
-        ("n INT, x BLOB, t TEXT", {0: ColumnMapping("n", null_markers=("NA",))}, Options()),
+        ("n INT, x BLOB, t TEXT", {0: ColumnMapping("n", null_markers=("-1",))}, Options()),
         ("n INT, x BLOB, t TEXT", {1: ColumnMapping("x", null_markers=("",), transforms=("hex",))}, Options()),
         ("n INT, x BLOB, t TEXT", {1: ColumnMapping("x", transforms=("trim", "hex"))}, Options()),
         ("n INT, x BLOB, t TEXT", {}, Options(checks=False)),

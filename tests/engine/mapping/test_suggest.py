@@ -104,7 +104,7 @@ class TestMismatches:
 
     def test_null_words_are_noted_and_are_no_mismatches(self, source):
         column, notes = self.suggested(source, "decimal(8,2)", ["1,01", "22,02"], ["n/a"])
-        assert (column.null_markers, column.transforms) == (("n/a",), ("decimal-comma",))
+        assert (column.null_markers, column.transforms) == (("", "n/a"), ("decimal-comma",))
         assert notes == ("n/a is read as NULL in v.",)
 
 
@@ -135,8 +135,8 @@ class TestOverrides:
     def test_other_settings_are_suggested_for_the_overriding_column(self, source):
         path = source("x;y\n1,5;31.12.2024\nNA;NA\n")
         mapping = self.suggested(path, FieldOverride("x", "n"), FieldOverride("y", "d"), n="decimal(5,2)", d="date")
-        assert mapping[0] == ColumnMapping("n", ("NA",), "", ("decimal-comma",))
-        assert mapping[1] == ColumnMapping("d", ("NA",), "%d.%m.%Y")
+        assert mapping[0] == ColumnMapping("n", ("", "NA"), "", ("decimal-comma",))
+        assert mapping[1] == ColumnMapping("d", ("", "NA"), "%d.%m.%Y")
 
     def test_overrides_replace_suggestions(self, source):
         path = source("x;y\n1,5;31.12.2024\nNA;NA\n")
@@ -146,7 +146,7 @@ class TestOverrides:
         )
         mapping = self.suggested(path, *overrides, n="decimal(5,2)", d="date")
         assert mapping[0] == ColumnMapping("n")
-        assert mapping[1] == ColumnMapping("d", ("NA",), "%m", ("trim",))
+        assert mapping[1] == ColumnMapping("d", ("", "NA"), "%m", ("trim",))
 
     @pytest.mark.parametrize(
         ("overrides", "message"),

@@ -51,14 +51,19 @@ class TestSuggestedNulls:
             "t: NA stays text here; elsewhere it means NULL.",
         )
 
-    def test_null_of_the_dialect_needs_no_null_marker(self, source):
+    def test_an_empty_text_means_null_beyond_the_sample_too(self, source):
+        path = source("a,b,c,d,t\n1,2,3,2024-01-31,x\n")
+        markers = self.suggested(path, a="int", b="double", c="int!", d="date", t="text")
+        assert markers == [("",), ("",), (), ("",), ()]
+
+    def test_null_of_the_dialect_needs_no_null_word(self, source):
         profile, target = profile_file(source("1\t\\N\n\\N\tx\n"), MYSQL_TSV), table(n="int", t="varchar(9)")
         mapping = suggest_mapping(profile, target)
-        assert [each.null_markers for each in mapping] == [(), ()]
+        assert [each.null_markers for each in mapping] == [("",), ()]
         assert mapping_notes(profile, target, mapping) == ()
 
     def test_null_words_in_text_columns_alone_are_not_suggested(self, source):
-        assert self.suggested(source("id,t\n1,NA\n2,\n"), id="int", t="text") == [(), ()]
+        assert self.suggested(source("id,t\n1,NA\n2,\n"), id="int", t="text") == [("",), ()]
 
     def test_given_null_markers_apply_to_all_nullable_columns(self, source):
         path = source("a,b,c\n1,NA,x\n")
@@ -85,7 +90,7 @@ class TestDates:
         path = source("id,d\n" + "".join(f"1,{value}\n" for value in [*values, "NA"]))
         profile, target = profile_file(path), table(id="int", d="datetime")
         mapping = suggest_mapping(profile, target)
-        assert mapping[1] == ColumnMapping("d", ("NA",), datetime_format)
+        assert mapping[1] == ColumnMapping("d", ("", "NA"), datetime_format)
         assert mapping_notes(profile, target, mapping) == ("NA is read as NULL in d.",)
 
     @pytest.mark.parametrize(

@@ -6,6 +6,7 @@ from importer.engine.load.methods import registry
 from importer.engine.load.methods.field_expressions import numbers
 from importer.engine.load.methods.statement_request import StatementRequest
 from importer.engine.mapping.columns import ColumnMapping
+from importer.engine.mapping.expressions import without_markers
 from importer.engine.plan.methods import Method
 from importer.engine.plan.plan import LoadStatements, Reason
 from importer.engine.planner.context import PlanningContext
@@ -27,7 +28,8 @@ def load_statements(context: PlanningContext, method: Method) -> LoadStatements:
 
     # Where records are rewritten, the text NULL goes out in quotes.
     null_word = bool(dialect.quote and not dialect.escape and not dialect.rewriting)
-    as_bytes = takes_bytes(context, method)
+    unmarked = _without_markers(context)
+    as_bytes = takes_bytes(context, method, unmarked)
     replaces = options.ordered and options.on_duplicate == "replace"
 
     def with_replace(statement: str) -> str:
@@ -38,12 +40,21 @@ def load_statements(context: PlanningContext, method: Method) -> LoadStatements:
         plain=with_replace(statement()),
         null_word=with_replace(statement(keep_null_word=True) if null_word else ""),
         traced=statement(keep_null_word=null_word, traced=True),
-        as_bytes=with_replace(statement(as_bytes=True) if as_bytes else ""),
-        as_bytes_ascii_only=as_bytes and needs_ascii(context, method, context.mapping),
-        unhexed=plan_unhexed(context, method, lambda mapping: with_replace(statement(mapping, as_bytes=True))),
+        no_markers=with_replace(statement(unmarked) if unmarked != list(context.mapping) else ""),
+        as_bytes=with_replace(statement(unmarked, as_bytes=True) if as_bytes else ""),
+        as_bytes_ascii_only=as_bytes and needs_ascii(context, method, unmarked),
+        unhexed=plan_unhexed(context, method, unmarked, lambda given: with_replace(statement(given, as_bytes=True))),
         rows_per_statement=rows_per_statement(options, method),
         pipe_folder=context.server.shared_folder if method.from_pipe else "",
     )
+
+
+def _without_markers(context: PlanningContext) -> list[ColumnMapping]:
+    """The mapping for chunks in which the scan found no NULL marker; where it checks no values, it finds none."""
+    if not context.options.checks:
+        return list(context.mapping)
+    types = {column.name.lower(): column.column_type for column in context.table.columns}
+    return [without_markers(each, types[each.column.lower()]) if each.column else each for each in context.mapping]
 
 
 def numbering_reasons(context: PlanningContext) -> Iterator[Reason]:

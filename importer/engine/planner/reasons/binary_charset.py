@@ -27,15 +27,15 @@ WITH_ASCII = _UTF8MB4 | {
 _HEXADECIMAL = ("hex",)
 
 
-def takes_bytes(context: PlanningContext, method: Method) -> bool:
+def takes_bytes(context: PlanningContext, method: Method, mapping: Sequence[ColumnMapping]) -> bool:
     """Whether LOAD DATA without a character set stores the same values as with utf8mb4, and faster.
 
     That holds for chunks in which the scan found no error, if texts go unchanged into columns of utf8mb4, which is
     faster on MariaDB only; or into columns of another character set, where ASCII needs no conversion
     (server-behaviour.md, Speed).
     """
-    if needs_ascii(context, method, context.mapping):
-        return _stores_alike(context, method, context.mapping, WITH_ASCII)
+    if needs_ascii(context, method, mapping):
+        return _stores_alike(context, method, mapping, WITH_ASCII)
     return context.server.mariadb
 
 
@@ -45,18 +45,21 @@ def needs_ascii(context: PlanningContext, method: Method, mapping: Sequence[Colu
 
 
 def plan_unhexed(
-    context: PlanningContext, method: Method, statement: Callable[[Sequence[ColumnMapping]], str]
+    context: PlanningContext,
+    method: Method,
+    given: Sequence[ColumnMapping],
+    statement: Callable[[Sequence[ColumnMapping]], str],
 ) -> HexStatement | None:
     """The statement that takes bytes for hexadecimal digits, for chunks in which the scan found no error.
 
     None if no field has such digits, or if other values might be stored. `statement` renders the method's statement for
     another mapping, without a character set.
     """
-    hexadecimal = tuple(bool(each.column) and _is_hexadecimal(each) for each in context.mapping)
+    hexadecimal = tuple(bool(each.column) and _is_hexadecimal(each) for each in given)
     decodable = available() and can_decode(context.dialect) and not encodings.feed_steps(context.dialect.encoding)
     if not any(hexadecimal) or not decodable or not context.rolls_back:
         return None
-    mapping = [replace(each, transforms=()) if _is_hexadecimal(each) else each for each in context.mapping]
+    mapping = [replace(each, transforms=()) if _is_hexadecimal(each) else each for each in given]
     if not _stores_alike(context, method, mapping, WITH_ASCII):
         return None
     return HexStatement(statement(mapping), hexadecimal, needs_ascii(context, method, mapping))

@@ -35,6 +35,7 @@ class ChunkRange:
     - `first_line`: the physical line (1-based, counting LF) of the first byte.
     - `digest`: the XXH3 of the bytes (64 bits, in hex).
     - `null_word`: a field may be the word NULL, which the server reads as SQL's NULL.
+    - `null_marker`: a value may be a NULL marker of its column of numbers or times, which the load then compares.
     - `suspect`: a record may be rejected or cause a notice; the load checks each record before it sends any.
     - `first_row`: the number (1-based) of the first record among all data records of the file.
     - `ascii`: all bytes are ASCII.
@@ -50,6 +51,7 @@ class ChunkRange:
     first_line: int
     digest: str
     null_word: bool = False
+    null_marker: bool = True
     suspect: bool = False
     first_row: int = 1
     ascii: bool = False
@@ -62,11 +64,22 @@ class ChunkRange:
         return self.offset + self.length
 
 
+class BlockLook(Protocol):
+    """A look at the values of one block; implemented by validation.BlockLook."""
+
+    @property
+    def suspicious(self) -> bool:
+        """Whether a value in the block may be rejected or changed."""
+
+    def may_have_null_marker(self) -> bool:
+        """Whether a value in the block may be a NULL marker that the fast statement does not compare."""
+
+
 class ValueChecks(Protocol):
     """Checks values while they are scanned; implemented by validation.ValidationRules."""
 
-    def suspicious(self, block: Block) -> bool:
-        """Whether a value in the block may be rejected or changed."""
+    def look(self, block: Block) -> BlockLook:
+        """Look at the block."""
 
 
 @dataclass(frozen=True)
@@ -111,7 +124,7 @@ def scan(
     for block in blocks(fd, dialect, begin.offset, begin.line, end, policy.block_bytes, policy.max_record_bytes):
         if block.flaws and not policy.tolerate:
             raise unreadable_record(block.flaws[0], dialect.encoding)
-        low, suspicious = 0, None if exactness else False
+        low, look = 0, _look(exactness, block, dialect)
         while low < block.size:
             most = sizes.most_bytes(chunk.begin.number, end - chunk.begin.offset)
             high = block.ends.last(low, chunk.begin.offset + most - block.offset)
@@ -122,15 +135,18 @@ def scan(
                 chunk = chunk.following()
                 continue
             high = high or block.ends.first(low)
-            if suspicious is None and exactness and not chunk.suspect:
-                # A comment with a quote would hide the records after it.
-                checked = block.only_rows() if dialect.leaves_lines_out else block
-                suspicious = bool(checked.size) and exactness.suspicious(checked)
-            chunk.suspect |= bool(suspicious)
+            chunk.look_at(look)
             chunk.take(fd, block, low, high)
             low = high
     if chunk.length:
         yield chunk.closed()
+
+
+def _look(exactness: ValueChecks | None, block: Block, dialect: Dialect) -> BlockLook | None:
+    if not exactness:
+        return None
+    # A comment with a quote would hide the records after it.
+    return exactness.look(block.only_rows() if dialect.leaves_lines_out else block)
 
 
 @dataclass
@@ -141,9 +157,19 @@ class _OpenChunk:
     rows: int = 0
     lines: int = 0
     null_word: bool = False
+    null_marker: bool = False
     suspect: bool = False
     ascii: bool = True
     hash: xxhash.xxh3_64 = field(default_factory=xxhash.xxh3_64)
+
+    def look_at(self, look: BlockLook | None) -> None:
+        """Learn of the values in the block that is looked at; None if values are not checked."""
+        if look is None:
+            self.null_marker = True
+        elif not self.suspect:
+            # Where no value may be a NULL marker, none is suspicious either, and the block is looked at once.
+            self.null_marker = self.null_marker or look.may_have_null_marker()
+            self.suspect = look.suspicious
 
     def take(self, fd: Readable, block: Block, low: int, high: int) -> None:
         """Add the records between two ends of a block."""
@@ -171,6 +197,7 @@ class _OpenChunk:
             self.begin.line,
             digest,
             null_word=self.null_word,
+            null_marker=self.null_marker,
             suspect=self.suspect,
             first_row=self.begin.row,
             ascii=self.ascii,

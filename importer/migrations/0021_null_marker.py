@@ -1,0 +1,17 @@
+from django.db import migrations, models
+
+
+class Migration(migrations.Migration):
+    """Chunks that were scanned before may have NULL markers anywhere."""
+
+    dependencies = [
+        ("importer", "0020_tries"),
+    ]
+
+    operations = [
+        migrations.AddField(
+            model_name="chunk",
+            name="null_marker",
+            field=models.BooleanField(default=True),
+        ),
+    ]
