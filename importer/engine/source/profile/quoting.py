@@ -26,9 +26,12 @@ def choose_quote(sample: bytes, best: DialectCandidate, final: bool) -> Chosen:
         evidence = "Only with single quotes do the records have one number of fields."
         return best, Decision("quote", "'", Standing.PROVED, evidence)
     bare = _without_quotes(sample, best, final)
-    if bare:
-        evidence = "Quotes are part of the values here: read as quotes, they would never close."
+    if bare and _is_misread(sample, best, bare, final):
+        evidence = "Quotes are part of the values here: read as quotes, they would not close where a field ends."
         return bare, Decision("quote", "none", Standing.PROVED, evidence)
+    across = _across_lines(best, bare) if bare else None
+    if across:
+        return best, across
     single = _with_single_quotes(sample, best, final)
     if single:
         return single
@@ -38,19 +41,57 @@ def choose_quote(sample: bytes, best: DialectCandidate, final: bool) -> Chosen:
 
 
 def _without_quotes(sample: bytes, best: DialectCandidate, final: bool) -> DialectCandidate | None:
-    """The candidate without quotes if the sample cannot be read with them, but fits perfectly without.
+    """The candidate without quotes, if the sample fits it perfectly and no value stands in quotes.
 
     Not with commas and semicolons: there a quote that never closes is an error that must be named.
     """
-    # A cut record at the end is no sign; half of the sample unread is.
-    if best.reach > len(sample) / 2:
+    # Where most of the sample cannot be read, the delimiter may be wrong as well.
+    possible = (best.dialect.delimiter,) if best.reach > len(sample) / 2 else LOOSE_DELIMITERS
+    if best.dialect.quote.encode() not in sample or not set(possible) <= set(LOOSE_DELIMITERS):
         return None
     bare = max(
-        (read_candidate(sample, replace(best.dialect, delimiter=each, quote=""), final) for each in LOOSE_DELIMITERS),
+        (read_candidate(sample, replace(best.dialect, delimiter=each, quote=""), final) for each in possible),
         key=fitness,
     )
     quoted = any(len(v) > 1 and v[:1] == v[-1:] == b'"' for row in bare.rows for v in row)
-    return bare if bare.divides and bare.agreement == 1 and not quoted else None
+    return None if quoted or not bare.divides or bare.agreement < 1 else bare
+
+
+def _is_misread(sample: bytes, best: DialectCandidate, bare: DialectCandidate, final: bool) -> bool:
+    """Whether a quote never closes in `best`, or closes inside a field or in a record of another width."""
+    if best.stray or best.agreement < 1 or best.reach <= len(sample) / 2:
+        return True
+    return best.width != bare.width or _never_closes(sample, best, bare, final)
+
+
+def _never_closes(sample: bytes, best: DialectCandidate, bare: DialectCandidate, final: bool) -> bool:
+    """Whether the lines that `best` cannot read, since a quote opens in the first, are records of `bare`'s width.
+
+    At the end of the file one is enough. Elsewhere the sample may end inside a value with quotes; its lines have other
+    widths than records.
+    """
+    rest = read_candidate(sample[best.reach :], bare.dialect, final)
+    return len(rest.rows) > (0 if final else 1) and rest.width == bare.width and rest.agreement == 1
+
+
+def _across_lines(best: DialectCandidate, bare: DialectCandidate) -> Decision | None:
+    """The guess about a quote that closes on another line, where each line is a record of the same width as well."""
+    quote = best.dialect.quote
+    value = next((v for row in best.rows for v in row if b"\n" in v or b"\r" in v), b"")
+    if not value or len(best.rows) >= len(bare.rows):
+        return None
+    first = next((v for row in bare.rows for v in row if v[:1] == quote.encode()), b"")
+    shown = [each.decode(best.dialect.plain.encoding, "replace") for each in (value, first)]
+    return Decision(
+        "quote",
+        quote,
+        Standing.GUESSED,
+        f"The quote before {shown[1][1:]} closes on another line, and each line would be a record without it.",
+        answers=(
+            Answer("the value has several lines", f"--quote '{quote}'", (), (shown[0],)),
+            Answer("quotes are part of the values", "--quote ''", (("quote", ""),), (shown[1],)),
+        ),
+    )
 
 
 def _with_single_quotes(sample: bytes, best: DialectCandidate, final: bool) -> Chosen | None:

@@ -2,6 +2,7 @@
 
 import pytest
 
+from importer.engine.source.profile.decisions import Standing
 from importer.engine.source.profile.profile import profile_file
 from importer.engine.source.profile.sniff import sniff
 
@@ -173,3 +174,48 @@ def test_a_delimiter_that_is_asked_for_tells_where_quotes_stand(tmp_path, delimi
     path.write_bytes("".join(f"{line}{line_end}" for line in lines).encode(encoding))
     profile = profile_file(path, delimiter=delimiter, encoding=encoding)
     assert (profile.header, profile.rows, profile.dialect.line_end) == (("id", "t", "u"), rows, line_end)
+
+
+LONELY = ['"half', '"Heroes" of']
+
+
+class TestQuotesThatNeverClose:
+    def quote(self, *lines: str, final: bool = True) -> str:
+        return sniff(("id\tnote\tn\n" + "".join(f"{line}\n" for line in lines)).encode(), final=final).dialect.quote
+
+    @pytest.mark.parametrize("value", LONELY)
+    @pytest.mark.parametrize("before", [0, 1, 50])
+    @pytest.mark.parametrize("after", [0, 1, 50])
+    def test_a_lone_quote_is_a_character_where_tabs_divide(self, value: str, before: int, after: int):
+        around = [f"{number}\tplain\t1" for number in range(50)]
+        assert self.quote(*around[:before], f"7\t{value}\t8", *around[:after], "8\tlast\t9") == ""
+
+    def test_a_quote_that_closes_in_a_record_of_another_width_is_none(self):
+        lines = ['1\t"half\t1', "2\tplain\t2", '3"\t4\t3', "5\ta\t1"]
+        assert self.quote(*lines) == ""
+
+    def test_a_quote_that_closes_where_each_line_is_a_record_as_well_is_asked_about(self):
+        text = 'id\tnote\n1\t"half\n2\tplain\n3\tthe end"\n4\tx\n'
+        (decision,) = (each for each in sniff(text.encode(), final=True).decisions if each.name == "quote")
+        assert decision.standing is Standing.GUESSED
+        assert [(each.flag, each.shows) for each in decision.answers] == [
+            ("--quote '\"'", ("half\n2\tplain\n3\tthe end",)),
+            ("--quote ''", ('"half',)),
+        ]
+
+    def test_a_value_in_quotes_with_lines_of_its_own_is_one(self):
+        assert self.quote('1\t"a\nb\tc"\t2', "2\td\t3", "3\te\t4") == '"'
+
+    @pytest.mark.parametrize("rest", ['3\t"cut', '3\t"cut\nin\tits\tlines\nand', '3\t"cut\nhere and'])
+    def test_a_record_that_the_sample_cuts_is_no_sign(self, rest: str):
+        assert self.quote(*(f'{number}\t"a"\t1' for number in range(9)), rest, final=False) == '"'
+        assert self.quote(*(f"{number}\ta\t1" for number in range(9)), rest, final=False) == '"'
+
+    def test_a_cut_value_of_several_lines_is_not_asked_about(self):
+        result = sniff(b'id\tnote\n1\ta\n2\tb\n3\tc\n4\t"cut\nhe', final=False)
+        assert not any(each.guessed for each in result.decisions if each.name == "quote")
+        assert result.dialect.quote == '"'
+
+    def test_an_unclosed_quote_between_commas_is_an_error(self):
+        text = 'id,note\n1,a\n2,"half\n3,plain\n'
+        assert sniff(text.encode(), final=True).dialect.quote == '"'
