@@ -1,6 +1,6 @@
 """The benchmark's files as a user would import them: nothing is asked, and every row is right.
 
-Only the hexadecimal digits of binary columns are stated: they could be meant as text.
+Only for the hexadecimal digits of a binary column it is stated, and else asked, that they stand for bytes.
 """
 
 from itertools import islice
@@ -13,6 +13,7 @@ from bench.files import Files, files_of
 from bench.servers import Server
 from importer import jobs
 from importer.engine.mysql.connection import Address, connect, execute, fetch_all
+from importer.engine.reading.questions import NeedsAnswer
 from importer.experiments.workloads import WORKLOADS
 from importer.experiments.workloads.table import Workload, WorkloadTable
 from importer.management.build_import import prepare_from_options
@@ -68,6 +69,19 @@ def test_a_file_of_a_workload_is_read_without_a_question(workload: Workload, sep
             execute(connection, table.create_sql())
         check(imported(files.whole(table), table.name, *stated(table, True)), table, files, header=True)
         assert content_of(Server("", into), table, separator) == files.content(table, ROWS)
+
+
+def test_only_hexadecimal_digits_are_asked_about(into: Address, tmp_path: Path):
+    files = files_of(WORKLOADS["events"], ROWS, tmp_path)
+    [table] = [each for each in files.workload.tables if each.hexadecimal]
+    with connect(into) as connection:
+        execute(connection, table.create_sql())
+    with pytest.raises(NeedsAnswer) as asked:
+        imported(files.whole(table), table.name)
+    [guess] = asked.value.reading.guesses
+    assert [guess.field] == [table.names[number] for number in table.hexadecimal]
+    assert [each.states[0] for each in guess.answers] == [("transforms", ("hex",)), ("transforms", ())]
+    assert max(map(len, str(asked.value).splitlines())) < 300
 
 
 @pytest.mark.parametrize("workload", WORKLOADS.values(), ids=WORKLOADS.keys())

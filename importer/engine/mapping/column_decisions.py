@@ -15,6 +15,7 @@ from importer.engine.source.records.row_error import shortened
 _NO_DAY = "no value of the sample has a day above 12"
 _PIVOT = "Years from 70 are 19.., others 20..."
 _NO_PROOF = "no value of the sample decides"
+LONGEST_SHOWN = 40  # characters of a value
 
 
 def column_decisions(
@@ -82,7 +83,7 @@ def _rule(profile: Profile, number: int, mapping: ColumnMapping, column: Column)
 def _question(name: str, choice: Choice) -> str:
     value = choice.differing[0]
     found = [choice.chosen, *(each for each in choice.rivals if each.shown(value) != choice.chosen.shown(value))]
-    readings = " or ".join(f"{each.shown(value)} ({each.label})" for each in found)
+    readings = " or ".join(f"{_brief(each.shown(value))} ({each.label})" for each in found)
     proof = _NO_DAY if choice.chosen.datetime_format else _NO_PROOF
     return f"{name}: {shortened(value)} can be {readings}; {proof}."
 
@@ -96,5 +97,9 @@ def _answer(reading: ValueReading, mapping: ColumnMapping, name: str, values: Se
         reading.label,
         f"--map '{name}={mapping.column}:{listed}'",
         (("transforms", transforms), ("datetime_format", reading.datetime_format)),
-        tuple(f"{value} → {reading.shown(value)}" for value in values[:MOST_SHOWN]),
+        tuple(f"{_brief(value)} → {_brief(reading.shown(value))}" for value in values[:MOST_SHOWN]),
     )
+
+
+def _brief(text: str) -> str:
+    return text if len(text) <= LONGEST_SHOWN else f"{text[:LONGEST_SHOWN]}..."

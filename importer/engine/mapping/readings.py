@@ -39,6 +39,9 @@ _PLAUSIBLE = {
     "unix-seconds": (100_000_000, 4_200_000_000),
     "unix-milliseconds": (100_000_000_000, 4_200_000_000_000),
 }
+# Hexadecimal digits of at least four bytes; at least one of the values has a letter.
+_HEX = re.compile("(?:[0-9A-Fa-f]{2}){4,}")
+_HEX_LETTER = re.compile("[A-Fa-f]")
 # A reading is not suggested if more than this share of the values that need one does not fit it.
 MOST_MISMATCHES = 0.05
 
@@ -112,7 +115,7 @@ def choose(values: Counter[str], column: Column, delimiter: str, *, drops_curren
     """
     plain = _plain(column)
     if all(map(plain.fits, values)):
-        return Choice(plain)
+        return _digits_or_bytes(values, column, plain)
     currency = common_currency(values) if drops_currency and column.column_type.is_number else ""
     readings = {each.key: each for each in _readings(column, delimiter, currency)}
     found = fitting(values, plain.fits, {key: each.fits for key, each in readings.items()})
@@ -130,6 +133,18 @@ def choose(values: Counter[str], column: Column, delimiter: str, *, drops_curren
             rivals.append(rival)
     differing = (value for rival in rivals for value in _differing(values, chosen, rival))
     return Choice(chosen, tuple(rivals), tuple(dict.fromkeys(differing))[:MOST_SHOWN])
+
+
+def _digits_or_bytes(values: Counter[str], column: Column, plain: ValueReading) -> Choice:
+    """The plain reading of values that all fit; a guess if all look like hexadecimal digits, which stand for bytes.
+
+    The length of BINARY(n) decides: the plain text would fill it, or be padded.
+    """
+    type_ = column.column_type
+    digits = type_.takes_hex and not type_.fixed and values and all(map(_HEX.fullmatch, values))
+    if not digits or not any(map(_HEX_LETTER.search, values)):
+        return Choice(plain)
+    return Choice(_transformed("hex", column), (plain,), tuple(islice(values, MOST_SHOWN)))
 
 
 def common_currency(values: Iterable[str]) -> str:
@@ -270,4 +285,9 @@ def _bits_of_digits(text: str) -> str:
     return f"{int(text, 2)}" if re.fullmatch("[01]+", text) else text
 
 
-_SHOWN: dict[str, Callable[[str], str]] = {"yes-no": _truth, "bits": _bits_of_digits}
+def _as_literal(text: str) -> str:
+    """Hexadecimal digits as SQL writes the bytes for which they stand."""
+    return f"x'{text[2:] if text[:2] in ('0x', '0X') else text}'"
+
+
+_SHOWN: dict[str, Callable[[str], str]] = {"yes-no": _truth, "bits": _bits_of_digits, "hex": _as_literal}
