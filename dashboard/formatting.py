@@ -94,3 +94,8 @@ def _three_digits(value: float) -> str:
     if value >= 99.95:
         return f"{value:,.0f}"
     return f"{value:.1f}" if value >= 9.995 else f"{value:.2f}"
+
+
+def entered_number(text: str) -> int | None:
+    """The whole number that a text from an address or a form is; None for any other, and beyond 64 bits."""
+    return int(text) if text.isascii() and text.isdigit() and len(text) < 19 else None

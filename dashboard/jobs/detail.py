@@ -66,7 +66,7 @@ def rates(_request: HttpRequest, pk: int) -> JsonResponse:
 def problem_chunks(request: HttpRequest, pk: int, first: int, last: int) -> HttpResponse:
     """The chunks from `first` to `last` that failed or were retried, each with its problem."""
     shown = _job(pk)
-    chunks = _problem_chunks(shown).filter(number__range=(first, last))
+    chunks = _problem_chunks(shown).filter(number__gte=first, number__lte=last)
     context = {
         "job": shown,
         "chunks": chunks[:MOST_PROBLEM_CHUNKS],

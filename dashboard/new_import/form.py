@@ -10,6 +10,7 @@ from functools import cached_property
 from hashlib import sha256
 from typing import Any
 
+from dashboard.formatting import entered_number
 from dashboard.new_import.format_fields import FORMAT_FIELDS
 from dashboard.new_import.null_markers import parse_markers
 from dashboard.new_import.row_policy import ACCOUNTING
@@ -69,9 +70,9 @@ class NewImportForm:
     @cached_property
     def target(self) -> Target | None:
         """The chosen target; without a choice, that of `before`, else of the newest import, else the newest target."""
-        chosen = self.values.get("target", "")
         if "target" in self.values:
-            return Target.objects.filter(pk=int(chosen)).first() if chosen.isdecimal() else None
+            chosen = entered_number(self.values["target"])
+            return Target.objects.filter(pk=chosen).first() if chosen else None
         if self.before:
             return self.before.target
         return Target.objects.order_by("-jobs__pk", "-pk").first()
@@ -248,9 +249,10 @@ class NewImportForm:
         """Fields whose column the user has just changed: new column by field number."""
         moved = {}
         for name, column in self.values.items():
-            number = name.removeprefix("column_")
-            if number != name and number.isdecimal() and column != self.values.get(f"was_{number}", column):
-                moved[int(number)] = column
+            text = name.removeprefix("column_")
+            number = entered_number(text) if text != name else None
+            if number is not None and column != self.values.get(f"was_{text}", column):
+                moved[number] = column
         return moved
 
     def fillings(self, table: Table, basis: str) -> tuple[GeneratedColumn, ...] | None:

@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from dashboard.formatting import entered_number
 from importer.engine.source import encodings
 from importer.engine.source.dialect import ESCAPES, LINE_ENDS, Dialect, escape_mark, unescape_mark
 
@@ -37,7 +38,7 @@ def _choice(name: str, label: str, values: Mapping[str, Any], words: Mapping[str
 
 
 def _lines(text: str) -> int:
-    return int(text) if text.isdecimal() else 0
+    return entered_number(text) or 0
 
 
 _ALL = (

@@ -13,6 +13,7 @@ from django.utils import timezone
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_safe
 
+from dashboard.formatting import entered_number
 from dashboard.schedules import preview
 from dashboard.schedules.calendar import REJECTED
 from dashboard.schedules.form import CRONS, ScheduleForm, suggested_pattern
@@ -126,7 +127,7 @@ def schedule_preview(request: HttpRequest) -> HttpResponse:
 
 def _chosen(among: Any, pk: str | None) -> Any:
     """The row with this primary key, None for other text. Raises Http404 if there is no such row."""
-    return get_object_or_404(among, pk=pk) if pk and pk.isdecimal() else None
+    return get_object_or_404(among, pk=entered_number(pk)) if pk and pk.isdecimal() else None
 
 
 def _connection(request: HttpRequest) -> SourceConnection | None:

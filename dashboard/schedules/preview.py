@@ -6,6 +6,7 @@ from datetime import datetime, tzinfo
 from django.http import QueryDict
 from django.utils import timezone
 
+from dashboard.formatting import entered_number
 from importer import connections
 from importer.connections import ListedFile
 from importer.engine.errors import Problem
@@ -45,9 +46,9 @@ def when(entered: QueryDict) -> When:
         return When("As soon as a new file is there")
     cron = " ".join(entered.get("cron", "").split()) if trigger == Schedule.Trigger.CRON else ""
     minutes = entered.get("every_minutes", "") if trigger == Schedule.Trigger.EVERY else ""
-    if not cron and not minutes.isdecimal():
+    if not cron and entered_number(minutes) is None:
         return When()
-    timing = recurrence.Timing(cron, None if cron else int(minutes), entered.get("zone", "").strip())
+    timing = recurrence.Timing(cron, None if cron else entered_number(minutes), entered.get("zone", "").strip())
     try:
         recurrence.check(timing)
         return When(recurrence.describe(timing), recurrence.next_due_times(timing, timezone.now(), TIMES))
@@ -57,8 +58,8 @@ def when(entered: QueryDict) -> When:
 
 def files(entered: QueryDict) -> Files:
     """The files that a schedule with these form fields would find now; lists the files of the connection."""
-    connection, pattern = entered.get("connection", ""), entered.get("pattern", "").strip()
-    connection_row = SourceConnection.objects.filter(pk=connection).first() if connection.isdecimal() else None
+    chosen, pattern = entered_number(entered.get("connection", "")), entered.get("pattern", "").strip()
+    connection_row = SourceConnection.objects.filter(pk=chosen).first() if chosen else None
     if not connection_row or not pattern:
         return Files()
     try:

@@ -1,0 +1,71 @@
+"""Numbers in addresses that no table can have: every page answers them like any other that is not there."""
+
+import pytest
+from django.contrib.auth.models import User
+from django.urls import reverse
+from django.urls.converters import IntConverter
+
+from dashboard.urls import urlpatterns
+from tests.dashboard.job_data import make_job
+
+pytestmark = pytest.mark.django_db
+
+# Beyond 32 and 64 bits, signed and unsigned, and of more digits than Python converts (int_max_str_digits).
+LARGE = [2**31, 2**32, 2**63, 2**64, 10**40]
+NUMBERED = [
+    each for each in urlpatterns if any(isinstance(kind, IntConverter) for kind in each.pattern.converters.values())
+]
+NAMES = (
+    "page",
+    "job",
+    "jobs",
+    "lab",
+    "preset",
+    "connection",
+    "target",
+    "seen",
+    "again",
+    "count",
+    "limit",
+    "every_minutes",
+    "skip_rows",
+)
+PLAIN = [
+    each.name
+    for each in urlpatterns
+    if not each.pattern.converters and each.name not in ("logout", "healthz", "readyz")
+]
+
+
+@pytest.fixture
+def staff(client):
+    client.force_login(User.objects.create_user("root", is_staff=True, is_superuser=True))
+    return client
+
+
+@pytest.mark.parametrize("pattern", NUMBERED, ids=lambda each: each.name)
+@pytest.mark.parametrize("method", ["get", "post"])
+def test_a_number_that_no_row_can_have_is_not_found(staff, pattern, method):
+    for number in LARGE:
+        values = dict.fromkeys(pattern.pattern.converters, number)
+        assert getattr(staff, method)(reverse(pattern.name, kwargs=values)).status_code in (404, 405)
+
+
+@pytest.mark.parametrize("number", LARGE)
+def test_chunks_that_no_import_can_have_are_none(staff, number):
+    job = make_job(chunks=3)
+    for first, last in ((0, number), (number, number)):
+        answer = staff.get(reverse("job_problem_chunks", args=[job.pk, first, last]))
+        assert answer.status_code == 200
+
+
+def test_more_digits_than_python_converts_are_not_found(staff):
+    assert staff.get(f"/jobs/{'9' * 5000}/").status_code == 404
+
+
+@pytest.mark.parametrize("name", PLAIN)
+def test_a_large_number_behind_the_question_mark_is_no_error(staff, name):
+    make_job(chunks=3)
+    for number in (*LARGE, "9" * 5000, -1):
+        address = f"{reverse(name)}?{'&'.join(f'{each}={number}' for each in NAMES)}&trigger=every&pattern=*"
+        assert staff.get(address).status_code < 500
