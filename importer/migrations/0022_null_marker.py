@@ -5,7 +5,7 @@ class Migration(migrations.Migration):
     """Chunks that were scanned before may have NULL markers anywhere."""
 
     dependencies = [
-        ("importer", "0020_tries"),
+        ("importer", "0021_guess_count"),
     ]
 
     operations = [
