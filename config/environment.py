@@ -6,6 +6,7 @@ import secrets
 import stat
 import tempfile
 from contextlib import suppress
+from ipaddress import ip_network
 from pathlib import Path
 
 import environ
@@ -27,6 +28,14 @@ def secret(name: str) -> str | None:
         except OSError as error:
             raise ImproperlyConfigured(f"{name}_FILE: cannot read {path}: {error.strerror}") from error
     return os.environ.get(name) or None
+
+
+def networks(texts: list[str]) -> list[str]:
+    """The networks, checked. Raises ImproperlyConfigured for a text such as 10.0.0.1/8, which is none."""
+    try:
+        return [str(ip_network(text.strip())) for text in texts]
+    except ValueError as error:
+        raise ImproperlyConfigured(f"PRIVATE_NETWORKS: {error}. Write them as 10.20.0.0/16,fd12::/16") from error
 
 
 def stored_key(path: Path, make: "type[Fernet] | None" = None) -> str:

@@ -8,7 +8,7 @@ from cryptography.fernet import Fernet
 from csp.constants import NONE, SELF
 from django.core.exceptions import ImproperlyConfigured
 
-from config.environment import env, private_folder, private_sqlite, secret, socket_path, stored_key
+from config.environment import env, networks, private_folder, private_sqlite, secret, socket_path, stored_key
 from config.version import VERSION  # noqa: F401 -- a setting
 
 BASE_DIR = Path(__file__).resolve().parent.parent
@@ -175,6 +175,9 @@ SECURE_REDIRECT_EXEMPT = [r"^(healthz|readyz)$"]
 SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https") if SERVED_OVER_HTTPS else None
 SECURE_HSTS_SECONDS = 31_536_000 if SERVED_OVER_HTTPS else 0
 SECURE_REFERRER_POLICY = "same-origin"
+
+# Networks whose inside targets and connections may reach; public addresses are always allowed.
+PRIVATE_NETWORKS = networks(env.list("PRIVATE_NETWORKS", default=["0.0.0.0/0", "::/0"]))
 
 # Passwords of targets are encrypted with the first key and read with any (newest first, to rotate).
 ENCRYPTION_KEYS = (secret("ENCRYPTION_KEYS") or stored_key(VAR_DIR / "keys" / "encryption_key", Fernet)).split(",")

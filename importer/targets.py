@@ -1,6 +1,7 @@
 """Targets: parses their URLs, saves and checks them, and restores their temporary changes."""
 
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import unquote, urlsplit
@@ -11,13 +12,13 @@ from django.utils import timezone
 from importer.engine import preflight as engine_check
 from importer.engine.errors import TargetProblem
 from importer.engine.load.finish import READ_TIMEOUT
+from importer.engine.mysql.addresses import AddressRefused, checked_addresses
 from importer.engine.mysql.connection import connect
 from importer.engine.mysql.server_info import is_loopback
 from importer.engine.preflight import Finding
 from importer.engine.target import temporary_changes
 from importer.models import ImportJob, Target
 from importer.models.checked_save import save_checked
-from importer.security.outbound_addresses import is_forbidden, resolve
 
 DEFAULT_PORT = 3306
 URL_SHAPE = "Write it as mysql://USER@HOST:PORT/DATABASE; % @ : / in a name as %25 %40 %3A %2F."
@@ -32,6 +33,16 @@ class TargetUrl:
     user: str
     database: str
     password: str = field(default="", repr=False)
+
+
+@dataclass(frozen=True)
+class Protection:
+    """How the password and the rows are protected on their way. `tls` None: the default for the host."""
+
+    tls: str | None = None
+    tls_ca: str = ""
+    server_key: str = ""
+    clear_password: bool = False
 
 
 def parse_url(url: str) -> TargetUrl:
@@ -74,17 +85,13 @@ def default_tls(host: str) -> str:
 
 
 def refuse_forbidden(host: str) -> None:
-    """Raise TargetProblem if the host has a link-local or cloud metadata address."""
-    try:
-        addresses = resolve(host)
-    except (OSError, UnicodeError):
-        return  # The error of connecting is clearer.
-    for address in addresses:
-        if is_forbidden(address):
-            raise TargetProblem(
-                f"{host} is {address}, a link-local or cloud metadata address: no database is reached there.",
-                advice="Use the address that the server has on your network.",
-            )
+    """Raise TargetProblem if the host has an address that is not allowed, as connecting does."""
+    # If it has none, the error of connecting is clearer.
+    with suppress(OSError, UnicodeError):
+        try:
+            checked_addresses(host, settings.PRIVATE_NETWORKS)
+        except AddressRefused as refused:
+            raise TargetProblem(refused.what, advice=refused.advice) from refused
 
 
 def add_or_replace(
@@ -92,8 +99,7 @@ def add_or_replace(
     url: TargetUrl,
     *,
     password: str | None = None,
-    tls: str | None = None,
-    tls_ca: str = "",
+    protection: Protection = Protection(),
     ceiling: int | None = None,
     replace: bool = False,
 ) -> Target:
@@ -109,7 +115,8 @@ def add_or_replace(
         raise TargetProblem(f"There is a target {name} already.", advice="Choose another name, or add --replace.")
     before = {name: getattr(target, name) for name in Target.PASSWORD_GOES_TO}
     target.host, target.port, target.user, target.database = url.host, url.port, url.user, url.database
-    target.tls, target.tls_ca = tls or default_tls(url.host), tls_ca
+    target.tls, target.tls_ca = protection.tls or default_tls(url.host), protection.tls_ca
+    target.server_key, target.clear_password = protection.server_key, protection.clear_password
     if ceiling is not None:
         target.ceiling = ceiling
     if password is not None:

@@ -13,6 +13,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from ipaddress import ip_address
 from pathlib import Path
 from typing import Any
 
@@ -101,15 +102,16 @@ class _WebRequest(BaseHTTPRequestHandler):
         pass
 
 
-def certificate_of_localhost(folder: Path) -> Path:
-    """A self-signed certificate for localhost, and its key."""
+def certificate_of_localhost(folder: Path, *addresses: str) -> Path:
+    """A self-signed certificate for localhost and the IP addresses, and its key."""
     key = ec.generate_private_key(ec.SECP256R1())
     name, now = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "localhost")]), datetime.now(UTC)
+    names = [x509.DNSName("localhost"), *(x509.IPAddress(ip_address(each)) for each in addresses)]
     made = (
         x509.CertificateBuilder(name, name, key.public_key(), x509.random_serial_number())
         .not_valid_before(now - timedelta(days=1))
         .not_valid_after(now + timedelta(days=1))
-        .add_extension(x509.SubjectAlternativeName([x509.DNSName("localhost")]), critical=False)
+        .add_extension(x509.SubjectAlternativeName(names), critical=False)
         .sign(key, hashes.SHA256())
     )
     path = folder / "localhost.pem"

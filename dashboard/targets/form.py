@@ -11,6 +11,8 @@ from importer.engine.errors import TargetProblem
 from importer.models import Target
 from importer.targets import refuse_forbidden
 
+SWITCHES = ("tls", "clear_password")
+
 
 class TargetForm(WithCAFile, forms.ModelForm):  # type: ignore[type-arg]
     """The form of a target. A stored password is never sent back to the page; an edit that leaves it empty keeps it."""
@@ -21,20 +23,27 @@ class TargetForm(WithCAFile, forms.ModelForm):  # type: ignore[type-arg]
 
     class Meta:
         model = Target
-        fields = ["name", "host", "port", "user", "database", "tls", "tls_ca", "ceiling"]
-        widgets = {"tls": forms.RadioSelect, "user": forms.TextInput(attrs={"autocomplete": "off"})}
+        fields = ["name", *Target.PASSWORD_GOES_TO, "ceiling"]
+        widgets = {
+            "tls": forms.RadioSelect,
+            "user": forms.TextInput(attrs={"autocomplete": "off"}),
+            "server_key": forms.Textarea(attrs={"rows": 2, "spellcheck": "false"}),
+        }
         help_texts = {
             "name": "How it is called here and on the command line.",
             "host": "A host name or an address, without a port.",
             "database": "Where the tables are.",
             "tls_ca": "A file on this machine; empty for the system's own authorities.",
+            "server_key": "For a MySQL on another machine with TLS off: -----BEGIN PUBLIC KEY----- and so on, from"
+            " SHOW STATUS LIKE 'Caching_sha2_password_rsa_public_key'.",
+            "clear_password": "Only with a checked certificate; for accounts of PAM and LDAP.",
             "ceiling": "Over all imports into this target together.",
         }
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         for name, field in self.fields.items():
-            field.widget.attrs["class"] = "form-check-input" if name == "tls" else "form-control"
+            field.widget.attrs["class"] = "form-check-input" if name in SWITCHES else "form-control"
             if self.is_bound and name in self.errors:
                 field.widget.attrs["class"] += " is-invalid"
         if self.instance.pk:

@@ -2,12 +2,27 @@
 
 import uuid
 
+from cryptography.hazmat.primitives.asymmetric.rsa import RSAPublicKey
+from cryptography.hazmat.primitives.serialization import load_pem_public_key
+from django.conf import settings
+from django.core.exceptions import ValidationError
 from django.core.validators import MaxValueValidator, MinValueValidator, RegexValidator
 from django.db import models
 
 from importer.engine.load.network_probe import NetworkProbe
 from importer.engine.mysql.connection import Address
 from importer.security import encryption
+
+
+def _check_server_key(text: str) -> None:
+    """Raise ValidationError unless the text is a public RSA key as PEM."""
+    try:
+        right = isinstance(load_pem_public_key(text.encode()), RSAPublicKey)
+    except ValueError:
+        right = False
+    if not right:
+        said = "That is no public RSA key. It begins with -----BEGIN PUBLIC KEY-----; on the server: "
+        raise ValidationError({"server_key": f"{said}SHOW STATUS LIKE 'Caching_sha2_password_rsa_public_key'."})
 
 
 class Target(models.Model):
@@ -19,7 +34,7 @@ class Target(models.Model):
         VERIFY = "verify", "encrypted, certificate and host name checked"
 
     # Who gets the password, and who can read it on the way. After a change of one it is entered again.
-    PASSWORD_GOES_TO = ("host", "port", "user", "database", "tls", "tls_ca")
+    PASSWORD_GOES_TO = ("host", "port", "user", "database", "tls", "tls_ca", "server_key", "clear_password")
 
     key = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
     name = models.CharField(
@@ -32,6 +47,8 @@ class Target(models.Model):
     database = models.CharField(max_length=64)
     tls = models.CharField(max_length=8, choices=Tls, default=Tls.VERIFY)
     tls_ca = models.CharField("CA file", max_length=255, blank=True)
+    server_key = models.TextField("server's public key", blank=True)
+    clear_password = models.BooleanField("send the readable password if the server asks for it", default=False)
     ceiling = models.PositiveSmallIntegerField(
         "most chunks at once", default=8, validators=[MinValueValidator(1), MaxValueValidator(64)]
     )
@@ -45,6 +62,11 @@ class Target(models.Model):
 
     def __str__(self) -> str:
         return self.name
+
+    def clean(self) -> None:
+        """Raise ValidationError for a server's key that is none."""
+        if self.server_key:
+            _check_server_key(self.server_key)
 
     def set_password(self, password: str) -> None:
         """Encrypt and store; the ciphertext is bound to this target, so it cannot be moved to another's row."""
@@ -66,4 +88,7 @@ class Target(models.Model):
             database=self.database,
             tls=self.tls,
             tls_ca=self.tls_ca,
+            server_key=self.server_key,
+            clear_password=self.clear_password,
+            networks=tuple(settings.PRIVATE_NETWORKS),
         )

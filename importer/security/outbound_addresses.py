@@ -1,61 +1,25 @@
-"""SSRF protection: resolves a host, rejects forbidden addresses, and connects only to a checked address."""
+"""SSRF protection: resolves a host, rejects forbidden addresses, and connects only to a checked address.
 
-import ipaddress
+Which addresses are forbidden: engine/mysql/addresses.py, which targets are checked with as well.
+"""
+
 import socket
 import ssl
+from collections.abc import Sequence
 from contextlib import suppress
 from http.client import HTTPConnection, HTTPSConnection
 from typing import Any
 from urllib.parse import SplitResult, urlsplit
 
+from django.conf import settings
+
 from importer.engine.errors import Problem
-
-Ip = ipaddress.IPv4Address | ipaddress.IPv6Address
-
-# Link-local networks and the metadata services of clouds, which give credentials to any process of a machine.
-FORBIDDEN = tuple(
-    ipaddress.ip_network(each)
-    for each in (
-        "169.254.0.0/16",
-        "fe80::/10",
-        "fd00:ec2::254/128",  # Amazon, over IPv6
-        "100.100.100.200/32",  # Alibaba
-    )
-)
-# The last 32 bits of an address in this network are the IPv4 address that it leads to (RFC 6052).
-NAT64 = ipaddress.ip_network("64:ff9b::/96")
+from importer.engine.mysql.addresses import checked_addresses
 
 
-class AddressRefused(Problem):
-    """A host with a forbidden address."""
-
-
-def resolve(host: str) -> list[Ip]:
-    """All current addresses of the host, as IPv4 addresses where an IPv6 one leads there.
-
-    Raises OSError, UnicodeError.
-    """
-    entries = socket.getaddrinfo(host, None, type=socket.SOCK_STREAM)
-    return [_effective_address(ipaddress.ip_address(str(entry[4][0]).split("%")[0])) for entry in entries]
-
-
-def is_forbidden(address: Ip) -> bool:
-    """Whether the address is link-local or a cloud's metadata service: never connected to."""
-    return any(address in network for network in FORBIDDEN)
-
-
-def check_address(host: str, address: Ip, *, private_allowed: bool) -> None:
-    """Raise AddressRefused if the host's address is forbidden, or private without `private_allowed`."""
-    if is_forbidden(address):
-        raise AddressRefused(
-            f"{host} is {address}, a link-local or cloud metadata address: it is never connected to.",
-            advice="Use the address that the server has on your network.",
-        )
-    if not private_allowed and (address.is_multicast or not address.is_global):
-        raise AddressRefused(
-            f"{host} is {address}, an address inside a network or of this machine.",
-            advice="If it is meant to be, allow private addresses; else correct the host.",
-        )
+def networks(*, private_allowed: bool) -> Sequence[str]:
+    """The networks whose inside is allowed: those of the setting PRIVATE_NETWORKS, or none."""
+    return settings.PRIVATE_NETWORKS if private_allowed else ()
 
 
 def connect_checked(host: str, port: int, *, private_allowed: bool, seconds: float) -> socket.socket:
@@ -64,9 +28,7 @@ def connect_checked(host: str, port: int, *, private_allowed: bool, seconds: flo
     `seconds` is the timeout of connecting to all addresses together, and later of each read and write. Raises
     AddressRefused if any address of the host is not allowed, OSError if none answers.
     """
-    addresses = resolve(host)
-    for address in addresses:
-        check_address(host, address, private_allowed=private_allowed)
+    addresses = checked_addresses(host, networks(private_allowed=private_allowed))
     failure: OSError = OSError(f"{host} has no address")
     for address in addresses:
         try:
@@ -87,8 +49,7 @@ def check_host(url: str, *, private_allowed: bool) -> None:
     """
     host = parse_web_url(url).hostname or ""
     with suppress(OSError, UnicodeError):
-        for address in resolve(host):
-            check_address(host, address, private_allowed=private_allowed)
+        checked_addresses(host, networks(private_allowed=private_allowed))
 
 
 def web_connection(url: str, *, private_allowed: bool, seconds: float, tls_ca: str = "") -> HTTPConnection:
@@ -162,12 +123,3 @@ class _CheckedHttps(_Checked, HTTPSConnection):  # type: ignore[misc]
 
     def connect(self) -> None:
         self.sock = self._tls_context.wrap_socket(self._connect_checked(), server_hostname=self.host)
-
-
-def _effective_address(address: Ip) -> Ip:
-    """The IPv4 address inside a NAT64, IPv4-mapped or 6to4 address; any other address unchanged."""
-    if isinstance(address, ipaddress.IPv6Address):
-        if address in NAT64:
-            return ipaddress.IPv4Address(int(address) & 0xFFFFFFFF)
-        return address.ipv4_mapped or address.sixtofour or address
-    return address

@@ -6,9 +6,12 @@ from django.db import connection as app_database
 from importer import targets
 from importer.engine.errors import TargetProblem
 from importer.models import Target
-from importer.targets import TargetUrl, add_or_replace, default_tls, parse_url, refuse_forbidden
+from importer.targets import Protection, TargetUrl, add_or_replace, default_tls, parse_url, refuse_forbidden
+from tests.rogue_server import RoguePasswordServer
 
 CANARY = "CANARY-7f3a"
+ENCRYPTED = Protection("encrypt")
+SERVER_KEY = RoguePasswordServer().public_key
 SHOP = TargetUrl("127.0.0.1", 3306, "loader", "shop")
 
 
@@ -99,7 +102,7 @@ class TestAddOrReplace:
 
     def test_replace_updates_the_target(self):
         first = add_or_replace("shop", SHOP)
-        second = add_or_replace("shop", replace(SHOP, database="other"), tls="encrypt", ceiling=3, replace=True)
+        second = add_or_replace("shop", replace(SHOP, database="other"), protection=ENCRYPTED, ceiling=3, replace=True)
         assert (second.pk, second.database, second.tls, second.ceiling) == (first.pk, "other", "encrypt", 3)
 
     def test_a_stored_password_stays_while_it_goes_to_the_same_place(self):
@@ -116,16 +119,33 @@ class TestAddOrReplace:
             ("database", "other"),
             ("tls", "encrypt"),
             ("tls_ca", "/other.pem"),
+            ("server_key", SERVER_KEY),
+            ("clear_password", True),
         ],
     )
     def test_a_stored_password_is_not_sent_elsewhere(self, name, value):
         add_or_replace("shop", SHOP, password=CANARY)
-        url, options = (SHOP, {name: value}) if name.startswith("tls") else (replace(SHOP, **{name: value}), {})
+        protection, url = Protection(), SHOP
+        if hasattr(SHOP, name):
+            url = replace(SHOP, **{name: value})
+        else:
+            protection = Protection(**{name: value})
         with pytest.raises(TargetProblem, match=f"Changed: .*{name}"):
-            add_or_replace("shop", url, replace=True, **options)
+            add_or_replace("shop", url, protection=protection, replace=True)
         assert getattr(Target.objects.get(), name) != value
-        moved = add_or_replace("shop", url, password="another", replace=True, **options)
+        moved = add_or_replace("shop", url, password="another", protection=protection, replace=True)
         assert moved.address.password == "another"
+
+    @pytest.mark.parametrize("text", ["no key", SERVER_KEY[:80], SERVER_KEY.replace("PUBLIC", "PRIVATE")])
+    def test_a_server_key_that_is_none_is_refused(self, text):
+        with pytest.raises(TargetProblem, match="no public RSA key"):
+            add_or_replace("shop", SHOP, protection=Protection(server_key=text))
+
+    def test_the_protection_reaches_the_connection(self):
+        add_or_replace("shop", SHOP, protection=Protection("verify", "/ca.pem", SERVER_KEY, True))
+        address = Target.objects.get().address
+        assert (address.tls, address.tls_ca) == ("verify", "/ca.pem")
+        assert (address.server_key, address.clear_password) == (SERVER_KEY, True)
 
     def test_no_password_is_asked_for_where_none_is_stored(self):
         add_or_replace("shop", SHOP, password="")

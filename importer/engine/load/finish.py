@@ -19,6 +19,7 @@ from importer.engine.load.non_transactional import lock_staging_table
 from importer.engine.load.outcome import Tally
 from importer.engine.load.rejects.server_warnings import DUPLICATE
 from importer.engine.mysql.connection import Address, Connection, LoaderConnection, connect_loader, execute
+from importer.engine.mysql.error_messages import message_of
 from importer.engine.mysql.quoting import quote_name
 from importer.engine.plan.plan import ImportPlan
 from importer.engine.schema import alter_table, indexes
@@ -104,7 +105,7 @@ def _insert(connection: LoaderConnection, step: FinishingStep) -> Tally:
     except MySQLdb.IntegrityError as error:
         if error.args[0] != DUPLICATE:
             raise
-        raise _duplicate(step, str(error.args[1])) from error
+        raise _duplicate(step, message_of(error)) from error
     info = connection.info()
     match = _INFO.search(info.decode() if isinstance(info, bytes) else info or "")
     records, duplicates, warnings = map(int, match.groups()) if match else (-1, 0, 0)

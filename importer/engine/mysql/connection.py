@@ -5,13 +5,15 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import Any
+from typing import Any, TypeVar
 
 import MySQLdb
 from MySQLdb.connections import Connection
-from MySQLdb.constants import CLIENT, ER
+from MySQLdb.constants import CLIENT, CR, ER
 
 from importer.engine.errors import TargetProblem
+from importer.engine.mysql.addresses import EVERY_NETWORK, AddressRefused, Ip, checked_addresses, effective
+from importer.engine.mysql.authentication import method_options, withheld
 from importer.engine.mysql.error_messages import explain
 from importer.engine.mysql.infile_buffer import BEGIN, END, ERROR, READ, Feed, InfileBuffer, read_function
 
@@ -34,6 +36,7 @@ __all__ = [
 # (server-behaviour.md).
 FEED_NAME = "millrace"
 
+UNANSWERED = ((CR.CONNECTION_ERROR,), (CR.CONN_HOST_ERROR,))
 CONNECT_TIMEOUT = 10  # seconds
 READ_TIMEOUT = 600  # seconds without a byte from the server; a long COMMIT counts
 WRITE_TIMEOUT = 60  # seconds
@@ -69,7 +72,12 @@ MAX_ERROR_COUNT = 65535
 
 @dataclass(frozen=True)
 class Address:
-    """A server, an account on it, and the database. `tls` is "off", "encrypt" or "verify"."""
+    """A server, an account on it, and the database.
+
+    `tls` is "off", "encrypt" or "verify". `server_key`: the server's public RSA key as PEM, if it is known.
+    `clear_password`: the server may ask for the readable password, through verified TLS. `networks`: those whose inside
+    is allowed.
+    """
 
     host: str
     port: int
@@ -78,6 +86,9 @@ class Address:
     database: str
     tls: str = "off"
     tls_ca: str = ""
+    server_key: str = ""
+    clear_password: bool = False
+    networks: tuple[str, ...] = EVERY_NETWORK
 
     def __str__(self) -> str:
         return f"{self.user}@{self.host}:{self.port}/{self.database}"
@@ -131,6 +142,8 @@ class LoaderConnection(Connection):
         return 2  # CR_UNKNOWN_ERROR's neighbourhood; the real cause is in feed_error
 
 
+AnyConnection = TypeVar("AnyConnection", bound=Connection)
+
 # This resolves the client library that mysqlclient links, and no other (server-behaviour.md, The local-infile
 # callback).
 library = ctypes.CDLL(MySQLdb._mysql.__file__)
@@ -156,8 +169,7 @@ def connect(address: Address, read_timeout: int = READ_TIMEOUT) -> Iterator[Conn
     connection fails, and for a MySQL error inside the block.
     """
     options = {**_options(address), "read_timeout": read_timeout}
-    with explain(str(address)):
-        connection = MySQLdb.connect(**options, local_infile=0, autocommit=True)
+    connection = _open(Connection, address, **options, local_infile=0, autocommit=True)
     with closing(connection), explain(str(address)):
         _require_tls(connection, address)
         yield connection
@@ -174,13 +186,47 @@ def connect_loader(
     connect() does.
     """
     options = {**_options(address), "read_timeout": read_timeout}
-    with explain(str(address)):
-        connection = LoaderConnection(**options, client_flag=CLIENT.LOCAL_FILES, autocommit=False)
+    connection = _open(LoaderConnection, address, **options, client_flag=CLIENT.LOCAL_FILES, autocommit=False)
     with closing(connection), explain(str(address)):
         _require_tls(connection, address)
         _set_session(connection, {**LOADER_SESSION, ISOLATION: USUAL_ISOLATION, **session})
         _see_all_warnings(connection)
         yield connection
+
+
+def _open(kind: type[AnyConnection], address: Address, **options: Any) -> AnyConnection:
+    """A connection to the first of the host's addresses that answers; all of them are allowed.
+
+    Raises TargetProblem for an address that is not allowed, for a method of authentication that would show the password
+    (PasswordWithheld), and for an error of the server.
+    """
+    # For "localhost" the client library would ignore the port and take its default Unix socket.
+    host = "127.0.0.1" if address.host == "localhost" else address.host
+    with explain(str(address)):
+        addresses = _checked_addresses(host, address)
+        on_this_machine = all(effective(each).is_loopback for each in addresses)
+        # An address, so that no second look-up leads elsewhere. A verified certificate proves the host, by its name.
+        hosts = [host] if address.tls == "verify" else [str(each) for each in addresses]
+        with method_options(address, on_this_machine=on_this_machine) as restricted:
+            for each in hosts:
+                try:
+                    opened: AnyConnection = kind(host=each, **options, **restricted)
+                    return opened
+                except MySQLdb.Error as error:
+                    if problem := withheld(error, str(address)):
+                        raise problem from error
+                    if error.args[:1] not in UNANSWERED or each == hosts[-1]:
+                        raise
+    raise AssertionError("a resolved host has an address")
+
+
+def _checked_addresses(host: str, address: Address) -> list[Ip]:
+    try:
+        return checked_addresses(host, address.networks)
+    except AddressRefused as refused:
+        raise TargetProblem(refused.what, where=str(address), advice=refused.advice) from refused
+    except (OSError, UnicodeError) as error:
+        raise MySQLdb.OperationalError(CR.UNKNOWN_HOST, f"Unknown server host '{host}'") from error
 
 
 def _set_session(connection: Connection, variables: dict[str, int | str]) -> None:
@@ -217,10 +263,8 @@ def _see_all_warnings(connection: Connection) -> None:
 
 
 def _options(address: Address) -> dict[str, Any]:
-    """All keywords that the client library is given: no option file, no init command, no plugin folder."""
+    """The keywords for the client library: no init command, no plugin folder, and no option file but _open's own."""
     options: dict[str, Any] = {
-        # For "localhost" the client library would ignore the port and take its default Unix socket.
-        "host": "127.0.0.1" if address.host == "localhost" else address.host,
         "port": address.port,
         "user": address.user,
         "passwd": address.password,

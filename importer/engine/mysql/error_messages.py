@@ -99,9 +99,20 @@ def explain(where: str) -> Iterator[None]:
         raise _problem(error, where) from error
 
 
+def message_of(error: MySQLdb.Error) -> str:
+    """The server's or the client library's own text.
+
+    mysqlclient 2.3.1 puts a NULL pointer in the place of a text that is not UTF-8. Any use of it ends the process; the
+    repr() of the arguments survives it.
+    """
+    if repr(error.args).endswith(", <NULL>)"):
+        return "The message is not readable."
+    return str(error.args[1]) if len(error.args) > 1 else str(error)
+
+
 def _problem(error: MySQLdb.Error, where: str) -> TargetProblem:
     number = _number(error)
-    text = str(error.args[1]) if len(error.args) > 1 else str(error)
+    text = message_of(error)
     meaning = MEANINGS.get(number, Meaning())
     what = f"{meaning.what} (error {number})" if meaning.what else f"{text} (error {number})"
     kind = TargetUnreachable if meaning in _UNREACHABLE else TargetProblem

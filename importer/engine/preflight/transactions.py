@@ -7,6 +7,7 @@ from MySQLdb.constants import ER
 
 from importer.engine.load import ledger
 from importer.engine.mysql.connection import connect_loader, execute, fetch_all
+from importer.engine.mysql.error_messages import message_of
 from importer.engine.mysql.quoting import quote_name
 from importer.engine.preflight.finding import Finding, Subject
 from importer.engine.preflight.load_probe import PROBE_ROWS, load_probe
@@ -21,7 +22,7 @@ def ledger_table(subject: Subject) -> Finding:
         return Finding(
             "ledger_table",
             "fail",
-            f"There is no table {ledger.TABLE}, and this account could not create it: {error.args[-1]}",
+            f"There is no table {ledger.TABLE}, and this account could not create it: {message_of(error)}",
             f"USE {quote_name(subject.address.database)};\n{ledger.CREATE_SQL};",
         )
     engine = _engine(subject)

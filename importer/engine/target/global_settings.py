@@ -14,7 +14,7 @@ from MySQLdb.constants import ER
 
 from importer.engine.errors import TargetProblem
 from importer.engine.mysql.connection import Connection, execute, fetch_all, fetch_row
-from importer.engine.mysql.error_messages import is_lost
+from importer.engine.mysql.error_messages import is_lost, message_of
 from importer.engine.mysql.quoting import quote_name
 from importer.engine.mysql.server_info import Server
 from importer.engine.mysql.variables import Value
@@ -66,7 +66,7 @@ def _refused(connection: Connection, name: str, server: Server, error: MySQLdb.E
         message = f"The server has no {name} that can be set while it runs."
         return TargetProblem(message, advice="Leave it out.", option="server_variables")
     if error.args[0] != ER.SPECIFIC_ACCESS_DENIED_ERROR:
-        message = f"{name} cannot be set: {error.args[-1]}"
+        message = f"{name} cannot be set: {message_of(error)}"
         return TargetProblem(message, advice="Leave it out.", option="server_variables")
     privilege = "SYSTEM_VARIABLES_ADMIN"
     if server.mariadb:
@@ -90,7 +90,7 @@ def set_for_job(connection: Connection, job: str, wanted: Mapping[str, Value]) -
     except MySQLdb.OperationalError as error:
         if is_lost(error):
             raise
-        raise DeferralRefused(f"the server did not let {' and '.join(wanted)} be set: {error.args[-1]}") from error
+        raise DeferralRefused(f"the server did not let {' and '.join(wanted)} be set: {message_of(error)}") from error
 
 
 def _set_for(connection: Connection, job: str, wanted: Mapping[str, Value]) -> None:

@@ -15,7 +15,7 @@ from MySQLdb.constants import ER
 
 from importer.engine.errors import TargetProblem
 from importer.engine.mysql.connection import Address, Connection, execute, fetch_all
-from importer.engine.mysql.error_messages import is_lost
+from importer.engine.mysql.error_messages import is_lost, message_of
 from importer.engine.mysql.variables import Value
 from importer.engine.schema import alter_table, indexes
 from importer.engine.schema.alter_table import OnDdlProgress
@@ -133,7 +133,7 @@ def record(connection: Connection, job: str, changes: TemporaryChanges) -> None:
     except MySQLdb.OperationalError as error:
         if is_lost(error):
             raise
-        raise DeferralRefused(f"it could not be recorded in {TABLE} on the server: {error.args[-1]}") from error
+        raise DeferralRefused(f"it could not be recorded in {TABLE} on the server: {message_of(error)}") from error
 
 
 def apply(connection: Connection, changes: TemporaryChanges) -> None:
@@ -158,7 +158,7 @@ def apply(connection: Connection, changes: TemporaryChanges) -> None:
     except MySQLdb.Error as error:
         if is_lost(error):
             raise
-        raise DeferralRefused(f"the server refused to drop them: {error.args[-1]}") from error
+        raise DeferralRefused(f"the server refused to drop them: {message_of(error)}") from error
 
 
 def restore(

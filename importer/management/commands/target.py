@@ -4,6 +4,7 @@ import json
 import os
 from argparse import ArgumentParser
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 from django.core.management.base import CommandError
@@ -29,6 +30,16 @@ class Command(PreparedCommand):
         add.add_argument("--tls", choices=Target.Tls.values, help="default: off on this machine, elsewhere verify")
         add.add_argument(
             "--tls-ca", metavar="FILE", default="", help="the certificate authorities that --tls verify trusts"
+        )
+        add.add_argument(
+            "--server-key",
+            metavar="FILE",
+            help="the server's public RSA key (its public_key.pem): for a MySQL elsewhere with --tls off",
+        )
+        add.add_argument(
+            "--clear-password",
+            action="store_true",
+            help="with --tls verify, let the server ask for the readable password (PAM, LDAP)",
         )
         add.add_argument("--ceiling", type=int, metavar="N", help="most chunks at once, over all imports (1 to 64)")
         add.add_argument("--replace", action="store_true", help="change the target of that name, if there is one")
@@ -60,7 +71,11 @@ class Command(PreparedCommand):
             name,
             parsed,
             password=parsed.password or None if password is None else password,
-            **{key: options[key] for key in ("tls", "tls_ca", "ceiling", "replace")},
+            protection=targets.Protection(
+                options["tls"], options["tls_ca"], _server_key(options["server_key"]), options["clear_password"]
+            ),
+            ceiling=options["ceiling"],
+            replace=options["replace"],
         )
         self.stdout.write(f"{name}: {_where(target)}, TLS {target.tls}. Next: manage.py target check {name}")
 
@@ -122,6 +137,15 @@ def _password(variable: str | None) -> str | None:
     return os.environ[variable]
 
 
+def _server_key(path: str | None) -> str:
+    if path is None:
+        return ""
+    try:
+        return Path(path).read_text().strip()
+    except (OSError, UnicodeError) as error:
+        raise CommandError(f"--server-key: no key can be read from {path}. Name a PEM file on this machine.") from error
+
+
 def _target(name: str) -> Target:
     target = Target.objects.filter(name=name).first()
     if target is None:
@@ -141,7 +165,7 @@ def _state(target: Target) -> str:
 
 
 def _as_json(target: Target) -> dict[str, Any]:
-    fields = ("name", "host", "port", "user", "database", "tls", "tls_ca", "ceiling")
+    fields = ("name", "host", "port", "user", "database", "tls", "tls_ca", "server_key", "clear_password", "ceiling")
     return {
         **{field: getattr(target, field) for field in fields},
         "ok": targets.passed(target.findings) if target.checked_at else None,

@@ -124,7 +124,7 @@ class TestList:
         out, _ = run("list", "--json")
         (shop,) = json.loads(out)
         assert (shop["name"], shop["database"], shop["ok"]) == ("shop", "shop", None)
-        assert "password" not in out
+        assert not {"password", "password_ciphertext"} & set(shop)
         assert CANARY not in out
 
 

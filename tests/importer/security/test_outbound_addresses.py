@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 
 from importer.engine.errors import Problem
-from importer.security.outbound_addresses import AddressRefused, connect_checked, parse_web_url, web_connection
+from importer.engine.mysql.addresses import AddressRefused
+from importer.security.outbound_addresses import connect_checked, parse_web_url, web_connection
 from tests.file_servers import certificate_of_localhost
 
 

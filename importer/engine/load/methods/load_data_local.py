@@ -8,6 +8,7 @@ from importer.engine.load.methods import Report
 from importer.engine.load.methods.load_data import into_table
 from importer.engine.load.methods.statement_request import StatementRequest
 from importer.engine.mysql.connection import FEED_NAME, Feed, LoaderConnection, execute
+from importer.engine.mysql.error_messages import message_of
 from importer.engine.mysql.quoting import quote_text
 
 # Manual, Server Error Message Reference and Client Error Message Reference: refused by the server (1148, 3948; MariaDB:
@@ -38,7 +39,7 @@ def load(connection: LoaderConnection, statement: str, feed: Feed) -> Report:
     except MySQLdb.Error as error:
         if is_refusal(error):
             raise MethodRefused(
-                f"The server refuses LOAD DATA LOCAL: {error.args[1]} (error {error.args[0]}).",
+                f"The server refuses LOAD DATA LOCAL: {message_of(error)} (error {error.args[0]}).",
                 advice="On the server: SET GLOBAL local_infile = 1, and the same in its my.cnf; a proxy that refuses it"
                 " can be passed by, at the address of the server behind it. Or choose another method.",
             ) from error
@@ -52,6 +53,6 @@ def load(connection: LoaderConnection, statement: str, feed: Feed) -> Report:
 
 def is_refusal(error: MySQLdb.Error) -> bool:
     """Whether the error means that the server refuses LOAD DATA LOCAL."""
-    number, message = error.args[0], str(error.args[-1]).lower()
+    number, message = error.args[0], message_of(error).lower()
     # Vitess uses UNKNOWN_ERROR for everything; its message names the statement.
     return number in REFUSALS or (number == ER.UNKNOWN_ERROR and "load" in message)

@@ -15,6 +15,7 @@ from importer.engine.load.methods import Report
 from importer.engine.load.methods.load_data import into_table
 from importer.engine.load.methods.statement_request import StatementRequest
 from importer.engine.mysql.connection import FEED_NAME, Feed, LoaderConnection, execute
+from importer.engine.mysql.error_messages import message_of
 from importer.engine.mysql.named_pipes import PipeWriter, pipe_in
 from importer.engine.mysql.quoting import quote_text
 
@@ -60,7 +61,7 @@ def load(connection: LoaderConnection, statement: str, feed: Feed, *, folder: st
         except MySQLdb.Error as error:
             if error.args[0] in REFUSALS:
                 raise MethodRefused(
-                    f"The server refuses to load files: {error.args[1]} (error {error.args[0]})",
+                    f"The server refuses to load files: {message_of(error)} (error {error.args[0]})",
                     where=folder,
                     advice=REFUSALS[error.args[0]],
                 ) from error

@@ -1,0 +1,73 @@
+"""The addresses that a host name leads to, and which of them are connected to."""
+
+import ipaddress
+import socket
+from collections.abc import Sequence
+
+from importer.engine.errors import Problem
+
+Ip = ipaddress.IPv4Address | ipaddress.IPv6Address
+
+# All of them: which addresses inside networks are allowed is decided by the caller (settings.PRIVATE_NETWORKS).
+EVERY_NETWORK = ("0.0.0.0/0", "::/0")
+# Link-local networks and the metadata services of clouds, which give credentials to any process of a machine.
+FORBIDDEN = tuple(
+    ipaddress.ip_network(each)
+    for each in (
+        "169.254.0.0/16",
+        "fe80::/10",
+        "fd00:ec2::254/128",  # Amazon, over IPv6
+        "100.100.100.200/32",  # Alibaba
+    )
+)
+# The last 32 bits of an address in this network are the IPv4 address that it leads to (RFC 6052).
+NAT64 = ipaddress.ip_network("64:ff9b::/96")
+
+
+class AddressRefused(Problem):
+    """A host with a forbidden address."""
+
+
+def resolve(host: str) -> list[Ip]:
+    """All current addresses of the host, each once. Raises OSError, UnicodeError."""
+    entries = socket.getaddrinfo(host, None, type=socket.SOCK_STREAM)
+    found = [ipaddress.ip_address(str(entry[4][0]).split("%")[0]) for entry in entries]
+    return list(dict.fromkeys(found))
+
+
+def check_address(host: str, address: Ip, networks: Sequence[str]) -> None:
+    """Raise AddressRefused if the host's address is forbidden, or inside a network and not in one of `networks`."""
+    leads_to = effective(address)
+    if any(leads_to in network for network in FORBIDDEN):
+        raise AddressRefused(
+            f"{host} is {leads_to}, a link-local or cloud metadata address: it is never connected to.",
+            advice="Use the address that the server has on your network.",
+        )
+    if leads_to.is_global and not leads_to.is_multicast:
+        return
+    if not any(leads_to in ipaddress.ip_network(network) for network in networks):
+        raise AddressRefused(
+            f"{host} is {leads_to}, an address inside a network or of this machine.",
+            advice="If it is meant to be, allow private addresses (and see PRIVATE_NETWORKS); else correct the host.",
+        )
+
+
+def checked_addresses(host: str, networks: Sequence[str]) -> list[Ip]:
+    """All addresses of the host, each one allowed.
+
+    Whoever connects to one of them connects to what was checked: another look-up may have another answer. Raises
+    AddressRefused as check_address() does, OSError, UnicodeError.
+    """
+    addresses = resolve(host)
+    for address in addresses:
+        check_address(host, address, networks)
+    return addresses
+
+
+def effective(address: Ip) -> Ip:
+    """The IPv4 address inside a NAT64, IPv4-mapped or 6to4 address; any other address unchanged."""
+    if isinstance(address, ipaddress.IPv6Address):
+        if address in NAT64:
+            return ipaddress.IPv4Address(int(address) & 0xFFFFFFFF)
+        return address.ipv4_mapped or address.sixtofour or address
+    return address
