@@ -15,7 +15,7 @@ ENGINE = [
     "sorting", "feed", "plan", "load", "planner", "preflight", "tuning",
 ]  # fmt: skip
 IMPORTER = [
-    "engine", "lease", "security", "queue", "models", "sources", "connections", "targets", "preparation",
+    "engine", "lease", "security", "queue", "models", "access", "sources", "connections", "targets", "preparation",
     "history", "notifications", "jobs", "worker", "schedules", "lab", "management", "experiments", "tasks", "checks",
     "apps", "commands",
 ]  # fmt: skip

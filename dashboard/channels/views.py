@@ -7,9 +7,9 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
-from dashboard.access import staff_only
 from dashboard.channels.form import ChannelForm
 from importer import notifications
+from importer.access.policy import seen
 from importer.engine.errors import Problem
 from importer.models import Channel, Notification
 from importer.models.channel import Event
@@ -19,15 +19,13 @@ from importer.notifications.channels import with_state
 MOST_SHOWN = 20
 
 
-@staff_only
 @require_safe
 def channels(request: HttpRequest) -> HttpResponse:
     """All channels by name, each with its destinations and the state of its notifications."""
-    rows = [(channel, kind_of(channel).describe(channel)) for channel in with_state()]
+    rows = [(channel, kind_of(channel).describe(channel)) for channel in seen(with_state())]
     return render(request, "channels/list.html", {"rows": rows, "kinds": KINDS})
 
 
-@staff_only
 @require_http_methods(["GET", "HEAD", "POST"])
 def channel_new(request: HttpRequest) -> HttpResponse:
     """The form of a new channel of the kind in `?kind=`."""
@@ -36,14 +34,12 @@ def channel_new(request: HttpRequest) -> HttpResponse:
     return _edit(request, Channel(kind=kind.name, events=Event.values))
 
 
-@staff_only
 @require_http_methods(["GET", "HEAD", "POST"])
 def channel(request: HttpRequest, pk: int) -> HttpResponse:
     """One channel: its form and its latest notifications."""
     return _edit(request, get_object_or_404(Channel, pk=pk))
 
 
-@staff_only
 @require_POST
 def channel_switch(request: HttpRequest, pk: int) -> HttpResponse:
     """Switch the channel on or off, as the button says."""
@@ -52,7 +48,6 @@ def channel_switch(request: HttpRequest, pk: int) -> HttpResponse:
     return redirect("channels")
 
 
-@staff_only
 @require_POST
 def channel_test(request: HttpRequest, pk: int) -> HttpResponse:
     """Send a test message; the answer replaces the button and says whether the receiver accepted it."""
@@ -71,7 +66,6 @@ def channel_test(request: HttpRequest, pk: int) -> HttpResponse:
     return redirect("channel", pk)
 
 
-@staff_only
 @require_POST
 def channel_delete(request: HttpRequest, pk: int) -> HttpResponse:
     """Delete the channel and its notifications, those not yet delivered included."""
@@ -81,7 +75,6 @@ def channel_delete(request: HttpRequest, pk: int) -> HttpResponse:
     return redirect("channels")
 
 
-@staff_only
 @require_POST
 def notice_again(request: HttpRequest, pk: int) -> HttpResponse:
     """Try again to deliver a notification that was given up."""

@@ -13,9 +13,9 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 from django_htmx.http import trigger_client_event
 
-from dashboard.access import staff_only
 from dashboard.connections.form import ConnectionForm
 from dashboard.schedules.preview import matching_files
+from importer.access.policy import seen
 from importer.connections import check
 from importer.connections.connection_kinds import BY_NAME, KINDS, kind_of
 from importer.connections.protocols import host_key
@@ -27,15 +27,13 @@ MOST_FILES = 10
 CHECK_DOES = "A check connects, signs in, and looks whether files can be listed there."
 
 
-@staff_only
 @require_safe
 def connections(request: HttpRequest) -> HttpResponse:
     """All connections by name, each with the result of its last check."""
-    rows = SourceConnection.objects.annotate(schedule_count=Count("schedules")).order_by("name")
+    rows = seen(SourceConnection.objects.annotate(schedule_count=Count("schedules"))).order_by("name")
     return render(request, "connections/list.html", {"connections": rows})
 
 
-@staff_only
 @require_http_methods(["GET", "HEAD", "POST"])
 def connection_new(request: HttpRequest) -> HttpResponse:
     """The form of a new connection of the kind in `?kind=`."""
@@ -43,14 +41,12 @@ def connection_new(request: HttpRequest) -> HttpResponse:
     return _edit(request, SourceConnection(kind=BY_NAME.get(requested or "", KINDS[0]).name))
 
 
-@staff_only
 @require_http_methods(["GET", "HEAD", "POST"])
 def connection(request: HttpRequest, pk: int) -> HttpResponse:
     """One connection: its form, its last check, and the schedules that use it."""
     return _edit(request, get_object_or_404(SourceConnection, pk=pk))
 
 
-@staff_only
 @require_safe
 @never_cache
 def connection_files(request: HttpRequest, pk: int) -> HttpResponse:
@@ -64,7 +60,6 @@ def connection_files(request: HttpRequest, pk: int) -> HttpResponse:
     return _edit(request, source, {"files": files})
 
 
-@staff_only
 @require_POST
 def connection_check(request: HttpRequest, pk: int) -> HttpResponse:
     """Check the connection now."""
@@ -73,7 +68,6 @@ def connection_check(request: HttpRequest, pk: int) -> HttpResponse:
     return _checked(request, checked)
 
 
-@staff_only
 @require_POST
 def connection_confirm(request: HttpRequest, pk: int) -> HttpResponse:
     """Trust the host key that the last check received, after the user has compared it."""
@@ -86,7 +80,6 @@ def connection_confirm(request: HttpRequest, pk: int) -> HttpResponse:
     return redirect("connection", pk)
 
 
-@staff_only
 @require_POST
 def connection_delete(request: HttpRequest, pk: int) -> HttpResponse:
     """Delete the connection, unless schedules or imported files refer to it; the page then names them."""

@@ -16,12 +16,13 @@ from dashboard.history.charts import drawing
 from dashboard.history.setting_effects import effect_report
 from dashboard.history.table import chooser, table
 from dashboard.history.url_state import CHARTS, PARTS, USUAL, View, sent_by_form, view_of
+from importer.access.policy import seen
 from importer.engine.errors import Problem
 from importer.history.export import as_csv, as_json
 from importer.history.facts import FACTS, Group
-from importer.history.read import counted
+from importer.history.read import counted, recorded
 from importer.history.search import Row, every_row
-from importer.models import JobRecord, Target
+from importer.models import Target
 
 # Fields of the form in addition to the table, by chart.
 FIELDS = {"settings": ("x", "y", "colour"), "time": ("y",), "phases": ("parts",)}
@@ -43,8 +44,8 @@ def history(request: HttpRequest) -> HttpResponse:
         return answer
     if sent_by_form(request.GET) and not view.problems:
         return redirect(address)
-    if not JobRecord.objects.exists():
-        return render(request, "history/page.html", {"empty": True, "targets": Target.objects.exists()})
+    if not recorded():
+        return render(request, "history/page.html", {"empty": True, "targets": seen(Target.objects.all()).exists()})
     return render(request, "history/page.html", _context(view))
 
 

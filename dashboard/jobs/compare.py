@@ -10,6 +10,7 @@ from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
 from dashboard.jobs.peer_comparison import address
+from importer.access.policy import seen
 from importer.history.compare import Comparison, Difference, Verdict, compare
 from importer.history.facts import CHOSEN, PHASES
 from importer.history.formatting import in_words
@@ -72,7 +73,7 @@ def _requested(texts: Sequence[str]) -> tuple[list[ImportJob], list[str]]:
             problems.append(f"“{text[:40]}” is not the number of an import. It stands on its page and in its address.")
     if surplus := numbers[MOST:]:
         problems.append(f"At most {MOST} imports stand side by side; left out: {', '.join(map(str, surplus))}.")
-    known = ImportJob.objects.filter(trial=None).select_related("source", "target", "record")
+    known = seen(ImportJob.objects.filter(trial=None)).select_related("source", "target", "record")
     by_number = known.defer("record__chunk_timings").in_bulk(numbers[:MOST])
     problems += [obstacle for number in numbers[:MOST] if (obstacle := _obstacle(number, by_number.get(number)))]
     return [by_number[each] for each in numbers[:MOST] if not _obstacle(each, by_number.get(each))], problems

@@ -13,6 +13,7 @@ from django.views.decorators.vary import vary_on_headers
 
 from dashboard.formatting import percent
 from importer import schedules
+from importer.access.policy import seen
 from importer.history.read import column
 from importer.jobs.reject_counts import ROWS_IN_TABLE
 from importer.models import ImportJob, Target
@@ -103,9 +104,9 @@ def jobs(request: HttpRequest) -> HttpResponse:
         return render(request, "jobs/_list_table.html", context)
     context |= {
         "statuses": ImportJob.Status.choices,
-        "targets": Target.objects.values_list("name", flat=True).order_by("name"),
-        "attention": schedules.needing_attention().count(),
-        "any_jobs": bool(page.paginator.count) or ImportJob.objects.filter(trial=None).exists(),
+        "targets": seen(Target.objects.all()).values_list("name", flat=True).order_by("name"),
+        "attention": seen(schedules.needing_attention()).count(),
+        "any_jobs": bool(page.paginator.count) or seen(ImportJob.objects.filter(trial=None)).exists(),
     }
     return render(request, "jobs/list.html", context)
 
@@ -115,7 +116,7 @@ def matching(text: str, status: str, target: str) -> QuerySet[ImportJob]:
 
     An empty argument does not filter. Trials of labs are left out.
     """
-    selected = ImportJob.objects.filter(trial=None)
+    selected = seen(ImportJob.objects.filter(trial=None))
     if text := text.strip():
         selected = selected.filter(
             Q(source__name__icontains=text) | Q(table_name__icontains=text) | Q(schema_name__icontains=text)

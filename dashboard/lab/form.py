@@ -8,6 +8,7 @@ from typing import Any
 
 from dashboard.lab.grids import FIRST, OFFERS, OWN, Offer, offered
 from dashboard.new_import.speed_form import whole_number
+from importer.access.policy import seen
 from importer.engine.errors import Problem
 from importer.engine.tuning.budget import Budget
 from importer.engine.tuning.grid import Value
@@ -41,7 +42,7 @@ class LabForm:
         text = self.text("job")
         if not (text.isascii() and text.isdigit() and len(text) < 19):
             return None
-        return ImportJob.objects.select_related("target", "source").filter(pk=int(text), trial=None).first()
+        return seen(ImportJob.objects.select_related("target", "source")).filter(pk=int(text), trial=None).first()
 
     @property
     def offer(self) -> Offer:

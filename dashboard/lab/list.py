@@ -9,6 +9,7 @@ from django.views.decorators.http import require_safe
 
 from dashboard.lab.labels import name_of
 from importer import lab as lab_of
+from importer.access.policy import seen
 from importer.models import Lab
 
 PAGE_ROWS = 25
@@ -17,7 +18,7 @@ PAGE_ROWS = 25
 @require_safe
 def labs(request: HttpRequest) -> HttpResponse:
     """The labs, the newest first, each with its fastest combination."""
-    newest_first = Lab.objects.select_related("target", "source").prefetch_related("trials").order_by("-pk")
+    newest_first = seen(Lab.objects.select_related("target", "source")).prefetch_related("trials").order_by("-pk")
     page = Paginator(newest_first, PAGE_ROWS).get_page(request.GET.get("page"))
     context: dict[str, Any] = {
         "page": page,

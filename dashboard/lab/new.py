@@ -17,6 +17,7 @@ from dashboard.new_import.form import NewImportForm
 from dashboard.new_import.preview import Preview, read_preview
 from dashboard.new_import.stated_fields import restored
 from importer import lab
+from importer.access.policy import seen
 from importer.engine.errors import Problem
 from importer.engine.plan.option_specs import named
 from importer.lab.commands import SAMPLE_ROWS
@@ -103,7 +104,7 @@ def _choices(request: HttpRequest) -> LabForm:
         return LabForm(request.POST.dict())
     text = request.GET.get("lab", "")
     if text.isascii() and text.isdigit() and len(text) < 19:
-        return form_of_lab(get_object_or_404(Lab.objects.select_related("source"), pk=int(text)))
+        return form_of_lab(get_object_or_404(seen(Lab.objects.select_related("source")), pk=int(text)))
     return LabForm(request.GET.dict())
 
 
@@ -165,7 +166,7 @@ def _uuid(text: str) -> UUID | None:
 
 def _page(request: HttpRequest, preview: LabPreview) -> HttpResponse:
     values = preview.choices
-    jobs = ImportJob.objects.filter(trial=None).select_related("source", "target")
+    jobs = seen(ImportJob.objects.filter(trial=None)).select_related("source", "target")
     files = uploads.importable_by(request.user).filter(status=SourceFile.Status.READY).order_by("-pk")
     context = {
         "preview": preview,
@@ -174,7 +175,7 @@ def _page(request: HttpRequest, preview: LabPreview) -> HttpResponse:
         "job": values.job,
         "jobs": jobs.filter(status=ImportJob.Status.SUCCEEDED).order_by("-pk")[:JOBS_SHOWN],
         "files": files[:FILES_SHOWN],
-        "targets": Target.objects.order_by("name"),
+        "targets": seen(Target.objects.order_by("name")),
         "presets": presets.for_header(preview.source_preview.profile.header)
         if preview.source_preview and preview.source_preview.profile
         else [],

@@ -17,6 +17,7 @@ from dashboard.new_import.row_policy import ACCOUNTING
 from dashboard.new_import.speed_form import SpeedChoices, whole_number
 from dashboard.new_import.stated_fields import ANSWERED, answered_fields, stated_positions
 from importer import lab as labs
+from importer.access.policy import seen
 from importer.engine.errors import Problem
 from importer.engine.mapping.columns import ColumnMapping, GeneratedColumn, field_name
 from importer.engine.mapping.suggest import MATCHES
@@ -72,10 +73,10 @@ class NewImportForm:
         """The chosen target; without a choice, that of `before`, else of the newest import, else the newest target."""
         if "target" in self.values:
             chosen = entered_number(self.values["target"])
-            return Target.objects.filter(pk=chosen).first() if chosen else None
+            return seen(Target.objects.filter(pk=chosen)).first() if chosen else None
         if self.before:
             return self.before.target
-        return Target.objects.order_by("-jobs__pk", "-pk").first()
+        return seen(Target.objects.order_by("-jobs__pk", "-pk")).first()
 
     @property
     def table(self) -> str:
@@ -94,7 +95,7 @@ class NewImportForm:
         text = self.values.get("again", "")
         if not (text.isascii() and text.isdigit() and len(text) < 19):
             return None
-        return ImportJob.objects.select_related("target", "source").filter(pk=int(text)).first()
+        return seen(ImportJob.objects.select_related("target", "source")).filter(pk=int(text)).first()
 
     @cached_property
     def preset(self) -> MappingPreset | None:
@@ -102,7 +103,7 @@ class NewImportForm:
         text = self.values.get("preset", "")
         if not (text.isascii() and text.isdigit() and len(text) < 19):
             return None
-        return MappingPreset.objects.select_related("target").filter(pk=int(text)).first()
+        return seen(MappingPreset.objects.select_related("target")).filter(pk=int(text)).first()
 
     @cached_property
     def lab(self) -> Lab | None:
@@ -110,7 +111,7 @@ class NewImportForm:
         text = self.values.get("lab", "")
         if not (text.isascii() and text.isdigit() and len(text) < 19):
             return None
-        return Lab.objects.select_related("target", "of_job").filter(pk=int(text)).first()
+        return seen(Lab.objects.select_related("target", "of_job")).filter(pk=int(text)).first()
 
     @property
     def before(self) -> ImportJob | MappingPreset | Lab | None:

@@ -7,6 +7,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_POST, require_safe
 
+from importer.access.policy import seen
 from importer.engine.errors import Problem
 from importer.models import ImportJob, MappingPreset
 from importer.preparation import presets as saved
@@ -46,5 +47,5 @@ def save_job(request: HttpRequest, pk: int) -> HttpResponse:
 
 
 def _page(request: HttpRequest, problem: Problem | None = None) -> HttpResponse:
-    context = {"presets": MappingPreset.objects.select_related("target"), "problem": problem}
+    context = {"presets": seen(MappingPreset.objects.select_related("target")), "problem": problem}
     return render(request, "new_import/presets/list.html", context, status=422 if problem else 200)

@@ -23,6 +23,7 @@ from dashboard.new_import.preview import Preview, read_preview
 from dashboard.new_import.row_policy import ACCOUNTING
 from dashboard.new_import.stated_fields import restored, shown_mapping, with_answers
 from importer import jobs
+from importer.access.policy import seen
 from importer.engine.errors import Problem
 from importer.engine.mapping.suggest import BY_NAME, BY_POSITION
 from importer.engine.mysql.connection import connect
@@ -192,7 +193,7 @@ def _show(
         "source": preview.source,
         "problem": preview.problem,
         **_stored_choices(request, preview.source),
-        "targets": Target.objects.order_by("name"),
+        "targets": seen(Target.objects.order_by("name")),
         "shown": _shown(preview, format_texts),
         "answered": json.dumps(sorted(preview.choices.answered)),
         "format_texts": format_texts,
@@ -219,7 +220,7 @@ def _stored_choices(request: HttpRequest, source: SourceFile) -> dict[str, objec
     """Earlier imports of this content, and other uploads of it that this user may see and nobody has imported."""
     same = uploads.same_content(source)
     waiting = set(uploads.not_imported(request.user).filter(pk__in=[other.pk for other in same]))
-    earlier = ImportJob.objects.filter(source__in=[source, *same]).select_related("source").order_by("-pk")
+    earlier = seen(ImportJob.objects.filter(source__in=[source, *same])).select_related("source").order_by("-pk")
     return {"earlier_jobs": earlier[:JOBS_SHOWN], "same": [other for other in same if other in waiting]}
 
 

@@ -18,6 +18,7 @@ from dashboard.schedules import preview
 from dashboard.schedules.calendar import REJECTED
 from dashboard.schedules.form import CRONS, ScheduleForm, suggested_pattern
 from importer import schedules as importer_schedules
+from importer.access.policy import seen
 from importer.engine.errors import Problem
 from importer.models import ImportJob, MappingPreset, Schedule, ScheduleRun, SourceConnection
 from importer.schedules.serialization import when
@@ -34,7 +35,9 @@ def schedules(request: HttpRequest) -> HttpResponse:
         .exclude(status=ScheduleRun.Status.SKIPPED)
         .order_by("-due_at", "-pk")
     )
-    matching = Schedule.objects.select_related("connection", "target").annotate(last=Subquery(last.values("pk")[:1]))
+    matching = seen(Schedule.objects.select_related("connection", "target")).annotate(
+        last=Subquery(last.values("pk")[:1])
+    )
     attention = importer_schedules.needing_attention()
     if request.GET.get("show") == "attention":
         matching = matching.filter(pk__in=attention.values("pk"))
@@ -67,16 +70,18 @@ def schedule_new(request: HttpRequest) -> HttpResponse:
 
     Without a job or preset, a page to choose one.
     """
-    imports = ImportJob.objects.filter(trial=None).select_related("target", "source")
+    imports = seen(ImportJob.objects.filter(trial=None)).select_related("target", "source")
     job: ImportJob | None = _chosen(imports, request.GET.get("job"))
-    preset: MappingPreset | None = _chosen(MappingPreset.objects.select_related("target"), request.GET.get("preset"))
+    preset: MappingPreset | None = _chosen(
+        seen(MappingPreset.objects.select_related("target")), request.GET.get("preset")
+    )
     recipe = job or preset
     if not recipe:
         return _choose(request)
     initial = {
         "name": recipe.table_name,
         "zone": timezone.get_default_timezone_name(),
-        "connection": _connection(request) or SourceConnection.objects.order_by("name").first(),
+        "connection": _connection(request) or seen(SourceConnection.objects.order_by("name")).first(),
     }
     if job:
         initial["pattern"] = suggested_pattern(job.source.name)
@@ -106,14 +111,14 @@ def schedule_edit(request: HttpRequest, pk: int) -> HttpResponse:
     if form.is_valid():
         try:
             importer_schedules.update(
-                stored, form.schedule_request(), _chosen(MappingPreset.objects.all(), request.POST.get("preset"))
+                stored, form.schedule_request(), _chosen(seen(MappingPreset.objects.all()), request.POST.get("preset"))
             )
         except Problem as problem:
             form.refuse(problem)
             stored = Schedule.objects.get(pk=pk)
         else:
             return _saved(request, stored)
-    presets = MappingPreset.objects.filter(target=stored.target)
+    presets = seen(MappingPreset.objects.filter(target=stored.target))
     return _form(request, form, {"schedule": stored, "recipe": stored, "presets": presets})
 
 
@@ -131,16 +136,16 @@ def _chosen(among: Any, pk: str | None) -> Any:
 
 
 def _connection(request: HttpRequest) -> SourceConnection | None:
-    chosen: SourceConnection | None = _chosen(SourceConnection.objects.all(), request.GET.get("connection"))
+    chosen: SourceConnection | None = _chosen(seen(SourceConnection.objects.all()), request.GET.get("connection"))
     return chosen
 
 
 def _choose(request: HttpRequest) -> HttpResponse:
     connection = _connection(request)
-    succeeded = ImportJob.objects.filter(trial=None, status=ImportJob.Status.SUCCEEDED)
+    succeeded = seen(ImportJob.objects.filter(trial=None, status=ImportJob.Status.SUCCEEDED))
     context = {
         "jobs": succeeded.select_related("target", "source").order_by("-pk")[:MOST_OFFERED],
-        "presets": MappingPreset.objects.select_related("target"),
+        "presets": seen(MappingPreset.objects.select_related("target")),
         "and_connection": f"&connection={connection.pk}" if connection else "",
     }
     return render(request, "schedules/recipe_choice.html", context)
@@ -151,7 +156,7 @@ def _form(request: HttpRequest, form: ScheduleForm, more: dict[str, Any]) -> Htt
         "form": form,
         "crons": CRONS,
         "zones": sorted(available_timezones()),
-        "connections": SourceConnection.objects.exists(),
+        "connections": seen(SourceConnection.objects.all()).exists(),
     }
     return render(request, "schedules/form.html", context, status=422 if form.is_bound else 200)
 

@@ -8,6 +8,7 @@ from django.utils import timezone
 
 from dashboard.formatting import entered_number
 from importer import connections
+from importer.access.policy import seen
 from importer.connections import ListedFile
 from importer.engine.errors import Problem
 from importer.models import Schedule, SourceConnection
@@ -59,7 +60,7 @@ def when(entered: QueryDict) -> When:
 def files(entered: QueryDict) -> Files:
     """The files that a schedule with these form fields would find now; lists the files of the connection."""
     chosen, pattern = entered_number(entered.get("connection", "")), entered.get("pattern", "").strip()
-    connection_row = SourceConnection.objects.filter(pk=chosen).first() if chosen else None
+    connection_row = seen(SourceConnection.objects.filter(pk=chosen)).first() if chosen else None
     if not connection_row or not pattern:
         return Files()
     try:

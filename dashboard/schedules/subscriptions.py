@@ -7,7 +7,6 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_http_methods
 
-from dashboard.access import staff_only
 from importer import notifications
 from importer.models import Channel, Schedule, Subscription
 from importer.models.channel import Event
@@ -24,7 +23,6 @@ class Box:
     everywhere: bool
 
 
-@staff_only
 @require_http_methods(["GET", "HEAD", "POST"])
 def subscriptions(request: HttpRequest, pk: int) -> HttpResponse:
     """A row per channel with a box per event; boxes of events that the channel gets from all schedules are fixed."""

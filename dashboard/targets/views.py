@@ -10,6 +10,7 @@ from django.urls import reverse
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from dashboard.targets.form import TargetForm
+from importer.access.policy import seen
 from importer.engine.errors import Problem
 from importer.models import Target
 from importer.targets import check, usage
@@ -23,7 +24,7 @@ CHECK_DOES = (
 @require_safe
 def targets(request: HttpRequest) -> HttpResponse:
     """All targets by name, each with the result of its last check."""
-    rows = Target.objects.annotate(job_count=Count("jobs")).order_by("name")
+    rows = seen(Target.objects.annotate(job_count=Count("jobs"))).order_by("name")
     return render(request, "targets/list.html", {"targets": rows})
 
 

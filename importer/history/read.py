@@ -1,22 +1,32 @@
 """Reads stored facts by column. No other module of the history reads them from the database."""
 
 from collections.abc import Collection, Iterable, Sequence
+from typing import TypeVar
 
-from django.db.models import Count
+from django.db.models import Count, Model, QuerySet
 
+from importer.access.policy import seen, sees_everything
 from importer.history.facts import FACTS, Kind, Value, fact
-from importer.models import JobFact, JobRecord
+from importer.models import ImportJob, JobFact, JobRecord
 
 # Up to this number of records, facts are looked up by record; above it, whole columns are read.
 FEW = 500
 _WHOLE = (Kind.NUMBER, Kind.BYTES)
 
 Column = dict[int, Value]
+Fact = TypeVar("Fact", bound=Model)
 
 
 def recorded() -> list[int]:
-    """The ids of all imports that have a record."""
-    return list(JobRecord.objects.values_list("pk", flat=True))
+    """The ids of all imports that have a record and that the acting person may see."""
+    return list(_seen(JobRecord.objects.all(), "pk").values_list("pk", flat=True))
+
+
+def _seen(facts: QuerySet[Fact], job: str) -> QuerySet[Fact]:
+    """The facts of imports that the acting person may see. `job`: the field with the import's id."""
+    if sees_everything():
+        return facts
+    return facts.filter(**{f"{job}__in": seen(ImportJob.objects.all()).values("pk")})
 
 
 def column(name: str, among: Collection[int] | None = None) -> Column:
@@ -26,7 +36,7 @@ def column(name: str, among: Collection[int] | None = None) -> Column:
 
 def _column(name: str, among: Collection[int] | None, **limits: Value) -> Column:
     kind = fact(name).kind
-    rows = JobFact.objects.filter(name=name, **limits)
+    rows = _seen(JobFact.objects.filter(name=name, **limits), "record_id")
     if among is not None and len(among) <= FEW:
         rows = rows.filter(record_id__in=among)
     pairs = rows.values_list("record_id", "number" if kind.is_number else "text")
@@ -49,7 +59,9 @@ def narrowed(name: str, at_least: Value | None, at_most: Value | None, among: Co
 
 def counted(name: str) -> dict[str, int]:
     """The number of imports for each value of a text fact, the most frequent first."""
-    counts = JobFact.objects.filter(name=name).values_list("text").annotate(imports=Count("record_id"))
+    counts = (
+        _seen(JobFact.objects.filter(name=name), "record_id").values_list("text").annotate(imports=Count("record_id"))
+    )
     return dict(counts.order_by("-imports", "text"))
 
 
@@ -62,7 +74,7 @@ def rows(jobs: Sequence[int], names: Collection[str] | None = None) -> dict[int,
     """The known facts of these imports, in their order; `names` None: all facts."""
     wanted = FACTS if names is None else names
     known: dict[int, dict[str, Value]] = {job: {} for job in jobs}
-    stored = JobFact.objects.filter(name__in=list(wanted), record_id__in=jobs)
+    stored = _seen(JobFact.objects.filter(name__in=list(wanted), record_id__in=jobs), "record_id")
     for job, name, number, text in stored.values_list("record_id", "name", "number", "text"):
         known[job][name] = _value(FACTS[name].kind, number, text)
     return known

@@ -9,6 +9,7 @@ from django.db import transaction
 from django.db.models import F
 
 from importer import queue
+from importer.access.policy import require
 from importer.engine.errors import AllRowsRejected, Problem, RecordUnreadable, RowsRefused, TooManyRejects
 from importer.engine.plan.option_specs import MOST_PARALLELISM
 from importer.engine.plan.options import Options
@@ -19,7 +20,7 @@ from importer.jobs.lifecycle import advance
 from importer.jobs.reject_counts import COUNTS
 from importer.jobs.transitions import Status, change, unqueue
 from importer.jobs.tries import present_try
-from importer.models import Chunk, ImportJob, Trial
+from importer.models import Chunk, ImportJob, Level, Trial
 from importer.preparation.prepare import PreparedImport, replan
 
 RETRIED = [Status.FAILED, Status.CANCELLED]
@@ -38,8 +39,10 @@ def create(
 ) -> ImportJob:
     """Create a job from a prepared import. It does nothing until start().
 
-    `rejects_of` is the job whose reject file is imported; `trial` is the lab's trial that the job is for.
+    `rejects_of` is the job whose reject file is imported; `trial` is the lab's trial that the job is for. Raises
+    Forbidden if the acting person may not load into the table.
     """
+    require(Level.LOAD, prepared.target, prepared.table.schema, prepared.table.name)
     return ImportJob.objects.create(
         key=prepared.key,
         target=prepared.target,

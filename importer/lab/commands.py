@@ -6,6 +6,7 @@ from dataclasses import dataclass, field, replace
 from django.contrib.auth.models import User
 
 from importer import queue
+from importer.access.policy import require
 from importer.engine.errors import Problem
 from importer.engine.plan.options import Options
 from importer.engine.plan.plan import ImportPlan
@@ -14,7 +15,7 @@ from importer.engine.tuning.budget import Budget
 from importer.engine.tuning.grid import TUNABLE, Grid, Settings, changes, combinations
 from importer.engine.tuning.sampling import Sample
 from importer.lab.transitions import Status, change
-from importer.models import ImportJob, Lab, Target
+from importer.models import ImportJob, Lab, Level, Target
 from importer.preparation.prepare import ImportRequest, PreparedImport, prepare
 from importer.queue import Message
 from importer.worker import presence
@@ -72,8 +73,9 @@ def create(
 ) -> Lab:
     """Create a lab for a planned import, or for repeating the import `of_job`. It waits until start().
 
-    Raises Problem as choose() does.
+    Raises Problem as choose() does, and Forbidden if the acting person may not load into the table.
     """
+    require(Level.LOAD, prepared.target, prepared.table.schema, prepared.table.name)
     choice = choose(prepared, request)
     return Lab.objects.create(
         target=prepared.target,

@@ -7,10 +7,10 @@ from importer.models.channel import Channel, Notification, Subscription
 from importer.models.chunk import Chunk
 from importer.models.job import ImportJob
 from importer.models.lab import Lab, Trial
+from importer.models.person import Grant, GuessCount, Level, Person, Role
 from importer.models.preset import MappingPreset
 from importer.models.record import JobFact, JobRecord
 from importer.models.schedule import DiscoveredFile, Schedule, ScheduleRun
-from importer.models.sign_in import GuessCount
 from importer.models.source_connection import SourceConnection
 from importer.models.source_file import SourceFile
 from importer.models.target import Target
@@ -19,13 +19,17 @@ __all__ = [
     "Channel",
     "Chunk",
     "DiscoveredFile",
+    "Grant",
     "GuessCount",
     "ImportJob",
     "JobFact",
     "JobRecord",
     "Lab",
+    "Level",
     "MappingPreset",
     "Notification",
+    "Person",
+    "Role",
     "Schedule",
     "ScheduleRun",
     "SourceConnection",

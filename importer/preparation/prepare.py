@@ -7,6 +7,7 @@ from uuid import UUID, uuid4
 
 from django.conf import settings
 
+from importer.access.policy import require
 from importer.connections.source_location import location_of
 from importer.engine.errors import Problem, TargetProblem
 from importer.engine.mapping.columns import (
@@ -42,7 +43,7 @@ from importer.engine.source.profile.expected_columns import ExpectedColumn
 from importer.engine.source.profile.profile import Profile, profile_file
 from importer.engine.target.global_settings import check_global_variables
 from importer.engine.target.staging import existing_tables
-from importer.models import ImportJob, SourceFile, Target
+from importer.models import ImportJob, Level, SourceFile, Target
 from importer.preparation.previous_imports import past
 from importer.preparation.table_context import SourceFacts, TableContext, read_context
 
@@ -122,11 +123,13 @@ def prepare(
     """Read the table and the file's format, map the fields and make the plan.
 
     `table_name` may be `table` or `schema.table`. Raises NeedsAnswer if the file can be read in more than one way,
-    unless the request accepts guesses, and Problem with the first other obstacle.
+    unless the request accepts guesses, Forbidden if the acting person may not load into the table, and Problem with the
+    first other obstacle.
     """
     options = request.options or Options()
     schema, _, name = table_name.rpartition(".")
     schema = schema or target.database
+    require(Level.LOAD, target, schema, name)
     with connect(target.address) as connection:
         server = _server(connection, target)
         if options.mode == "create":

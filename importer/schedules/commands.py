@@ -10,13 +10,14 @@ from django.db.models import F, Q
 from django.utils import timezone
 
 from importer import queue
+from importer.access.policy import require
 from importer.engine.errors import Problem
 from importer.engine.mysql.connection import connect
 from importer.engine.plan.options import Options
 from importer.engine.schema.table import read_table
 from importer.engine.source.profile.profile import profile_file
 from importer.engine.stored import to_json
-from importer.models import DiscoveredFile, ImportJob, MappingPreset, Schedule, ScheduleRun, SourceConnection
+from importer.models import DiscoveredFile, ImportJob, Level, MappingPreset, Schedule, ScheduleRun, SourceConnection
 from importer.preparation import presets
 from importer.queue import Message
 from importer.schedules import recurrence
@@ -101,10 +102,17 @@ def _recurring_options(options: Options) -> Options:
 
 def _create(request: ScheduleRequest, recipe: dict[str, Any], user: User | None) -> Schedule:
     schedule = Schedule(**_values(request), **recipe, created_by=user)
+    _require_grants(schedule)
     check(schedule)
     schedule.next_due_at = _next_due(schedule)
     schedule.save()
     return schedule
+
+
+def _require_grants(schedule: Schedule) -> None:
+    """Raise Forbidden unless the acting person may load into the table, and use the connection."""
+    require(Level.LOAD, schedule.target, schedule.schema_name, schedule.table_name)
+    require(Level.LOAD, schedule.connection)
 
 
 def _values(request: ScheduleRequest) -> dict[str, Any]:
@@ -137,6 +145,7 @@ def update(schedule: Schedule, request: ScheduleRequest, preset: MappingPreset |
         values["options_json"] = to_json(_recurring_options(preset.options))
     for name, value in values.items():
         setattr(schedule, name, value)
+    _require_grants(schedule)
     check(schedule)
     values["next_due_at"] = None if schedule.paused else _next_due(schedule)
     as_read = Schedule.objects.filter(pk=schedule.pk, version=schedule.version, paused=schedule.paused)

@@ -3,7 +3,6 @@
 import re
 
 import pytest
-from django.contrib.auth.models import User
 from django.urls import reverse
 from playwright.sync_api import expect
 
@@ -12,6 +11,7 @@ from importer.models import Notification
 from importer.models.channel import Event
 from tests.browser.conftest import expect_no_scrolling_sideways, session
 from tests.importer.notifications.receivers import web_catcher
+from tests.people import admin
 from tests.stack import wait_until
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -20,7 +20,7 @@ pytestmark = pytest.mark.django_db(transaction=True)
 @pytest.fixture
 def page(chromium, live_server, client, stack):
     """Somebody of the staff, on a phone; whatever the policy stopped fails the test."""
-    client.force_login(User.objects.create_user("ann", is_staff=True))
+    client.force_login(admin("ann"))
     context = chromium.new_context(viewport={"width": 390, "height": 844}, base_url=live_server.url)
     context.add_cookies([session(client, live_server.url)])
     page = context.new_page()

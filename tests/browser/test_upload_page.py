@@ -5,7 +5,6 @@ import re
 from pathlib import Path
 
 import pytest
-from django.contrib.auth.models import User
 from playwright.sync_api import Page, expect
 
 from importer.engine.load import ledger
@@ -13,6 +12,7 @@ from importer.engine.mysql.connection import connect, execute
 from importer.models import ImportJob, SourceFile
 from importer.sources import uploads
 from tests.browser.conftest import expect_no_scrolling_sideways, session
+from tests.people import operator
 from tests.targets import saved_target
 
 CITIES = "id,name,population\n" + "".join(f"{number},City {number},{number * 1000}\n" for number in range(1, 3001))
@@ -39,7 +39,7 @@ def target(database):
 @pytest.fixture
 def page(chromium, live_server, client):
     """The page, signed in; at the end nothing may have been said in its console."""
-    client.force_login(User.objects.create_user("ann"))
+    client.force_login(operator("ann"))
     context = chromium.new_context(viewport={"width": 1280, "height": 900})
     context.add_cookies([session(client, live_server.url)])
     page = context.new_page()

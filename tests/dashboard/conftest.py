@@ -1,7 +1,8 @@
 """Somebody signed in, and a folder for what they upload."""
 
 import pytest
-from django.contrib.auth.models import User
+
+from tests.people import operator
 
 
 @pytest.fixture(autouse=True)
@@ -12,7 +13,7 @@ def upload_dir(settings, tmp_path):
 
 @pytest.fixture
 def user(db):
-    return User.objects.create_user("ann")
+    return operator("ann")
 
 
 @pytest.fixture

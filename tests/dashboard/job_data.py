@@ -3,7 +3,6 @@
 from datetime import timedelta
 from uuid import uuid4
 
-from django.contrib.auth.models import User
 from django.utils import timezone
 
 from importer.engine.errors import BadRow, Problem
@@ -14,6 +13,7 @@ from importer.engine.plan.stored_plan import plan_to_json
 from importer.engine.source.dialect import Dialect
 from importer.engine.stored import to_json
 from importer.models import Chunk, ImportJob, SourceFile, Target
+from tests.people import operator
 
 Status = ImportJob.Status
 ROWS = 3_400
@@ -141,4 +141,5 @@ def _chunk(job, number, loaded, started, problem):
 
 
 def make_user(name="admin"):
-    return User.objects.create_user(name, password="mill-race-9")
+    """An operator with a grant on everything."""
+    return operator(name)

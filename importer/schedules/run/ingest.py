@@ -5,6 +5,7 @@ from typing import Any
 from django.db import transaction
 
 from importer import connections, jobs
+from importer.access.acting import acting_as
 from importer.engine.errors import Cancelled, Problem
 from importer.engine.reading.questions import NeedsAnswer
 from importer.engine.source.profile.profile import profile_file
@@ -150,10 +151,13 @@ def _has_rows_in(job: ImportJob) -> bool:
 
 
 def _create(run: ScheduleRun, picked: DiscoveredFile) -> int:
-    prepared = _prepare(run.schedule, picked)
-    with transaction.atomic():
-        job = jobs.create(prepared, run.schedule.created_by)
-        _attach(run, picked, job)
+    """Create the import on behalf of the schedule's owner, whose grants may have ended since."""
+    owner = run.schedule.created_by
+    with acting_as(owner):
+        prepared = _prepare(run.schedule, picked)
+        with transaction.atomic():
+            job = jobs.create(prepared, owner)
+            _attach(run, picked, job)
     return job.pk
 
 

@@ -1,7 +1,6 @@
 """Connections: for staff alone; made by their kind, checked at once, their secrets kept to where they belong."""
 
 import pytest
-from django.contrib.auth.models import User
 from django.core.management import call_command
 from django.urls import reverse
 
@@ -9,13 +8,14 @@ from importer.connections.protocols import folder as folders
 from importer.models import Schedule, SourceConnection
 from tests.dashboard.job_data import make_job
 from tests.file_servers import sftp_files, web_files
+from tests.people import admin, stranger
 
 pytestmark = pytest.mark.django_db
 
 
 @pytest.fixture
 def staff(client):
-    client.force_login(User.objects.create_user("root", is_staff=True))
+    client.force_login(admin("root"))
     return client
 
 
@@ -51,10 +51,13 @@ def http_values(web, **changes):
     return values | changes
 
 
-@pytest.mark.parametrize(("name", "args"), [("connections", []), ("connection_new", []), ("connection", [1])])
-def test_who_is_not_staff_gets_none_of_it(browser, name, args):
-    assert browser.get(reverse(name, args=args)).status_code == 403
-    assert reverse("connections") not in page_of(browser.get(reverse("jobs")))
+def test_who_has_no_grant_gets_none_of_it(client, incoming):
+    SourceConnection.objects.create(name="incoming", kind="folder", base=str(incoming))
+    client.force_login(stranger("eve"))
+    assert client.get(reverse("connection_new")).status_code == 403
+    assert client.get(reverse("connection", args=[SourceConnection.objects.get().pk])).status_code == 404
+    assert str(incoming) not in page_of(client.get(reverse("connections")))
+    assert reverse("connections") not in page_of(client.get(reverse("jobs")))
 
 
 class TestAFolder:

@@ -18,6 +18,7 @@ from importer.sources import uploads
 from tests.engine.loads import run_sql
 from tests.importer.labs import ROWS, created_lab, grid, now, to_end, to_trial, write_rows
 from tests.importer.steps import run
+from tests.people import operator
 from tests.targets import saved_target
 
 pytestmark = [pytest.mark.usefixtures("no_workers"), pytest.mark.django_db(transaction=True)]
@@ -200,7 +201,7 @@ class TestResult:
         assert answer.context["preview"].mapping == job.mapping
         assert f'name="lab" value="{ended.pk}"' in text(answer)
         # Files of the server are shown to staff only.
-        client.force_login(User.objects.create_user("bob"))
+        client.force_login(operator("bob"))
         assert "Apply to an import" not in page_of(client, ended)
         assert client.get(apply).status_code == 404
 

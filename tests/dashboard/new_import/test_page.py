@@ -6,13 +6,13 @@ import re
 from html import unescape
 
 import pytest
-from django.contrib.auth.models import User
 from django.urls import reverse
 
 from importer.engine.load import ledger
 from importer.engine.mysql.connection import connect, execute, fetch_all
 from importer.models import ImportJob, SourceFile, Target
 from importer.sources import uploads
+from tests.people import operator
 from tests.targets import saved_target
 
 pytestmark = pytest.mark.django_db
@@ -91,7 +91,7 @@ class TestPage:
 
     def test_uploads_that_wait_are_listed_for_their_owner_alone(self, browser, user):
         uploaded(user, name="mine.csv")
-        uploaded(User.objects.create_user("bob"), name="theirs.csv")
+        uploaded(operator("bob"), name="theirs.csv")
         uploads.begin_upload("half.csv", 100, user)
         html = browser.get(reverse("new")).content.decode()
         assert "mine.csv" in html
@@ -186,7 +186,7 @@ class TestPreview:
             assert fetch_all(connection, "SELECT COUNT(*) FROM cities") == [(0,)]
 
     def test_somebody_elses_is_not_found(self, browser, target):
-        source = uploaded(User.objects.create_user("bob"))
+        source = uploaded(operator("bob"))
         assert show(browser, source).status_code == 404
         assert start(browser, source).status_code == 404
         assert browser.post(reverse("remove_source", args=[source.key])).status_code == 404
@@ -358,7 +358,7 @@ class TestSameFile:
         assert f'href="{reverse("job", args=[ImportJob.objects.get().pk])}"' in html
 
     def test_somebody_elses_upload_stays_theirs(self, browser, user, target):
-        other = uploaded(User.objects.create_user("bob"), name="secret.csv")
+        other = uploaded(operator("bob"), name="secret.csv")
         html = show(browser, uploaded(user)).content.decode()
         assert str(other.key) not in html
         assert "secret.csv" not in html

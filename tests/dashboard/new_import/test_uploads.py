@@ -9,6 +9,7 @@ from django.test import Client
 from django.urls import reverse
 
 from importer.models import SourceFile
+from tests.people import admin, operator
 
 pytestmark = pytest.mark.django_db
 
@@ -142,7 +143,7 @@ class TestWhoMay:
     @pytest.mark.parametrize("verb", ["head", "patch", "delete"])
     def test_somebody_else_finds_nothing(self, browser, verb):
         url = begin(browser, 8)["Location"]
-        browser.force_login(User.objects.create_user("bob"))
+        browser.force_login(operator("bob"))
         headers = {**TUS, "Upload-Offset": "0"}
         extra = {"content_type": PART} if verb == "patch" else {}
         assert getattr(browser, verb)(url, headers=headers, **extra).status_code == 404
@@ -150,7 +151,7 @@ class TestWhoMay:
 
     def test_staff_may(self, browser):
         url = begin(browser, 8)["Location"]
-        browser.force_login(User.objects.create_user("eve", is_staff=True))
+        browser.force_login(admin("eve"))
         assert head(browser, url).status_code == 200
 
     def test_signed_out_gets_words_instead_of_the_sign_in_page(self, browser):

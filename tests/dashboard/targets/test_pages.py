@@ -2,11 +2,11 @@
 
 import certifi
 import pytest
-from django.contrib.auth.models import User
 from django.urls import reverse
 
 from importer.models import Schedule, SourceConnection, Target
 from tests.dashboard.job_data import make_job
+from tests.people import admin
 
 pytestmark = pytest.mark.django_db
 
@@ -25,7 +25,7 @@ FINDINGS = [
 
 @pytest.fixture
 def browser(client):
-    client.force_login(User.objects.create_user("ann"))
+    client.force_login(admin("ann"))
     return client
 
 

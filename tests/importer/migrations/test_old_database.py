@@ -27,8 +27,10 @@ from importer.models import (
     ImportJob,
     JobRecord,
     Lab,
+    Level,
     MappingPreset,
     Notification,
+    Role,
     Schedule,
     ScheduleRun,
     SourceConnection,
@@ -130,7 +132,16 @@ class TestPages:
 
     def test_who_is_no_admin_sees_imports_and_no_channels(self, ann: Client):
         assert_words(ann.get(reverse("job", args=[15])), ("194 loaded",))
-        assert ann.get(reverse("channels")).status_code == 403
+        assert not ann.get(reverse("channels")).context["rows"]
+        assert ann.get(reverse("channel_new")).status_code == 403
+
+    def test_who_is_no_admin_keeps_the_targets_of_own_imports(self, ann: Client):
+        user = User.objects.get(pk=ann.session["_auth_user_id"])
+        assert user.person.role == Role.OPERATOR
+        own = set(ImportJob.objects.filter(created_by=user).values_list("target", flat=True))
+        own |= set(Schedule.objects.filter(created_by=user).values_list("target", flat=True))
+        assert own
+        assert {grant.target_id for grant in user.grants.filter(kind="target", level=Level.LOAD)} == own
 
     def test_an_upload_goes_on_where_it_was(self, ann: Client):
         rest = b"7,more\n" + b"8,x\n" * 148 + b"\n"

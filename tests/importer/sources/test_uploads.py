@@ -14,6 +14,7 @@ from django.utils import timezone
 from importer.engine.errors import SourceProblem
 from importer.models import ImportJob, SourceFile, Target
 from importer.sources import uploads
+from tests.people import admin, operator
 
 pytestmark = pytest.mark.django_db
 
@@ -26,7 +27,7 @@ def upload_dir(settings, tmp_path) -> Path:
 
 @pytest.fixture
 def user() -> User:
-    return User.objects.create_user("ann")
+    return operator("ann")
 
 
 def uploaded(content: bytes, name: str = "a.csv", user: User | None = None) -> SourceFile:
@@ -264,7 +265,7 @@ class TestRemove:
 class TestWhoseUploads:
     def test_own_ones_and_all_for_staff(self, user):
         mine, other = uploaded(b"a", user=user), uploaded(b"b")
-        staff = User.objects.create_user("eve", is_staff=True)
+        staff = admin("eve")
         assert list(uploads.uploads_of(user)) == [mine]
         assert list(uploads.not_imported(staff)) == [other, mine]
 

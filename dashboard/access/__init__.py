@@ -1,0 +1,1 @@
+"""The rule of each address, enforced before its view."""

@@ -1,0 +1,53 @@
+"""Runs each request on behalf of its person, and enforces the rule of its URL before the view."""
+
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any, cast
+
+from django.core.exceptions import PermissionDenied
+from django.http import FileResponse, HttpRequest, HttpResponse, StreamingHttpResponse
+
+from dashboard.access.rules import rule_of
+from importer.access.acting import Somebody, acting_as
+from importer.access.policy import Forbidden
+
+READING = ("GET", "HEAD", "OPTIONS")
+
+
+class PolicyMiddleware:
+    """Sets the acting person of a request, and answers 404 or 403 where the rule of the URL says so."""
+
+    def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponse:
+        user = request.user
+        with acting_as(user):
+            response = self.get_response(request)
+        if response.streaming and not isinstance(response, FileResponse):
+            # The content is made later, after the request: on behalf of the same person.
+            streamed = cast(StreamingHttpResponse, response)
+            streamed.streaming_content = _made_as(user, cast(Iterable[bytes], streamed.streaming_content))
+        return response
+
+    def process_view(self, request: HttpRequest, _view: Any, _args: Any, kwargs: dict[str, Any]) -> None:
+        """Check the rule of the URL. Raises Http404 and PermissionDenied, whose reason the page shows."""
+        name = request.resolver_match.url_name if request.resolver_match else None
+        rule = rule_of(name or "")
+        if rule is None:
+            raise PermissionDenied(f"The address {request.path} has no rule that says who may use it.")
+        if not rule.public and request.user.is_anonymous:
+            return  # LoginRequiredMiddleware redirects to the sign-in page.
+        try:
+            rule.check(request.user, request.method in READING, kwargs)
+        except Forbidden as forbidden:
+            raise PermissionDenied(str(forbidden)) from forbidden
+
+
+def _made_as(user: Somebody, parts: Iterable[bytes]) -> Iterator[bytes]:
+    source = iter(parts)
+    while True:
+        with acting_as(user):
+            part = next(source, None)
+        if part is None:
+            return
+        yield part

@@ -1,0 +1,171 @@
+"""The rule of each URL: what a person needs to see it, and to change something by it. A URL without one is refused."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from django.db import models
+from django.http import Http404
+
+from importer.access import policy
+from importer.access.acting import Somebody
+from importer.access.policy import VIEWER_REASON, Forbidden
+from importer.models import (
+    Channel,
+    ImportJob,
+    Lab,
+    Level,
+    MappingPreset,
+    Notification,
+    Role,
+    Schedule,
+    ScheduleRun,
+    SourceConnection,
+    SourceFile,
+    Target,
+)
+
+
+@dataclass(frozen=True)
+class Rule:
+    """What a URL needs. Of a `thing`, which the URL names by pk or key, a level; else a role.
+
+    `look` is the level for reading, `change` for everything else. `owner`: who made the thing may change it, too, and
+    read what needs more than LOOK. `admin`: only admins, who alone may ... `public`: nobody need be signed in.
+    `account`: the page of the person's own account. A page
+    without a thing lists what its reader may see; to change something by it, one must be an operator.
+    """
+
+    thing: type[models.Model] | None = None
+    look: Level = Level.LOOK
+    change: Level = Level.LOAD
+    owner: bool = False
+    admin: str = ""
+    operator: bool = False
+    public: bool = False
+    account: bool = False
+
+    def check(self, user: Somebody, reads: bool, named: Mapping[str, Any]) -> None:
+        """Raise Http404 for what the person may not see, and Forbidden, with the reason, for what one may not do."""
+        if self.public or self.account:
+            return
+        if self.admin and not policy.is_admin(user):
+            raise Forbidden(f"Only admins may {self.admin}.", advice="Ask an admin.")
+        if self.thing:
+            self._check_thing(user, self.look if reads else self.change, self._named(user, named))
+        elif (self.operator or not reads) and policy.role_of(user) is Role.VIEWER:
+            raise Forbidden(VIEWER_REASON, advice="Ask an admin to make you an operator.")
+
+    def _named(self, user: Somebody, named: Mapping[str, Any]) -> models.Model:
+        assert self.thing
+        things = policy.visible(user, policy.narrow(self.thing._default_manager.all()))
+        by = {name: value for name, value in named.items() if name in ("pk", "key")}
+        if thing := things.filter(**by).first():
+            return thing
+        raise Http404
+
+    def _check_thing(self, user: Somebody, needed: Level, thing: models.Model) -> None:
+        own = self.owner and getattr(thing, "created_by_id", None) == user.pk and policy.role_of(user) != Role.VIEWER
+        if not own:
+            policy.require(needed, thing)
+
+
+PUBLIC, ACCOUNT = Rule(public=True), Rule(account=True)
+# Names of allauth's pages, which are all about the person's own account.
+ACCOUNT_NAMES = ("account_", "mfa_", "usersessions_", "socialaccount_", "openid_connect_")
+LISTED = Rule()
+OPERATORS = Rule(operator=True)
+JOB, OWN_JOB = Rule(ImportJob), Rule(ImportJob, owner=True)
+# The rows of a file: more than the page of its import.
+ROWS = Rule(ImportJob, look=Level.LOAD, owner=True)
+FILE = Rule(SourceFile, look=Level.LOAD)
+SCHEDULE, SCHEDULE_FORM = Rule(Schedule), Rule(Schedule, look=Level.LOAD)
+LAB = Rule(Lab, owner=True)
+PRESET = Rule(MappingPreset, owner=True)
+TARGET = Rule(Target, change=Level.ADMINISTER)
+CONNECTION = Rule(SourceConnection, look=Level.ADMINISTER, change=Level.ADMINISTER)
+CHANNEL = Rule(Channel, look=Level.ADMINISTER, change=Level.ADMINISTER)
+
+RULES: dict[str, Rule] = {
+    "healthz": PUBLIC,
+    "readyz": PUBLIC,
+    "login": PUBLIC,
+    "logout": PUBLIC,
+    "jobs": LISTED,
+    "job": JOB,
+    "job_live": JOB,
+    "job_rates": JOB,
+    "job_problem_chunks": JOB,
+    "job_timings": JOB,
+    "job_pause": OWN_JOB,
+    "job_resume": OWN_JOB,
+    "job_cancel": OWN_JOB,
+    "job_retry": JOB,
+    "job_restore": JOB,
+    "job_drop_backup": JOB,
+    "job_parallelism": JOB,
+    "job_reject_file": ROWS,
+    "job_reasons_file": ROWS,
+    "job_again": ROWS,
+    "job_preset": JOB,
+    "new": OPERATORS,
+    "new_tables": OPERATORS,
+    "new_source": FILE,
+    "start_import": FILE,
+    "remove_source": FILE,
+    "save_preset": FILE,
+    "uploads": OPERATORS,
+    "upload": FILE,
+    "schedules": LISTED,
+    "schedule_new": OPERATORS,
+    "schedule_preview": OPERATORS,
+    "schedule": SCHEDULE,
+    "schedule_edit": SCHEDULE_FORM,
+    "schedule_subscriptions": Rule(Schedule, admin="choose who is told of a schedule"),
+    "schedule_pause": SCHEDULE,
+    "schedule_resume": SCHEDULE,
+    "schedule_run": SCHEDULE,
+    "schedule_forget": SCHEDULE,
+    "schedule_delete": SCHEDULE,
+    "run_cancel": Rule(ScheduleRun),
+    "history": LISTED,
+    "history_compare": LISTED,
+    "history_chart": LISTED,
+    "history_values": LISTED,
+    "history_csv": LISTED,
+    "history_json": LISTED,
+    "labs": LISTED,
+    "lab_new": OPERATORS,
+    "lab": LAB,
+    "lab_live": LAB,
+    "lab_charts": LAB,
+    "lab_cancel": LAB,
+    "lab_preset": LAB,
+    "presets": LISTED,
+    "preset_rename": PRESET,
+    "preset_delete": PRESET,
+    "targets": LISTED,
+    "target_new": Rule(admin="add targets"),
+    "target": TARGET,
+    "target_check": Rule(Target),
+    "target_delete": TARGET,
+    "connections": LISTED,
+    "connection_new": Rule(admin="add connections"),
+    "connection": CONNECTION,
+    "connection_files": CONNECTION,
+    "connection_check": CONNECTION,
+    "connection_confirm": CONNECTION,
+    "connection_delete": CONNECTION,
+    "channels": LISTED,
+    "channel_new": Rule(admin="add channels"),
+    "channel": CHANNEL,
+    "channel_switch": CHANNEL,
+    "channel_test": CHANNEL,
+    "channel_delete": CHANNEL,
+    "notice_again": Rule(Notification, change=Level.ADMINISTER),
+}
+
+
+def rule_of(name: str) -> Rule | None:
+    """The rule of a URL by its name; None for one without."""
+    return RULES.get(name) or (ACCOUNT if name.startswith(ACCOUNT_NAMES) else None)

@@ -1,0 +1,1 @@
+"""Who may do what: the policy, people, and the audit log."""

@@ -1,0 +1,25 @@
+"""The person on whose behalf the code runs: of a request, of `--as`, or of a schedule. Nobody: the system itself."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+
+from django.contrib.auth.models import AnonymousUser, User
+
+Somebody = User | AnonymousUser
+_acting: ContextVar[Somebody | None] = ContextVar("acting", default=None)
+
+
+def acting() -> Somebody | None:
+    """The person on whose behalf the code runs; None for workers and for commands without `--as`, which may do all."""
+    return _acting.get()
+
+
+@contextmanager
+def acting_as(user: Somebody | None) -> Iterator[None]:
+    """Run the block on behalf of a person."""
+    token = _acting.set(user)
+    try:
+        yield
+    finally:
+        _acting.reset(token)

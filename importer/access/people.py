@@ -1,0 +1,112 @@
+"""Adds people, changes their role and grants, and takes them out again."""
+
+from collections.abc import Sequence
+
+from django.contrib.auth.models import Group, User
+from django.contrib.auth.tokens import default_token_generator
+from django.contrib.sessions.models import Session
+from django.core.exceptions import ValidationError
+from django.db import transaction
+from django.utils.encoding import force_bytes
+from django.utils.http import urlsafe_base64_encode
+
+from importer.access.policy import require_admin
+from importer.engine.errors import Problem
+from importer.models import Channel, Grant, Level, Person, Role, SourceConnection, Target
+from importer.models.person import TABLE_PATTERN
+
+Granted = Target | SourceConnection | Channel | None
+
+
+def add(name: str, role: Role, email: str = "") -> User:
+    """Add a person without a password; invitation() makes the link that sets one.
+
+    Raises Problem if the name is taken or invalid, and Forbidden unless the acting person is an admin.
+    """
+    require_admin("add people")
+    user = User(username=name.strip(), email=email.strip())
+    user.set_unusable_password()
+    try:
+        user.full_clean(exclude=["password"])
+    except ValidationError as error:
+        raise Problem(" ".join(error.messages), advice="Choose another name.") from error
+    with transaction.atomic():
+        user.save()
+        set_role(user, role)
+    return user
+
+
+def set_role(user: User, role: Role) -> None:
+    """Change the role of a person. Raises Problem for the last admin, and Forbidden unless an admin acts."""
+    require_admin("change roles")
+    with transaction.atomic():
+        if role is not Role.ADMIN:
+            _refuse_last_admin(user)
+        User.objects.filter(pk=user.pk).update(is_staff=role is Role.ADMIN, is_superuser=role is Role.ADMIN)
+        Person.objects.update_or_create(user=user, defaults={"role": role})
+    user.refresh_from_db()
+
+
+def deactivate(user: User) -> None:
+    """Let a person sign in no more, and end the person's sessions. What the person made stays.
+
+    Raises Problem for the last admin, and Forbidden unless the acting person is an admin.
+    """
+    require_admin("deactivate people")
+    with transaction.atomic():
+        _refuse_last_admin(user)
+        User.objects.filter(pk=user.pk).update(is_active=False)
+    end_sessions(user)
+    user.refresh_from_db()
+
+
+def activate(user: User) -> None:
+    """Let a person sign in again. Raises Forbidden unless the acting person is an admin."""
+    require_admin("activate people")
+    User.objects.filter(pk=user.pk).update(is_active=True)
+    user.refresh_from_db()
+
+
+def invitation(user: User) -> tuple[str, str]:
+    """The two parts of the link by which a person sets a password: the person's, and a token that works once.
+
+    Raises Forbidden unless the acting person is an admin.
+    """
+    require_admin("invite people")
+    return urlsafe_base64_encode(force_bytes(user.pk)), default_token_generator.make_token(user)
+
+
+def end_sessions(user: User) -> None:
+    """Sign a person out everywhere."""
+    for session in Session.objects.iterator():
+        if session.get_decoded().get("_auth_user_id") == str(user.pk):
+            session.delete()
+
+
+def grant(subject: User | Group, kind: str, level: Level, thing: Granted = None, tables: Sequence[str] = ()) -> Grant:
+    """Grant a level on a thing, or on all things of the kind without one; replaces an earlier grant on it.
+
+    `tables` limit it on a target. Raises Problem for an invalid limit, and Forbidden unless an admin acts.
+    """
+    require_admin("grant")
+    for each in tables:
+        try:
+            TABLE_PATTERN(each)
+        except ValidationError as error:
+            raise Problem(f"{each!r} is no limit: {error.messages[0]}", advice="Write one on each line.") from error
+    who = {"user": subject} if isinstance(subject, User) else {"group": subject}
+    with transaction.atomic():
+        Grant.objects.filter(**who, kind=kind, **{kind: thing}).delete()
+        return Grant.objects.create(**who, kind=kind, **{kind: thing}, level=level, tables=list(tables))
+
+
+def revoke(granted: Grant) -> None:
+    """Take a grant back. Raises Forbidden unless the acting person is an admin."""
+    require_admin("take grants back")
+    granted.delete()
+
+
+def _refuse_last_admin(user: User) -> None:
+    admins = User.objects.select_for_update().filter(is_active=True, is_staff=True)
+    if user.is_staff and user.is_active and not admins.exclude(pk=user.pk).exists():
+        raise Problem(f"{user.username} is the last admin.", advice="Make somebody else an admin first.")

@@ -1,0 +1,94 @@
+"""People: their role, what they or their groups may use, and the counts of guesses at their passwords."""
+
+from django.conf import settings
+from django.contrib.auth.models import Group
+from django.core.validators import RegexValidator
+from django.db import models
+from django.db.models import Q
+
+from importer.models.channel import Channel
+from importer.models.source_connection import SourceConnection
+from importer.models.target import Target
+
+
+class Role(models.TextChoices):
+    """What a person may do at most; a grant says on what."""
+
+    VIEWER = "viewer", "viewer: sees imports, changes nothing"
+    OPERATOR = "operator", "operator: imports where a grant says so"
+    ADMIN = "admin", "admin: may do everything, also to people and grants"
+
+
+class Level(models.IntegerChoices):
+    """What a grant allows; each level contains the lower ones."""
+
+    LOOK = 1, "look"
+    LOAD = 2, "load"
+    ADMINISTER = 3, "administer"
+
+
+class Person(models.Model):
+    """The role of a user. Admins have `is_staff` as well; importer.access.people sets both."""
+
+    user = models.OneToOneField(settings.AUTH_USER_MODEL, models.CASCADE, primary_key=True, related_name="person")
+    role = models.CharField(max_length=8, choices=Role, default=Role.VIEWER)
+
+    def __str__(self) -> str:
+        return f"{self.user} ({self.role})"
+
+
+class Grant(models.Model):
+    """A person, or a group, may look at, load into or administer a target; or use a connection or a channel.
+
+    Without an object of its kind the grant is for all of them. `tables` limits a grant on a target to tables:
+    `SCHEMA.TABLE`, `SCHEMA.PREFIX*` or `SCHEMA.*`; an empty list is no limit.
+    """
+
+    class Kind(models.TextChoices):
+        TARGET = "target"
+        CONNECTION = "connection"
+        CHANNEL = "channel"
+
+    user = models.ForeignKey(settings.AUTH_USER_MODEL, models.CASCADE, null=True, blank=True, related_name="grants")
+    group = models.ForeignKey(Group, models.CASCADE, null=True, blank=True, related_name="grants")
+    kind = models.CharField(max_length=10, choices=Kind)
+    target = models.ForeignKey(Target, models.CASCADE, null=True, blank=True, related_name="grants")
+    connection = models.ForeignKey(SourceConnection, models.CASCADE, null=True, blank=True, related_name="grants")
+    channel = models.ForeignKey(Channel, models.CASCADE, null=True, blank=True, related_name="grants")
+    level = models.PositiveSmallIntegerField(choices=Level, default=Level.LOAD)
+    tables = models.JSONField(default=list, blank=True)
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        constraints = [
+            models.CheckConstraint(
+                name="grant_has_one_subject",
+                condition=Q(user__isnull=False, group__isnull=True) | Q(user__isnull=True, group__isnull=False),
+            )
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.user or self.group} may {self.get_level_display()} {self.object_name}"
+
+    @property
+    def object_name(self) -> str:
+        """The name of the target, connection or channel, or that it is each of them."""
+        granted = getattr(self, self.kind)
+        return f"{self.kind} {granted.name}" if granted else f"every {self.kind}"
+
+
+class GuessCount(models.Model):
+    """The tries that count against one limit, such as those from one address, since `began`."""
+
+    key = models.CharField(max_length=64, primary_key=True)
+    tries = models.PositiveIntegerField(default=0)
+    began = models.DateTimeField()
+    touched = models.DateTimeField(db_index=True)
+
+    def __str__(self) -> str:
+        return f"{self.tries} since {self.began:%F %T}"
+
+
+TABLE_PATTERN = RegexValidator(
+    r"^[^.*\s]+\.[^.*\s]*\*?\Z", "A limit is SCHEMA.TABLE, SCHEMA.PREFIX* or SCHEMA.*, such as shop.orders."
+)
