@@ -80,7 +80,15 @@ class ChannelForm(forms.ModelForm):  # type: ignore[type-arg]
                 declared.check(value)
             except Problem as problem:
                 self.add_error(declared.name, str(problem))
+        if not self.errors:
+            self._require_sendable(cleaned)
         return cleaned
+
+    def _require_sendable(self, cleaned: dict[str, Any]) -> None:
+        try:
+            self._kind.require_sendable({name: cleaned[name] for name in self._kind.columns})
+        except Problem as problem:
+            self.add_error(self._kind.destination.name, str(problem))
 
     def save(self, commit: bool = True) -> Channel:
         """Save the channel and its secret; with `commit=False`, return it unsaved, as Django does."""

@@ -70,7 +70,7 @@ def channel_test(request: HttpRequest, pk: int) -> HttpResponse:
 def channel_delete(request: HttpRequest, pk: int) -> HttpResponse:
     """Delete the channel and its notifications, those not yet delivered included."""
     deleted = get_object_or_404(Channel, pk=pk)
-    deleted.delete()
+    notifications.remove(deleted)
     messages.success(request, f"{deleted.name} is deleted. What waited for it is not sent.")
     return redirect("channels")
 

@@ -6,7 +6,7 @@ and retries. channel_kinds.py lists the kinds of channels, declared in email.py 
 tests channels. docs/notifications.md is the documentation for receivers.
 """
 
-from importer.notifications.channels import save, subscribe, test
+from importer.notifications.channels import remove, save, subscribe, test
 from importer.notifications.delivery import delete_old, due, retry, send
 from importer.notifications.import_events import import_ended, import_recorded, run_event
 from importer.notifications.outbox import enqueue
@@ -17,6 +17,7 @@ __all__ = [
     "enqueue",
     "import_ended",
     "import_recorded",
+    "remove",
     "retry",
     "run_event",
     "save",

@@ -1,6 +1,6 @@
 """Declares a kind of notification channel: its fields, their checks, and how it sends a message."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -30,8 +30,9 @@ class ChannelKind:
 
     `name` is stored with each channel and is the command's option that takes the first field, the destination, with
     `metavar` and `option_help`. `label` completes "Add ..."; `title` is the heading of the form of a new channel.
-    `send` takes the channel, the message's key and its payload; it raises Problem if the message was not accepted.
-    `describe` returns the destinations of a channel.
+    `require_sendable` takes the values of `columns` by name, each checked already; it raises Problem if every message
+    of such a channel would be refused here, before a receiver is asked. `send` takes the channel, the message's key and
+    its payload; it raises Problem if the message was not accepted. `describe` returns the destinations of a channel.
     """
 
     name: str
@@ -40,6 +41,7 @@ class ChannelKind:
     fields: tuple[ChannelField, ...]
     metavar: str
     option_help: str
+    require_sendable: Callable[[Mapping[str, Any]], None]
     send: Callable[[Channel, str, dict[str, Any]], None]
     describe: Callable[[Channel], list[str]]
 

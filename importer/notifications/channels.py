@@ -13,8 +13,12 @@ from importer.notifications.payload import test_payload
 
 
 def save(channel: Channel, secret: str | None = None) -> Channel:
-    """Check and save a channel; a `secret` of None keeps the stored one. Raises Problem for an invalid value."""
-    for field in kind_of(channel).fields:
+    """Check and save a channel; a `secret` of None keeps the stored one.
+
+    Raises Problem for an invalid value, and for a channel whose test would be refused here, whatever its receiver says.
+    """
+    kind = kind_of(channel)
+    for field in kind.fields:
         if not field.secret:
             if field.check:
                 field.check(getattr(channel, field.name))
@@ -23,8 +27,16 @@ def save(channel: Channel, secret: str | None = None) -> Channel:
                 field.check(secret or "")
             channel.set_secret(secret or "")
     _check_events(channel.events)
+    kind.require_sendable({name: getattr(channel, name) for name in kind.columns})
     save_checked(channel)
     return channel
+
+
+def remove(channel: Channel) -> int:
+    """Delete the channel, its subscriptions and its notifications. Returns how many had not been sent yet."""
+    waiting: int = channel.notifications.filter(status=Notification.Status.WAITING).count()
+    channel.delete()
+    return waiting
 
 
 def subscribe(channel: Channel, schedule: Schedule, events: list[str]) -> None:

@@ -1,6 +1,7 @@
 """Sends a message as mail, through Django's mail backend (EMAIL_URL), and declares the channel kind `mail`."""
 
 import smtplib
+from collections.abc import Mapping
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -26,6 +27,12 @@ def check_addresses(text: str) -> None:
             raise Problem(f"“{address}” is no mail address.", advice="Write it as NAME@HOST.") from error
 
 
+def require_mail_server(_values: Mapping[str, Any] | None = None) -> None:
+    """Raise Problem if no mail server is set: then no mail channel can send."""
+    if not settings.EMAIL_BACKEND:
+        raise Problem("No mail server is set.", advice="Set EMAIL_URL (.env.example explains it) and restart.")
+
+
 def addresses_of(channel: Channel) -> list[str]:
     """The addresses that the channel's messages go to."""
     return channel.addresses.split()
@@ -36,8 +43,7 @@ def post(channel: Channel, key: str, payload: dict[str, Any]) -> None:
 
     The Message-ID contains `key`: mail systems drop a second message with an equal Message-ID.
     """
-    if not settings.EMAIL_BACKEND:
-        raise Problem("No mail server is set.", advice="Set EMAIL_URL (.env.example explains it) and restart.")
+    require_mail_server()
     text, html = rendering.bodies(payload, channel.name)
     message = EmailMultiAlternatives(
         rendering.subject(payload),
@@ -52,7 +58,7 @@ def post(channel: Channel, key: str, payload: dict[str, Any]) -> None:
     message.attach_alternative(html, "text/html")
     try:
         message.send()
-    except (smtplib.SMTPException, OSError) as error:
+    except (smtplib.SMTPException, OSError, ValueError) as error:  # ValueError: a header that cannot be written.
         raise Problem(
             f"The mail server did not take it: {_reason(error).rstrip('.')}.",
             advice="Look at EMAIL_URL and the addresses.",
@@ -85,6 +91,7 @@ KIND = ChannelKind(
     ),
     metavar="ADDRESS",
     option_help="who gets it",
+    require_sendable=require_mail_server,
     send=post,
     describe=addresses_of,
 )

@@ -8,18 +8,19 @@ import hmac
 import json
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from http.client import HTTPConnection, HTTPException, HTTPResponse
 from socket import SHUT_RDWR
 from typing import Any
 
 from django.conf import settings
+from django.utils.encoding import iri_to_uri
 
 from importer.engine.errors import Problem
 from importer.models import Channel
 from importer.notifications.channel_kind import ChannelField, ChannelKind
-from importer.security.outbound_addresses import parse_web_url, web_connection
+from importer.security.outbound_addresses import check_host, parse_web_url, web_connection
 
 LONGEST = 10  # seconds
 MOST_QUOTED = 200  # bytes of an answer that a problem quotes
@@ -28,13 +29,27 @@ SHORTEST_SECRET = 16  # characters
 
 def check_url(text: str) -> None:
     """Raise Problem unless the text is the URL of a web server, without credentials."""
-    parse_web_url(text)
+    host = parse_web_url(text).hostname or ""
+    try:
+        host.encode("idna")
+        web_connection(text, private_allowed=False, seconds=LONGEST).close()
+    except (HTTPException, UnicodeError) as error:
+        raise Problem(f"{host} is no host name: {error}.", advice="Correct the host in the URL.") from error
 
 
 def check_secret(secret: str) -> None:
-    """Raise Problem if the signing secret has fewer than SHORTEST_SECRET characters."""
+    """Raise Problem if the signing secret has fewer than SHORTEST_SECRET characters, or characters without a code."""
     if len(secret) < SHORTEST_SECRET:
         raise Problem(f"The secret has {len(secret)} characters.", advice=f"Take at least {SHORTEST_SECRET}.")
+    try:
+        secret.encode()
+    except UnicodeError as error:
+        raise Problem("The secret is no text in UTF-8.", advice="Take letters, digits and signs.") from error
+
+
+def require_allowed_host(values: Mapping[str, Any]) -> None:
+    """Raise Problem if the URL's host has an address that the channel may not send to. Sending checks it again."""
+    check_host(values["url"], private_allowed=values["private_allowed"])
 
 
 def post(channel: Channel, key: str, payload: dict[str, Any]) -> None:
@@ -73,7 +88,7 @@ def _headers(key: str, event: str, secret: str, body: bytes) -> dict[str, str]:
 
 def _path(url: str) -> str:
     parts = parse_web_url(url)
-    return f"{parts.path or '/'}{f'?{parts.query}' if parts.query else ''}"
+    return iri_to_uri(f"{parts.path or '/'}{f'?{parts.query}' if parts.query else ''}")
 
 
 @contextmanager
@@ -126,6 +141,7 @@ KIND = ChannelKind(
     ),
     metavar="URL",
     option_help="where it is posted to",
+    require_sendable=require_allowed_host,
     send=post,
     describe=lambda channel: [channel.url],
 )

@@ -49,7 +49,7 @@ def told(web: Stack, transactional_db) -> Iterator[tuple[Inbox, Hook]]:
         web.control_worker.stop()
         web.control_worker.start()
         every = {"events": Event.values}
-        notifications.save(Channel(name="team", kind="mail", addresses="ann@example.org", **every))
+        Channel.objects.create(name="team", kind="mail", addresses="ann@example.org", **every)
         notifications.save(
             Channel(name="ops", kind="webhook", url=hook.url, private_allowed=True, **every), "sesame " * 3
         )

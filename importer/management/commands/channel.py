@@ -1,4 +1,4 @@
-"""`manage.py channel`: lists, adds, subscribes and tests notification channels."""
+"""`manage.py channel`: lists, adds, subscribes, tests and removes notification channels."""
 
 import json
 import os
@@ -20,10 +20,10 @@ from importer.notifications.channels import with_state
 
 
 class Command(PreparedCommand):
-    help = "List, add and test channels: mail and webhooks that notify people (docs/notifications.md)."
+    help = "List, add, test and remove channels: mail and webhooks that notify people (docs/notifications.md)."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        verbs = parser.add_subparsers(dest="verb", required=True, metavar="list|add|subscribe|test")
+        verbs = parser.add_subparsers(dest="verb", required=True, metavar="list|add|subscribe|test|remove")
         verbs.add_parser("list", help="all channels").add_argument("--json", dest="as_json", action="store_true")
         add = verbs.add_parser("add", help="save a channel under a name")
         add.add_argument("name")
@@ -47,6 +47,7 @@ class Command(PreparedCommand):
         test = verbs.add_parser("test", help="send a message that says it is a test")
         test.add_argument("name")
         test.add_argument("--json", dest="as_json", action="store_true")
+        verbs.add_parser("remove", help="delete a channel, and what waits for it").add_argument("name")
 
     def handle(self, *_args: Any, verb: str, **options: Any) -> None:
         """Run one verb. A problem is printed as one line, without a traceback."""
@@ -110,6 +111,11 @@ class Command(PreparedCommand):
         if problem:
             raise SystemExit(1)
 
+    def _remove(self, *, name: str, **_: Any) -> None:
+        waiting = notifications.remove(_channel(name))
+        unsent = f" Not sent: {waiting} that waited for it." if waiting else ""
+        self.stdout.write(f"{name} is removed.{unsent}")
+
     def _write_json(self, value: Any) -> None:
         self.stdout.write(json.dumps(value, indent=2))
 
@@ -120,6 +126,7 @@ VERBS: dict[str, Callable[..., None]] = {
     "subscribe": Command._subscribe,
     "hear": Command._subscribe,
     "test": Command._test,
+    "remove": Command._remove,
 }
 
 

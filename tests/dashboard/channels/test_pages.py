@@ -97,6 +97,23 @@ def test_what_is_wrong_is_said_beside_its_field_and_nothing_is_saved(staff, hook
     assert not Channel.objects.exists()
 
 
+@pytest.mark.parametrize(
+    ("kind", "field", "changes", "said"),
+    [
+        ("webhook", "url", {"private_allowed": ""}, "allow private addresses"),
+        ("webhook", "url", {"url": "http://169.254.169.254/"}, "never connected to"),
+        ("webhook", "url", {"url": "http://a b/"}, "no host name"),
+        ("mail", "addresses", {}, "No mail server is set"),
+    ],
+)
+def test_a_channel_whose_test_would_be_refused_is_not_saved(staff, hook, settings, kind, field, changes, said):
+    settings.EMAIL_BACKEND = ""
+    answer = staff.post(new(kind), values(hook, addresses="ann@example.org", **changes))
+    assert answer.status_code == 422
+    assert said in " ".join(answer.context["form"].errors[field])
+    assert not Channel.objects.exists()
+
+
 def test_who_is_told_of_one_schedule_is_chosen_beside_what_is_told_of_all(staff):
     schedule = run_of(make_job(chunks=1)).schedule
     team, ops = (Channel.objects.create(name=name, kind="mail", events=["failed"]) for name in ("team", "ops"))

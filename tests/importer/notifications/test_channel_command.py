@@ -5,9 +5,11 @@ import json
 import pytest
 from django.core.management import CommandError, call_command
 
-from importer.models import Channel
+from importer import notifications
+from importer.models import Channel, Notification
+from importer.models.channel import Event
 from tests.dashboard.job_data import make_job
-from tests.importer.notifications.receivers import Hook
+from tests.importer.notifications.receivers import Hook, Inbox
 from tests.importer.notifications.runs import run_of
 
 pytestmark = pytest.mark.django_db
@@ -19,7 +21,7 @@ def told(capsys, *args: str):
     return json.loads(capsys.readouterr().out)
 
 
-def test_added_listed_and_tested(capsys, hook: Hook):
+def test_added_listed_and_tested(capsys, hook: Hook, inbox: Inbox):
     channel = told(capsys, "add", "ops", "--webhook", hook.url, "--private", "--events", "failed")
     assert Channel.objects.get().secret == channel["secret"]
     assert told(capsys, "add", "team", "--mail", "ann@example.org", "bob@example.org") == {"name": "team"}
@@ -33,6 +35,15 @@ def test_added_listed_and_tested(capsys, hook: Hook):
         call_command("channel", "test", "ops", "--json")
 
 
+def test_removed_with_what_waits_for_it(capsys, webhook: Channel):
+    notifications.enqueue(Event.LATE, "schedule 1", "It was due at 2 o'clock.")
+    call_command("channel", "remove", webhook.name)
+    assert "ops is removed. Not sent: 1 that waited for it." in capsys.readouterr().out
+    assert (Channel.objects.count(), Notification.objects.count()) == (0, 0)
+    with pytest.raises(CommandError, match=r"There is no channel ops\. Channels: none yet"):
+        call_command("channel", "remove", "ops")
+
+
 def test_a_channel_subscribes_to_events_of_a_schedule(capsys):
     Channel.objects.create(name="ops", kind="mail")
     schedule = run_of(make_job(chunks=1)).schedule
@@ -41,6 +52,38 @@ def test_a_channel_subscribes_to_events_of_a_schedule(capsys):
         assert [each.events for each in schedule.subscriptions.all()] == [events][: len(events)]
     with pytest.raises(CommandError, match="There is no schedule nightly"):
         call_command("channel", "hear", "ops", "nightly")
+
+
+def test_mail_is_refused_while_no_mail_server_is_set(settings):
+    settings.EMAIL_BACKEND = ""
+    with pytest.raises(CommandError, match=r"No mail server is set\. Set EMAIL_URL"):
+        call_command("channel", "add", "ops", "--mail", "ann@example.org")
+    assert not Channel.objects.exists()
+
+
+@pytest.mark.parametrize(
+    ("url", "options", "said"),
+    [
+        ("http://127.0.0.1:1/", [], "allow private addresses"),
+        ("http://10.0.0.8/hook", [], "allow private addresses"),
+        ("http://[::1]/", [], "allow private addresses"),
+        ("http://localhost/", [], "allow private addresses"),
+        ("http://169.254.169.254/", ["--private"], "never connected to"),
+        ("https://a b/", [], "a b is no host name"),
+        (f"https://{'a' * 64}.example/", [], "is no host name"),
+    ],
+)
+def test_what_the_test_would_refuse_is_not_saved(url, options, said):
+    with pytest.raises(CommandError, match=said):
+        call_command("channel", "add", "ops", "--webhook", url, *options)
+    assert not Channel.objects.exists()
+
+
+@pytest.mark.parametrize("path", ["/größe?an=ä", "/a b", "/%C3%A4"])
+def test_any_path_that_is_saved_can_be_sent_to(hook: Hook, path):
+    call_command("channel", "add", "ops", "--webhook", f"{hook.url.rpartition('/')[0]}{path}", "--private")
+    call_command("channel", "test", "ops")
+    assert len(hook.came) == 1
 
 
 @pytest.mark.parametrize(
