@@ -6,7 +6,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('importer', '0022_null_marker'),
+        ('importer', '0023_people'),
     ]
 
     operations = [
