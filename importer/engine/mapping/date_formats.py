@@ -4,7 +4,27 @@ import re
 from functools import lru_cache
 
 from importer.engine.errors import Problem
+from importer.engine.mysql.quoting import quote_text
 from importer.engine.schema.column_types import Family
+
+# The names of each month, in full and abbreviated, in English, German, French, Spanish, Italian, Dutch and Portuguese.
+# No name is that of two months, so that the language need not be known.
+MONTH_NAMES = (
+    "january januar jänner jaenner janvier enero gennaio januari janeiro jan janv ene gen jän",
+    "february februar feber février fevrier febrero febbraio februari fevereiro feb févr fevr fév fev",
+    "march märz maerz mars marzo maart março marco mar mär mrz mrt",
+    "april avril abril aprile apr avr abr",
+    "may mai mayo maggio mei maio mag",
+    "june juni juin junio giugno junho jun giu",
+    "july juli juillet julio luglio julho jul juil lug",
+    "august août aout agosto augustus aug ago",
+    "september septembre septiembre setiembre settembre setembro sep sept set",
+    "october oktober octobre octubre ottobre outubro oct okt ott out",
+    "november novembre noviembre novembro nov",
+    "december dezember décembre decembre diciembre dicembre dezembro dec dez déc dic",
+)
+MONTHS = {name: month for month, names in enumerate(MONTH_NAMES, start=1) for name in names.split()}
+_LONGEST_FIRST = sorted(MONTHS, key=len, reverse=True)
 
 # The specifiers of STR_TO_DATE (manual, DATE_FORMAT()), with the texts that each may stand for here. The server would
 # accept more: two digits for %Y, leading spaces, any text at the end. Python, MySQL (ICU) and MariaDB (PCRE) read these
@@ -26,10 +46,12 @@ PARTS = {
     "%s": "[0-5][0-9]",
     "%f": "[0-9]{1,6}",
     "%p": "(?:[AaPp][Mm])",
+    # Not STR_TO_DATE's: the name of a month in one of the languages of MONTH_NAMES; a full stop may follow it.
+    "%B": f"(?i:(?:{'|'.join(_LONGEST_FIRST)})[.]?)",
     # Not STR_TO_DATE's: a time zone offset, at the end of a format. expressions.py converts the moment to UTC.
     "%z": "(?:[Zz]|[+-](?:0[0-9]|1[0-4]):?[0-5][0-9])",
 }
-OFFSET = "%z"
+OFFSET, MONTH = "%z", "%B"
 LONGEST_FORMAT = 60
 
 _CLOCKS = ("%H:%i", "%H:%i:%s", "%H:%i:%s.%f")
@@ -43,9 +65,16 @@ _DATES = (
     *("%d %b %Y", "%d-%b-%Y", "%d/%b/%Y", "%b %d, %Y", "%b %d %Y", "%Y-%b-%d", "%d %M %Y", "%M %d, %Y", "%M %d %Y"),
     *("%d.%m.%y", "%d/%m/%y", "%m/%d/%y", "%d-%m-%y", "%y-%m-%d", "%y/%m/%d", "%d-%b-%y", "%d %b %y"),
 )
+# Dates with the name of a month in any language; the English ones above are faster.
+_NAMED = ("%d %B %Y", "%d. %B %Y", "%d-%B-%Y", "%d/%B/%Y", "%d de %B de %Y", "%B %d, %Y", "%d-%B-%y", "%d %B %y")
+_NAMED_TIMES = ("", " %H:%i", " %H:%i:%s")
 # Formats of times of day that the servers do not read by themselves.
 TIME_FORMATS = ("%h:%i %p", "%h:%i:%s %p", "%h:%i%p", "%h:%i:%s%p", "%h %p")
-_FORMATS = (*(f"%Y-%m-%d{time}" for time in _ISO_TIMES), *(f"{date}{time}" for date in _DATES for time in _TIMES))
+_FORMATS = (
+    *(f"%Y-%m-%d{time}" for time in _ISO_TIMES),
+    *(f"{date}{time}" for date in _DATES for time in _TIMES),
+    *(f"{date}{time}" for date in _NAMED for time in _NAMED_TIMES),
+)
 _MONTH_FIRST = tuple(sorted(_FORMATS, key=lambda each: not each.startswith("%m/%d/")))
 
 
@@ -90,6 +119,16 @@ def check_format(text: str) -> None:
             f"The date and time format {text!r} has {unknown[0]!r} in it, which means nothing.",
             advice=f"It can have {' '.join(PARTS)} and other characters between them.",
         )
+    if f"{MONTH}." in text:
+        raise Problem(
+            f"The date and time format {text!r} has a full stop behind {MONTH}, which belongs to the name of a month.",
+            advice=f"Leave it out, or write {MONTH} %Y.",
+        )
+    if MONTH in text and (OFFSET in text or text.count(MONTH) > 1):
+        raise Problem(
+            f"The date and time format {text!r} has {MONTH} twice, or with {OFFSET}, which is not possible.",
+            advice="Write it as %d %B %Y %H:%i:%s, for example.",
+        )
     if OFFSET in text.removesuffix(OFFSET):
         raise Problem(f"The date and time format {text!r} has {OFFSET} in the middle.", advice="Put it at the end.")
     if not re.search("%", text) or len(text) > LONGEST_FORMAT or not text.isprintable():
@@ -101,6 +140,17 @@ def format_pattern(datetime_format: str) -> str:
     """A regular expression for texts in this format."""
     parts = {**PARTS, "%f": f"{PARTS['%f']}(?![0-9])"}
     return "".join(parts.get(part) or re.escape(part) for part in re.split("(%.)", datetime_format))
+
+
+def named_month(text: str, datetime_format: str) -> tuple[str, str]:
+    """SQL for the text with the number of its month instead of the name, and STR_TO_DATE's format for that.
+
+    A name that is found in another place than that of MONTH does not fit the format, which gives NULL.
+    """
+    name = f"REGEXP_SUBSTR({text}, {quote_text(PARTS[MONTH])})"
+    names = ", ".join(map(quote_text, MONTHS))
+    number = f"ELT(FIELD(TRIM(TRAILING '.' FROM LOWER({name})), {names}), {', '.join(map(str, MONTHS.values()))})"
+    return f"REPLACE({text}, {name}, {number})", datetime_format.replace(MONTH, "%c")
 
 
 def native_pattern(family: Family) -> str:

@@ -4,7 +4,7 @@ import re
 from datetime import datetime, timedelta
 from functools import lru_cache
 
-from importer.engine.mapping.date_formats import OFFSET, PARTS
+from importer.engine.mapping.date_formats import MONTH, MONTHS, OFFSET, PARTS
 
 _MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
 CLOCK = ("%H", "%k", "%h", "%l", "%i", "%s", "%f")
@@ -81,6 +81,8 @@ def _year(parts: dict[str, str]) -> int:
 
 
 def _month(parts: dict[str, str]) -> int:
+    if MONTH in parts:
+        return MONTHS.get(parts[MONTH].removesuffix(".").casefold(), 0)
     name = parts.get("%b") or parts.get("%M")
     return _MONTHS.index(name[:3].lower()) + 1 if name else int(parts.get("%m") or parts.get("%c") or 1)
 

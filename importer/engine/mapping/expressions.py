@@ -89,7 +89,10 @@ class _Value:
 
     def _date(self, datetime_format: str) -> str:
         pattern = date_formats.format_pattern(datetime_format)
-        value = f"STR_TO_DATE({self.text}, {quote_text(datetime_format)})"
+        text, read = self.text, datetime_format
+        if date_formats.MONTH in datetime_format:
+            text, read = date_formats.named_month(text, datetime_format)
+        value = f"STR_TO_DATE({text}, {quote_text(read)})"
         if datetime_format.endswith(date_formats.OFFSET):
             value = at_utc(self._without_offset(datetime_format.removesuffix(date_formats.OFFSET)), self.column)
         elif datetime_format.endswith("Z"):

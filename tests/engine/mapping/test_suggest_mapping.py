@@ -2,10 +2,15 @@
 
 import pytest
 
+from importer.engine.errors import Problem
+from importer.engine.mapping.column_decisions import column_decisions
 from importer.engine.mapping.columns import ColumnMapping
+from importer.engine.mapping.date_formats import MONTH_NAMES, MONTHS, check_format
+from importer.engine.mapping.date_values import stored_text
 from importer.engine.mapping.suggest import suggest_mapping
 from importer.engine.mapping.warnings import mapping_notes
 from importer.engine.source.dialect import MYSQL_TSV
+from importer.engine.source.profile.decisions import Standing
 from importer.engine.source.profile.profile import profile_file
 from tests.engine.tables import table
 
@@ -84,6 +89,10 @@ class TestDates:
             (["01.02.2020 09:30"], "%d.%m.%Y %H:%i"),
             (["1/13/2020 9:30 PM"], "%m/%d/%Y %h:%i %p"),
             (["2020/01/31"], "%Y/%m/%d"),
+            (["5 Mai 2024", "1 juin 2024"], "%d %B %Y"),
+            (["5 May 2024"], "%d %b %Y"),
+            (["5 May 2024", "6 Oktober 2024"], "%d %B %Y"),
+            (["5. Jan. 2024 10:11"], "%d. %B %Y %H:%i"),
         ],
     )
     def test_date_format_of_all_values_is_suggested(self, source, values, datetime_format):
@@ -92,6 +101,25 @@ class TestDates:
         mapping = suggest_mapping(profile, target)
         assert mapping[1] == ColumnMapping("d", ("", "NA"), datetime_format)
         assert mapping_notes(profile, target, mapping) == ("NA is read as NULL in d.",)
+
+    def test_no_name_is_that_of_two_months(self):
+        names = [name for each in MONTH_NAMES for name in each.split()]
+        assert len(set(names)) == len(names) == len(MONTHS)
+        for month, each in enumerate(MONTH_NAMES, start=1):
+            for name in each.split():
+                for written in (name, name.upper(), f"{name.capitalize()}."):
+                    assert stored_text("%d %B %Y", f"5 {written} 2024") == f"2024-{month:02}-05"
+        assert stored_text("%d %B %Y", "5 augu\u017ft 2024") == "2024-08-05"
+
+    def test_a_month_in_words_with_a_year_of_two_digits_is_asked_about(self, source):
+        profile, target = profile_file(source("id;d\n1;5-okt-24\n")), table(id="int", d="date")
+        decision = column_decisions(profile, target, suggest_mapping(profile, target))[1]
+        assert (decision.standing, decision.value) == (Standing.GUESSED, "%d-%B-%y")
+
+    @pytest.mark.parametrize("text", ["%d. %B. %Y", "%B %B %Y", "%d %B %Y %H:%i%z"])
+    def test_a_format_that_the_server_could_not_read_is_refused(self, text: str):
+        with pytest.raises(Problem, match="%B"):
+            check_format(text)
 
     @pytest.mark.parametrize(
         "values", [["13/01/2020", "01/13/2020"], ["2013-01-01T10:00:00+01:00"], ["yesterday"]], ids=str

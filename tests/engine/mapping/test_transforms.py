@@ -11,7 +11,7 @@ from importer.engine.load.methods import load_data_local
 from importer.engine.load.methods.statement_request import StatementRequest
 from importer.engine.load.rejects.server_warnings import read_warnings
 from importer.engine.mapping.columns import ColumnMapping, check_mapping
-from importer.engine.mapping.transforms import FALSE_WORDS, TRANSFORMS, TRUE_WORDS, Transform
+from importer.engine.mapping.transforms import FALSE_WORDS, LISTED, TRANSFORMS, TRUE_WORDS, Transform
 from importer.engine.mysql.connection import Address, connect, connect_loader, execute, fetch_all
 from importer.engine.schema.column_types import column_type
 from importer.engine.schema.table import read_table
@@ -308,6 +308,31 @@ DATES = [
     ),
     ("TIMESTAMP NULL", "%d.%m.%Y %H:%i%z", {"01.02.2024 10:11+02:00": datetime(2024, 2, 1, 8, 11)}),
     ("DATE", "%d-%b-%y", {"01-Feb-24": date(2024, 2, 1), "01-Feb-70": date(1970, 2, 1), "1-Feb-69": date(2069, 2, 1)}),
+    (
+        "DATE",
+        "%d. %B %Y",
+        {
+            "5. März 2024": date(2024, 3, 5),
+            "05. MÄRZ 2024": date(2024, 3, 5),
+            "5. Jan. 2024": date(2024, 1, 5),
+            "31. Dezember 2024": date(2024, 12, 31),
+            "7. august 2024": date(2024, 8, 7),
+        },
+    ),
+    (
+        "DATE",
+        "%d %B %Y",
+        {
+            "5 févr. 2024": date(2024, 2, 5),
+            "5 Août 2024": date(2024, 8, 5),
+            "5 set 2024": date(2024, 9, 5),
+            "5 mei 2024": date(2024, 5, 5),
+            "29 gennaio 2024": date(2024, 1, 29),
+        },
+    ),
+    ("DATE", "%d de %B de %Y", {"5 de março de 2024": date(2024, 3, 5), "1 de dic. de 2024": date(2024, 12, 1)}),
+    ("DATETIME", "%d-%B-%Y %H:%i", {"05-okt-2024 10:11": datetime(2024, 10, 5, 10, 11)}),
+    ("DATE", "mar %d %B %Y", {"mar 5 abril 2024": "bad"}),
     ("TIME", "%h:%i %p", {"10:11 pm": timedelta(hours=22, minutes=11)}),
     ("DATE", "(%d'%m\\%Y)", {"(01'02\\2024)": date(2024, 2, 1)}),
 ]
@@ -323,6 +348,7 @@ NO_DATES += [
 ]
 NO_DATES += ["2024-02-30T10:11:12Z", "2024-02-01T24:11:12Z", "2024-02-01T10:11:60Z", "2024-02-01T10:11:12z"]
 NO_DATES += ["01.02.2024 10:11:12.1234567"]
+NO_DATES += ["31. Februar 2024", "5. Marz. 2024", "5. Mär z 2024", "5 mai.. 2024", "5 okto 2024", "5 mars de 2024"]
 
 
 @pytest.mark.parametrize(("column", "datetime_format", "values"), DATES)
@@ -331,7 +357,10 @@ def test_formatted_date_or_time_is_exact_or_bad(database: Address, column: str, 
     assert results == dict.fromkeys(NO_DATES, "bad") | values
 
 
-@pytest.mark.parametrize("transform", [each for each in TRANSFORMS.values() if each.takes], ids=lambda each: each.name)
+MATCHING = [each for each in (*LISTED, TRANSFORMS["money-$"], TRANSFORMS["money-comma-zł"]) if each.takes]
+
+
+@pytest.mark.parametrize("transform", MATCHING, ids=lambda each: each.name)
 def test_transform_accepts_a_value_or_makes_it_bad_for_any_character(database: Address, transform: Transform):
     """The server reports every value that Python's reading of the pattern does not accept."""
     column_of = {"bit": "BIT(64)", "blob": "BLOB", "datetime": "DATETIME", "double": "DECIMAL(30,5)"}
