@@ -22,8 +22,10 @@ from importer.models import ImportJob
 @require_safe
 @never_cache
 def reject_file(request: HttpRequest, pk: int) -> HttpResponseBase:
-    """Download the rejected rows, byte for byte as in the source."""
+    """Download the rejected rows, byte for byte as in the source; with `?defused` a copy without formulas."""
     job = _job(pk)
+    if "defused" in request.GET:
+        return _download(request, job, "defused", "utf-8", reject_downloads.defused_file)
     return _download(request, job, "rejects", job.file_dialect.encoding, reject_downloads.reject_file)
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime
 from typing import Any
 
-from importer.engine.load.rejects.reject_files import escape_formulas
+from importer.engine.load.rejects.formulas import escape_formulas
 from importer.history.facts import FACTS, Kind, Value
 from importer.history.search import Row
 

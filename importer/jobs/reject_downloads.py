@@ -21,6 +21,7 @@ from django.db.models import Q
 
 from importer.connections.source_location import location_of_job
 from importer.engine.errors import Problem, SourceProblem
+from importer.engine.load.rejects.formulas import defused_csv
 from importer.engine.source import encodings
 from importer.engine.source.byte_source import open_source
 from importer.engine.source.dialect import ANY_LINE_END, LINE_ENDS
@@ -72,15 +73,28 @@ def reject_file(job: ImportJob) -> Iterator[bytes]:
 
     Raises SourceProblem, before the first piece, if no row was rejected or the parts no longer exist.
     """
-    parts = _parts(job, "rejects", Q(rejected_rows__gt=0))
-    if not parts:
-        raise _nothing_rejected(job)
-    pieces = _pieces(_existing(job, [folder(job) / HEAD, *parts]))
+    pieces = _rejected(job)
     if job.file_dialect.skip_footer:
         # The dialect leaves out as many lines at the end.
         mark = LINE_ENDS["lf"] if job.file_dialect.line_end == ANY_LINE_END else job.file_dialect.line_end
         pieces = chain(pieces, [f"-{mark}".encode() * job.file_dialect.skip_footer])
     return encodings.to_source_encoding(pieces, job.file_dialect.encoding)
+
+
+def defused_file(job: ImportJob) -> Iterator[bytes]:
+    """The rejected records for a look at them in a spreadsheet, which finds no formula in them.
+
+    Not for a new import: the values are changed. Raises as reject_file() does.
+    """
+    return defused_csv(_rejected(job), job.dialect)
+
+
+def _rejected(job: ImportJob) -> Iterator[bytes]:
+    """The source's bytes before its data, and the rejected records, as in the plain file. Raises as reject_file()."""
+    parts = _parts(job, "rejects", Q(rejected_rows__gt=0))
+    if not parts:
+        raise _nothing_rejected(job)
+    return _pieces(_existing(job, [folder(job) / HEAD, *parts]))
 
 
 def reasons_file(job: ImportJob) -> Iterator[bytes]:
@@ -150,7 +164,7 @@ def first_rows(job: ImportJob, most: int) -> list[ExplainedRow]:
 
 
 def file_name(job: ImportJob, kind: str) -> str:
-    """`orders.csv.gz` -> `orders.rejects.csv` or `orders.reasons.csv`."""
+    """`orders.csv.gz` -> `orders.rejects.csv`, `orders.defused.csv` or `orders.reasons.csv`."""
     name = PurePath(job.source.name)
     while name.suffix.lower() in PACKED:
         name = name.with_suffix("")

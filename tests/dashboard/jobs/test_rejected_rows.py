@@ -185,6 +185,19 @@ class TestFiles:
         answer = browser.get(reverse(f"job_{which}_file", args=[job.pk]), follow=True)
         assert "are no longer there" in answer.content.decode()
 
+    def test_a_copy_without_formulas_is_offered_beside_the_exact_file(self, browser):
+        job = make_job(Status.SUCCEEDED, chunks=4, options_json=to_json(Options(on_error="reject")))
+        write_parts(job, 0, [(12, "lat", "=1", "1366", NO_NUMBER, b"10,=cmd|' /C calc'!A0,+1-1\n")])
+        address = f"{reverse('job_reject_file', args=[job.pk])}?defused"
+        assert f'href="{address}"' in section(page(browser, job))
+        answer = browser.get(address)
+        assert "rejects" not in answer["Content-Disposition"]
+        assert b"".join(answer.streaming_content).decode("utf-8-sig").splitlines() == [
+            '"id","lat","lon"',
+            '"10","\'=cmd|\' /C calc\'!A0","\'+1-1"',
+        ]
+        assert taken(browser, job, "reject")[1].endswith(b"10,=cmd|' /C calc'!A0,+1-1\n")
+
     def test_without_a_rejected_row_the_page_says_so(self, browser):
         job = make_job(Status.SUCCEEDED, chunks=1)
         url = reverse("job_reject_file", args=[job.pk])

@@ -17,6 +17,7 @@ from typing import IO, Any
 
 from importer.engine.errors import Problem
 from importer.engine.load.outcome import NoticeCount, Outcome, ReasonCount, RejectSummary, Tally
+from importer.engine.load.rejects.formulas import escape_formulas
 from importer.engine.source.records.row_error import LONGEST_VALUE, RowError
 from importer.engine.stored import from_json, to_json
 
@@ -90,22 +91,6 @@ def read_counts(folder: Path, number: int, tally: Tally) -> tuple[tuple[ReasonCo
         return (), ()
     summary = from_json(RejectSummary, stored)
     return (summary.reasons, summary.notices) if summary.tally == tally else ((), ())
-
-
-def escape_formulas(text: str) -> str:
-    """The text, with an apostrophe before it if a spreadsheet would run it as a formula.
-
-    Texts that begin with = + - @ or a control character are run (OWASP, CSV Injection). Plain numbers are not changed:
-    -5 or +3.2 is no formula.
-    """
-    return f"'{text}" if text[:1] in _FORMULA and not _is_plain_number(text) else text
-
-
-_FORMULA = frozenset("=+-@\t\r\n")
-
-
-def _is_plain_number(text: str) -> bool:
-    return text[:1] in "+-" and text[1:].replace(".", "", 1).isdecimal() and text.isascii()
 
 
 def _csv_row(record: RejectedRow) -> tuple[Any, ...]:
