@@ -48,6 +48,7 @@ INSTALLED_APPS = [
     "csp",
     "allauth",
     "allauth.account",
+    "allauth.mfa",
     "importer",
     "dashboard",
 ]
@@ -61,6 +62,7 @@ MIDDLEWARE = [
     "django.contrib.auth.middleware.AuthenticationMiddleware",
     "django.contrib.auth.middleware.LoginRequiredMiddleware",
     "allauth.account.middleware.AccountMiddleware",
+    "dashboard.sign_in.middleware.SecondFactorMiddleware",
     "django.contrib.messages.middleware.MessageMiddleware",
     "dashboard.access.middleware.PolicyMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
@@ -113,6 +115,19 @@ ACCOUNT_EMAIL_VERIFICATION = "none"
 ACCOUNT_SESSION_REMEMBER = True
 # The limits above replace allauth's, which count in a cache.
 ACCOUNT_RATE_LIMITS = False
+# Who has no second factor may only add one.
+REQUIRE_SECOND_FACTOR = env.bool("REQUIRE_SECOND_FACTOR", default=False)
+MFA_ADAPTER = "dashboard.sign_in.adapter.SecondFactorAdapter"
+MFA_FORMS = {
+    "authenticate": "dashboard.sign_in.forms.CodeForm",
+    "reauthenticate": "dashboard.sign_in.forms.ConfirmCodeForm",
+}
+MFA_SUPPORTED_TYPES = ["totp", "webauthn", "recovery_codes"]
+MFA_PASSKEY_LOGIN_ENABLED = True
+# A clock may be off by 30 seconds; dashboard/sign_in/forms.py sees to it that a code works once.
+MFA_TOTP_TOLERANCE = 1
+MFA_ALLOW_UNVERIFIED_EMAIL = True
+MFA_RATE_LIMITS = False
 
 # --- processes (scripts/processes.py starts them) ---
 BIND = env.str("BIND", default="127.0.0.1")

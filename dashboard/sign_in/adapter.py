@@ -5,6 +5,7 @@ from typing import Any, ClassVar, cast
 
 from allauth.account.adapter import DefaultAccountAdapter
 from allauth.account.internal.userkit import get_user_by_username
+from allauth.mfa.adapter import DefaultMFAAdapter
 from django.conf import settings
 from django.contrib.auth.models import User
 from django.core.exceptions import ValidationError
@@ -13,7 +14,11 @@ from django.http import HttpRequest, HttpResponse
 from dashboard.sign_in.address import client_address
 from dashboard.sign_in.guesses import Try, count_password
 from dashboard.sign_in.known_browsers import remember_browser
+from importer.engine.errors import Problem
+from importer.security import encryption
 
+# What the ciphertext of an app's secret is bound to.
+SECOND_FACTOR = "second factor"
 SHOWN_BY_THE_PAGE = ("logged_in", "logged_out")
 
 
@@ -37,7 +42,6 @@ class AccountAdapter(DefaultAccountAdapter):
         "username_password_mismatch": "Please enter a correct user name and password. Both may be case-sensitive.",
         "incorrect_password": "This is not your current password.",
         "enter_current_password": "This is not your current password.",
-        "password_mismatch": "The two new passwords differ.",
     }
 
     def is_open_for_signup(self, _request: HttpRequest) -> bool:
@@ -73,3 +77,29 @@ class AccountAdapter(DefaultAccountAdapter):
         response = cast(HttpResponse, super().post_login(request, user, **how))
         remember_browser(response, whom(user.get_username()))
         return response
+
+
+class SecondFactorAdapter(DefaultMFAAdapter):
+    """Second factors: their secrets are encrypted like the passwords of targets."""
+
+    error_messages: ClassVar = {
+        **DefaultMFAAdapter.error_messages,
+        "incorrect_code": "This was not accepted. Try again with the next code, or another passkey.",
+    }
+
+    def _get_site_name(self) -> str:
+        return "Millrace"
+
+    def _get_user_identifier(self, user: User) -> str:
+        return user.get_username()
+
+    def encrypt(self, text: str) -> str:
+        """The stored form of a secret."""
+        return encryption.encrypt(text, bound_to=SECOND_FACTOR)
+
+    def decrypt(self, encrypted_text: str) -> str:
+        """The secret. Raises ValidationError if no encryption key fits."""
+        try:
+            return encryption.decrypt(encrypted_text, bound_to=SECOND_FACTOR)
+        except Problem as problem:
+            raise ValidationError("The second factor cannot be read: its encryption key is missing.") from problem

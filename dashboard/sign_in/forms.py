@@ -1,10 +1,11 @@
 """allauth's forms in which a password or code could be guessed, each try counted before it is evaluated."""
 
 from allauth.account.forms import ChangePasswordForm
+from allauth.mfa.base.forms import AuthenticateForm, ReauthenticateForm
 from django.core.exceptions import ValidationError
 
 from dashboard.sign_in.adapter import too_many, whom
-from dashboard.sign_in.guesses import Try, count_code
+from dashboard.sign_in.guesses import Try, count_code, use_code
 
 
 def counted_code(name: str) -> Try:
@@ -24,3 +25,25 @@ class PasswordForm(ChangePasswordForm):
         password: str = super().clean_oldpassword()
         attempt.give_back()
         return password
+
+
+class CountedCode:
+    """A code from an app, or a recovery code: each try is counted, and each right one works once."""
+
+    def clean_code(self) -> str:
+        """The code. Raises ValidationError if it is wrong or was used before, or after too many tries."""
+        name = self.user.get_username()  # type: ignore[attr-defined]
+        attempt = counted_code(name)
+        code: str = super().clean_code()  # type: ignore[misc]
+        if not use_code(whom(name), "".join(code.split())):
+            raise ValidationError("This code was used before. Wait for the next one.")
+        attempt.give_back()
+        return code
+
+
+class CodeForm(CountedCode, AuthenticateForm):
+    """The code after the password."""
+
+
+class ConfirmCodeForm(CountedCode, ReauthenticateForm):
+    """A code instead of the password, before the way of signing in is changed."""

@@ -57,6 +57,11 @@ def count_code(whom: str) -> Try | None:
     return _count({_key("code", whom): settings.SIGN_IN_TRIES})
 
 
+def use_code(whom: str, code: str) -> bool:
+    """Note that a right code was used; False if it was used within SIGN_IN_SECONDS, at whichever process."""
+    return _count({_key("used", whom, code): 1}) is not None
+
+
 def _count(limits: Mapping[str, int]) -> Try | None:
     """Add one to each count, or to none if one has reached its limit."""
     now = timezone.now()

@@ -2,8 +2,10 @@
 
 from typing import Any
 
+from allauth.mfa.models import Authenticator
 from cryptography.fernet import InvalidToken
 from django.core.management.base import BaseCommand, CommandError
+from django.db import transaction
 from django.db.models import Model
 
 from importer.models import Channel, SourceConnection, Target
@@ -15,6 +17,10 @@ ENCRYPTED: tuple[tuple[type[Model], str], ...] = (
     (SourceConnection, "secrets_ciphertext"),
     (Channel, "secret_ciphertext"),
 )
+
+
+# In the JSON of a second factor: the secret of an app, and what recovery codes are made from.
+SECOND_FACTOR_SECRETS = {"secret", "seed"}
 
 
 class Command(BaseCommand):
@@ -33,12 +39,14 @@ class Command(BaseCommand):
             for row in model._default_manager.exclude(**{field: ""}).order_by("name")
             if not _rotate(row, field)
         ]
+        unread += [f"{row.user}'s {row}" for row in _second_factors() if not _rotate_second_factor(row)]
         if unread:
             raise CommandError(
                 f"No key fits the password of {', '.join(unread)}. Put its key back into ENCRYPTION_KEYS, or enter the "
                 "password again. All other passwords are under the newest key now."
             )
         count = sum(model._default_manager.exclude(**{field: ""}).count() for model, field in ENCRYPTED)
+        count += len(_second_factors())
         self.stdout.write(f"Passwords under the newest key: {count}.")
 
 
@@ -50,4 +58,22 @@ def _rotate(row: Model, field: str) -> bool:
         return False
     # Only if the password has not been changed in the meantime: a new one has the newest key anyway.
     type(row)._default_manager.filter(pk=row.pk, **{field: old}).update(**{field: new})
+    return True
+
+
+def _second_factors() -> list[Authenticator]:
+    rows = Authenticator.objects.select_related("user").order_by("pk")
+    return [row for row in rows if row.data.keys() & SECOND_FACTOR_SECRETS]
+
+
+def _rotate_second_factor(row: Authenticator) -> bool:
+    with transaction.atomic():
+        # Again, and locked: a recovery code may have been used in the meantime.
+        locked = Authenticator.objects.select_for_update().get(pk=row.pk)
+        for name in locked.data.keys() & SECOND_FACTOR_SECRETS:
+            try:
+                locked.data[name] = encryption.rotate(locked.data[name])
+            except InvalidToken:
+                return False
+        locked.save(update_fields=["data"])
     return True
