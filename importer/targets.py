@@ -14,6 +14,7 @@ from importer.engine.errors import TargetProblem
 from importer.engine.load.finish import READ_TIMEOUT
 from importer.engine.mysql.addresses import AddressRefused, checked_addresses
 from importer.engine.mysql.connection import connect
+from importer.engine.mysql.reasons import UNTOLD, WHO_KNOWS, untold
 from importer.engine.mysql.server_info import is_loopback
 from importer.engine.preflight import Finding
 from importer.engine.target import temporary_changes
@@ -91,7 +92,7 @@ def refuse_forbidden(host: str) -> None:
         try:
             checked_addresses(host, settings.PRIVATE_NETWORKS)
         except AddressRefused as refused:
-            raise TargetProblem(refused.what, advice=refused.advice) from refused
+            raise untold(TargetProblem(refused.what)) or TargetProblem(refused.what, advice=refused.advice) from refused
 
 
 def add_or_replace(
@@ -156,6 +157,13 @@ def _findings(target: Target) -> list[Finding]:
     except TargetProblem as problem:
         return [Finding("address", "fail", problem.what, problem.advice)]
     return engine_check.check(target.address, settings.SERVER_FILES_DIR)
+
+
+def told_findings(findings: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The findings for people who are not told why there is no connection."""
+    if len(findings) != 1 or passed(findings):
+        return findings
+    return [Finding("sign_in", "fail", UNTOLD, WHO_KNOWS).as_json()]
 
 
 def restore(target: Target) -> Iterator[str]:

@@ -9,6 +9,7 @@ from django import template
 from django.template import Context
 
 from dashboard import formatting
+from importer.engine.mysql.reasons import KINDS, UNTOLD, WHO_KNOWS, is_told
 from importer.engine.plan.plan import ImportPlan
 from importer.engine.plan.stored_plan import plan_from_json
 from importer.models import ImportJob, Lab, ScheduleRun
@@ -32,6 +33,15 @@ for _format in (
 
 register.filter("outcome_words", words_of)
 register.filter("outcome_of_job", outcome_words)
+
+
+@register.filter
+def told(problem: dict[str, Any]) -> dict[str, Any]:
+    """A stored problem, without the reason why there is no connection if the reader may not know it."""
+    if not problem or problem.get("kind") not in KINDS or is_told():
+        return problem
+    return {**problem, "what": UNTOLD, "where": "", "advice": WHO_KNOWS}
+
 
 _STATEMENTS = re.compile(r"((?:\b(?:SET|GRANT|REVOKE|CREATE|ALTER|DROP) [^;]+;\s*)+)")
 _FINDING_NAMES = {"tls": "TLS", "sign_in": "Sign-in", "local_infile": "local_infile", "sql_mode": "sql_mode"}

@@ -1,6 +1,7 @@
 """Opens connections to a target: for queries, and for loads, whose LOAD DATA LOCAL handler serves only the feed."""
 
 import ctypes
+import ssl
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
@@ -16,6 +17,7 @@ from importer.engine.mysql.addresses import EVERY_NETWORK, AddressRefused, Ip, c
 from importer.engine.mysql.authentication import method_options, withheld
 from importer.engine.mysql.error_messages import explain
 from importer.engine.mysql.infile_buffer import BEGIN, END, ERROR, READ, Feed, InfileBuffer, read_function
+from importer.engine.mysql.reasons import SignInRefused, untold
 
 __all__ = [
     "ISOLATION",
@@ -171,7 +173,6 @@ def connect(address: Address, read_timeout: int = READ_TIMEOUT) -> Iterator[Conn
     options = {**_options(address), "read_timeout": read_timeout}
     connection = _open(Connection, address, **options, local_infile=0, autocommit=True)
     with closing(connection), explain(str(address)):
-        _require_tls(connection, address)
         yield connection
 
 
@@ -188,21 +189,37 @@ def connect_loader(
     options = {**_options(address), "read_timeout": read_timeout}
     connection = _open(LoaderConnection, address, **options, client_flag=CLIENT.LOCAL_FILES, autocommit=False)
     with closing(connection), explain(str(address)):
-        _require_tls(connection, address)
         _set_session(connection, {**LOADER_SESSION, ISOLATION: USUAL_ISOLATION, **session})
         _see_all_warnings(connection)
         yield connection
 
 
 def _open(kind: type[AnyConnection], address: Address, **options: Any) -> AnyConnection:
-    """A connection to the first of the host's addresses that answers; all of them are allowed.
+    """A connection to the server, encrypted if the target asks for it.
 
     Raises TargetProblem for an address that is not allowed, for a method of authentication that would show the password
-    (PasswordWithheld), and for an error of the server.
+    (PasswordWithheld), and for an error of the server; without the reason where that may not be told (reasons.py).
     """
+    try:
+        connection = _first_that_answers(kind, address, **options)
+        try:
+            _require_tls(connection, address)
+        except TargetProblem:
+            connection.close()
+            raise
+    except TargetProblem as problem:
+        if without_reason := untold(problem):
+            raise without_reason from None
+        raise
+    return connection
+
+
+def _first_that_answers(kind: type[AnyConnection], address: Address, **options: Any) -> AnyConnection:
+    """A connection to the first of the host's addresses that answers; all of them are allowed."""
     # For "localhost" the client library would ignore the port and take its default Unix socket.
     host = "127.0.0.1" if address.host == "localhost" else address.host
-    with explain(str(address)):
+    with explain(str(address), SignInRefused):
+        _check_authorities(address)
         addresses = _checked_addresses(host, address)
         on_this_machine = all(effective(each).is_loopback for each in addresses)
         # An address, so that no second look-up leads elsewhere. A verified certificate proves the host, by its name.
@@ -220,11 +237,25 @@ def _open(kind: type[AnyConnection], address: Address, **options: Any) -> AnyCon
     raise AssertionError("a resolved host has an address")
 
 
+def _check_authorities(address: Address) -> None:
+    """Raise SignInRefused if the file of certificate authorities has none now, whatever it had when it was entered."""
+    if address.tls == "off" or not address.tls_ca:
+        return
+    try:
+        ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT).load_verify_locations(cafile=address.tls_ca)
+    except OSError as error:  # ssl.SSLError is one.
+        raise SignInRefused(
+            f"No certificate authorities can be read from {address.tls_ca}.",
+            where=str(address),
+            advice="Name a PEM file on this machine as the target's CA file.",
+        ) from error
+
+
 def _checked_addresses(host: str, address: Address) -> list[Ip]:
     try:
         return checked_addresses(host, address.networks)
     except AddressRefused as refused:
-        raise TargetProblem(refused.what, where=str(address), advice=refused.advice) from refused
+        raise SignInRefused(refused.what, where=str(address), advice=refused.advice) from refused
     except (OSError, UnicodeError) as error:
         raise MySQLdb.OperationalError(CR.UNKNOWN_HOST, f"Unknown server host '{host}'") from error
 

@@ -91,12 +91,15 @@ def is_lost(error: MySQLdb.Error) -> bool:
 
 
 @contextmanager
-def explain(where: str) -> Iterator[None]:
-    """Turn a MySQL error inside the block into a TargetProblem with `where` (the server) and advice."""
+def explain(where: str, kind: type[TargetProblem] = TargetProblem) -> Iterator[None]:
+    """Turn a MySQL error inside the block into a TargetProblem with `where` (the server) and advice.
+
+    It is a TargetUnreachable if no server answers, else of the `kind`.
+    """
     try:
         yield
     except MySQLdb.Error as error:
-        raise _problem(error, where) from error
+        raise _problem(error, where, kind) from error
 
 
 def message_of(error: MySQLdb.Error) -> str:
@@ -110,12 +113,12 @@ def message_of(error: MySQLdb.Error) -> str:
     return str(error.args[1]) if len(error.args) > 1 else str(error)
 
 
-def _problem(error: MySQLdb.Error, where: str) -> TargetProblem:
+def _problem(error: MySQLdb.Error, where: str, kind: type[TargetProblem]) -> TargetProblem:
     number = _number(error)
     text = message_of(error)
     meaning = MEANINGS.get(number, Meaning())
     what = f"{meaning.what} (error {number})" if meaning.what else f"{text} (error {number})"
-    kind = TargetUnreachable if meaning in _UNREACHABLE else TargetProblem
+    kind = TargetUnreachable if meaning in _UNREACHABLE else kind
     return kind(what, where=where, advice=meaning.advice, retryable=meaning.retryable)
 
 

@@ -141,7 +141,7 @@ def test_the_key_of_an_sftp_server_is_shown_and_confirmed_by_a_button(staff, sft
         ("http", {"auth": "basic", "password": ""}, "that way of signing in needs it"),
         ("http", {"password": "a\nb"}, "no header can carry"),
         ("http", {"header": "X Key"}, "is no header&#x27;s name"),
-        ("http", {"tls_ca": "/no/such.pem"}, "There is no file /no/such.pem"),
+        ("http", {"tls_ca": "/no/such.pem"}, "can be read from /no/such.pem"),
         ("folder", {"place": "incoming"}, "whole path"),
         ("sftp", {"place": "sftp://h/x"}, "no place of a kind that is known"),
         ("s3", {"name": "a b"}, "Letters, digits"),

@@ -246,7 +246,7 @@ class TestButtons:
 
     def test_retry_while_the_server_is_away_says_so_and_changes_nothing(self, browser):
         job = make_job("failed", chunks=4, loaded=2)
-        assert "No server answers there" in press(browser, job, "retry").content.decode()
+        assert "There is no connection to the target" in press(browser, job, "retry").content.decode()
         assert status_of(job) == Status.FAILED
 
     @pytest.mark.parametrize(("status", "button"), [("paused", "pause"), ("succeeded", "cancel"), ("loading", "retry")])

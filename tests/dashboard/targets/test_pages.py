@@ -1,11 +1,19 @@
 """Targets in the browser: what the form takes, what it never shows, and what a check says."""
 
+import html
+import re
+import socket
+
 import certifi
 import pytest
 from django.urls import reverse
 
+from importer.engine.errors import TargetUnreachable
+from importer.engine.mysql.reasons import UNTOLD
 from importer.models import Schedule, SourceConnection, Target
+from tests import people
 from tests.dashboard.job_data import make_job
+from tests.file_servers import web_files
 from tests.people import admin
 
 pytestmark = pytest.mark.django_db
@@ -102,7 +110,11 @@ class TestAdding:
             ("database", "x" * 65, "at most 64"),
             ("name", "a b", "Letters, digits"),
             ("tls", "maybe", "not one of the available choices"),
-            ("tls_ca", "/no/such/file.pem", "no file"),
+            ("tls_ca", "/no/such/file.pem", "can be read from"),
+            ("tls_ca", "/etc/passwd", "can be read from"),
+            ("tls_ca", "/dev/zero", "can be read from"),
+            ("tls_ca", "/", "can be read from"),
+            ("server_key", "no key", "no public RSA key"),
             ("ceiling", "0", "greater than or equal to 1"),
         ],
     )
@@ -246,3 +258,45 @@ def test_the_list_asks_as_often_for_many_targets_as_for_one(browser, django_asse
         Target.objects.create(name=f"t{number}", host="h", user="u", database="d")
     with django_assert_num_queries(3):  # the session, the user, the targets
         browser.get(reverse("targets"))
+
+
+class TestReasons:
+    """Whoever may change a target's host and port is no admin yet, and does not learn what answers there."""
+
+    def said(self, browser, target, **changes):
+        browser.post(reverse("target", args=[target.pk]), values(password=SECRET, **changes), follow=True)
+        page = browser.get(reverse("target", args=[target.pk])).content.decode()
+        return page[page.index('id="findings"') :]
+
+    @pytest.fixture
+    def ports(self, mariadb):
+        """A port where nothing listens, one of a web server, and one of a database server."""
+        with socket.create_server(("127.0.0.1", 0)) as silent:
+            closed = silent.getsockname()[1]
+        with web_files() as web:
+            yield closed, web.server_address[1], mariadb.port
+
+    @pytest.mark.parametrize("name", ["operator", "admin"])
+    def test_only_admins_are_told_a_closed_port_from_an_open_one(self, name, client, target, ports):
+        client.force_login(getattr(people, name)("joe"))
+        answers = {self.said(client, target, port=str(port), user="nobody") for port in ports}
+        told = {re.sub(r"<[^>]*>|\d+|\s+", " ", html.unescape(each)) for each in answers}
+        assert (len(told) == 1) == (name == "operator")
+        assert all((UNTOLD in each) == (name == "operator") for each in told)
+
+    def test_what_an_admins_check_found_is_not_shown_to_others(self, client, target, ports):
+        client.force_login(people.admin("ada"))
+        assert UNTOLD not in self.said(client, target, port=str(ports[0]))
+        client.force_login(people.operator("joe"))
+        page = html.unescape(client.get(reverse("target", args=[target.pk])).content.decode())
+        assert UNTOLD in page
+        assert "No server answers" not in page
+
+    def test_the_problem_of_an_import_has_no_reason_for_others(self, client, target):
+        problem = TargetUnreachable("No server answers there.", where="h:1")
+        job = make_job("failed", problem=problem, target=target)
+        for made, shown in ((people.operator("joe"), UNTOLD), (people.admin("ada"), "No server answers there.")):
+            client.force_login(made)
+            page = html.unescape(client.get(reverse("job", args=[job.pk])).content.decode())
+            assert shown in page
+            assert ("No server answers" in page) == (made.username == "ada")
