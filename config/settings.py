@@ -49,6 +49,8 @@ INSTALLED_APPS = [
     "allauth",
     "allauth.account",
     "allauth.mfa",
+    "allauth.socialaccount",
+    "allauth.socialaccount.providers.openid_connect",
     "importer",
     "dashboard",
 ]
@@ -128,6 +130,15 @@ MFA_PASSKEY_LOGIN_ENABLED = True
 MFA_TOTP_TOLERANCE = 1
 MFA_ALLOW_UNVERIFIED_EMAIL = True
 MFA_RATE_LIMITS = False
+# The identity provider, if there is one (OpenID Connect), and whether people whom nobody has invited become viewers.
+OIDC_ISSUER = env.str("OIDC_ISSUER", default="")
+OIDC_CLIENT_ID = env.str("OIDC_CLIENT_ID", default="")
+OIDC_CLIENT_SECRET = secret("OIDC_CLIENT_SECRET")
+OIDC_NAME = env.str("OIDC_NAME", default="single sign-on")
+OIDC_SIGN_UP = env.bool("OIDC_SIGN_UP", default=False)
+SOCIALACCOUNT_ADAPTER = "dashboard.sign_in.provider.ProviderAdapter"
+# The way to the provider is a link: a form that leads to another site is against the content security policy.
+SOCIALACCOUNT_LOGIN_ON_GET = True
 
 # --- processes (scripts/processes.py starts them) ---
 BIND = env.str("BIND", default="127.0.0.1")

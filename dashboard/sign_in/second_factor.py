@@ -1,9 +1,6 @@
 """Whether a person has the second factor that settings.REQUIRE_SECOND_FACTOR asks for."""
 
-from typing import Any
-
 from allauth.account.internal.flows.login import get_authentication_records
-from allauth.mfa.base.views import IndexView
 from allauth.mfa.models import Authenticator
 from allauth.mfa.utils import is_mfa_enabled
 from django.conf import settings
@@ -21,13 +18,3 @@ def lacks_second_factor(request: HttpRequest) -> bool:
         return False
     methods = {each.get("method") for each in get_authentication_records(request, request.user)}
     return "socialaccount" not in methods and not is_mfa_enabled(request.user, FACTORS)
-
-
-class SecurityView(IndexView):
-    """The page of one's own passkeys, app, recovery codes and password."""
-
-    template_name = "sign_in/security.html"
-
-    def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
-        """What allauth gives, and whether a required second factor is missing."""
-        return {**super().get_context_data(**kwargs), "lacks_second_factor": lacks_second_factor(self.request)}

@@ -1,7 +1,7 @@
 """The URLs of signing in and of one's own account.
 
 Only these pages of allauth exist: there is none to sign up, and none that sends mail. allauth looks its pages up by
-their `account_` and `mfa_` names.
+their `account_`, `mfa_` and `openid_connect_` names.
 """
 
 from allauth.account import views as account
@@ -14,9 +14,10 @@ from django.urls import path, reverse_lazy
 from django.views.decorators.http import require_POST
 from django.views.generic import RedirectView
 
-from dashboard.sign_in.second_factor import SecurityView
+from dashboard.sign_in import provider
+from dashboard.sign_in.views import SecurityView, SignInView
 
-sign_in = account.LoginView.as_view(template_name="sign_in/login.html")
+sign_in = SignInView.as_view()
 # Also for somebody who has given a password and not yet a code.
 sign_out = require_POST(login_not_required(account.LogoutView.as_view()))
 confirm = account.ReauthenticateView.as_view(template_name="sign_in/confirm.html")
@@ -44,6 +45,10 @@ urlpatterns = [
     path("login/", sign_in, name="account_login"),
     path("login/code/", code, name="mfa_authenticate"),
     path("login/passkey/", sign_in_passkey, name="mfa_login_webauthn"),
+    path("login/oidc/", provider.begin, {"provider_id": provider.PROVIDER}, name="openid_connect_login"),
+    path(
+        "login/oidc/callback/", provider.come_back, {"provider_id": provider.PROVIDER}, name="openid_connect_callback"
+    ),
     path("login/inactive/", inactive, name="account_inactive"),
     path("logout/", sign_out, name="logout"),
     path("logout/", sign_out, name="account_logout"),

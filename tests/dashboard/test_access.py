@@ -11,7 +11,15 @@ from dashboard.urls import urlpatterns
 
 pytestmark = pytest.mark.django_db
 
-PUBLIC = {"login", "account_login", "account_inactive", "healthz", "readyz"}
+PUBLIC = {
+    "login",
+    "account_login",
+    "account_inactive",
+    "openid_connect_login",
+    "openid_connect_callback",
+    "healthz",
+    "readyz",
+}
 PASSWORD = "mill-race-9"
 
 
