@@ -101,6 +101,8 @@ RULES: dict[str, Rule] = {
     "job_resume": OWN_JOB,
     "job_cancel": OWN_JOB,
     "job_retry": JOB,
+    "job_restore_now": JOB,
+    "job_end_without": JOB,
     "job_restore": JOB,
     "job_drop_backup": JOB,
     "job_parallelism": JOB,

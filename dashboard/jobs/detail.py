@@ -112,6 +112,18 @@ def retry(request: HttpRequest, pk: int) -> HttpResponse:
 
 
 @require_POST
+def restore_now(request: HttpRequest, pk: int) -> HttpResponse:
+    """Try at once to put back what the import has changed on the server, without waiting for the next try."""
+    return _act(request, pk, jobs.try_now)
+
+
+@require_POST
+def end_without(request: HttpRequest, pk: int) -> HttpResponse:
+    """End the import although keys that it took off the table cannot be built; its page has the SQL."""
+    return _act(request, pk, jobs.end_without)
+
+
+@require_POST
 def restore(request: HttpRequest, pk: int) -> HttpResponse:
     """Restore the table backup of mode replace: the old table gets its name back."""
     return _act(request, pk, jobs.restore)
@@ -185,6 +197,7 @@ def _can(shown: ImportJob) -> dict[str, bool]:
         "resume": status == Status.PAUSED,
         "cancel": status in (Status.WAITING, Status.LOADING, Status.PAUSED, Status.FINISHING),
         "retry": status in (Status.FAILED, Status.CANCELLED) and not jobs.nothing_is_missing(shown),
+        "end_without": jobs.is_stuck(shown),
         "retry_leaving_out": status == Status.FAILED and jobs.could_leave_out(shown),
         "parallelism": status in (Status.WAITING, Status.LOADING, Status.PAUSED),
     }

@@ -101,6 +101,12 @@ class Cancelled(Problem):
     code = 1500
 
 
+class NotPutBack(TargetProblem):
+    """An import was ended although keys or variables that it had changed for its time are not as they were."""
+
+    code = 1204
+
+
 class MethodRefused(TargetProblem):
     """The server refuses the load method; another method may work."""
 

@@ -1,7 +1,8 @@
 """The life of an import job. Only this package changes the state of jobs and chunks.
 
 commands: create, pause, resume, cancel, retry. lifecycle: what comes next, and how a job ends. steps/: claims and
-results of the workers' steps. report and reject_counts: what a job amounts to. record: the job's facts for the history.
+results of the workers' steps. report and reject_counts: what a job amounts to. obstacles: ways out if
+the target cannot be put back. record: the job's facts for the history.
 tries: the times and outcome of each try.
 transitions: the compare-and-set updates of the states. bulk: inserts and updates of many rows.
 """
@@ -28,6 +29,7 @@ from importer.jobs.lifecycle import (
     table_owner,
     unended,
 )
+from importer.jobs.obstacles import end_without, is_stuck, try_now
 from importer.jobs.record import jobs_without_record, write_record
 from importer.jobs.reject_limits import most_rejects
 from importer.jobs.report import equation, report
@@ -111,6 +113,7 @@ __all__ = [
     "could_leave_out",
     "create",
     "drop_backup",
+    "end_without",
     "equation",
     "expire_run",
     "expired_runs",
@@ -120,6 +123,7 @@ __all__ = [
     "finish_scan",
     "is_loading",
     "is_step_wanted",
+    "is_stuck",
     "is_wanted",
     "jobs_without_record",
     "leftovers",
@@ -164,6 +168,7 @@ __all__ = [
     "step_failed",
     "succeed",
     "table_owner",
+    "try_now",
     "unended",
     "why_no_restore",
     "write_record",

@@ -145,14 +145,14 @@ def retry(job_id: int, *, leave_out: bool = False) -> None:
 def _retry_values(job: ImportJob, leave_out: bool) -> dict[str, Any]:
     """The values of the job that a retry changes."""
     if job.finished:
-        return {}
+        return _changes_to_undo(job)
     options = replace(_options_without_limits(job), on_error="reject") if leave_out else _options_without_limits(job)
     key = uuid4() if job.stages else job.key
     plan = plan_to_json(replan(job, key))
     reset = {"arrangement_json": {}, "arranged": False, "index_seconds": 0, "loaded_at": None}
     values = {"key": key, "plan_json": plan, "options_json": to_json(options), **_without_copy(job), **reset}
     if not job.stages:
-        return values
+        return values | _changes_to_undo(job)
     return {
         **values,
         **dict.fromkeys(COUNTS, 0),
@@ -160,6 +160,13 @@ def _retry_values(job: ImportJob, leave_out: bool) -> dict[str, Any]:
         "reject_reasons": [],
         "notices": [],
     }
+
+
+def _changes_to_undo(job: ImportJob) -> dict[str, Any]:
+    """The values of a job that was ended without its keys: this time it puts them back."""
+    if not job.left_changed:
+        return {}
+    return {"arrangement_json": job.arrangement_json, "arranged": True, "unrestored": True, "left_changed": False}
 
 
 def _without_copy(job: ImportJob) -> dict[str, Any]:

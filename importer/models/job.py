@@ -120,11 +120,13 @@ class ImportJob(ImportRecipe):
     # The changes on the target for the time of the job, recorded before they are made
     # (importer.engine.target.temporary_changes.TemporaryChanges as JSON). `arranged`: all of them are made, or none is
     # needed. `unrestored`: some are not undone yet; a job does not end before they are. `obstacle` is the Problem that
-    # last prevented it. `index_seconds` is the time that undoing took.
+    # last prevented it. `left_changed`: the job was ended without undoing them (jobs/obstacles.py); a retry does that.
+    # `index_seconds` is the time that undoing took.
     arrangement_json = models.JSONField(default=dict, blank=True)
     arranged = models.BooleanField(default=False)
     unrestored = models.BooleanField(default=False)
     obstacle = models.JSONField(default=dict, blank=True)
+    left_changed = models.BooleanField(default=False)
     index_seconds = models.FloatField(default=0)
     # Foreign keys (importer.engine.schema.indexes.ForeignKey as JSON) that were not checked during the load, so that
     # parent rows may be missing.

@@ -1,6 +1,7 @@
 """Temporary changes on the target: claims and results of the steps that make them and restore the target.
 
-A job does not end before everything is restored; restoring is retried without limit.
+A job does not end before everything is restored, or before somebody ends it without (jobs/obstacles.py); restoring is
+retried without limit.
 """
 
 from dataclasses import asdict
@@ -87,10 +88,10 @@ def record_restored(job: ImportJob, seconds: float, problem: Problem | None) -> 
         indexing = mine.filter(status=Status.INDEXING).update(status=Status.VERIFYING, **done)
         return bool(indexing or mine.update(**done))
     indexing = mine.filter(status=Status.INDEXING).update(status=Status.FAILING, problem=problem.as_json(), **done)
-    return bool(indexing or mine.update(problem=_merged_problems(job, problem), **done))
+    return bool(indexing or mine.update(problem=merged_problems(job, problem), **done))
 
 
-def _merged_problems(job: ImportJob, problem: Problem) -> dict[str, Any]:
+def merged_problems(job: ImportJob, problem: Problem) -> dict[str, Any]:
     """The job's own problem, with the new one added to its advice."""
     if not job.problem:
         return problem.as_json()

@@ -70,13 +70,12 @@ def _follow(job: ImportJob, prepared: PreparedImport, options: dict[str, Any]) -
     """Start the job and wait for its end, with a progress bar on a terminal. Ctrl-C cancels the job."""
     quiet = options["json"] or not sys.stderr.isatty()
     with tqdm(total=prepared.source.size, unit="B", unit_scale=True, disable=quiet, desc=f"import {job.pk}") as bar:
-        owner_shown = False
+        told: set[str] = set()
 
         def look(now: ImportJob) -> None:
-            nonlocal owner_shown
-            if not owner_shown and (before := jobs.table_owner(now)):
-                owner_shown = True
-                sys.stderr.write(f"Import {before.pk} has the table {now.table}: this one waits for it.\n")
+            if (reason := _why_it_waits(now)) and reason not in told:
+                told.add(reason)
+                sys.stderr.write(f"{reason}\n")
             bar.total = now.read_size
             bar.set_postfix_str(f"{now.rows_in_table:,} rows, {now.status}")
             bar.update(now.data_offset + now.committed_bytes - bar.n)
@@ -96,10 +95,26 @@ def _follow(job: ImportJob, prepared: PreparedImport, options: dict[str, Any]) -
     return ended
 
 
+def _why_it_waits(job: ImportJob) -> str:
+    """What the job waits for, other than workers; "" for nothing."""
+    if before := jobs.table_owner(job):
+        return f"Import {before.pk} has the table {job.table}: this one waits for it."
+    if not jobs.is_stuck(job):
+        return ""
+    return (
+        f"What import {job.pk} has changed on the server cannot be put back yet, and is tried again:"
+        f" {job.obstacle['what']} {job.obstacle['advice']} Ctrl-C ends it without, and gives the SQL."
+    )
+
+
 def _cancel(job_id: int) -> None:
-    """Cancel the job. One that can no longer be cancelled is about to end, and its end is waited for."""
+    """Cancel the job, or end one that the server keeps from ending.
+
+    One that can no longer be cancelled is about to end, and its end is waited for.
+    """
+    end = jobs.end_without if jobs.is_stuck(ImportJob.objects.get(pk=job_id)) else jobs.cancel
     try:
-        jobs.cancel(job_id)
+        end(job_id)
     except Problem as problem:
         sys.stderr.write(f"{problem}\n")
         sys.stderr.flush()

@@ -168,6 +168,8 @@ ACTIONS = (
     Action("job_resume", (15,), words=("194 loaded",)),
     Action("job_cancel", (15,), words=("Cancel",)),
     Action("job_retry", (4,), {"leave_out": "1"}, ("48 loaded",)),
+    Action("job_restore_now", (8,), words=("Nothing keeps this import from putting back",)),
+    Action("job_end_without", (8,), words=("Nothing keeps this import from putting back",)),
     Action("job_restore", (8,), words=("There is no table sales.millrace_old_",)),
     Action("job_drop_backup", (8,), words=("40 loaded",)),
     Action("job_parallelism", (15,), {"parallelism": "3"}, ("194 loaded",)),

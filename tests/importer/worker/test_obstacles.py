@@ -1,0 +1,240 @@
+"""Keys that cannot be built at the end of an import: why, trying again now, and ending without them."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from django.contrib.auth.models import User
+from django.core.management import call_command
+from django.urls import reverse
+
+from importer import jobs, targets
+from importer.engine.errors import Problem
+from importer.engine.mysql.connection import Address
+from importer.management.commands import import_csv
+from importer.models import ImportJob, Target
+from importer.queue import Message
+from tests.engine.loads import account_with, run_sql
+from tests.importer.steps import queued, run, take
+from tests.importer.worker.test_change_target import created, keys, now, structure, until, written_down
+from tests.targets import saved_target
+
+pytestmark = pytest.mark.usefixtures("no_workers")
+
+ROWS = 2000
+RIGHTS = ("SELECT, INSERT, UPDATE, DELETE, CREATE, DROP, ALTER, INDEX, REFERENCES",)
+Status = ImportJob.Status
+
+
+@pytest.fixture
+def admin(database: Address) -> Address:
+    """The account that may take rights away and give them back."""
+    run_sql(
+        database,
+        "CREATE TABLE t (n INT PRIMARY KEY, word VARCHAR(200), KEY long_one (word(100)),"
+        " KEY `odd``, (n)` (n, word(3)))",
+    )
+    return database
+
+
+@pytest.fixture
+def target(admin: Address, transactional_db) -> Iterator[Target]:
+    """A target whose account may build keys, until the test says otherwise."""
+    with account_with(admin, *RIGHTS) as address:
+        yield saved_target(address, "t")
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    path = tmp_path / "words.csv"
+    path.write_text("n,word\n" + "".join(f"{n},word {n}\n" for n in range(ROWS)))
+    return path
+
+
+def may_alter(admin: Address, *, allowed: bool) -> None:
+    """A server that does not build keys: here the account may not, elsewhere its disk is full."""
+    verb, to = ("GRANT", "TO") if allowed else ("REVOKE", "FROM")
+    run_sql(admin, f"{verb} ALTER ON `{admin.database}`.* {to} 'only_few'@'127.0.0.1'")
+
+
+def stuck(target: Target, admin: Address, file: Path) -> ImportJob:
+    """An import with all rows in whose keys the server refuses to build."""
+    job = created(target, file)
+    until(job, "restore")
+    may_alter(admin, allowed=False)
+    job = until_stuck(job)
+    assert job.status == Status.INDEXING
+    assert "command denied" in job.obstacle["what"]
+    return job
+
+
+def until_stuck(job: ImportJob) -> ImportJob:
+    """Take the steps that are queued until the server has refused to put the keys back."""
+    while not jobs.is_stuck(now(job)):
+        jobs.advance(job.pk)
+        steps = queued(job)
+        assert steps
+        for each in steps:
+            take(each)
+    return now(job)
+
+
+class TestRetryNow:
+    def test_it_puts_the_keys_back_without_waiting_for_the_pause(self, target, admin, file):
+        before = structure(target)
+        job = stuck(target, admin, file)
+        assert job.step_lease
+        may_alter(admin, allowed=True)
+        jobs.try_now(job.pk)
+        take(Message("restore", job.pk))
+        job = run(job)
+        assert (job.status, job.balanced, job.obstacle) == (Status.SUCCEEDED, True, {})
+        assert structure(target) == before
+
+    def test_an_obstacle_that_is_still_there_is_shown_again(self, target, admin, file):
+        job = stuck(target, admin, file)
+        jobs.try_now(job.pk)
+        take(Message("restore", job.pk))
+        assert jobs.is_stuck(now(job))
+
+    def test_without_an_obstacle_there_is_nothing_to_try(self, target, file):
+        job = created(target, file)
+        for way in (jobs.try_now, jobs.end_without):
+            with pytest.raises(Problem, match="Nothing keeps this import"):
+                way(job.pk)
+
+    def test_a_worker_that_is_at_it_is_not_disturbed(self, target, admin, file):
+        job = stuck(target, admin, file)
+        assert jobs.claim_restore(job.pk)
+        for way in (jobs.try_now, jobs.end_without):
+            with pytest.raises(Problem, match="trying just now"):
+                way(job.pk)
+        assert now(job).status == Status.INDEXING
+
+
+class TestEndWithout:
+    def test_the_import_ends_and_says_what_is_missing_with_the_sql(self, target, admin, file):
+        job = stuck(target, admin, file)
+        jobs.end_without(job.pk)
+        job = run(job)
+        assert (job.status, job.left_changed, job.unrestored, job.table_claim) == (Status.FAILED, True, False, None)
+        assert job.problem["kind"] == "NotPutBack"
+        assert (
+            "All rows are in the table, but 2 indexes could not be put back (long_one, odd`, (n))"
+            in job.problem["what"]
+        )
+        assert "command denied" in job.problem["what"]
+        assert "ADD KEY `long_one`" in job.problem["advice"]
+        assert keys(target) == set()
+        assert written_down(target) == [str(job.key)]
+
+    def test_the_sql_brings_the_keys_back_and_a_retry_then_succeeds(self, target, admin, file):
+        before = structure(target)
+        job = stuck(target, admin, file)
+        jobs.end_without(job.pk)
+        job = run(job)
+        may_alter(admin, allowed=True)
+        run_sql(admin, *job.temporary_changes.restore_sql)
+        assert structure(target) == before
+        jobs.retry(job.pk)
+        job = run(job)
+        assert (job.status, job.left_changed, job.problem) == (Status.SUCCEEDED, False, {})
+        assert structure(target) == before
+        assert written_down(target) == []
+
+    def test_a_retry_builds_them(self, target, admin, file):
+        before = structure(target)
+        job = stuck(target, admin, file)
+        jobs.end_without(job.pk)
+        run(job)
+        may_alter(admin, allowed=True)
+        jobs.retry(job.pk)
+        job = run(job)
+        assert (job.status, job.balanced, job.loaded_rows) == (Status.SUCCEEDED, True, ROWS)
+        assert structure(target) == before
+
+    def test_a_retry_that_is_refused_again_is_stuck_again(self, target, admin, file):
+        job = stuck(target, admin, file)
+        jobs.end_without(job.pk)
+        run(job)
+        jobs.retry(job.pk)
+        until_stuck(job)
+        jobs.end_without(job.pk)
+        assert run(job).status == Status.FAILED
+
+    def test_the_targets_check_and_restore_know_of_them(self, target, admin, file, capsys):
+        before = structure(target)
+        job = stuck(target, admin, file)
+        jobs.end_without(job.pk)
+        run(job)
+        findings = {each["name"]: each for each in targets.check(target)}
+        assert "ADD KEY `long_one`" in findings["arrangements"]["fix"]
+        may_alter(admin, allowed=True)
+        call_command("target", "restore", target.name)
+        assert structure(target) == before
+
+    def test_a_cancelled_import_ends_cancelled_and_says_it_too(self, target, admin, file):
+        job = created(target, file)
+        until(job, "load_run")
+        may_alter(admin, allowed=False)
+        jobs.cancel(job.pk)
+        assert until_stuck(job).status == Status.CANCELLING
+        jobs.end_without(job.pk)
+        job = run(job)
+        assert (job.status, job.left_changed) == (Status.CANCELLED, True)
+        assert "The import has ended, but 2 indexes" in job.problem["what"]
+
+    def test_a_worker_that_lost_its_lease_meanwhile_records_nothing(self, target, admin, file):
+        job = stuck(target, admin, file)
+        late = jobs.claim_restore(job.pk)
+        ImportJob.objects.filter(pk=job.pk).update(step_lease=job.created_at)
+        jobs.end_without(job.pk)
+        assert not jobs.record_restored(late, 1.0, None)
+        assert run(job).left_changed
+
+    def test_the_next_import_into_the_table_begins(self, target, admin, file):
+        job = stuck(target, admin, file)
+        after = created(target, file)
+        jobs.advance(after.pk)
+        assert now(after).status == Status.WAITING
+        jobs.end_without(job.pk)
+        run(job)
+        jobs.advance(after.pk)
+        assert now(after).status == Status.LOADING
+
+
+class TestCommandLine:
+    def test_it_says_what_keeps_the_import_and_that_ctrl_c_ends_it(self, target, admin, file):
+        job = stuck(target, admin, file)
+        said = import_csv._why_it_waits(job)
+        assert "command denied" in said
+        assert "Ctrl-C ends it without, and gives the SQL" in said
+        import_csv._cancel(job.pk)
+        assert run(job).left_changed
+        assert import_csv._why_it_waits(now(job)) == ""
+
+
+class TestPage:
+    @pytest.fixture
+    def browser(self, client):
+        client.force_login(User.objects.create_superuser("root"))
+        return client
+
+    def test_it_says_why_and_every_button_it_shows_works(self, target, admin, file, browser):
+        job = stuck(target, admin, file)
+        html = browser.get(reverse("job", args=[job.pk])).content.decode()
+        assert "command denied" in html
+        assert "End without these keys" in html
+        for name in ("job_restore_now", "job_end_without"):
+            assert f'action="{reverse(name, args=[job.pk])}"' in html
+        browser.post(reverse("job_restore_now", args=[job.pk]))
+        take(Message("restore", job.pk))
+        browser.post(reverse("job_end_without", args=[job.pk]))
+        job = run(job)
+        html = browser.get(reverse("job", args=[job.pk])).content.decode()
+        assert "could not be put back" in html
+        assert "ADD KEY `long_one`" in html
+        assert "job-restore-sql" in html
+        may_alter(admin, allowed=True)
+        browser.post(reverse("job_retry", args=[job.pk]))
+        assert run(job).status == Status.SUCCEEDED
