@@ -11,6 +11,7 @@ from django.utils import timezone
 
 from importer import queue
 from importer.engine.errors import NotPutBack, Problem
+from importer.engine.mysql.reasons import KINDS, UNTOLD
 from importer.engine.target import temporary_changes
 from importer.jobs.lifecycle import advance
 from importer.jobs.steps.target_changes import merged_problems
@@ -81,7 +82,8 @@ def _tried_just_now(job: ImportJob) -> Problem:
 def _not_put_back(job: ImportJob) -> NotPutBack:
     """The problem of a job that ends without its keys, with the SQL that brings them back."""
     rows = "All rows are in the table, but" if job.status == Status.INDEXING else "The import has ended, but"
-    reason = job.obstacle["what"].rstrip(".")
+    # Everybody who may see the import reads this, also who may not know why there is no connection.
+    reason = (UNTOLD if job.obstacle["kind"] in KINDS else job.obstacle["what"]).rstrip(".")
     missing = job.temporary_changes
     if not (job.unrestored and missing):
         names = ", ".join(each.name for each in job.unchecked)

@@ -9,7 +9,7 @@ from django.core.management import call_command
 from django.urls import reverse
 
 from importer import jobs, targets
-from importer.engine.errors import Problem
+from importer.engine.errors import Problem, TargetUnreachable
 from importer.engine.mysql.connection import Address
 from importer.management.commands import import_csv
 from importer.models import ImportJob, Target
@@ -191,6 +191,16 @@ class TestEndWithout:
         jobs.end_without(job.pk)
         assert not jobs.record_restored(late, 1.0, None)
         assert run(job).left_changed
+
+    def test_why_there_is_no_connection_is_not_told_to_everybody(self, target, admin, file):
+        job = stuck(target, admin, file)
+        away = TargetUnreachable("No server answers there.", where="10.0.0.1:3306").as_json()
+        ImportJob.objects.filter(pk=job.pk).update(obstacle=away)
+        jobs.end_without(job.pk)
+        problem = run(job).problem
+        assert "2 indexes could not be put back" in problem["what"]
+        assert "No server answers" not in str(problem)
+        assert "10.0.0.1" not in str(problem)
 
     def test_the_next_import_into_the_table_begins(self, target, admin, file):
         job = stuck(target, admin, file)
