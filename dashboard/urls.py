@@ -12,6 +12,7 @@ from dashboard.lab import list as labs
 from dashboard.lab import new as lab_new
 from dashboard.new_import import presets, uploads
 from dashboard.new_import import views as new
+from dashboard.people import grants, groups, invitation, people
 from dashboard.schedules import detail as schedule
 from dashboard.schedules import list as schedules
 from dashboard.schedules import subscriptions
@@ -106,4 +107,19 @@ urlpatterns = [
     path("channels/<int:pk>/test/", views.channel_test, name="channel_test"),
     path("channels/<int:pk>/delete/", views.channel_delete, name="channel_delete"),
     path("notices/<int:pk>/again/", views.notice_again, name="notice_again"),
+    # the people
+    path("people/", people.people, name="people"),
+    path("people/new/", people.person_new, name="person_new"),
+    path("people/<int:pk>/", people.person, name="person"),
+    path("people/<int:pk>/active/", people.person_active, name="person_active"),
+    path("people/<int:pk>/link/", people.person_link, name="person_link"),
+    path("people/<int:pk>/groups/", people.person_groups, name="person_groups"),
+    path("people/<int:pk>/grants/", grants.person_grant, name="person_grant"),
+    path("groups/", groups.groups, name="groups"),
+    path("groups/<int:pk>/", groups.group, name="group"),
+    path("groups/<int:pk>/members/", groups.group_members, name="group_members"),
+    path("groups/<int:pk>/grants/", grants.group_grant, name="group_grant"),
+    path("groups/<int:pk>/delete/", groups.group_delete, name="group_delete"),
+    path("grants/<int:pk>/revoke/", grants.grant_revoke, name="grant_revoke"),
+    path("invitation/<str:uidb64>/<str:token>/", invitation.invitation, name="invitation"),
 ]

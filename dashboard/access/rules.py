@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from django.contrib.auth.models import Group, User
 from django.db import models
 from django.http import Http404
 
@@ -12,6 +13,7 @@ from importer.access.acting import Somebody
 from importer.access.policy import VIEWER_REASON, Forbidden
 from importer.models import (
     Channel,
+    Grant,
     ImportJob,
     Lab,
     Level,
@@ -85,12 +87,15 @@ PRESET = Rule(MappingPreset, owner=True)
 TARGET = Rule(Target, change=Level.ADMINISTER)
 CONNECTION = Rule(SourceConnection, look=Level.ADMINISTER, change=Level.ADMINISTER)
 CHANNEL = Rule(Channel, look=Level.ADMINISTER, change=Level.ADMINISTER)
+PEOPLE = Rule(admin="see and change people")
+PERSON, GROUP, GRANT = (Rule(each, admin="see and change people") for each in (User, Group, Grant))
 
 RULES: dict[str, Rule] = {
     "healthz": PUBLIC,
     "readyz": PUBLIC,
     "login": PUBLIC,
     "logout": PUBLIC,
+    "invitation": PUBLIC,
     "jobs": LISTED,
     "job": JOB,
     "job_live": JOB,
@@ -164,6 +169,19 @@ RULES: dict[str, Rule] = {
     "channel_switch": CHANNEL,
     "channel_test": CHANNEL,
     "channel_delete": CHANNEL,
+    "people": PEOPLE,
+    "person_new": PEOPLE,
+    "person": PERSON,
+    "person_active": PERSON,
+    "person_link": PERSON,
+    "person_groups": PERSON,
+    "person_grant": PERSON,
+    "groups": PEOPLE,
+    "group": GROUP,
+    "group_members": GROUP,
+    "group_grant": GROUP,
+    "group_delete": GROUP,
+    "grant_revoke": GRANT,
     "notice_again": Rule(Notification, change=Level.ADMINISTER),
 }
 

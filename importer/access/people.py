@@ -6,6 +6,7 @@ from django.contrib.auth.models import Group, User
 from django.contrib.auth.tokens import default_token_generator
 from django.contrib.sessions.models import Session
 from django.core.exceptions import ValidationError
+from django.core.validators import validate_email
 from django.db import transaction
 from django.utils.encoding import force_bytes
 from django.utils.http import urlsafe_base64_encode
@@ -30,6 +31,8 @@ def add(name: str, role: Role, email: str = "") -> User:
         user.full_clean(exclude=["password"])
     except ValidationError as error:
         raise Problem(" ".join(error.messages), advice="Choose another name.") from error
+    if other := User.objects.filter(username__iexact=user.username).first():
+        raise Problem(f"{other} is there, and signing in takes both for one name.", advice="Choose another name.")
     with transaction.atomic():
         user.save()
         set_role(user, role)
@@ -44,6 +47,18 @@ def set_role(user: User, role: Role) -> None:
             _refuse_last_admin(user)
         User.objects.filter(pk=user.pk).update(is_staff=role is Role.ADMIN, is_superuser=role is Role.ADMIN)
         Person.objects.update_or_create(user=user, defaults={"role": role})
+    user.refresh_from_db()
+
+
+def set_email(user: User, email: str) -> None:
+    """Change the mail address of a person. Raises Problem for an invalid one, and Forbidden unless an admin acts."""
+    require_admin("change people")
+    if email:
+        try:
+            validate_email(email)
+        except ValidationError as error:
+            raise Problem(f"{email!r} is no mail address.", advice="Write it as name@example.org.") from error
+    User.objects.filter(pk=user.pk).update(email=email)
     user.refresh_from_db()
 
 
@@ -70,9 +85,11 @@ def activate(user: User) -> None:
 def invitation(user: User) -> tuple[str, str]:
     """The two parts of the link by which a person sets a password: the person's, and a token that works once.
 
-    Raises Forbidden unless the acting person is an admin.
+    Raises Problem for somebody who is not active, and Forbidden unless the acting person is an admin.
     """
     require_admin("invite people")
+    if not user.is_active:
+        raise Problem(f"{user.username} is not active, and could not sign in.", advice="Activate the person first.")
     return urlsafe_base64_encode(force_bytes(user.pk)), default_token_generator.make_token(user)
 
 
@@ -89,11 +106,7 @@ def grant(subject: User | Group, kind: str, level: Level, thing: Granted = None,
     `tables` limit it on a target. Raises Problem for an invalid limit, and Forbidden unless an admin acts.
     """
     require_admin("grant")
-    for each in tables:
-        try:
-            TABLE_PATTERN(each)
-        except ValidationError as error:
-            raise Problem(f"{each!r} is no limit: {error.messages[0]}", advice="Write one on each line.") from error
+    _check_limits(kind, level, tables)
     who = {"user": subject} if isinstance(subject, User) else {"group": subject}
     with transaction.atomic():
         Grant.objects.filter(**who, kind=kind, **{kind: thing}).delete()
@@ -104,6 +117,19 @@ def revoke(granted: Grant) -> None:
     """Take a grant back. Raises Forbidden unless the acting person is an admin."""
     require_admin("take grants back")
     granted.delete()
+
+
+def _check_limits(kind: str, level: Level, tables: Sequence[str]) -> None:
+    if tables and kind != Grant.Kind.TARGET:
+        raise Problem(f"A {kind} has no tables.", advice="Leave the limit to tables out.")
+    if tables and level >= Level.ADMINISTER:
+        # It would be about the target as a whole: its address and password, and its deletion.
+        raise Problem("Administering cannot be limited to tables.", advice="Grant load, or leave the limit out.")
+    for each in tables:
+        try:
+            TABLE_PATTERN(each)
+        except ValidationError as error:
+            raise Problem(f"{each!r} is no limit: {error.messages[0]}", advice="Write one on each line.") from error
 
 
 def _refuse_last_admin(user: User) -> None:

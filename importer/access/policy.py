@@ -54,9 +54,12 @@ class _Granted:
 
 
 def role_of(user: Somebody) -> Role:
-    """The role of a user; a user without one is a viewer, to whom nothing is granted."""
-    if not user.is_active or user.is_anonymous:
-        return Role.VIEWER
+    """The role of a user; a user without one, or who is not active, is a viewer, to whom nothing is granted."""
+    return stored_role(user) if user.is_active and not user.is_anonymous else Role.VIEWER
+
+
+def stored_role(user: Somebody) -> Role:
+    """The role of a user, active or not."""
     if user.is_staff or user.is_superuser:
         return Role.ADMIN
     person = getattr(user, "person", None)

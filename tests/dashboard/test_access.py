@@ -18,6 +18,7 @@ PUBLIC = {
     "openid_connect_login",
     "openid_connect_callback",
     "healthz",
+    "invitation",
     "readyz",
 }
 PASSWORD = "mill-race-9"

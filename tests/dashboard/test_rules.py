@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 from django.apps import apps
-from django.contrib.auth.models import Group
+from django.contrib.auth.models import Group, User
 from django.urls import reverse
 
 from dashboard.access.rules import ACCOUNT, RULES, rule_of
@@ -36,7 +36,7 @@ SECRET = "quittungen"  # In the name of every thing that a stranger must not see
 
 @pytest.fixture
 def things(db, tmp_path) -> dict[type, Any]:
-    """One thing of each kind, all with SECRET in their names, made by an admin."""
+    """One thing of each kind, all with SECRET in their names, made by an admin; and a person, a group and a grant."""
     owner = admin("root")
     job = make_job(chunks=2)
     Target.objects.filter(pk=job.target_id).update(name=SECRET, host=f"{SECRET}.example.org")
@@ -50,7 +50,13 @@ def things(db, tmp_path) -> dict[type, Any]:
         **stored, connection=connection, pattern="*.csv", trigger="cron", cron="0 0 * * *"
     )
     channel = Channel.objects.create(name=SECRET, kind="mail", addresses=f"{SECRET}@example.org")
+    group = Group.objects.create(name=SECRET)
+    somebody = people.add(f"{SECRET}-reader", Role.VIEWER)
+    somebody.groups.add(group)
     made = [
+        somebody,
+        group,
+        people.grant(group, "target", Level.LOAD, job.target, [f"{SECRET}.*"]),
         job.target,
         job.source,
         ImportJob.objects.get(),
@@ -87,9 +93,12 @@ def address(name: str, things: dict[type, Any]) -> str:
 
 
 def everything() -> dict[str, list[dict[str, Any]]]:
-    """All rows of all tables of Millrace."""
-    models = apps.get_app_config("importer").get_models()
-    return {model.__name__: list(model._default_manager.order_by("pk").values()) for model in models}
+    """All rows of all tables of Millrace, and of people and groups; signing in is no change."""
+    models = [*apps.get_app_config("importer").get_models(), User, Group, User.groups.through]
+    rows = {model.__name__: list(model._default_manager.order_by("pk").values()) for model in models}
+    for user in rows["User"]:
+        del user["last_login"]
+    return rows
 
 
 def test_each_url_has_a_rule():

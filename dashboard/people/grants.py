@@ -1,0 +1,44 @@
+"""Adds grants to a person or a group, and takes them back."""
+
+from django.contrib import messages
+from django.contrib.auth.models import Group, User
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect
+from django.views.decorators.http import require_POST
+
+from dashboard.people.form import GrantForm
+from dashboard.people.groups import group_page
+from dashboard.people.people import person_page
+from importer.access import people
+from importer.models import Grant
+
+
+@require_POST
+def person_grant(request: HttpRequest, pk: int) -> HttpResponse:
+    """Add a grant to the person."""
+    subject = get_object_or_404(User, pk=pk)
+    form = GrantForm(request.POST)
+    if added := form.add_to(subject):
+        messages.success(request, f"Granted: {added}.")
+        return redirect("person", pk)
+    return person_page(request, subject, grant_form=form)
+
+
+@require_POST
+def group_grant(request: HttpRequest, pk: int) -> HttpResponse:
+    """Add a grant to the group."""
+    subject = get_object_or_404(Group, pk=pk)
+    form = GrantForm(request.POST)
+    if added := form.add_to(subject):
+        messages.success(request, f"Granted: {added}.")
+        return redirect("group", pk)
+    return group_page(request, subject, grant_form=form)
+
+
+@require_POST
+def grant_revoke(request: HttpRequest, pk: int) -> HttpResponse:
+    """Take a grant back."""
+    granted = get_object_or_404(Grant, pk=pk)
+    people.revoke(granted)
+    messages.success(request, f"Taken back: {granted}.")
+    return redirect("person", granted.user_id) if granted.user_id else redirect("group", granted.group_id)

@@ -1,0 +1,54 @@
+"""Adds groups of people, changes their members, and takes them away again. Grants of a group are its members'."""
+
+from collections.abc import Iterable
+
+from django.contrib.auth.models import Group, User
+from django.core.exceptions import ValidationError
+from django.db import transaction
+
+from importer.access.policy import require_admin
+from importer.engine.errors import Problem
+
+
+def add_group(name: str) -> Group:
+    """Add a group without members. Raises Problem for a taken or invalid name, and Forbidden unless an admin acts."""
+    require_admin("add groups")
+    return _saved(Group(name=name.strip()))
+
+
+def rename_group(group: Group, name: str) -> None:
+    """Give a group another name. Raises Problem for a taken or invalid name, and Forbidden unless an admin acts."""
+    require_admin("rename groups")
+    _saved(Group(pk=group.pk, name=name.strip()))
+    group.refresh_from_db()
+
+
+def remove_group(group: Group) -> None:
+    """Delete a group and its grants; its members stay. Raises Forbidden unless the acting person is an admin."""
+    require_admin("delete groups")
+    group.delete()
+
+
+def set_members(group: Group, members: Iterable[User]) -> None:
+    """Make these people, and nobody else, the members of a group. Raises Forbidden unless an admin acts."""
+    require_admin("change the members of groups")
+    group.user_set.set(members)
+
+
+def set_groups(user: User, groups: Iterable[Group]) -> None:
+    """Make a person a member of these groups, and of no other. Raises Forbidden unless an admin acts."""
+    require_admin("change the members of groups")
+    user.groups.set(groups)
+
+
+def _saved(group: Group) -> Group:
+    taken = Group.objects.filter(name__iexact=group.name).exclude(pk=group.pk)
+    try:
+        group.full_clean(validate_unique=False)
+    except ValidationError as error:
+        raise Problem(" ".join(error.messages), advice="Choose another name for the group.") from error
+    with transaction.atomic():
+        if taken.exists():
+            raise Problem(f"There is a group {group.name} already.", advice="Choose another name.")
+        group.save()
+    return group
