@@ -11,7 +11,7 @@ from django.contrib.auth.models import User
 from django.core.exceptions import ValidationError
 from django.http import HttpRequest, HttpResponse
 
-from dashboard.sign_in.address import client_address
+from dashboard.sign_in.address import client_address, is_address
 from dashboard.sign_in.guesses import Try, count_password
 from dashboard.sign_in.known_browsers import remember_browser
 from importer.engine.errors import Problem
@@ -19,6 +19,7 @@ from importer.security import encryption
 
 # What the ciphertext of an app's secret is bound to.
 SECOND_FACTOR = "second factor"
+UNKNOWN_ADDRESS = "::"
 SHOWN_BY_THE_PAGE = ("logged_in", "logged_out")
 
 
@@ -49,8 +50,8 @@ class AccountAdapter(DefaultAccountAdapter):
         return False
 
     def get_client_ip(self, request: HttpRequest) -> str:
-        """The address of the browser."""
-        return client_address(request)
+        """The address of the browser, for the list of sessions."""
+        return client_address(request) if is_address(client_address(request)) else UNKNOWN_ADDRESS
 
     def add_message(
         self, request: HttpRequest, level: int, message_template: str | None = None, *args: Any, **kwargs: Any

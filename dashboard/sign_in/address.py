@@ -32,6 +32,11 @@ def network_of(address: str) -> str:
     return address
 
 
+def is_address(text: str) -> bool:
+    """Whether the text is an address: a web server at a Unix socket knows none."""
+    return _parsed(text) is not None
+
+
 def _is_in(address: str, networks: list[IPNetwork]) -> bool:
     parsed = _parsed(address)
     return parsed is not None and any(parsed in network for network in networks)

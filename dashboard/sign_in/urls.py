@@ -15,7 +15,7 @@ from django.views.decorators.http import require_POST
 from django.views.generic import RedirectView
 
 from dashboard.sign_in import provider
-from dashboard.sign_in.views import SecurityView, SignInView
+from dashboard.sign_in.views import SecurityView, SessionsView, SignInView
 
 sign_in = SignInView.as_view()
 # Also for somebody who has given a password and not yet a code.
@@ -63,6 +63,7 @@ urlpatterns = [
     path("account/codes/", codes_view, name="mfa_view_recovery_codes"),
     path("account/codes/new/", codes_new, name="mfa_generate_recovery_codes"),
     path("account/password/", password, name="account_change_password"),
+    path("account/sessions/", SessionsView.as_view(), name="usersessions_list"),
     # Who comes from an identity provider has no password here.
     path("account/no-password/", RedirectView.as_view(pattern_name="mfa_index"), name="account_set_password"),
 ]

@@ -1,11 +1,17 @@
 """The pages of allauth that show more than allauth gives them."""
 
-from typing import Any
+import re
+from typing import Any, cast
 
 from allauth.account.views import LoginView
 from allauth.mfa.base.views import IndexView
+from allauth.usersessions.models import UserSession
+from allauth.usersessions.views import ListUserSessionsView
 from django.conf import settings
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect
 
+from dashboard.sign_in.browsers import browser_name
 from dashboard.sign_in.second_factor import lacks_second_factor
 
 
@@ -28,3 +34,24 @@ class SecurityView(IndexView):
     def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
         """What allauth gives, and whether a required second factor is missing."""
         return {**super().get_context_data(**kwargs), "lacks_second_factor": lacks_second_factor(self.request)}
+
+
+class SessionsView(ListUserSessionsView):
+    """Where the person is signed in. Signs one browser out, or all others."""
+
+    template_name = "sign_in/sessions.html"
+
+    def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
+        """What allauth gives, with the name of each browser."""
+        context: dict[str, Any] = super().get_context_data(**kwargs)
+        context["browsers"] = [(browser_name(each.user_agent), each) for each in context["sessions"]]
+        return context
+
+    def post(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+        """End the session that the form names, or all others."""
+        named = request.POST.get("session", "")
+        if not named:
+            return cast(HttpResponse, super().post(request, *args, **kwargs))
+        key = int(named) if re.fullmatch("[0-9]{1,18}", named) else 0
+        get_object_or_404(UserSession, pk=key, user=request.user).end()
+        return redirect("usersessions_list")

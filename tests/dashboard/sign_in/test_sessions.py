@@ -1,0 +1,90 @@
+"""The list of one's own sessions."""
+
+import pytest
+from allauth.usersessions.models import UserSession
+from django.contrib.auth.models import User
+from django.test import Client
+from django.urls import reverse
+
+from dashboard.sign_in.browsers import browser_name
+from tests.dashboard.sign_in.test_sign_in import ELSEWHERE, PASSWORD, sign_in
+
+pytestmark = pytest.mark.django_db
+
+FIREFOX = "Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0"
+
+
+@pytest.fixture
+def user():
+    return User.objects.create_user("ann", password=PASSWORD)
+
+
+@pytest.fixture
+def other(user):
+    """A browser elsewhere in which ann is signed in."""
+    other = Client()
+    sign_in(other, REMOTE_ADDR=ELSEWHERE, HTTP_USER_AGENT=FIREFOX)
+    return other
+
+
+def is_in(client):
+    return client.get(reverse("jobs")).status_code == 200
+
+
+def test_each_browser_is_listed_with_address_and_name(client, other):
+    sign_in(client)
+    page = client.get(reverse("usersessions_list")).content.decode()
+    assert page.count("<strong>") == 2
+    assert "Firefox on Linux" in page
+    assert ELSEWHERE in page
+    assert page.count("this browser") == 1
+
+
+def test_one_is_signed_out(client, other):
+    sign_in(client)
+    session = UserSession.objects.get(ip=ELSEWHERE)
+    client.post(reverse("usersessions_list"), {"session": session.pk})
+    assert (is_in(client), is_in(other)) == (True, False)
+
+
+def test_all_others_are_signed_out(client, other):
+    sign_in(client)
+    client.post(reverse("usersessions_list"))
+    assert (is_in(client), is_in(other)) == (True, False)
+    assert client.get(reverse("usersessions_list")).content.decode().count("<strong>") == 1
+
+
+@pytest.mark.parametrize("named", ["other", "x", "-1", "9" * 30, "²"])
+def test_nobody_ends_a_session_of_another_person(client, other, named):
+    User.objects.create_user("eve", password=PASSWORD)
+    sign_in(client, name="eve")
+    named = UserSession.objects.get(ip=ELSEWHERE).pk if named == "other" else named
+    assert client.post(reverse("usersessions_list"), {"session": named}).status_code == 404
+    client.post(reverse("usersessions_list"))
+    assert is_in(other)
+
+
+def test_a_new_password_leaves_one(client, other):
+    sign_in(client)
+    form = {"oldpassword": PASSWORD, "password1": "new-mill-10", "password2": "new-mill-10"}
+    client.post(reverse("account_change_password"), form)
+    assert client.get(reverse("usersessions_list")).content.decode().count("<strong>") == 1
+
+
+def test_a_sign_in_without_an_address_is_listed_too(client, user):
+    sign_in(client, REMOTE_ADDR="")
+    assert UserSession.objects.get().ip == "::"
+
+
+@pytest.mark.parametrize(
+    ("user_agent", "name"),
+    [
+        (FIREFOX, "Firefox on Linux"),
+        ("Mozilla/5.0 (Windows NT 10.0) AppleWebKit/537.36 Chrome/140.0 Safari/537.36 Edg/140.0", "Edge on Windows"),
+        ("Mozilla/5.0 (iPhone; CPU iPhone OS 18_0 like Mac OS X) Version/18.0 Safari/604.1", "Safari on iPhone"),
+        ("curl/8.0", "curl/8.0"),
+        ("", "A browser"),
+    ],
+)
+def test_names_of_browsers(user_agent, name):
+    assert browser_name(user_agent) == name
