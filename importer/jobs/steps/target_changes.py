@@ -101,5 +101,5 @@ def merged_problems(job: ImportJob, problem: Problem) -> dict[str, Any]:
 def restore_failed(job: ImportJob, problem: Problem) -> list[Message]:
     """After a failure to restore the target: store the obstacle, which the page shows, and retry without limit."""
     delay = backoff(job)
-    held_step(job).update(obstacle=problem.as_json())
+    held_step(job).update(obstacle=problem.as_json(), version=F("version") + 1)
     return [Message("advance", job.pk, delay=delay)]
