@@ -9,7 +9,9 @@ from django.db import IntegrityError, transaction
 from django.utils import timezone
 
 from importer import jobs
+from importer.access.policy import is_admin
 from importer.engine.errors import Cancelled, Problem
+from importer.engine.mysql.reasons import KINDS, UNTOLD
 from importer.lab import trials
 from importer.lab.cleanup import remove_sample, tidy
 from importer.lab.setup import prepare_lab
@@ -115,8 +117,14 @@ def _failed(lab: Lab, error: Exception) -> list[Message]:
         end(lab, Status.FAILED, problem.as_json())
         release(lab)
         return [Message("take_lab", lab.pk)]
-    change_held(lab, waits_for=str(problem)[:200])
+    change_held(lab, waits_for=_reason(lab, problem)[:200])
     return [Message("take_lab", lab.pk, delay=backoff(lab))]
+
+
+def _reason(lab: Lab, problem: Problem) -> str:
+    """Why the lab waits, as its owner may know it: only admins are told why there is no connection."""
+    hidden = type(problem).__name__ in KINDS and lab.created_by and not is_admin(lab.created_by)
+    return UNTOLD if hidden else str(problem)
 
 
 def _as_problem(lab: Lab, error: Exception) -> Problem:

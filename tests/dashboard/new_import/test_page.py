@@ -249,7 +249,7 @@ class TestProblems:
 
     def test_a_server_that_does_not_answer(self, browser, user, wrong_target):
         words = self.problem(show(browser, uploaded(user), target=wrong_target.pk))
-        assert "No server answers there" in words
+        assert "There is no connection to the target" in words
 
     def test_characters_that_do_not_go_together_keep_the_form(self, browser, user, target):
         source = uploaded(user)
