@@ -76,6 +76,7 @@ LOADERS: dict[str, Loader] = {
 
 
 def _flags(file: PollutedFile) -> list[str]:
+    """The parameters as flags. The columns are given, so the header is skipped, as LOAD DATA does."""
     form: Format = file.format
     flags = {
         "--delimiter": form.delimiter,
@@ -83,12 +84,10 @@ def _flags(file: PollutedFile) -> list[str]:
         "--escape": "\\" if form.escape == "\\" else "",
         "--line-end": LINE_ENDS[form.line_end],
         "--encoding": "utf-8",
-        "--skip-rows": str(file.preamble),
+        "--skip-rows": str(file.preamble + file.header_lines),
         "--match": "position",
     }
-    header = "--header" if file.header_lines else "--no-header"
-    more = ["--skip-after-header", str(file.header_lines - 1)] if file.header_lines > 1 else []
-    return [each for pair in flags.items() for each in pair] + [header, *more]
+    return [each for pair in flags.items() for each in pair] + ["--no-header"]
 
 
 def _import(connection: Connection, target: str, path: Path, flags: Sequence[str], names: Sequence[str]) -> Loaded:

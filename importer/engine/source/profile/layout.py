@@ -10,6 +10,7 @@ from importer.engine.source.dialect import ANY_LINE_END, Dialect, escape_mark, u
 from importer.engine.source.profile.candidates import DialectCandidate, read_candidate
 from importer.engine.source.profile.decisions import Answer, Decision, SkippedLine, Standing
 from importer.engine.source.profile.delimiters import unused_delimiter
+from importer.engine.source.profile.expected_columns import ExpectedColumn
 from importer.engine.source.profile.header import header_decision, kind
 from importer.engine.source.profile.names import match_names
 from importer.engine.source.records.boundary.boundaries import find_ends
@@ -21,7 +22,7 @@ from importer.engine.source.records.lines import line_ends
 MOST_SKIPPED = 20  # lines before the header
 LONGEST_SHOWN = 200  # characters of a line
 COMMENTS = ("#", "//")
-TEXTS_SHOWN = 2
+TEXTS_SHOWN, PAIRS_SHOWN = 2, 5
 MOST_FOOTER_LINES = 5
 _TOTAL = re.compile(r"\W*(?:grand |sub)?(?:totals?|sums?|summe|gesamt|insgesamt|totaux|totale|suma|count)\b", re.I)
 _IN_BRACKETS = re.compile(r"\[[^\[\]]*\]|\([^()]*\)")
@@ -38,6 +39,53 @@ class Skipped:
     lines: int = 0
     bytes: int = 0
     decision: Decision | None = None
+
+
+class OddHeader(SourceProblem):
+    """The header has another number of names than all records have fields."""
+
+
+def without_odd_header(
+    sample: bytes, best: DialectCandidate, expected: Sequence[ExpectedColumn], final: bool
+) -> DialectCandidate | None:
+    """The records below a first line that is an odd header, if the fields can go into the columns by position.
+
+    That is so if all records have as many fields as the table takes, and the names that are columns stand in the
+    table's order; else None.
+    """
+    names = [column.name for column in expected]
+    given = sum(not column.numbered for column in expected)
+    header = [value.decode(best.dialect.plain.encoding, "replace") for value in best.rows[0]]
+    places = [names.index(name) for name in match_names(header, names) if name]
+    if best.width not in (len(names), given) or places != sorted(places):
+        return None
+    below = read_candidate(sample[_first_line(sample, best) :], best.dialect, final)
+    return below if below.rows and all(len(row) == best.width for row in below.rows) else None
+
+
+def odd_header(
+    sample: bytes, best: DialectCandidate, expected: Sequence[ExpectedColumn], lines_above: int, problem: str
+) -> Skipped:
+    """The first line, an odd header, left out as a guess. `best` has the records below; `problem` says what is odd."""
+    names = [column.name for column in expected if len(expected) == best.width or not column.numbered]
+    first = best.text_rows()[0]
+    count = lines_above + 1
+    answer = Answer(
+        "the names do not count: the fields go in by position",
+        f"--no-header --skip-rows {count}",
+        (("header", False), ("skip_rows", count)),
+        tuple(f"{name} = {value}" for name, value in zip(names, first, strict=False))[:PAIRS_SHOWN],
+    )
+    decision = Decision(
+        "header", "no", Standing.GUESSED, f"Line {count}: {problem} So its names tell no column.", answers=(answer,)
+    )
+    return Skipped(1, _first_line(sample, best), decision)
+
+
+def _first_line(sample: bytes, best: DialectCandidate) -> int:
+    """The size of the first line of the sample, in bytes."""
+    match = re.search(RECORD_ENDS[best.dialect.line_end], sample)
+    return match.end() if match else len(sample)
 
 
 def separator_line(sample: bytes) -> tuple[str, Skipped]:
@@ -136,7 +184,7 @@ def trailing_delimiter(
     """The candidate with a trailing delimiter if each record and the header end in one.
 
     If the header has one name less than the records have fields, and the last field is always empty, that is a guess.
-    Raises SourceProblem, with the line, if the header has another number of names than all records have fields.
+    Raises OddHeader, with the line, if the header has another number of names than all records have fields.
     `first_line`: the number of the sample's first line.
     """
     none = Decision("trailing_delimiter", "no", Standing.RULE, "")
@@ -155,7 +203,7 @@ def trailing_delimiter(
     if ends_empty and (not names or all(match_names(header, names))):
         return _short_header(sample, best, header, final)
     line = first_line + line_ends(sample, best.dialect.line_end, 0, best.starts[0])
-    raise SourceProblem(
+    raise OddHeader(
         f"The header has {len(first)} name{'s' if len(first) != 1 else ''}, the records have {width} fields:"
         f" {', '.join(header)[:LONGEST_SHOWN]}.",
         where=f"line {line}",

@@ -22,6 +22,7 @@ from importer.engine.source.profile.expected_columns import ExpectedColumn
 from importer.engine.source.profile.sample import (
     SAMPLE_BYTES,
     SampleRecord,
+    first_records,
     sample_records,
     skipped_bytes,
 )
@@ -185,11 +186,10 @@ def _records(
 ) -> tuple[Dialect, SampleRecord | None, list[SampleRecord]]:
     """The header and the first data records, and the dialect with the header's line if that is needed."""
     plain = dialect.plain
-    found = sample_records(sample, plain, start)
     if not (dialect.header and (dialect.skip_after_header or dialect.skip_repeated_header)):
-        records = list(islice(found, SAMPLE_ROWS + dialect.header))
+        records = first_records(sample, plain, start, SAMPLE_ROWS + dialect.header)
         return dialect, *((records[0], records[1:]) if dialect.header and records else (None, records))
-    if not (first := next(found, None)):
+    if not (first := next(sample_records(sample, plain, start), None)):
         return dialect, None, []
     raw = read_exactly(sample.fd, first.end - first.offset, first.offset)
     if dialect.skip_repeated_header:

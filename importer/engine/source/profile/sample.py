@@ -1,8 +1,9 @@
 """Reads the first records of a file's sample."""
 
 import re
+from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice
 
 from importer.engine.errors import SourceChanged, SourceProblem
@@ -69,3 +70,21 @@ def sample_records(sample: SourceSample, dialect: Dialect, start: int, first_lin
     except SourceChanged:
         if sample.whole:
             raise
+
+
+def first_records(sample: SourceSample, dialect: Dialect, start: int, most: int) -> list[SampleRecord]:
+    """At most `most` records of the sample from byte `start` on; raises as scan() does.
+
+    A quote that never closes is judged by the number of fields that the records before it have, so that only its own
+    line is bad (boundary/stray_quotes.py).
+    """
+    records: list[SampleRecord] = []
+    try:
+        for record in islice(sample_records(sample, dialect, start), most):
+            records.append(record)
+    except SourceProblem:
+        width = Counter(len(record.values) for record in records).most_common(1)[0][0] if records else 0
+        if dialect.width or width < 2:
+            raise
+        return list(islice(sample_records(sample, replace(dialect, width=width), start), most))
+    return records

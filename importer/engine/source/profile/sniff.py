@@ -13,16 +13,19 @@ from importer.engine.source.profile.drawn_tables import DRAWN_BYTES, is_fixed_wi
 from importer.engine.source.profile.expected_columns import ExpectedColumn
 from importer.engine.source.profile.header import header_decision, stated_header
 from importer.engine.source.profile.layout import (
+    OddHeader,
     Skipped,
     comment_begin,
     comment_decision,
     footer_decision,
     lines_before_table,
+    odd_header,
     repeated_header_decision,
     separator_line,
     skipped_lines,
     trailing_delimiter,
     units_decision,
+    without_odd_header,
     without_repeated_header,
 )
 from importer.engine.source.profile.line_ends import LINE_END_WORDS, detect_line_end
@@ -83,6 +86,7 @@ class _Sniffer:
     decisions: list[Decision] = field(default_factory=list)
     skipped: Skipped = field(default_factory=Skipped)
     skipped_texts: tuple[SkippedLine, ...] = ()
+    odd_header: Decision | None = None
 
     @property
     def names(self) -> list[str]:
@@ -200,7 +204,21 @@ class _Sniffer:
             return best, Decision("trailing_delimiter", "yes" if stated else "no", Standing.STATED, "")
         if self.known.get("header") is False:
             return best, Decision("trailing_delimiter", "no", Standing.RULE, "")
-        return trailing_delimiter(self.sample, best, self.names, self.final, self.skipped.lines + 1)
+        try:
+            return trailing_delimiter(self.sample, best, self.names, self.final, self.skipped.lines + 1)
+        except OddHeader as problem:
+            below = without_odd_header(self.sample, best, self.expected, self.final)
+            if not below or "header" in self.known:
+                raise
+            return self._below_odd_header(below, problem)
+
+    def _below_odd_header(self, below: DialectCandidate, problem: OddHeader) -> tuple[DialectCandidate, Decision]:
+        odd = odd_header(self.sample, below, self.expected, self.skipped.lines, problem.what)
+        above = self.skipped.decision
+        self._take_off(odd, below.dialect)
+        self.skipped = replace(self.skipped, decision=above)
+        self.odd_header = odd.decision
+        return below, Decision("trailing_delimiter", "no", Standing.RULE, "")
 
     def _header(self, best: DialectCandidate) -> tuple[DialectCandidate, bool, Decision]:
         once = None if "skip_repeated_header" in self.known else without_repeated_header(best)
@@ -211,6 +229,8 @@ class _Sniffer:
         return best, *(self._header_of(best) if once else (header, decision))
 
     def _header_of(self, best: DialectCandidate) -> tuple[bool, Decision]:
+        if self.odd_header:
+            return False, self.odd_header
         if "header" in self.known:
             return self.known["header"], stated_header(self.known["header"])
         return header_decision(best.text_rows(), self.expected)
