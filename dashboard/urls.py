@@ -113,6 +113,7 @@ urlpatterns = [
     path("people/<int:pk>/", people.person, name="person"),
     path("people/<int:pk>/active/", people.person_active, name="person_active"),
     path("people/<int:pk>/link/", people.person_link, name="person_link"),
+    path("people/<int:pk>/factors/", people.person_factors, name="person_factors"),
     path("people/<int:pk>/groups/", people.person_groups, name="person_groups"),
     path("people/<int:pk>/grants/", grants.person_grant, name="person_grant"),
     path("groups/", groups.groups, name="groups"),

@@ -174,6 +174,7 @@ RULES: dict[str, Rule] = {
     "person": PERSON,
     "person_active": PERSON,
     "person_link": PERSON,
+    "person_factors": PERSON,
     "person_groups": PERSON,
     "person_grant": PERSON,
     "groups": PEOPLE,

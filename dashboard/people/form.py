@@ -45,7 +45,11 @@ class PersonForm(Styled):
     """The role and the mail address of a person."""
 
     email = forms.EmailField(
-        required=False, label="Mail", max_length=254, widget=forms.EmailInput(attrs={"autocomplete": "off"})
+        required=False,
+        label="Mail",
+        max_length=254,
+        help_text="An identity provider, if there is one, signs in whoever has this address.",
+        widget=forms.EmailInput(attrs={"autocomplete": "off"}),
     )
     role = forms.TypedChoiceField(choices=Role.choices, coerce=Role, initial=Role.VIEWER, widget=forms.RadioSelect)
 

@@ -3,6 +3,7 @@
 from datetime import timedelta
 from typing import Any
 
+from allauth.mfa.models import Authenticator
 from django.conf import settings
 from django.contrib import messages
 from django.contrib.auth.models import User
@@ -21,6 +22,11 @@ from importer.access.policy import stored_role
 from importer.engine.errors import Problem
 from importer.models import Grant
 
+FACTORS = {
+    Authenticator.Type.WEBAUTHN: "passkeys",
+    Authenticator.Type.TOTP: "an app",
+    Authenticator.Type.RECOVERY_CODES: "recovery codes",
+}
 WITH_THINGS = ("target", "connection", "channel")
 
 
@@ -95,6 +101,15 @@ def person_link(request: HttpRequest, pk: int) -> HttpResponse:
 
 
 @require_POST
+def person_factors(request: HttpRequest, pk: int) -> HttpResponse:
+    """Remove the second factors of the person, who has lost them."""
+    changed = get_object_or_404(User, pk=pk)
+    access.forget_factors(changed)
+    messages.success(request, f"{changed.username} signs in with the password alone now, until there is a new factor.")
+    return redirect("person", pk)
+
+
+@require_POST
 def person_groups(request: HttpRequest, pk: int) -> HttpResponse:
     """Make the person a member of the ticked groups, and of no other."""
     changed = get_object_or_404(User, pk=pk)
@@ -109,9 +124,11 @@ def person_groups(request: HttpRequest, pk: int) -> HttpResponse:
 def person_page(request: HttpRequest, user: User, **forms: Any) -> HttpResponse:
     """The page of a person. A form that was refused comes in `forms`, and stands in the place of its own."""
     role = stored_role(user)
+    factors = set(Authenticator.objects.filter(user=user).values_list("type", flat=True))
     context = {
         "person": user,
         "role": role,
+        "factors": [words for kind, words in FACTORS.items() if kind in factors],
         "form": PersonForm(initial={"email": user.email, "role": role}),
         "groups_form": GroupsForm(initial={"groups": user.groups.all()}),
         "grant_form": GrantForm(),

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+from allauth.mfa.models import Authenticator
 from django.contrib.auth.models import Group, User
 from django.contrib.auth.tokens import default_token_generator
 from django.contrib.sessions.models import Session
@@ -91,6 +92,16 @@ def invitation(user: User) -> tuple[str, str]:
     if not user.is_active:
         raise Problem(f"{user.username} is not active, and could not sign in.", advice="Activate the person first.")
     return urlsafe_base64_encode(force_bytes(user.pk)), default_token_generator.make_token(user)
+
+
+def forget_factors(user: User) -> None:
+    """Remove the passkeys, app and recovery codes of a person who has lost them, and end the person's sessions.
+
+    Raises Forbidden unless the acting person is an admin.
+    """
+    require_admin("remove second factors")
+    Authenticator.objects.filter(user=user).delete()
+    end_sessions(user)
 
 
 def end_sessions(user: User) -> None:

@@ -3,6 +3,7 @@
 from typing import Any
 
 import pytest
+from allauth.mfa.models import Authenticator
 from django.apps import apps
 from django.contrib.auth.models import Group, User
 from django.urls import reverse
@@ -53,6 +54,7 @@ def things(db, tmp_path) -> dict[type, Any]:
     group = Group.objects.create(name=SECRET)
     somebody = people.add(f"{SECRET}-reader", Role.VIEWER)
     somebody.groups.add(group)
+    Authenticator.objects.create(user=somebody, type="totp", data={})
     made = [
         somebody,
         group,
@@ -94,7 +96,7 @@ def address(name: str, things: dict[type, Any]) -> str:
 
 def everything() -> dict[str, list[dict[str, Any]]]:
     """All rows of all tables of Millrace, and of people and groups; signing in is no change."""
-    models = [*apps.get_app_config("importer").get_models(), User, Group, User.groups.through]
+    models = [*apps.get_app_config("importer").get_models(), User, Group, User.groups.through, Authenticator]
     rows = {model.__name__: list(model._default_manager.order_by("pk").values()) for model in models}
     for user in rows["User"]:
         del user["last_login"]

@@ -4,6 +4,7 @@ import re
 from datetime import timedelta
 
 import pytest
+from allauth.mfa.models import Authenticator
 from django.contrib.auth.models import Group, User
 from django.contrib.messages import get_messages
 from django.test import Client
@@ -194,6 +195,21 @@ class TestOnePerson:
     @pytest.mark.parametrize("name", ["person", "group"])
     def test_nobody_there(self, browser, name):
         assert browser.get(reverse(name, args=[999])).status_code == 404
+
+
+class TestSecondFactors:
+    def test_lost_ones_are_removed_and_sessions_end(self, browser):
+        bob, eve, elsewhere = operator("bob"), operator("eve"), Client()
+        for user in (bob, eve):
+            for kind in ("totp", "recovery_codes"):
+                Authenticator.objects.create(user=user, type=kind, data={})
+        elsewhere.force_login(bob)
+        assert "an app, recovery codes" in browser.get(reverse("person", args=[bob.pk])).content.decode()
+        answer = browser.post(reverse("person_factors", args=[bob.pk]), follow=True)
+        assert "bob signs in with the password alone now" in answer.content.decode()
+        assert "Remove second factors" not in answer.content.decode()
+        assert {each.user for each in Authenticator.objects.all()} == {eve}
+        assert elsewhere.get(reverse("jobs")).status_code == 302
 
 
 class TestTheList:
