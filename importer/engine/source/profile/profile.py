@@ -143,6 +143,7 @@ def _profile(
     expected: Sequence[ExpectedColumn],
 ) -> Profile | None:
     """The profile of a plain file; None if no data record ends in the sample, but may do so in a larger one."""
+    whole_dialect = dialect is not None
     begin = read_exactly(sample.fd, min(sample.readable, SAMPLE_BYTES), 0)
     start = 0
     while begin.startswith(UTF8_BOM, start):
@@ -158,13 +159,13 @@ def _profile(
     if not data and not sample.whole:
         return None
     if not data and not first:
-        raise SourceProblem(
-            "The file has neither a header nor data below the lines that are left out.", advice="Leave out fewer."
-        )
+        below = "The file has neither a header nor data below the lines that are left out."
+        return _profile_without_rows(below, sample.size, known, () if whole_dialect else expected)
     decisions = (detected.decision, *(each for each in sniffed.decisions if each.name != "encoding"))
     rows = tuple(record.values for record in data)
-    header = first.values if first else tuple(f"column_{number}" for number in range(1, len(rows[0]) + 1))
-    width = Counter(map(len, rows)).most_common(1)[0][0] if rows else len(header)
+    usual = Counter(map(len, rows)).most_common(1)[0][0] if rows else 0
+    header = first.values if first else tuple(f"column_{number}" for number in range(1, usual + 1))
+    width = usual or len(header)
     return Profile(
         size=sample.size,
         dialect=replace(dialect, width=width),
