@@ -9,7 +9,7 @@ from django.test import Client
 from playwright.sync_api import Page, expect, sync_playwright
 
 from importer.engine.mysql.connection import Address
-from tests.people import operator
+from tests.people import admin
 from tests.stack import Stack, wait_until
 
 # How long a page may take to show what is expected: longer than Playwright's 5 s, a busy machine is no failure.
@@ -63,7 +63,7 @@ def session(client: Client, url: str) -> dict[str, str]:
 @pytest.fixture
 def opened(chromium, live_server, client):
     """Opens pages signed in, with the options of a browser's context; whatever the policy stopped fails the test."""
-    client.force_login(operator("ann"))
+    client.force_login(admin("ann"))
     contexts, complaints = [], []
 
     def complain(message):

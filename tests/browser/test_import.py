@@ -34,7 +34,7 @@ def sign_in(page: Page) -> None:
     page.goto("/")
     page.get_by_label("User name").fill(user.username)
     page.get_by_label("Password", exact=True).fill(PASSWORD)
-    page.get_by_role("button", name="Sign in").click()
+    page.get_by_role("button", name="Sign in", exact=True).click()
 
 
 def add_target(page: Page, address: Address) -> None:
