@@ -75,8 +75,8 @@ def sample_records(sample: SourceSample, dialect: Dialect, start: int, first_lin
 def first_records(sample: SourceSample, dialect: Dialect, start: int, most: int) -> list[SampleRecord]:
     """At most `most` records of the sample from byte `start` on; raises as scan() does.
 
-    A quote that never closes is judged by the number of fields that the records before it have, so that only its own
-    line is bad (boundary/stray_quotes.py).
+    A quote that never closes in the last record is judged by the number of fields of the records before it, so that
+    only its own line is bad (boundary/stray_quotes.py). Above others it may have swallowed them: that is a problem.
     """
     records: list[SampleRecord] = []
     try:
@@ -86,5 +86,8 @@ def first_records(sample: SourceSample, dialect: Dialect, start: int, most: int)
         width = Counter(len(record.values) for record in records).most_common(1)[0][0] if records else 0
         if dialect.width or width < 2:
             raise
-        return list(islice(sample_records(sample, replace(dialect, width=width), start), most))
+        judged = list(islice(sample_records(sample, replace(dialect, width=width), start), most))
+        if len(judged) > len(records) + 1:
+            raise
+        return judged
     return records

@@ -174,16 +174,16 @@ class TestNotACsvFile:
         assert profile_file(source("PAR1,ORC\n1,2\n")).header == ("PAR1", "ORC")
 
     def test_an_unclosed_quote_with_its_line(self, source):
-        assert refusal(source('id,name\n1,a\n2,b,"c\n3,c\n')).where == "data.csv, line 3"
+        assert refusal(source('id,name\n1,a\n2,"b\n3,c\n')).where == "data.csv, line 3"
+
+    def test_an_unclosed_quote_in_the_last_record_spoils_its_own_line_alone(self, source):
+        profile = profile_file(source('id,name\n1,a\n2,b\n3,"c\n'))
+        assert profile.lines == (2, 3, 4)
+        assert [row[0] for row in profile.rows] == ["1", "2", "3"]
 
     def test_without_a_header_the_first_record_does_not_decide_the_width(self, source):
         profile = profile_file(source("1,a,,x\n2,b\n3,c\n"), header=False)
         assert (profile.header, profile.dialect.width) == (("column_1", "column_2"), 2)
-
-    def test_an_unclosed_quote_in_a_record_of_the_usual_width_spoils_its_own_line_alone(self, source):
-        profile = profile_file(source('id,name\n1,a\n2,"b\n3,c\n'))
-        assert profile.lines == (2, 3, 4)
-        assert [row[0] for row in profile.rows] == ["1", "2", "3"]
 
     def test_mixed_line_ends_read_as_one_of_them(self, source):
         dialect = replace(RFC4180, line_end="\n")
