@@ -21,7 +21,7 @@ from importer.engine.reading.build import make_reading
 from importer.engine.reading.expected import expected_columns
 from importer.engine.reading.reading import Reading
 from importer.engine.schema.new_table import NewTable, change_table
-from importer.engine.schema.table import Table, list_tables, read_table
+from importer.engine.schema.table import Table
 from importer.engine.source.byte_source import open_source, read_at
 from importer.engine.source.dialect import RFC4180, Dialect
 from importer.engine.source.encodings import UTF8
@@ -29,6 +29,7 @@ from importer.engine.source.profile.profile import Profile, profile_file
 from importer.engine.source.profile.sample import SAMPLE_BYTES
 from importer.models import MappingPreset, SourceFile, Target
 from importer.preparation import presets
+from importer.preparation.loadable_tables import offered_tables, read_loadable
 from importer.preparation.prepare import ImportRequest, NewTableRequest, PreparedImport, prepare
 from importer.sources import uploads
 
@@ -224,11 +225,11 @@ def _read_existing_table(preview: Preview) -> Problem | None:
         return None
     try:
         with connect(target.address) as connection:
-            preview.tables = list_tables(connection, target.database)
-            wanted = preview.choices.table or _table_named_as_file(connection, target.database, preview.source.name)
+            preview.tables = offered_tables(connection, target)
+            wanted = preview.choices.table or _table_named_as_file(connection, target, preview.source.name)
             schema, _, name = wanted.rpartition(".")
             if name:
-                preview.table = read_table(connection, schema or target.database, name)
+                preview.table = read_loadable(connection, target, schema or target.database, name)
     except Problem as problem:
         return problem
     return None
@@ -249,10 +250,10 @@ def _suggest_new_table(preview: Preview, profile: Profile, target: Target) -> No
     preview.table = preview.new_table.as_table()
 
 
-def _table_named_as_file(connection: Connection, schema: str, file_name: str) -> str:
+def _table_named_as_file(connection: Connection, target: Target, file_name: str) -> str:
     """The table with the name of the file; "" if there is none."""
     stem = _stem(file_name)
-    return next((name for name in list_tables(connection, schema, stem) if name.lower() == stem.lower()), "")
+    return next((name for name in offered_tables(connection, target, stem) if name.lower() == stem.lower()), "")
 
 
 def _stem(file_name: str) -> str:

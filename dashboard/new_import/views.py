@@ -28,12 +28,12 @@ from importer.engine.errors import Problem
 from importer.engine.mapping.suggest import BY_NAME, BY_POSITION
 from importer.engine.mysql.connection import connect
 from importer.engine.plan.option_specs import named
-from importer.engine.schema.table import list_tables
 from importer.engine.source import encodings
 from importer.engine.source.compression import PACKING_NAMES
 from importer.engine.target.write_modes import MODES
 from importer.models import ImportJob, MappingPreset, SourceFile, Target
 from importer.preparation import presets
+from importer.preparation.loadable_tables import offered_tables
 from importer.preparation.prepare import PreparedImport
 from importer.sources import uploads
 from importer.worker import presence
@@ -178,7 +178,7 @@ def tables(request: HttpRequest) -> HttpResponse:
     if target:
         try:
             with connect(target.address) as connection:
-                names = list_tables(connection, target.database, choices.table)
+                names = offered_tables(connection, target, choices.table)
         except Problem:  # The preview shows problems with the server.
             names = []
     return render(request, "new_import/_tables.html", {"tables": names})
@@ -285,7 +285,7 @@ def _page(request: HttpRequest) -> dict[str, object]:
     return {
         "again": NewImportForm(request.GET.dict()).again,
         "waiting": uploads.not_imported(request.user)[:UPLOADS_SHOWN],
-        "any_target": Target.objects.exists(),
+        "any_target": seen(Target.objects.all()).exists(),
         "any_key": ANY_KEY,
         "part_bytes": settings.UPLOAD_PART_BYTES,
         "most_bytes": settings.UPLOAD_MAX_BYTES,

@@ -7,8 +7,9 @@ from typing import Any
 
 from django import forms
 
+from importer.access.policy import seen
 from importer.engine.errors import Problem
-from importer.models import Schedule
+from importer.models import Schedule, SourceConnection
 from importer.schedules import ScheduleRequest
 
 CRONS = {
@@ -69,6 +70,8 @@ class ScheduleForm(forms.ModelForm):  # type: ignore[type-arg]
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
+        connections = seen(SourceConnection.objects.order_by("name"))
+        self.fields["connection"].queryset = connections  # type: ignore[attr-defined]
         # Without the empty choice, which Django offers for a field without a default.
         self.fields["trigger"].choices = Schedule.Trigger.choices  # type: ignore[attr-defined]
         self.fields["trigger"].initial = Schedule.Trigger.ARRIVAL

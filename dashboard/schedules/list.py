@@ -38,7 +38,7 @@ def schedules(request: HttpRequest) -> HttpResponse:
     matching = seen(Schedule.objects.select_related("connection", "target")).annotate(
         last=Subquery(last.values("pk")[:1])
     )
-    attention = importer_schedules.needing_attention()
+    attention = seen(importer_schedules.needing_attention())
     if request.GET.get("show") == "attention":
         matching = matching.filter(pk__in=attention.values("pk"))
     if text := request.GET.get("q", "").strip():
@@ -49,7 +49,7 @@ def schedules(request: HttpRequest) -> HttpResponse:
     context = {
         "page": page,
         "rows": rows,
-        "any": bool(rows) or Schedule.objects.exists(),
+        "any": bool(rows) or seen(Schedule.objects.all()).exists(),
         "search": text,
         "attention": attention.count(),
         "only_attention": request.GET.get("show") == "attention",

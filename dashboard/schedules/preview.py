@@ -8,10 +8,10 @@ from django.utils import timezone
 
 from dashboard.formatting import entered_number
 from importer import connections
-from importer.access.policy import seen
+from importer.access.policy import require, seen
 from importer.connections import ListedFile
 from importer.engine.errors import Problem
-from importer.models import Schedule, SourceConnection
+from importer.models import Level, Schedule, SourceConnection
 from importer.schedules import recurrence
 
 MOST_FILES = 8
@@ -64,6 +64,7 @@ def files(entered: QueryDict) -> Files:
     if not connection_row or not pattern:
         return Files()
     try:
+        require(Level.LOAD, connection_row)  # To look at a connection is to see its name.
         zone = recurrence.zone_named(entered.get("zone", "").strip())
     except Problem as problem:
         return Files(problem=problem)

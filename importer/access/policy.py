@@ -101,6 +101,12 @@ def sees_everything() -> bool:
     return user is None or is_admin(user)
 
 
+def may_now(needed: Level, thing: models.Model, schema: str = "", table: str = "") -> bool:
+    """Whether the acting person has the level on the thing; the system itself has every level."""
+    user = acting()
+    return user is None or may(user, needed, thing, schema, table)
+
+
 def require(needed: Level, thing: models.Model, schema: str = "", table: str = "") -> None:
     """Raise Forbidden, with the reason and who can help, unless the acting person has the level on the thing."""
     user = acting()
@@ -235,9 +241,12 @@ _VISIBLE: dict[type[models.Model], Callable[[Somebody], Q]] = {
 
 
 def _reason(user: Somebody, needed: Level, thing: models.Model, schema: str, table: str) -> str:
+    if not user.is_active:
+        return f"{user} is deactivated."
     if role_of(user) is Role.VIEWER:
         return VIEWER_REASON
     where = f" the table {schema}.{table} of" if schema else ""
-    verb = {Level.LOOK: "look at", Level.LOAD: "load into", Level.ADMINISTER: "administer"}[needed]
     target = getattr(thing, "target", thing)
+    loads = "load into" if isinstance(target, Target) else "use"
+    verb = {Level.LOOK: "look at", Level.LOAD: loads, Level.ADMINISTER: "administer"}[needed]
     return f"You may not {verb}{where} {target._meta.verbose_name} {target}."

@@ -6,13 +6,15 @@ from django.contrib.auth.models import User
 from django.core.exceptions import ValidationError
 from django.utils import timezone
 
+from importer.access.policy import seen
 from importer.connections.source_location import location_of
 from importer.engine.errors import Problem
 from importer.engine.mysql.connection import connect
-from importer.engine.schema.table import Table, read_table
+from importer.engine.schema.table import Table
 from importer.engine.source.profile.profile import profile_file
 from importer.engine.stored import to_json
 from importer.models import ImportJob, MappingPreset, Schedule
+from importer.preparation.loadable_tables import read_loadable
 from importer.preparation.prepare import PreparedImport
 
 
@@ -38,7 +40,7 @@ def save(name: str, prepared: PreparedImport, user: User | None = None) -> Mappi
 def save_from_job(name: str, job: ImportJob, user: User | None = None) -> MappingPreset:
     """Save a job's settings as a preset. Raises Problem as save() does, and if its file or table no longer exists."""
     with connect(job.target.address) as connection:
-        table = read_table(connection, job.schema_name, job.table_name)
+        table = read_loadable(connection, job.target, job.schema_name, job.table_name)
     preset = MappingPreset(
         target=job.target,
         schema_name=job.schema_name,
@@ -63,17 +65,17 @@ def rename(preset: MappingPreset, name: str) -> None:
 
 def by_name(name: str) -> MappingPreset:
     """The preset of this name. Raises Problem, with the existing names, if there is none."""
-    preset = MappingPreset.objects.select_related("target").filter(name=name).first()
+    preset = seen(MappingPreset.objects.select_related("target")).filter(name=name).first()
     if preset:
         return preset
-    known = ", ".join(MappingPreset.objects.values_list("name", flat=True)[:20]) or "none yet"
+    known = ", ".join(seen(MappingPreset.objects.all()).values_list("name", flat=True)[:20]) or "none yet"
     raise Problem(f"There is no preset named {name}.", advice=f"Known: {known}.")
 
 
 def for_header(header: Sequence[str]) -> list[MappingPreset]:
-    """The presets for this header, ignoring case and outer spaces; the last used first."""
+    """The seen presets for this header, ignoring case and outer spaces; the last used first."""
     wanted = normalized_names(header)
-    presets = MappingPreset.objects.select_related("target").order_by("-used_at", "name")
+    presets = seen(MappingPreset.objects.select_related("target")).order_by("-used_at", "name")
     return [preset for preset in presets if normalized_names(preset.header) == wanted]
 
 

@@ -12,12 +12,13 @@ from importer.engine.planner.context import PlanningContext
 from importer.engine.schema.dependencies import NO_DEPENDENCIES, TableDependencies, read_dependencies
 from importer.engine.schema.indexes import NO_INDEXES, Indexes, is_empty, read_indexes
 from importer.engine.schema.new_table import NewTable
-from importer.engine.schema.table import Table, read_table
+from importer.engine.schema.table import Table
 from importer.engine.source.dialect import Dialect
 from importer.engine.target import write_modes
 from importer.engine.target.privileges import check_privileges, why_no_index_deferral
 from importer.engine.target.staging import staging_name
 from importer.models import Target
+from importer.preparation.loadable_tables import read_loadable
 
 
 @dataclass(frozen=True)
@@ -72,7 +73,7 @@ def read_context(
     Raises TargetProblem if the table does not exist, or if the account lacks a privilege for the write mode.
     """
     schema, _, name = table_name.partition(".")
-    table = new_table.as_table() if new_table else read_table(connection, schema, name)
+    table = new_table.as_table() if new_table else read_loadable(connection, target, schema, name)
     dependencies = _dependencies(connection, table, options)
     return TableContext(target, server, table, new_table, dependencies, _indexes(connection, table, options))
 

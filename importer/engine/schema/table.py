@@ -2,6 +2,7 @@
 
 import difflib
 import re
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -123,8 +124,12 @@ def list_tables(connection: Connection, schema: str, search: str = "", limit: in
     return [row[0] for row in rows]
 
 
-def read_table(connection: Connection, schema: str, name: str) -> Table:
-    """Read the description of a table. Raises TargetProblem, with similar names, if the table does not exist."""
+def read_table(connection: Connection, schema: str, name: str, may_name: Callable[[str], bool] | None = None) -> Table:
+    """Read the description of a table. Raises TargetProblem if the table does not exist.
+
+    The problem names similar tables that `may_name` is true for; without it none, since not all who see the problem may
+    know of all tables.
+    """
     execute(connection, _UNCACHED_SIZES)
     rows = fetch_all(
         connection,
@@ -133,7 +138,7 @@ def read_table(connection: Connection, schema: str, name: str) -> Table:
         (schema, name),
     )
     if not rows:
-        raise _unknown_table(connection, schema, name)
+        raise _unknown_table(connection, schema, name, may_name)
     schema, name, engine, rows_estimate, data_bytes, index_bytes, options, next_number = rows[0]
     return Table(
         schema=schema,
@@ -186,8 +191,11 @@ def require_unchanged(connection: Connection, schema: str, name: str, digest: st
     )
 
 
-def _unknown_table(connection: Connection, schema: str, name: str) -> TargetProblem:
-    near = difflib.get_close_matches(name, list_tables(connection, schema, limit=1000), n=3)
+def _unknown_table(
+    connection: Connection, schema: str, name: str, may_name: Callable[[str], bool] | None
+) -> TargetProblem:
+    known = list(filter(may_name, list_tables(connection, schema, limit=1000))) if may_name else []
+    near = difflib.get_close_matches(name, known, n=3)
     hint = f"Did you mean {', '.join(near)}?" if near else "Create it first, or look at the database's name."
     return TargetProblem(f"There is no table {name} in the database {schema} that this account may see.", advice=hint)
 

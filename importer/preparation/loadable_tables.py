@@ -1,0 +1,21 @@
+"""The tables of a target that the acting person may load into: only these are read, offered and suggested."""
+
+from importer.access.policy import may_now, require
+from importer.engine.mysql.connection import Connection
+from importer.engine.schema.table import Table, list_tables, read_table
+from importer.models import Level, Target
+
+MOST_OFFERED = 50
+MOST_READ = 100_000  # names of which those are chosen that the person may load into
+
+
+def offered_tables(connection: Connection, target: Target, search: str = "") -> list[str]:
+    """Names of tables in the target's database that contain `search`, in order, at most MOST_OFFERED."""
+    names = list_tables(connection, target.database, search, MOST_READ)
+    return [each for each in names if may_now(Level.LOAD, target, target.database, each)][:MOST_OFFERED]
+
+
+def read_loadable(connection: Connection, target: Target, schema: str, name: str) -> Table:
+    """Read a table. Raises Forbidden unless the person may load into it, and TargetProblem if it does not exist."""
+    require(Level.LOAD, target, schema, name)
+    return read_table(connection, schema, name, lambda near: may_now(Level.LOAD, target, schema, near))
