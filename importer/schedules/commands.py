@@ -10,18 +10,19 @@ from django.db.models import F, Q
 from django.utils import timezone
 
 from importer import queue
-from importer.access.policy import require
+from importer.access.policy import seen
 from importer.engine.errors import Problem
 from importer.engine.mysql.connection import connect
 from importer.engine.plan.options import Options
-from importer.engine.schema.table import read_table
 from importer.engine.source.profile.profile import profile_file
 from importer.engine.stored import to_json
-from importer.models import DiscoveredFile, ImportJob, Level, MappingPreset, Schedule, ScheduleRun, SourceConnection
+from importer.models import DiscoveredFile, ImportJob, MappingPreset, Schedule, ScheduleRun, SourceConnection
 from importer.preparation import presets
+from importer.preparation.loadable_tables import read_loadable
 from importer.queue import Message
 from importer.schedules import recurrence
 from importer.schedules.run.completion import stop
+from importer.schedules.run.owner import require_grants
 from importer.schedules.scheduler import record_run, timing_of
 from importer.schedules.transitions import UNENDED, Status, touch
 from importer.schedules.validation import check
@@ -80,7 +81,7 @@ def create_from_job(job: ImportJob, request: ScheduleRequest, user: User | None 
     Raises Problem for an invalid request, and if the import's file or table no longer exists.
     """
     with connect(job.target.address) as connection:
-        table = read_table(connection, job.schema_name, job.table_name)
+        table = read_loadable(connection, job.target, job.schema_name, job.table_name)
     recipe = {
         "target": job.target,
         "schema_name": job.schema_name,
@@ -102,17 +103,11 @@ def _recurring_options(options: Options) -> Options:
 
 def _create(request: ScheduleRequest, recipe: dict[str, Any], user: User | None) -> Schedule:
     schedule = Schedule(**_values(request), **recipe, created_by=user)
-    _require_grants(schedule)
+    require_grants(schedule)
     check(schedule)
     schedule.next_due_at = _next_due(schedule)
     schedule.save()
     return schedule
-
-
-def _require_grants(schedule: Schedule) -> None:
-    """Raise Forbidden unless the acting person may load into the table, and use the connection."""
-    require(Level.LOAD, schedule.target, schedule.schema_name, schedule.table_name)
-    require(Level.LOAD, schedule.connection)
 
 
 def _values(request: ScheduleRequest) -> dict[str, Any]:
@@ -145,7 +140,7 @@ def update(schedule: Schedule, request: ScheduleRequest, preset: MappingPreset |
         values["options_json"] = to_json(_recurring_options(preset.options))
     for name, value in values.items():
         setattr(schedule, name, value)
-    _require_grants(schedule)
+    require_grants(schedule)
     check(schedule)
     values["next_due_at"] = None if schedule.paused else _next_due(schedule)
     as_read = Schedule.objects.filter(pk=schedule.pk, version=schedule.version, paused=schedule.paused)
@@ -230,10 +225,10 @@ def forget(schedule: Schedule, name: str) -> int:
 
 def by_name(name: str) -> Schedule:
     """The schedule of this name. Raises Problem, with the existing names, if there is none."""
-    schedule = Schedule.objects.select_related("target", "connection").filter(name=name).first()
+    schedule = seen(Schedule.objects.select_related("target", "connection")).filter(name=name).first()
     if schedule:
         return schedule
-    known = ", ".join(Schedule.objects.values_list("name", flat=True)[:20]) or "none yet"
+    known = ", ".join(seen(Schedule.objects.all()).values_list("name", flat=True)[:20]) or "none yet"
     raise Problem(f"There is no schedule named {name}.", advice=f"Known: {known}.")
 
 

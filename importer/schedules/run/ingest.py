@@ -13,6 +13,7 @@ from importer.models import DiscoveredFile, ImportJob, Schedule, ScheduleRun
 from importer.preparation.prepare import ImportRequest, PreparedImport, prepare
 from importer.schedules.run import deduplication, retry_policy, schema_drift
 from importer.schedules.run.discovery import listed_file
+from importer.schedules.run.owner import require_grants
 from importer.schedules.transitions import Outcome, change_held
 from importer.sources.uploads import with_file_name
 
@@ -90,6 +91,8 @@ def _record(picked: DiscoveredFile, outcome: DiscoveredFile.Outcome, **values: A
 def _begin(run: ScheduleRun, picked: DiscoveredFile) -> bool:
     """Fetch the file and start its import. False: there is no import to wait for."""
     try:
+        with acting_as(run.schedule.created_by):  # The owner's grants may have ended since.
+            require_grants(run.schedule)
         _fetch(run.schedule, picked)
         if _is_known(run.schedule, picked):
             _record(picked, Outcome.ALREADY_LOADED)
@@ -151,7 +154,7 @@ def _has_rows_in(job: ImportJob) -> bool:
 
 
 def _create(run: ScheduleRun, picked: DiscoveredFile) -> int:
-    """Create the import on behalf of the schedule's owner, whose grants may have ended since."""
+    """Create the import on behalf of the schedule's owner."""
     owner = run.schedule.created_by
     with acting_as(owner):
         prepared = _prepare(run.schedule, picked)

@@ -1,0 +1,83 @@
+"""A schedule runs on behalf of its owner: without the owner's grants its runs fail, and the files stay."""
+
+import pytest
+
+from importer import schedules
+from importer.access import people
+from importer.models import Grant, ImportJob, Level, Schedule
+from tests.importer.schedules.conftest import drop
+from tests.importer.schedules.steps import run_now, to_end, to_import
+from tests.people import admin, grant_all, operator
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+@pytest.fixture
+def owner():
+    admin("root")
+    return operator("ann")
+
+
+@pytest.fixture
+def schedule(make, owner) -> Schedule:
+    made = make(afterwards="delete")
+    Schedule.objects.filter(pk=made.pk).update(created_by=owner)
+    return Schedule.objects.get(pk=made.pk)
+
+
+def failure(schedule: Schedule) -> str:
+    """What stopped a run of the schedule, which must not have imported anything."""
+    before = ImportJob.objects.count()
+    run = run_now(schedule)
+    assert run.status == "failed"
+    assert ImportJob.objects.count() == before
+    return str(run.problem) + str(list(run.files.values_list("problem", flat=True)))
+
+
+def test_the_owner_s_run_loads_the_file_in_the_owner_s_name(schedule, folder, owner):
+    path = drop(folder, "monday.csv")
+    assert run_now(schedule).status == "succeeded"
+    assert ImportJob.objects.get().created_by == owner
+    assert not path.exists()
+
+
+def test_a_deactivated_owner_s_run_fails_with_the_reason_and_the_file_stays(schedule, folder, owner):
+    path = drop(folder, "monday.csv")
+    people.deactivate(owner)
+    assert "ann is deactivated" in failure(schedule)
+    assert path.exists()
+    people.activate(owner)
+    assert run_now(schedule).status == "succeeded"
+    assert not path.exists()
+
+
+def test_a_run_fails_after_the_grant_on_the_table_has_ended(schedule, folder, owner):
+    path = drop(folder, "monday.csv")
+    people.grant(owner, "target", Level.LOAD, tables=["other.*"])
+    assert "may not load into" in failure(schedule)
+    assert path.exists()
+
+
+def test_a_run_fails_after_the_grant_on_the_connection_has_ended(schedule, folder, owner):
+    path = drop(folder, "monday.csv")
+    Grant.objects.filter(user=owner, kind="connection").delete()
+    assert "may not" in failure(schedule)
+    assert path.exists()
+
+
+def test_an_import_that_was_cut_short_is_not_retried_for_a_deactivated_owner(schedule, folder, owner):
+    path = drop(folder, "monday.csv")
+    run = schedules.run_now(schedule)
+    cut = ImportJob.objects.filter(pk=to_import(run).pk)
+    cut.update(status="failed", problem={"what": "cut", "retryable": True})
+    people.deactivate(owner)
+    assert to_end(run).status == "failed"
+    assert cut.get().status == "failed"
+    assert path.exists()
+
+
+def test_a_viewer_s_schedule_loads_nothing(schedule, folder, owner):
+    drop(folder, "monday.csv")
+    people.set_role(owner, people.Role.VIEWER)
+    grant_all(owner, Level.ADMINISTER)
+    assert "viewer" in failure(schedule)
