@@ -15,6 +15,12 @@ def acting() -> Somebody | None:
     return _acting.get()
 
 
+def acting_user() -> User | None:
+    """The signed-in person on whose behalf the code runs, who owns what it makes; None for the system."""
+    user = _acting.get()
+    return user if isinstance(user, User) else None
+
+
 @contextmanager
 def acting_as(user: Somebody | None) -> Iterator[None]:
     """Run the block on behalf of a person."""

@@ -6,6 +6,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
+from importer.access.acting import acting_user
 from importer.engine.errors import Cancelled, Problem
 from importer.experiments import runner
 from importer.experiments.experiment import FULL, SMALL
@@ -67,7 +68,7 @@ def run(options: dict[str, Any], tell: Callable[[str], object]) -> tuple[Experim
     """
     request = _request(options)
     start_state = StartState()
-    lab = runner.begin(request, named_target(options["target"]))
+    lab = runner.begin(request, named_target(options["target"]), acting_user())
     seconds = request.experiment.seconds(request.rows, request.repeats)
     trials = lab.trials.count()
     tell(f"Lab {lab.pk}: {trials} trials, about {_time(seconds)}.")

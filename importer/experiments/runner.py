@@ -19,10 +19,12 @@ from django.db.models import F, Q
 from django.utils import timezone
 
 from importer import jobs
+from importer.access.policy import require
 from importer.engine.errors import Cancelled, Problem
 from importer.engine.mysql.connection import connect
 from importer.engine.source.dialect import Dialect
 from importer.engine.stored import to_json
+from importer.engine.target import scratch_tables
 from importer.engine.tuning.budget import Budget
 from importer.engine.tuning.grid import WAY, Grid
 from importer.engine.tuning.rounds import turns
@@ -37,7 +39,7 @@ from importer.lab.transitions import Status, change_held, claim, connected, end,
 from importer.lab.trial_order import lay_out
 from importer.lab.trials import change_trial, disturbed, other_imports, record_trial, retry_trial
 from importer.lease import lease_end
-from importer.models import ImportJob, Lab, Target, Trial
+from importer.models import ImportJob, Lab, Level, Target, Trial
 from importer.worker import local_pool, sweep
 from importer.worker.heartbeat import LeaseKeeper
 
@@ -65,8 +67,10 @@ class ExperimentRequest:
 def begin(request: ExperimentRequest, target: Target, user: User | None = None) -> Lab:
     """Create the experiment's lab and claim it and its target. run() and finish() must follow in this process.
 
-    Raises Problem if another lab has the target, the target does not answer, or the disk has no room for the files.
+    Raises Problem if another lab has the target, the target does not answer, or the disk has no room for the files;
+    and Forbidden if the acting person may not load into scratch tables of the target.
     """
+    require(Level.LOAD, target, target.database, scratch_tables.PREFIX)
     if not 1 <= request.repeats <= MOST_REPEATS:
         raise Problem(f"{request.repeats} repeats are not possible.", advice=f"Choose 1 to {MOST_REPEATS}.")
     with connect(target.address):

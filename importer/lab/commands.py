@@ -11,6 +11,7 @@ from importer.engine.errors import Problem
 from importer.engine.plan.options import Options
 from importer.engine.plan.plan import ImportPlan
 from importer.engine.stored import to_json
+from importer.engine.target import scratch_tables
 from importer.engine.tuning.budget import Budget
 from importer.engine.tuning.grid import TUNABLE, Grid, Settings, changes, combinations
 from importer.engine.tuning.sampling import Sample
@@ -73,9 +74,12 @@ def create(
 ) -> Lab:
     """Create a lab for a planned import, or for repeating the import `of_job`. It waits until start().
 
-    Raises Problem as choose() does, and Forbidden if the acting person may not load into the table.
+    Raises Problem as choose() does, and Forbidden if the acting person may not load into the table, or into scratch
+    tables in another schema.
     """
     require(Level.LOAD, prepared.target, prepared.table.schema, prepared.table.name)
+    if request.schema not in ("", prepared.table.schema):
+        require(Level.LOAD, prepared.target, request.schema, scratch_tables.PREFIX)
     choice = choose(prepared, request)
     return Lab.objects.create(
         target=prepared.target,

@@ -1,18 +1,98 @@
-"""The base of commands that may run before `make run` has created the application's database."""
+"""The base of all commands: they run on behalf of the person of `--as`, and each is checked by its rule.
 
+They may run before `make run` has created the application's database.
+"""
+
+import argparse
+import json
+from collections.abc import Iterator
 from typing import Any
 
+from django.contrib.auth.models import User
 from django.core.management import call_command
-from django.core.management.base import BaseCommand
+from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.db import connection
 
+from importer.access.acting import acting, acting_as
+from importer.access.policy import Forbidden
+from importer.engine.errors import Problem
+from importer.jobs.report import report_of_problem
+from importer.management.rules import rule_of
 from importer.models import Target
+from importer.models.outcomes import REFUSED
+
+WRONG_USAGE = 2  # the exit code of argparse
+AS = "as_user"
 
 
-class PreparedCommand(BaseCommand):
+class CheckedCommand(BaseCommand):
+    """A command with `--as USER`. A Problem is printed as one line, without a traceback."""
+
+    def create_parser(self, prog_name: str, subcommand: str, **kwargs: Any) -> CommandParser:
+        """The parser of the command; each of its verbs takes `--as` as well."""
+        parser = super().create_parser(prog_name, subcommand, **kwargs)
+        whole, *verbs = _parsers(parser)
+        about = "act on behalf of this person, who may do less than the system (docs/people.md)"
+        whole.add_argument("--as", dest=AS, metavar="USER", help=about)
+        for each in verbs:
+            each.add_argument("--as", dest=AS, metavar="USER", default=argparse.SUPPRESS, help=about)
+        return parser
+
+    def execute(self, *args: Any, **options: Any) -> str | None:
+        """Run the command on behalf of its person, if its rule allows that.
+
+        Raises CommandError: with exit code 2 for an unknown person, 4 for what the person may not do.
+        """
+        name = options.pop(AS, None)
+        person = _person(name) if name else acting()
+        try:
+            with acting_as(person):
+                self.check_rule(options)
+                return super().execute(*args, **options)
+        except Forbidden as forbidden:
+            if options.get("json") or options.get("as_json"):
+                (options.get("stdout") or self.stdout).write(json.dumps(report_of_problem(forbidden), indent=2) + "\n")
+            raise CommandError(str(forbidden), returncode=REFUSED.exit_code) from forbidden
+        except Problem as problem:
+            raise CommandError(str(problem)) from problem
+
+    def check_rule(self, options: dict[str, Any]) -> None:
+        """Raise Forbidden unless the acting person may run the command with these options."""
+        words = [type(self).__module__.rpartition(".")[2], options.get("verb") or options.get("action")]
+        name = " ".join(filter(None, words))
+        rule = rule_of(name)
+        if rule:
+            rule.check(options)
+        elif acting() is not None:
+            raise Forbidden(f"The command {name} has no rule that says who may use it.", advice="Ask an admin.")
+
+
+class PreparedCommand(CheckedCommand):
     """Creates the application's tables if there are none yet. `manage.py prepare` updates existing ones."""
 
     def execute(self, *args: Any, **options: Any) -> str | None:
         if Target._meta.db_table not in connection.introspection.table_names():
             call_command("migrate", interactive=False, verbosity=0)
         return super().execute(*args, **options)
+
+
+def _person(name: str) -> User:
+    """The active user of this name. Raises CommandError, as for a wrong option, if there is none."""
+    known = User._meta.db_table in connection.introspection.table_names()
+    user = User.objects.filter(username=name).first() if known else None
+    if user is None:
+        raise CommandError(f"--as: there is no user {name}. All: manage.py user list.", returncode=WRONG_USAGE)
+    if not user.is_active:
+        raise CommandError(
+            f"--as: {name} is deactivated. To change that: manage.py user activate {name}.", returncode=WRONG_USAGE
+        )
+    return user
+
+
+def _parsers(parser: argparse.ArgumentParser) -> Iterator[argparse.ArgumentParser]:
+    """The parser, and those of its verbs."""
+    yield parser
+    for action in parser._actions:
+        if isinstance(action, argparse._SubParsersAction):
+            for below in dict.fromkeys(action.choices.values()):
+                yield from _parsers(below)

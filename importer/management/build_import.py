@@ -4,6 +4,7 @@ import dataclasses
 import sys
 from typing import Any
 
+from importer.access.policy import seen
 from importer.engine.errors import Problem
 from importer.engine.mapping.transforms import TRANSFORMS
 from importer.engine.plan.option_specs import OPTIONS, OptionKind
@@ -13,7 +14,7 @@ from importer.engine.source.dialect import LINE_ENDS
 from importer.engine.source.profile.profile import profile_file
 from importer.models import Target
 from importer.preparation import presets
-from importer.preparation.prepare import ImportRequest, NewTableRequest, PreparedImport, prepare
+from importer.preparation.prepare import ImportRequest, NewTableRequest, PreparedImport, prepare, require_load
 from importer.sources import uploads
 
 # Switches that set a field of Dialect: the field, and its values for --X and --no-X.
@@ -47,10 +48,12 @@ def prepare_from_options(options: dict[str, Any]) -> PreparedImport:
     """Prepare the import of the options; warnings go to stderr. Raises Problem if the import is not possible."""
     if options["preset"]:
         return _prepare_from_preset(options)
+    target, table = named_target(options["target"]), _required(options, "table")
+    require_load(target, table)
     prepared = prepare(
         uploads.register(options["file"]),
-        named_target(options["target"]),
-        _required(options, "table"),
+        target,
+        table,
         ImportRequest(
             known_format=_known_format(options),
             match=options["match"] or "",
@@ -90,11 +93,14 @@ def _prepare_from_preset(options: dict[str, Any]) -> PreparedImport:
                 advice="Leave it out, or import without the preset.",
             )
     preset = presets.by_name(options["preset"])
+    target = named_target(options["target"]) if options["target"] else preset.target
+    table = options["table"] or preset.table
+    require_load(target, table)
     presets.check_header(preset, profile_file(options["file"], preset.file_dialect).header)
     prepared = prepare(
         uploads.register(options["file"]),
-        named_target(options["target"]) if options["target"] else preset.target,
-        options["table"] or preset.table,
+        target,
+        table,
         ImportRequest(
             dialect=preset.file_dialect,
             mapping=preset.mapping,
@@ -109,10 +115,12 @@ def _prepare_from_preset(options: dict[str, Any]) -> PreparedImport:
 
 
 def named_target(name: str | None) -> Target:
-    target = Target.objects.filter(name=name).first()
+    target = seen(Target.objects.filter(name=name)).first()
     if target:
         return target
-    known = ", ".join(Target.objects.values_list("name", flat=True)) or "none yet; see `manage.py target add`"
+    known = (
+        ", ".join(seen(Target.objects.all()).values_list("name", flat=True)) or "none yet; see `manage.py target add`"
+    )
     what = f"There is no target named {name}." if name else "--target is missing."
     raise Problem(what, advice=f"Known: {known}.")
 

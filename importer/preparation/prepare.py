@@ -127,9 +127,7 @@ def prepare(
     first other obstacle.
     """
     options = request.options or Options()
-    schema, _, name = table_name.rpartition(".")
-    schema = schema or target.database
-    require(Level.LOAD, target, schema, name)
+    schema, name = require_load(target, table_name)
     with connect(target.address) as connection:
         server = _server(connection, target)
         if options.mode == "create":
@@ -158,6 +156,14 @@ def prepare(
     return PreparedImport(
         key, source, target, profile, context.table, mapping, facts.fillings, options, plan, reading, context.new_table
     )
+
+
+def require_load(target: Target, table_name: str) -> tuple[str, str]:
+    """The schema and the name of a table. Raises Forbidden unless the acting person may load into it."""
+    schema, _, name = table_name.rpartition(".")
+    schema = schema or target.database
+    require(Level.LOAD, target, schema, name)
+    return schema, name
 
 
 def _profile(source: SourceFile, request: ImportRequest, expected: Sequence[ExpectedColumn] = ()) -> Profile:

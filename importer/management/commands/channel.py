@@ -7,9 +7,8 @@ from argparse import ArgumentParser
 from collections.abc import Callable
 from typing import Any
 
-from django.core.management.base import CommandError
-
 from importer import notifications
+from importer.access.policy import seen
 from importer.engine.errors import Problem
 from importer.management.argument_types import rows
 from importer.management.base_command import PreparedCommand
@@ -50,14 +49,11 @@ class Command(PreparedCommand):
         verbs.add_parser("remove", help="delete a channel, and what waits for it").add_argument("name")
 
     def handle(self, *_args: Any, verb: str, **options: Any) -> None:
-        """Run one verb. A problem is printed as one line, without a traceback."""
-        try:
-            VERBS[verb](self, **options)
-        except Problem as problem:
-            raise CommandError(str(problem)) from problem
+        """Run one verb."""
+        VERBS[verb](self, **options)
 
     def _list(self, *, as_json: bool, **_: Any) -> None:
-        channels = [_as_json(channel) for channel in with_state()]
+        channels = [_as_json(channel) for channel in seen(with_state())]
         if as_json:
             self._write_json(channels)
             return
@@ -89,9 +85,9 @@ class Command(PreparedCommand):
         self.stdout.write(f"{name} is added. Next: manage.py channel test {name}")
 
     def _subscribe(self, *, name: str, schedule: str, events: list[str], **_: Any) -> None:
-        subscribed = Schedule.objects.filter(name=schedule).first()
+        subscribed = seen(Schedule.objects.filter(name=schedule)).first()
         if subscribed is None:
-            known = ", ".join(Schedule.objects.values_list("name", flat=True)) or "none yet"
+            known = ", ".join(seen(Schedule.objects.all()).values_list("name", flat=True)) or "none yet"
             raise Problem(f"There is no schedule {schedule}.", advice=f"Schedules: {known}.")
         notifications.subscribe(_channel(name), subscribed, events)
         self.stdout.write(f"{name} is sent for {schedule}: {', '.join(events) or 'nothing of its own'}.")
@@ -137,9 +133,9 @@ def _from_environment(variable: str) -> str:
 
 
 def _channel(name: str) -> Channel:
-    channel = Channel.objects.filter(name=name).first()
+    channel = seen(Channel.objects.filter(name=name)).first()
     if channel is None:
-        known = ", ".join(Channel.objects.order_by("name").values_list("name", flat=True)) or "none yet"
+        known = ", ".join(seen(Channel.objects.order_by("name")).values_list("name", flat=True)) or "none yet"
         raise Problem(f"There is no channel {name}.", advice=f"Channels: {known}.")
     return channel
 

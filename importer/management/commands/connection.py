@@ -11,9 +11,9 @@ from django.core.management.base import CommandError
 from django.db.models import ProtectedError
 
 from importer import connections
+from importer.access.policy import seen
 from importer.connections.connection_kinds import KINDS, examples
 from importer.connections.connection_settings import add_or_replace
-from importer.engine.errors import Problem
 from importer.management.base_command import PreparedCommand
 from importer.models import SourceConnection
 from importer.targets import passed
@@ -48,11 +48,8 @@ class Command(PreparedCommand):
         verbs.add_parser("remove", help="forget a connection; its files stay where they are").add_argument("name")
 
     def handle(self, *_args: Any, verb: str, **options: Any) -> None:
-        """Run one verb. A problem is printed as one line, without a traceback."""
-        try:
-            VERBS[verb](self, **options)
-        except Problem as problem:
-            raise CommandError(str(problem)) from problem
+        """Run one verb."""
+        VERBS[verb](self, **options)
 
     def _add(self, *, name: str, place: str, set_values: list[str], secret_env: list[str], **options: Any) -> None:
         secrets = {key: _from_environment(variable) for key, variable in map(_pair, secret_env)}
@@ -81,7 +78,7 @@ class Command(PreparedCommand):
             raise SystemExit(1)
 
     def _list(self, *, as_json: bool, **_: Any) -> None:
-        rows = SourceConnection.objects.order_by("name")
+        rows = seen(SourceConnection.objects.order_by("name"))
         if as_json:
             self._write_json([_as_json(each) for each in rows])
             return
@@ -139,9 +136,9 @@ def _asked(name: str) -> str:
 
 
 def _connection(name: str) -> SourceConnection:
-    connection = SourceConnection.objects.filter(name=name).first()
+    connection = seen(SourceConnection.objects.filter(name=name)).first()
     if connection is None:
-        known = ", ".join(SourceConnection.objects.order_by("name").values_list("name", flat=True)) or "none yet"
+        known = ", ".join(seen(SourceConnection.objects.order_by("name")).values_list("name", flat=True)) or "none yet"
         raise CommandError(f"There is no connection {name}. Connections: {known}.")
     return connection
 

@@ -5,12 +5,13 @@ from typing import Any
 
 from django.conf import settings
 from django.contrib.auth.models import User
-from django.core.management.base import BaseCommand
+
+from importer.management.base_command import CheckedCommand
 
 PASSWORD_BYTES = 12
 
 
-class Command(BaseCommand):
+class Command(CheckedCommand):
     help = "Create the first account (ADMIN_USER), with ADMIN_PASSWORD or a random password that is printed once."
 
     def handle(self, *_args: Any, **_options: Any) -> None:

@@ -3,9 +3,6 @@
 from argparse import ArgumentParser
 from typing import Any
 
-from django.core.management.base import CommandError
-
-from importer.engine.errors import Problem
 from importer.experiments import arguments, command
 from importer.management.base_command import PreparedCommand
 
@@ -19,8 +16,5 @@ class Command(PreparedCommand):
         arguments.add_run_arguments(verbs.add_parser("run", help="repeat one of them"))
 
     def handle(self, *_args: Any, verb: str, **options: Any) -> None:
-        """Run one verb. A Problem is printed as one line, without a traceback."""
-        try:
-            {"list": command.show_list, "run": command.run_and_show}[verb](self, **options)
-        except Problem as problem:
-            raise CommandError(str(problem)) from problem
+        """Run one verb."""
+        {"list": command.show_list, "run": command.run_and_show}[verb](self, **options)

@@ -3,10 +3,9 @@
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
-from django.core.management.base import CommandError, CommandParser
+from django.core.management.base import CommandParser
 
 from importer import jobs
-from importer.engine.errors import Problem
 from importer.history.export import as_csv, as_json
 from importer.history.facts import FACTS
 from importer.history.formatting import in_words
@@ -58,10 +57,7 @@ class Command(PreparedCommand):
         while late := jobs.jobs_without_record():
             for job_id in late:
                 jobs.write_record(job_id)
-        try:
-            query = _query(options)
-        except Problem as problem:
-            raise CommandError(str(problem)) from problem
+        query = _query(options)
         exported = options["json"] or options["csv"]
         rows = every_row(query, options["limit"] if exported or options["limit"] else LIMIT)
         formatted = as_json if options["json"] else as_csv if options["csv"] else _as_table

@@ -9,6 +9,7 @@ from django.core.management.base import CommandError, CommandParser
 from tqdm import tqdm
 
 from importer import jobs
+from importer.access.acting import acting_user
 from importer.engine.errors import Cancelled, Problem
 from importer.management.base_command import PreparedCommand
 from importer.management.build_import import prepare_from_options
@@ -38,7 +39,7 @@ class Command(PreparedCommand):
             if options["plan_only"]:
                 output.plan(prepared, options["json"])
                 return
-            job = jobs.create(prepared)
+            job = jobs.create(prepared, acting_user())
             job = _follow(job, prepared, options)
         except Problem as problem:
             now = ImportJob.objects.get(pk=job.pk) if job else None

@@ -5,7 +5,7 @@ from typing import Any
 from django.core.management.base import CommandError, CommandParser
 
 from importer import jobs
-from importer.engine.errors import Problem
+from importer.access.policy import seen
 from importer.management.base_command import PreparedCommand
 from importer.models import ImportJob
 
@@ -20,12 +20,9 @@ class Command(PreparedCommand):
         parser.add_argument("job", type=int, help="the import's number")
 
     def handle(self, *_args: Any, **options: Any) -> None:
-        if not ImportJob.objects.filter(pk=options["job"]).exists():
+        if not seen(ImportJob.objects.filter(pk=options["job"])).exists():
             raise CommandError(f"There is no import {options['job']}.")
-        try:
-            ACTIONS[options["action"]](options["job"])
-        except Problem as problem:
-            raise CommandError(str(problem)) from problem
+        ACTIONS[options["action"]](options["job"])
         job = ImportJob.objects.get(pk=options["job"])
         backup = f"{job.kept_table} is kept" if job.kept_table else "no other table is kept"
         state = "the old table" if job.restored_at else "as the import left it"

@@ -11,6 +11,8 @@ from typing import Any
 from django.core.management.base import CommandError
 
 from importer import lab
+from importer.access.acting import acting_user
+from importer.access.policy import may_now, seen
 from importer.engine.errors import Problem
 from importer.engine.tuning.budget import Budget
 from importer.engine.tuning.grid import GRIDS, Grid, Value, grid_named
@@ -21,8 +23,8 @@ from importer.lab.commands import MOST_REPEATS, REPEATS, SAMPLE_ROWS
 from importer.management.argument_types import bounded, percent, setting_values, size
 from importer.management.base_command import PreparedCommand
 from importer.management.build_import import named_target
-from importer.models import ImportJob, Lab, Target, Trial
-from importer.preparation.prepare import ImportRequest, prepare
+from importer.models import ImportJob, Lab, Level, Target, Trial
+from importer.preparation.prepare import ImportRequest, prepare, require_load
 from importer.sources import uploads
 from importer.worker import presence
 
@@ -60,11 +62,8 @@ class Command(PreparedCommand):
         sweep.add_argument("--target", metavar="NAME", help="default: all targets")
 
     def handle(self, *_args: Any, verb: str, **options: Any) -> None:
-        """Run one verb. A problem is printed as one line, without a traceback."""
-        try:
-            VERBS[verb](self, **options)
-        except Problem as problem:
-            raise CommandError(str(problem)) from problem
+        """Run one verb."""
+        VERBS[verb](self, **options)
 
     def _run(self, *, as_json: bool, **options: Any) -> None:
         created = _create(options)
@@ -98,7 +97,7 @@ class Command(PreparedCommand):
             time.sleep(LOOK_EVERY)
 
     def _list(self, *, as_json: bool, **_: Any) -> None:
-        labs = Lab.objects.select_related("target").order_by("-pk")
+        labs = seen(Lab.objects.select_related("target")).order_by("-pk")
         if as_json:
             self._write_json([_summary(each) for each in labs])
             return
@@ -118,7 +117,7 @@ class Command(PreparedCommand):
     def _sweep(self, *, target: str | None, **_: Any) -> None:
         from importer.experiments.runner import end_abandoned
 
-        targets = [named_target(target)] if target else Target.objects.order_by("name")
+        targets = [named_target(target)] if target else _administered()
         for each in targets:
             end_abandoned(each)
         lines = [line for each in targets for line in lab.sweep_target(each)]
@@ -218,19 +217,21 @@ def _create(options: dict[str, Any]) -> Lab:
     """Create the lab of the options. Raises Problem if they are wrong or incomplete."""
     request = lab.LabRequest(_grid(options["grid"], options["set"]), **_amounts(options))
     if options["job"] is not None:
-        job = ImportJob.objects.select_related("target", "source").filter(pk=options["job"], trial=None).first()
+        job = seen(ImportJob.objects.select_related("target", "source")).filter(pk=options["job"], trial=None).first()
         if job is None:
             raise Problem(f"There is no import {options['job']}.", advice="Give the number that the list shows.")
-        return lab.create_from_job(job, request)
+        return lab.create_from_job(job, request, acting_user())
     for name in ("file", "target", "table"):
         if not options[name]:
             raise Problem(f"--{name} is missing.", advice="Name file, target and table, or --job a past import.")
     # A lab measures on scratch tables, which a wrong guess does not harm; what was guessed is told.
     guessing = ImportRequest(accept_guesses=True)
-    prepared = prepare(uploads.register(options["file"]), named_target(options["target"]), options["table"], guessing)
+    target = named_target(options["target"])
+    require_load(target, options["table"])
+    prepared = prepare(uploads.register(options["file"]), target, options["table"], guessing)
     for line in prepared.reading.lines:
         sys.stderr.write(f"{line}\n")
-    return lab.create(prepared, request)
+    return lab.create(prepared, request, acting_user())
 
 
 def _grid(name: str, pairs: list[tuple[str, tuple[Value, ...]]]) -> Grid:
@@ -254,8 +255,13 @@ def _amounts(options: dict[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in given.items() if value is not None}
 
 
+def _administered() -> list[Target]:
+    """The targets whose scratch tables the acting person may drop."""
+    return [each for each in seen(Target.objects.order_by("name")) if may_now(Level.ADMINISTER, each)]
+
+
 def _known(number: int) -> Lab:
-    row = Lab.objects.select_related("target", "source").filter(pk=number).first()
+    row = seen(Lab.objects.select_related("target", "source")).filter(pk=number).first()
     if row is None:
         raise CommandError(f"There is no lab {number}; see `manage.py lab list`.")
     return row

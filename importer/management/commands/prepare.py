@@ -4,11 +4,13 @@ from typing import Any
 
 from django.conf import settings
 from django.core.management import call_command
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 from django.db import connection
 
+from importer.management.base_command import CheckedCommand
 
-class Command(BaseCommand):
+
+class Command(CheckedCommand):
     help = "Before the processes start: migrate, collectstatic and ensure_admin. Safe to repeat."
 
     def handle(self, *_args: Any, **_options: Any) -> None:

@@ -4,10 +4,11 @@ from typing import Any
 
 from allauth.mfa.models import Authenticator
 from cryptography.fernet import InvalidToken
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 from django.db import transaction
 from django.db.models import Model
 
+from importer.management.base_command import CheckedCommand
 from importer.models import Channel, SourceConnection, Target
 from importer.security import encryption
 
@@ -23,7 +24,7 @@ ENCRYPTED: tuple[tuple[type[Model], str], ...] = (
 SECOND_FACTOR_SECRETS = {"secret", "seed"}
 
 
-class Command(BaseCommand):
+class Command(CheckedCommand):
     help = (
         "Encrypt all stored passwords again with the first key of ENCRYPTION_KEYS. To change the key: put a new one "
         "in front of the old one, restart everything, run this, remove the old one, restart again."

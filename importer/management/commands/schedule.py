@@ -9,10 +9,11 @@ from dataclasses import fields
 from datetime import date
 from typing import Any
 
-from django.core.management.base import CommandError
 from django.db.models import TextChoices
 
 from importer import schedules
+from importer.access.acting import acting_user
+from importer.access.policy import seen
 from importer.engine.errors import Problem
 from importer.management.base_command import PreparedCommand
 from importer.models import ImportJob, Schedule, ScheduleRun, SourceConnection
@@ -61,14 +62,12 @@ class Command(PreparedCommand):
         forget.add_argument("file", help="the file's name as the run lists it")
 
     def handle(self, *_args: Any, verb: str, **options: Any) -> None:
-        """Run one verb. A problem is printed as one line, without a traceback."""
-        try:
-            VERBS[verb](self, **options)
-        except Problem as problem:
-            raise CommandError(str(problem)) from problem
+        """Run one verb."""
+        VERBS[verb](self, **options)
 
     def _list(self, *, as_json: bool, **_: Any) -> None:
-        rows = [serialization.summary(each) for each in Schedule.objects.select_related("target", "connection")]
+        schedules_seen = seen(Schedule.objects.select_related("target", "connection"))
+        rows = [serialization.summary(each) for each in schedules_seen]
         if as_json:
             self._write_json(rows)
             return
@@ -101,14 +100,14 @@ class Command(PreparedCommand):
             self._write_run(run)
 
     def _create_from_job(self, *, job: int, as_json: bool, **options: Any) -> None:
-        past = ImportJob.objects.select_related("target", "source").filter(pk=job).first()
+        past = seen(ImportJob.objects.select_related("target", "source")).filter(pk=job).first()
         if not past:
             raise Problem(f"There is no import {job}.", advice="Give the number of one that worked.")
-        schedule = schedules.create_from_job(past, _request(options))
+        schedule = schedules.create_from_job(past, _request(options), acting_user())
         self._show(name=schedule.name, as_json=as_json)
 
     def _run(self, *, name: str, date: date | None, no_wait: bool, as_json: bool, **_: Any) -> None:
-        run = schedules.run_now(schedules.by_name(name), for_date=date)
+        run = schedules.run_now(schedules.by_name(name), for_date=date, user=acting_user())
         if not (no_wait or presence.parallel_loads()):
             self.stderr.write("No worker is running: is `make run` running? The run waits for them.")
         while not (no_wait or run.ended):
@@ -179,9 +178,9 @@ def _add_request(parser: ArgumentParser) -> None:
 
 
 def _request(options: dict[str, Any]) -> ScheduleRequest:
-    connection = SourceConnection.objects.filter(name=options["connection"]).first()
+    connection = seen(SourceConnection.objects.filter(name=options["connection"])).first()
     if not connection:
-        known = ", ".join(SourceConnection.objects.values_list("name", flat=True)) or "none yet"
+        known = ", ".join(seen(SourceConnection.objects.all()).values_list("name", flat=True)) or "none yet"
         raise Problem(f"There is no connection named {options['connection']}.", advice=f"Known: {known}.")
     if options["cron"] and options["every_minutes"]:
         raise Problem("Both --cron and --every are given.", advice="Give one of them, or neither to wait for files.")

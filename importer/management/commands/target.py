@@ -11,7 +11,7 @@ from django.core.management.base import CommandError
 from django.db.models import ProtectedError
 
 from importer import targets
-from importer.engine.errors import Problem
+from importer.access.policy import seen
 from importer.management.base_command import PreparedCommand
 from importer.models import Target
 
@@ -54,11 +54,8 @@ class Command(PreparedCommand):
         verbs.add_parser("remove", help="forget a target; nothing changes on the server").add_argument("name")
 
     def handle(self, *_args: Any, verb: str, **options: Any) -> None:
-        """Run one verb. A problem is printed as one line, without a traceback."""
-        try:
-            VERBS[verb](self, **options)
-        except Problem as problem:
-            raise CommandError(str(problem)) from problem
+        """Run one verb."""
+        VERBS[verb](self, **options)
 
     def _add(self, *, name: str, url: str, password_env: str | None, **options: Any) -> None:
         parsed = targets.parse_url(url)
@@ -96,7 +93,7 @@ class Command(PreparedCommand):
             self.stdout.write(line)
 
     def _list(self, *, as_json: bool, **_: Any) -> None:
-        rows = Target.objects.order_by("name")
+        rows = seen(Target.objects.order_by("name"))
         if as_json:
             self._write_json([_as_json(target) for target in rows])
             return
@@ -147,9 +144,9 @@ def _server_key(path: str | None) -> str:
 
 
 def _target(name: str) -> Target:
-    target = Target.objects.filter(name=name).first()
+    target = seen(Target.objects.filter(name=name)).first()
     if target is None:
-        known = ", ".join(Target.objects.order_by("name").values_list("name", flat=True)) or "none yet"
+        known = ", ".join(seen(Target.objects.order_by("name")).values_list("name", flat=True)) or "none yet"
         raise CommandError(f"There is no target {name}. Targets: {known}.")
     return target
 

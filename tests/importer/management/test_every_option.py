@@ -11,6 +11,7 @@ from contextlib import suppress
 import pytest
 from django.core.management import BaseCommand, load_command_class
 
+from importer.management.base_command import AS
 from tests.stack import PYTHON, ROOT, Stack
 
 COMMANDS = sorted(path.stem for path in (ROOT / "importer/management/commands").glob("[!_]*.py"))
@@ -38,7 +39,8 @@ LEAVES = [((command, *words), actions) for command in COMMANDS for words, action
 
 
 def is_ours(action: argparse.Action) -> bool:
-    return (action.dest, *action.option_strings) not in DJANGO_GIVES
+    """Whether the command itself declares the argument: not Django, and not the base of all commands (`--as`)."""
+    return (action.dest, *action.option_strings) not in DJANGO_GIVES and action.dest != AS
 
 
 def value_for(action: argparse.Action) -> str:

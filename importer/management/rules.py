@@ -1,0 +1,141 @@
+"""The rule of each command and verb: what a person needs to run it with `--as`. A command without one is refused.
+
+The rules are those of the pages that do the same (dashboard/access/rules.py). A thing that the person may not see is
+left to the command, which looks it up among the seen ones and says that it does not exist.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from django.db import models
+
+from importer.access import policy
+from importer.access.acting import acting
+from importer.models import Channel, ImportJob, Lab, Level, MappingPreset, Role, Schedule, SourceConnection, Target
+
+
+@dataclass(frozen=True)
+class Named:
+    """A thing that the command line names, and the level that the command needs on it.
+
+    `option` has its name or number, and `by` is the field that this is in. `owner`: who made the thing needs no level.
+    """
+
+    model: type[models.Model]
+    level: Level
+    option: str = "name"
+    by: str = "name"
+    owner: bool = False
+
+    def find(self, options: Mapping[str, Any]) -> models.Model | None:
+        """The thing, if the options name one that the acting person may see."""
+        wanted = options.get(self.option)
+        if wanted in (None, ""):
+            return None
+        things = policy.seen(policy.narrow(self.model._default_manager.all()))
+        return things.filter(**{self.by: wanted}).first()
+
+    def check(self, thing: models.Model) -> None:
+        """Raise Forbidden unless the acting person has the level on the thing, or made it."""
+        user = acting()
+        own = self.owner and user and policy.role_of(user) is not Role.VIEWER
+        if not (own and getattr(thing, "created_by_id", None) == user.pk):  # type: ignore[union-attr]
+            policy.require(self.level, thing)
+
+
+@dataclass(frozen=True)
+class Rule:
+    """What a command needs: levels on `things`, or a role.
+
+    `admin`: only admins, who alone may ... `replaces`: with --replace, a level on the thing that is there is enough.
+    `operator`: viewers may not. A command without any of these lists what its reader may see.
+    """
+
+    things: tuple[Named, ...] = ()
+    operator: bool = False
+    admin: str = ""
+    replaces: Named | None = None
+
+    def check(self, options: Mapping[str, Any]) -> None:
+        """Raise Forbidden, with the reason, for what the acting person may not do."""
+        if self.operator:
+            policy.require_operator()
+        replaced = self.replaces.find(options) if self.replaces and options.get("replace") else None
+        if self.replaces and replaced:
+            self.replaces.check(replaced)
+        elif self.admin:
+            policy.require_admin(self.admin)
+        for each in self.things:
+            if thing := each.find(options):
+                each.check(thing)
+
+
+LISTED = Rule()
+INSTALLATION = Rule(admin="change the installation")
+
+
+def _on(model: type[models.Model], level: Level, option: str = "name", by: str = "name") -> Rule:
+    return Rule((Named(model, level, option, by),), operator=level > Level.LOOK)
+
+
+def _adds(model: type[models.Model], several: str) -> Rule:
+    return Rule(admin=f"add {several}", replaces=Named(model, Level.ADMINISTER))
+
+
+_INTO_TARGET = Named(Target, Level.LOAD, "target")
+_LIKE_IMPORT = Named(ImportJob, Level.LOAD, "job", "pk")
+_BACKUP = _on(ImportJob, Level.LOAD, "job", "pk")
+_SCHEDULE = _on(Schedule, Level.LOAD)
+_SUBSCRIBES = Rule(admin="choose who is told of a schedule")
+_EXPERIMENT = Rule((_INTO_TARGET,), operator=True)
+
+RULES: dict[str, Rule] = {
+    "import_csv": Rule((_INTO_TARGET, Named(MappingPreset, Level.LOOK, "preset")), operator=True),
+    "kept_table restore": _BACKUP,
+    "kept_table drop": _BACKUP,
+    "history": LISTED,
+    "target add": _adds(Target, "targets"),
+    "target check": _on(Target, Level.LOAD),
+    "target restore": _on(Target, Level.ADMINISTER),
+    "target list": LISTED,
+    "target remove": _on(Target, Level.ADMINISTER),
+    "connection add": _adds(SourceConnection, "connections"),
+    "connection check": _on(SourceConnection, Level.ADMINISTER),
+    "connection list": LISTED,
+    "connection remove": _on(SourceConnection, Level.ADMINISTER),
+    "channel add": _adds(Channel, "channels"),
+    "channel list": LISTED,
+    "channel subscribe": _SUBSCRIBES,
+    "channel hear": _SUBSCRIBES,
+    "channel test": _on(Channel, Level.ADMINISTER),
+    "channel remove": _on(Channel, Level.ADMINISTER),
+    "schedule list": LISTED,
+    "schedule show": _on(Schedule, Level.LOOK),
+    "schedule create-from-job": Rule(
+        (_LIKE_IMPORT, Named(SourceConnection, Level.LOAD, "connection")),
+        operator=True,
+    ),
+    "schedule run": _SCHEDULE,
+    "schedule pause": _SCHEDULE,
+    "schedule resume": _SCHEDULE,
+    "schedule forget": _SCHEDULE,
+    "lab run": Rule((_INTO_TARGET, _LIKE_IMPORT), operator=True),
+    "lab list": LISTED,
+    "lab show": _on(Lab, Level.LOOK, "lab", "pk"),
+    "lab cancel": Rule((Named(Lab, Level.LOAD, "lab", "pk", owner=True),), operator=True),
+    "lab sweep": _on(Target, Level.ADMINISTER, "target"),
+    "lab experiments": LISTED,
+    "lab experiment": _EXPERIMENT,
+    "experiment list": LISTED,
+    "experiment run": _EXPERIMENT,
+    "prepare": INSTALLATION,
+    "ensure_admin": INSTALLATION,
+    "rotate_keys": INSTALLATION,
+    "seed_history": INSTALLATION,
+}
+
+
+def rule_of(name: str) -> Rule | None:
+    """The rule of a command, with its verb if it has one; None for one without."""
+    return RULES.get(name)
