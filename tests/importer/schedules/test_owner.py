@@ -9,11 +9,11 @@ from tests.importer.schedules.conftest import drop
 from tests.importer.schedules.steps import run_now, to_end, to_import
 from tests.people import admin, grant_all, operator
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = pytest.mark.usefixtures("no_workers")
 
 
 @pytest.fixture
-def owner():
+def owner(transactional_db):
     admin("root")
     return operator("ann")
 
