@@ -67,6 +67,7 @@ MIDDLEWARE = [
     "allauth.account.middleware.AccountMiddleware",
     "dashboard.sign_in.middleware.SecondFactorMiddleware",
     "django.contrib.messages.middleware.MessageMiddleware",
+    "dashboard.audit.middleware.AuditMiddleware",
     "dashboard.access.middleware.PolicyMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "django_htmx.middleware.HtmxMiddleware",
@@ -140,6 +141,11 @@ OIDC_SIGN_UP = env.bool("OIDC_SIGN_UP", default=False)
 SOCIALACCOUNT_ADAPTER = "dashboard.sign_in.provider.ProviderAdapter"
 # The way to the provider is a link: a form that leads to another site is against the content security policy.
 SOCIALACCOUNT_LOGIN_ON_GET = True
+
+# Days after which events of the audit log are deleted; 0: never.
+AUDIT_DAYS = env.int("AUDIT_DAYS", default=730)
+# An error that a page shows is the outcome in the audit log.
+MESSAGE_STORAGE = "dashboard.audit.messages.RecordedMessages"
 
 # --- processes (scripts/processes.py starts them) ---
 BIND = env.str("BIND", default="127.0.0.1")

@@ -3,6 +3,7 @@
 from django.urls import path
 
 from dashboard import health
+from dashboard.audit import views as audit
 from dashboard.channels import views
 from dashboard.connections import views as connections
 from dashboard.history import views as history
@@ -123,4 +124,7 @@ urlpatterns = [
     path("groups/<int:pk>/delete/", groups.group_delete, name="group_delete"),
     path("grants/<int:pk>/revoke/", grants.grant_revoke, name="grant_revoke"),
     path("invitation/<str:uidb64>/<str:token>/", invitation.invitation, name="invitation"),
+    # the audit log
+    path("audit/", audit.events, name="audit"),
+    path("audit.csv", audit.export, name="audit_csv"),
 ]

@@ -9,6 +9,7 @@ from urllib.parse import unquote, urlsplit
 from django.conf import settings
 from django.utils import timezone
 
+from importer.access import audit
 from importer.engine import preflight as engine_check
 from importer.engine.errors import TargetProblem
 from importer.engine.load.finish import READ_TIMEOUT
@@ -114,7 +115,7 @@ def add_or_replace(
     target = Target.objects.filter(name=name).first() or Target(name=name)
     if target.pk and not replace:
         raise TargetProblem(f"There is a target {name} already.", advice="Choose another name, or add --replace.")
-    before = {name: getattr(target, name) for name in Target.PASSWORD_GOES_TO}
+    before, known = {name: getattr(target, name) for name in Target.PASSWORD_GOES_TO}, bool(target.pk)
     target.host, target.port, target.user, target.database = url.host, url.port, url.user, url.database
     target.tls, target.tls_ca = protection.tls or default_tls(url.host), protection.tls_ca
     target.server_key, target.clear_password = protection.server_key, protection.clear_password
@@ -127,6 +128,7 @@ def add_or_replace(
     # The findings are about the old address.
     target.findings, target.checked_at, target.round_trip_ms, target.bytes_per_second = [], None, None, None
     save_checked(target, TargetProblem)
+    audit.target_saved(target, before if known else {}, password is not None)
     return target
 
 

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from celery import shared_task
 
 from importer import jobs, lab, notifications, queue, schedules
+from importer.access import audit
 from importer.engine.load.finish import READ_TIMEOUT
 from importer.notifications.delivery import LONGEST_SEND
 from importer.queue import Message
@@ -94,6 +95,7 @@ def sweep() -> None:
     lab.remove_orphans()
     queue.send([Message("tell", notice_id) for notice_id in notifications.due()])
     notifications.delete_old()
+    audit.remove_old()
 
 
 def _go_on(job_id: int, later: Sequence[Message] = ()) -> None:

@@ -27,6 +27,8 @@ from importer.models import (
     Target,
 )
 
+CHANGES = ("POST", "PUT", "PATCH", "DELETE")
+
 
 @dataclass(frozen=True)
 class Rule:
@@ -36,6 +38,7 @@ class Rule:
     read what needs more than LOOK. `admin`: only admins, who alone may ... `public`: nobody need be signed in.
     `account`: the page of the person's own account. A page
     without a thing lists what its reader may see; to change something by it, one must be an operator.
+    `recorded`: the methods whose requests are in the audit log: those that change something or hand out rows.
     """
 
     thing: type[models.Model] | None = None
@@ -46,6 +49,7 @@ class Rule:
     operator: bool = False
     public: bool = False
     account: bool = False
+    recorded: tuple[str, ...] = CHANGES
 
     def check(self, user: Somebody, reads: bool, named: Mapping[str, Any]) -> None:
         """Raise Http404 for what the person may not see, and Forbidden, with the reason, for what one may not do."""
@@ -72,7 +76,7 @@ class Rule:
             policy.require(needed, thing)
 
 
-PUBLIC, ACCOUNT = Rule(public=True), Rule(account=True)
+PUBLIC, ACCOUNT = Rule(public=True, recorded=()), Rule(account=True)
 # Names of allauth's pages, which are all about the person's own account.
 ACCOUNT_NAMES = ("account_", "mfa_", "usersessions_", "socialaccount_", "openid_connect_")
 LISTED = Rule()
@@ -80,6 +84,7 @@ OPERATORS = Rule(operator=True)
 JOB, OWN_JOB = Rule(ImportJob), Rule(ImportJob, owner=True)
 # The rows of a file: more than the page of its import.
 ROWS = Rule(ImportJob, look=Level.LOAD, owner=True)
+ROW_FILE = Rule(ImportJob, look=Level.LOAD, owner=True, recorded=("GET",))
 FILE = Rule(SourceFile, look=Level.LOAD)
 SCHEDULE, SCHEDULE_FORM = Rule(Schedule), Rule(Schedule, look=Level.LOAD)
 LAB = Rule(Lab, owner=True)
@@ -111,18 +116,19 @@ RULES: dict[str, Rule] = {
     "job_restore": JOB,
     "job_drop_backup": JOB,
     "job_parallelism": JOB,
-    "job_reject_file": ROWS,
-    "job_reasons_file": ROWS,
+    "job_reject_file": ROW_FILE,
+    "job_reasons_file": ROW_FILE,
     "job_again": ROWS,
     "job_preset": JOB,
     "new": OPERATORS,
     "new_tables": OPERATORS,
-    "new_source": FILE,
+    # A post of changed choices is a question, and a patch is a part of a file.
+    "new_source": Rule(SourceFile, look=Level.LOAD, recorded=()),
     "start_import": FILE,
     "remove_source": FILE,
     "save_preset": FILE,
     "uploads": OPERATORS,
-    "upload": FILE,
+    "upload": Rule(SourceFile, look=Level.LOAD, recorded=("DELETE",)),
     "schedules": LISTED,
     "schedule_new": OPERATORS,
     "schedule_preview": OPERATORS,
@@ -184,6 +190,8 @@ RULES: dict[str, Rule] = {
     "group_delete": GROUP,
     "grant_revoke": GRANT,
     "notice_again": Rule(Notification, change=Level.ADMINISTER),
+    "audit": Rule(admin="read the audit log"),
+    "audit_csv": Rule(admin="read the audit log", recorded=("GET",)),
 }
 
 

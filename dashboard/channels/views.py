@@ -9,6 +9,7 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 
 from dashboard.channels.form import ChannelForm
 from importer import notifications
+from importer.access import audit
 from importer.access.policy import seen
 from importer.engine.errors import Problem
 from importer.models import Channel, Notification
@@ -57,6 +58,7 @@ def channel_test(request: HttpRequest, pk: int) -> HttpResponse:
         problem = ""
     except Problem as error:
         problem = str(error)
+        audit.failed(problem)
     if request.htmx:  # type: ignore[attr-defined]
         return render(request, "channels/_test.html", {"channel": tested, "tested": True, "problem": problem})
     if problem:
@@ -88,6 +90,7 @@ def _edit(request: HttpRequest, edited: Channel) -> HttpResponse:
     form = ChannelForm(request.POST or None, instance=edited)
     if form.is_valid():
         saved = form.save()
+        audit.saved(saved, form.changed_data)
         messages.success(request, f"{saved.name} is saved. A test shows whether messages arrive.")
         return redirect("channel", saved.pk)
     # The form writes its values into its instance, even invalid ones: the page's title needs the stored name.

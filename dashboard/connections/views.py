@@ -15,6 +15,7 @@ from django_htmx.http import trigger_client_event
 
 from dashboard.connections.form import ConnectionForm
 from dashboard.schedules.preview import matching_files
+from importer.access import audit
 from importer.access.policy import seen
 from importer.connections import check
 from importer.connections.connection_kinds import BY_NAME, KINDS, kind_of
@@ -104,6 +105,7 @@ def _edit(request: HttpRequest, edited: SourceConnection, more: dict[str, Any] |
     form = ConnectionForm(request.POST or None, instance=edited, initial=_initial(edited))
     if form.is_valid():
         saved = form.save()
+        audit.saved(saved, form.changed_data)
         check(saved)
         return redirect("connection", saved.pk)
     # The form writes its values into its instance, even invalid ones: the page's title needs the stored name.

@@ -17,6 +17,7 @@ from dashboard.jobs.option_summary import option_summary
 from dashboard.lab.charts import lab_charts
 from dashboard.lab.progress import LabProgress, lab_progress
 from importer import lab as labs
+from importer.access import audit
 from importer.engine.errors import Problem
 from importer.models import Lab
 from importer.sources import uploads
@@ -75,6 +76,7 @@ def save_preset(request: HttpRequest, pk: int) -> HttpResponse:
     except Problem as problem:
         context = _context(request, _progress(pk)) | {"preset_problem": problem}
         return render(request, "lab/detail.html", context, status=422)
+    audit.note(preset=saved.name)
     messages.success(request, f"Saved as preset {saved.name}: it is offered for files with this header.")
     return redirect("lab", pk=pk)
 

@@ -17,6 +17,7 @@ from dashboard.new_import.form import NewImportForm
 from dashboard.new_import.preview import Preview, read_preview
 from dashboard.new_import.stated_fields import restored
 from importer import lab
+from importer.access import audit
 from importer.access.policy import seen
 from importer.engine.errors import Problem
 from importer.engine.plan.option_specs import named
@@ -94,6 +95,7 @@ def lab_new(request: HttpRequest) -> HttpResponse:
         except Problem as problem:
             preview.problem = problem
         else:
+            audit.about(created)
             lab.start(created.pk)
             return redirect("lab", pk=created.pk)
     return _page(request, preview)

@@ -7,6 +7,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_POST, require_safe
 
+from importer.access import audit
 from importer.access.policy import seen
 from importer.engine.errors import Problem
 from importer.models import ImportJob, MappingPreset
@@ -24,6 +25,7 @@ def rename(request: HttpRequest, pk: int) -> HttpResponse:
     preset = get_object_or_404(MappingPreset, pk=pk)
     try:
         saved.rename(preset, request.POST.get("name", ""))
+        audit.note(name=preset.name)
     except Problem as problem:
         return _page(request, problem)
     return redirect("presets")
@@ -41,6 +43,7 @@ def save_job(request: HttpRequest, pk: int) -> HttpResponse:
     job = get_object_or_404(ImportJob.objects.select_related("target", "source"), pk=pk)
     try:
         saved.save_from_job(request.POST.get("name", ""), job, cast(User, request.user))
+        audit.note(preset=request.POST.get("name", ""))
     except Problem as problem:
         return _page(request, problem)
     return redirect("presets")

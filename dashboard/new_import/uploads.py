@@ -17,6 +17,7 @@ from django.http import HttpRequest, HttpResponse
 from django.urls import reverse
 from django.views.decorators.http import require_http_methods
 
+from importer.access import audit
 from importer.engine.errors import Problem
 from importer.models import SourceFile
 from importer.sources import uploads as sources
@@ -75,6 +76,7 @@ def uploads(request: HttpRequest) -> HttpResponse:
         return _text(400, "Upload-Length must be the file's size in bytes.")
     assert request.user.is_authenticated
     source = sources.begin_upload(_filename(request), size, request.user)
+    audit.about(source)
     return HttpResponse(status=201, headers={"Location": reverse("upload", args=[source.key])})
 
 

@@ -23,6 +23,7 @@ from dashboard.new_import.preview import Preview, read_preview
 from dashboard.new_import.row_policy import ACCOUNTING
 from dashboard.new_import.stated_fields import restored, shown_mapping, with_answers
 from importer import jobs
+from importer.access import audit
 from importer.access.policy import seen
 from importer.engine.errors import Problem
 from importer.engine.mapping.suggest import BY_NAME, BY_POSITION
@@ -121,6 +122,7 @@ def save_preset(request: HttpRequest, key: UUID) -> HttpResponse:
     if preview.startable:
         try:
             saved = presets.save(request.POST.get("preset_name", ""), preview.startable, cast(User, request.user))
+            audit.note(preset=saved.name)
             preview.use(saved)
         except Problem as problem:
             preview.problem = problem

@@ -8,6 +8,8 @@ from django.contrib.auth.views import PasswordResetConfirmView
 from django.http import HttpResponse
 from django.urls import reverse_lazy
 
+from importer.access import audit
+
 
 class InvitationView(PasswordResetConfirmView):
     """Sets the password of the person in the link. The link's token fits the old password, so it works once."""
@@ -23,7 +25,9 @@ class InvitationView(PasswordResetConfirmView):
     def form_valid(self, form: Any) -> HttpResponse:
         """Set the password and lead to the sign-in."""
         messages.success(self.request, f"The password of {form.user.get_username()} is set. Sign in with it.")
-        return super().form_valid(form)
+        response = super().form_valid(form)
+        audit.record("invitation", form.user, who=form.user)
+        return response
 
 
 invitation = InvitationView.as_view()

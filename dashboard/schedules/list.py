@@ -18,6 +18,7 @@ from dashboard.schedules import preview
 from dashboard.schedules.calendar import REJECTED
 from dashboard.schedules.form import CRONS, ScheduleForm, suggested_pattern
 from importer import schedules as importer_schedules
+from importer.access import audit
 from importer.access.policy import seen
 from importer.engine.errors import Problem
 from importer.models import ImportJob, MappingPreset, Schedule, ScheduleRun, SourceConnection
@@ -162,6 +163,7 @@ def _form(request: HttpRequest, form: ScheduleForm, more: dict[str, Any]) -> Htt
 
 
 def _saved(request: HttpRequest, schedule: Schedule) -> HttpResponse:
+    audit.about(schedule)
     for warning in importer_schedules.warnings(schedule):
         messages.warning(request, warning)
     messages.success(request, f"{schedule.name} is saved.")

@@ -8,6 +8,7 @@ from django.contrib.auth.models import AnonymousUser, User
 
 Somebody = User | AnonymousUser
 _acting: ContextVar[Somebody | None] = ContextVar("acting", default=None)
+_address: ContextVar[str] = ContextVar("address", default="")
 
 
 def acting() -> Somebody | None:
@@ -21,6 +22,11 @@ def acting_user() -> User | None:
     return user if isinstance(user, User) else None
 
 
+def acting_address() -> str:
+    """The address that the person's request came from; "" without a request."""
+    return _address.get()
+
+
 @contextmanager
 def acting_as(user: Somebody | None) -> Iterator[None]:
     """Run the block on behalf of a person."""
@@ -29,3 +35,13 @@ def acting_as(user: Somebody | None) -> Iterator[None]:
         yield
     finally:
         _acting.reset(token)
+
+
+@contextmanager
+def acting_from(address: str) -> Iterator[None]:
+    """Run the block for a request from this address."""
+    token = _address.set(address)
+    try:
+        yield
+    finally:
+        _address.reset(token)

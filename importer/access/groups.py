@@ -6,6 +6,7 @@ from django.contrib.auth.models import Group, User
 from django.core.exceptions import ValidationError
 from django.db import transaction
 
+from importer.access import audit
 from importer.access.policy import require_admin
 from importer.engine.errors import Problem
 
@@ -13,12 +14,15 @@ from importer.engine.errors import Problem
 def add_group(name: str) -> Group:
     """Add a group without members. Raises Problem for a taken or invalid name, and Forbidden unless an admin acts."""
     require_admin("add groups")
-    return _saved(Group(name=name.strip()))
+    added = _saved(Group(name=name.strip()))
+    audit.about(added)
+    return added
 
 
 def rename_group(group: Group, name: str) -> None:
     """Give a group another name. Raises Problem for a taken or invalid name, and Forbidden unless an admin acts."""
     require_admin("rename groups")
+    audit.note(name={"old": group.name, "new": name.strip()})
     _saved(Group(pk=group.pk, name=name.strip()))
     group.refresh_from_db()
 
@@ -33,12 +37,16 @@ def set_members(group: Group, members: Iterable[User]) -> None:
     """Make these people, and nobody else, the members of a group. Raises Forbidden unless an admin acts."""
     require_admin("change the members of groups")
     group.user_set.set(members)
+    audit.about(group)
+    audit.note(members=sorted(each.username for each in group.user_set.all()))
 
 
 def set_groups(user: User, groups: Iterable[Group]) -> None:
     """Make a person a member of these groups, and of no other. Raises Forbidden unless an admin acts."""
     require_admin("change the members of groups")
     user.groups.set(groups)
+    audit.about(user)
+    audit.note(groups=sorted(each.name for each in user.groups.all()))
 
 
 def _saved(group: Group) -> Group:

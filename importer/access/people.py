@@ -12,6 +12,7 @@ from django.db import transaction
 from django.utils.encoding import force_bytes
 from django.utils.http import urlsafe_base64_encode
 
+from importer.access import audit
 from importer.access.policy import require_admin
 from importer.engine.errors import Problem
 from importer.models import Channel, Grant, Level, Person, Role, SourceConnection, Target
@@ -43,11 +44,13 @@ def add(name: str, role: Role, email: str = "") -> User:
 def set_role(user: User, role: Role) -> None:
     """Change the role of a person. Raises Problem for the last admin, and Forbidden unless an admin acts."""
     require_admin("change roles")
+    audit.about(user)
     with transaction.atomic():
         if role is not Role.ADMIN:
             _refuse_last_admin(user)
         User.objects.filter(pk=user.pk).update(is_staff=role is Role.ADMIN, is_superuser=role is Role.ADMIN)
         Person.objects.update_or_create(user=user, defaults={"role": role})
+    audit.note(role=role.value)
     user.refresh_from_db()
 
 
@@ -69,6 +72,7 @@ def deactivate(user: User) -> None:
     Raises Problem for the last admin, and Forbidden unless the acting person is an admin.
     """
     require_admin("deactivate people")
+    audit.about(user)
     with transaction.atomic():
         _refuse_last_admin(user)
         User.objects.filter(pk=user.pk).update(is_active=False)
@@ -79,6 +83,7 @@ def deactivate(user: User) -> None:
 def activate(user: User) -> None:
     """Let a person sign in again. Raises Forbidden unless the acting person is an admin."""
     require_admin("activate people")
+    audit.about(user)
     User.objects.filter(pk=user.pk).update(is_active=True)
     user.refresh_from_db()
 
@@ -89,6 +94,7 @@ def invitation(user: User) -> tuple[str, str]:
     Raises Problem for somebody who is not active, and Forbidden unless the acting person is an admin.
     """
     require_admin("invite people")
+    audit.about(user)
     if not user.is_active:
         raise Problem(f"{user.username} is not active, and could not sign in.", advice="Activate the person first.")
     return urlsafe_base64_encode(force_bytes(user.pk)), default_token_generator.make_token(user)
@@ -121,12 +127,17 @@ def grant(subject: User | Group, kind: str, level: Level, thing: Granted = None,
     who = {"user": subject} if isinstance(subject, User) else {"group": subject}
     with transaction.atomic():
         Grant.objects.filter(**who, kind=kind, **{kind: thing}).delete()
-        return Grant.objects.create(**who, kind=kind, **{kind: thing}, level=level, tables=list(tables))
+        granted = Grant.objects.create(**who, kind=kind, **{kind: thing}, level=level, tables=list(tables))
+    audit.about(subject)
+    audit.note(granted=str(granted), tables=granted.tables)
+    return granted
 
 
 def revoke(granted: Grant) -> None:
     """Take a grant back. Raises Forbidden unless the acting person is an admin."""
     require_admin("take grants back")
+    audit.about(granted.user or granted.group)
+    audit.note(taken_back=str(granted), tables=granted.tables)
     granted.delete()
 
 

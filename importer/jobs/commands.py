@@ -9,6 +9,7 @@ from django.db import transaction
 from django.db.models import F
 
 from importer import queue
+from importer.access import audit
 from importer.access.policy import require
 from importer.engine.errors import AllRowsRejected, Problem, RecordUnreadable, RowsRefused, TooManyRejects
 from importer.engine.plan.option_specs import MOST_PARALLELISM
@@ -43,7 +44,7 @@ def create(
     Forbidden if the acting person may not load into the table.
     """
     require(Level.LOAD, prepared.target, prepared.table.schema, prepared.table.name)
-    return ImportJob.objects.create(
+    job = ImportJob.objects.create(
         key=prepared.key,
         target=prepared.target,
         source=prepared.source,
@@ -66,6 +67,9 @@ def create(
         data_line=prepared.profile.data_line,
         scanned_bytes=prepared.profile.data_offset,
     )
+    if trial is None:
+        audit.import_created(job)
+    return job
 
 
 def start(job_id: int) -> None:

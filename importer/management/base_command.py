@@ -6,6 +6,7 @@ They may run before `make run` has created the application's database.
 import argparse
 import json
 from collections.abc import Iterator
+from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
 from django.contrib.auth.models import User
@@ -17,12 +18,18 @@ from importer.access.acting import acting, acting_as
 from importer.access.policy import Forbidden
 from importer.engine.errors import Problem
 from importer.jobs.report import report_of_problem
+from importer.management.recording import recorded
 from importer.management.rules import rule_of
 from importer.models import Target
 from importer.models.outcomes import REFUSED
 
 WRONG_USAGE = 2  # the exit code of argparse
 AS = "as_user"
+# Verbs that only show something.
+SHOWING = ("list", "show", "experiments")
+
+# Verbs that only show something.
+SHOWING = ("list", "show", "experiments")
 
 
 class CheckedCommand(BaseCommand):
@@ -46,7 +53,7 @@ class CheckedCommand(BaseCommand):
         name = options.pop(AS, None)
         person = _person(name) if name else acting()
         try:
-            with acting_as(person):
+            with acting_as(person), self.recording(options):
                 self.check_rule(options)
                 return super().execute(*args, **options)
         except Forbidden as forbidden:
@@ -55,6 +62,10 @@ class CheckedCommand(BaseCommand):
             raise CommandError(str(forbidden), returncode=REFUSED.exit_code) from forbidden
         except Problem as problem:
             raise CommandError(str(problem)) from problem
+
+    def recording(self, _options: dict[str, Any]) -> AbstractContextManager[None]:
+        """What records the command in the audit log while it runs; nothing, unless a subclass says otherwise."""
+        return nullcontext()
 
     def check_rule(self, options: dict[str, Any]) -> None:
         """Raise Forbidden unless the acting person may run the command with these options."""
@@ -68,12 +79,27 @@ class CheckedCommand(BaseCommand):
 
 
 class PreparedCommand(CheckedCommand):
-    """Creates the application's tables if there are none yet. `manage.py prepare` updates existing ones."""
+    """Creates the application's tables if there are none yet, and records in the audit log what changes something.
+
+    `manage.py prepare` updates existing tables.
+    """
+
+    # Whether the command changes nothing, whatever its verb.
+    only_shows = False
 
     def execute(self, *args: Any, **options: Any) -> str | None:
         if Target._meta.db_table not in connection.introspection.table_names():
             call_command("migrate", interactive=False, verbosity=0)
         return super().execute(*args, **options)
+
+    def recording(self, options: dict[str, Any]) -> AbstractContextManager[None]:
+        """Records the command with its outcome, unless it only shows something."""
+        verb = options.get("verb") or options.get("action") or ""
+        if self.only_shows or verb in SHOWING:
+            return nullcontext()
+        name = f"{self.__module__.rpartition('.')[2]} {verb}".strip()
+        target = str(options.get("name" if name.startswith("target ") else "target") or "")
+        return recorded(name, target)
 
 
 def _person(name: str) -> User:

@@ -1,10 +1,13 @@
-"""People: their role, what they or their groups may use, and the counts of guesses at their passwords."""
+"""People: their role, what they or their groups may use, what they did, and the counts of guesses at passwords."""
+
+from typing import Any, NoReturn
 
 from django.conf import settings
 from django.contrib.auth.models import Group
 from django.core.validators import RegexValidator
 from django.db import models
 from django.db.models import Q
+from django.utils import timezone
 
 from importer.models.channel import Channel
 from importer.models.source_connection import SourceConnection
@@ -87,6 +90,64 @@ class GuessCount(models.Model):
 
     def __str__(self) -> str:
         return f"{self.tries} since {self.began:%F %T}"
+
+
+class Unchangeable(Exception):
+    """The audit log is only added to."""
+
+
+class AddedOnly(models.QuerySet["AuditEvent"]):
+    """A queryset that changes and deletes nothing."""
+
+    def update(self, **_values: Any) -> NoReturn:
+        raise Unchangeable("An event of the audit log is never changed.")
+
+    def bulk_update(self, *_args: Any, **_options: Any) -> NoReturn:
+        raise Unchangeable("An event of the audit log is never changed.")
+
+    def delete(self) -> NoReturn:
+        raise Unchangeable(
+            "Only importer.access.audit.remove_old() deletes events, once they are older than AUDIT_DAYS."
+        )
+
+
+class AuditEvent(models.Model):
+    """Who did what to which thing, from where, with what outcome. Names are copies: they outlive what they name."""
+
+    class Outcome(models.TextChoices):
+        DONE = "done"
+        REFUSED = "refused"
+        FAILED = "failed"
+
+    at = models.DateTimeField(default=timezone.now, db_index=True)
+    actor = models.ForeignKey(settings.AUTH_USER_MODEL, models.SET_NULL, null=True, blank=True, related_name="+")
+    actor_name = models.CharField(max_length=150, blank=True)
+    address = models.CharField(max_length=45, blank=True)
+    # The name of a URL, or "command", "sign_in", "sign_out".
+    action = models.CharField(max_length=64)
+    object_kind = models.CharField(max_length=32, blank=True)
+    object_id = models.CharField(max_length=64, blank=True)
+    object_name = models.CharField(max_length=255, blank=True)
+    target = models.CharField(max_length=64, blank=True)
+    table = models.CharField(max_length=130, blank=True)
+    outcome = models.CharField(max_length=8, choices=Outcome, default=Outcome.DONE)
+    details = models.JSONField(default=dict, blank=True)
+
+    objects = AddedOnly.as_manager()
+
+    def __str__(self) -> str:
+        return f"{self.action} {self.object_name} by {self.actor_name}: {self.outcome}"
+
+    def save(self, *args: Any, **options: Any) -> None:
+        """Add the event. Raises Unchangeable if it is stored already."""
+        if not self._state.adding:
+            raise Unchangeable("An event of the audit log is never changed.")
+        super().save(*args, **options)
+
+    def delete(self, *_args: Any, **_options: Any) -> NoReturn:
+        raise Unchangeable(
+            "Only importer.access.audit.remove_old() deletes events, once they are older than AUDIT_DAYS."
+        )
 
 
 TABLE_PATTERN = RegexValidator(

@@ -13,6 +13,7 @@ from dashboard.urls import urlpatterns
 from importer.access import people, policy
 from importer.access.acting import acting_as
 from importer.models import (
+    AuditEvent,
     Channel,
     Grant,
     ImportJob,
@@ -96,8 +97,12 @@ def address(name: str, things: dict[type, Any]) -> str:
 
 
 def everything() -> dict[str, list[dict[str, Any]]]:
-    """All rows of all tables of Millrace, and of people and groups; signing in is no change."""
-    models = [*apps.get_app_config("importer").get_models(), User, Group, User.groups.through, Authenticator]
+    """All rows of all tables of Millrace, of people and groups; not the audit log, which has what was refused.
+
+    Signing in is no change.
+    """
+    changed = {*apps.get_app_config("importer").get_models(), User, Group, User.groups.through, Authenticator}
+    models = changed - {AuditEvent}
     rows = {model.__name__: list(model._default_manager.order_by("pk").values()) for model in models}
     for user in rows["User"]:
         del user["last_login"]

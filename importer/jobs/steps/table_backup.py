@@ -7,6 +7,7 @@ from django.db import IntegrityError, transaction
 from django.db.models import F, Q
 from django.utils import timezone
 
+from importer.access import audit
 from importer.engine.errors import Problem
 from importer.engine.mysql.connection import connect
 from importer.engine.target import staging, table_backup
@@ -71,6 +72,8 @@ def drop_backup(job_id: int) -> None:
 def _hold(job_id: int, why_not: Callable[[ImportJob], str], claim: bool) -> ImportJob:
     """The job, locked for a change of its backup; with `claim`, the target's table is claimed, too."""
     job = ImportJob.objects.select_related("target").get(pk=job_id)
+    audit.about(job)
+    audit.note(kept_table=job.kept_table)
     why = why_not(job) or _hold_now(job, claim)
     if why:
         raise Problem(why, where=f"import {job_id}", advice="Its page shows its present state.")

@@ -6,6 +6,7 @@ from typing import Any
 from django.conf import settings
 from django.contrib.auth.models import User
 
+from importer.access import audit
 from importer.management.base_command import CheckedCommand
 
 PASSWORD_BYTES = 12
@@ -23,6 +24,6 @@ class Command(CheckedCommand):
             return
         given = settings.ADMIN_PASSWORD
         password = given or secrets.token_urlsafe(PASSWORD_BYTES)
-        User.objects.create_superuser(name, password=password)
+        audit.record("command", User.objects.create_superuser(name, password=password), command="ensure_admin")
         credentials = "the password from ADMIN_PASSWORD" if given else f"password {password} (printed only this once)"
         self.stdout.write(f"Sign in as {name}, {credentials}")

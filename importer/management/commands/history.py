@@ -18,6 +18,7 @@ ALL = "all"
 
 
 class Command(PreparedCommand):
+    only_shows = True
     help = "Show settings, timings and other facts of imports that have ended."
 
     def add_arguments(self, parser: CommandParser) -> None:

@@ -8,6 +8,7 @@ from django.core.management.base import CommandError
 from django.db import transaction
 from django.db.models import Model
 
+from importer.access import audit
 from importer.management.base_command import CheckedCommand
 from importer.models import Channel, SourceConnection, Target
 from importer.security import encryption
@@ -48,6 +49,7 @@ class Command(CheckedCommand):
             )
         count = sum(model._default_manager.exclude(**{field: ""}).count() for model, field in ENCRYPTED)
         count += len(_second_factors())
+        audit.record("command", command="rotate_keys", passwords=count)
         self.stdout.write(f"Passwords under the newest key: {count}.")
 
 

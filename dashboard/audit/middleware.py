@@ -1,0 +1,58 @@
+"""Records each request that changes something, or that downloads rejected rows, in the audit log."""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from django.http import HttpRequest, HttpResponse
+from django.http.response import HttpResponseBase
+
+from dashboard.access.rules import Rule, rule_of
+from dashboard.sign_in.address import client_address
+from importer.access import audit
+from importer.access.acting import acting_from
+from importer.access.policy import narrow
+
+REFUSED = (401, 403, 404)
+
+
+class AuditMiddleware:
+    """Opens an entry for each request, to which views add, and writes it with the outcome if the rule says so."""
+
+    def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponse:
+        with acting_from(client_address(request)), audit.opened(audit.Entry()) as entry:
+            request.audit_entry = entry  # type: ignore[attr-defined]
+            response = self.get_response(request)
+            if entry.action and response.status_code != 405:
+                audit.write(entry, _outcome(response, rule_of(entry.action)))
+        return response
+
+    def process_view(self, request: HttpRequest, _view: Any, _args: Any, kwargs: dict[str, Any]) -> None:
+        """Begin the entry, with the thing as it is before the view: afterwards it may be gone."""
+        name = request.resolver_match.url_name if request.resolver_match else None
+        rule = rule_of(name or "")
+        # Who is not signed in changes nothing; attempts to sign in have events of their own.
+        if name and rule and request.method in rule.recorded and request.user.is_authenticated:
+            entry: audit.Entry = request.audit_entry  # type: ignore[attr-defined]
+            entry.action, entry.who, entry.thing = name, request.user, _thing(rule, kwargs)
+
+
+def _thing(rule: Rule, named: Mapping[str, Any]) -> audit.Thing:
+    """What the URL names, also if the person may not see it."""
+    by = {name: value for name, value in named.items() if name in ("pk", "key")}
+    if not rule.thing or not by:
+        return audit.Thing()
+    found = narrow(rule.thing._default_manager.all()).filter(**by).first()
+    if found is None:
+        return audit.Thing(str(rule.thing._meta.verbose_name), str(next(iter(by.values()))))
+    return audit.described(found)
+
+
+def _outcome(response: HttpResponseBase, rule: Rule | None) -> str:
+    if response.status_code in REFUSED:
+        return audit.Outcome.REFUSED
+    # A page of one's own account that does not lead on shows its form again, with what was wrong.
+    again = rule is not None and rule.account and response.status_code == 200
+    return audit.Outcome.FAILED if again or response.status_code >= 400 else audit.Outcome.DONE
