@@ -6,7 +6,7 @@ from importer.engine.mapping.columns import ColumnMapping
 from importer.engine.mapping.preview import PreviewValue, preview_values
 from importer.engine.mysql.connection import Address, connect, execute, fetch_all
 from importer.engine.schema.table import read_table
-from tests.engine.mapping.test_transforms import Loaded
+from tests.engine.mapping.loaded_values import Loaded
 
 CASES = [
     ("DECIMAL(9,2)", ColumnMapping("v", ("NA", ""), "", ("trim", "thousands-dot")), ["1.234,5", " 7 ", "NA", "", "x"]),

@@ -8,7 +8,7 @@ import pytest
 from importer.engine.errors import TargetProblem
 from importer.engine.mysql import reasons
 from importer.engine.mysql.connection import connect, connect_loader, fetch_all
-from importer.engine.mysql.reasons import UNTOLD, SignInRefused, tell_only_if
+from importer.engine.mysql.reasons import REASON_HIDDEN, SignInRefused, show_reasons_if
 from tests.file_servers import certificate_of_localhost
 
 NEVER = "metadata"
@@ -64,12 +64,12 @@ def test_a_file_of_authorities_is_read_again_at_connecting(mariadb, tmp_path, tl
 
 
 @pytest.fixture
-def untold(monkeypatch):
-    monkeypatch.setattr(reasons, "_is_told", [])
-    tell_only_if(lambda: False)
+def without_reason(monkeypatch):
+    monkeypatch.setattr(reasons, "_conditions", [])
+    show_reasons_if(lambda: False)
 
 
-def test_where_reasons_are_not_told_a_closed_port_looks_like_any_other(mariadb, untold):
+def test_where_reasons_are_not_told_a_closed_port_looks_like_any_other(mariadb, without_reason):
     with socket.create_server(("127.0.0.1", 0)) as closed:
         port = closed.getsockname()[1]
     said = set()
@@ -87,9 +87,9 @@ def test_where_reasons_are_not_told_a_closed_port_looks_like_any_other(mariadb, 
         assert caught.value.__cause__ is None
         said.add((type(caught.value), str(caught.value)))
     assert len(said) == 1
-    assert UNTOLD in said.pop()[1]
+    assert REASON_HIDDEN in said.pop()[1]
 
 
-def test_a_missing_database_is_told_to_whoever_could_sign_in(mariadb, untold):
+def test_a_missing_database_is_told_to_whoever_could_sign_in(mariadb, without_reason):
     with pytest.raises(TargetProblem, match="no_such"), connect(replace(mariadb, database="no_such")):
         pass

@@ -1,0 +1,27 @@
+"""The table people of a target, and a file for it."""
+
+from pathlib import Path
+
+import pytest
+
+from importer.engine.load import ledger
+from importer.engine.mysql.connection import Address, connect, execute
+from importer.models import Target
+from tests.importer.management.people_file import ROWS
+from tests.targets import saved_target
+
+
+@pytest.fixture
+def target(database: Address, transactional_db) -> Target:
+    with connect(database) as connection:
+        ledger.create(connection)
+        execute(connection, "CREATE TABLE people (id INT PRIMARY KEY, name VARCHAR(40), born DATE NULL)")
+    return saved_target(database, "t")
+
+
+@pytest.fixture
+def people(tmp_path: Path) -> Path:
+    path = tmp_path / "people.csv"
+    rows = (f'{n},"Zoë ""{n}""",{"NA" if n % 3 else "1990-01-31"}\n' for n in range(ROWS))
+    path.write_text("id,name,born\n" + "".join(rows))
+    return path

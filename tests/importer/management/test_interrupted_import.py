@@ -1,0 +1,99 @@
+"""`manage.py import_csv`, ended by Ctrl-C, a kill or a problem after its beginning."""
+
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+from functools import partial
+from pathlib import Path
+
+from importer import jobs
+from importer.engine.errors import Problem
+from importer.jobs.report import report_of_problem
+from importer.models import Chunk, ImportJob, Target
+from importer.models.outcomes import CANCELLED, FAILED
+from importer.preparation.prepare import ImportRequest, prepare
+from importer.sources import uploads
+from tests.importer.management.people_file import ROWS, loaded, report_of
+from tests.stack import ROOT, Stack, wait_until
+
+
+def test_the_import_of_a_killed_process_is_finished_by_the_next_one(
+    target: Target, people: Path, tmp_path: Path, stack_env: Stack
+):
+    args = ["import_csv", "--target", "t", "--table", "people", "--in-process", "--commit-rows", "5", "--parallel", "1"]
+    killed = subprocess.Popen(
+        [sys.executable, "manage.py", *args, str(people)], cwd=ROOT, env=stack_env.env, start_new_session=True
+    )
+    wait_until(lambda: Chunk.objects.filter(status=Chunk.Status.LOADED).exists())
+    os.killpg(killed.pid, signal.SIGKILL)
+    killed.wait()
+    first = ImportJob.objects.get()
+    assert not first.ended
+    one_more = tmp_path / "one_more.csv"
+    one_more.write_text(f"id,name,born\n{ROWS},Zoë,\n")
+    done = stack_env.manage(*args, str(one_more))
+    assert f"Import {first.pk} has the table {first.table}: this one waits for it." in done.stderr
+    assert [job.status for job in ImportJob.objects.order_by("pk")] == [ImportJob.Status.SUCCEEDED] * 2
+    assert loaded(target)[0] == ROWS + 1
+
+
+def test_ctrl_c_during_the_planning_ends_as_cancelled(target: Target, people: Path, tmp_path: Path, stack_env: Stack):
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        Target.objects.update(host="127.0.0.1", port=silent.getsockname()[1])
+        args = ["import_csv", str(people), "--target", "t", "--table", "people", "--json"]
+        # A test run in the background of a shell ignores the signal, and so would the command.
+        as_in_a_terminal = partial(signal.signal, signal.SIGINT, signal.SIG_DFL)
+        command = subprocess.Popen(
+            [sys.executable, "manage.py", *args],
+            cwd=ROOT,
+            env=stack_env.env,
+            stdout=subprocess.PIPE,
+            text=True,
+            preexec_fn=as_in_a_terminal,  # noqa: PLW1509 -- no thread of the tests holds a lock that the child takes
+        )
+        connection, _ = silent.accept()  # The planning waits for the server's greeting.
+        command.send_signal(signal.SIGINT)
+        connection.close()
+        printed, _ = command.communicate()
+    report = report_of(printed)
+    assert (command.returncode, report["outcome"], report["problem"]["code"]) == (8, CANCELLED.words, 1500)
+    assert not ImportJob.objects.exists()
+
+
+def test_ctrl_c_on_an_import_that_is_ending_waits_for_its_end(target: Target, people: Path, stack_env: Stack):
+    owner = jobs.create(prepare(uploads.register(people), target, "people", ImportRequest()))
+    jobs.advance(owner.pk)
+    command = subprocess.Popen(
+        [sys.executable, "manage.py", "import_csv", str(people), "--target", "t", "--table", "people", "--json"],
+        cwd=ROOT,
+        env=stack_env.env,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        preexec_fn=partial(signal.signal, signal.SIGINT, signal.SIG_DFL),  # noqa: PLW1509 -- as above
+    )
+    assert any(f"Import {owner.pk} has the table" in line for line in command.stderr)
+    job = ImportJob.objects.exclude(pk=owner.pk).get()
+    # Somebody else has just cancelled it.
+    ImportJob.objects.filter(pk=job.pk).update(status="cancelling")
+    command.send_signal(signal.SIGINT)
+    assert any("is being cancelled and cannot be cancelled" in line for line in command.stderr)
+    jobs.advance(job.pk)
+    printed, _ = command.communicate()
+    report = report_of(printed)
+    assert (command.returncode, report["job"], report["outcome"]) == (CANCELLED.exit_code, job.pk, CANCELLED.words)
+
+
+def test_a_problem_after_the_beginning_is_reported_with_the_import(target: Target, people: Path):
+    job = jobs.create(prepare(uploads.register(people), target, "people", ImportRequest()))
+    problem = Problem("The command cannot go on.")
+    under_way = report_of(json.dumps(report_of_problem(problem, job)))
+    assert (under_way["job"], under_way["outcome"], under_way["exit_code"]) == (job.pk, None, None)
+    assert under_way["problem"]["what"] == problem.what
+    ImportJob.objects.filter(pk=job.pk).update(status="failed", problem=Problem("A disk is full.").as_json())
+    job.refresh_from_db()
+    ended = report_of(json.dumps(report_of_problem(problem, job)))
+    assert (ended["job"], ended["outcome"], ended["problem"]["what"]) == (job.pk, FAILED.words, "A disk is full.")
