@@ -1,6 +1,5 @@
 """Loads a polluted file: by LOAD DATA alone, or by Millrace with parameters, with guesses, or into a new table."""
 
-import shlex
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -12,6 +11,7 @@ from MySQLdb.connections import Connection
 from bench.client import connected
 from bench.pollution.polluters import Format, PollutedFile
 from bench.pollution.score import Loaded
+from bench.ways.client import arguments_of
 from importer.engine.errors import Problem
 from importer.engine.mysql.connection import Address, execute, fetch_all
 from importer.engine.mysql.quoting import quote_name, quote_text
@@ -19,15 +19,14 @@ from importer.engine.mysql.quoting import quote_name, quote_text
 TABLE = "polluted"
 LINE_ENDS = {"\r\n": "crlf", "\n": "lf", "\r": "cr"}
 # A bad row is kept in the reject file, and the others are loaded, however many are bad.
-REJECT = "--on-error reject --max-rejects none"
+REJECT = ("--on-error", "reject", "--max-rejects", "none")
 Loader = Callable[[Connection, str, PollutedFile, Path], Loaded]
 
 
 @contextmanager
 def plain_client(address: Address) -> Iterator[Connection]:
     """A connection on which LOAD DATA LOCAL is allowed, and queries see what others have committed."""
-    arguments = {"host": address.host, "port": address.port, "user": address.user, "passwd": address.password}
-    with connected({**arguments, "db": address.database}) as connection:
+    with connected(arguments_of(address)) as connection:
         execute(connection, "SET GLOBAL local_infile = 1")
         yield connection
 
@@ -52,19 +51,19 @@ def load_data(connection: Connection, _target: str, file: PollutedFile, path: Pa
 def with_parameters(connection: Connection, target: str, file: PollutedFile, path: Path) -> Loaded:
     """Millrace into text columns, with the file's parameters as flags."""
     _make_table(connection, file)
-    return _import(connection, target, path, [*shlex.split(REJECT), *_flags(file)], file.names)
+    return _import(connection, target, path, [*REJECT, *_flags(file)], file.names)
 
 
 def with_guesses(connection: Connection, target: str, file: PollutedFile, path: Path) -> Loaded:
-    """Millrace into text columns, and nothing told about the file."""
+    """Millrace into text columns, without any parameter."""
     _make_table(connection, file)
-    return _import(connection, target, path, [*shlex.split(REJECT), "--accept-guesses"], file.names)
+    return _import(connection, target, path, [*REJECT, "--accept-guesses"], file.names)
 
 
 def with_create(connection: Connection, target: str, _file: PollutedFile, path: Path) -> Loaded:
-    """Millrace into a new table, and nothing told about the file: names and types are its own."""
+    """Millrace into a new table, without any parameter: names and types are its own."""
     _drop_table(connection)
-    return _import(connection, target, path, [*shlex.split(REJECT), "--accept-guesses", "--mode", "create"], ())
+    return _import(connection, target, path, [*REJECT, "--accept-guesses", "--mode", "create"], ())
 
 
 LOADERS: dict[str, Loader] = {

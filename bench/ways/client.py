@@ -24,16 +24,20 @@ def run_statements(
     return call("run", address, arguments, keys)
 
 
-def call(name: str, address: Address, arguments: dict[str, Any], keys: str = BEFORE) -> LoadTiming:
-    """Run a call and return its cost, from its first connection to its end; starting Python does not count."""
-    connect = {
+def arguments_of(address: Address) -> dict[str, Any]:
+    """The arguments of MySQLdb.connect() for an address."""
+    return {
         "host": address.host,
         "port": address.port,
         "user": address.user,
         "passwd": address.password,
         "db": address.database,
     }
-    task = json.dumps({"call": name, "address": connect, "arguments": arguments})
+
+
+def call(name: str, address: Address, arguments: dict[str, Any], keys: str = BEFORE) -> LoadTiming:
+    """Run a call and return its cost, from its first connection to its end; starting Python does not count."""
+    task = json.dumps({"call": name, "address": arguments_of(address), "arguments": arguments})
     done = subprocess.run(
         [sys.executable, "-m", "bench.client"], input=task, capture_output=True, text=True, check=False
     )
