@@ -38,7 +38,7 @@ class PolicyMiddleware:
         if not rule.public and request.user.is_anonymous:
             return  # LoginRequiredMiddleware redirects to the sign-in page.
         try:
-            rule.check(request.user, request.method in READING, kwargs)
+            rule.check(request.method in READING, kwargs)
         except Forbidden as forbidden:
             raise PermissionDenied(str(forbidden)) from forbidden
 

@@ -9,8 +9,6 @@ from django.db import models
 from django.http import Http404
 
 from importer.access import policy
-from importer.access.acting import Somebody
-from importer.access.policy import VIEWER_REASON, Forbidden
 from importer.models import (
     Channel,
     Grant,
@@ -19,7 +17,6 @@ from importer.models import (
     Level,
     MappingPreset,
     Notification,
-    Role,
     Schedule,
     ScheduleRun,
     SourceConnection,
@@ -32,13 +29,15 @@ CHANGES = ("POST", "PUT", "PATCH", "DELETE")
 
 @dataclass(frozen=True)
 class Rule:
-    """What a URL needs. Of a `thing`, which the URL names by pk or key, a level; else a role.
+    """What a person needs to use a URL.
 
-    `look` is the level for reading, `change` for everything else. `owner`: who made the thing may change it, too, and
-    read what needs more than LOOK. `admin`: only admins, who alone may ... `public`: nobody need be signed in.
-    `account`: the page of the person's own account. A page
-    without a thing lists what its reader may see; to change something by it, one must be an operator.
-    `recorded`: the methods whose requests are in the audit log: those that change something or hand out rows.
+    - `thing`: the kind of the thing that the URL names by pk or key. Without one, the page lists what its reader may
+      see, and only operators and admins change something by it.
+    - `look`, `change`: the level on the thing for reading it, and for everything else.
+    - `owner`: the person who made the thing needs no level on it.
+    - `admin`: what only admins may do, to complete "Only admins may". `operator`: viewers may not even read.
+    - `public`: for everybody, signed in or not. `account`: a page of the person's own account.
+    - `recorded`: the methods whose requests are in the audit log: those that change something or hand out rows.
     """
 
     thing: type[models.Model] | None = None
@@ -51,29 +50,27 @@ class Rule:
     account: bool = False
     recorded: tuple[str, ...] = CHANGES
 
-    def check(self, user: Somebody, reads: bool, named: Mapping[str, Any]) -> None:
-        """Raise Http404 for what the person may not see, and Forbidden, with the reason, for what one may not do."""
+    def check(self, reads: bool, named: Mapping[str, Any]) -> None:
+        """Raise Http404 for what the acting person may not see, and Forbidden for what the person may not do.
+
+        `reads`: the request changes nothing. `named`: the values in the URL.
+        """
         if self.public or self.account:
             return
-        if self.admin and not policy.is_admin(user):
-            raise Forbidden(f"Only admins may {self.admin}.", advice="Ask an admin.")
+        if self.admin:
+            policy.require_admin(self.admin)
         if self.thing:
-            self._check_thing(user, self.look if reads else self.change, self._named(user, named))
-        elif (self.operator or not reads) and policy.role_of(user) is Role.VIEWER:
-            raise Forbidden(VIEWER_REASON, advice="Ask an admin to make you an operator.")
+            policy.require(self.look if reads else self.change, self._named(named), owner=self.owner)
+        elif self.operator or not reads:
+            policy.require_operator()
 
-    def _named(self, user: Somebody, named: Mapping[str, Any]) -> models.Model:
+    def _named(self, named: Mapping[str, Any]) -> models.Model:
         assert self.thing
-        things = policy.visible(user, policy.narrow(self.thing._default_manager.all()))
+        things = policy.seen(policy.narrow(self.thing._default_manager.all()))
         by = {name: value for name, value in named.items() if name in ("pk", "key")}
         if thing := things.filter(**by).first():
             return thing
         raise Http404
-
-    def _check_thing(self, user: Somebody, needed: Level, thing: models.Model) -> None:
-        own = self.owner and getattr(thing, "created_by_id", None) == user.pk and policy.role_of(user) != Role.VIEWER
-        if not own:
-            policy.require(needed, thing)
 
 
 PUBLIC, ACCOUNT = Rule(public=True, recorded=()), Rule(account=True)
@@ -134,7 +131,7 @@ RULES: dict[str, Rule] = {
     "schedule_preview": OPERATORS,
     "schedule": SCHEDULE,
     "schedule_edit": SCHEDULE_FORM,
-    "schedule_subscriptions": Rule(Schedule, admin="choose who is told of a schedule"),
+    "schedule_subscriptions": Rule(Schedule, admin="choose who is notified about a schedule"),
     "schedule_pause": SCHEDULE,
     "schedule_resume": SCHEDULE,
     "schedule_run": SCHEDULE,

@@ -107,11 +107,17 @@ def may_now(needed: Level, thing: models.Model, schema: str = "", table: str = "
     return user is None or may(user, needed, thing, schema, table)
 
 
-def require(needed: Level, thing: models.Model, schema: str = "", table: str = "") -> None:
-    """Raise Forbidden, with the reason and who can help, unless the acting person has the level on the thing."""
+def require(needed: Level, thing: models.Model, schema: str = "", table: str = "", *, owner: bool = False) -> None:
+    """Raise Forbidden, with the reason and who can help, unless the acting person has the level on the thing.
+
+    `owner`: the person who made the thing needs no level on it, unless that is a viewer.
+    """
     user = acting()
-    if user is not None and not may(user, needed, thing, schema, table):
-        raise Forbidden(_reason(user, needed, thing, schema, table), advice="Ask an admin for a grant.")
+    if user is None or may(user, needed, thing, schema, table):
+        return
+    if owner and _own(user, thing) and role_of(user) is not Role.VIEWER:
+        return
+    raise Forbidden(_reason(user, needed, thing, schema, table), advice="Ask an admin for a grant.")
 
 
 def require_admin(doing: str) -> None:
@@ -161,7 +167,8 @@ def narrow(things: models.QuerySet[Thing]) -> models.QuerySet[Thing]:
 
 def _own(user: Somebody, thing: Any) -> int:
     """What the owner of a thing may always do: see it."""
-    return Level.LOOK if user.is_active and not user.is_anonymous and thing.created_by_id == user.pk else 0
+    made_by = getattr(thing, "created_by_id", None)
+    return Level.LOOK if user.is_active and not user.is_anonymous and made_by == user.pk else 0
 
 
 def _level_on(kind: str) -> Callable[[Somebody, Any, str, str], int]:

@@ -28,9 +28,6 @@ AS = "as_user"
 # Verbs that only show something.
 SHOWING = ("list", "show", "experiments")
 
-# Verbs that only show something.
-SHOWING = ("list", "show", "experiments")
-
 
 class CheckedCommand(BaseCommand):
     """A command with `--as USER`. A Problem is printed as one line, without a traceback."""

@@ -11,8 +11,7 @@ from typing import Any
 from django.db import models
 
 from importer.access import policy
-from importer.access.acting import acting
-from importer.models import Channel, ImportJob, Lab, Level, MappingPreset, Role, Schedule, SourceConnection, Target
+from importer.models import Channel, ImportJob, Lab, Level, MappingPreset, Schedule, SourceConnection, Target
 
 
 @dataclass(frozen=True)
@@ -38,18 +37,18 @@ class Named:
 
     def check(self, thing: models.Model) -> None:
         """Raise Forbidden unless the acting person has the level on the thing, or made it."""
-        user = acting()
-        own = self.owner and user and policy.role_of(user) is not Role.VIEWER
-        if not (own and getattr(thing, "created_by_id", None) == user.pk):  # type: ignore[union-attr]
-            policy.require(self.level, thing)
+        policy.require(self.level, thing, owner=self.owner)
 
 
 @dataclass(frozen=True)
 class Rule:
-    """What a command needs: levels on `things`, or a role.
+    """What a person needs to run a command: levels on `things`, or a role.
 
-    `admin`: only admins, who alone may ... `replaces`: with --replace, a level on the thing that is there is enough.
-    `operator`: viewers may not. A command without any of these lists what its reader may see.
+    - `admin`: what only admins may do, to complete "Only admins may".
+    - `replaces`: with --replace, a level on the thing that exists is enough.
+    - `operator`: viewers may not.
+
+    A command without any of these lists what its reader may see.
     """
 
     things: tuple[Named, ...] = ()
@@ -87,7 +86,7 @@ _INTO_TARGET = Named(Target, Level.LOAD, "target")
 _LIKE_IMPORT = Named(ImportJob, Level.LOAD, "job", "pk")
 _BACKUP = _on(ImportJob, Level.LOAD, "job", "pk")
 _SCHEDULE = _on(Schedule, Level.LOAD)
-_SUBSCRIBES = Rule(admin="choose who is told of a schedule")
+_SUBSCRIBES = Rule(admin="choose who is notified about a schedule")
 _EXPERIMENT = Rule((_INTO_TARGET,), operator=True)
 
 RULES: dict[str, Rule] = {
