@@ -102,8 +102,8 @@ AUTH_PASSWORD_VALIDATORS = [
     {"NAME": "django.contrib.auth.password_validation.CommonPasswordValidator"},
 ]
 AUTHENTICATION_BACKENDS = ["allauth.account.auth_backends.AuthenticationBackend"]
-# Tries of a password for one name from one address, for all names from one address, and for one name from everywhere,
-# within so many seconds. More are not evaluated until the seconds have passed.
+# How many passwords may be tried within SIGN_IN_SECONDS: for one name from one address, for all names from one address,
+# and for one name from all addresses. Further tries are refused without a look at the password.
 SIGN_IN_TRIES = env.int("SIGN_IN_TRIES", default=10)
 SIGN_IN_TRIES_ADDRESS = env.int("SIGN_IN_TRIES_ADDRESS", default=30)
 SIGN_IN_TRIES_NAME = env.int("SIGN_IN_TRIES_NAME", default=100)

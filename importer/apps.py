@@ -6,11 +6,11 @@ class ImporterConfig(AppConfig):
     name = "importer"
 
     def ready(self) -> None:
-        """Register the system checks, and decide who is told why there is no connection."""
+        """Register the system checks, and decide who sees why a connection failed."""
         from importer.access.policy import sees_everything
         from importer.checks import native_library
         from importer.engine.mysql import reasons
 
-        reasons.tell_only_if(sees_everything)
+        reasons.show_reasons_if(sees_everything)
 
         checks.register(native_library)

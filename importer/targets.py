@@ -15,7 +15,7 @@ from importer.engine.errors import TargetProblem
 from importer.engine.load.finish import READ_TIMEOUT
 from importer.engine.mysql.addresses import AddressRefused, checked_addresses
 from importer.engine.mysql.connection import connect
-from importer.engine.mysql.reasons import UNTOLD, WHO_KNOWS, untold
+from importer.engine.mysql.reasons import REASON_HIDDEN, WHO_SEES_REASONS, without_reason
 from importer.engine.mysql.server_info import is_loopback
 from importer.engine.preflight import Finding
 from importer.engine.target import temporary_changes
@@ -93,7 +93,9 @@ def refuse_forbidden(host: str) -> None:
         try:
             checked_addresses(host, settings.PRIVATE_NETWORKS)
         except AddressRefused as refused:
-            raise untold(TargetProblem(refused.what)) or TargetProblem(refused.what, advice=refused.advice) from refused
+            raise without_reason(TargetProblem(refused.what)) or TargetProblem(
+                refused.what, advice=refused.advice
+            ) from refused
 
 
 def add_or_replace(
@@ -162,10 +164,10 @@ def _findings(target: Target) -> list[Finding]:
 
 
 def told_findings(findings: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """The findings for people who are not told why there is no connection."""
+    """The findings for people who do not see why a connection failed."""
     if len(findings) != 1 or passed(findings):
         return findings
-    return [Finding("sign_in", "fail", UNTOLD, WHO_KNOWS).as_json()]
+    return [Finding("sign_in", "fail", REASON_HIDDEN, WHO_SEES_REASONS).as_json()]
 
 
 def restore(target: Target) -> Iterator[str]:

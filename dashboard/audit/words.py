@@ -28,7 +28,7 @@ WORDS = {
     "job_preset": "save preset of import",
     "schedule_new": "add schedule",
     "schedule_edit": "change schedule",
-    "schedule_subscriptions": "choose who is told",
+    "schedule_subscriptions": "choose who is notified",
     "schedule_pause": "pause schedule",
     "schedule_resume": "resume schedule",
     "schedule_run": "run schedule",

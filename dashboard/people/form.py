@@ -35,7 +35,7 @@ class Styled(forms.Form):
             field.widget.attrs["class"] = "form-check-input" if isinstance(field.widget, CHECKED) else select
 
     def add_error(self, field: str | None, error: Any) -> None:
-        """Say what is wrong beside the field, and mark it."""
+        """Show the problem next to the field, and mark the field."""
         super().add_error(field, error)
         if field in self.fields and not isinstance(self.fields[field].widget, CHECKED):
             self.fields[field].widget.attrs["class"] += " is-invalid"
@@ -48,7 +48,7 @@ class PersonForm(Styled):
         required=False,
         label="Mail",
         max_length=254,
-        help_text="An identity provider, if there is one, signs in whoever has this address.",
+        help_text="An identity provider, if one is set up, recognises the person by this address.",
         widget=forms.EmailInput(attrs={"autocomplete": "off"}),
     )
     role = forms.TypedChoiceField(choices=Role.choices, coerce=Role, initial=Role.VIEWER, widget=forms.RadioSelect)

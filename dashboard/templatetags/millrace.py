@@ -9,7 +9,7 @@ from django import template
 from django.template import Context
 
 from dashboard import formatting
-from importer.engine.mysql.reasons import KINDS, UNTOLD, WHO_KNOWS, is_told
+from importer.engine.mysql.reasons import KINDS, REASON_HIDDEN, WHO_SEES_REASONS, shows_reasons
 from importer.engine.plan.plan import ImportPlan
 from importer.engine.plan.stored_plan import plan_from_json
 from importer.models import ImportJob, Lab, ScheduleRun
@@ -36,11 +36,11 @@ register.filter("outcome_of_job", outcome_words)
 
 
 @register.filter
-def told(problem: dict[str, Any]) -> dict[str, Any]:
+def shown_problem(problem: dict[str, Any]) -> dict[str, Any]:
     """A stored problem, without the reason why there is no connection if the reader may not know it."""
-    if not problem or problem.get("kind") not in KINDS or is_told():
+    if not problem or problem.get("kind") not in KINDS or shows_reasons():
         return problem
-    return {**problem, "what": UNTOLD, "where": "", "advice": WHO_KNOWS}
+    return {**problem, "what": REASON_HIDDEN, "where": "", "advice": WHO_SEES_REASONS}
 
 
 _STATEMENTS = re.compile(r"((?:\b(?:SET|GRANT|REVOKE|CREATE|ALTER|DROP) [^;]+;\s*)+)")

@@ -11,7 +11,7 @@ from django.utils import timezone
 
 from importer import queue
 from importer.engine.errors import NotPutBack, Problem
-from importer.engine.mysql.reasons import KINDS, UNTOLD
+from importer.engine.mysql.reasons import KINDS, REASON_HIDDEN
 from importer.engine.target import temporary_changes
 from importer.jobs.lifecycle import advance
 from importer.jobs.steps.target_changes import merged_problems
@@ -83,7 +83,7 @@ def _not_put_back(job: ImportJob) -> NotPutBack:
     """The problem of a job that ends without its keys, with the SQL that brings them back."""
     rows = "All rows are in the table, but" if job.status == Status.INDEXING else "The import has ended, but"
     # Everybody who may see the import reads this, also who may not know why there is no connection.
-    reason = (UNTOLD if job.obstacle["kind"] in KINDS else job.obstacle["what"]).rstrip(".")
+    reason = (REASON_HIDDEN if job.obstacle["kind"] in KINDS else job.obstacle["what"]).rstrip(".")
     missing = job.temporary_changes
     if not (job.unrestored and missing):
         names = ", ".join(each.name for each in job.unchecked)

@@ -11,7 +11,7 @@ from django.utils import timezone
 from importer import jobs
 from importer.access.policy import is_admin
 from importer.engine.errors import Cancelled, Problem
-from importer.engine.mysql.reasons import KINDS, UNTOLD
+from importer.engine.mysql.reasons import KINDS, REASON_HIDDEN
 from importer.lab import trials
 from importer.lab.cleanup import remove_sample, tidy
 from importer.lab.setup import prepare_lab
@@ -122,9 +122,9 @@ def _failed(lab: Lab, error: Exception) -> list[Message]:
 
 
 def _reason(lab: Lab, problem: Problem) -> str:
-    """Why the lab waits, as its owner may know it: only admins are told why there is no connection."""
+    """Why the lab waits, as its owner may know it: only admins see why a connection failed."""
     hidden = type(problem).__name__ in KINDS and lab.created_by and not is_admin(lab.created_by)
-    return UNTOLD if hidden else str(problem)
+    return REASON_HIDDEN if hidden else str(problem)
 
 
 def _as_problem(lab: Lab, error: Exception) -> Problem:

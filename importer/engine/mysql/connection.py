@@ -17,7 +17,7 @@ from importer.engine.mysql.addresses import EVERY_NETWORK, AddressRefused, Ip, c
 from importer.engine.mysql.authentication import method_options, withheld
 from importer.engine.mysql.error_messages import explain
 from importer.engine.mysql.infile_buffer import BEGIN, END, ERROR, READ, Feed, InfileBuffer, read_function
-from importer.engine.mysql.reasons import SignInRefused, untold
+from importer.engine.mysql.reasons import SignInRefused, without_reason
 
 __all__ = [
     "ISOLATION",
@@ -208,8 +208,8 @@ def _open(kind: type[AnyConnection], address: Address, **options: Any) -> AnyCon
             connection.close()
             raise
     except TargetProblem as problem:
-        if without_reason := untold(problem):
-            raise without_reason from None
+        if hidden := without_reason(problem):
+            raise hidden from None
         raise
     return connection
 

@@ -9,7 +9,7 @@ import pytest
 from django.urls import reverse
 
 from importer.engine.errors import TargetUnreachable
-from importer.engine.mysql.reasons import UNTOLD
+from importer.engine.mysql.reasons import REASON_HIDDEN
 from importer.models import Schedule, SourceConnection, Target
 from tests import people
 from tests.dashboard.job_data import make_job
@@ -282,20 +282,20 @@ class TestReasons:
         answers = {self.said(client, target, port=str(port), user="nobody") for port in ports}
         told = {re.sub(r"<[^>]*>|\d+|\s+", " ", html.unescape(each)) for each in answers}
         assert (len(told) == 1) == (name == "operator")
-        assert all((UNTOLD in each) == (name == "operator") for each in told)
+        assert all((REASON_HIDDEN in each) == (name == "operator") for each in told)
 
     def test_what_an_admins_check_found_is_not_shown_to_others(self, client, target, ports):
         client.force_login(people.admin("ada"))
-        assert UNTOLD not in self.said(client, target, port=str(ports[0]))
+        assert REASON_HIDDEN not in self.said(client, target, port=str(ports[0]))
         client.force_login(people.operator("joe"))
         page = html.unescape(client.get(reverse("target", args=[target.pk])).content.decode())
-        assert UNTOLD in page
+        assert REASON_HIDDEN in page
         assert "No server answers" not in page
 
     def test_the_problem_of_an_import_has_no_reason_for_others(self, client, target):
         problem = TargetUnreachable("No server answers there.", where="h:1")
         job = make_job("failed", problem=problem, target=target)
-        for made, shown in ((people.operator("joe"), UNTOLD), (people.admin("ada"), "No server answers there.")):
+        for made, shown in ((people.operator("joe"), REASON_HIDDEN), (people.admin("ada"), "No server answers there.")):
             client.force_login(made)
             page = html.unescape(client.get(reverse("job", args=[job.pk])).content.decode())
             assert shown in page

@@ -218,6 +218,7 @@ LEFT_OUT = {
         ),
         "people, groups and grants, of which the old version stored no more than the names",
     ),
+    **dict.fromkeys(("audit", "audit_csv"), "the audit log, which the old version did not have"),
     "uploads": "begins an upload: nothing stored is shown",
     "upload": "speaks tus, and has a test of its own",
 }
