@@ -104,10 +104,10 @@ def _person(name: str) -> User:
     known = User._meta.db_table in connection.introspection.table_names()
     user = User.objects.filter(username=name).first() if known else None
     if user is None:
-        raise CommandError(f"--as: there is no user {name}. All: manage.py user list.", returncode=WRONG_USAGE)
+        raise CommandError(f"--as: there is no user {name}. Admins find all under People.", returncode=WRONG_USAGE)
     if not user.is_active:
         raise CommandError(
-            f"--as: {name} is deactivated. To change that: manage.py user activate {name}.", returncode=WRONG_USAGE
+            f"--as: {name} is deactivated. An admin can activate the person under People.", returncode=WRONG_USAGE
         )
     return user
 
