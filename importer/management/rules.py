@@ -84,15 +84,18 @@ def _adds(model: type[models.Model], several: str) -> Rule:
 
 _INTO_TARGET = Named(Target, Level.LOAD, "target")
 _LIKE_IMPORT = Named(ImportJob, Level.LOAD, "job", "pk")
-_BACKUP = _on(ImportJob, Level.LOAD, "job", "pk")
+_OF_IMPORT = _on(ImportJob, Level.LOAD, "job", "pk")
 _SCHEDULE = _on(Schedule, Level.LOAD)
 _SUBSCRIBES = Rule(admin="choose who is notified about a schedule")
 _EXPERIMENT = Rule((_INTO_TARGET,), operator=True)
 
 RULES: dict[str, Rule] = {
     "import_csv": Rule((_INTO_TARGET, Named(MappingPreset, Level.LOOK, "preset")), operator=True),
-    "kept_table restore": _BACKUP,
-    "kept_table drop": _BACKUP,
+    "job cancel": Rule((Named(ImportJob, Level.LOAD, "job", "pk", owner=True),), operator=True),
+    "job restore-now": _OF_IMPORT,
+    "job end-without": _OF_IMPORT,
+    "kept_table restore": _OF_IMPORT,
+    "kept_table drop": _OF_IMPORT,
     "history": LISTED,
     "target add": _adds(Target, "targets"),
     "target check": _on(Target, Level.LOAD),

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 from django.contrib.auth.models import User
-from django.core.management import call_command
+from django.core.management import CommandError, call_command
 from django.urls import reverse
 
 from importer import jobs, targets
@@ -222,6 +222,22 @@ class TestCommandLine:
         import_csv._cancel(job.pk)
         assert run(job).left_changed
         assert import_csv._why_it_waits(now(job)) == ""
+
+    def test_it_tries_now_and_ends_the_import_with_the_sql(self, target, admin, file, capsys):
+        job = stuck(target, admin, file)
+        call_command("job", "restore-now", str(job.pk))
+        assert "is indexing" in capsys.readouterr().out
+        take(Message("restore", job.pk))
+        call_command("job", "end-without", str(job.pk))
+        said = capsys.readouterr().out
+        assert "2 indexes could not be put back" in said
+        assert "ADD KEY `long_one`" in said
+        assert run(job).left_changed
+
+    def test_what_keeps_no_import_is_said_in_one_line(self, target, file):
+        job = created(target, file)
+        with pytest.raises(CommandError, match="Nothing keeps this import"):
+            call_command("job", "end-without", str(job.pk))
 
 
 class TestPage:
