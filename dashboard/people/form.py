@@ -10,13 +10,8 @@ from django.db import models
 from importer.access import people
 from importer.access.people import Granted
 from importer.engine.errors import Problem
-from importer.models import Channel, Grant, Level, Role, SourceConnection, Target
+from importer.models import Grant, Level, Role
 
-THINGS: dict[str, type[Target] | type[SourceConnection] | type[Channel]] = {
-    Grant.Kind.TARGET: Target,
-    Grant.Kind.CONNECTION: SourceConnection,
-    Grant.Kind.CHANNEL: Channel,
-}
 LEVELS = {
     Level.LOOK: "look: see it",
     Level.LOAD: "load: import or use it",
@@ -109,13 +104,13 @@ class GrantForm(Styled):
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self._things: dict[str, tuple[str, Granted]] = {}
-        choices = [(f"{kind}s".capitalize(), list(self._choices(kind))) for kind in THINGS]
+        choices = [(f"{kind}s".capitalize(), list(self._choices(kind))) for kind in people.THINGS]
         self.fields["thing"].choices = [("", "Choose …"), *choices]  # type: ignore[attr-defined]
 
     def _choices(self, kind: str) -> Iterator[tuple[str, str]]:
         self._things[kind] = (kind, None)
         yield kind, f"every {kind}"
-        for each in THINGS[kind].objects.order_by("name"):
+        for each in people.THINGS[kind].objects.order_by("name"):
             self._things[f"{kind}-{each.pk}"] = (kind, each)
             yield f"{kind}-{each.pk}", f"{kind} {each.name}"
 

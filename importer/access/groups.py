@@ -11,6 +11,14 @@ from importer.access.policy import require_admin
 from importer.engine.errors import Problem
 
 
+def group_named(name: str) -> Group:
+    """The group of this name. Raises Problem, with the names of all groups, if there is none."""
+    if found := Group.objects.filter(name=name).first():
+        return found
+    known = ", ".join(Group.objects.order_by("name").values_list("name", flat=True)) or "none yet"
+    raise Problem(f"There is no group {name}.", advice=f"Groups: {known}.")
+
+
 def add_group(name: str) -> Group:
     """Add a group without members. Raises Problem for a taken or invalid name, and Forbidden unless an admin acts."""
     require_admin("add groups")
@@ -22,6 +30,7 @@ def add_group(name: str) -> Group:
 def rename_group(group: Group, name: str) -> None:
     """Give a group another name. Raises Problem for a taken or invalid name, and Forbidden unless an admin acts."""
     require_admin("rename groups")
+    audit.about(group)
     audit.note(name={"old": group.name, "new": name.strip()})
     _saved(Group(pk=group.pk, name=name.strip()))
     group.refresh_from_db()
@@ -30,6 +39,7 @@ def rename_group(group: Group, name: str) -> None:
 def remove_group(group: Group) -> None:
     """Delete a group and its grants; its members stay. Raises Forbidden unless the acting person is an admin."""
     require_admin("delete groups")
+    audit.about(group)
     group.delete()
 
 

@@ -18,6 +18,12 @@ from importer.engine.errors import Problem
 from importer.models import Channel, Grant, Level, Person, Role, SourceConnection, Target
 from importer.models.person import TABLE_PATTERN
 
+# What a grant can be on, by its kind.
+THINGS: dict[str, type[Target] | type[SourceConnection] | type[Channel]] = {
+    Grant.Kind.TARGET: Target,
+    Grant.Kind.CONNECTION: SourceConnection,
+    Grant.Kind.CHANNEL: Channel,
+}
 Granted = Target | SourceConnection | Channel | None
 
 
@@ -151,7 +157,7 @@ def _check_limits(kind: str, level: Level, tables: Sequence[str]) -> None:
         try:
             TABLE_PATTERN(each)
         except ValidationError as error:
-            raise Problem(f"{each!r} is no limit: {error.messages[0]}", advice="Write one on each line.") from error
+            raise Problem(f"{each!r} is no limit: {error.messages[0]}", advice="Give each limit by itself.") from error
 
 
 def _refuse_last_admin(user: User) -> None:

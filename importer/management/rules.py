@@ -72,6 +72,7 @@ class Rule:
 
 LISTED = Rule()
 INSTALLATION = Rule(admin="change the installation")
+PEOPLE = Rule(admin="see and change people")
 
 
 def _on(model: type[models.Model], level: Level, option: str = "name", by: str = "name") -> Rule:
@@ -135,6 +136,22 @@ RULES: dict[str, Rule] = {
     "ensure_admin": INSTALLATION,
     "rotate_keys": INSTALLATION,
     "seed_history": INSTALLATION,
+    "user list": PEOPLE,
+    "user show": PEOPLE,
+    "user add": PEOPLE,
+    "user role": PEOPLE,
+    "user deactivate": PEOPLE,
+    "user activate": PEOPLE,
+    "user reset": PEOPLE,
+    "user email": PEOPLE,
+    "user groups": PEOPLE,
+    "user forget-factors": PEOPLE,
+    "user grant": PEOPLE,
+    "user revoke": PEOPLE,
+    "group list": PEOPLE,
+    "group add": PEOPLE,
+    "group rename": PEOPLE,
+    "group remove": PEOPLE,
 }
 
 

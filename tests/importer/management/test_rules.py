@@ -4,6 +4,7 @@ import argparse
 import json
 from collections.abc import Callable, Iterator
 from io import StringIO
+from itertools import chain, product
 from typing import Any
 
 import pytest
@@ -54,17 +55,20 @@ def values(things: dict[type, Any], path: str, *, exist: bool) -> dict[str, str]
 
 
 def lines(name: str, known: dict[str, str]) -> Iterator[Line]:
-    """Command lines: with every argument that names a thing, without each of them that need not be there, and none."""
+    """Command lines: with every argument that names a thing, without each of them that need not be there, and none.
+
+    Of options of which exactly one must be given, each has its turn.
+    """
     actions = actions_of(name)
-    groups = [each for each in _groups(name) if each.required]
-    chosen = {next(iter(group._group_actions)).dest for group in groups}
-    must = [each for each in actions if each.required or each.dest in chosen]
-    may = [each for each in actions if each.dest in known and each not in must]
-    replace = [each for each in actions if each.dest in ("replace", "as_json", "json")]
-    for left_out in (None, *may):
-        wanted = must + [each for each in may if each is not left_out] + replace
-        yield name.split() + [word for each in wanted for word in _written(each, known)]
-    yield name.split() + [word for each in must for word in _written(each, known)]
+    groups = [[each.dest for each in group._group_actions] for group in _groups(name) if group.required]
+    for chosen in product(*groups):
+        must = [each for each in actions if each.required or each.dest in chosen]
+        may = [each for each in actions if each.dest in known and each.dest not in chain(*groups) and each not in must]
+        replace = [each for each in actions if each.dest in ("replace", "as_json", "json")]
+        for left_out in (None, *may):
+            wanted = must + [each for each in may if each is not left_out] + replace
+            yield name.split() + [word for each in wanted for word in _written(each, known)]
+        yield name.split() + [word for each in must for word in _written(each, known)]
 
 
 def _groups(name: str) -> list[Any]:
