@@ -148,7 +148,9 @@ class TestGrants:
         assert "may load target warehouse (by the group shop)" in user("show", "bob")
         shown = json.loads(user("show", "bob", "--json"))
         assert (shown["groups"], shown["grants"][0]["group"]) == (["shop"], "shop")
-        assert "There is no group bob. Groups: shop." in refused("user", "revoke", "bob", "--group", "--every", "target")
+        assert "There is no group bob. Groups: shop." in refused(
+            "user", "revoke", "bob", "--group", "--every", "target"
+        )
 
     @pytest.mark.parametrize(
         ("line", "why"),
