@@ -10,6 +10,7 @@ from django.db.models import F
 
 from importer import queue
 from importer.access import audit
+from importer.access.acting import acting_user
 from importer.access.policy import require
 from importer.engine.errors import AllRowsRejected, Problem, RecordUnreadable, RowsRefused, TooManyRejects
 from importer.engine.plan.option_specs import MOST_PARALLELISM
@@ -51,6 +52,7 @@ def create(
         schema_name=prepared.table.schema,
         table_name=prepared.table.name,
         created_by=user,
+        asked_by=user,
         rejects_of=rejects_of,
         trial=trial,
         dialect_json=to_json(prepared.profile.dialect),
@@ -86,7 +88,7 @@ def pause(job_id: int) -> None:
 
 def resume(job_id: int) -> None:
     """Continue after a pause."""
-    _request(job_id, "resumed", [Status.PAUSED], Status.LOADING)
+    _request(job_id, "resumed", [Status.PAUSED], Status.LOADING, asked_by=acting_user())
     start(job_id)
 
 
@@ -135,6 +137,7 @@ def retry(job_id: int, *, leave_out: bool = False) -> None:
     with transaction.atomic():
         ended = ImportJob.objects.select_for_update().get(pk=job_id)
         values |= {"problem": {}, "finished_at": None, "tried_at": None, "step_failures": 0, "tries": F("tries") + 1}
+        values |= {"asked_by": acting_user()}
         values |= {"past_tries_json": [*ended.past_tries_json, to_json(present_try(ended))]}
         _request(job_id, "retried", RETRIED, Status.WAITING, **values)
         chunks = Chunk.objects.filter(job=job_id)

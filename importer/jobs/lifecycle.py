@@ -10,6 +10,7 @@ from django.utils import timezone
 
 from importer.engine.errors import Problem
 from importer.engine.plan.option_specs import MOST_PARALLELISM
+from importer.jobs.permission import why_forbidden
 from importer.jobs.record import write_record_on_commit
 from importer.jobs.reject_counts import COUNTS, Kind, merged
 from importer.jobs.reject_limits import exceeded, final_problem
@@ -48,6 +49,9 @@ def advance(job_id: int) -> list[Message]:
         job = ImportJob.objects.select_for_update().select_related("target").get(pk=job_id)
         if job.status == Status.WAITING and _admit(job):
             job.refresh_from_db()
+        if job.status == Status.LOADING and (problem := why_forbidden(job)):
+            fail(job.pk, problem)
+            return [Message("advance", job.pk)]
         match job.status:
             case Status.LOADING | Status.PAUSED if job.awaits_changes:
                 return _queue_step(job, "arrange", JobStep.ARRANGE_QUEUED)

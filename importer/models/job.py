@@ -88,6 +88,8 @@ class ImportJob(ImportRecipe):
     table_claim = models.CharField(max_length=200, unique=True, null=True, blank=True, editable=False)
     status = models.CharField(max_length=10, choices=Status, default=Status.WAITING, db_index=True)
     created_by = models.ForeignKey(settings.AUTH_USER_MODEL, models.SET_NULL, null=True, blank=True)
+    # Who created, resumed or retried it last: it loads while that person may load into its table. Null: the system.
+    asked_by = models.ForeignKey(settings.AUTH_USER_MODEL, models.SET_NULL, null=True, blank=True, related_name="+")
 
     plan_json = models.JSONField()
     # The decisions about the file (engine/reading/reading.py, reading_to_json()). Empty for jobs

@@ -18,6 +18,7 @@ from importer.engine.plan.stored_plan import plan_to_json
 from importer.engine.units import MIB
 from importer.jobs.bulk import update_each
 from importer.jobs.lifecycle import enforce_limits, fail, pending, queue_chunks, room_for_sessions
+from importer.jobs.permission import why_forbidden
 from importer.jobs.reject_counts import COUNTS, Kind, merged
 from importer.jobs.transitions import JobStep, Status, touch
 from importer.lease import backoff_seconds, lease_end
@@ -58,7 +59,14 @@ class LoadedChunk:
 
 
 def claim_run(chunk_id: int) -> ChunkRun | None:
-    """A run that begins with this chunk, for the one worker that may load it now; None for all others."""
+    """A run that begins with this chunk, for the one worker that may load it now; None for all others.
+
+    Fails the job instead if the person who asked for it may no longer load into its table.
+    """
+    job = ImportJob.objects.select_related("target").filter(chunks=chunk_id).first()
+    if job and (problem := why_forbidden(job)):
+        fail(job.pk, problem)
+        return None
     key = uuid4()
     loading_jobs = ImportJob.objects.filter(status=Status.LOADING)
     queued = Chunk.objects.filter(pk=chunk_id, status=Chunk.Status.QUEUED, job__in=loading_jobs)
@@ -106,9 +114,9 @@ def _may_continue(job: ImportJob) -> bool:
     """Whether a worker may stay with the job. Reads the job again and locks its row."""
     if _other_work_waits(job):
         return False
-    changing = ["status", "parallelism"]
+    changing = ["status", "parallelism", "asked_by"]
     job.refresh_from_db(fields=changing, from_queryset=ImportJob.objects.select_for_update())
-    return job.status == Status.LOADING and room_for_sessions(job) >= 0
+    return job.status == Status.LOADING and room_for_sessions(job) >= 0 and not why_forbidden(job)
 
 
 def _other_work_waits(job: ImportJob) -> bool:

@@ -11,8 +11,9 @@ from importer.engine.plan.plan import ImportPlan
 from importer.engine.plan.stored_plan import plan_to_json
 from importer.engine.schema.new_table import NewTable
 from importer.engine.stored import to_json
-from importer.jobs.lifecycle import after_all_rows
-from importer.jobs.transitions import NO_STEP, STEP, JobStep, Status, backoff, claim_step, held_step
+from importer.jobs.lifecycle import after_all_rows, fail
+from importer.jobs.permission import why_forbidden
+from importer.jobs.transitions import NO_STEP, STEP, JobStep, Status, backoff, claim_step, held_step, release_step
 from importer.models import ImportJob
 from importer.queue import Message
 
@@ -55,8 +56,16 @@ def record_staged(job: ImportJob, digest: str) -> bool:
 
 
 def claim_finish(job_id: int) -> ImportJob | None:
-    """The job, for the one worker that may take its finishing step now; None for all others."""
-    return claim_step(job_id, JobStep.FINISH_QUEUED, JobStep.FINISHING)
+    """The job, for the one worker that may take its finishing step now; None for all others.
+
+    Fails the job instead if the person who asked for it may no longer load into its table.
+    """
+    job = claim_step(job_id, JobStep.FINISH_QUEUED, JobStep.FINISHING)
+    if job and (problem := why_forbidden(job)):
+        fail(job.pk, problem)
+        release_step(job)
+        return None
+    return job
 
 
 def renew_step(job: ImportJob, connection_id: int | None) -> bool:

@@ -143,7 +143,8 @@ def _continued(run: ScheduleRun, picked: DiscoveredFile) -> int | None:
             " that try: manage.py schedule forget.",
         )
     if job.ended:
-        jobs.retry(job.pk)
+        with acting_as(run.schedule.created_by):
+            jobs.retry(job.pk)
     _attach(run, picked, job)
     return job.pk
 
