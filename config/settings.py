@@ -17,6 +17,12 @@ IS_CHECKOUT = (BASE_DIR / "manage.py").is_file()
 HOME_DIR = BASE_DIR if IS_CHECKOUT else Path.cwd()
 env.read_env(HOME_DIR / ".env")
 
+if "FAILPOINTS" in os.environ:
+    raise ImproperlyConfigured(
+        "FAILPOINTS is set: it would stop processes at points that tests choose (importer/engine/failpoints.py). Only"
+        " the tests may use it. Remove it from the environment and from .env."
+    )
+
 # --- run-time state ---
 VAR_DIR = private_folder(Path(env.str("VAR_DIR", default=str(HOME_DIR / "var"))).resolve())
 UPLOAD_DIR = Path(env.str("UPLOAD_DIR", default=str(VAR_DIR / "uploads")))

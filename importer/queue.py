@@ -6,6 +6,8 @@ from dataclasses import dataclass
 
 from django.db import transaction
 
+from importer.engine import failpoints
+
 log = logging.getLogger(__name__)
 
 
@@ -24,8 +26,8 @@ FollowUp = Callable[[int, Sequence[Message]], None]
 
 def send(messages: Iterable[Message]) -> None:
     """Publish once the current transaction has committed. Without a broker the sweeper publishes later."""
-    messages = list(messages)
-    transaction.on_commit(lambda: _publish(messages))
+    if messages := list(messages):
+        transaction.on_commit(lambda: _publish(messages))
 
 
 def _publish(messages: list[Message]) -> None:
@@ -34,8 +36,10 @@ def _publish(messages: list[Message]) -> None:
 
     from config.celery import app
 
+    failpoints.reach("outbox.committed")
     try:
         for message in messages:
             app.send_task(f"importer.tasks.{message.task}", (message.id,), countdown=message.delay or None)
     except (OperationalError, OSError) as error:
         log.warning("The broker is away, the sweeper will send %d messages later: %s", len(messages), error)
+    failpoints.reach("outbox.published")

@@ -13,6 +13,7 @@ from django.db.models import F, OuterRef, Q, QuerySet, Subquery
 from django.utils import timezone
 
 from importer import queue
+from importer.engine import failpoints
 from importer.engine.errors import Problem
 from importer.models import Channel, Notification
 from importer.notifications.channel_kinds import kind_of
@@ -95,11 +96,13 @@ def _claim(notice_id: int) -> Notification | None:
 
 def _attempt(notice: Notification) -> bool:
     """Send the notification once, and store the result. Returns whether it was sent."""
+    failpoints.reach("notice.claimed")
     try:
         kind_of(notice.channel).send(notice.channel, str(notice.key), notice.payload)
     except Exception as error:
         _record_failure(notice, _in_words(notice, error))
         return False
+    failpoints.reach("notice.sent")
     _held(notice).update(status=Status.SENT, sent_at=timezone.now(), problem="")
     return True
 

@@ -13,6 +13,7 @@ from django.db import transaction
 from django.db.models import F, Q
 from django.utils import timezone
 
+from importer.engine import failpoints
 from importer.engine.errors import Problem
 from importer.models import Schedule, ScheduleRun
 from importer.models.channel import Event
@@ -34,8 +35,11 @@ def tick(then: Then) -> None:
     """Process all schedules that are due. `then` gets the next messages."""
     now = timezone.now()
     for schedule in _due(now):
+        failpoints.reach("schedule.due")
         try:
-            then(process_due(schedule, now))
+            following = process_due(schedule, now)
+            failpoints.reach("schedule.recorded")
+            then(following)
         except Exception:
             # The other schedules are due, too.
             log.exception("schedule %s could not be taken up", schedule.pk)

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from importer import jobs
+from importer.engine import failpoints
 from importer.engine.errors import Problem, RowsRefused
 from importer.engine.load.finish import READ_TIMEOUT
 from importer.engine.mysql.connection import Connection, connect, kill
@@ -48,9 +49,12 @@ def _change_target(job: ImportJob, connection: Connection) -> None:
             if not jobs.record_planned_changes(job, changes):
                 jobs.release_step(job)
                 return
+            failpoints.reach("keys.planned")
         temporary_changes.record(connection, key, changes)
+        failpoints.reach("keys.noted")
         temporary_changes.apply(connection, changes)
         global_settings.set_for_job(connection, key, changes.variables)
+        failpoints.reach("keys.dropped")
     except DeferralRefused as reason:
         if changes:
             temporary_changes.restore(connection, job.target.address, changes)
@@ -85,11 +89,14 @@ def restore_job(job_id: int, then: FollowUp) -> None:
 def _restore(job: ImportJob, connection: Connection) -> bool:
     """Restore the target. Returns whether the table exists."""
     table_exists = True
+    failpoints.reach("restore.begun")
     if job.temporary_changes:
         with live_progress.restoring(job.pk) as on_stage:
             table_exists = temporary_changes.restore(connection, job.target.address, job.temporary_changes, on_stage)
     global_settings.restore(connection, str(job.key))
+    failpoints.reach("restore.built")
     temporary_changes.delete_record(connection, str(job.key))
+    failpoints.reach("restore.forgotten")
     return table_exists
 
 

@@ -18,6 +18,7 @@ from django.utils import timezone
 
 from importer import jobs
 from importer.connections.source_location import location_of_job
+from importer.engine import failpoints
 from importer.engine.errors import MethodRefused, Problem, TargetProblem
 from importer.engine.load.chunk_load import ChunkLoad
 from importer.engine.load.loader import Loader, committed_outcome
@@ -44,6 +45,7 @@ def load(chunk_id: int, then: FollowUp) -> None:
     run = jobs.claim_run(chunk_id)
     if not run:
         return
+    failpoints.reach("chunk.claimed")
     job = run.job
     later: list[Message] = []
     until = time.monotonic() + TASK_SECONDS
@@ -121,6 +123,7 @@ class RunLoader:
             self._work = _work(self.run)
             self._connection_id = self._loader.connect()
             self._keeper.connected(self._connection_id)
+            failpoints.reach("chunk.connected")
         except Exception as error:
             return error
         return None
@@ -207,6 +210,7 @@ class RunLoader:
     def _record(self, loaded: list[jobs.LoadedChunk]) -> None:
         if loaded:
             jobs.record_loaded(self.run, loaded)
+            failpoints.reach("chunk.recorded")
             self._sent.bytes_recorded(sum(each.chunk.length for each in loaded))
 
     def _failed(self, chunk: Chunk, error: Exception) -> list[Message]:

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Iterator
 
 from importer import jobs
 from importer.connections.source_location import location_of_job
+from importer.engine import failpoints
 from importer.engine.errors import SourceChanged
 from importer.engine.source.byte_source import Readable, open_source, read_at, size_of
 from importer.engine.source.chunks.scanner import ChunkRange, Position, ScanPolicy, scan
@@ -37,6 +38,7 @@ def scan_job(job_id: int, then: FollowUp) -> None:
             for chunks in _grouped(_remaining_chunks(fd, job)):
                 if not jobs.add_chunks(job, chunks) or shutdown.requested():
                     return
+                failpoints.reach("scan.recorded")
                 then(job_id, ())
             _check_size(fd, job)
             before, after = lines_before(fd, job.dialect, job.data_offset), _lines_after(fd, job)

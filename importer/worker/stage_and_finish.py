@@ -9,6 +9,7 @@ from django.conf import settings
 
 from importer import jobs
 from importer.connections.source_location import location_of_types
+from importer.engine import failpoints
 from importer.engine.errors import Cancelled, Problem
 from importer.engine.load import ledger, verify
 from importer.engine.load.chunk_load import LoadCallbacks
@@ -50,9 +51,11 @@ def stage_job(job_id: int, then: FollowUp) -> None:
             return
         plan = job.plan
         assert plan.staged
+        failpoints.reach("stage.claimed")
         with connect(job.target.address) as connection:
             ledger.create(connection)
             digest = staging.create(connection, plan.schema, str(job.key), plan.staged)
+        failpoints.reach("stage.created")
         jobs.record_staged(job, digest)
     except Exception as error:
         then(job_id, jobs.step_failed(job, as_problem(error, str(job), job)))
@@ -106,6 +109,7 @@ def finish_job(job_id: int, then: FollowUp) -> None:
                 watch = LoadCallbacks(keeper.connected, on_stage=on_stage)
                 tally = finish(_work(job), watch)
             jobs.record_finished(job, tally, watch.index_seconds)
+            failpoints.reach("stage.finished")
             with suppress(Problem):  # The rows are in the table; the sweeper cleans up when the job has ended.
                 _drop_staging(job)
     except Exception as error:
@@ -150,6 +154,7 @@ def _is_done(job: ImportJob) -> bool:
 def _drop_staging(job: ImportJob) -> None:
     with connect(job.target.address) as connection:
         staging.drop(connection, job.plan.schema, str(job.key))
+    failpoints.reach("stage.dropped")
     if job.options.mode == "replace":
         jobs.record_backup(job)
     jobs.record_clean(job)

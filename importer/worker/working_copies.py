@@ -20,6 +20,7 @@ from django.conf import settings
 
 from importer import jobs
 from importer.connections.source_location import location_of
+from importer.engine import failpoints
 from importer.engine.errors import Cancelled, Problem, SourceChanged
 from importer.engine.plan.plan import Reason
 from importer.engine.planner.decisions.row_order import DISK_BYTES_PER_BYTE
@@ -58,6 +59,7 @@ def make_copy(job: ImportJob) -> bool:
             if job.is_sorted:
                 writer.write_sorted()
             _refuse_changed(fd, job)
+            failpoints.reach("copy.written")
             return writer.record(copy)
     except Cancelled:
         return False
@@ -140,6 +142,7 @@ class _CopyWriter:
         if self.job.is_sorted:
             OriginalPositions.next_to(finished).path.replace(OriginalPositions.next_to(copy).path)
         finished.replace(copy)
+        failpoints.reach("copy.renamed")
         return jobs.record_copy(self.job, copy.name, size, self.skipped if self.job.is_sorted else None)
 
     def remove_parts(self) -> None:

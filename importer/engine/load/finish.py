@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 import MySQLdb
 from MySQLdb.constants import ER
 
+from importer.engine import failpoints
 from importer.engine.errors import Problem, TargetProblem
 from importer.engine.load import ledger
 from importer.engine.load.chunk_load import LoadCallbacks
@@ -83,6 +84,7 @@ def _merge(connection: LoaderConnection, step: FinishingStep) -> Tally:
         execute(connection, "ROLLBACK")
         return ledger.read_tally(connection, step.job, ledger.FINISH)
     _check_target(connection, step.plan)
+    failpoints.reach("merge.entered")
     tally = _insert(connection, step)
     if not ledger.counts_unchanged(connection):
         tally = replace(tally, loaded=tally.loaded + tally.unchanged, unchanged=0)
@@ -93,7 +95,9 @@ def _merge(connection: LoaderConnection, step: FinishingStep) -> Tally:
             where=str(step.address),
             advice="Check the target: such a server cannot load exactly once.",
         )
+    failpoints.reach("merge.inserted")
     execute(connection, "COMMIT")
+    failpoints.reach("merge.committed")
     return tally
 
 
@@ -156,12 +160,14 @@ def _swap(connection: LoaderConnection, step: FinishingStep, callbacks: LoadCall
         execute(connection, f"SET SESSION lock_wait_timeout = {RENAME_WAIT}")
         if not _complete_half_swap(connection, step):
             _rename(connection, step, callbacks)
+    failpoints.reach("swap.renamed")
     rows = Tally(loaded=step.rows)
     execute(connection, "START TRANSACTION")
     entry = ledger.Entry(step.job, ledger.FINISH, step.attempt, step.rows, 0, "")
     if ledger.insert(connection, entry):
         ledger.record_tally(connection, entry, rows)
     execute(connection, "COMMIT")
+    failpoints.reach("swap.entered")
     return rows
 
 
@@ -230,6 +236,7 @@ def _rename(connection: LoaderConnection, step: FinishingStep, callbacks: LoadCa
     if number and any(column.auto_increment for column in table.columns):
         # The server takes the greater of this and what the rows need (manual, ALTER TABLE, AUTO_INCREMENT).
         execute(connection, f"ALTER TABLE {_name(plan, stage)} AUTO_INCREMENT = {number}")
+    failpoints.reach("swap.counted")
     execute(connection, staged.finish)
 
 

@@ -11,6 +11,7 @@ from dataclasses import replace
 
 import MySQLdb
 
+from importer.engine import failpoints
 from importer.engine.errors import SourceProblem, TargetProblem
 from importer.engine.feed.hex_decoder import NotHexadecimal
 from importer.engine.load import ledger
@@ -120,6 +121,7 @@ class Loader:
             set_variables(session.connection, session.chunk_load.file_name, session.chunk_load.began)
         session.stopwatch.lap("connect")
         self._first = False
+        failpoints.reach("chunk.checked")
 
     def _load_group(self, session: ChunkSession, chunks: Sequence[ChunkRange]) -> list[Outcome] | None:
         self._begin(session)
@@ -127,11 +129,14 @@ class Loader:
         entries = [session.entry_of(chunk) for chunk in chunks]
         is_new = ledger.insert(connection, *entries)
         stopwatch.lap("ledger")
+        failpoints.reach("group.entered")
         if not (is_new and _send_whole(session) and ledger.is_visible(connection, *entries)):
             execute(connection, "ROLLBACK")
             return None
         stopwatch.lap("load")
+        failpoints.reach("group.seen")
         execute(connection, "COMMIT")
+        failpoints.reach("group.committed")
         stopwatch.lap("commit")
         return split_outcome(chunks, stopwatch.timings)
 
@@ -149,8 +154,10 @@ class Loader:
             execute(connection, "ROLLBACK")
             return _existing_outcome(connection, session.chunk_load, stopwatch.timings)
         stopwatch.lap("ledger")
+        failpoints.reach("chunk.entered")
         outcome = _load_rows(session)
         execute(connection, "COMMIT")
+        failpoints.reach("chunk.committed")
         stopwatch.lap("commit")
         return outcome
 
@@ -244,12 +251,14 @@ def _send_rows(session: ChunkSession, sender: Sender) -> Outcome:
     stopwatch.lap("review")
     isolator = BadRowIsolator(session, sender, reject_log.enforce_limit, expected_notes=screened.noted.total())
     findings = isolator.run()
+    failpoints.reach("chunk.counted")
     if session.transactional and not ledger.is_visible(connection, session.entry):
         raise TargetProblem(
             "The server ended the transaction by itself while the rows were loading.",
             where=str(session.chunk_load.address),
             advice="Check the target: such a server cannot load exactly once.",
         )
+    failpoints.reach("chunk.seen")
     stopwatch.lap("load")
     if readback := session.plan.readback:
         sent = sender.sent(0, session.chunk.rows)

@@ -13,6 +13,7 @@ from typing import Any
 import MySQLdb
 from MySQLdb.constants import ER
 
+from importer.engine import failpoints
 from importer.engine.errors import TargetProblem
 from importer.engine.mysql.connection import Address, Connection, execute, fetch_all
 from importer.engine.mysql.error_messages import is_lost, message_of
@@ -180,6 +181,7 @@ def restore(
         raise
     if keys := indexes.missing_definitions(now.keys, changes.keys):
         alter_table.alter_with_progress(connection, address, indexes.add_statement(schema, table, keys), on_stage)
+    failpoints.reach("restore.keys")
     if missing := indexes.missing_definitions(now.foreign_keys, changes.foreign_keys):
         # Without checking the rows, which would copy the whole table (manual, Online DDL Operations). The caller checks
         # them next.

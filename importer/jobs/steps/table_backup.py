@@ -8,6 +8,7 @@ from django.db.models import F, Q
 from django.utils import timezone
 
 from importer.access import audit
+from importer.engine import failpoints
 from importer.engine.errors import Problem
 from importer.engine.mysql.connection import connect
 from importer.engine.target import staging, table_backup
@@ -52,9 +53,11 @@ def restore(job_id: int) -> None:
     Raises Problem if that is not possible, or if another job uses the table.
     """
     job = _hold(job_id, why_no_restore, claim=True)
+    failpoints.reach("backup.claimed")
     try:
         with connect(job.target.address) as connection:
             table_backup.restore(connection, job.schema_name, str(job.key), job.table_name)
+        failpoints.reach("backup.renamed")
     finally:
         release_backup(job)
 

@@ -6,6 +6,7 @@ from django.db import transaction
 
 from importer import connections, jobs
 from importer.access.acting import acting_as
+from importer.engine import failpoints
 from importer.engine.errors import Cancelled, Problem
 from importer.engine.reading.questions import NeedsAnswer
 from importer.engine.source.profile.profile import profile_file
@@ -97,6 +98,7 @@ def _begin(run: ScheduleRun, picked: DiscoveredFile) -> bool:
         if _is_known(run.schedule, picked):
             _record(picked, Outcome.ALREADY_LOADED)
             return False
+        failpoints.reach("schedule.fetched")
         job_id = _continued(run, picked) or _create(run, picked)
     except Cancelled:
         raise
@@ -109,7 +111,9 @@ def _begin(run: ScheduleRun, picked: DiscoveredFile) -> bool:
             raise Stopped(shown.as_json()) from problem
         _fail(picked, shown.as_json())
         return False
+    failpoints.reach("schedule.created")
     jobs.start(job_id)
+    failpoints.reach("schedule.started")
     return True
 
 

@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from importer.engine import failpoints
 from importer.engine.errors import BadRow, RowsRefused, TooManyRejects
 from importer.engine.load.chunk_session import ChunkSession
 from importer.engine.load.outcome import NoticeCount, Outcome, ReasonCount, Tally
@@ -66,6 +67,7 @@ class RejectLog:
         elif folder:
             line_end = self.session.source.dialect.line_end.encode()
             write_reject_files(folder, chunk.number, counted(), outcome, line_end)
+            failpoints.reach("rejects.written")
         else:
             for _ in counted():
                 pass

@@ -4,6 +4,7 @@ import dataclasses
 from collections.abc import Collection
 from functools import cached_property
 
+from importer.engine import failpoints
 from importer.engine.errors import SourceChanged
 from importer.engine.feed.chunk_rows import ChunkRows
 from importer.engine.feed.feed import FeedTransform, SourceBytes, open_feed, skip_ranges, terminate_last_record
@@ -62,6 +63,7 @@ class Sender:
             self._fd, chunk.offset, chunk.length, steps=transforms, on_sent=self._on_sent, parts=chunk.parts
         )
         report = self._method(self._connection, statement, feed)
+        failpoints.reach("chunk.sent")
         self._require_digest(feed.digest)
         return report
 
