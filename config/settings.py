@@ -237,6 +237,12 @@ EMAIL_TIMEOUT = 10  # seconds, for each answer of the mail server
 # Limits for one machine and one user. The size of a chunk is decided by the plan.
 UPLOAD_MAX_BYTES = env.int("UPLOAD_MAX_BYTES", default=100 * 2**30)
 UPLOAD_PART_BYTES = env.int("UPLOAD_PART_BYTES", default=16 * 2**20)
+# What each person may keep among the uploads; 0: no limit.
+UPLOAD_QUOTA_BYTES = env.int("UPLOAD_QUOTA_BYTES", default=2**40)
+UPLOAD_QUOTA_FILES = env.int("UPLOAD_QUOTA_FILES", default=100_000)
+# Bytes that are kept free on each disk, and those below which admins are warned.
+KEEP_FREE_BYTES = env.int("KEEP_FREE_BYTES", default=512 * 2**20)
+WARN_FREE_BYTES = env.int("WARN_FREE_BYTES", default=5 * 2**30)
 # Limits for decompressing a file: bytes, and times its compressed size (checked above 64 MiB).
 UNPACKED_MAX_BYTES = env.int("UNPACKED_MAX_BYTES", default=200 * 2**30)
 UNPACKED_MAX_RATIO = env.int("UNPACKED_MAX_RATIO", default=200)

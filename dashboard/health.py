@@ -1,8 +1,6 @@
 """Reports the health of this installation, for supervisors, containers and monitoring."""
 
-import shutil
 from collections.abc import Iterator
-from pathlib import Path
 
 import redis
 from django.conf import settings
@@ -13,7 +11,7 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
 
 from importer.engine.native import loader
-from importer.sources.uploads import SPARE_BYTES
+from importer.sources.room import fullest_disk
 from importer.worker import presence
 
 
@@ -40,11 +38,13 @@ def healthz(_request: HttpRequest) -> JsonResponse:
 def readyz(_request: HttpRequest) -> JsonResponse:
     """200 if imports can run here now, else 503 with the names of the parts that fail.
 
-    The parts: `database`, `redis`, `queue NAME` (no live worker takes its tasks), `disk`. Anybody may ask, so the
-    answer has no addresses, paths or figures.
+    The parts: `database`, `redis`, `queue NAME` (no live worker takes its tasks), `disk`. `low` has `disk` if a disk is
+    nearly full. Anybody may ask, so the answer has no addresses, paths or figures.
     """
-    failing = [*([] if _database_answers() else ["database"]), *_failing_queues(), *_full_disks()]
-    return JsonResponse({"ready": not failing, "failing": failing}, status=503 if failing else 200)
+    disk = fullest_disk()
+    failing = [*([] if _database_answers() else ["database"]), *_failing_queues(), *(["disk"] if disk.is_full else [])]
+    low = ["disk"] if disk.is_low else []
+    return JsonResponse({"ready": not failing, "failing": failing, "low": low}, status=503 if failing else 200)
 
 
 def _failing_queues() -> Iterator[str]:
@@ -57,22 +57,6 @@ def _failing_queues() -> Iterator[str]:
     for queue in sorted(named | {settings.CELERY_TASK_DEFAULT_QUEUE}):
         if queue not in served:
             yield f"queue {queue}"
-
-
-def _full_disks() -> Iterator[str]:
-    """`disk` if one of the folders that imports write into has less room than is kept in reserve."""
-    folders = (settings.VAR_DIR, settings.UPLOAD_DIR, settings.PLAIN_DIR, settings.REJECTS_DIR)
-    if any(_free_bytes(Path(folder)) < SPARE_BYTES for folder in folders):
-        yield "disk"
-
-
-def _free_bytes(folder: Path) -> int:
-    """The bytes that are free for a folder, which may not have been created yet; 0 if that cannot be told."""
-    existing = next((each for each in (folder, *folder.parents) if each.exists()), Path("/"))
-    try:
-        return shutil.disk_usage(existing).free
-    except OSError:
-        return 0
 
 
 def _database_answers() -> bool:

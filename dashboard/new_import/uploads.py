@@ -21,6 +21,8 @@ from importer.access import audit
 from importer.engine.errors import Problem
 from importer.models import SourceFile
 from importer.sources import uploads as sources
+from importer.sources.quotas import QuotaExceeded
+from importer.sources.room import DiskFull
 
 VERSION = "1.0.0"
 PART_TYPE = "application/offset+octet-stream"
@@ -29,8 +31,9 @@ STATUS: dict[type[Problem], int] = {
     sources.WrongOffset: 409,
     sources.SourceInUse: 409,
     sources.TooLarge: 413,
+    QuotaExceeded: 413,
     sources.UploadBusy: 423,
-    sources.DiskFull: 507,
+    DiskFull: 507,
 }
 
 View = Callable[..., HttpResponse]

@@ -36,7 +36,7 @@ from importer.models import ImportJob, MappingPreset, SourceFile, Target
 from importer.preparation import presets
 from importer.preparation.loadable_tables import offered_tables
 from importer.preparation.prepare import PreparedImport
-from importer.sources import uploads
+from importer.sources import quotas, uploads
 from importer.worker import presence
 
 JOBS_SHOWN = 5
@@ -291,4 +291,7 @@ def _page(request: HttpRequest) -> dict[str, object]:
         "any_key": ANY_KEY,
         "part_bytes": settings.UPLOAD_PART_BYTES,
         "most_bytes": settings.UPLOAD_MAX_BYTES,
+        "kept": quotas.kept_for(request.user),
+        "quota_bytes": settings.UPLOAD_QUOTA_BYTES,
+        "quota_files": settings.UPLOAD_QUOTA_FILES,
     }

@@ -15,6 +15,7 @@ from importer.engine.plan.stored_plan import plan_from_json
 from importer.models import ImportJob, Lab, ScheduleRun
 from importer.models.outcomes import OUTCOMES, outcome_words, words_of
 from importer.preparation.plan_sql import plan_sql as statements_of
+from importer.sources.room import Disk, fullest_disk
 
 register = template.Library()
 for _format in (
@@ -127,6 +128,13 @@ def with_query(context: Context, **changes: Any) -> str:
     """The page's query string with some parameters changed; an empty value removes its parameter."""
     query = {**context["request"].GET.dict(), **changes}
     return "?" + urlencode({name: value for name, value in query.items() if value not in ("", None)})
+
+
+@register.simple_tag
+def low_disk() -> Disk | None:
+    """The fullest disk that Millrace writes to, if admins are to be warned of it."""
+    disk = fullest_disk()
+    return disk if disk.is_low else None
 
 
 @register.inclusion_tag("shared/_sort.html", takes_context=True)

@@ -3,7 +3,6 @@
 import errno
 import fcntl
 import os
-import shutil
 import stat
 import unicodedata
 import uuid
@@ -22,19 +21,18 @@ from django.utils import timezone
 from importer.engine.errors import Problem, SourceProblem
 from importer.engine.source.file_signature import NoCSV, refuse_other_kinds
 from importer.models import ImportJob, SourceFile
+from importer.sources import quotas
+from importer.sources.reservations import require_room
+from importer.sources.room import DiskFull, full_disk_as, is_full
 
 PIECE_BYTES = 2**20  # bytes per read, write or hash update
-SPARE_BYTES = 64 * 2**20  # bytes left free on the disk of the uploads, for the application's own tables and logs
 ABANDONED_AFTER = timedelta(hours=24)
+UNBEGUN_AFTER = timedelta(minutes=10)  # an announcement without a byte is removed after this time
 UNNAMED = "unnamed"
 
 
 class TooLarge(SourceProblem):
     """More bytes than allowed, or than were announced."""
-
-
-class DiskFull(SourceProblem):
-    """The disk of the uploads has no room."""
 
 
 class WrongOffset(SourceProblem):
@@ -85,7 +83,8 @@ def with_file_name(problem: Problem, source: SourceFile) -> Problem:
 def begin_upload(name: str, size: int, user: User | None) -> SourceFile:
     """Create an empty file and its row, ready for append(). Sizes are bytes.
 
-    Raises SourceProblem for a size of 0, TooLarge over UPLOAD_MAX_BYTES, DiskFull if the disk has no room for it.
+    Raises SourceProblem for a size of 0, TooLarge over UPLOAD_MAX_BYTES, DiskFull if the disk has no room for it,
+    QuotaExceeded if the user keeps too much.
     """
     shown = clean_name(name)
     if size <= 0:
@@ -93,12 +92,13 @@ def begin_upload(name: str, size: int, user: User | None) -> SourceFile:
     if size > settings.UPLOAD_MAX_BYTES:
         raise _too_large(shown, f"{size:,}")
     settings.UPLOAD_DIR.mkdir(parents=True, exist_ok=True, mode=0o700)
-    _check_room(shown, size)
     key = uuid.uuid4()
     path = settings.UPLOAD_DIR / str(key)
-    with _disk_full_as_problem(shown):
-        os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
-    return SourceFile.objects.create(key=key, name=shown, path=str(path), size=size, uploaded_by=user)
+    with quotas.counted(user, shown, 1, size):
+        require_room(shown, size)
+        with full_disk_as(lambda: _disk_full(shown)):
+            os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
+        return SourceFile.objects.create(key=key, name=shown, path=str(path), size=size, uploaded_by=user)
 
 
 def _too_large(name: str, size: str) -> TooLarge:
@@ -109,28 +109,13 @@ def _too_large(name: str, size: str) -> TooLarge:
     )
 
 
-def _check_room(name: str, size: int) -> None:
-    """Raise DiskFull unless the file fits, in addition to the remaining bytes that other uploads have announced."""
-    free = shutil.disk_usage(settings.UPLOAD_DIR).free - SPARE_BYTES
-    promised = SourceFile.objects.filter(status=SourceFile.Status.UPLOADING).aggregate(
-        left=models.Sum(models.F("size") - models.F("received"))
-    )
-    free = max(0, free - (promised["left"] or 0))
-    if size > free:
-        raise DiskFull(
-            f"The disk for uploads is full: {size:,} bytes needed, {free:,} bytes free,"
-            f" without {SPARE_BYTES:,} that are kept in reserve and what other uploads have announced.",
-            where=name,
-            advice="Remove uploads that are no longer needed, or give UPLOAD_DIR a larger disk.",
-        )
-
-
 def change_size(source: SourceFile, size: int) -> None:
     """Change the announced size of an upload whose size was unknown at first. Raises as begin_upload() does."""
     if size > settings.UPLOAD_MAX_BYTES:
         raise _too_large(source.name, f"more than {source.received:,}")
-    _check_room(source.name, size - source.size)
-    SourceFile.objects.filter(pk=source.pk).update(size=size)
+    with quotas.counted(source.uploaded_by, source.name, 0, size - source.size):
+        require_room(source.name, size - source.size, source)
+        SourceFile.objects.filter(pk=source.pk).update(size=size)
     source.size = size
 
 
@@ -148,6 +133,7 @@ def append(source: SourceFile, offset: int, stream: Stream, length: int) -> int:
         if offset + length > source.size:
             raise TooLarge(f"More bytes than the {source.size} announced.", source.name, "Upload the file again.")
         try:
+            require_room(source.name, length, source)
             arrived = _write(descriptor, offset, stream, length, source.name)
             # Refuse a wrong file at its beginning, before all of it is uploaded.
             if offset == 0:
@@ -166,7 +152,9 @@ def _write(descriptor: int, offset: int, stream: Stream, length: int, name: str)
         piece = _read(stream, min(PIECE_BYTES, end - offset))
         if not piece:
             break
-        with _disk_full_as_problem(name):
+        if is_full(settings.UPLOAD_DIR):
+            raise _disk_full(name)
+        with full_disk_as(lambda: _disk_full(name)):
             written = os.pwrite(descriptor, piece, offset)
             while written < len(piece):
                 written += os.pwrite(descriptor, piece[written:], offset + written)
@@ -209,7 +197,7 @@ def finish(source: SourceFile) -> SourceFile:
                 where=source.name,
                 advice="Go on with the upload, or remove it and upload the file again.",
             )
-        with _disk_full_as_problem(source.name):
+        with full_disk_as(lambda: _disk_full(source.name)):
             os.fsync(descriptor)
         source.fingerprint = fingerprint(source.file)
         source.status = SourceFile.Status.READY
@@ -324,13 +312,19 @@ def _readable_size(path: Path) -> int:
 def remove_abandoned_uploads() -> int:
     """Remove uploads without new bytes for ABANDONED_AFTER, and files under UPLOAD_DIR without a row.
 
-    Returns the number of files removed.
+    Announcements without a byte are removed after UNBEGUN_AFTER. Returns the number of files removed.
     """
     before = timezone.now() - ABANDONED_AFTER
     removed = 0
-    for source in SourceFile.objects.filter(status=SourceFile.Status.UPLOADING, owned=True, touched_at__lt=before):
+    under_way = SourceFile.objects.filter(status=SourceFile.Status.UPLOADING, owned=True)
+    for source in under_way.filter(touched_at__lt=before):
         _delete(source)
         removed += 1
+    for source in under_way.filter(received=0, touched_at__lt=timezone.now() - UNBEGUN_AFTER):
+        # The first part of a slow upload is in the file before it is in the row.
+        if not (source.file.exists() and source.file.stat().st_size):
+            _delete(source)
+            removed += 1
     for path in settings.UPLOAD_DIR.glob("*-*-*-*-*"):
         if path.lstat().st_mtime < before.timestamp() and not SourceFile.objects.filter(path=str(path)).exists():
             path.unlink(missing_ok=True)
@@ -366,15 +360,9 @@ def _lock(descriptor: int, name: str) -> None:
         raise UploadBusy("Another request is writing to this upload.", name, "Try again in a moment.") from error
 
 
-@contextmanager
-def _disk_full_as_problem(name: str) -> Iterator[None]:
-    try:
-        yield
-    except OSError as error:
-        if error.errno not in (errno.ENOSPC, errno.EDQUOT):
-            raise
-        raise DiskFull(
-            "The disk for uploads is full; what had arrived of the file was removed.",
-            where=name,
-            advice="Remove uploads that are no longer needed, or give UPLOAD_DIR a larger disk; then upload it again.",
-        ) from error
+def _disk_full(name: str) -> DiskFull:
+    return DiskFull(
+        "The disk for uploads is full; what had arrived of the file was removed.",
+        where=name,
+        advice="Remove uploads that are no longer needed, or give UPLOAD_DIR a larger disk; then upload it again.",
+    )

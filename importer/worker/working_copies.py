@@ -5,13 +5,9 @@ when it is complete, and is removed when its job has ended; a retry makes it aga
 copy lie in a file next to it (engine/sorting/original_positions.py).
 """
 
-import errno
 import os
-import shutil
 import time
 import uuid
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import IO
@@ -32,7 +28,7 @@ from importer.engine.source.chunks.skipped_lines import NO_LINES, SkippedLines
 from importer.engine.source.compression import DecompressionLimits
 from importer.engine.source.decoding import plain_pieces
 from importer.models import ImportJob
-from importer.sources.uploads import SPARE_BYTES, DiskFull
+from importer.sources.room import DiskFull, full_disk_as, is_full, room
 from importer.worker import shutdown
 
 LOOK_EVERY = 1.0  # seconds between two renewals of the lease
@@ -52,7 +48,7 @@ def make_copy(job: ImportJob) -> bool:
     copy = settings.PLAIN_DIR / f"{job.key}.{job.step_attempt}"
     writer = _CopyWriter(job, _named(copy, PART), _named(copy, SORTED))
     try:
-        with open_source(location_of(job.source)) as fd, _disk_full_as_problem(writer):
+        with open_source(location_of(job.source)) as fd, full_disk_as(writer.disk_full):
             _refuse_changed(fd, job)
             if job.needs_plain_copy:
                 writer.write_plain(fd)
@@ -112,8 +108,8 @@ class _CopyWriter:
         job, key = self.job, self.job.plan.sorted_by
         assert key
         size, done = size_of(plain), job.source.size * (1 - self.share)
-        if shutil.disk_usage(settings.PLAIN_DIR).free < DISK_BYTES_PER_BYTE * size + SPARE_BYTES:
-            raise _disk_full(self)
+        if room(settings.PLAIN_DIR) < DISK_BYTES_PER_BYTE * size:
+            raise self.disk_full()
         source = SortInput(
             plain, job.file_dialect.plain, job.data_offset, job.data_line, size, job.options.on_error == "reject"
         )
@@ -122,7 +118,7 @@ class _CopyWriter:
             def on_progress(share: float) -> None:
                 self._keep_alive(int(done + (job.source.size - done) * share), out, places)
 
-            with _disk_full_as_problem(self):
+            with full_disk_as(self.disk_full):
                 _, self.skipped = sort_records(source, key, out, places, settings.PLAIN_DIR, on_progress)
                 _to_disk(out)
                 _to_disk(places)
@@ -149,14 +145,25 @@ class _CopyWriter:
         for path in (self.part, self.sorted, OriginalPositions.next_to(self.sorted).path):
             path.unlink(missing_ok=True)
 
+    def disk_full(self) -> DiskFull:
+        """The problem that there is no room for the copy."""
+        sorting = self.verb == "sorted"
+        takes = f" Sorting takes {DISK_BYTES_PER_BYTE} times the file's unpacked size." if sorting else ""
+        instead = ", or load the file in its own order (sort keep)" if sorting else ""
+        return DiskFull(
+            f"The disk is full: the file cannot be {self.verb}.{takes} What had been written of it was removed.",
+            where=self.job.source.name,
+            advice=f"Make room under {settings.PLAIN_DIR}, or give PLAIN_DIR a larger disk{instead}; then retry.",
+        )
+
     def _keep_alive(self, done: int, *files: IO[bytes]) -> None:
         """Renew the lease every LOOK_EVERY seconds. Raises Cancelled if copy or worker is no longer wanted."""
         if shutdown.requested():
             raise Cancelled("The worker is shutting down.")
         if time.monotonic() - self._seen < LOOK_EVERY:
             return
-        if shutil.disk_usage(settings.PLAIN_DIR).free < SPARE_BYTES:
-            raise _disk_full(self)
+        if is_full(settings.PLAIN_DIR):
+            raise self.disk_full()
         for file in files:
             file.flush()
             # In steps: syncing the whole file at the end could take longer than the lease.
@@ -220,24 +227,3 @@ def _refuse_changed(fd: Readable, job: ImportJob) -> None:
             where=job.source.name,
             advice="Wait until it is complete, then import it again.",
         )
-
-
-@contextmanager
-def _disk_full_as_problem(writer: _CopyWriter) -> Iterator[None]:
-    try:
-        yield
-    except OSError as error:
-        if error.errno not in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
-            raise
-        raise _disk_full(writer) from error
-
-
-def _disk_full(writer: _CopyWriter) -> DiskFull:
-    sorting = writer.verb == "sorted"
-    room = f" Sorting takes {DISK_BYTES_PER_BYTE} times the file's unpacked size." if sorting else ""
-    instead = ", or load the file in its own order (sort keep)" if sorting else ""
-    return DiskFull(
-        f"The disk is full: the file cannot be {writer.verb}.{room} What had been written of it was removed.",
-        where=writer.job.source.name,
-        advice=f"Make room under {settings.PLAIN_DIR}, or give PLAIN_DIR a larger disk{instead}; then retry.",
-    )

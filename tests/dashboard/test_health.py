@@ -30,13 +30,13 @@ def test_healthz_says_that_the_c_library_is_missing(client, monkeypatch):
 def test_readyz_names_each_queue_without_a_live_worker(client, redis):
     answer = client.get(reverse("readyz"))
     assert answer.status_code == 503
-    assert answer.json() == {"ready": False, "failing": ["queue control", "queue load", "queue scan"]}
+    assert answer.json() == {"ready": False, "failing": ["queue control", "queue load", "queue scan"], "low": []}
     presence.announce("load@a", 4, ["load"])
     presence.announce("control@a", 2, ["control"])
     assert client.get(reverse("readyz")).json()["failing"] == ["queue scan"]
     presence.announce("scan@b", 2, ["scan"])
     answer = client.get(reverse("readyz"))
-    assert (answer.status_code, answer.json()) == (200, {"ready": True, "failing": []})
+    assert (answer.status_code, answer.json()) == (200, {"ready": True, "failing": [], "low": []})
     presence.withdraw("load@a", ["load"])
     assert client.get(reverse("readyz")).json()["failing"] == ["queue load"]
 
@@ -59,7 +59,14 @@ def test_readyz_names_a_disk_without_room(client, redis, settings, tmp_path, fol
     # A file system without one free byte (proc(5)).
     setattr(settings, folder, Path("/proc/not-yet"))
     answer = client.get(reverse("readyz"))
-    assert (answer.status_code, answer.json()) == (503, {"ready": False, "failing": ["disk"]})
+    assert (answer.status_code, answer.json()) == (503, {"ready": False, "failing": ["disk"], "low": ["disk"]})
+
+
+def test_readyz_warns_before_a_disk_is_full(client, redis, settings):
+    presence.announce("all@a", 4, ["load", "control", "scan"])
+    settings.WARN_FREE_BYTES = 2**62
+    answer = client.get(reverse("readyz"))
+    assert (answer.status_code, answer.json()) == (200, {"ready": True, "failing": [], "low": ["disk"]})
 
 
 def test_real_workers_serve_every_queue(client, stack: Stack):

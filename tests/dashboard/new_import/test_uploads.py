@@ -100,10 +100,17 @@ class TestRefusals:
         assert begin(browser, 0, **{"Upload-Length": length}).status_code == 400
 
     def test_no_room_on_disk(self, browser, settings):
-        settings.UPLOAD_MAX_BYTES = 2**60
+        settings.UPLOAD_MAX_BYTES, settings.UPLOAD_QUOTA_BYTES = 2**60, 0
         answer = begin(browser, 2**50)
         assert answer.status_code == 507
         assert "bytes needed" in answer.content.decode()
+
+    def test_over_the_quota(self, browser, settings):
+        settings.UPLOAD_QUOTA_FILES = 1
+        assert begin(browser, 8).status_code == 201
+        answer = begin(browser, 8)
+        assert answer.status_code == 413
+        assert "ann keeps 8 bytes in 1 file here" in answer.content.decode()
 
     def test_disk_full_in_the_middle_leaves_nothing(self, browser, upload_dir):
         url = begin(browser, 8)["Location"]

@@ -9,7 +9,8 @@ from importer import connections
 from importer.connections.protocols import http
 from importer.engine.errors import Problem, SourceChanged
 from importer.models import SourceConnection, SourceFile
-from importer.sources.uploads import DiskFull, TooLarge
+from importer.sources.room import DiskFull
+from importer.sources.uploads import TooLarge
 from tests.importer.connections.protocol_checks import find
 
 DATA = b"id,name\n" + b"1,one\n" * 5000
@@ -96,8 +97,8 @@ class TestFetch:
             fetch(connection, f"{folder}/a.csv")
         self.require_nothing_kept(settings)
 
-    def test_without_room_on_the_disk(self, web, connection, monkeypatch, settings):
-        monkeypatch.setattr("importer.sources.uploads.SPARE_BYTES", 2**62)
+    def test_without_room_on_the_disk(self, web, connection, settings):
+        settings.KEEP_FREE_BYTES = 2**62
         web.files["/a.csv"] = DATA
         with pytest.raises(DiskFull):
             fetch(connection, "a.csv")

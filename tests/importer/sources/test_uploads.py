@@ -14,6 +14,7 @@ from django.utils import timezone
 from importer.engine.errors import SourceProblem
 from importer.models import ImportJob, SourceFile, Target
 from importer.sources import uploads
+from importer.sources.room import DiskFull
 from tests.people import admin, operator
 
 pytestmark = pytest.mark.django_db
@@ -175,27 +176,17 @@ class TestUpload:
 class TestDiskFull:
     def test_a_file_larger_than_the_disk_is_refused_with_the_figures(self, settings, upload_dir):
         settings.UPLOAD_MAX_BYTES = 2**60
-        with pytest.raises(uploads.DiskFull, match=r"1,125,899,906,842,624 bytes needed, [\d,]+ bytes free"):
+        with pytest.raises(DiskFull, match=r"1,125,899,906,842,624 bytes needed, [\d,]+ bytes free"):
             uploads.begin_upload("a.csv", 2**50, None)
         assert not SourceFile.objects.exists()
         assert list(upload_dir.iterdir()) == []
-
-    def test_bytes_announced_by_other_uploads_are_not_free(self, upload_dir):
-        upload_dir.mkdir()
-        stat = os.statvfs(upload_dir)
-        half = stat.f_bavail * stat.f_frsize * 6 // 10
-        first = uploads.begin_upload("a.csv", half, None)
-        with pytest.raises(uploads.DiskFull):
-            uploads.begin_upload("b.csv", half, None)
-        uploads.remove(first)
-        uploads.begin_upload("b.csv", half, None)
 
     def test_a_full_disk_removes_the_partial_upload_and_its_row(self, upload_dir):
         source = uploads.begin_upload("a.csv", 10, None)
         uploads.append(source, 0, io.BytesIO(b"abc"), 3)
         source.file.unlink()
         source.file.symlink_to("/dev/full")  # The kernel answers ENOSPC to every write.
-        with pytest.raises(uploads.DiskFull, match="disk for uploads is full") as caught:
+        with pytest.raises(DiskFull, match="disk for uploads is full") as caught:
             uploads.append(source, 3, io.BytesIO(b"def"), 3)
         assert caught.value.advice
         assert list(upload_dir.iterdir()) == []
@@ -320,6 +311,8 @@ class TestSweep:
             uploads.begin_upload("fresh.csv", 9, None),
             uploaded(b"a"),
         )
+        for begun in (old, fresh):
+            uploads.append(begun, 0, io.BytesIO(b"abc"), 3)
         self.backdate(old, hours=25)
         self.backdate(fresh, hours=23)
         self.backdate(ready, days=9)
@@ -327,6 +320,20 @@ class TestSweep:
         assert set(SourceFile.objects.all()) == {fresh, ready}
         assert not old.file.exists()
         assert fresh.file.exists()
+
+    def test_an_announcement_without_a_byte_goes_after_minutes(self):
+        old, fresh = uploads.begin_upload("old.csv", 9, None), uploads.begin_upload("fresh.csv", 9, None)
+        self.backdate(old, minutes=11)
+        self.backdate(fresh, minutes=9)
+        assert uploads.remove_abandoned_uploads() == 1
+        assert list(SourceFile.objects.all()) == [fresh]
+        assert not old.file.exists()
+
+    def test_a_slow_first_part_is_no_announcement_any_more(self):
+        source = uploads.begin_upload("a.csv", 9, None)
+        source.file.write_bytes(b"a")
+        self.backdate(source, minutes=11)
+        assert uploads.remove_abandoned_uploads() == 0
 
     def test_a_part_that_arrived_counts_as_life(self):
         source = uploads.begin_upload("a.csv", 9, None)

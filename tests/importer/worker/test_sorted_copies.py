@@ -11,6 +11,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from django.test import override_settings
 from django.utils import timezone
 
 from importer import jobs
@@ -24,6 +25,7 @@ from importer.jobs import reject_downloads
 from importer.models import ImportJob, Target
 from importer.preparation.prepare import ImportRequest, NewTableRequest, prepare
 from importer.sources import uploads
+from importer.sources.room import DiskFull
 from importer.worker import working_copies
 from tests.importer.steps import run, take
 from tests.stack import ROOT, wait_until
@@ -170,7 +172,7 @@ class TestInterruptions:
         assert job.plan.sorted_by.columns == ("id",)
         assert in_table(target) == sorted(NUMBERS)
 
-    def test_chunks_that_are_cut_wait_for_the_same_order(self, target, tmp_path, monkeypatch):
+    def test_chunks_that_are_cut_wait_for_the_same_order(self, target, tmp_path):
         job = created(target, written(tmp_path, TEXT))
         ImportJob.objects.filter(pk=job.pk).update(options_json={**job.options_json, "sort": "auto"})
         [scan] = jobs.advance(job.pk)
@@ -179,8 +181,7 @@ class TestInterruptions:
         run(job)
         working_copies.remove_unneeded()
         jobs.retry(job.pk)
-        with monkeypatch.context() as patched:
-            patched.setattr(working_copies, "SPARE_BYTES", 2**62)
+        with override_settings(KEEP_FREE_BYTES=2**62):
             job = run(job)
         assert (job.status, job.problem["kind"]) == (Status.FAILED, "DiskFull")
         jobs.retry(job.pk)
@@ -203,14 +204,14 @@ class TestInterruptions:
         mine = jobs.claim_scan(job.pk)
         resource.setrlimit(resource.RLIMIT_FSIZE, (4000, before[1]))
         try:
-            with pytest.raises(uploads.DiskFull, match="cannot be sorted"):
+            with pytest.raises(DiskFull, match="cannot be sorted"):
                 working_copies.make_copy(mine)
         finally:
             resource.setrlimit(resource.RLIMIT_FSIZE, before)
         assert list(plain_dir.iterdir()) == []
 
-    def test_too_little_disk_space_is_reported_before_sorting(self, target, tmp_path, plain_dir, monkeypatch):
-        monkeypatch.setattr(working_copies, "SPARE_BYTES", 2**62)
+    def test_too_little_disk_space_is_reported_before_sorting(self, target, tmp_path, plain_dir, settings):
+        settings.KEEP_FREE_BYTES = 2**62
         job = run(created(target, written(tmp_path, TEXT)))
         assert "Sorting takes 2 times the file's unpacked size" in job.problem["what"]
         assert "sort keep" in job.problem["advice"]

@@ -1,0 +1,86 @@
+"""Quotas: how many files and bytes a person may keep among the uploads, settings.UPLOAD_QUOTA_FILES and _BYTES.
+
+Everything counts that is kept on the disk for the person: uploads, imported or not, and files that the person's
+schedules have fetched. An upload under way counts with its announced size. Files that are read in their own place, and
+what commands without `--as` do, count for nobody. Admins have the same quota: a script of theirs fills a disk, too.
+"""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+from django.conf import settings
+from django.contrib.auth.models import AnonymousUser, User
+from django.db import models, transaction
+
+from importer.engine.errors import SourceProblem
+from importer.engine.units import human_bytes
+from importer.models import SourceFile
+
+ADVICE = (
+    "Remove files that are no longer needed from the list on the page of a new import, or ask an admin to raise {}."
+)
+
+
+class QuotaExceeded(SourceProblem):
+    """A person would keep more files or bytes than allowed."""
+
+
+@dataclass(frozen=True)
+class Kept:
+    """What is kept for a person."""
+
+    files: int
+    bytes: int
+
+    @property
+    def is_much(self) -> bool:
+        """Whether it is more than half of a quota."""
+        return _is_over(2 * self.files, settings.UPLOAD_QUOTA_FILES) or _is_over(
+            2 * self.bytes, settings.UPLOAD_QUOTA_BYTES
+        )
+
+
+def kept_for(user: User | AnonymousUser) -> Kept:
+    """The files and bytes that are kept for the person."""
+    kept = SourceFile.objects.filter(owned=True, uploaded_by_id=user.pk)
+    found = kept.aggregate(files=models.Count("pk"), bytes=models.Sum("size"))
+    return Kept(found["files"], found["bytes"] or 0)
+
+
+@contextmanager
+def counted(user: User | None, name: str, files: int, size: int) -> Iterator[None]:
+    """Make the block, which adds to the files and bytes kept for the user, wait for others that do so.
+
+    Raises QuotaExceeded, before the block, if that would be more than the quota. `name` is the file's.
+    """
+    with transaction.atomic():
+        if user is not None:
+            # Whoever else adds to this person's files waits here until the commit.
+            User.objects.select_for_update().get(pk=user.pk)
+            _require(user, name, files, size)
+        yield
+
+
+def _require(user: User, name: str, files: int, size: int) -> None:
+    kept = kept_for(user)
+    keeps = f"{user} keeps {human_bytes(kept.bytes)} in {kept.files:,} file{'' if kept.files == 1 else 's'} here,"
+    keeps += " imported ones included"
+    if files and _is_over(kept.files + files, settings.UPLOAD_QUOTA_FILES):
+        raise QuotaExceeded(
+            f"{keeps}; each person may keep {settings.UPLOAD_QUOTA_FILES:,} files at the most.",
+            where=name,
+            advice=ADVICE.format("UPLOAD_QUOTA_FILES"),
+        )
+    if _is_over(kept.bytes + size, settings.UPLOAD_QUOTA_BYTES):
+        raise QuotaExceeded(
+            f"{keeps}; {human_bytes(size)} more would be over the {human_bytes(settings.UPLOAD_QUOTA_BYTES)} that each"
+            " person may keep.",
+            where=name,
+            advice=ADVICE.format("UPLOAD_QUOTA_BYTES"),
+        )
+
+
+def _is_over(count: int, most: int) -> bool:
+    """Whether a count is over a quota; a quota of 0 is none."""
+    return 0 < most < count

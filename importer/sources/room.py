@@ -1,0 +1,87 @@
+"""Room on the disks that Millrace writes to: where writing stops, and from where on admins are warned.
+
+Writing stops while some room is left. The application's database and Redis are often on the same disk, and without room
+for them everything stops, for everybody.
+"""
+
+import errno
+import shutil
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from django.conf import settings
+
+from importer.engine.errors import SourceProblem
+
+# The settings with the folders that uploads, imports and the application write into.
+WRITTEN = ("VAR_DIR", "UPLOAD_DIR", "PLAIN_DIR", "REJECTS_DIR")
+# How the system says that a disk, or what an account may have of it, is full (write(2)).
+FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+
+
+class DiskFull(SourceProblem):
+    """A disk has no room left, except what is kept free."""
+
+
+@dataclass(frozen=True)
+class Disk:
+    """The disk of a folder; `free` in bytes."""
+
+    folder: Path
+    free: int
+
+    @property
+    def kept_free(self) -> int:
+        """The bytes that are left for the application itself."""
+        kept: int = settings.KEEP_FREE_BYTES
+        return kept
+
+    @property
+    def is_full(self) -> bool:
+        """Whether nothing more may be written."""
+        return self.free < self.kept_free
+
+    @property
+    def is_low(self) -> bool:
+        """Whether admins are warned."""
+        warned: int = settings.WARN_FREE_BYTES
+        return self.free < warned
+
+
+def room(folder: Path) -> int:
+    """The bytes that may still be written into a folder, which may not have been created yet."""
+    disk = _disk_of(folder)
+    return max(0, disk.free - disk.kept_free)
+
+
+def is_full(folder: Path) -> bool:
+    """Whether nothing more may be written into a folder."""
+    return _disk_of(folder).is_full
+
+
+def fullest_disk() -> Disk:
+    """Of the disks that Millrace writes to, the one with the fewest free bytes."""
+    folders = [Path(getattr(settings, name)) for name in WRITTEN]
+    return min(map(_disk_of, folders), key=lambda disk: disk.free)
+
+
+@contextmanager
+def full_disk_as(problem: Callable[[], DiskFull]) -> Iterator[None]:
+    """Raise the problem instead of an OSError for a full disk."""
+    try:
+        yield
+    except OSError as error:
+        if error.errno not in FULL:
+            raise
+        raise problem() from error
+
+
+def _disk_of(folder: Path) -> Disk:
+    """The disk of a folder; without a free byte if that cannot be told."""
+    existing = next((each for each in (folder, *folder.parents) if each.exists()), Path("/"))
+    try:
+        return Disk(folder, shutil.disk_usage(existing).free)
+    except OSError:
+        return Disk(folder, 0)
