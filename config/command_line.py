@@ -5,8 +5,11 @@ import sys
 
 from django.core.management import execute_from_command_line
 
+from config.plain_text import guarded
+
 
 def main() -> None:
     """Run the management command in sys.argv."""
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
+    sys.stdout, sys.stderr = guarded(sys.stdout), guarded(sys.stderr)
     execute_from_command_line(sys.argv)

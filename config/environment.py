@@ -15,6 +15,8 @@ from django.core.exceptions import ImproperlyConfigured
 
 env = environ.Env()
 
+SHORTEST_KEY = 32  # characters
+
 # The path of a Unix socket has at most 108 bytes with a final NUL (unix(7)); supervisord appends a dot and its process
 # id (at most 4194304) while it creates its socket.
 LONGEST_SOCKET_PATH = 107 - len(".4194304")
@@ -28,6 +30,17 @@ def secret(name: str) -> str | None:
         except OSError as error:
             raise ImproperlyConfigured(f"{name}_FILE: cannot read {path}: {error.strerror}") from error
     return os.environ.get(name) or None
+
+
+def signing_key(key: str) -> str:
+    """The key, checked. Raises ImproperlyConfigured for one that can be guessed, with which anybody can forge links."""
+    if len(key) < SHORTEST_KEY or len(set(key)) < SHORTEST_KEY // 4 or key.startswith("django-insecure-"):
+        raise ImproperlyConfigured(
+            f"SECRET_KEY can be guessed: use at least {SHORTEST_KEY} random characters, and no example."
+            " Leave it out, and one is made in VAR_DIR/keys; or make one:"
+            " python3 -c 'import secrets; print(secrets.token_urlsafe(48))'"
+        )
+    return key
 
 
 def networks(texts: list[str]) -> list[str]:

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from django.core.exceptions import ImproperlyConfigured
 
-from config.environment import private_folder, private_sqlite, socket_path, stored_key
+from config.environment import private_folder, private_sqlite, signing_key, socket_path, stored_key
 from tests.stack import ROOT
 
 
@@ -30,6 +30,24 @@ def test_a_key_is_generated_once_and_readable_by_its_owner_only(tmp_path: Path):
     assert key == stored_key(tmp_path / "keys" / "one")
     assert key != stored_key(tmp_path / "keys" / "two")
     assert (tmp_path / "keys" / "one").stat().st_mode & 0o077 == 0
+
+
+@pytest.mark.parametrize("key", ["changeme", "secret" * 2, "x" * 80, "abab" * 20, "django-insecure-" + "k7Zq3mW9" * 8])
+def test_a_signing_key_that_can_be_guessed_is_refused(key: str):
+    with pytest.raises(ImproperlyConfigured, match="SECRET_KEY can be guessed") as refused:
+        signing_key(key)
+    assert key not in str(refused.value)
+
+
+def test_nothing_starts_with_a_signing_key_that_can_be_guessed(tmp_path: Path):
+    env = {"PATH": "/usr/bin:/bin", "VAR_DIR": str(tmp_path), "SECRET_KEY": "changeme"}
+    done = subprocess.run([sys.executable, "-c", "from config import settings"], cwd=ROOT, env=env, capture_output=True)
+    assert b"SECRET_KEY can be guessed" in done.stderr
+
+
+def test_a_generated_signing_key_is_accepted(tmp_path: Path):
+    key = stored_key(tmp_path / "keys" / "one")
+    assert signing_key(key) == key
 
 
 class TestPrivateFiles:

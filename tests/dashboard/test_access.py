@@ -8,6 +8,9 @@ from django.contrib.auth.models import User
 from django.urls import reverse
 
 from dashboard.urls import urlpatterns
+from importer.access import people
+from importer.models import Role
+from tests.people import admin
 
 pytestmark = pytest.mark.django_db
 
@@ -78,6 +81,31 @@ class TestContentSecurityPolicy:
         assert '"allowEval": false' in page
         assert '"includeIndicatorStyles": false' in page
         assert '"selfRequestsOnly": true' in page
+
+
+class TestOtherNames:
+    """Requests under another name than ours, and pages inside those of others."""
+
+    @pytest.mark.parametrize("host", ["evil.example:8000", "localhost.evil.example", "localhost:80@evil.example"])
+    @pytest.mark.parametrize("name", ["login", "jobs", "healthz"])
+    def test_a_host_that_is_not_ours_is_refused(self, client, name, host):
+        answer = client.get(reverse(name), HTTP_HOST=host)
+        assert answer.status_code == 400
+        assert b"evil" not in answer.content
+
+    def test_a_forwarded_host_makes_no_link(self, client):
+        client.force_login(admin("root"))
+        ann = people.add("ann", Role.VIEWER)
+        answer = client.post(reverse("person_link", args=[ann.pk]), HTTP_X_FORWARDED_HOST="evil.example")
+        page = client.get(answer["Location"]).content if answer.status_code == 302 else answer.content
+        assert b"/invitation/" in page
+        assert b"evil.example" not in page
+
+    @pytest.mark.parametrize("name", ["login", "healthz"])
+    def test_no_page_may_be_inside_a_page_of_others(self, client, name):
+        answer = client.get(reverse(name))
+        assert answer["X-Frame-Options"] == "DENY"
+        assert "frame-ancestors 'none'" in answer["Content-Security-Policy"]
 
 
 class TestErrorPages:

@@ -88,3 +88,32 @@ def test_a_sign_in_without_an_address_is_listed_too(client, user):
 )
 def test_names_of_browsers(user_agent, name):
     assert browser_name(user_agent) == name
+
+
+def test_a_session_that_was_there_before_signing_in_is_worth_nothing(client, user):
+    """Fixation: an attacker has planted the cookie of a session of their own."""
+    attacker = Client()
+    attacker.get(reverse("login"))
+    session = attacker.session
+    session["planted"] = True
+    session.save()
+    client.cookies["sessionid"] = attacker.cookies["sessionid"] = session.session_key
+    sign_in(client)
+    assert is_in(client)
+    assert client.cookies["sessionid"].value != session.session_key
+    assert not is_in(attacker)
+
+
+@pytest.mark.parametrize("key", ["x" * 32, "", "../../etc/passwd", "1' OR '1'='1"])
+def test_an_invented_session_is_nobodys(client, other, key):
+    client.cookies["sessionid"] = key
+    assert not is_in(client)
+
+
+def test_a_copied_session_ends_with_signing_out(client, user):
+    sign_in(client)
+    copy = Client()
+    copy.cookies["sessionid"] = client.cookies["sessionid"].value
+    assert is_in(copy)
+    client.post(reverse("logout"))
+    assert not is_in(copy)

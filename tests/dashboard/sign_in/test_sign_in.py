@@ -30,9 +30,15 @@ class TestSignIn:
         assert answer["Location"] == reverse("targets")
         assert client.get(reverse("targets")).status_code == 200
 
-    def test_it_does_not_lead_to_another_site(self, client, user):
-        answer = client.post(reverse("login"), {"login": "ann", "password": PASSWORD, "next": "https://evil.example/"})
+    @pytest.mark.parametrize(
+        "elsewhere",
+        ["https://evil.example/", "//evil.example/", "/\\evil.example/", "\\\\evil.example", "javascript:alert(1)",
+         "https:evil.example", "http://testserver@evil.example/", "\t//evil.example"],
+    )  # fmt: skip
+    def test_it_does_not_lead_to_another_site(self, client, user, elsewhere):
+        answer = client.post(reverse("login"), {"login": "ann", "password": PASSWORD, "next": elsewhere})
         assert answer["Location"] == reverse(configured.LOGIN_REDIRECT_URL)
+        assert "evil" not in client.get(reverse("login"), {"next": elsewhere})["Location"]
 
     def test_wrong_password_says_so_and_does_not_repeat_it(self, client, user):
         page = sign_in(client, "wrong-horse").content.decode()
