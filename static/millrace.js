@@ -11,6 +11,19 @@ document.addEventListener("htmx:beforeSwap", (event) => {
   location.reload();
 });
 
+// What was done too often: the answer says when it may go on. The page of a new import shows that next to its button.
+document.addEventListener("htmx:responseError", (event) => {
+  if (event.detail.xhr.status !== 429 || event.target.closest(".source")) return;
+  document.getElementById("too-often")?.remove();
+  const said = document.createElement("div");
+  said.id = "too-often";
+  said.className = "alert alert-warning";
+  said.setAttribute("role", "alert");
+  said.textContent = event.detail.xhr.responseText;
+  document.querySelector("#content > .container-xl").prepend(said);
+  said.scrollIntoView({ block: "nearest" });
+});
+
 // An open menu closes on a click outside it, and on Escape, which moves the focus to its button.
 document.addEventListener("click", (event) => {
   for (const menu of document.querySelectorAll("details.menu[open]")) {

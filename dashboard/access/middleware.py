@@ -5,9 +5,11 @@ from typing import Any, cast
 
 from django.core.exceptions import PermissionDenied
 from django.http import FileResponse, HttpRequest, HttpResponse, StreamingHttpResponse
+from django.shortcuts import render
 
 from dashboard.access.rules import rule_of
 from importer.access.acting import Somebody, acting_as
+from importer.access.limits import TooOften
 from importer.access.policy import Forbidden
 
 READING = ("GET", "HEAD", "OPTIONS")
@@ -29,18 +31,34 @@ class PolicyMiddleware:
             streamed.streaming_content = _made_as(user, cast(Iterable[bytes], streamed.streaming_content))
         return response
 
-    def process_view(self, request: HttpRequest, _view: Any, _args: Any, kwargs: dict[str, Any]) -> None:
-        """Check the rule of the URL. Raises Http404 and PermissionDenied, whose reason the page shows."""
+    def process_view(self, request: HttpRequest, _view: Any, _args: Any, kwargs: dict[str, Any]) -> HttpResponse | None:
+        """Check the rule of the URL. Raises Http404 and PermissionDenied, whose reason the page shows.
+
+        What is done too often is answered with 429 and the time until it may go on.
+        """
         name = request.resolver_match.url_name if request.resolver_match else None
         rule = rule_of(name or "")
         if rule is None:
             raise PermissionDenied(f"The address {request.path} has no rule that says who may use it.")
         if not rule.public and request.user.is_anonymous:
-            return  # LoginRequiredMiddleware redirects to the sign-in page.
+            return None  # LoginRequiredMiddleware redirects to the sign-in page.
         try:
             rule.check(request.method in READING, kwargs)
+        except TooOften as refused:
+            return _too_often(request, refused)
         except Forbidden as forbidden:
             raise PermissionDenied(str(forbidden)) from forbidden
+        return None
+
+
+def _too_often(request: HttpRequest, refused: TooOften) -> HttpResponse:
+    """A page for who asks for one; the reason alone for scripts, which show it themselves."""
+    if request.accepts("text/html") and not request.htmx:  # type: ignore[attr-defined]
+        answer = render(request, "429.html", {"reason": str(refused)}, status=429)
+    else:
+        answer = HttpResponse(str(refused), status=429, content_type="text/plain; charset=utf-8")
+    answer.headers["Retry-After"] = str(refused.seconds)
+    return answer
 
 
 def _made_as(user: Somebody, parts: Iterable[bytes]) -> Iterator[bytes]:

@@ -1,14 +1,14 @@
 """The rule of each URL: what a person needs to see it, and to change something by it. A URL without one is refused."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from django.contrib.auth.models import Group, User
 from django.db import models
 from django.http import Http404
 
-from importer.access import policy
+from importer.access import limits, policy
 from importer.models import (
     Channel,
     Grant,
@@ -37,6 +37,7 @@ class Rule:
     - `owner`: the person who made the thing needs no level on it.
     - `admin`: what only admins may do, to complete "Only admins may". `operator`: viewers may not even read.
     - `public`: for everybody, signed in or not. `account`: a page of the person's own account.
+    - `rate`: how often a person may change something by it.
     - `recorded`: the methods whose requests are in the audit log: those that change something or hand out rows.
     """
 
@@ -48,10 +49,13 @@ class Rule:
     operator: bool = False
     public: bool = False
     account: bool = False
+    rate: limits.Rate | None = None
     recorded: tuple[str, ...] = CHANGES
 
     def check(self, reads: bool, named: Mapping[str, Any]) -> None:
         """Raise Http404 for what the acting person may not see, and Forbidden for what the person may not do.
+
+        Then the use is counted. Raises TooOften, which is a Forbidden, if there were too many.
 
         `reads`: the request changes nothing. `named`: the values in the URL.
         """
@@ -63,6 +67,8 @@ class Rule:
             policy.require(self.look if reads else self.change, self._named(named), owner=self.owner)
         elif self.operator or not reads:
             policy.require_operator()
+        if self.rate and not reads:
+            limits.use(self.rate)
 
     def _named(self, named: Mapping[str, Any]) -> models.Model:
         assert self.thing
@@ -107,24 +113,24 @@ RULES: dict[str, Rule] = {
     "job_pause": OWN_JOB,
     "job_resume": OWN_JOB,
     "job_cancel": OWN_JOB,
-    "job_retry": JOB,
-    "job_restore_now": JOB,
+    "job_retry": replace(JOB, rate=limits.STARTS),
+    "job_restore_now": replace(JOB, rate=limits.STARTS),
     "job_end_without": JOB,
     "job_restore": JOB,
     "job_drop_backup": JOB,
     "job_parallelism": JOB,
     "job_reject_file": ROW_FILE,
     "job_reasons_file": ROW_FILE,
-    "job_again": ROWS,
+    "job_again": replace(ROWS, rate=limits.UPLOADS),
     "job_preset": JOB,
     "new": OPERATORS,
     "new_tables": OPERATORS,
     # A post of changed choices is a question, and a patch is a part of a file.
     "new_source": Rule(SourceFile, look=Level.LOAD, recorded=()),
-    "start_import": FILE,
+    "start_import": replace(FILE, rate=limits.STARTS),
     "remove_source": FILE,
     "save_preset": FILE,
-    "uploads": OPERATORS,
+    "uploads": replace(OPERATORS, rate=limits.UPLOADS),
     "upload": Rule(SourceFile, look=Level.LOAD, recorded=("DELETE",)),
     "schedules": LISTED,
     "schedule_new": OPERATORS,
@@ -134,7 +140,7 @@ RULES: dict[str, Rule] = {
     "schedule_subscriptions": Rule(Schedule, admin="choose who is notified about a schedule"),
     "schedule_pause": SCHEDULE,
     "schedule_resume": SCHEDULE,
-    "schedule_run": SCHEDULE,
+    "schedule_run": replace(SCHEDULE, rate=limits.STARTS),
     "schedule_forget": SCHEDULE,
     "schedule_delete": SCHEDULE,
     "run_cancel": Rule(ScheduleRun),
@@ -145,7 +151,7 @@ RULES: dict[str, Rule] = {
     "history_csv": LISTED,
     "history_json": LISTED,
     "labs": LISTED,
-    "lab_new": OPERATORS,
+    "lab_new": replace(OPERATORS, rate=limits.STARTS),
     "lab": LAB,
     "lab_live": LAB,
     "lab_charts": LAB,
@@ -155,22 +161,22 @@ RULES: dict[str, Rule] = {
     "preset_rename": PRESET,
     "preset_delete": PRESET,
     "targets": LISTED,
-    "target_new": Rule(admin="add targets"),
-    "target": TARGET,
-    "target_check": Rule(Target),
+    "target_new": Rule(admin="add targets", rate=limits.CHECKS),
+    "target": replace(TARGET, rate=limits.CHECKS),
+    "target_check": Rule(Target, rate=limits.CHECKS),
     "target_delete": TARGET,
     "connections": LISTED,
-    "connection_new": Rule(admin="add connections"),
-    "connection": CONNECTION,
+    "connection_new": Rule(admin="add connections", rate=limits.CHECKS),
+    "connection": replace(CONNECTION, rate=limits.CHECKS),
     "connection_files": CONNECTION,
-    "connection_check": CONNECTION,
+    "connection_check": replace(CONNECTION, rate=limits.CHECKS),
     "connection_confirm": CONNECTION,
     "connection_delete": CONNECTION,
     "channels": LISTED,
     "channel_new": Rule(admin="add channels"),
     "channel": CHANNEL,
     "channel_switch": CHANNEL,
-    "channel_test": CHANNEL,
+    "channel_test": replace(CHANNEL, rate=limits.CHECKS),
     "channel_delete": CHANNEL,
     "people": PEOPLE,
     "person_new": PEOPLE,

@@ -12,7 +12,7 @@ from importer.access import audit
 from importer.access.acting import acting_from
 from importer.access.policy import narrow
 
-REFUSED = (401, 403, 404)
+REFUSED = (401, 403, 404, 429)
 
 
 class AuditMiddleware:

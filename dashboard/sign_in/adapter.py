@@ -12,8 +12,9 @@ from django.core.exceptions import ValidationError
 from django.http import HttpRequest, HttpResponse
 
 from dashboard.sign_in.address import client_address, is_address
-from dashboard.sign_in.guesses import Try, count_password
+from dashboard.sign_in.guesses import count_password
 from dashboard.sign_in.known_browsers import remember_browser
+from importer.access.counts import Counted
 from importer.engine.errors import Problem
 from importer.security import encryption
 
@@ -62,7 +63,7 @@ class AccountAdapter(DefaultAccountAdapter):
 
     def pre_authenticate(self, request: HttpRequest, **credentials: Any) -> None:
         """Count the try. Raises ValidationError if there were too many."""
-        self._try: Try | None = count_password(request, whom(credentials.get("username", "")))
+        self._try: Counted | None = count_password(request, whom(credentials.get("username", "")))
         if self._try is None:
             raise ValidationError(too_many())
 

@@ -5,10 +5,11 @@ from allauth.mfa.base.forms import AuthenticateForm, ReauthenticateForm
 from django.core.exceptions import ValidationError
 
 from dashboard.sign_in.adapter import too_many, whom
-from dashboard.sign_in.guesses import Try, count_code, use_code
+from dashboard.sign_in.guesses import count_code, use_code
+from importer.access.counts import Counted
 
 
-def counted_code(name: str) -> Try:
+def counted_code(name: str) -> Counted:
     """Count a try of the person of this name. Raises ValidationError if there were too many."""
     attempt = count_code(whom(name))
     if attempt is None:

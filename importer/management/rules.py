@@ -5,12 +5,12 @@ left to the command, which looks it up among the seen ones and says that it does
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from django.db import models
 
-from importer.access import policy
+from importer.access import limits, policy
 from importer.models import Channel, ImportJob, Lab, Level, MappingPreset, Schedule, SourceConnection, Target
 
 
@@ -45,6 +45,7 @@ class Rule:
     """What a person needs to run a command: levels on `things`, or a role.
 
     - `admin`: what only admins may do, to complete "Only admins may".
+    - `rate`: how often the person may run it.
     - `replaces`: with --replace, a level on the thing that exists is enough.
     - `operator`: viewers may not.
 
@@ -55,9 +56,10 @@ class Rule:
     operator: bool = False
     admin: str = ""
     replaces: Named | None = None
+    rate: limits.Rate | None = None
 
     def check(self, options: Mapping[str, Any]) -> None:
-        """Raise Forbidden, with the reason, for what the acting person may not do."""
+        """Raise Forbidden, with the reason, for what the acting person may not do, or not so often: TooOften."""
         if self.operator:
             policy.require_operator()
         replaced = self.replaces.find(options) if self.replaces and options.get("replace") else None
@@ -68,6 +70,8 @@ class Rule:
         for each in self.things:
             if thing := each.find(options):
                 each.check(thing)
+        if self.rate:
+            limits.use(self.rate)
 
 
 LISTED = Rule()
@@ -88,30 +92,30 @@ _LIKE_IMPORT = Named(ImportJob, Level.LOAD, "job", "pk")
 _OF_IMPORT = _on(ImportJob, Level.LOAD, "job", "pk")
 _SCHEDULE = _on(Schedule, Level.LOAD)
 _SUBSCRIBES = Rule(admin="choose who is notified about a schedule")
-_EXPERIMENT = Rule((_INTO_TARGET,), operator=True)
+_EXPERIMENT = Rule((_INTO_TARGET,), operator=True, rate=limits.STARTS)
 
 RULES: dict[str, Rule] = {
-    "import_csv": Rule((_INTO_TARGET, Named(MappingPreset, Level.LOOK, "preset")), operator=True),
+    "import_csv": Rule((_INTO_TARGET, Named(MappingPreset, Level.LOOK, "preset")), operator=True, rate=limits.STARTS),
     "job cancel": Rule((Named(ImportJob, Level.LOAD, "job", "pk", owner=True),), operator=True),
-    "job restore-now": _OF_IMPORT,
+    "job restore-now": replace(_OF_IMPORT, rate=limits.STARTS),
     "job end-without": _OF_IMPORT,
     "kept_table restore": _OF_IMPORT,
     "kept_table drop": _OF_IMPORT,
     "history": LISTED,
-    "target add": _adds(Target, "targets"),
-    "target check": _on(Target, Level.LOAD),
+    "target add": replace(_adds(Target, "targets"), rate=limits.CHECKS),
+    "target check": replace(_on(Target, Level.LOAD), rate=limits.CHECKS),
     "target restore": _on(Target, Level.ADMINISTER),
     "target list": LISTED,
     "target remove": _on(Target, Level.ADMINISTER),
-    "connection add": _adds(SourceConnection, "connections"),
-    "connection check": _on(SourceConnection, Level.ADMINISTER),
+    "connection add": replace(_adds(SourceConnection, "connections"), rate=limits.CHECKS),
+    "connection check": replace(_on(SourceConnection, Level.ADMINISTER), rate=limits.CHECKS),
     "connection list": LISTED,
     "connection remove": _on(SourceConnection, Level.ADMINISTER),
     "channel add": _adds(Channel, "channels"),
     "channel list": LISTED,
     "channel subscribe": _SUBSCRIBES,
     "channel hear": _SUBSCRIBES,
-    "channel test": _on(Channel, Level.ADMINISTER),
+    "channel test": replace(_on(Channel, Level.ADMINISTER), rate=limits.CHECKS),
     "channel remove": _on(Channel, Level.ADMINISTER),
     "schedule list": LISTED,
     "schedule show": _on(Schedule, Level.LOOK),
@@ -119,11 +123,11 @@ RULES: dict[str, Rule] = {
         (_LIKE_IMPORT, Named(SourceConnection, Level.LOAD, "connection")),
         operator=True,
     ),
-    "schedule run": _SCHEDULE,
+    "schedule run": replace(_SCHEDULE, rate=limits.STARTS),
     "schedule pause": _SCHEDULE,
     "schedule resume": _SCHEDULE,
     "schedule forget": _SCHEDULE,
-    "lab run": Rule((_INTO_TARGET, _LIKE_IMPORT), operator=True),
+    "lab run": Rule((_INTO_TARGET, _LIKE_IMPORT), operator=True, rate=limits.STARTS),
     "lab list": LISTED,
     "lab show": _on(Lab, Level.LOOK, "lab", "pk"),
     "lab cancel": Rule((Named(Lab, Level.LOAD, "lab", "pk", owner=True),), operator=True),

@@ -7,7 +7,7 @@ from importer.models.channel import Channel, Notification, Subscription
 from importer.models.chunk import Chunk
 from importer.models.job import ImportJob
 from importer.models.lab import Lab, Trial
-from importer.models.person import AuditEvent, Grant, GuessCount, Level, Person, Role
+from importer.models.person import AuditEvent, Grant, Level, LimitCount, Person, Role
 from importer.models.preset import MappingPreset
 from importer.models.record import JobFact, JobRecord
 from importer.models.schedule import DiscoveredFile, Schedule, ScheduleRun
@@ -21,12 +21,12 @@ __all__ = [
     "Chunk",
     "DiscoveredFile",
     "Grant",
-    "GuessCount",
     "ImportJob",
     "JobFact",
     "JobRecord",
     "Lab",
     "Level",
+    "LimitCount",
     "MappingPreset",
     "Notification",
     "Person",

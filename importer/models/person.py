@@ -1,4 +1,4 @@
-"""People: their role, what they or their groups may use, what they did, and the counts of guesses at passwords."""
+"""People: their role, what they or their groups may use, what they did, and the counts against their limits."""
 
 from typing import Any, NoReturn
 
@@ -80,16 +80,16 @@ class Grant(models.Model):
         return f"{self.kind} {granted.name}" if granted else f"every {self.kind}"
 
 
-class GuessCount(models.Model):
-    """The tries that count against one limit, such as those from one address, since `began`."""
+class LimitCount(models.Model):
+    """What counts against one limit since `began`, such as the guesses from one address or a person's uploads."""
 
     key = models.CharField(max_length=64, primary_key=True)
-    tries = models.PositiveIntegerField(default=0)
+    uses = models.PositiveIntegerField(default=0)
     began = models.DateTimeField()
-    touched = models.DateTimeField(db_index=True)
+    kept_until = models.DateTimeField(db_index=True)
 
     def __str__(self) -> str:
-        return f"{self.tries} since {self.began:%F %T}"
+        return f"{self.uses} since {self.began:%F %T}"
 
 
 class Unchangeable(Exception):

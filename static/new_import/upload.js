@@ -47,7 +47,7 @@ class Upload {
       endpoint: drop.dataset.endpoint,
       chunkSize: Number(drop.dataset.partBytes),
       metadata: { filename: file.name },
-      retryDelays: [0, 1000, 3000, 5000, 10000, 20000],
+      retryDelays: [0, 1000, 3000, 5000, 10000, 20000, 30000], // longer than a minute, in which begun uploads are counted
       removeFingerprintOnSuccess: true,
       onBeforeRequest: (request) => request.setHeader("X-CSRFToken", cookie("csrftoken")),
       onShouldRetry: (error) => this.worthRetrying(error),
@@ -124,7 +124,7 @@ class Upload {
 
   worthRetrying(error) {
     const status = error.originalResponse?.getStatus() ?? 0;
-    return status === 0 || status === 409 || status === 423 || (status >= 500 && status !== 507);
+    return [0, 409, 423, 429].includes(status) || (status >= 500 && status !== 507);
   }
 
   showError(error) {
@@ -199,9 +199,10 @@ for (const name of ["htmx:sendError", "htmx:responseError"]) {
     const words = event.target.closest(".source")?.querySelector(".start-message");
     if (!words) return;
     words.textContent =
-      event.detail.xhr.status === 404
-        ? "This upload is no longer there; perhaps it was removed in another tab. Reload the page."
-        : "The server did not answer as it should. Try that again, or reload the page.";
+      {
+        404: "This upload is no longer there; perhaps it was removed in another tab. Reload the page.",
+        429: event.detail.xhr.responseText,
+      }[event.detail.xhr.status] ?? "The server did not answer as it should. Try that again, or reload the page.";
   });
 }
 

@@ -19,6 +19,7 @@ from importer.models import (
     ImportJob,
     Lab,
     Level,
+    LimitCount,
     MappingPreset,
     Notification,
     Role,
@@ -99,10 +100,10 @@ def address(name: str, things: dict[type, Any]) -> str:
 def everything() -> dict[str, list[dict[str, Any]]]:
     """All rows of all tables of Millrace, of people and groups; not the audit log, which has what was refused.
 
-    Signing in is no change.
+    Signing in is no change, and neither is what counts against a limit.
     """
     changed = {*apps.get_app_config("importer").get_models(), User, Group, User.groups.through, Authenticator}
-    models = changed - {AuditEvent}
+    models = changed - {AuditEvent, LimitCount}
     rows = {model.__name__: list(model._default_manager.order_by("pk").values()) for model in models}
     for user in rows["User"]:
         del user["last_login"]

@@ -1,0 +1,116 @@
+"""What a person does too often at an address or by a command is refused, with the time until it may go on."""
+
+import json
+from io import StringIO
+from typing import Any
+
+import pytest
+from django.contrib.auth.models import User
+from django.core.management import CommandError, call_command
+from django.urls import reverse
+
+from dashboard.access.rules import RULES
+from importer.access import limits
+from importer.access.acting import acting_as
+from importer.management.rules import RULES as COMMAND_RULES
+from importer.models import AuditEvent, ImportJob
+from tests.dashboard import test_rules
+from tests.dashboard.test_rules import SECRET, address
+from tests.people import admin, operator
+from tests.targets import saved_target
+
+things = test_rules.things
+LIMITED = sorted(name for name, rule in RULES.items() if rule.rate)
+HTMX = {"HX-Request": "true"}
+
+
+@pytest.fixture(autouse=True)
+def once_in_a_minute(settings) -> None:
+    for rate in limits.RATES:
+        setattr(settings, rate.setting, 1)
+
+
+def used(user: User, rate: limits.Rate | None) -> None:
+    """Let the person have done it once."""
+    assert rate
+    with acting_as(user):
+        limits.use(rate)
+
+
+def test_each_rate_is_one_of_addresses_and_commands():
+    assert {rule.rate for rule in RULES.values() if rule.rate} == set(limits.RATES)
+    assert {rule.rate for rule in COMMAND_RULES.values() if rule.rate} == {limits.STARTS, limits.CHECKS}
+
+
+@pytest.mark.parametrize("name", LIMITED)
+def test_an_address_that_is_used_too_often_says_when_it_goes_on(name: str, client, things):
+    root = User.objects.get(username="root")
+    client.force_login(root)
+    used(root, RULES[name].rate)
+    before = test_rules.everything()
+    answer = client.post(address(name, things))
+    assert answer.status_code == 429
+    assert 0 < int(answer["Retry-After"]) <= 60
+    shown = answer.content.decode()
+    assert "This was done too often" in shown
+    assert f"Go on in {answer['Retry-After']} second" in shown
+    assert test_rules.everything() == before
+    event = AuditEvent.objects.get(action=name)
+    assert event.outcome == AuditEvent.Outcome.REFUSED
+
+
+@pytest.mark.parametrize("name", LIMITED)
+def test_looking_is_no_use(name: str, client, things):
+    root = User.objects.get(username="root")
+    client.force_login(root)
+    used(root, RULES[name].rate)
+    assert client.get(address(name, things)).status_code != 429
+
+
+@pytest.mark.parametrize("headers", [HTMX, {"Accept": "*/*", **HTMX}, {"Accept": "application/json"}])
+def test_a_script_gets_the_reason_alone(headers: dict[str, str], client, things):
+    root = User.objects.get(username="root")
+    client.force_login(root)
+    used(root, limits.STARTS)
+    answer = client.post(address("job_retry", things), headers=headers)
+    assert answer.status_code == 429
+    assert answer.content.decode().startswith("You may start or retry an import 1 times in a minute")
+
+
+def test_repeated_retries_of_one_person_leave_another_free(client, things):
+    ann, ben = operator("ann"), operator("ben")
+    ImportJob.objects.update(status="failed")
+    statuses = []
+    for person in (ann, ann, ben):
+        client.force_login(person)
+        statuses.append(client.post(address("job_retry", things)).status_code)
+    assert statuses == [302, 429, 302]
+
+
+def test_a_check_of_a_target_counts_however_it_is_asked_for(client, db, mariadb):
+    target = saved_target(mariadb)
+    client.force_login(admin("root"))
+    assert client.post(reverse("target_check", args=[target.pk]), headers=HTMX).status_code == 200
+    assert client.post(reverse("target", args=[target.pk])).status_code == 429
+
+
+@pytest.mark.parametrize(
+    "line",
+    [["target", "check", SECRET], ["import_csv", "none.csv", "--target", SECRET, "--table", "t", "--json"]],
+    ids=lambda line: line[0],
+)
+def test_a_command_on_behalf_of_a_person_counts_and_one_of_the_system_does_not(
+    line: list[str], things: dict[type, Any]
+):
+    ann = operator("ann")
+    used(ann, COMMAND_RULES[" ".join(line[:2]) if line[0] == "target" else line[0]].rate)
+    out = StringIO()
+    with pytest.raises(CommandError, match=r"in a minute, and have done so\. Go on in") as caught:
+        call_command(*line, "--as", "ann", stdout=out, stderr=out)
+    assert caught.value.returncode == 4
+    if "--json" in line:
+        assert "in a minute" in json.loads(out.getvalue())["problem"]["what"]
+    for _ in range(2):
+        with pytest.raises((CommandError, SystemExit)) as other:
+            call_command(*line, stdout=StringIO(), stderr=StringIO())
+        assert "in a minute" not in str(other.value)
