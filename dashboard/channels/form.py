@@ -25,7 +25,7 @@ class ChannelForm(forms.ModelForm):  # type: ignore[type-arg]
         model = Channel
         fields = ["name", "on", *(name for kind in KINDS for name in kind.columns), "events", "most_rejects"]
         help_texts = {
-            "name": "How it is called here and on the command line.",
+            "name": "Name used here and on the command line.",
             "most_rejects": "More of them in one import are told. A schedule with a limit of its own goes by that.",
         }
 

@@ -31,7 +31,7 @@ class ConnectionForm(WithCAFile, forms.ModelForm):  # type: ignore[type-arg]
         model = SourceConnection
         fields = ["name", "private_allowed"]
         help_texts = {
-            "name": "How it is called here and on the command line.",
+            "name": "Name used here and on the command line.",
             "private_allowed": "Hosts inside your network, or this machine itself. Cloud metadata never.",
         }
 
@@ -87,7 +87,7 @@ class ConnectionForm(WithCAFile, forms.ModelForm):  # type: ignore[type-arg]
         settings, secrets = self._entered(self._settings), self._entered(self._secrets)
         same = self._base and connection_settings.same_account(self.instance, self._base, settings)
         if self._base and self._stored and self._kind.signs_in(settings) and not same and not secrets:
-            self.add_error(next(iter(self._secrets)), "The place or the account is another one now. Enter it for that.")
+            self.add_error(next(iter(self._secrets)), "The place or the account has changed. Enter it again.")
         remains = set(self._stored) - set(cleaned.get("forgotten", ()))
         if self._kind.needs_secret(settings) and not secrets and not remains:
             self.add_error(next(iter(self._secrets)), "Enter it: that way of signing in needs it.")

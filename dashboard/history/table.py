@@ -105,7 +105,7 @@ def _badges(row: Row, fastest: set[int]) -> Iterable[Badge]:
         words = words_of(str(row.facts["status"]), None, str(row.facts.get("problem", "")))
         yield Badge(words, "It did not load the whole file.", "red")
     if row.facts.get("slower_than_like"):
-        yield Badge("slower than its like", _compared_with_peers(row.facts), "yellow")
+        yield Badge("slower than similar imports", _compared_with_peers(row.facts), "yellow")
     if row.job in fastest:
         yield Badge("best", "The most rows a second of all imports into this table on this target.", "green")
 

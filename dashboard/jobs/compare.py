@@ -72,7 +72,7 @@ def _requested(texts: Sequence[str]) -> tuple[list[ImportJob], list[str]]:
         else:
             problems.append(f"“{text[:40]}” is not the number of an import. It stands on its page and in its address.")
     if surplus := numbers[MOST:]:
-        problems.append(f"At most {MOST} imports stand side by side; left out: {', '.join(map(str, surplus))}.")
+        problems.append(f"At most {MOST} imports can be compared; left out: {', '.join(map(str, surplus))}.")
     known = seen(ImportJob.objects.filter(trial=None)).select_related("source", "target", "record")
     by_number = known.defer("record__chunk_timings").in_bulk(numbers[:MOST])
     problems += [obstacle for number in numbers[:MOST] if (obstacle := _obstacle(number, by_number.get(number)))]

@@ -89,9 +89,9 @@ def _says(name: str, best: Curve) -> str:
         times = max(each.measured.median for each in best.points) / first.measured.median
         fastest = max(best.points, key=lambda each: each.measured.median)
         if fastest is first:
-            return f"More than {value_words(name, first.value)} at once are no faster{others}."
+            return f"More than {value_words(name, first.value)} in parallel are no faster{others}."
         return (
-            f"{value_words(name, fastest.value)} at once load {times:.2f} times as fast as"
+            f"{value_words(name, fastest.value)} in parallel load {times:.2f} times as fast as"
             f" {value_words(name, first.value)}{others}."
         )
     knee = best.knee

@@ -29,7 +29,7 @@ SEEDS = 2**31
 
 @dataclass(frozen=True)
 class LabForm:
-    """The form's values; a name that the form did not send means "as usual"."""
+    """The form's values; a name that the form did not send means the default."""
 
     values: Mapping[str, str]
 

@@ -39,7 +39,7 @@ class Offer:
 
 
 OFFERS = (
-    Offer("chunks", "Chunk size and sessions", "How large transactions should be, and how many load at once."),
+    Offer("chunks", "Chunk size and sessions", "How large transactions should be, and how many load in parallel."),
     Offer("indexes", "Keys before or after", "Whether secondary keys come off and are built when the rows are in."),
     Offer(
         "foreign-keys",

@@ -33,7 +33,7 @@ from importer.preparation.prepare import NewTableRequest
 
 @dataclass(frozen=True)
 class NewImportForm:
-    """The values of one file's form; a name that the form did not send means "as sniffed" or "as planned"."""
+    """The values of one file's form; a name that the form did not send means "auto-detected" or "as planned"."""
 
     values: Mapping[str, str]
 

@@ -44,7 +44,7 @@ def _lines(text: str) -> int:
 _ALL = (
     FormatField("encoding", "Encoding", encodings.canonical_name, str),
     FormatField("delimiter", "Delimiter", unescape_mark, escape_mark),
-    FormatField("skip_rows", "Lines before it", _lines, str),
+    FormatField("skip_rows", "Skip first lines", _lines, str),
     _text("quote", "Quote", {'"': 'double "', "'": "single '", "": "none"}),
     _text("escape", "Escape", ESCAPES),
     _choice(
@@ -53,16 +53,14 @@ _ALL = (
         LINE_ENDS,
         {"lf": "LF (Unix)", "crlf": "CR LF (Windows)", "cr": "CR (old Macs)", "any": "any of them"},
     ),
-    _choice("header", "First row", _YES_NO, {"yes": "names", "no": "data"}),
-    FormatField("skip_after_header", "Lines below the header", _lines, str),
-    FormatField("skip_footer", "Lines at the end", _lines, str),
-    _choice("skip_repeated_header", "A header among the records", _YES_NO, {"no": "is data", "yes": "is left out"}),
-    FormatField("comment", "Comments begin with", unescape_mark, escape_mark),
-    _text("blank_lines", "Blank lines", {"skip": "are left out", "keep": "are rows"}),
-    _choice(
-        "trailing_delimiter", "A delimiter at a line's end", _YES_NO, {"no": "starts a field", "yes": "is left out"}
-    ),
-    _choice("unquoted_empty_is_null", "Nothing, without quotes, is", _YES_NO, {"no": "empty text", "yes": "NULL"}),
+    _choice("header", "Header row", _YES_NO, {"yes": "Yes", "no": "No"}),
+    FormatField("skip_after_header", "Skip lines after the header", _lines, str),
+    FormatField("skip_footer", "Skip last lines", _lines, str),
+    _choice("skip_repeated_header", "Repeated header rows", _YES_NO, {"no": "Load as data", "yes": "Skip"}),
+    FormatField("comment", "Comment prefix", unescape_mark, escape_mark),
+    _text("blank_lines", "Blank lines", {"skip": "Skip", "keep": "Load as rows"}),
+    _choice("trailing_delimiter", "Trailing delimiter", _YES_NO, {"no": "Empty column", "yes": "Ignore"}),
+    _choice("unquoted_empty_is_null", "Unquoted empty value", _YES_NO, {"no": "Empty text", "yes": "NULL"}),
 )
 FORMAT_FIELDS: dict[str, FormatField] = {each.name: each for each in _ALL}
 SELECTS = tuple(each for each in _ALL if each.words)

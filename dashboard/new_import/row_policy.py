@@ -4,38 +4,38 @@
 # (importer.engine.plan.option_specs) are shown.
 ACCOUNTING: dict[str, tuple[str, dict[str, tuple[str, str]]]] = {
     "on_error": (
-        "When a row cannot go in",
+        "Invalid rows",
         {
-            "stop": ("stop the import", "The row is named by line, column and reason; nothing of its chunk is kept."),
+            "stop": ("Stop the import", "The row is named by line, column and reason; nothing of its chunk is kept."),
             "reject": (
-                "leave it out",
-                "The others load. Rows left out are kept with their reasons, to mend and load again.",
+                "Reject and continue",
+                "The other rows load. Rejected rows are kept with their reasons, to fix and load again.",
             ),
         },
     ),
     "on_duplicate": (
-        "When a key is there already",
+        "Duplicate keys",
         {
-            "fail": ("it cannot go in", "In the table or earlier in the file: the row is a bad one."),
-            "skip": ("skip the row", "What is there stays. One chunk after another, to keep the file's order."),
-            "replace": ("replace what is there", "The last row in the file wins. One chunk after another."),
+            "fail": ("Reject row", "The key is in the table or earlier in the file: the row is invalid."),
+            "skip": ("Skip row", "The existing row stays. Chunks load one after another, in the file's order."),
+            "replace": ("Replace existing row", "The last row in the file wins. Chunks load one after another."),
         },
     ),
     "rounding": (
-        "When digits would be lost",
+        "Rounding",
         {
             "notice": (
-                "load it, and count it",
+                "Round and report",
                 "1.005 becomes 1.01 in a DECIMAL(8,2); the page tells how many values.",
             ),
-            "reject": ("it cannot go in", "A value that the column cannot keep exactly makes the row a bad one."),
+            "reject": ("Reject row", "A row with a value that the column cannot keep exactly is invalid."),
         },
     ),
     "verify": (
-        "Check afterwards",
+        "Verification",
         {
-            "counts": ("rows of every chunk", "Against the ledger on the server: no row lost, none twice."),
-            "full": ("every value", "Read back and compared before a chunk is committed. Takes several times as long."),
+            "counts": ("Row counts of every chunk", "Compared with the ledger on the server: no row lost, none twice."),
+            "full": ("Every value", "Read back and compared before a chunk is committed. Takes several times as long."),
         },
     ),
 }

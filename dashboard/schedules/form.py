@@ -54,7 +54,7 @@ class ScheduleForm(forms.ModelForm):  # type: ignore[type-arg]
             "move_to": "Folder",
             "drift": "If header or table have changed",
             "lateness_minutes": "Late after so many minutes",
-            "rejects_limit": "Rejected rows that are fine",
+            "rejects_limit": "Allowed rejected rows",
         }
         help_texts = {
             "pattern": "A name below the connection: * and ? stand for anything, {date:%Y%m%d} for the day that is "

@@ -32,7 +32,7 @@ def subscriptions(request: HttpRequest, pk: int) -> HttpResponse:
         for channel in channels:
             chosen = request.POST.getlist(f"channel-{channel.pk}")
             notifications.subscribe(channel, schedule, [event for event in Event.values if event in chosen])
-        messages.success(request, f"Saved who is told of {schedule.name}.")
+        messages.success(request, f"Saved the notifications for {schedule.name}.")
         return redirect("schedule", pk)
     events = {each.channel_id: each.events for each in Subscription.objects.filter(schedule=schedule)}
     rows = [(channel, _boxes(channel, events.get(channel.pk, []))) for channel in channels]

@@ -30,7 +30,7 @@ class TargetForm(WithCAFile, forms.ModelForm):  # type: ignore[type-arg]
             "server_key": forms.Textarea(attrs={"rows": 2, "spellcheck": "false"}),
         }
         help_texts = {
-            "name": "How it is called here and on the command line.",
+            "name": "Name used here and on the command line.",
             "host": "A host name or an address, without a port.",
             "database": "Where the tables are.",
             "tls_ca": "A file on this machine; empty for the system's own authorities.",

@@ -52,7 +52,7 @@ class Group(Enum):
     RESULT = "What became of the rows"
     TIMING = "How long it took"
     CHUNKS = "Its chunks"
-    LIKE = "Compared with its like"
+    LIKE = "Compared with similar imports"
 
 
 @dataclass(frozen=True)
@@ -217,7 +217,7 @@ RESULT = _of(
     ("unchanged_rows", "Rows unchanged", Kind.NUMBER),
     ("skipped_rows", "Rows skipped", Kind.NUMBER),
     ("rejected_rows", "Rows rejected", Kind.NUMBER),
-    ("skipped_lines", "Lines that are no records", Kind.NUMBER),
+    ("skipped_lines", "Lines that are not records", Kind.NUMBER),
     ("balanced", "Balanced", Kind.SWITCH),
     ("notices", "Values changed a little", Kind.NUMBER),
     ("reject_reasons", "Reasons for rejects", Kind.NUMBER),
@@ -257,9 +257,9 @@ CHUNKS = _of(
 # From importer.history.regressions; unknown if the import had too few peers.
 LIKE = _of(
     Group.LIKE,
-    ("slower_than_like", "Slower than its like", Kind.SWITCH),
+    ("slower_than_like", "Slower than similar imports", Kind.SWITCH),
     ("like_imports", "Imports like it before", Kind.NUMBER),
-    ("like_rows_per_second", "Median of its like", Kind.ROWS_PER_SECOND),
+    ("like_rows_per_second", "Median of similar imports", Kind.ROWS_PER_SECOND),
 )
 
 FACTS: dict[str, Fact] = {

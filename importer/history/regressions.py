@@ -88,7 +88,7 @@ class PeerSpeed:
         rate, median = in_words("rows_per_second", self.rows_per_second), in_words("rows_per_second", self.median)
         if not self.slower:
             return f"{rate}; the median of {self.imports} imports like it is {median}."
-        start = f"Slower than its like: {rate} against a median of {median} of {self.imports} imports; "
+        start = f"Slower than similar imports: {rate} against a median of {median} of {self.imports} imports; "
         if not self.changed:
             return f"{start}no stored fact has changed since then."
         more = len(self.changed) - MOST_IN_WORDS

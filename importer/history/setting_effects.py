@@ -157,7 +157,7 @@ def untried(query: Query) -> Iterator[Untried]:
     if newest.get("secondary_keys") and "keep" not in tried["indexes"]:
         yield Untried("secondary indexes kept on", "indexes")
     if len(tried["parallelism"]) == 1:
-        yield Untried("another number of chunks at once", "chunks")
+        yield Untried("another number of parallel chunks", "chunks")
     if len(tried["chunk_bytes"]) == 1:
         yield Untried("another chunk size", "chunks")
     if "key" not in tried["sort"] and float(newest.get("key_ascending", 1)) < IN_ORDER:

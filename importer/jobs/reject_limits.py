@@ -43,7 +43,7 @@ def _all_rejected(job: ImportJob) -> AllRowsRejected | None:
     return AllRowsRejected(
         f"{rows} rejected, so nothing was imported.{_commonest(job)}",
         where=job.source.name,
-        advice=f"Look at the rows that did not go in.{on_reading(_worst_column(job))} Then correct the file, the choice"
+        advice=f"Look at the rejected rows.{on_reading(_worst_column(job))} Then correct the file, the choice"
         " of columns or the table, and import the file again.",
     )
 
@@ -58,7 +58,7 @@ def _worst_column(job: ImportJob) -> str:
 
 def _advice(job: ImportJob) -> str:
     return (
-        f"Look at the rows that did not go in.{on_reading(_worst_column(job))} If they are to be left out, go on"
+        f"Look at the rejected rows.{on_reading(_worst_column(job))} If they are to be left out, go on"
         " without the limit; if not, correct the file, or change the table."
     )
 

@@ -166,9 +166,9 @@ def _split(
     for settings in combined:
         sessions = int(settings.get("parallelism") or 0)
         if sessions > target.ceiling:
-            why = f"the target's ceiling is {target.ceiling} chunks at once"
+            why = f"the target's ceiling is {target.ceiling} parallel chunks"
         elif 0 < at_once < sessions:
-            why = f"the workers that run load {at_once} chunks at once"
+            why = f"the workers that run load {at_once} chunks in parallel"
         else:
             tried.append(settings)
             continue

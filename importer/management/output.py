@@ -95,7 +95,7 @@ class CommandOutput:
         """Write how many lines of the file are no records, and those with a text of their own."""
         if not (job.scan_finished and job.skipped_lines):
             return
-        self.stdout.write(f"Lines that are no records: {job.skipped_lines}")
+        self.stdout.write(f"Lines that are not records: {job.skipped_lines}")
         for each in job.skipped_lines.shown:
             if each.kind not in ("header", "blank"):
                 self.stdout.write(f"  line {each.line:,}, {each.kind}: {shortened(each.text)}")

@@ -39,7 +39,7 @@ class Channel(models.Model):
     secret_ciphertext = models.TextField(blank=True, editable=False)
     # Values of Event that the channel gets for all imports and schedules, and the rejected rows that are tolerated.
     events = models.JSONField(default=list, blank=True)
-    most_rejects = models.PositiveBigIntegerField("rejected rows that are fine", default=0)
+    most_rejects = models.PositiveBigIntegerField("allowed rejected rows", default=0)
     # One message is sent at a time. `free_at`: the end of the sender's lease, or of the pause after a failure.
     # `failures`: failures in a row.
     free_at = models.DateTimeField(null=True, blank=True, editable=False)

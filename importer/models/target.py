@@ -50,7 +50,7 @@ class Target(models.Model):
     server_key = models.TextField("server's public key", blank=True)
     clear_password = models.BooleanField("send the readable password if the server asks for it", default=False)
     ceiling = models.PositiveSmallIntegerField(
-        "most chunks at once", default=8, validators=[MinValueValidator(1), MaxValueValidator(64)]
+        "max. parallel chunks", default=8, validators=[MinValueValidator(1), MaxValueValidator(64)]
     )
     # The last check's findings (importer.engine.preflight.Finding as JSON) and when it ran.
     findings = models.JSONField(default=list, blank=True)

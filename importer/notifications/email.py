@@ -84,7 +84,7 @@ KIND = ChannelKind(
         ChannelField(
             "addresses",
             "Addresses",
-            help="Each on a line of its own. All of them see each other.",
+            help="One address per line. Recipients see all addresses.",
             check=check_addresses,
             several=True,
         ),

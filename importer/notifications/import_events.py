@@ -111,7 +111,7 @@ def _no_file(run: ScheduleRun) -> str:
 
 
 def _rejected(rows: dict[str, int]) -> str:
-    return f"{rows['rejected']:,} of {rows['source']:,} rows did not go in."
+    return f"{rows['rejected']:,} of {rows['source']:,} rows were rejected."
 
 
 def _went_in(rows: dict[str, int]) -> str:

@@ -36,9 +36,9 @@ def test_a_folder_is_made_checked_and_used_in_a_schedule(opened, settings, tmp_p
     expect(page.get_by_text("None right in it now.")).to_be_visible()
     (tmp_path / "nodes-1.csv").write_text("id\n1\n")
     page.get_by_label("Name").fill("typed but not saved")
-    page.get_by_text("things are as they should be").click()
+    page.get_by_text("checks passed").click()
     page.get_by_role("button", name="Check now").click()
-    expect(page.locator("#findings")).to_contain_text("1 files lie in it.")
+    expect(page.locator("#findings")).to_contain_text("1 file in the folder.")
     assert page.get_by_label("Name").input_value() == "typed but not saved"
     expect_no_scrolling_sideways(page)
     page.get_by_role("link", name="New schedule").click()

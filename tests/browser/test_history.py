@@ -56,9 +56,9 @@ def test_a_view_is_put_together_shared_and_gone_back_from(opened, told):
     page.get_by_label("Only where").select_option("parallelism")
     expect(page.get_by_label("Comparison").locator("option")).to_have_count(6)
     page.get_by_label("Comparison").select_option(">=")
-    page.get_by_label("Value of Chunks at once").fill("2")
+    page.get_by_label("Value of Parallel chunks").fill("2")
     page.get_by_role("button", name="Add").click()
-    expect(page.get_by_text("Chunks at once >= 2")).to_be_visible()
+    expect(page.get_by_text("Parallel chunks >= 2")).to_be_visible()
     page.get_by_role("link", name="Rows/s").click()
     page.wait_for_url(re.compile("sort=-rows_per_second"))
     page.get_by_role("link", name="Over time").click()
@@ -72,13 +72,13 @@ def test_a_view_is_put_together_shared_and_gone_back_from(opened, told):
     page.reload()
     drawn(page)
     assert seen(page) == before
-    expect(page.get_by_text("Chunks at once >= 2")).to_be_visible()
+    expect(page.get_by_text("Parallel chunks >= 2")).to_be_visible()
     assert page.get_by_label("y", exact=True).input_value() == "total_seconds"
 
     page.go_back()
     expect(page.get_by_label("y", exact=True)).to_have_value("rows_per_second")
-    page.get_by_label("Remove the condition Chunks at once >= 2").click()
-    expect(page.get_by_text("Chunks at once >= 2")).to_be_hidden()
+    page.get_by_label("Remove the condition Parallel chunks >= 2").click()
+    expect(page.get_by_text("Parallel chunks >= 2")).to_be_hidden()
 
     compare = page.get_by_role("button", name="Compare")
     expect(compare).to_be_disabled()

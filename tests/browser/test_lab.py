@@ -32,7 +32,7 @@ def test_from_the_history_to_a_lab_and_to_an_import_by_its_advice(page: Page, da
     first = imported(database, tmp_path)
     errors: list[str] = []
     page.on("pageerror", lambda error: errors.append(str(error)))
-    page.get_by_role("link", name="History").click()
+    page.get_by_role("link", name="Performance").click()
     page.get_by_role("link", name="Try in the lab").click()
 
     # What it will take stands there before it starts, and changes with what is chosen.

@@ -33,7 +33,7 @@ def test_the_obstacle_is_said_and_the_import_ended_without_the_key(opened):
     page.on("dialog", lambda dialog: dialog.accept())
     obstacle.get_by_role("button", name="End without these keys").click()
     expect(page.locator("#job-restore-sql")).to_contain_text("ADD KEY `by_place` (`lat`,`lon`)")
-    expect(page.get_by_role("button", name="Retry what is missing")).to_be_visible()
+    expect(page.get_by_role("button", name="Retry the missing chunks")).to_be_visible()
     expect_no_scrolling_sideways(page)
     ended = ImportJob.objects.get(pk=job.pk)
     assert (ended.status, ended.left_changed) == (Status.FAILED, True)

@@ -69,7 +69,7 @@ class TestColours:
             ("Dark", "dark"),
             ("Light", "light"),
             ("Dark", "dark"),
-            ("Colours of the system", "light"),
+            ("System theme", "light"),
         ):
             page.get_by_label("Menu of ann").click()
             page.get_by_role("button", name=choice).click()
@@ -134,7 +134,7 @@ class TestTheListOfImports:
         page.get_by_role("link", name="File").first.click()
         expect(page.locator("#jobs .name").first).to_have_text("nodes-0.csv")
         page.get_by_label("Status").select_option("failed")
-        expect(page.get_by_text("No import is like that")).to_be_visible()
+        expect(page.get_by_text("No matching imports")).to_be_visible()
         assert page.evaluate("window.untouched")
         page.wait_for_url(re.compile(r"q=nodes-.*status=failed.*sort=file"))
         page.go_back()

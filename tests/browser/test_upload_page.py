@@ -109,7 +109,7 @@ class TestDroppedFile:
     def test_enter_in_a_field_starts_nothing(self, page, target, cities):
         drop(page, cities)
         page.locator(".speed > summary").click()
-        chunks = page.get_by_label("Chunks at once")
+        chunks = page.get_by_label("Parallel chunks")
         chunks.fill("3")
         chunks.press("Enter")
         expect(page.get_by_text("3 in parallel", exact=True)).to_be_visible()
@@ -128,7 +128,7 @@ class TestDroppedFile:
         drop(page, cities)
         expect(page.get_by_role("button", name=f"into {target.database}.cities")).to_be_enabled()
         drop(page, cities)
-        expect(page.get_by_text("The same file has been here before.")).to_be_visible()
+        expect(page.get_by_text("The same file has been uploaded before.")).to_be_visible()
 
     def test_it_fits_a_phone(self, page, target, cities):
         page.set_viewport_size({"width": 390, "height": 844})

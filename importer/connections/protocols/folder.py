@@ -316,4 +316,4 @@ def _counted(files: list["os.DirEntry[str]"], fd: int) -> Finding:
             f"{len(unreadable):,} of {len(files):,} files may not be read: {some}.",
             f"Let the account of Millrace (user {os.geteuid()}) read them.",
         )
-    return Finding("files", "ok", f"{len(files):,} files lie in it.")
+    return Finding("files", "ok", f"{len(files):,} {'file' if len(files) == 1 else 'files'} in the folder.")

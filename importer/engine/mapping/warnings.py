@@ -18,7 +18,7 @@ def mapping_notes(profile: Profile, table: Table, mapping: Sequence[ColumnMappin
     """Notes about values that fit no reading, and about words that mean or may mean NULL."""
     notes = []
     if not any(each.column for each in mapping):
-        notes.append("No field has the name of a column: choose the columns by hand.")
+        notes.append("No field has the name of a column: choose the columns yourself.")
     for number, each in enumerate(mapping):
         if not each.column:
             continue

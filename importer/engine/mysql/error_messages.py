@@ -33,7 +33,9 @@ MEANINGS = {
     1044: Meaning("", "Give the account the rights on that database; the target's check writes the GRANT for you."),
     1045: Meaning("", "Check user name and password of the target."),
     1049: Meaning("", "Create the database first, or correct its name in the target."),
-    1040: Meaning("The server has no free connection.", "Load fewer chunks at once, or raise max_connections.", True),
+    1040: Meaning(
+        "The server has no free connection.", "Load fewer chunks in parallel, or raise max_connections.", True
+    ),
     1053: _GONE,
     1114: Meaning("The table or the server's disk is full.", "Make room on the server, then retry the import."),
     1142: Meaning("", "Give the account that right; the target's check writes the GRANT for you."),
@@ -46,7 +48,7 @@ MEANINGS = {
     1205: Meaning(
         "Another transaction held a lock for too long.", "Import when nobody else writes to the table for long.", True
     ),
-    1213: Meaning("A deadlock with another transaction.", "With fewer chunks at once, deadlocks are rarer.", True),
+    1213: Meaning("A deadlock with another transaction.", "With fewer parallel chunks, deadlocks are rarer.", True),
     1290: Meaning("", "The server is read-only or restricted by an option: ask its administrator."),
     1317: Meaning("The statement was killed on the server.", "Ask its administrator what ends statements.", True),
     1461: Meaning("", "On the server: SET GLOBAL max_prepared_stmt_count = 65536; or choose the method insert."),

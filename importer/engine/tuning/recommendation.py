@@ -122,7 +122,7 @@ def _confidence(ranking: Sequence[Ranked], chosen: Ranked, as_planned: Ranked | 
 def _few(chosen: Ranked) -> tuple[str, ...]:
     count = len(chosen.measured.rates)
     failed = chosen.measured.failed
-    notes = [f"{_runs(count)} each are few: high confidence needs {FEW_RUNS} or more."] if count < FEW_RUNS else []
+    notes = [f"Only {_runs(count)} of each: high confidence needs {FEW_RUNS} or more."] if count < FEW_RUNS else []
     return (*notes, *([f"{_runs(failed)} of it failed."] if failed else []))
 
 

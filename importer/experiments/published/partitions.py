@@ -22,7 +22,7 @@ def _way(partitions: int, sessions: int) -> Way:
 PARTITIONED = Experiment(
     name="partitions",
     article="High Rate insertion with MySQL and Innodb",
-    asks="whether hash partitions let more sessions load at once",
+    asks="whether hash partitions let more sessions load in parallel",
     conditions="MySQL 5.5.8, eight-core Opteron, data in memory: 275,000 rows/s at best, from 8 sessions",
     workload=_WORKLOADS[1],
     small_rows=300_000,

@@ -36,7 +36,7 @@ class Command(PreparedCommand):
         add.add_argument(
             "--events", nargs="*", default=Event.values, metavar="EVENT", help=f"of {events}; default: all"
         )
-        add.add_argument("--most-rejects", type=rows, default=0, metavar="N", help="rejected rows that are fine (0)")
+        add.add_argument("--most-rejects", type=rows, default=0, metavar="N", help="allowed rejected rows (0)")
         add.add_argument("--json", dest="as_json", action="store_true")
         # `hear` is the old name.
         subscribe = verbs.add_parser("subscribe", aliases=["hear"], help="send a channel the events of one schedule")

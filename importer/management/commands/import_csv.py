@@ -124,7 +124,7 @@ def _cancel(job_id: int) -> None:
 def _warn_of_few_workers(parallelism: int | None) -> None:
     most = presence.parallel_loads()
     if parallelism and 0 < most < parallelism:
-        sys.stderr.write(f"--parallel {parallelism}: the running workers load at most {most} chunks at once.\n")
+        sys.stderr.write(f"--parallel {parallelism}: the running workers load at most {most} chunks in parallel.\n")
 
 
 def _wait(job_id: int, look: Callable[[ImportJob], None]) -> ImportJob:

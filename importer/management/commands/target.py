@@ -41,7 +41,7 @@ class Command(PreparedCommand):
             action="store_true",
             help="with --tls verify, let the server ask for the readable password (PAM, LDAP)",
         )
-        add.add_argument("--ceiling", type=int, metavar="N", help="most chunks at once, over all imports (1 to 64)")
+        add.add_argument("--ceiling", type=int, metavar="N", help="max. parallel chunks, over all imports (1 to 64)")
         add.add_argument("--replace", action="store_true", help="change the target of that name, if there is one")
         check = verbs.add_parser("check", help="connect, and report what works, what does not, and the fix")
         check.add_argument("name")

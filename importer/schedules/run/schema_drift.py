@@ -43,7 +43,7 @@ def reconcile(schedule: Schedule, profile: Profile) -> None:
             return
         if schedule.drift == Schedule.Drift.STOP or not _only_more(schedule.header, profile.header):
             raise Drifted(
-                f"The header is another one: {difference}.",
+                f"The header changed: {difference}.",
                 advice="Save the schedule with the new header, or have the file written as before.",
             )
         _ask_about_new_fields(schedule, profile)

@@ -49,7 +49,7 @@ def test_how_sure_it_is_stands_in_words(browser, made):
         (["1x"], "“1x” is not the number of an import"),
         (["4000000000000000"], "is not the number of an import"),
         (["99999"], "There is no import 99999."),
-        ([str(n) for n in range(90_000, 90_007)], "At most 6 imports stand side by side; left out: 90006."),
+        ([str(n) for n in range(90_000, 90_007)], "At most 6 imports can be compared; left out: 90006."),
     ],
 )
 def test_what_cannot_be_compared_is_said_where_the_rest_is_shown(browser, made, requested, said):
@@ -87,4 +87,4 @@ def test_a_slow_import_is_marked_in_the_list_and_explained_on_its_page(browser, 
     page = browser.get(reverse("job", args=[job])).text
     assert "187k rows/s against a median of 398k of 7 imports." in page
     assert "innodb_flush_log_at_trx_commit 2 → 1" in page
-    assert browser.get(reverse("jobs")).text.count("slower than its like") == 1
+    assert browser.get(reverse("jobs")).text.count("slower than similar imports") == 1

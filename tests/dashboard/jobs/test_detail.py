@@ -209,7 +209,7 @@ class TestProblem:
 
     def test_more_bad_rows_than_shown_are_counted(self, browser):
         problem = Problem("Bad rows.", rows=(BadRow(2, "a", "b", "c"),), bad_rows=4_321)
-        assert "The first of 4,321 rows at fault in this chunk" in page(
+        assert "The first of 4,321 invalid rows in this chunk" in page(
             browser, make_job(Status.FAILED, problem=problem)
         )
 
@@ -276,7 +276,7 @@ class TestButtons:
         job = make_job(chunks=4, parallelism=3)
         assert "the workers load" not in page(browser, job)
         presence.announce("load@here", 2)
-        assert "the workers load 2 at once" in page(browser, job)
+        assert "the workers load 2 in parallel" in page(browser, job)
         presence.announce("load@there", 1)
         assert "the workers load" not in page(browser, job)
 

@@ -99,7 +99,7 @@ class TestEmpty:
     def test_a_filter_that_finds_nothing_says_so_and_keeps_the_filter(self, browser):
         timed(1)
         page = browser.get(reverse("jobs"), {"q": "nothing like it"}).content.decode()
-        assert "No import is like that" in page
+        assert "No matching imports" in page
         assert 'value="nothing like it"' in page
 
 

@@ -31,7 +31,7 @@ class TestSettings:
         first, rest = html.split('id="job-defaults"')
         for words in ('<dd class="break">500</dd>', "LOCK TABLES for each chunk", "sort_buffer_size = 4M"):
             assert words in first
-        assert "settings are as usual" in rest
+        assert "settings at default" in rest
         assert "as planned" in rest
 
     def test_how_long_each_part_took(self, browser):

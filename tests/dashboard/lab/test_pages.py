@@ -24,7 +24,7 @@ from tests.targets import saved_target
 pytestmark = [pytest.mark.usefixtures("no_workers"), pytest.mark.django_db(transaction=True)]
 
 TABLE = "CREATE TABLE t (n INT PRIMARY KEY, word VARCHAR(80), p INT, KEY word (word))"
-# One of them is what would be done anyway.
+# One of them is the default plan.
 SIZES = {"chunk_bytes": (4096, MIB)}
 
 
@@ -96,7 +96,7 @@ class TestNew:
         new = reverse("lab_new")
         page = text(browser.get(new, {"job": job.pk, "grid": "own"}))
         assert 'name="set_chunk_bytes" value="256K, 1M, 4M, 16M"' in page
-        assert "Nothing to find out: the table has no foreign keys." in page
+        assert "Nothing to measure: the table has no foreign keys." in page
         # What was looked at before goes along; what somebody empties stays empty.
         looked = {"job": job.pk, "grid": "own", "grid_shown": "indexes", "set_indexes": "keep, defer"}
         page = text(browser.get(new, looked))
@@ -174,7 +174,7 @@ class TestResult:
         page = page_of(browser, ended)
         assert said["recommendation"]["advice"] in page
         assert f"{said['ranking'][0]['median']:,.0f}" in page
-        assert "the target's ceiling is 2 chunks at once" in page
+        assert "the target's ceiling is 2 parallel chunks" in page
         assert page.count('<tr id="trial-') == ended.trials.count()
         drawn = browser.get(reverse("lab_charts", args=[ended.pk])).json()
         assert [len(bar["runs"]) for bar in drawn["bars"]] == [1] * len(said["ranking"])

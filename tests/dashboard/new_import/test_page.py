@@ -133,7 +133,7 @@ class TestPreview:
     def test_what_mysql_exports_as_null_is_shown_as_null(self, browser, user, target):
         source = uploaded(user, b"1\tBerlin\t\\N\t\\N\n2\tParis\\\tTexas\t\\N\t7\n3\tA\t\\N\t8\n", "cities.txt")
         answer = show(browser, source)
-        assert answer.content.decode().count('class="null" title="becomes NULL"') == 4
+        assert answer.content.decode().count('class="null" title="Loaded as NULL"') == 4
         values = shown_form(answer)
         assert (values["escape"], values["null_2"], values["null_3"]) == ("\\", '""', '""')
 

@@ -86,7 +86,7 @@ class TestPage:
         for setting in SPEED:
             if setting.name not in ("rows_per_statement", "partitions", "load_as"):
                 assert f">{escape(setting.label)}</label>" in html
-        assert "set by hand" not in html
+        assert "set manually" not in html
 
     def test_a_choice_changes_the_plan_and_stays_in_the_form(self, browser, user, target):
         source = uploaded(user)
@@ -94,7 +94,7 @@ class TestPage:
         html = answer.content.decode()
         assert "Sort_Buffer_Size = 4M\nnet_read_timeout=60" in html
         assert "sort_buffer_size = 4M in each session" in html
-        assert "3 set by hand" in html
+        assert "3 set manually" in html
         assert shown_form(answer)["commit_rows"] == "2"
 
     def test_a_bad_value_is_said_beside_its_field(self, browser, user, target):

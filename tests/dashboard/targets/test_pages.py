@@ -215,7 +215,7 @@ class TestChecking:
     def test_the_list_tells_the_outcome(self, browser, target):
         assert "not checked yet" in browser.get(reverse("targets")).content.decode()
         Target.objects.update(findings=FINDINGS, checked_at=target.created_at)
-        assert "Not ready: 1 to mend, 1 hint" in browser.get(reverse("targets")).content.decode()
+        assert "1 problem to fix, 1 hint" in browser.get(reverse("targets")).content.decode()
         Target.objects.update(findings=FINDINGS[2:])
         assert "Ready, 1 hint" in browser.get(reverse("targets")).content.decode()
 

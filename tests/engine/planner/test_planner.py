@@ -142,7 +142,7 @@ class TestChunks:
         made = plan(options=Options(chunk_bytes=77_000))
         assert made.transaction_bytes == plan().chunk_bytes == 20_833_333
         told = why(made, "About 12,988 chunks of at most 77.0 kB")
-        assert told == "as requested; up to 20.8 MB of them that lie side by side are one transaction"
+        assert told == "as requested; up to 20.8 MB of them that follow each other are one transaction"
 
     @pytest.mark.parametrize(
         "asked",

@@ -91,7 +91,7 @@ class TestRecommendation:
     def test_few_runs_are_mentioned(self):
         advice = recommend(SETTINGS, measured((50, 51), (90, 91)), 0)
         assert advice.confidence == "low"
-        assert "2 runs each are few: high confidence needs 5 or more." in advice.evidence
+        assert "Only 2 runs of each: high confidence needs 5 or more." in advice.evidence
 
     def test_single_runs_change_nothing(self):
         advice = recommend(SETTINGS, measured((50,), (90,)), 0)

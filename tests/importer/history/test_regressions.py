@@ -69,7 +69,7 @@ def test_a_slower_import_is_reported_with_the_changes(target: Target, tmp_path: 
     assert [each.as_json() for each in slower.changed if each.fact.name == "insert_triggers"] == [
         {"fact": "insert_triggers", "before": 0, "after": 1}
     ]
-    assert slower.words.startswith("Slower than its like: ")
+    assert slower.words.startswith("Slower than similar imports: ")
     assert "Triggers on INSERT 0 → 1" in slower.words
     assert jobs.report(job)["rates"]["slower_than_like"] == slower.as_json()
     notice = Notification.objects.get()

@@ -262,7 +262,7 @@ class TestWhatGoesWrong:
         target.save()
         begun = created_lab(target, path, {"parallelism": (1, 2, 4)})
         assert begun.left_out_json == [
-            {"settings": {"parallelism": 4}, "why": "the target's ceiling is 2 chunks at once"}
+            {"settings": {"parallelism": 4}, "why": "the target's ceiling is 2 parallel chunks"}
         ]
 
 

@@ -318,7 +318,7 @@ def test_a_warning_is_printed_if_the_workers_load_fewer_chunks_than_requested(
     wait_until(presence.parallel_loads, what="a worker's sign of life")
     args = [str(people), "--target", "t", "--table", "people", "--null", "NA"]
     call_command("import_csv", *args, "--parallel", "5")
-    assert "--parallel 5: the running workers load at most 2 chunks at once" in capsys.readouterr().err
+    assert "--parallel 5: the running workers load at most 2 chunks in parallel" in capsys.readouterr().err
     execute_on(target, "TRUNCATE people")
     call_command("import_csv", *args, "--parallel", "2")
     assert "workers" not in capsys.readouterr().err
@@ -329,7 +329,7 @@ def test_lines_that_are_no_records_are_counted_and_named(target: Target, tmp_pat
     path = tmp_path / "people.csv"
     path.write_text("People\x1b[31m\n\nid,name,born\n1,Zoë,\n\n2,Zoé,\n\n\n")
     out = run(capsys, str(path), "--target", "t", "--table", "people", "--in-process", "--skip-rows", "2")
-    assert "Lines that are no records: 1 header, 1 preamble, 4 blank\n  line 1, preamble: 'People\\x1b[31m'\n" in out
+    assert "Lines that are not records: 1 header, 1 preamble, 4 blank\n  line 1, preamble: 'People\\x1b[31m'\n" in out
     assert "2 = 2 + 0 + 0 + 0 + 0 (rows in the file = loaded + replaced + unchanged + skipped + rejected)" in out
 
 

@@ -50,14 +50,14 @@ class Action:
 
 
 LISTS = (
-    Page("jobs", words=("19 found", "more_orders.csv", "slower than its like", "48.2", "indexes after")),
+    Page("jobs", words=("19 found", "more_orders.csv", "slower than similar imports", "48.2", "indexes after")),
     Page("jobs", query="?q=orders&status=failed&sort=-rate", words=("1 found", "broken_orders.csv")),
     Page("jobs", query="?sort=method", words=("INSERT PREPARED", "LOAD DATA SERVER")),
     Page("schedules", words=(NIGHTLY, "At 02:30 every day, Europe/Vienna", "bucket, paused", "Every 15 minutes")),
     Page("schedules", query="?show=attention", words=("The header is another one: price missing; cost new.",)),
     Page("labs", words=("5 in all", "LOAD DATA, 8 sessions", "46.5k", "hash partitions", "Cancelled")),
     Page("presets", words=('value="customers from the till"', "sku, name, price", "warehouse · sales.products")),
-    Page("targets", words=("loader@127.0.0.1:1 / sales", "Not ready: 1 to mend", "Ready, 4 hints", "19 imports")),
+    Page("targets", words=("loader@127.0.0.1:1 / sales", "1 problem to fix", "Ready, 4 hints", "19 imports")),
     Page("connections", words=("s3://bucket/daily", "incoming", "2 schedules", "not checked yet")),
     Page("channels", words=("https://hooks.example.org/millrace", "2 waiting", "11 waiting", "carol@example.org")),
     Page("new", words=("half.csv", "40 %", "orders_801.csv", "1.32 kB")),
@@ -82,7 +82,11 @@ IMPORTS = (
     Page("job", (14,), words=("by ann", "Cancelled; what was committed stays", "153 not loaded")),
     Page("job", (15,), words=("Paused: no further chunk starts until you resume", "194 loaded", "106 still to come")),
     Page("job", (17,), words=(f"picked up by {NIGHTLY}", "100 loaded")),
-    Page("job", (23,), words=("Slower than its like", "a median of 2.00k of 7 imports", "Triggers on INSERT 0 → 1")),
+    Page(
+        "job",
+        (23,),
+        words=("Slower than similar imports", "a median of 2.00k of 7 imports", "Triggers on INSERT 0 → 1"),
+    ),
     Page("job", (24,), words=("s1 far too long for its column", "line 2, column sensor")),
     Page("job", (59,), words=("putting back 2 indexes and 1 foreign key", "Access denied for user", "two_customer")),
     Page("job_live", (15,), words=("194 loaded", "4 of 7 committed")),

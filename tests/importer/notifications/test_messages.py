@@ -88,7 +88,7 @@ def test_failure_recovery_and_rejects_of_real_imports_reach_mail_and_webhook(
     assert payloads[1]["job"]["rejects_url"] == f"http://127.0.0.1:8000/jobs/{rejecting.pk}/rejects/"
     assert inbox.subjects == [
         f"Millrace: Import {failed.pk} into orders failed: {failed.problem['what']}",
-        f"Millrace: Import {rejecting.pk} into orders rejected rows: 1 of 2 rows did not go in.",
+        f"Millrace: Import {rejecting.pk} into orders rejected rows: 1 of 2 rows were rejected.",
         f"Millrace: Import {rejecting.pk} into orders works again: 1 row went in.",
     ]
     text, html = (part.get_payload(decode=True).decode() for part in inbox.came[0].get_payload())

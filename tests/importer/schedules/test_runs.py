@@ -163,7 +163,7 @@ class TestDrift:
         drop(folder, "b.csv")
         run = run_now(schedule)
         assert (run.status, outcomes(run)) == ("failed", {"a.csv": "failed", "b.csv": "left"})
-        assert run.problem["what"] == "The header is another one: colour new."
+        assert run.problem["what"] == "The header changed: colour new."
         assert rows(database) == []
 
     def test_new_fields_become_columns_where_that_is_allowed(self, make, folder, database):
@@ -174,7 +174,7 @@ class TestDrift:
         with connect(database) as connection:
             assert fetch_all(connection, "SELECT n, word, size FROM t ORDER BY n") == [(1, "one", 7), (2, "two", 8)]
         drop(folder, "c.csv", "three,3\n", "word,n\n")
-        assert run_now(schedule).problem["what"] == "The header is another one: size missing."
+        assert run_now(schedule).problem["what"] == "The header changed: size missing."
 
     def test_a_new_field_with_dates_in_a_known_format_becomes_a_column_of_dates(self, make, folder, database):
         schedule = make(drift="add")

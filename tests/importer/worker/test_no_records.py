@@ -1,4 +1,4 @@
-"""Lines that are no records: left out and counted in each form of a file, on each server."""
+"""Lines that are not records: left out and counted in each form of a file, on each server."""
 
 import gzip
 from pathlib import Path

@@ -100,7 +100,7 @@ def chunks_reason(context: PlanningContext, sizes: ChunkSizes, together: int) ->
     """The number of chunks and the reason for their size. Up to `together` bytes of chunks share a transaction."""
     options = context.options
     size = _written(sizes.bytes)
-    one = f"up to {_written(together)} of them that lie side by side are one transaction" if together else ""
+    one = f"up to {_written(together)} of them that follow each other are one transaction" if together else ""
     why = f"{_why_of_that_size(context)}; {one or 'each is one transaction'}"
     if options.commit_rows:
         rows = "1 row" if options.commit_rows == 1 else f"{options.commit_rows:,} rows"

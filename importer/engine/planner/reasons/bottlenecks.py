@@ -31,7 +31,7 @@ def _one_at_a_time(context: PlanningContext) -> Reason:
     return Reason(
         f"innodb_autoinc_lock_mode is {context.server.variables['innodb_autoinc_lock_mode']}",
         f"loads into a table with AUTO_INCREMENT run one at a time; {first}innodb_autoinc_lock_mode = 2 under [mysqld]"
-        " in my.cnf, and a restart, let them run side by side",
+        " in my.cnf, and a restart, let them run in parallel",
         holds_back=True,
     )
 

@@ -83,7 +83,7 @@ def _refuse_quoted_lines(lines: Sequence[str]) -> None:
         raise SourceProblem(
             "Each line as a whole is in quotes, so that it is read as a single field.",
             where="line 1",
-            advice="Take the quotes around the lines away, and halve doubled quotes inside; or write the file anew.",
+            advice="Take the quotes around the lines away, and halve doubled quotes inside; or write the file again.",
         )
 
 

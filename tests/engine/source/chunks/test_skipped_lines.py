@@ -1,4 +1,4 @@
-"""Lines that are no records: with the lines of the records they are all lines of the file, however it is cut."""
+"""Lines that are not records: with the lines of the records they are all lines of the file, however it is cut."""
 
 import random
 from collections import Counter

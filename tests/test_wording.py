@@ -1,0 +1,94 @@
+"""Tests that pages, forms and messages use the terms of docs/glossary.md, not the words that they replaced."""
+
+import ast
+import re
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+REPLACED = {
+    "what is in it": "File format",
+    "what becomes of the table": "Import mode",
+    "where it goes": "Column mapping",
+    "when something does not fit": "Error handling",
+    "when a row cannot go in": "Invalid rows",
+    "when a key is there": "Duplicate keys",
+    "when digits would be lost": "Rounding",
+    "sniff again": "Detect format again",
+    "lines before it": "Skip first lines",
+    "a delimiter at a line's end": "Trailing delimiter",
+    "nothing, without quotes": "Unquoted empty value",
+    "as sniffed": "Auto-detected",
+    "nearly so": "nearly empty",
+    "rows' parents": "Foreign key checks",
+    "ready in": "Time left",
+    "trouble": "Issues",
+    "reckoned": "estimated",
+    "did not go in": "rejected",
+    "mend": "fix",
+    "are as usual": "at default",
+    "beside": "compared with, or the name of the place",
+    "do it again by": "Schedule this import",
+    "as they should be": "checks passed",
+    "how it is called": "Name used here and on the command line",
+    "make the schedule": "Create schedule",
+    "not as usual": "Exceptions",
+    "header is another": "The header changed",
+    "who is told": "Notifications",
+    "that are fine": "Allowed",
+    "would be done anyway": "The default plan",
+    "tell apart": "No clear difference",
+    "held against": "Baseline",
+    "colours of the system": "System theme",
+    "is like that": "No matching imports",
+    "chunks at once": "parallel chunks",
+    "load at once": "load in parallel",
+    "side by side": "parallel, or compared",
+    "its like": "similar imports",
+    "anew": "again",
+    "hardly": "probably not",
+}
+PLACES = ("dashboard", "importer")
+# Words inside longer ones that are in use.
+_WORD = {old: re.compile(rf"(?<![\w-]){re.escape(old)}(?![\w-])", re.IGNORECASE) for old in REPLACED}
+
+
+def template_texts() -> Iterator[tuple[str, str]]:
+    """The words of each template, without tags and comments, by its path."""
+    for path in sorted((ROOT / "templates").rglob("*.html")):
+        text = re.sub(r"{#.*?#}|{%.*?%}|{{.*?}}|<script.*?</script>", " ", path.read_text(), flags=re.DOTALL)
+        yield str(path.relative_to(ROOT)), text
+
+
+def code_texts() -> Iterator[tuple[str, str]]:
+    """The strings of each module that people may read, without docstrings, by its path."""
+    for path in sorted(
+        each for place in PLACES for each in (ROOT / place).rglob("*.py") if "migrations" not in each.parts
+    ):
+        tree = ast.parse(path.read_text())
+        documented = (ast.Module, ast.ClassDef, ast.FunctionDef)
+        docstrings = {
+            id(each.body[0].value)
+            for each in ast.walk(tree)
+            if isinstance(each, documented) and each.body and isinstance(each.body[0], ast.Expr)
+        }
+        strings = (each for each in ast.walk(tree) if isinstance(each, ast.Constant) and isinstance(each.value, str))
+        # A string without a blank is a key or a name.
+        read = (each.value for each in strings if id(each) not in docstrings and " " in each.value)
+        yield str(path.relative_to(ROOT)), "\n".join(read)
+
+
+@cache
+def texts() -> tuple[tuple[str, str], ...]:
+    return (*template_texts(), *code_texts())
+
+
+@pytest.mark.parametrize("old", REPLACED)
+def test_no_page_or_message_uses_a_replaced_word(old: str) -> None:
+    found = [
+        f"{path}: {line.strip()}" for path, text in texts() for line in text.splitlines() if _WORD[old].search(line)
+    ]
+    assert not found, f"write {REPLACED[old]!r} instead of {old!r}:\n" + "\n".join(found)
