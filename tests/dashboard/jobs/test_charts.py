@@ -93,7 +93,7 @@ class TestTroubledChunks:
     @pytest.mark.parametrize(
         ("job_status", "chunk_status", "said"),
         [
-            (Status.LOADING, Chunk.Status.PENDING, "It is tried again."),
+            (Status.LOADING, Chunk.Status.PENDING, "It will be tried again."),
             (Status.LOADING, Chunk.Status.LOADED, "A later attempt loaded it."),
             (Status.LOADING, Chunk.Status.FAILED, None),
             (Status.FAILING, Chunk.Status.PENDING, None),
@@ -107,7 +107,7 @@ class TestTroubledChunks:
         job.chunks.filter(number=1).update(status=chunk_status, attempt=2, problem=gone.as_json())
         html = browser.get(reverse("job_problem_chunks", args=[job.pk, 1, 1]), headers=HTMX).content.decode()
         assert gone.what in html
-        for text in ("It is tried again.", "A later attempt loaded it."):
+        for text in ("It will be tried again.", "A later attempt loaded it."):
             assert (text in html) == (text == said)
 
 

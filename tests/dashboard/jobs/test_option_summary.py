@@ -56,7 +56,7 @@ class TestArrangement:
         obstacle = Problem("The disk is full.", advice="Make room.").as_json()
         html = page(browser, self.job(Status.INDEXING, arranged=True, unrestored=True, obstacle=obstacle))
         assert "Loaded; putting back 1 index" in html
-        assert "is tried again: The disk is full. Make room." in html
+        assert "will be tried again: The disk is full. Make room." in html
 
     def test_foreign_keys_that_rows_may_lack_are_named_until_none_does(self, browser):
         key = ForeignKey("by_way", "CONSTRAINT `by_way` ...", ("way",), "`ways`", ("id",))

@@ -348,7 +348,7 @@ class TestSameFile:
     def test_an_earlier_upload_is_linked(self, browser, user, target):
         first, second = uploaded(user, name="one.csv"), uploaded(user, name="two.csv")
         html = show(browser, second).content.decode()
-        assert "The same file has been here before" in html
+        assert "The same file has been uploaded before" in html
         assert reverse("new_source", args=[first.key]) in html
 
     def test_earlier_imports_are_linked(self, browser, user, target):

@@ -92,7 +92,7 @@ class TestPage:
         browser.post(reverse("preset_rename", args=[preset.pk]), {"name": "yearly <b>"})
         assert "yearly &lt;b&gt;" in browser.get(reverse("presets")).content.decode()
         browser.post(reverse("preset_delete", args=[preset.pk]))
-        assert "None yet" in browser.get(reverse("presets")).content.decode()
+        assert "No presets yet" in browser.get(reverse("presets")).content.decode()
 
     @pytest.mark.parametrize("name", ["", "x" * 65, "a\0b"])
     def test_a_name_that_cannot_be(self, browser, user, target, name):

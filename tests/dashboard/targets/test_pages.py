@@ -82,7 +82,7 @@ class TestAdding:
         assert made.address.password == SECRET
         assert made.checked_at
         page = answer.content.decode()
-        assert "Not ready" in page
+        assert "to fix" in page
         assert SECRET not in page
 
     def test_against_a_real_server(self, browser, database):

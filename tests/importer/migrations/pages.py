@@ -70,7 +70,7 @@ IMPORTS = (
         (3,),
         words=("115 loaded + 0 replaced + 0 unchanged + 9 skipped + 6 rejected", TOO_LONG, "30.5", "Loaded again by"),
     ),
-    Page("job", (4,), words=(TOO_LONG, "line 51, column note", "48 rows of other chunks", "Retry, leave bad rows out")),
+    Page("job", (4,), words=(TOO_LONG, "line 51, column note", "48 rows of other chunks", "Retry, reject invalid rows")),
     Page("job", (5,), words=("30 loaded + 10 replaced", "INSERT")),
     Page("job", (7,), words=("20 loaded + 20 replaced", "sort_buffer_size")),
     Page("job", (8,), words=("The old table is kept", "millrace_old_aac900ddfc7b46e1b5bece1bd5924d56", "MyISAM")),
@@ -108,14 +108,14 @@ NEW_IMPORT = (
     Page("new_source", (REJECTS,), "?again=13", ("settings of import 13",)),
 )
 SCHEDULING = (
-    Page("schedule", (1,), "?month=2026-11", ("Loaded 200 rows of 2 files", "1 failed", "readings-21.csv", "by hand")),
+    Page("schedule", (1,), "?month=2026-11", ("Loaded 200 rows of 2 files", "1 failed", "readings-21.csv", "started manually")),
     Page("schedule", (1,), "?day=2026-11-25", ("There is a readings-22.csv in done already.", "moved", "Told")),
     Page("schedule", (2,), "?month=2026-11", ("price missing; cost new", "This is not there.", "upsert")),
     Page("schedule", (3,), words=("Every 15 minutes", "sales.customers", "delete it")),
     Page("schedule_new", words=("import 23 on warehouse", "customers from the till")),
-    Page("schedule_new", query="?job=16", words=("Do again what import 16 did", 'value="readings"')),
-    Page("schedule_new", query="?job=1", words=("Do again what import 1 did", 'value="customers"')),
-    Page("schedule_new", query="?preset=1&connection=2", words=("Files as customers from the till reads them",)),
+    Page("schedule_new", query="?job=16", words=("Repeat import 16", 'value="readings"')),
+    Page("schedule_new", query="?job=1", words=("Repeat import 1", 'value="customers"')),
+    Page("schedule_new", query="?preset=1&connection=2", words=("Files with preset customers from the till",)),
     Page(
         "schedule_preview",
         query="?trigger=cron&cron=30+2+*+*+*&zone=Europe/Vienna&connection=1&pattern=2026/*.csv",
@@ -123,7 +123,7 @@ SCHEDULING = (
     ),
     Page("schedule_edit", (1,), words=('value="readings-*.csv"', 'value="30 2 * * *"', 'value="done"', 'value="120"')),
     Page("schedule_edit", (3,), words=('value="bucket, paused"', 'value="15"')),
-    Page("schedule_subscriptions", (1,), words=("Who is told of readings nightly", "A schedule is late", "checked")),
+    Page("schedule_subscriptions", (1,), words=("Notifications for readings nightly", "A schedule is late", "checked")),
 )
 HISTORY = (
     Page("history", words=("sales.readings (7)", "sales.orders (5)", "LOAD DATA LOCAL")),
