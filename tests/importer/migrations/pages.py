@@ -70,7 +70,9 @@ IMPORTS = (
         (3,),
         words=("115 loaded + 0 replaced + 0 unchanged + 9 skipped + 6 rejected", TOO_LONG, "30.5", "Loaded again by"),
     ),
-    Page("job", (4,), words=(TOO_LONG, "line 51, column note", "48 rows of other chunks", "Retry, reject invalid rows")),
+    Page(
+        "job", (4,), words=(TOO_LONG, "line 51, column note", "48 rows of other chunks", "Retry, reject invalid rows")
+    ),
     Page("job", (5,), words=("30 loaded + 10 replaced", "INSERT")),
     Page("job", (7,), words=("20 loaded + 20 replaced", "sort_buffer_size")),
     Page("job", (8,), words=("The old table is kept", "millrace_old_aac900ddfc7b46e1b5bece1bd5924d56", "MyISAM")),
@@ -108,7 +110,12 @@ NEW_IMPORT = (
     Page("new_source", (REJECTS,), "?again=13", ("settings of import 13",)),
 )
 SCHEDULING = (
-    Page("schedule", (1,), "?month=2026-11", ("Loaded 200 rows of 2 files", "1 failed", "readings-21.csv", "started manually")),
+    Page(
+        "schedule",
+        (1,),
+        "?month=2026-11",
+        ("Loaded 200 rows of 2 files", "1 failed", "readings-21.csv", "started manually"),
+    ),
     Page("schedule", (1,), "?day=2026-11-25", ("There is a readings-22.csv in done already.", "moved", "Told")),
     Page("schedule", (2,), "?month=2026-11", ("price missing; cost new", "This is not there.", "upsert")),
     Page("schedule", (3,), words=("Every 15 minutes", "sales.customers", "delete it")),
