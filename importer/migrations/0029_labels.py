@@ -7,7 +7,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('importer', '0026_audit_event'),
+        ('importer', '0028_limit_count'),
     ]
 
     operations = [
