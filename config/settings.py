@@ -249,10 +249,13 @@ UPLOAD_PART_BYTES = env.int("UPLOAD_PART_BYTES", default=16 * 2**20)
 # What each person may keep among the uploads; 0: no limit.
 UPLOAD_QUOTA_BYTES = env.int("UPLOAD_QUOTA_BYTES", default=2**40)
 UPLOAD_QUOTA_FILES = env.int("UPLOAD_QUOTA_FILES", default=100_000)
-# How often a person may do something within a minute (importer/access/limits.py); 0: no limit.
+# How often a person may do something within a minute, and how much a person may have (importer/access/limits.py); 0: no
+# limit.
 UPLOADS_PER_MINUTE = env.int("UPLOADS_PER_MINUTE", default=300)
 STARTS_PER_MINUTE = env.int("STARTS_PER_MINUTE", default=60)
 CHECKS_PER_MINUTE = env.int("CHECKS_PER_MINUTE", default=30)
+SCHEDULES_PER_PERSON = env.int("SCHEDULES_PER_PERSON", default=500)
+PRESETS_PER_PERSON = env.int("PRESETS_PER_PERSON", default=1000)
 # Bytes that are kept free on each disk, and those below which admins are warned.
 KEEP_FREE_BYTES = env.int("KEEP_FREE_BYTES", default=512 * 2**20)
 WARN_FREE_BYTES = env.int("WARN_FREE_BYTES", default=5 * 2**30)

@@ -1,25 +1,33 @@
-"""Rates: how often a person may do what costs others something, each within a minute; settings say how often.
+"""Rates and caps: how often a person may do what costs others something, and how much of it a person may have.
 
-The rules of addresses (dashboard/access/rules.py) and of commands (importer/management/rules.py) name the rate of each,
-and count the use before anything is done. Admins have the same rates: what a script does for one of them slows down
-others as much. Workers, and commands without `--as`, are not limited.
+A rate is for a minute. The rules of pages (dashboard/access/rules.py) and commands (importer/management/rules.py) name
+it, and count each use before anything is done. Workers, and commands without `--as`, are not limited. Admins are, like
+everybody: what a script does for one of them slows down others as much.
+
+Each limit is a setting, 0 for none.
 """
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from math import ceil
 
 from django.conf import settings
+from django.contrib.auth.models import User
+from django.db import transaction
+from django.db.models import Model
 
 from importer.access.acting import acting_user
 from importer.access.counts import count, seconds_until_anew
 from importer.access.policy import Forbidden
+from importer.engine.errors import Problem
 
 SECONDS = 60
 
 
 @dataclass(frozen=True)
 class Rate:
-    """How often a person may do something: the name of a setting, 0 for no limit. `doing` is what, in words."""
+    """How often a person may do something: the name of a setting, and what, in words."""
 
     setting: str
     doing: str
@@ -37,11 +45,27 @@ CHECKS = Rate("CHECKS_PER_MINUTE", "have a target, connection or channel checked
 RATES = (UPLOADS, STARTS, CHECKS)
 
 
+@dataclass(frozen=True)
+class Cap:
+    """How many things of a kind a person may have: the name of a setting, and their name, in words."""
+
+    setting: str
+    things: str
+
+
+SCHEDULES = Cap("SCHEDULES_PER_PERSON", "schedules")
+PRESETS = Cap("PRESETS_PER_PERSON", "presets")
+
+
 @dataclass
 class TooOften(Forbidden):
     """A person may do this, but has just done it as often as the limit allows. `seconds`: until it may go on."""
 
     seconds: int = 1
+
+
+class TooMany(Problem):
+    """A person has as many things of a kind as the limit allows."""
 
 
 def use(rate: Rate) -> None:
@@ -57,3 +81,28 @@ def use(rate: Rate) -> None:
             advice=f"Go on in {seconds} second{'' if seconds == 1 else 's'}, or ask an admin to raise {rate.setting}.",
             seconds=seconds,
         )
+
+
+@contextmanager
+def alone(user: User | None) -> Iterator[None]:
+    """A transaction in which nobody else adds to what the user has; for nobody, just a transaction."""
+    with transaction.atomic():
+        if user is not None:
+            User.objects.select_for_update().get(pk=user.pk)
+        yield
+
+
+@contextmanager
+def one_more(cap: Cap, model: type[Model], user: User | None) -> Iterator[None]:
+    """Let the block, a transaction, make one more of these things for the user.
+
+    Raises TooMany, before the block, if the user has made as many as allowed.
+    """
+    most: int = getattr(settings, cap.setting)
+    with alone(user):
+        if user is not None and most and model._default_manager.filter(created_by=user).count() >= most:
+            raise TooMany(
+                f"{user} has as many {cap.things} as each person may have: {most:,}.",
+                advice=f"Delete those that are no longer needed, or ask an admin to raise {cap.setting}.",
+            )
+        yield

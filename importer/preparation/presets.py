@@ -6,6 +6,7 @@ from django.contrib.auth.models import User
 from django.core.exceptions import ValidationError
 from django.utils import timezone
 
+from importer.access import limits
 from importer.access.policy import seen
 from importer.connections.source_location import location_of
 from importer.engine.errors import Problem
@@ -17,9 +18,14 @@ from importer.models import ImportJob, MappingPreset, Schedule
 from importer.preparation.loadable_tables import read_loadable
 from importer.preparation.prepare import PreparedImport
 
+LONGEST_SHOWN = 80  # characters of a wrong name in a message
+
 
 def save(name: str, prepared: PreparedImport, user: User | None = None) -> MappingPreset:
-    """Save a prepared import's settings as a preset. Raises Problem if the name is taken or invalid."""
+    """Save a prepared import's settings as a preset.
+
+    Raises Problem if the name is taken or invalid, TooMany if the user has as many as allowed.
+    """
     preset = MappingPreset(
         target=prepared.target,
         schema_name=prepared.table.schema,
@@ -33,7 +39,8 @@ def save(name: str, prepared: PreparedImport, user: User | None = None) -> Mappi
         created_by=user,
         used_at=timezone.now(),
     )
-    _name(preset, name)
+    with limits.one_more(limits.PRESETS, MappingPreset, user):
+        _name(preset, name)
     return preset
 
 
@@ -54,7 +61,8 @@ def save_from_job(name: str, job: ImportJob, user: User | None = None) -> Mappin
         created_by=user,
         used_at=timezone.now(),
     )
-    _name(preset, name)
+    with limits.one_more(limits.PRESETS, MappingPreset, user):
+        _name(preset, name)
     return preset
 
 
@@ -118,7 +126,8 @@ def _name(preset: MappingPreset, name: str) -> None:
         preset.validate_unique()
     except ValidationError as error:
         texts = " ".join(message for messages in error.message_dict.values() for message in messages)
-        raise Problem(f"{preset.name!r} cannot be the preset's name. {texts}", advice="Choose another name.") from error
+        shown = preset.name if len(preset.name) <= LONGEST_SHOWN else f"{preset.name[:LONGEST_SHOWN]}…"
+        raise Problem(f"{shown!r} cannot be the preset's name. {texts}", advice="Choose another name.") from error
     preset.save()
 
 

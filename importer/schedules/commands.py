@@ -10,6 +10,7 @@ from django.db.models import F, Q
 from django.utils import timezone
 
 from importer import queue
+from importer.access import limits
 from importer.access.policy import seen
 from importer.engine.errors import Problem
 from importer.engine.mysql.connection import connect
@@ -68,7 +69,7 @@ class ScheduleRequest:
 def create(request: ScheduleRequest, preset: MappingPreset, user: User | None = None) -> Schedule:
     """Create a schedule with the preset's mapping, options and table. Its first run is due at the next due time.
 
-    Raises Problem for an invalid request.
+    Raises Problem for an invalid request, and TooMany if the user has as many as allowed.
     """
     names = ("target", "schema_name", "table_name", "header", "columns_json")
     recipe = {name: getattr(preset, name) for name in (*names, "dialect_json", "mapping_json", "fillings_json")}
@@ -106,7 +107,8 @@ def _create(request: ScheduleRequest, recipe: dict[str, Any], user: User | None)
     require_grants(schedule)
     check(schedule)
     schedule.next_due_at = _next_due(schedule)
-    schedule.save()
+    with limits.one_more(limits.SCHEDULES, Schedule, user):
+        schedule.save()
     return schedule
 
 

@@ -11,8 +11,9 @@ from dataclasses import dataclass
 
 from django.conf import settings
 from django.contrib.auth.models import AnonymousUser, User
-from django.db import models, transaction
+from django.db import models
 
+from importer.access.limits import alone
 from importer.engine.errors import SourceProblem
 from importer.engine.units import human_bytes
 from importer.models import SourceFile
@@ -50,14 +51,12 @@ def kept_for(user: User | AnonymousUser) -> Kept:
 
 @contextmanager
 def counted(user: User | None, name: str, files: int, size: int) -> Iterator[None]:
-    """Make the block, which adds to the files and bytes kept for the user, wait for others that do so.
+    """Let the block, a transaction, add so many files and bytes to what is kept for the user.
 
     Raises QuotaExceeded, before the block, if that would be more than the quota. `name` is the file's.
     """
-    with transaction.atomic():
+    with alone(user):
         if user is not None:
-            # Whoever else adds to this person's files waits here until the commit.
-            User.objects.select_for_update().get(pk=user.pk)
             _require(user, name, files, size)
         yield
 

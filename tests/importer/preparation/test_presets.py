@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from django.core.management import CommandError, call_command
 
+from importer.access.limits import TooMany
 from importer.engine.errors import Problem
 from importer.engine.mapping.columns import FieldOverride, GeneratedColumn
 from importer.engine.mysql.connection import Address, connect, execute, fetch_all
@@ -19,6 +20,7 @@ from importer.models import MappingPreset, Target
 from importer.preparation import presets
 from importer.preparation.prepare import ImportRequest, PreparedImport, prepare
 from importer.sources import uploads
+from tests.people import operator
 from tests.stack import Stack
 from tests.targets import saved_target
 
@@ -129,6 +131,21 @@ def test_another_header_is_refused(target: Target, prices: Path, tmp_path: Path)
         presets.check_header(preset, profile_file(other).header)
     with pytest.raises(Problem, match="the order differs"):
         presets.check_header(preset, ["Preis", "nr", "sold"])
+
+
+def test_a_person_has_at_most_so_many(target: Target, prices: Path, settings):
+    settings.PRESETS_PER_PERSON = 1
+    ann = operator("ann")
+    presets.save("p", prepared(target, prices), ann)
+    with pytest.raises(TooMany, match=r"ann has as many presets as each person may have: 1\..*PRESETS_PER_PERSON"):
+        presets.save("q", prepared(target, prices), ann)
+    presets.save("q", prepared(target, prices), operator("ben"))
+
+
+def test_a_long_name_is_not_repeated_in_full(target: Target, prices: Path):
+    with pytest.raises(Problem, match="at most 64 characters") as caught:
+        presets.save("x" * 2**20, prepared(target, prices))
+    assert len(str(caught.value)) < 300
 
 
 @pytest.mark.parametrize("name", ["", " ", "a\nb", "x" * 65, "taken"])

@@ -5,6 +5,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from django.contrib.auth.models import User
 
 from importer import schedules
 from importer.connections.protocols import folder as folders
@@ -55,9 +56,8 @@ def make(folder: Path, tmp_path: Path, database: Address, transactional_db) -> C
     connection = SourceConnection.objects.create(name="incoming", kind="folder", base=str(folder))
     preset = save("words", prepare(uploads.register(drop(tmp_path, "first.csv")), target, "t"))
 
-    def made(name: str = "nightly", **values) -> Schedule:
-        return schedules.create(
-            ScheduleRequest(name=name, connection=connection, **{"pattern": "*.csv", **values}), preset
-        )
+    def made(name: str = "nightly", user: User | None = None, **values) -> Schedule:
+        request = ScheduleRequest(name=name, connection=connection, **{"pattern": "*.csv", **values})
+        return schedules.create(request, preset, user)
 
     return made

@@ -6,6 +6,7 @@ import pytest
 from django.utils import timezone
 
 from importer import jobs, schedules
+from importer.access.limits import TooMany
 from importer.engine.errors import Problem
 from importer.engine.plan.options import Options
 from importer.models import ImportJob, Schedule, ScheduleRun
@@ -15,6 +16,7 @@ from importer.sources import uploads
 from tests.importer.schedules.conftest import drop
 from tests.importer.schedules.steps import outcomes, run_now, to_import
 from tests.importer.steps import run as run_job
+from tests.people import operator
 
 pytestmark = pytest.mark.usefixtures("no_workers")
 
@@ -33,6 +35,9 @@ WRONG = [
     ({"tries": 0}, "tries", "Choose 1 to 20"),
     ({"name": "a\nb"}, "name", "No control characters"),
     ({"name": "taken"}, "name", "already exists"),
+    ({"name": "x" * 2**20}, "name", "at most 64 characters"),
+    ({"pattern": "x" * 2**20}, "pattern", "at most 512 characters"),
+    (CRON | {"cron": "1," * 2**19 + "2 * * * *"}, "cron", "at most 200 characters"),
     ({"overlap": "perhaps"}, "overlap", "not a valid choice"),
 ]
 
@@ -43,6 +48,22 @@ def test_an_invalid_value_is_reported_with_its_field(make):
         with pytest.raises(Problem) as caught:
             make(**values)
         assert (caught.value.option, said in str(caught.value)) == (option, True), caught.value
+
+
+def test_a_person_has_at_most_so_many_and_another_goes_on(make, settings):
+    settings.SCHEDULES_PER_PERSON = 2
+    ann, ben = operator("ann"), operator("ben")
+    every_minute = {"trigger": "cron", "cron": "* * * * *"}
+    first = make("one", user=ann, **every_minute)
+    schedules.pause(make("two", user=ann, **every_minute))
+    with pytest.raises(TooMany, match=r"ann has as many schedules as each person may have: 2\..*SCHEDULES_PER_PERSON"):
+        make("three", user=ann, **every_minute)
+    make("of ben", user=ben)
+    make("of the system")
+    first.delete()
+    make("three", user=ann, **every_minute)
+    settings.SCHEDULES_PER_PERSON = 0
+    make("four", user=ann)
 
 
 def test_two_on_one_table_are_allowed_and_warned_of(make):
