@@ -54,7 +54,8 @@ def _set_up(arguments: argparse.Namespace) -> None:
 
 
 def _queries() -> dict[str, Callable[[], object]]:
-    from importer.history import charts, chunk_timings, compare, export, read, regressions, search
+    from importer.history import charts, compare, export, read, regressions, search
+    from importer.history.chunks import timings
     from importer.history.facts import FACTS
     from importer.history.query import Condition, Query
     from importer.models import ImportJob
@@ -87,7 +88,7 @@ def _queries() -> dict[str, Callable[[], object]]:
         "one table over time": lambda: charts.over_time(one_table),
         "all tables over time": lambda: charts.over_time(everything),
         "where the time goes": lambda: charts.where_time_goes(everything),
-        "chunks of the largest job": lambda: chunk_timings.chunk_timings(largest),
+        "chunks of the largest job": lambda: timings.chunk_timings(largest),
         "comparison of 4 jobs": lambda: compare.compare(latest),
         "comparison of the latest job with its peers": lambda: regressions.compare_with_peers(
             read.rows(latest[-1:])[latest[-1]]

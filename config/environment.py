@@ -6,6 +6,7 @@ import secrets
 import stat
 import tempfile
 from contextlib import suppress
+from dataclasses import dataclass
 from ipaddress import ip_network
 from pathlib import Path
 
@@ -20,6 +21,7 @@ SHORTEST_KEY = 32  # characters
 # The path of a Unix socket has at most 108 bytes with a final NUL (unix(7)); supervisord appends a dot and its process
 # id (at most 4194304) while it creates its socket.
 LONGEST_SOCKET_PATH = 107 - len(".4194304")
+MOST_DAYS = 36500
 
 
 def secret(name: str) -> str | None:
@@ -41,6 +43,30 @@ def signing_key(key: str) -> str:
             " python3 -c 'import secrets; print(secrets.token_urlsafe(48))'"
         )
     return key
+
+
+@dataclass(frozen=True)
+class DaysSetting:
+    """How a setting in days was declared: its default, the fewest days, and whether the environment has set it."""
+
+    default: int
+    least: int
+    stated: bool
+
+
+# The settings that days() has read, by name.
+days_settings: dict[str, DaysSetting] = {}
+
+
+def days(name: str, default: int, least: int = 1) -> int | None:
+    """A number of days; None for `keep`: for ever. Raises ImproperlyConfigured for anything else."""
+    days_settings[name] = DaysSetting(default, least, stated=name in os.environ)
+    text = env.str(name, default=str(default)).strip()
+    if text == "keep":
+        return None
+    if not (text.isascii() and text.isdigit() and least <= int(text) <= MOST_DAYS):
+        raise ImproperlyConfigured(f"{name}: write {least} to {MOST_DAYS} days, or keep; not “{text}”.")
+    return int(text)
 
 
 def networks(texts: list[str]) -> list[str]:

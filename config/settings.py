@@ -9,6 +9,7 @@ from csp.constants import NONE, SELF
 from django.core.exceptions import ImproperlyConfigured
 
 from config.environment import (
+    days,
     env,
     networks,
     private_folder,
@@ -157,8 +158,6 @@ SOCIALACCOUNT_ADAPTER = "dashboard.sign_in.provider.ProviderAdapter"
 # The way to the provider is a link: a form that leads to another site is against the content security policy.
 SOCIALACCOUNT_LOGIN_ON_GET = True
 
-# Days after which events of the audit log are deleted; 0: never.
-AUDIT_DAYS = env.int("AUDIT_DAYS", default=730)
 # An error that a page shows is the outcome in the audit log.
 MESSAGE_STORAGE = "dashboard.audit.messages.RecordedMessages"
 
@@ -242,6 +241,20 @@ if EMAIL_URL:
     vars().update(env.email_url_config(EMAIL_URL))
 EMAIL_TIMEOUT = 10  # seconds, for each answer of the mail server
 
+# --- retention: days, or `keep` (importer/retention/policies.py says what each deletes) ---
+IMPORTED_FILES_DAYS = days("IMPORTED_FILES_DAYS", default=7, least=0)
+OTHER_FILES_DAYS = days("OTHER_FILES_DAYS", default=30)
+RETRY_DAYS = days("RETRY_DAYS", default=30)
+REJECTS_DAYS = days("REJECTS_DAYS", default=90)
+CHUNKS_DAYS = days("CHUNKS_DAYS", default=90)
+JOBS_DAYS = days("JOBS_DAYS", default=400)
+HISTORY_DAYS = days("HISTORY_DAYS", default=1826)
+LEDGER_DAYS = days("LEDGER_DAYS", default=90, least=30)
+RUNS_DAYS = days("RUNS_DAYS", default=90)
+NOTIFICATIONS_DAYS = days("NOTIFICATIONS_DAYS", default=90)
+SESSIONS_DAYS = days("SESSIONS_DAYS", default=1, least=0)
+AUDIT_DAYS = days("AUDIT_DAYS", default=730)
+
 # --- importing ---
 # Limits for one machine and one user. The size of a chunk is decided by the plan.
 UPLOAD_MAX_BYTES = env.int("UPLOAD_MAX_BYTES", default=100 * 2**30)
@@ -270,6 +283,8 @@ HEARTBEAT_SECONDS = env.float("HEARTBEAT_SECONDS", default=min(15.0, LEASE_SECON
 SWEEP_SECONDS = env.float("SWEEP_SECONDS", default=15)
 # Seconds between two checks for due schedules, and so the longest delay of a run.
 TICK_SECONDS = min(5.0, SWEEP_SECONDS)
+# Seconds between two runs of the deletion of what is no longer kept.
+RETENTION_SECONDS = 60.0
 # A chunk fails for good after this many attempts, or after this many workers died while loading it.
 MAX_ATTEMPTS = env.int("MAX_ATTEMPTS", default=8)
 MAX_DEATHS = env.int("MAX_DEATHS", default=3)
@@ -331,6 +346,11 @@ CELERY_BEAT_SCHEDULE_FILENAME = str(VAR_DIR / "run" / "beat-schedule")
 CELERY_BEAT_SCHEDULE = {
     # A message that waited longer than one period is superseded by the next one.
     "sweep": {"task": "importer.tasks.sweep", "schedule": SWEEP_SECONDS, "options": {"expires": SWEEP_SECONDS}},
+    "retain": {
+        "task": "importer.tasks.retain",
+        "schedule": RETENTION_SECONDS,
+        "options": {"expires": RETENTION_SECONDS},
+    },
     "tick": {"task": "importer.tasks.tick", "schedule": TICK_SECONDS, "options": {"expires": TICK_SECONDS}},
 }
 

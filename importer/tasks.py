@@ -3,12 +3,13 @@
 from collections.abc import Sequence
 
 from celery import shared_task
+from django.utils import timezone
 
 from importer import jobs, lab, notifications, queue, schedules
-from importer.access import audit
 from importer.engine.load.finish import READ_TIMEOUT
 from importer.notifications.delivery import LONGEST_SEND
 from importer.queue import Message
+from importer.retention import run as retention
 from importer.worker import change_target, load_chunks, presence, stage_and_finish
 from importer.worker.scan import scan_job
 from importer.worker.sweep import sweep_jobs
@@ -94,8 +95,11 @@ def sweep() -> None:
     queue.send([Message("take_lab", lab_id) for lab_id in lab.unended()])
     lab.remove_orphans()
     queue.send([Message("tell", notice_id) for notice_id in notifications.due()])
-    notifications.delete_old()
-    audit.remove_old()
+
+
+@shared_task
+def retain() -> None:
+    retention.run(timezone.now())
 
 
 def _go_on(job_id: int, later: Sequence[Message] = ()) -> None:

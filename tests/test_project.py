@@ -29,7 +29,7 @@ def settings_read() -> set[str]:
         for call in calls
         if call.args
         and isinstance(call.args[0], ast.Constant)
-        and re.match(r"(env\.\w+|secret)$", ast.unparse(call.func))
+        and re.match(r"(env\.\w+|secret|days)$", ast.unparse(call.func))
     }
 
 

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Any
 
-from importer.history.chunk_timings import LAPS, ChunkTimings, chunk_timings
+from importer.history.chunks.timings import LAPS, ChunkTimings, chunk_timings
 from importer.history.facts import FACTS
 from importer.models import Chunk, ImportJob
 

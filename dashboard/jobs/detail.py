@@ -12,7 +12,6 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_POST, require_safe
 from django_htmx.http import HttpResponseStopPolling
 
-from dashboard.jobs import charts
 from dashboard.jobs.chunk_timings import timings_of
 from dashboard.jobs.option_summary import option_summary
 from dashboard.jobs.peer_comparison import peer_comparison
@@ -20,6 +19,8 @@ from dashboard.jobs.progress import Progress, progress
 from dashboard.jobs.rejected_rows import rejected_rows
 from importer import jobs
 from importer.engine.errors import Problem
+from importer.history.chunks.map import chunk_map
+from importer.history.chunks.rates import rates as job_rates
 from importer.models import Chunk, ImportJob
 from importer.worker import presence
 
@@ -57,8 +58,8 @@ def live(request: HttpRequest, pk: int) -> HttpResponse:
 @require_safe
 @never_cache
 def rates(_request: HttpRequest, pk: int) -> JsonResponse:
-    """The data of the throughput curve: dashboard.jobs.charts.rates()."""
-    return JsonResponse(charts.rates(_job(pk), timezone.now()))
+    """The data of the throughput curve: importer.history.chunks.rates."""
+    return JsonResponse(job_rates(_job(pk), timezone.now()))
 
 
 @require_safe
@@ -178,7 +179,7 @@ def _live_context(now: Progress, with_rejects: bool = True) -> dict[str, Any]:
     return {
         "job": shown,
         "progress": now,
-        "map": charts.chunk_map(shown),
+        "map": chunk_map(shown),
         "ahead": _ahead(shown),
         "can": _can(shown),
         "no_restore": jobs.why_no_restore(shown) if shown.kept_table else "",
@@ -196,9 +197,11 @@ def _can(shown: ImportJob) -> dict[str, bool]:
         "pause": status == Status.LOADING,
         "resume": status == Status.PAUSED,
         "cancel": status in (Status.WAITING, Status.LOADING, Status.PAUSED, Status.FINISHING),
-        "retry": status in (Status.FAILED, Status.CANCELLED) and not jobs.nothing_is_missing(shown),
+        "retry": status in (Status.FAILED, Status.CANCELLED)
+        and not jobs.nothing_is_missing(shown)
+        and jobs.is_kept(shown),
         "end_without": jobs.is_stuck(shown),
-        "retry_leaving_out": status == Status.FAILED and jobs.could_leave_out(shown),
+        "retry_leaving_out": status == Status.FAILED and jobs.could_leave_out(shown) and jobs.is_kept(shown),
         "parallelism": status in (Status.WAITING, Status.LOADING, Status.PAUSED),
     }
 

@@ -15,8 +15,8 @@ from dashboard.formatting import percent
 from importer import schedules
 from importer.access.policy import seen
 from importer.history.read import column
-from importer.jobs.reject_counts import ROWS_IN_TABLE
 from importer.models import ImportJob, Target
+from importer.models.job import ROWS_IN_TABLE
 from importer.models.outcomes import words_of
 
 PAGE_ROWS = 50

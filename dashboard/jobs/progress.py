@@ -8,8 +8,8 @@ from django.db.models import Q, Sum
 
 from dashboard.formatting import duration, seconds_until
 from importer.engine.schema.alter_table import DdlProgress
-from importer.jobs.reject_counts import ROWS_IN_TABLE
 from importer.models import Chunk, ImportJob, SourceFile
+from importer.models.job import ROWS_IN_TABLE
 from importer.worker import live_progress
 
 # Current rates cover the last RECENT_SECONDS. The time left is estimated over more, because chunks end in bursts.

@@ -6,11 +6,11 @@ from datetime import datetime
 from itertools import groupby
 from typing import Any
 
-from dashboard.jobs.charts import speed_step, top_speed
 from dashboard.lab.labels import name_of
 from importer import lab as labs
 from importer.engine.tuning.budget import Spent, expected
 from importer.engine.tuning.finals import most_finals
+from importer.history.chunks.map import speed_step, top_speed
 from importer.models import Lab, Trial
 
 State = Trial.Status

@@ -7,8 +7,8 @@ from django.db.models import Count, Q, Sum
 
 from importer.history.read import column
 from importer.history.regressions import regression
-from importer.jobs.reject_counts import ROWS_IN_TABLE
 from importer.models import ImportJob, Schedule
+from importer.models.job import ROWS_IN_TABLE
 
 MOST_DRAWN = 300
 

@@ -12,10 +12,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Any
 
-from django.conf import settings
 from django.contrib.auth.models import User
 from django.db import models
 from django.utils import timezone
@@ -143,11 +142,12 @@ def plan_digest(job: ImportJob) -> str:
     return hashlib.sha256(json.dumps(decided, sort_keys=True).encode()).hexdigest()
 
 
-def remove_old() -> None:
-    """Delete the events that are older than settings.AUDIT_DAYS: the only place that deletes any."""
-    if settings.AUDIT_DAYS:
-        oldest = timezone.now() - timedelta(days=settings.AUDIT_DAYS)
-        models.QuerySet(AuditEvent).filter(at__lt=oldest).delete()
+def remove_old(before: datetime, most: int) -> int:
+    """Delete at most `most` events of before this moment: the only place that deletes any. Returns their number."""
+    old: models.QuerySet[AuditEvent] = models.QuerySet(AuditEvent).filter(at__lt=before)
+    keys = list(old.order_by("at").values_list("pk", flat=True)[:most])
+    models.QuerySet(AuditEvent).filter(pk__in=keys).delete()
+    return len(keys)
 
 
 def described(thing: models.Model | None) -> Thing:

@@ -7,7 +7,7 @@ from django.db.models import Count, Model, QuerySet
 
 from importer.access.policy import seen, sees_everything
 from importer.history.facts import FACTS, Kind, Value, fact
-from importer.models import ImportJob, JobFact, JobRecord
+from importer.models import JobFact, JobRecord
 
 # Up to this number of records, facts are looked up by record; above it, whole columns are read.
 FEW = 500
@@ -26,7 +26,7 @@ def _seen(facts: QuerySet[Fact], job: str) -> QuerySet[Fact]:
     """The facts of imports that the acting person may see. `job`: the field with the import's id."""
     if sees_everything():
         return facts
-    return facts.filter(**{f"{job}__in": seen(ImportJob.objects.all()).values("pk")})
+    return facts.filter(**{f"{job}__in": seen(JobRecord.objects.all()).values("pk")})
 
 
 def column(name: str, among: Collection[int] | None = None) -> Column:

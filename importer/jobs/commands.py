@@ -22,7 +22,7 @@ from importer.jobs.lifecycle import advance
 from importer.jobs.reject_counts import COUNTS
 from importer.jobs.transitions import Status, change, unqueue
 from importer.jobs.tries import present_try
-from importer.models import Chunk, ImportJob, Level, Trial
+from importer.models import Chunk, ImportJob, Level, SourceFile, Trial
 from importer.preparation.prepare import PreparedImport, replan
 
 RETRIED = [Status.FAILED, Status.CANCELLED]
@@ -112,6 +112,11 @@ def nothing_is_missing(job: ImportJob) -> bool:
     return not job.stages and job.problem.get("kind") == AllRowsRejected.__name__
 
 
+def is_kept(job: ImportJob) -> bool:
+    """Whether what a retry needs is still there: the chunks, and the file unless all of its rows are in the table."""
+    return not job.chunks_removed_at and (job.finished or job.source.status != SourceFile.Status.REMOVED)
+
+
 def retry(job_id: int, *, leave_out: bool = False) -> None:
     """Load the rest of a job that failed or was cancelled, into the table as it is now.
 
@@ -133,9 +138,13 @@ def retry(job_id: int, *, leave_out: bool = False) -> None:
             "No row is missing: the table refused all of them, and a retry loads only missing rows.",
             advice="Correct the file or the table, and load the rejects again.",
         )
+    if job.status in RETRIED and not is_kept(job):
+        raise _no_longer_kept(job)
     values = _retry_values(job, leave_out) if job.status in RETRIED else {}
     with transaction.atomic():
-        ended = ImportJob.objects.select_for_update().get(pk=job_id)
+        ended = ImportJob.objects.select_for_update().filter(pk=job_id).first()
+        if ended is None or ended.chunks_removed_at:  # Deleted since the look above.
+            raise _no_longer_kept(job)
         values |= {"problem": {}, "finished_at": None, "tried_at": None, "step_failures": 0, "tries": F("tries") + 1}
         values |= {"asked_by": acting_user()}
         values |= {"past_tries_json": [*ended.past_tries_json, to_json(present_try(ended))]}
@@ -147,6 +156,14 @@ def retry(job_id: int, *, leave_out: bool = False) -> None:
             nothing = dict.fromkeys(COUNTS, 0)
             chunks.update(status=Chunk.Status.PENDING, attempt=0, deaths=0, lease=None, problem={}, **nothing)
     start(job_id)
+
+
+def _no_longer_kept(job: ImportJob) -> Problem:
+    return Problem(
+        "The import can no longer be retried: its file or its chunks were deleted.",
+        where=str(job),
+        advice="Look at which of its rows are in the table, and import the file as a new one.",
+    )
 
 
 def _retry_values(job: ImportJob, leave_out: bool) -> dict[str, Any]:

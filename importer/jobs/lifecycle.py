@@ -46,7 +46,9 @@ RUNNING = (
 def advance(job_id: int) -> list[Message]:
     """Advance the job as far as its state allows. Returns the messages for the steps that workers must take now."""
     with transaction.atomic():
-        job = ImportJob.objects.select_for_update().select_related("target").get(pk=job_id)
+        job = ImportJob.objects.select_for_update().select_related("target").filter(pk=job_id).first()
+        if job is None:
+            return []  # A late message: the job was deleted.
         if job.status == Status.WAITING and _admit(job):
             job.refresh_from_db()
         if job.status == Status.LOADING and (problem := why_forbidden(job)):

@@ -7,7 +7,7 @@ from typing import Any
 
 from django.db import transaction
 
-from importer.history import chunk_timings
+from importer.history.chunks import timings
 from importer.history.collect import chunks_of, facts_of
 from importer.history.facts import FACTS, Value
 from importer.history.regressions import compare_with_peers
@@ -36,7 +36,7 @@ def write_record(job_id: int) -> None:
         log.exception("%s: its record stays empty", job)
         facts, details = {"job": job.pk}, {"reasons": [], "changed": [], "chunk_timings": {}}
     with transaction.atomic():
-        record, _ = JobRecord.objects.update_or_create(job=job, defaults=details)
+        record, _ = JobRecord.objects.update_or_create(job=job, defaults=details | of_job(job))
         record.facts.all().delete()
         JobFact.objects.bulk_create(
             JobFact(name=name, record=record, number=number, text=text) for name, number, text in fact_values(facts)
@@ -52,9 +52,22 @@ def _facts_and_details(job: ImportJob) -> tuple[dict[str, Value], dict[str, Any]
     details = {
         "reasons": job.plan_json.get("reasons", []),
         "changed": changed,
-        "chunk_timings": chunk_timings.to_keep(job),
+        "chunk_timings": timings.to_keep(job),
     }
     return facts | (judged.facts if judged else {}), details
+
+
+def of_job(job: ImportJob) -> dict[str, Any]:
+    """What a record has of its job besides facts, so that it can outlive it."""
+    return {
+        "target_id": job.target_id,
+        "schema_name": job.schema_name,
+        "table_name": job.table_name,
+        "created_by_id": job.created_by_id,
+        "key": job.key,
+        "ended_at": job.finished_at,
+        "ledger_removed": False,
+    }
 
 
 def fact_values(facts: dict[str, Value]) -> Iterator[tuple[str, float | None, str]]:

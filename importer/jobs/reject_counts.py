@@ -3,15 +3,11 @@
 from collections.abc import Iterable
 from typing import Any
 
-from django.db.models import F
-
 # {"code", "column", "reason", "rows"} for rejects and skips, with "values" instead of "rows" for notices.
 Kind = dict[str, Any]
 
 # The outcomes of rows: fields of both a job and a chunk.
 COUNTS = ("loaded_rows", "replaced_rows", "unchanged_rows", "skipped_rows", "rejected_rows")
-# ImportJob.rows_in_table, of a job or a chunk, for queries.
-ROWS_IN_TABLE = F("loaded_rows") + F("replaced_rows") + F("unchanged_rows")
 
 MOST_KINDS = 200
 OTHERS = "Other reasons"

@@ -2,7 +2,8 @@
 
 The engine writes parts for each chunk (importer.engine.load.rejects): the original bytes of the rejected records, and a
 CSV with the reasons of rejected and skipped ones. Only the parts of loaded chunks are used: a failed attempt may have
-left some too. Parts are kept as long as their job.
+left some too. Parts are kept as long as the policy
+`rejects` says (importer.retention), and at most as long as the chunks.
 """
 
 import csv
@@ -35,6 +36,7 @@ PACKED = (".gz", ".zst", ".zip")
 TEXT = (".csv", ".tsv", ".txt")
 LONGEST_NAME = 50  # characters of the source's name; a file name has at most 255 bytes
 HEAD = "head"
+FIND_THEM = "Find the rows in the source by the counts and reasons on the page of the import."
 
 
 @dataclass(frozen=True)
@@ -193,6 +195,9 @@ def _is_key(name: str) -> bool:
 
 
 def _parts(job: ImportJob, suffix: str, which: Q) -> list[Path]:
+    """The existing parts. Raises SourceProblem if some were removed."""
+    if job.chunks_removed_at and job.rejected_rows + job.skipped_rows:
+        raise SourceProblem("The rows that were left out are no longer kept.", str(folder(job)), FIND_THEM)
     return _existing(job, list(_paths(job, suffix, which)))
 
 
@@ -207,7 +212,7 @@ def _existing(job: ImportJob, parts: list[Path]) -> list[Path]:
         raise SourceProblem(
             f"{len(missing):,} of {len(parts):,} parts of what was left out are no longer there, first {missing[0]}.",
             where=str(folder(job)),
-            advice="Find the rows in the source by the counts and reasons on the page of the import.",
+            advice=FIND_THEM,
         )
     return parts
 

@@ -57,6 +57,9 @@ def present_try(job: ImportJob) -> Try:
 def _chunks(job: ImportJob, started: datetime | None) -> TryChunks:
     if started is None:
         return TryChunks()
+    if job.chunks_removed_at:
+        kept = job.record.kept_chunks
+        return TryChunks(kept["loaded"], kept["failed"])
     loaded = job.chunks.filter(status=Chunk.Status.LOADED, finished_at__gte=started)
     return TryChunks(loaded.count(), job.chunks.filter(status=Chunk.Status.FAILED).count())
 

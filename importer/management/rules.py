@@ -92,6 +92,7 @@ _LIKE_IMPORT = Named(ImportJob, Level.LOAD, "job", "pk")
 _OF_IMPORT = _on(ImportJob, Level.LOAD, "job", "pk")
 _SCHEDULE = _on(Schedule, Level.LOAD)
 _SUBSCRIBES = Rule(admin="choose who is notified about a schedule")
+_RETENTION = Rule(admin="change what is kept")
 _EXPERIMENT = Rule((_INTO_TARGET,), operator=True, rate=limits.STARTS)
 
 RULES: dict[str, Rule] = {
@@ -136,6 +137,9 @@ RULES: dict[str, Rule] = {
     "lab experiment": _EXPERIMENT,
     "experiment list": LISTED,
     "experiment run": _EXPERIMENT,
+    "retention show": LISTED,
+    "retention set": _RETENTION,
+    "retention run": _RETENTION,
     "prepare": INSTALLATION,
     "ensure_admin": INSTALLATION,
     "rotate_keys": INSTALLATION,

@@ -25,7 +25,7 @@ from importer.engine.target.temporary_changes import TemporaryChanges
 from importer.engine.units import GIB, MIB
 from importer.history.collect import add_up, facts_of
 from importer.jobs.bulk import insert_each
-from importer.jobs.record import fact_values
+from importer.jobs.record import fact_values, of_job
 from importer.models import Chunk, ImportJob, JobFact, JobRecord, SourceFile, Target
 
 PREFIX = "seeded-"
@@ -219,7 +219,9 @@ def _write(jobs: list[tuple[ImportJob, int]], chance: random.Random) -> None:
     for job, _ in jobs:
         job.created_at = created[job.pk]
     ImportJob.objects.bulk_update((job for job, _ in jobs), ["created_at"])
-    JobRecord.objects.bulk_create(JobRecord(job=job, reasons=job.plan_json["reasons"]) for job, _ in jobs)
+    JobRecord.objects.bulk_create(
+        JobRecord(job=job, reasons=job.plan_json["reasons"], **of_job(job)) for job, _ in jobs
+    )
     facts: list[dict[str, Any]] = []
     for job, _ in jobs:
         own = chunks[job.pk]

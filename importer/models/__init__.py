@@ -9,7 +9,7 @@ from importer.models.job import ImportJob
 from importer.models.lab import Lab, Trial
 from importer.models.person import AuditEvent, Grant, Level, LimitCount, Person, Role
 from importer.models.preset import MappingPreset
-from importer.models.record import JobFact, JobRecord
+from importer.models.record import JobFact, JobRecord, RetentionPolicy
 from importer.models.schedule import DiscoveredFile, Schedule, ScheduleRun
 from importer.models.source_connection import SourceConnection
 from importer.models.source_file import SourceFile
@@ -30,6 +30,7 @@ __all__ = [
     "MappingPreset",
     "Notification",
     "Person",
+    "RetentionPolicy",
     "Role",
     "Schedule",
     "ScheduleRun",

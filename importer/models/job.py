@@ -25,6 +25,8 @@ from importer.models.recipe import ImportRecipe
 from importer.models.source_file import SourceFile
 from importer.models.target import Target
 
+# ImportJob.rows_in_table, of a job or a chunk, for queries.
+ROWS_IN_TABLE = models.F("loaded_rows") + models.F("replaced_rows") + models.F("unchanged_rows")
 # The parts of ImportJob.lines_json.
 LINES_BEFORE, LINES_AMONG, LINES_AFTER = "before", "among", "after"
 
@@ -184,6 +186,8 @@ class ImportJob(ImportRecipe):
     started_at = models.DateTimeField(null=True, blank=True)
     scanned_at = models.DateTimeField(null=True, blank=True)
     loaded_at = models.DateTimeField(null=True, blank=True)
+    # When the chunks were deleted (importer.retention): the record keeps what charts show, and no retry is possible.
+    chunks_removed_at = models.DateTimeField(null=True, blank=True, editable=False)
     finished_at = models.DateTimeField(null=True, blank=True)
     # Rows per second from start to end. Stored, so that the database can sort ten thousand jobs by it.
     rows_per_second = models.FloatField(null=True, blank=True, db_index=True)

@@ -1,20 +1,37 @@
-"""The permanent record of an import: flat facts, so that old records stay readable when new facts are added."""
+"""What outlives an import: its record of flat facts, which stay readable when new ones are added; and how long."""
 
+from django.conf import settings
 from django.db import models
 
 from importer.models.job import ImportJob
+from importer.models.target import Target
 
 
 class JobRecord(models.Model):
-    """The record of an ended import at its last end, written by importer.jobs. importer.history.facts has the facts."""
+    """The record of an ended import at its last end, written by importer.jobs. importer.history.facts has the facts.
 
-    job = models.OneToOneField(ImportJob, models.CASCADE, primary_key=True, related_name="record")
+    It outlives its job, so it has a copy of what says who may see it, and of the job's name in the target's ledger.
+    """
+
+    job = models.OneToOneField(
+        ImportJob, models.DO_NOTHING, primary_key=True, related_name="record", db_constraint=False
+    )
+    target = models.ForeignKey(Target, models.SET_NULL, null=True, blank=True, related_name="+")
+    schema_name = models.CharField(max_length=64, blank=True)
+    table_name = models.CharField(max_length=64, blank=True)
+    created_by = models.ForeignKey(settings.AUTH_USER_MODEL, models.SET_NULL, null=True, blank=True, related_name="+")
+    key = models.UUIDField(null=True, blank=True)
+    ended_at = models.DateTimeField(null=True, blank=True, db_index=True)
+    # Whether the ledger on the target has rows of the job no more, as far as this installation knows.
+    ledger_removed = models.BooleanField(default=False)
     # The planner's decisions in words (importer.engine.plan.plan.Reason as JSON), as of the end.
     reasons = models.JSONField(default=list)
     # What had changed, if the import was slower than its peers (importer.history.regressions.Changed as JSON).
     changed = models.JSONField(default=list)
-    # The timings of the chunks, if these are too many to be read each time (importer.history.chunk_timings as JSON).
+    # The timings of the chunks, if these are too many to be read each time (importer.history.chunks.timings as JSON).
     chunk_timings = models.JSONField(default=dict)
+    # What the page shows of chunks that are deleted: {"map", "rates", "loaded", "failed"} (importer.retention).
+    kept_chunks = models.JSONField(default=dict)
 
     def __str__(self) -> str:
         return f"record of import {self.job_id}"
@@ -45,3 +62,16 @@ class JobFact(models.Model):
 
     def __str__(self) -> str:
         return f"{self.name} of import {self.record_id}"
+
+
+class RetentionPolicy(models.Model):
+    """A policy of importer.retention that an admin has changed; without a row, its setting is in force."""
+
+    name = models.CharField(max_length=32, primary_key=True)
+    # NULL: kept for ever.
+    days = models.PositiveIntegerField(null=True, blank=True)
+    changed_by = models.ForeignKey(settings.AUTH_USER_MODEL, models.SET_NULL, null=True, blank=True, related_name="+")
+    changed_at = models.DateTimeField(auto_now=True)
+
+    def __str__(self) -> str:
+        return self.name

@@ -13,6 +13,8 @@ class SourceFile(models.Model):
     class Status(models.TextChoices):
         UPLOADING = "uploading"
         READY = "ready"
+        # The row stays for its imports; the bytes are deleted (importer.retention).
+        REMOVED = "removed"
 
     key = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
     name = models.CharField(max_length=255)

@@ -58,6 +58,9 @@ class Target(models.Model):
     round_trip_ms = models.FloatField(null=True, blank=True, editable=False)
     bytes_per_second = models.FloatField(null=True, blank=True, editable=False)
     checked_at = models.DateTimeField(null=True, blank=True)
+    # When rows of old imports were last deleted from its ledger, or could not be (importer.retention).
+    ledger_swept_at = models.DateTimeField(null=True, blank=True, editable=False)
+    ledger_problem = models.CharField(max_length=255, blank=True, editable=False)
     created_at = models.DateTimeField(auto_now_add=True)
 
     def __str__(self) -> str:

@@ -6,7 +6,7 @@ channel pauses, so that many messages to a hanging host do not occupy the worker
 """
 
 import logging
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 from django.db import transaction
 from django.db.models import F, OuterRef, Q, QuerySet, Subquery
@@ -30,7 +30,6 @@ LONGEST_PAUSE = 300  # seconds that a channel pauses after failures, at most
 GIVEN_UP_AFTER = timedelta(days=1)
 # Above this many attempts the notification is given up: each attempt may have killed its worker.
 MOST_ATTEMPTS = 100
-KEPT = timedelta(days=90)  # how long notifications that are not waiting are kept
 NO_WORD = "An attempt was begun, and nothing is known of its end."
 
 
@@ -66,9 +65,12 @@ def retry(notice_id: int) -> bool:
     return queued
 
 
-def delete_old() -> None:
-    """Delete notifications that were sent or given up, once they are older than KEPT."""
-    Notification.objects.exclude(status=Status.WAITING).filter(created_at__lt=timezone.now() - KEPT).delete()
+def delete_old(before: datetime, most: int) -> int:
+    """Delete at most `most` notifications of before this moment that were sent or given up. Returns their number."""
+    old = Notification.objects.exclude(status=Status.WAITING).filter(created_at__lt=before)
+    keys = list(old.order_by("pk").values_list("pk", flat=True)[:most])
+    Notification.objects.filter(pk__in=keys).delete()
+    return len(keys)
 
 
 def _due(channels: QuerySet[Channel]) -> list[int]:

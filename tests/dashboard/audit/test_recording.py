@@ -18,6 +18,7 @@ from importer.access import audit, people
 from importer.access.acting import acting_as
 from importer.models import AuditEvent, Level, SourceFile, Target
 from importer.models.person import Unchangeable
+from importer.retention import run as retention
 from tests import totp
 from tests.dashboard.job_data import Status, make_job
 from tests.dashboard.jobs.test_rejected_rows import with_rejects
@@ -326,12 +327,12 @@ class TestAppendOnly:
         found = [name for name in sorted(naming) for _ in written.finditer((ROOT / name).read_text())]
         assert found == ["importer/access/audit.py"]
 
-    def test_old_events_are_removed_after_the_days_of_the_setting(self, settings):
+    def test_old_events_are_removed_after_the_days_of_the_policy(self, settings):
         AuditEvent(action="old", at=timezone.now() - timedelta(days=731)).save()
         AuditEvent(action="new", at=timezone.now() - timedelta(days=729)).save()
-        settings.AUDIT_DAYS = 0
-        audit.remove_old()
+        settings.AUDIT_DAYS = None
+        retention.run(timezone.now())
         assert AuditEvent.objects.count() == 2
         settings.AUDIT_DAYS = 730
-        audit.remove_old()
+        retention.run(timezone.now())
         assert only().action == "new"

@@ -5,8 +5,8 @@ from datetime import timedelta
 import pytest
 from django.urls import reverse
 
-from dashboard.jobs import charts
 from importer.engine.errors import TargetProblem
+from importer.history.chunks import rates
 from importer.models import Chunk, SourceFile
 from tests.dashboard.job_data import HEADER, LENGTH, REFUSED, ROWS, Status, make_job, make_user
 
@@ -112,9 +112,9 @@ class TestTroubledChunks:
 
 
 class TestRates:
-    @pytest.mark.parametrize("most_spans", [charts.MOST_SPANS, 15])
+    @pytest.mark.parametrize("most_spans", [rates.MOST_SPANS, 15])
     def test_the_area_under_the_curve_is_the_rows(self, browser, monkeypatch, most_spans):
-        monkeypatch.setattr(charts, "MOST_SPANS", most_spans)
+        monkeypatch.setattr(rates, "MOST_SPANS", most_spans)
         job = make_job(Status.SUCCEEDED, chunks=40)
         Chunk.objects.filter(job=job, number=5).update(attempt=2)
         curve = browser.get(reverse("job_rates", args=[job.pk])).json()

@@ -10,7 +10,8 @@ from itertools import pairwise
 import pytest
 
 from importer.engine.errors import Problem
-from importer.history import charts, chunk_timings
+from importer.history import charts
+from importer.history.chunks import timings
 from importer.history.compare import apart, compare, runs_like
 from importer.history.export import as_csv, as_json
 from importer.history.facts import FACTS, PHASES
@@ -187,8 +188,8 @@ def test_the_timings_of_many_chunks_are_reduced_to_few_points(facts_by_job, monk
     job = ImportJob.objects.get(pk=max(facts_by_job, key=lambda each: facts_by_job[each]["chunks"]))
     chunks = list(job.chunks.filter(status=Chunk.Status.LOADED).order_by("number"))
     seconds = {each.number: sum(each.timings.values()) for each in chunks}
-    monkeypatch.setattr(chunk_timings, "MOST_POINTS", 7)
-    result = chunk_timings.read(job)
+    monkeypatch.setattr(timings, "MOST_POINTS", 7)
+    result = timings.read(job)
     assert 1 < len(result.points) <= 7 < len(chunks)
     assert [each.first for each in result.points[1:]] == [each.last + 1 for each in result.points[:-1]]
     assert (result.points[0].first, result.points[-1].last, result.chunks) == (0, len(chunks) - 1, len(chunks))
@@ -202,11 +203,11 @@ def test_the_timings_of_many_chunks_are_reduced_to_few_points(facts_by_job, monk
 
 def test_timings_of_very_many_chunks_are_stored_in_the_record(facts_by_job, monkeypatch):
     job = ImportJob.objects.get(pk=max(facts_by_job, key=lambda each: facts_by_job[each]["chunks"]))
-    read = chunk_timings.read(job)
-    monkeypatch.setattr(chunk_timings, "MOST_READ", 1)
+    read = timings.read(job)
+    monkeypatch.setattr(timings, "MOST_READ", 1)
     write_record(job.pk)
     job.chunks.all().delete()
-    assert chunk_timings.chunk_timings(job) == read
+    assert timings.chunk_timings(job) == read
 
 
 def test_exported_csv_has_the_same_values(facts_by_job):

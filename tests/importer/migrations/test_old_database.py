@@ -19,7 +19,7 @@ from importer.engine.source.dialect import Dialect
 from importer.engine.stored import to_json
 from importer.engine.tuning.budget import Budget
 from importer.engine.tuning.sampling import Sample
-from importer.history.chunk_timings import ChunkTimings
+from importer.history.chunks.timings import ChunkTimings
 from importer.history.regressions import Changed
 from importer.models import (
     Channel,

@@ -125,12 +125,12 @@ def test_notifications_of_a_channel_that_is_off_are_given_up(notice: Notificatio
 
 
 def test_old_notifications_are_deleted_unless_they_wait(notice: Notification):
-    long_ago = timezone.now() - delivery.KEPT - timedelta(days=1)
+    long_ago = timezone.now() - timedelta(days=91)
     Notification.objects.update(created_at=long_ago)
-    notifications.delete_old()
+    notifications.delete_old(timezone.now() - timedelta(days=90), 100)
     assert Notification.objects.exists()
     Notification.objects.update(status=Status.SENT)
-    notifications.delete_old()
+    notifications.delete_old(timezone.now() - timedelta(days=90), 100)
     assert not Notification.objects.exists()
 
 

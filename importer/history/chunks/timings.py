@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from importer.history.chunks.map import count
 from importer.history.facts import PHASES
 from importer.models import Chunk, ImportJob, JobRecord
 
@@ -70,14 +71,14 @@ def chunk_timings(job: ImportJob) -> ChunkTimings:
 
 def to_keep(job: ImportJob) -> dict[str, Any]:
     """The timings to store in the record; empty for at most MOST_READ chunks, which are read each time."""
-    return read(job).as_json() if _numbers(job) > MOST_READ else {}
+    return read(job).as_json() if count(job) > MOST_READ else {}
 
 
-def read(job: ImportJob) -> ChunkTimings:
-    """Read the timings from the chunks."""
+def read(job: ImportJob, most_points: int | None = None) -> ChunkTimings:
+    """Read the timings from the chunks, as MOST_POINTS or fewer points."""
     loaded = Chunk.objects.filter(job=job, status=Chunk.Status.LOADED).order_by("number")
     rows = loaded.values_list("number", "attempt", "rejected_rows", "timings")
-    return add_up(rows.iterator(chunk_size=5000), -(-_numbers(job) // MOST_POINTS))
+    return add_up(rows.iterator(chunk_size=5000), -(-count(job) // (most_points or MOST_POINTS)))
 
 
 def add_up(chunks: Iterable[Timed], together: int) -> ChunkTimings:
@@ -118,9 +119,3 @@ def _point(chunks: list[Timed]) -> ChunkPoint:
         sum(attempt > 1 for _, attempt, *_ in chunks),
         sum(left_out for _, _, left_out, _ in chunks),
     )
-
-
-def _numbers(job: ImportJob) -> int:
-    """The number of chunks, whose numbers run from 0."""
-    last = Chunk.objects.filter(job=job).order_by("-number").values_list("number", flat=True).first()
-    return 0 if last is None else last + 1

@@ -1,37 +1,16 @@
-"""Data for the job page's throughput chart and chunk map, summed in the database: jobs may have 10,000 chunks."""
+"""The chunk map of a job's page, summed in the database: jobs may have 10,000 chunks."""
 
-from dataclasses import dataclass
-from datetime import datetime
+from dataclasses import asdict, dataclass
 from itertools import groupby
 from typing import Any, NamedTuple
 
-from django.db.models import (
-    BigIntegerField,
-    Case,
-    Count,
-    F,
-    FloatField,
-    Func,
-    IntegerField,
-    Max,
-    Min,
-    Q,
-    Sum,
-    Value,
-    When,
-)
-from django.db.models.functions import Cast, Coalesce
+from django.db.models import Case, Count, F, IntegerField, Max, Min, Q, Sum, Value, When
 
-from dashboard.jobs.throughput import Span, throughput
-from importer.jobs.reject_counts import ROWS_IN_TABLE
-from importer.models import Chunk, ImportJob
+from importer.history.chunks.unix_seconds import UnixSeconds
+from importer.models import Chunk, ImportJob, JobRecord
 
 MOST_CELLS = 600
 FEW_CELLS = 100
-# Finer than the screen shows, but coarse enough that single chunks do not make the curve jitter.
-MOST_POINTS = 240
-# With more chunks, the database sums groups of them: a fortieth of a point is not visible.
-MOST_SPANS = 10_000
 SPEED_STEPS = 4
 
 # The states of cells in a chunk map, best first: a cell for several chunks shows the worst of their states.
@@ -50,22 +29,6 @@ _RANK = Case(
     default=Value(STATES.index("pending")),
     output_field=IntegerField(),
 )
-
-
-class UnixSeconds(Func):
-    """A moment as seconds since 1970, computed by the database: parsing 20,000 texts into datetimes takes too long."""
-
-    output_field = FloatField()
-
-    def as_sqlite(self, compiler: Any, connection: Any, **extra: Any) -> Any:
-        return self.as_sql(
-            compiler, connection, template="((julianday(%(expressions)s) - 2440587.5) * 86400.0)", **extra
-        )
-
-    def as_mysql(self, compiler: Any, connection: Any, **extra: Any) -> Any:
-        # Not UNIX_TIMESTAMP(): that takes the column, which holds UTC, for local time.
-        template = "(TIMESTAMPDIFF(MICROSECOND, '1970-01-01', %(expressions)s) / 1e6)"
-        return self.as_sql(compiler, connection, template=template, **extra)
 
 
 _SECONDS = UnixSeconds("finished_at") - UnixSeconds("started_at")
@@ -108,6 +71,13 @@ class ChunkMap:
     # Attempts after the first, summed over all chunks.
     retries: int
 
+    @classmethod
+    def from_json(cls, stored: dict[str, Any]) -> "ChunkMap":
+        return cls(**stored | {"cells": tuple(Cell(*each) for each in stored["cells"])})
+
+    def as_json(self) -> dict[str, Any]:
+        return asdict(self) | {"cells": [tuple(vars(each).values()) for each in self.cells]}
+
     @property
     def chunks(self) -> int:
         return sum(self.counts.values())
@@ -143,9 +113,16 @@ class _Group(NamedTuple):
 
 def chunk_map(job: ImportJob) -> ChunkMap:
     """The map of a job's chunks, with two queries for any number of chunks."""
-    chunks = _numbers(job)
+    if job.chunks_removed_at:
+        return ChunkMap.from_json(JobRecord.objects.values_list("kept_chunks", flat=True).get(pk=job.pk)["map"])
+    return read_map(job)
+
+
+def read_map(job: ImportJob, most_cells: int = MOST_CELLS) -> ChunkMap:
+    """The map, read from the chunks."""
+    chunks = count(job)
     expected = chunks if job.scan_finished or job.ended else chunks + _chunks_to_come(job)
-    per_cell = max(1, _divide_up(expected, MOST_CELLS))
+    per_cell = max(1, _divide_up(expected, most_cells))
     groups = _groups(job, per_cell)
     cells = _cells(groups)
     return ChunkMap(
@@ -210,62 +187,11 @@ def speed_step(speed: float, top: float) -> int:
     return min(SPEED_STEPS, 1 + int(SPEED_STEPS * speed / top)) if top else SPEED_STEPS
 
 
-def _divide_up(amount: int, by: int) -> int:
-    return -(-amount // by)
-
-
-def rates(job: ImportJob, now: datetime) -> dict[str, Any]:
-    """Committed rows and bytes per second over a job's time, for a chart.
-
-    `points`: at most MOST_POINTS of [seconds, rows per second, bytes per second]. `seconds`: the length of the curve.
-    After `settled` (seconds) the curve may still rise: chunks in flight count only when they are committed.
-    """
-    if job.started_at is None:
-        return {"points": [], "seconds": 0, "settled": 0}
-    origin = job.started_at.timestamp()
-    spans = _spans(job, origin)
-    if not spans:
-        return {"points": [], "seconds": 0, "settled": 0}
-    end = max(span.end for span in spans)
-    if job.status == ImportJob.Status.LOADING:
-        end = max(end, now.timestamp() - origin)
-    return {
-        "points": [
-            [round((step.start + step.end) / 2, 2), round(step.rows_per_second), round(step.bytes_per_second)]
-            for step in throughput(spans, end, MOST_POINTS)
-        ],
-        "seconds": round(end, 2),
-        "settled": round(_oldest_in_flight(job, origin, end), 2),
-    }
-
-
-def _spans(job: ImportJob, origin: float) -> list[Span]:
-    """The loading time of each committed chunk, in seconds since `origin` (which is in seconds since 1970).
-
-    With more than MOST_SPANS chunks, neighbours are merged, from the start of the first to the end of the last.
-    """
-    together = _divide_up(_numbers(job), MOST_SPANS)
-    loaded = Chunk.objects.filter(job=job, status=Chunk.Status.LOADED, finished_at__isnull=False).order_by()
-    end = UnixSeconds("finished_at") - origin
-    begin = Coalesce(UnixSeconds("started_at") - origin, end)
-    if together <= 1:
-        return [Span(*values) for values in loaded.values_list(begin, end, ROWS_IN_TABLE, "length")]
-    # A retried chunk stays a span of its own: it was loaded at another time than its neighbours.
-    # The cast makes the unsigned number signed: MySQL refuses an unsigned difference below 0.
-    alone = When(attempt__gt=1, then=-1 - Cast(F("number"), BigIntegerField()))
-    groups = loaded.values(group=Case(alone, default=F("number") - F("number") % together)).annotate(
-        begin=Min(begin), end=Max(end), loaded=Sum(ROWS_IN_TABLE), bytes=Sum("length")
-    )
-    return [Span(*values) for values in groups.values_list("begin", "end", "loaded", "bytes")]
-
-
-def _numbers(job: ImportJob) -> int:
+def count(job: ImportJob) -> int:
     """The number of chunks cut so far; they are numbered from 0."""
     last = Chunk.objects.filter(job=job).aggregate(last=Max("number"))["last"]
     return 0 if last is None else int(last) + 1
 
 
-def _oldest_in_flight(job: ImportJob, origin: float, otherwise: float) -> float:
-    loading = Chunk.objects.filter(job=job, status=Chunk.Status.LOADING)
-    begin = loading.aggregate(begin=Min(UnixSeconds("started_at")))["begin"]
-    return otherwise if begin is None else begin - origin
+def _divide_up(amount: int, by: int) -> int:
+    return -(-amount // by)

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dashboard.jobs.throughput import Span, throughput
+from importer.history.chunks.throughput import Span, throughput
 
 moments = st.floats(-10, 100_000)
 spans = st.lists(

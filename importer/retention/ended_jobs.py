@@ -1,0 +1,128 @@
+"""Deletes the chunks of ended imports, and ended imports. The history's facts stay.
+
+A job and its chunks are deleted in one transaction, and the files that they name after it; the sweep finds a folder of
+a job that no longer exists.
+"""
+
+import shutil
+from collections.abc import Iterable
+from datetime import datetime
+from typing import Any
+
+from django.db import transaction
+from django.db.models import Q, QuerySet
+from django.utils import timezone
+
+from importer.access import audit
+from importer.engine.errors import Problem
+from importer.history.chunks import timings
+from importer.history.chunks.map import read_map
+from importer.history.chunks.rates import read_rates
+from importer.jobs import reject_downloads
+from importer.jobs.record import write_record
+from importer.jobs.tries import present_try
+from importer.models import DiscoveredFile, ImportJob, JobRecord
+from importer.retention.needed import CHUNK_OBSTACLES, JOB_OBSTACLES, any_of, can_be_retried, why_job_stays
+from importer.retention.policies import before
+
+# What a page needs of chunks that are deleted, in about 10 KB: squares of the map, and points of the two charts.
+KEPT_CELLS, KEPT_RATES, KEPT_TIMINGS = 100, 120, 100
+_PICKED = DiscoveredFile.Outcome
+
+
+def remove_chunks(now: datetime, most: int) -> int:
+    """Delete the chunks of at most `most` ended imports. Returns the number of imports."""
+    due = _due("chunks", now).filter(chunks_removed_at=None).exclude(any_of(CHUNK_OBSTACLES))
+    # The rejected rows are found by their chunks.
+    with_rejects, cutoff = Q(rejected_rows__gt=0) | Q(skipped_rows__gt=0), before("rejects", now)
+    due = due.exclude(with_rejects if cutoff is None else with_rejects & Q(finished_at__gte=cutoff))
+    return sum(_remove_chunks(pk, due, now) for pk in _oldest(due, most))
+
+
+def remove_jobs(now: datetime, most: int) -> int:
+    """Delete at most `most` ended imports. Returns their number."""
+    due = _due("jobs", now).exclude(any_of(JOB_OBSTACLES))
+    return sum(_remove_job(pk, due) for pk in _oldest(due, most))
+
+
+def remove_by_hand(job: ImportJob) -> None:
+    """Delete an ended import on request. Its facts stay in the history, and what it loaded in its table.
+
+    Raises Problem if it cannot be deleted.
+    """
+    audit.about(job)
+    if job.ended and job.trial_id is None and not JobRecord.objects.filter(pk=job.pk).exists():
+        write_record(job.pk)
+    if not _remove_job(job.pk, ImportJob.objects.exclude(any_of(JOB_OBSTACLES))):
+        why = why_job_stays(job) or "it is deleted already"
+        raise Problem(f"The import stays: {why}.", str(job), "Its page shows its present state.")
+
+
+def remove_history(now: datetime, most: int) -> int:
+    """Delete the facts of at most `most` imports whose pages are deleted. Returns their number."""
+    cutoff = before("history", now)
+    if cutoff is None:
+        return 0
+    existing = ImportJob.objects.values("pk")
+    old = JobRecord.objects.filter(ended_at__lt=cutoff).exclude(pk__in=existing).order_by("ended_at")
+    keys = list(old.values_list("pk", flat=True)[:most])
+    JobRecord.objects.filter(pk__in=keys).delete()
+    return len(keys)
+
+
+def _due(policy: str, now: datetime) -> QuerySet[ImportJob]:
+    """The ended imports that are old enough, have a record, and can no longer be retried."""
+    cutoff = before(policy, now)
+    if cutoff is None:
+        return ImportJob.objects.none()
+    old = ImportJob.objects.filter(status__in=ImportJob.ENDED, finished_at__lt=cutoff, record__isnull=False)
+    return old.exclude(can_be_retried(now))
+
+
+def _oldest(due: QuerySet[ImportJob], most: int) -> Iterable[int]:
+    return list(due.order_by("finished_at").values_list("pk", flat=True)[:most])
+
+
+def _locked(pk: int, due: QuerySet[ImportJob]) -> ImportJob | None:
+    """The job, locked and still to be deleted: a retry waits for the lock, and then finds no job or no chunks."""
+    job = ImportJob.objects.select_for_update().select_related("source", "target").filter(pk=pk).first()
+    return job if job and due.filter(pk=pk).exists() else None
+
+
+def _remove_chunks(pk: int, due: QuerySet[ImportJob], now: datetime) -> bool:
+    with transaction.atomic():
+        job = _locked(pk, due)
+        if job is None:
+            return False
+        JobRecord.objects.filter(pk=pk).update(**_kept(job))
+        job.chunks.all().delete()
+        ImportJob.objects.filter(pk=pk).update(chunks_removed_at=now)
+    shutil.rmtree(reject_downloads.folder(job), ignore_errors=True)
+    return True
+
+
+def _kept(job: ImportJob) -> dict[str, Any]:
+    """The fields of the record that have what the page shows of the chunks."""
+    tried = present_try(job).chunks
+    kept = {
+        "map": read_map(job, KEPT_CELLS).as_json(),
+        "rates": read_rates(job, timezone.now(), KEPT_RATES),
+        "loaded": tried.loaded,
+        "failed": tried.failed,
+    }
+    return {"kept_chunks": kept, "chunk_timings": timings.read(job, KEPT_TIMINGS).as_json()}
+
+
+def _remove_job(pk: int, due: QuerySet[ImportJob]) -> bool:
+    with transaction.atomic():
+        job = _locked(pk, due)
+        if job is None:
+            return False
+        if job.status == ImportJob.Status.SUCCEEDED:
+            # Schedules know a file as loaded by its outcome, or by its import.
+            job.picked.exclude(outcome=_PICKED.ALREADY_LOADED).update(outcome=_PICKED.LOADED)
+        job.chunks.all().delete()
+        JobRecord.objects.filter(pk=pk).update(kept_chunks={}, chunk_timings={}, reasons=[])
+        job.delete()
+    shutil.rmtree(reject_downloads.folder(job), ignore_errors=True)
+    return True

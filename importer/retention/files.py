@@ -1,0 +1,117 @@
+"""Deletes files that are no longer kept: uploaded and fetched ones, and rejected rows.
+
+The row is marked first and the bytes are deleted after it. If the process ends in between, the next run finds a file
+whose row is marked, or that has no row.
+"""
+
+import shutil
+from datetime import datetime, timedelta
+from uuid import UUID
+
+from django.conf import settings
+from django.db import transaction
+from django.db.models import Exists, OuterRef, ProtectedError, Q, QuerySet
+
+from importer.access import audit
+from importer.engine.errors import Problem
+from importer.jobs import reject_downloads
+from importer.models import ImportJob, SourceFile
+from importer.retention.needed import FILE_OBSTACLES, any_of, can_be_retried, file_reasons, why_file_stays
+from importer.retention.policies import before
+
+File = SourceFile.Status
+_JOBS = ImportJob.objects.filter(source=OuterRef("pk"))
+_BALANCED = Exists(_JOBS.filter(status=ImportJob.Status.SUCCEEDED, balanced=True))
+
+
+def remove_files(now: datetime, most: int) -> int:
+    """Delete at most `most` files by the policies imported-files and other-files. Returns their number."""
+    due = _due(now)
+    found = due.order_by("pk").values_list("pk", flat=True)[:most]
+    return sum(_remove(pk, due) for pk in list(found))
+
+
+def _due(now: datetime) -> QuerySet[SourceFile]:
+    stored = SourceFile.objects.filter(owned=True, status=File.READY, path__startswith=str(settings.UPLOAD_DIR))
+    old = Q()
+    if (cutoff := before("imported-files", now)) is not None:
+        old |= Q(_BALANCED) & ~Q(Exists(_JOBS.filter(finished_at__gte=cutoff)))
+    if (cutoff := before("other-files", now)) is not None:
+        old |= ~Q(_BALANCED) & ~Q(Exists(_JOBS.filter(finished_at__gte=cutoff))) & Q(touched_at__lt=cutoff)
+    if not old:
+        return stored.none()
+    return stored.filter(old).exclude(any_of(file_reasons(now)))
+
+
+def _remove(pk: int, allowed: QuerySet[SourceFile]) -> bool:
+    """Delete a file's bytes, and its row unless imports name it. False: it is needed again, or somebody was faster."""
+    source = SourceFile.objects.filter(pk=pk).first()
+    # A compare-and-set: the conditions are read again in the statement that marks the row.
+    if source is None or not allowed.filter(pk=pk).update(status=File.REMOVED):
+        return False
+    source.file.unlink(missing_ok=True)
+    forget_rows([pk])
+    return True
+
+
+def remove_by_hand(source: SourceFile) -> None:
+    """Delete a file on request; imports of it stay, and cannot be retried. Raises Problem if something needs it."""
+    audit.about(source)
+    stored = SourceFile.objects.filter(owned=True).exclude(status=File.REMOVED).exclude(any_of(FILE_OBSTACLES))
+    if not _remove(source.pk, stored):
+        why = why_file_stays(source) or "it is deleted already"
+        raise Problem(f"The file stays: {why}.", source.name, "Look at the imports of the file.")
+
+
+def forget_old_rows(now: datetime, most: int) -> int:
+    """Delete at most `most` rows of deleted files, and of files elsewhere, that no import names any more."""
+    elsewhere = Q(owned=False, touched_at__lt=now - timedelta(days=1))
+    rows = SourceFile.objects.filter(Q(status=File.REMOVED) | elsewhere).exclude(Exists(_JOBS))
+    return forget_rows(list(rows.exclude(any_of(FILE_OBSTACLES)).values_list("pk", flat=True)[:most]))
+
+
+def forget_rows(keys: list[int]) -> int:
+    """Delete these rows of files that no import names any more; those of kept files stay. Returns their number."""
+    rows = SourceFile.objects.filter(Q(status=File.REMOVED) | Q(owned=False)).exclude(Exists(_JOBS))
+    deleted = 0
+    for pk in keys:
+        try:
+            with transaction.atomic():
+                deleted += bool(rows.filter(pk=pk).delete()[0])
+        except ProtectedError:  # A job was created since.
+            continue
+    return deleted
+
+
+def remove_orphans(_now: datetime, most: int) -> int:
+    """Delete at most `most` files under UPLOAD_DIR whose row says that they are deleted: a process ended in between."""
+    kept = {path.name: path for path in settings.UPLOAD_DIR.glob("*-*-*-*-*")}
+    marked = SourceFile.objects.filter(status=File.REMOVED, key__in=[name for name in kept if _is_key(name)])
+    orphans = [kept[str(key)] for key in marked.values_list("key", flat=True)[:most]]
+    for path in orphans:
+        path.unlink(missing_ok=True)
+    return len(orphans)
+
+
+def remove_rejects(now: datetime, most: int) -> int:
+    """Delete the rejected rows of at most `most` imports. Those of imports that can be retried stay."""
+    cutoff = before("rejects", now)
+    if cutoff is None or not settings.REJECTS_DIR.is_dir():
+        return 0
+    names = [each.name for each in settings.REJECTS_DIR.iterdir() if _is_key(each.name)]
+    old = ImportJob.objects.filter(status__in=ImportJob.ENDED, finished_at__lt=cutoff).exclude(can_be_retried(now))
+    removed = 0
+    for first in range(0, len(names), 500):
+        for job in old.filter(key__in=names[first : first + 500]).only("key"):
+            shutil.rmtree(reject_downloads.folder(job), ignore_errors=True)
+            removed += 1
+            if removed == most:
+                return removed
+    return removed
+
+
+def _is_key(name: str) -> bool:
+    try:
+        return str(UUID(name)) == name
+    except ValueError:
+        return False

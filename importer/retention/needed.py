@@ -1,0 +1,90 @@
+"""Says why an ended import or a file must stay: something that is under way or can be retried needs it.
+
+Each reason completes "It stays:". Obstacles hold for a deletion by hand, too; the time to retry only for the policies.
+"""
+
+from collections.abc import Mapping
+from datetime import datetime
+
+from django.db.models import Case, CharField, Exists, OuterRef, Q, QuerySet, Value, When
+
+from importer.models import DiscoveredFile, ImportJob, Lab, ScheduleRun, SourceFile
+from importer.retention.policies import before
+
+Status = ImportJob.Status
+RETRIED = [Status.FAILED, Status.CANCELLED]
+
+_LABS = Lab.objects.exclude(status__in=Lab.ENDED)
+_LEFT_ROWS = Q(finished=True) | (
+    Q(loaded_rows__gt=0) & (Q(options_json__mode="append") | ~Q(options_json__has_key="mode"))
+)
+# A later run of the schedule retries the import, because a new one would load its rows a second time.
+_SCHEDULE_GOES_ON = Q(Exists(DiscoveredFile.objects.filter(job=OuterRef("pk"))), _LEFT_ROWS, status__in=RETRIED)
+
+# Each reason with its condition on imports.
+CHUNK_OBSTACLES: Mapping[str, Q] = {
+    "it has not ended": ~Q(status__in=ImportJob.ENDED),
+    "a step of it is under way": ~Q(step="") | Q(table_claim__isnull=False),
+    "what it has changed on the server is not undone yet": Q(leftover=True) | Q(unrestored=True),
+    "its page has the SQL of keys that are missing; a retry builds them": Q(left_changed=True),
+    "a schedule goes on from it; retry it, or forget its file (manage.py schedule forget)": _SCHEDULE_GOES_ON,
+    "a lab is at work on it": Q(Exists(_LABS.filter(of_job=OuterRef("pk")))),
+    "it is a trial of a lab": Q(trial__isnull=False),
+}
+JOB_OBSTACLES: Mapping[str, Q] = {
+    **CHUNK_OBSTACLES,
+    "its old table is kept on the server, and its page restores or drops it": ~Q(kept_table=""),
+}
+_JOBS = ImportJob.objects.filter(source=OuterRef("pk"))
+# The same on files.
+FILE_OBSTACLES: Mapping[str, Q] = {
+    "an import of it is under way": Q(Exists(_JOBS.exclude(status__in=ImportJob.ENDED))),
+    "a schedule goes on from an import of it; retry that, or forget the file (manage.py schedule forget)": Q(
+        Exists(_JOBS.filter(_SCHEDULE_GOES_ON))
+    ),
+    "a lab reads it": Q(Exists(_LABS.filter(Q(source=OuterRef("pk")) | Q(sample=OuterRef("pk"))))),
+    "a run of a schedule is at work on it": Q(
+        Exists(DiscoveredFile.objects.filter(source=OuterRef("pk")).exclude(run__status__in=ScheduleRun.ENDED))
+    ),
+}
+
+
+def any_of(reasons: Mapping[str, Q]) -> Q:
+    """The condition that one of the reasons holds."""
+    found = Q()
+    for each in reasons.values():
+        found |= each
+    return found
+
+
+def can_be_retried(now: datetime) -> Q:
+    """The condition on imports whose time to retry is not over."""
+    cutoff = before("retry", now)
+    retried = Q(status__in=RETRIED, chunks_removed_at=None)
+    return retried if cutoff is None else retried & Q(finished_at__gte=cutoff)
+
+
+def why_job_stays(job: ImportJob) -> str:
+    """The first reason for which the job cannot be deleted; "" if it can."""
+    return _first_reason(ImportJob.objects.filter(pk=job.pk), JOB_OBSTACLES)
+
+
+def why_file_stays(source: SourceFile) -> str:
+    """The first reason for which the file cannot be deleted; "" if it can."""
+    return _first_reason(SourceFile.objects.filter(pk=source.pk), FILE_OBSTACLES)
+
+
+def file_reasons(now: datetime) -> Mapping[str, Q]:
+    """The reasons for which the policies keep a file, whatever its age."""
+    retried = Q(Exists(_JOBS.filter(can_be_retried(now))))
+    return {**FILE_OBSTACLES, "an import of it can be retried": retried}
+
+
+def reason(reasons: Mapping[str, Q]) -> Case:
+    """The first reason that holds as a value of a query, or ""."""
+    whens = [When(condition, then=Value(text)) for text, condition in reasons.items()]
+    return Case(*whens, default=Value(""), output_field=CharField())
+
+
+def _first_reason(things: QuerySet[ImportJob] | QuerySet[SourceFile], reasons: Mapping[str, Q]) -> str:
+    return things.annotate(why=reason(reasons)).values_list("why", flat=True).first() or ""

@@ -1,0 +1,173 @@
+"""The policies: what is deleted after how many days. Each is declared once, in POLICIES.
+
+A setting in days has the default; an admin can change the value in force, which is then stored in the database.
+"""
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from functools import partial
+
+from django.conf import settings
+
+from config.environment import MOST_DAYS, DaysSetting, days_settings
+from importer.access import audit
+from importer.access.acting import acting
+from importer.access.policy import require_admin
+from importer.engine.errors import Problem
+from importer.models import RetentionPolicy
+
+KEEP = "keep"
+AT_ONCE = "at once"
+
+
+@dataclass(frozen=True)
+class Policy:
+    """What is deleted, and since when its days count. `setting`: the setting with the default."""
+
+    name: str
+    title: str
+    deletes: str
+    setting: str
+
+    @property
+    def declared(self) -> DaysSetting:
+        return days_settings[self.setting]
+
+    @property
+    def least(self) -> int:
+        """The fewest days that may be chosen."""
+        return self.declared.least
+
+
+@dataclass(frozen=True)
+class InForce:
+    """The days of a policy that are in force, None for ever; and where they come from, in words."""
+
+    policy: Policy
+    days: int | None
+    source: str
+
+    @property
+    def words(self) -> str:
+        if self.days is None:
+            return "for ever"
+        return AT_ONCE if self.days == 0 else f"{self.days} day{'s' if self.days > 1 else ''}"
+
+    @property
+    def text(self) -> str:
+        """The value as one enters it."""
+        return KEEP if self.days is None else str(self.days)
+
+    def before(self, now: datetime) -> datetime | None:
+        """What ended before this moment is deleted; None: nothing is."""
+        return None if self.days is None else now - timedelta(days=self.days)
+
+
+POLICIES = {
+    each.name: each
+    for each in (
+        Policy(
+            "imported-files",
+            "Files that were imported",
+            "Uploaded and fetched files, after the last import of them balanced.",
+            "IMPORTED_FILES_DAYS",
+        ),
+        Policy(
+            "other-files",
+            "Other files",
+            "Uploaded files that were not imported, after their last use; and those whose imports can no longer be"
+            " retried.",
+            "OTHER_FILES_DAYS",
+        ),
+        Policy(
+            "retry",
+            "Time to retry",
+            "After a failed or cancelled import: its file and chunks are needed for a retry and stay as long.",
+            "RETRY_DAYS",
+        ),
+        Policy("rejects", "Rejected rows", "Reject files and files of reasons, after the import.", "REJECTS_DAYS"),
+        Policy(
+            "chunks",
+            "Chunks",
+            "The chunks of ended imports. The import's page keeps its charts.",
+            "CHUNKS_DAYS",
+        ),
+        Policy(
+            "jobs", "Imports", "Ended imports with their pages and plans. The history keeps their facts.", "JOBS_DAYS"
+        ),
+        Policy("history", "History", "The facts of imports in the history, after the import.", "HISTORY_DAYS"),
+        Policy(
+            "ledger",
+            "Ledgers on the targets",
+            "Rows of millrace_ledger of ended imports, on each target that can be reached.",
+            "LEDGER_DAYS",
+        ),
+        Policy("runs", "Runs of schedules", "Runs that ended without an import.", "RUNS_DAYS"),
+        Policy("notifications", "Notifications", "Messages that were sent or given up.", "NOTIFICATIONS_DAYS"),
+        Policy("sessions", "Sessions", "Sign-ins, after they have ended.", "SESSIONS_DAYS"),
+        Policy("audit", "Audit log", "Events of the audit log.", "AUDIT_DAYS"),
+    )
+}
+
+
+def policy(name: str) -> Policy:
+    """The policy of this name. Raises Problem for an unknown one."""
+    if name not in POLICIES:
+        raise Problem(f"There is no policy {name}.", advice=f"Policies: {', '.join(POLICIES)}.")
+    return POLICIES[name]
+
+
+def in_force(name: str) -> InForce:
+    """The days of a policy that are in force."""
+    return _in_force(policy(name), RetentionPolicy.objects.filter(pk=name).select_related("changed_by").first())
+
+
+def all_in_force() -> list[InForce]:
+    """All policies in their order, each with the days that are in force."""
+    stored = {each.name: each for each in RetentionPolicy.objects.select_related("changed_by")}
+    return [_in_force(each, stored.get(each.name)) for each in POLICIES.values()]
+
+
+def _in_force(about: Policy, stored: RetentionPolicy | None) -> InForce:
+    if stored:
+        by = f" by {stored.changed_by.get_username()}" if stored.changed_by else ""
+        days = None if stored.days is None else max(stored.days, about.least)
+        return InForce(about, days, f"changed{by} on {stored.changed_at:%Y-%m-%d}")
+    source = f"the setting {about.setting}" if about.declared.stated else "the default"
+    return InForce(about, getattr(settings, about.setting), source)
+
+
+def before(name: str, now: datetime) -> datetime | None:
+    """What ended before this moment is deleted by the policy; None: nothing is."""
+    return in_force(name).before(now)
+
+
+def change(name: str, text: str) -> InForce:
+    """Change the days of a policy: a number, `keep`, or "" for the setting's value again. Returns what is in force.
+
+    Raises Forbidden unless an admin acts, and Problem for an unknown policy or a wrong number.
+    """
+    require_admin("change what is kept")
+    about = policy(name)
+    old = in_force(name)
+    store = partial(RetentionPolicy.objects.update_or_create, name=name)
+    if text == "":
+        RetentionPolicy.objects.filter(pk=name).delete()
+    else:
+        user = acting()
+        changed_by = user if user is not None and user.is_authenticated else None
+        store(defaults={"days": _days(about, text), "changed_by": changed_by})
+    new = in_force(name)
+    audit.note(policy=name, days={"old": old.text, "new": new.text})
+    return new
+
+
+def _days(about: Policy, text: str) -> int | None:
+    if text == KEEP:
+        return None
+    if text.isascii() and text.isdigit() and about.least <= int(text) <= MOST_DAYS:
+        return int(text)
+    raise Problem(
+        f"{about.title}: “{text[:20]}” is not possible.",
+        advice=f"Write a number of days from {about.least} to {MOST_DAYS}, or {KEEP} to delete none.",
+    )

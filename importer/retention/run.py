@@ -1,0 +1,52 @@
+"""One run of the deletion: a bounded amount of each kind, so that it never holds a worker or the database for long."""
+
+import logging
+from collections.abc import Callable, Mapping
+from datetime import datetime
+
+from importer.engine.errors import Problem
+from importer.retention import ended_jobs, files, ledgers, rows
+
+log = logging.getLogger(__name__)
+
+MOST_JOBS = 100
+MOST_ROWS = 1_000
+
+# In words what each part deletes, how much of it in one run, and the part: it returns how many it has deleted.
+PARTS: Mapping[str, tuple[int, Callable[[datetime, int], int]]] = {
+    "files": (MOST_JOBS, files.remove_files),
+    "files without a row": (MOST_JOBS, files.remove_orphans),
+    "rows of deleted files": (MOST_ROWS, files.forget_old_rows),
+    "rejected rows of imports": (MOST_JOBS, files.remove_rejects),
+    "ledger rows of imports": (MOST_JOBS, ledgers.remove_rows),
+    "chunks of imports": (MOST_JOBS, ended_jobs.remove_chunks),
+    "imports": (MOST_JOBS, ended_jobs.remove_jobs),
+    "facts of imports": (MOST_JOBS, ended_jobs.remove_history),
+    "runs of schedules": (MOST_ROWS, rows.remove_runs),
+    "notifications": (MOST_ROWS, rows.remove_notifications),
+    "sessions": (MOST_ROWS, rows.remove_sessions),
+    "events of the audit log": (MOST_ROWS, rows.remove_events),
+}
+
+
+def run(now: datetime) -> dict[str, int]:
+    """Delete a bounded amount of what is no longer kept at this moment. Returns how many of each kind.
+
+    A part that fails is logged, and does not hold up the others.
+    """
+    deleted = {}
+    for what, (most, part) in PARTS.items():
+        try:
+            deleted[what] = part(now, most)
+        except (Problem, OSError):
+            log.exception("retention: %s could not be deleted", what)
+            deleted[what] = 0
+    return deleted
+
+
+def run_to_the_end(now: datetime) -> dict[str, int]:
+    """Repeat run() until nothing is left to delete. Returns how many of each kind."""
+    total = dict.fromkeys(PARTS, 0)
+    while any((deleted := run(now)).values()):
+        total = {what: total[what] + count for what, count in deleted.items()}
+    return total
