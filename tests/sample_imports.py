@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from importer.history.facts import Value
 from importer.history.read import recorded, rows
 from importer.management.sample_history import seed
-from importer.models import ImportJob
+from importer.models import ImportJob, JobRecord
 
 
 @contextmanager
@@ -20,5 +20,6 @@ def made_up_imports(jobs: int, chunks: int, *, tables: int) -> Iterator[dict[int
     found = ImportJob.objects.filter(pk__in=made)
     targets, sources = {each.target for each in found}, {each.source for each in found}
     found.delete()
+    JobRecord.objects.filter(pk__in=made).delete()
     for each in (*targets, *sources):
         each.delete()

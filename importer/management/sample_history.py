@@ -85,7 +85,8 @@ def seed(jobs: int, chunks: int, *, tables: int = 40, seed: int = 1, now: dateti
     generated = _tables(chance, tables)
     weights = [chance.lognormvariate(0, 1) for _ in range(jobs)]
     each = max(0, chunks - jobs) / sum(weights)
-    first = (ImportJob.objects.aggregate(most=Max("pk"))["most"] or 0) + 1
+    # Records outlive their jobs.
+    first = 1 + max(kind._default_manager.aggregate(most=Max("pk"))["most"] or 0 for kind in (ImportJob, JobRecord))
     for start in range(0, jobs, JOBS_TOGETHER):
         numbers = range(start, min(start + JOBS_TOGETHER, jobs))
         with transaction.atomic():

@@ -14,7 +14,7 @@ from importer.history.facts import FACTS
 from importer.history.query import Query
 from importer.history.search import in_order
 from importer.management.sample_history import seed
-from importer.models import ImportJob, JobFact, Target
+from importer.models import ImportJob, JobFact, JobRecord, Target
 from tests.dashboard.job_data import Status, make_job
 from tests.sample_imports import made_up_imports
 
@@ -207,6 +207,7 @@ class TestExport:
 class TestTheWayThere:
     def test_nothing_to_look_back_on_leads_on(self, browser):
         ImportJob.objects.all().delete()
+        JobRecord.objects.all().delete()
         Target.objects.all().delete()
         assert reverse("target_new") in shown(browser).content.decode()
 
