@@ -44,7 +44,8 @@ class Kept:
 
 def kept_for(user: User | AnonymousUser) -> Kept:
     """The files and bytes that are kept for the person."""
-    kept = SourceFile.objects.filter(owned=True, uploaded_by_id=user.pk)
+    own = SourceFile.objects.filter(owned=True, uploaded_by_id=user.pk)
+    kept = own.exclude(status=SourceFile.Status.REMOVED)
     found = kept.aggregate(files=models.Count("pk"), bytes=models.Sum("size"))
     return Kept(found["files"], found["bytes"] or 0)
 

@@ -16,8 +16,10 @@ from importer.jobs.tries import present_try
 from importer.models import DiscoveredFile, ImportJob, JobFact, Lab, Schedule, ScheduleRun, SourceConnection, SourceFile
 from importer.retention import ended_jobs, files
 from importer.retention.run import run, run_to_the_end
+from importer.sources.quotas import kept_for
 from tests.dashboard.job_data import Status
 from tests.importer.retention.conftest import NOW, days_ago
+from tests.people import operator
 
 pytestmark = pytest.mark.django_db
 
@@ -65,6 +67,13 @@ class TestFiles:
         assert not job.source.file.exists()
         with pytest.raises(Problem, match="can no longer be retried"):
             jobs.retry(job.pk)
+
+    def test_a_deleted_file_no_longer_counts_for_its_owners_quota(self, ended):
+        user = operator("olga")
+        SourceFile.objects.filter(pk=ended(8).source_id).update(uploaded_by=user)
+        assert kept_for(user).files == 1
+        run(NOW)
+        assert kept_for(user).files == 0
 
     def test_a_file_of_two_imports_follows_the_last_one(self, ended):
         first = ended(100)
