@@ -24,7 +24,7 @@ def copy_from_jobs(apps, _schema_editor):
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('importer', '0028_limit_count'),
+        ('importer', '0029_labels'),
         migrations.swappable_dependency(settings.AUTH_USER_MODEL),
     ]
 
