@@ -302,8 +302,8 @@ REDIS_IS_PRIVATE = not secret("REDIS_URL")
 CELERY_BROKER_URL = REDIS_URL.replace("unix://", "redis+socket://").replace("?db=", "?virtual_host=")
 CELERY_BROKER_TRANSPORT_OPTIONS = {
     "visibility_timeout": 3600,
-    # A hanging Redis must not block us. Longer than the one second for which kombu's BRPOP blocks.
-    "socket_timeout": 30,
+    # A page that sends a message to a hanging Redis waits this long. Longer than the second that kombu's BRPOP blocks.
+    "socket_timeout": 5,
     "socket_connect_timeout": 5,
     "health_check_interval": 25,
     # Without a broker a page must not wait: the sweep sends the message later.
