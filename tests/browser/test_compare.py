@@ -32,7 +32,7 @@ def test_two_imports_then_a_third_then_what_is_the_same(page: Page):
     page.get_by_label("Import", exact=True).fill(str(one))
     page.keyboard.press("Enter")
     expect(cards).to_have_count(3)
-    page.get_by_role("link", name="Show what is the same too").click()
+    page.get_by_role("link", name="Show equal settings too").click()
     expect(page.get_by_role("region", name="Facts that are the same")).to_contain_text("Staging table")
     cards.nth(2).get_by_role("link", name="Make it the baseline").click()
     expect(cards.first).to_contain_text(f"Import {one}")

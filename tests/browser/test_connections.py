@@ -33,7 +33,7 @@ def test_a_folder_is_made_checked_and_used_in_a_schedule(opened, settings, tmp_p
     expect(page.get_by_label("Folder", exact=True)).to_have_value(str(tmp_path))
     page.get_by_role("button", name="Save and check").click()
     expect(page).to_have_url(re.compile(r"/connections/\d+/"))
-    expect(page.get_by_text("None right in it now.")).to_be_visible()
+    expect(page.get_by_text("No files directly in it now.")).to_be_visible()
     (tmp_path / "nodes-1.csv").write_text("id\n1\n")
     page.get_by_label("Name").fill("typed but not saved")
     page.get_by_text("checks passed").click()

@@ -68,7 +68,7 @@ def test_bad_rows_are_left_out_mended_and_loaded_again(page: Page, database: Add
     first = ImportJob.objects.get()
 
     reject_file.write_text("id,name,seen,score\n" + "".join(f"{row}\n" for row in MENDED.values()))
-    left_out.get_by_role("link", name="drop it on the new import page").click()
+    left_out.get_by_role("link", name="upload it again").click()
     page.locator("#file-choice").set_input_files(reject_file)
     expect(page.get_by_label("Invalid rows")).to_have_value("reject")
     page.get_by_role("button", name=f"into {database.database}.people").click()
