@@ -53,7 +53,8 @@ class PolicyMiddleware:
 
 def _too_often(request: HttpRequest, refused: TooOften) -> HttpResponse:
     """A page for who asks for one; the reason alone for scripts, which show it themselves."""
-    if request.accepts("text/html") and not request.htmx:  # type: ignore[attr-defined]
+    # A script that names no type says */*.
+    if "text/html" in request.headers.get("Accept", "") and not request.htmx:  # type: ignore[attr-defined]
         answer = render(request, "429.html", {"reason": str(refused)}, status=429)
     else:
         answer = HttpResponse(str(refused), status=429, content_type="text/plain; charset=utf-8")

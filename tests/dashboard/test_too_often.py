@@ -48,7 +48,7 @@ def test_an_address_that_is_used_too_often_says_when_it_goes_on(name: str, clien
     client.force_login(root)
     used(root, RULES[name].rate)
     before = test_rules.everything()
-    answer = client.post(address(name, things))
+    answer = client.post(address(name, things), headers={"Accept": "text/html,*/*;q=0.8"})
     assert answer.status_code == 429
     assert 0 < int(answer["Retry-After"]) <= 60
     shown = answer.content.decode()
@@ -67,7 +67,7 @@ def test_looking_is_no_use(name: str, client, things):
     assert client.get(address(name, things)).status_code != 429
 
 
-@pytest.mark.parametrize("headers", [HTMX, {"Accept": "*/*", **HTMX}, {"Accept": "application/json"}])
+@pytest.mark.parametrize("headers", [{"Accept": "text/html", **HTMX}, {"Accept": "*/*"}, {}])
 def test_a_script_gets_the_reason_alone(headers: dict[str, str], client, things):
     root = User.objects.get(username="root")
     client.force_login(root)
