@@ -104,6 +104,12 @@ def done() -> None:
         entry.outcome = Outcome.DONE
 
 
+def leave_out() -> None:
+    """Store no event for the open entry."""
+    if entry := _open.get():
+        entry.action = ""
+
+
 def import_created(job: ImportJob) -> None:
     """Note a new import, its file and the digest of its plan: in the open entry, or else as an event of its own."""
     details = {"file": job.source.name, "plan": plan_digest(job)}

@@ -17,6 +17,7 @@ from django.contrib.auth.models import User
 from django.db import transaction
 from django.db.models import Model
 
+from importer.access import audit
 from importer.access.acting import acting_user
 from importer.access.counts import count, seconds_until_anew
 from importer.access.policy import Forbidden
@@ -69,12 +70,17 @@ class TooMany(Problem):
 
 
 def use(rate: Rate) -> None:
-    """Count a use of the acting person. Raises TooOften, and counts nothing, after too many of them."""
+    """Count a use of the acting person. Raises TooOften, and counts nothing, after too many of them.
+
+    The audit log has the first refusal of a minute: a script that goes on trying does not fill the disk with events.
+    """
     user = acting_user()
     if user is None or not rate.most:
         return
     key = f"{rate.setting} {user.pk}"
     if count({key: rate.most}, SECONDS) is None:
+        if count({f"{key} refused": 1}, SECONDS) is None:
+            audit.leave_out()
         seconds = ceil(seconds_until_anew([key], SECONDS)) or 1
         raise TooOften(
             f"You may {rate.doing} {rate.most:,} times in a minute, and have done so.",

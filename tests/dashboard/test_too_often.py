@@ -87,6 +87,17 @@ def test_repeated_retries_of_one_person_leave_another_free(client, things):
     assert statuses == [302, 429, 302]
 
 
+def test_only_the_first_refusal_in_a_minute_is_an_event(client, things):
+    ann = operator("ann")
+    client.force_login(ann)
+    used(ann, limits.STARTS)
+    for _ in range(5):
+        assert client.post(address("job_retry", things)).status_code == 429
+    with pytest.raises(CommandError, match="in a minute"):
+        call_command("import_csv", "none.csv", "--target", SECRET, "--table", "t", "--as", "ann")
+    assert [each.outcome for each in AuditEvent.objects.filter(actor=ann)] == [AuditEvent.Outcome.REFUSED]
+
+
 def test_a_check_of_a_target_counts_however_it_is_asked_for(client, db, mariadb):
     target = saved_target(mariadb)
     client.force_login(admin("root"))
