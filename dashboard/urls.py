@@ -7,13 +7,14 @@ from dashboard.audit import views as audit
 from dashboard.channels import views
 from dashboard.connections import views as connections
 from dashboard.history import views as history
-from dashboard.jobs import compare, detail, list, reject_files
+from dashboard.jobs import compare, delete, detail, list, reject_files
 from dashboard.lab import detail as lab
 from dashboard.lab import list as labs
 from dashboard.lab import new as lab_new
 from dashboard.new_import import presets, uploads
 from dashboard.new_import import views as new
 from dashboard.people import grants, groups, invitation, people
+from dashboard.room import views as room
 from dashboard.schedules import detail as schedule
 from dashboard.schedules import list as schedules
 from dashboard.schedules import subscriptions
@@ -44,6 +45,7 @@ urlpatterns = [
     path("jobs/<int:pk>/rejects/", reject_files.reject_file, name="job_reject_file"),
     path("jobs/<int:pk>/reasons/", reject_files.reasons_file, name="job_reasons_file"),
     path("jobs/<int:pk>/again/", reject_files.again, name="job_again"),
+    path("jobs/<int:pk>/delete/", delete.job_delete, name="job_delete"),
     # a new import
     path("new/", new.new, name="new"),
     path("new/tables/", new.tables, name="new_tables"),
@@ -124,6 +126,10 @@ urlpatterns = [
     path("groups/<int:pk>/delete/", groups.group_delete, name="group_delete"),
     path("grants/<int:pk>/revoke/", grants.grant_revoke, name="grant_revoke"),
     path("invitation/<str:uidb64>/<str:token>/", invitation.invitation, name="invitation"),
+    # room
+    path("room/", room.room, name="room"),
+    path("room/policies/", room.policy, name="room_policy"),
+    path("room/files/<uuid:key>/", room.file_delete, name="room_file_delete"),
     # the audit log
     path("audit/", audit.events, name="audit"),
     path("audit.csv", audit.export, name="audit_csv"),

@@ -21,7 +21,7 @@ IMPORTER = [
 ]  # fmt: skip
 DASHBOARD = [
     "access", "sign_in", "audit", "formatting", "health", "history", "templatetags", "new_import", "jobs", "lab",
-    "schedules", "targets", "connections", "channels", "people", "urls", "apps",
+    "schedules", "targets", "connections", "channels", "people", "room", "urls", "apps",
 ]  # fmt: skip
 LAYERS = {"": WHOLE, "importer.engine": ENGINE, "importer": IMPORTER, "dashboard": DASHBOARD}
 # Allowed imports against the order, each with its reason.

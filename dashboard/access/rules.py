@@ -123,6 +123,7 @@ RULES: dict[str, Rule] = {
     "job_reasons_file": ROW_FILE,
     "job_again": replace(ROWS, rate=limits.UPLOADS),
     "job_preset": JOB,
+    "job_delete": Rule(ImportJob, look=Level.ADMINISTER, change=Level.ADMINISTER, owner=True),
     "new": OPERATORS,
     "new_tables": OPERATORS,
     # A post of changed choices is a question, and a patch is a part of a file.
@@ -193,6 +194,9 @@ RULES: dict[str, Rule] = {
     "group_delete": GROUP,
     "grant_revoke": GRANT,
     "notice_again": Rule(Notification, change=Level.ADMINISTER),
+    "room": OPERATORS,
+    "room_policy": Rule(admin="change what is kept"),
+    "room_file_delete": Rule(SourceFile, look=Level.ADMINISTER, change=Level.ADMINISTER),
     "audit": Rule(admin="read the audit log"),
     "audit_csv": Rule(admin="read the audit log", recorded=("GET",)),
 }

@@ -11,6 +11,7 @@ from importer.history.formatting import in_words
 from importer.history.query import Condition, Op, Query
 from importer.history.read import column
 from importer.history.search import Page, Row, matching, page
+from importer.models import ImportJob
 from importer.models.outcomes import words_of
 
 # Facts that the rows' badges depend on, in addition to the columns.
@@ -52,9 +53,13 @@ class Badge:
 
 @dataclass(frozen=True)
 class Line:
-    """A row of the table: the import and its cells, without the first column, which links to the import."""
+    """A row of the table: the import and its cells, without the first column, which links to the import.
+
+    `has_page`: the import is not deleted.
+    """
 
     job: int
+    has_page: bool
     cells: tuple[Cell, ...]
     badges: tuple[Badge, ...]
 
@@ -75,9 +80,10 @@ def table(view: View) -> Table:
     wanted = replace(query, columns=tuple(dict.fromkeys((*query.columns, *ABOUT_BADGES))))
     rows_page = page(wanted)
     fastest = _fastest(view.table)
+    pages = set(ImportJob.objects.filter(pk__in=[row.job for row in rows_page.rows]).values_list("pk", flat=True))
     return Table(
         tuple(_heading(name, view) for name in view.columns),
-        tuple(_line(row, view.columns, fastest) for row in rows_page.rows),
+        tuple(_line(row, view.columns, fastest, pages) for row in rows_page.rows),
         rows_page,
         tuple(_pages(rows_page, view)),
     )
@@ -91,9 +97,9 @@ def _heading(name: str, view: View) -> Heading:
     return Heading(name, title(name), about.title, order, view.but(sort=following), about.kind.is_number)
 
 
-def _line(row: Row, names: Iterable[str], fastest: set[int]) -> Line:
+def _line(row: Row, names: Iterable[str], fastest: set[int], pages: set[int]) -> Line:
     cells = (_cell(name, row.facts.get(name)) for name in names if name != "job")
-    return Line(row.job, tuple(cells), tuple(_badges(row, fastest)))
+    return Line(row.job, row.job in pages, tuple(cells), tuple(_badges(row, fastest)))
 
 
 def _cell(name: str, value: Value | None) -> Cell:

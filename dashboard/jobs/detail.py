@@ -18,10 +18,11 @@ from dashboard.jobs.peer_comparison import peer_comparison
 from dashboard.jobs.progress import Progress, progress
 from dashboard.jobs.rejected_rows import rejected_rows
 from importer import jobs
+from importer.access.policy import Forbidden, require
 from importer.engine.errors import Problem
 from importer.history.chunks.map import chunk_map
 from importer.history.chunks.rates import rates as job_rates
-from importer.models import Chunk, ImportJob
+from importer.models import Chunk, ImportJob, Level
 from importer.worker import presence
 
 Status = ImportJob.Status
@@ -202,8 +203,18 @@ def _can(shown: ImportJob) -> dict[str, bool]:
         and jobs.is_kept(shown),
         "end_without": jobs.is_stuck(shown),
         "retry_leaving_out": status == Status.FAILED and jobs.could_leave_out(shown) and jobs.is_kept(shown),
+        "too_late": status in (Status.FAILED, Status.CANCELLED) and not jobs.is_kept(shown),
+        "delete": shown.ended and _may_delete(shown),
         "parallelism": status in (Status.WAITING, Status.LOADING, Status.PAUSED),
     }
+
+
+def _may_delete(shown: ImportJob) -> bool:
+    try:
+        require(Level.ADMINISTER, shown, owner=True)
+    except Forbidden:
+        return False
+    return True
 
 
 def _ahead(waiting: ImportJob) -> ImportJob | None:

@@ -148,6 +148,11 @@ def plan_digest(job: ImportJob) -> str:
     return hashlib.sha256(json.dumps(decided, sort_keys=True).encode()).hexdigest()
 
 
+def count() -> int:
+    """The number of events that are stored."""
+    return models.QuerySet(AuditEvent).count()
+
+
 def remove_old(before: datetime, most: int) -> int:
     """Delete at most `most` events of before this moment: the only place that deletes any. Returns their number."""
     old: models.QuerySet[AuditEvent] = models.QuerySet(AuditEvent).filter(at__lt=before)

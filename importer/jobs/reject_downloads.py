@@ -177,14 +177,19 @@ def file_name(job: ImportJob, kind: str) -> str:
 
 def remove_orphans() -> int:
     """Remove the folders of jobs that no longer exist. Returns their number."""
-    if not settings.REJECTS_DIR.is_dir():
-        return 0
-    names = [each.name for each in settings.REJECTS_DIR.iterdir() if _is_key(each.name)]
+    names = stored_keys()
     known = {str(key) for key in ImportJob.objects.filter(key__in=names).values_list("key", flat=True)}
     orphans = [name for name in names if name not in known]
     for name in orphans:
         shutil.rmtree(settings.REJECTS_DIR / name, ignore_errors=True)
     return len(orphans)
+
+
+def stored_keys() -> list[str]:
+    """The keys of the jobs that have a folder."""
+    if not settings.REJECTS_DIR.is_dir():
+        return []
+    return [each.name for each in settings.REJECTS_DIR.iterdir() if _is_key(each.name)]
 
 
 def _is_key(name: str) -> bool:

@@ -6,7 +6,7 @@ whose row is marked, or that has no row.
 
 import shutil
 from datetime import datetime, timedelta
-from uuid import UUID
+from pathlib import Path
 
 from django.conf import settings
 from django.db import transaction
@@ -20,6 +20,7 @@ from importer.retention.needed import FILE_OBSTACLES, any_of, can_be_retried, fi
 from importer.retention.policies import before
 
 File = SourceFile.Status
+AT_ONCE = 500  # names in one query
 _JOBS = ImportJob.objects.filter(source=OuterRef("pk"))
 _BALANCED = Exists(_JOBS.filter(status=ImportJob.Status.SUCCEEDED, balanced=True))
 
@@ -85,33 +86,28 @@ def forget_rows(keys: list[int]) -> int:
 
 def remove_orphans(_now: datetime, most: int) -> int:
     """Delete at most `most` files under UPLOAD_DIR whose row says that they are deleted: a process ended in between."""
-    kept = {path.name: path for path in settings.UPLOAD_DIR.glob("*-*-*-*-*")}
-    marked = SourceFile.objects.filter(status=File.REMOVED, key__in=[name for name in kept if _is_key(name)])
-    orphans = [kept[str(key)] for key in marked.values_list("key", flat=True)[:most]]
-    for path in orphans:
-        path.unlink(missing_ok=True)
-    return len(orphans)
+    paths = [str(path) for path in settings.UPLOAD_DIR.glob("*-*-*-*-*")]
+    orphans: list[str] = []
+    for first in range(0, len(paths), AT_ONCE):
+        marked = SourceFile.objects.filter(status=File.REMOVED, path__in=paths[first : first + AT_ONCE])
+        orphans += marked.values_list("path", flat=True)
+    for path in orphans[:most]:
+        Path(path).unlink(missing_ok=True)
+    return len(orphans[:most])
 
 
 def remove_rejects(now: datetime, most: int) -> int:
     """Delete the rejected rows of at most `most` imports. Those of imports that can be retried stay."""
     cutoff = before("rejects", now)
-    if cutoff is None or not settings.REJECTS_DIR.is_dir():
+    if cutoff is None:
         return 0
-    names = [each.name for each in settings.REJECTS_DIR.iterdir() if _is_key(each.name)]
+    names = reject_downloads.stored_keys()
     old = ImportJob.objects.filter(status__in=ImportJob.ENDED, finished_at__lt=cutoff).exclude(can_be_retried(now))
     removed = 0
-    for first in range(0, len(names), 500):
-        for job in old.filter(key__in=names[first : first + 500]).only("key"):
+    for first in range(0, len(names), AT_ONCE):
+        for job in old.filter(key__in=names[first : first + AT_ONCE]).only("key"):
             shutil.rmtree(reject_downloads.folder(job), ignore_errors=True)
             removed += 1
             if removed == most:
                 return removed
     return removed
-
-
-def _is_key(name: str) -> bool:
-    try:
-        return str(UUID(name)) == name
-    except ValueError:
-        return False

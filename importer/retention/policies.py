@@ -93,9 +93,12 @@ POLICIES = {
             "CHUNKS_DAYS",
         ),
         Policy(
-            "jobs", "Imports", "Ended imports with their pages and plans. The history keeps their facts.", "JOBS_DAYS"
+            "jobs",
+            "Imports",
+            "Ended imports with their pages and plans. Their facts stay in the history (Performance).",
+            "JOBS_DAYS",
         ),
-        Policy("history", "History", "The facts of imports in the history, after the import.", "HISTORY_DAYS"),
+        Policy("history", "History", "The facts of imports whose pages are deleted, after the import.", "HISTORY_DAYS"),
         Policy(
             "ledger",
             "Ledgers on the targets",

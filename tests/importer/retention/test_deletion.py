@@ -48,7 +48,7 @@ class TestFiles:
 
     def test_an_imported_file_goes_at_once_if_the_policy_says_so(self, ended, settings):
         settings.IMPORTED_FILES_DAYS = 0
-        job = ended(0.001)
+        job = ended(0.5)
         run(NOW)
         assert not job.source.file.exists()
 

@@ -36,7 +36,7 @@ def test_bytes_over_the_quota_are_refused_with_what_counts_and_what_helps(settin
         "ann keeps 8 MiB in 1 file here",
         "3 MiB more",
         "the 10 MiB",
-        "Remove files",
+        "Delete files",
         "UPLOAD_QUOTA_BYTES",
     ):
         assert part in said, said

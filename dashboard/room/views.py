@@ -1,0 +1,95 @@
+"""The page Room: for admins what takes how much and the retention policies; for everybody else the own files."""
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from django.conf import settings
+from django.contrib import messages
+from django.db.models import Prefetch
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.utils import timezone
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
+
+from importer.access.policy import is_admin
+from importer.engine.errors import Problem
+from importer.models import ImportJob, SourceFile, Target
+from importer.retention import files, policies
+from importer.retention import room as figures
+from importer.retention.needed import can_be_retried, file_reasons, reason, why_file_stays
+from importer.sources.uploads import uploads_of
+
+FILES_SHOWN = 50
+
+
+@dataclass(frozen=True)
+class KeptFile:
+    """A file on the page: its latest import if it has one, and why the policies keep it whatever its age."""
+
+    source: SourceFile
+    job: ImportJob | None
+    why: str
+
+
+@require_safe
+def room(request: HttpRequest) -> HttpResponse:
+    """The whole page."""
+    now = timezone.now()
+    context: dict[str, Any] = {"files": _files(request, now), "most": FILES_SHOWN}
+    if is_admin(request.user):
+        context |= {
+            "taken": [*figures.folders(), *figures.database()],
+            "memory": figures.memory(),
+            "disks": figures.disks(),
+            "warned": settings.WARN_FREE_BYTES,
+            "rejects": figures.largest_rejects(),
+            "policies": policies.all_in_force(),
+            "unreached": Target.objects.exclude(ledger_problem="").order_by("name"),
+        }
+    return render(request, "room/page.html", context)
+
+
+@require_POST
+def policy(request: HttpRequest) -> HttpResponse:
+    """Change the days of one retention policy, or take its change back."""
+    try:
+        changed = policies.change(request.POST.get("name", ""), request.POST.get("days", "").strip())
+        messages.success(request, f"{changed.policy.title}: {changed.words}.")
+    except Problem as problem:
+        messages.error(request, str(problem))
+    return redirect("room")
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+def file_delete(request: HttpRequest, key: UUID) -> HttpResponse:
+    """Ask, with what is lost; then delete the file. Its imports stay."""
+    source = get_object_or_404(uploads_of(request.user), key=key)
+    if request.method == "POST":
+        try:
+            files.remove_by_hand(source)
+            messages.success(request, f"{source.name} is deleted.")
+        except Problem as problem:
+            messages.error(request, str(problem))
+        return redirect("room")
+    imports = source.jobs.order_by("-pk")
+    context = {
+        "source": source,
+        "imports": imports,
+        "retried": imports.filter(can_be_retried(timezone.now())),
+        "why": why_file_stays(source),
+    }
+    return render(request, "room/delete_file.html", context)
+
+
+def _files(request: HttpRequest, now: datetime) -> list[KeptFile]:
+    """The largest files that the person may see."""
+    latest = Prefetch("jobs", ImportJob.objects.order_by("-pk").only("pk", "source_id", "status"), to_attr="imports")
+    found = uploads_of(request.user).exclude(status=SourceFile.Status.REMOVED)
+    largest = found.select_related("uploaded_by").annotate(why=reason(file_reasons(now))).order_by("-size", "pk")
+    return [_kept(each) for each in largest.prefetch_related(latest)[:FILES_SHOWN]]
+
+
+def _kept(source: Any) -> KeptFile:
+    return KeptFile(source, source.imports[0] if source.imports else None, source.why)
