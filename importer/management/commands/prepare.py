@@ -7,6 +7,7 @@ from django.core.management import call_command
 from django.core.management.base import CommandError
 from django.db import connection
 
+from importer.management.backup.restore import finish_interrupted
 from importer.management.base_command import CheckedCommand
 
 
@@ -15,6 +16,8 @@ class Command(CheckedCommand):
 
     def handle(self, *_args: Any, **_options: Any) -> None:
         _require_utf8mb4()
+        if finish_interrupted():
+            self.stdout.write("A restore that was interrupted is finished.")
         call_command("migrate", interactive=False, verbosity=0)
         call_command("collectstatic", interactive=False, verbosity=0)
         call_command("ensure_admin", stdout=self.stdout)

@@ -7,6 +7,7 @@ import argparse
 import subprocess
 from collections.abc import Iterator
 from contextlib import suppress
+from pathlib import Path
 
 import pytest
 from django.core.management import BaseCommand, load_command_class
@@ -47,6 +48,8 @@ def value_for(action: argparse.Action) -> str:
     """A text that the argument's own type takes."""
     if action.choices:
         return str(next(iter(action.choices)))
+    if action.type is Path:
+        return "no-such-folder/file"
     for text in VALUES:
         with suppress(argparse.ArgumentTypeError, ValueError):
             (action.type or str)(text)

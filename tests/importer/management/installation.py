@@ -1,0 +1,63 @@
+"""An installation of its own: a VAR_DIR, and a database of the application."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+from tests.stack import ROOT
+
+OWN = ("VAR_DIR", "DATABASE_URL", "ENCRYPTION_KEYS", "SECRET_KEY", "DJANGO_SETTINGS_MODULE")
+
+
+def ended(process: subprocess.Popen[str]) -> tuple[str, str]:
+    """What the process has written, once it has ended."""
+    try:
+        return process.communicate(timeout=120)
+    finally:
+        process.kill()
+
+
+class Installation:
+    """Runs `manage.py` on it, in processes of their own."""
+
+    def __init__(self, folder: Path, database_url: str = "", **env: str) -> None:
+        self.folder, self.var = folder, folder / "var"
+        others = {name: value for name, value in os.environ.items() if name not in OWN}
+        own = {"VAR_DIR": str(self.var), "DATABASE_URL": database_url, "DJANGO_SETTINGS_MODULE": "config.settings"}
+        self.env = others | own | env
+
+    def start(self, *line: str) -> subprocess.Popen[str]:
+        return subprocess.Popen(
+            [sys.executable, "manage.py", *line],
+            cwd=ROOT,
+            env=self.env,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+
+    def manage(self, *line: str) -> str:
+        """What the command prints. It must succeed."""
+        process = self.start(*line)
+        out, err = ended(process)
+        assert process.returncode == 0, err
+        return out + err
+
+    def refused(self, *line: str) -> str:
+        """Why the command is refused."""
+        process = self.start(*line)
+        _, err = ended(process)
+        assert process.returncode == 1, err
+        assert "Traceback" not in err
+        return err
+
+    def python(self, code: str) -> Any:
+        """The value of `answer` after the code has run in the installation, by way of JSON."""
+        end = "\nimport json; print(json.dumps(answer))"
+        out, err = ended(self.start("shell", "-v0", "--no-imports", "-c", code + end))
+        assert out, err
+        return json.loads(out.splitlines()[-1])
