@@ -78,8 +78,10 @@ def real_jobs() -> int:
     return ImportJob.objects.exclude(target__name__startswith=PREFIX).count()
 
 
-def seed(jobs: int, chunks: int, *, tables: int = 40, seed: int = 1, now: datetime | None = None) -> Iterator[int]:
-    """Write `jobs` ended jobs with about `chunks` chunks over the year before `now`. Yields the jobs written so far."""
+def seed(
+    jobs: int, chunks: int, *, tables: int = 40, seed: int = 1, now: datetime | None = None, days: float = 365
+) -> Iterator[int]:
+    """Write `jobs` ended jobs with about `chunks` chunks over the days before `now`. Yields the jobs written so far."""
     chance = random.Random(seed)  # noqa: S311
     now = now or timezone.now()
     generated = _tables(chance, tables)
@@ -91,7 +93,7 @@ def seed(jobs: int, chunks: int, *, tables: int = 40, seed: int = 1, now: dateti
         numbers = range(start, min(start + JOBS_TOGETHER, jobs))
         with transaction.atomic():
             together = [
-                _job(chance, generated, first + n, now - timedelta(days=365) * (jobs - n) / jobs) for n in numbers
+                _job(chance, generated, first + n, now - timedelta(days=days) * (jobs - n) / jobs) for n in numbers
             ]
             _write([(job, 1 + round(weights[n] * each)) for n, job in zip(numbers, together, strict=True)], chance)
         yield numbers.stop
