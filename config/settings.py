@@ -166,6 +166,9 @@ BIND = env.str("BIND", default="127.0.0.1")
 PORT = env.int("PORT", default=8000)
 WEB_PROCESSES = env.int("WEB_PROCESSES", default=2)
 WEB_THREADS = env.int("WEB_THREADS", default=8)
+# The least rate of a request's body: in each BODY_GRACE_SECONDS of waiting, so many bytes for each second.
+BODY_MIN_BYTES_PER_SECOND = env.int("BODY_MIN_BYTES_PER_SECOND", default=1000)
+BODY_GRACE_SECONDS = env.float("BODY_GRACE_SECONDS", default=20)
 # As many as an import is planned with, into a server on this machine or one whose distance is unknown.
 WORKER_CONCURRENCY = env.int("WORKER_CONCURRENCY", default=max(4, (os.cpu_count() or 1) + 1))
 
@@ -259,6 +262,8 @@ AUDIT_DAYS = days("AUDIT_DAYS", default=730)
 # Limits for one machine and one user. The size of a chunk is decided by the plan.
 UPLOAD_MAX_BYTES = env.int("UPLOAD_MAX_BYTES", default=100 * 2**30)
 UPLOAD_PART_BYTES = env.int("UPLOAD_PART_BYTES", default=16 * 2**20)
+# Parts of one person's uploads that arrive at once, at one web host.
+UPLOAD_PARTS_AT_ONCE = env.int("UPLOAD_PARTS_AT_ONCE", default=4)
 # What each person may keep among the uploads; 0: no limit.
 UPLOAD_QUOTA_BYTES = env.int("UPLOAD_QUOTA_BYTES", default=2**40)
 UPLOAD_QUOTA_FILES = env.int("UPLOAD_QUOTA_FILES", default=100_000)

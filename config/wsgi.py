@@ -1,4 +1,4 @@
-"""The WSGI application that gunicorn serves."""
+"""Django's WSGI application, which config/asgi.py serves."""
 
 import os
 

@@ -4,6 +4,7 @@
 """
 
 import ctypes
+import math
 import os
 import signal
 import sys
@@ -19,10 +20,11 @@ PR_SET_PDEATHSIG = 1  # prctl(2)
 
 
 def web() -> list[str]:
-    # Threads, so that a slow upload neither blocks other users nor runs into the timeout of a silent worker.
+    # config/asgi.py has the threads. gunicorn must wait longer for a body than the rule that gives a clear answer.
     return [
-        *("gunicorn", "config.wsgi:application", f"--bind={settings.BIND}:{settings.PORT}"),
-        *("--worker-class=gthread", f"--workers={settings.WEB_PROCESSES}", f"--threads={settings.WEB_THREADS}"),
+        *("gunicorn", "config.asgi:application", f"--bind={settings.BIND}:{settings.PORT}"),
+        *("--worker-class=asgi", "--asgi-lifespan=off", f"--workers={settings.WEB_PROCESSES}"),
+        f"--timeout={30 + math.ceil(settings.BODY_GRACE_SECONDS)}",
         *("--graceful-timeout=5", "--no-control-socket", "--log-level=warning"),
     ]
 

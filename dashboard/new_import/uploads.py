@@ -1,7 +1,8 @@
-"""Uploads by the tus protocol 1.0 (https://tus.io/protocols/resumable-upload): core, creation, termination.
+"""Uploads by the tus protocol 1.0 (https://tus.io/protocols/resumable-upload): core, creation, termination, checksum.
 
-The bytes go from the request's stream to the file in small pieces. Nothing here reads request.body or request.POST;
-Django's CSRF check reads request.POST of a POST only, and takes the token from the X-CSRFToken header.
+config/serving receives the bytes of a part, so that a slow sender takes no thread: it calls upload() before and after.
+A server without it leaves them in the request's stream. Nothing here reads request.body or request.POST; Django's CSRF
+check reads request.POST of a POST only, and takes the token from the X-CSRFToken header.
 """
 
 import base64
@@ -17,15 +18,17 @@ from django.http import HttpRequest, HttpResponse
 from django.urls import reverse
 from django.views.decorators.http import require_http_methods
 
+from config.serving.intake import ANNOUNCED_TYPE, INTAKE, Ended, Intake
 from importer.access import audit
 from importer.engine.errors import Problem
 from importer.models import SourceFile
+from importer.sources import parts
 from importer.sources import uploads as sources
 from importer.sources.quotas import QuotaExceeded
 from importer.sources.room import DiskFull
 
 VERSION = "1.0.0"
-PART_TYPE = "application/offset+octet-stream"
+RETRY_SECONDS = 5  # after which a client without a free place asks again
 STATUS: dict[type[Problem], int] = {
     sources.UploadGone: 404,
     sources.WrongOffset: 409,
@@ -33,6 +36,8 @@ STATUS: dict[type[Problem], int] = {
     sources.TooLarge: 413,
     QuotaExceeded: 413,
     sources.UploadBusy: 423,
+    parts.TooManyParts: 429,
+    parts.ChecksumMismatch: 460,
     DiskFull: 507,
 }
 
@@ -56,6 +61,8 @@ def _tus(view: View) -> View:
                 answer = view(request, *args, **kwargs)
             except Problem as problem:
                 answer = _text(STATUS.get(type(problem), 422), f"{problem.what} {problem.advice}".strip())
+                if answer.status_code == 429:
+                    answer.headers["Retry-After"] = str(RETRY_SECONDS)
         answer.headers["Tus-Resumable"] = answer.headers["Tus-Version"] = VERSION
         answer.headers["Cache-Control"] = "no-store"
         return answer
@@ -72,7 +79,11 @@ def _text(status: int, text: str) -> HttpResponse:
 def uploads(request: HttpRequest) -> HttpResponse:
     """Begin an upload: size in Upload-Length, name in Upload-Metadata; Location of the answer is its URL."""
     if request.method == "OPTIONS":
-        offers = {"Tus-Extension": "creation,termination", "Tus-Max-Size": str(settings.UPLOAD_MAX_BYTES)}
+        offers = {
+            "Tus-Extension": "creation,termination,checksum",
+            "Tus-Checksum-Algorithm": ",".join(parts.ALGORITHMS),
+            "Tus-Max-Size": str(settings.UPLOAD_MAX_BYTES),
+        }
         return HttpResponse(status=204, headers=offers)
     size = _header_number(request, "Upload-Length")
     if size is None:
@@ -99,17 +110,56 @@ def upload(request: HttpRequest, key: UUID) -> HttpResponse:
 
 
 def _receive(request: HttpRequest, source: SourceFile) -> HttpResponse:
-    if request.content_type != PART_TYPE:
-        return _text(415, f"Content-Type must be {PART_TYPE}.")
+    if request.content_type != ANNOUNCED_TYPE:
+        return _text(415, f"Content-Type must be {ANNOUNCED_TYPE}.")
+    intake: Intake = request.META.get(INTAKE) or Intake()
+    if intake.ended:
+        assert isinstance(intake.sink, parts.Part)
+        return _received(intake.sink, intake.ended)
     offset, length = _header_number(request, "Upload-Offset"), _header_number(request, "Content-Length")
     if offset is None or length is None:
         return _text(400, "Upload-Offset and Content-Length must be numbers of bytes.")
     if length > settings.UPLOAD_PART_BYTES:
         return _text(413, f"A part may have {settings.UPLOAD_PART_BYTES:,} bytes at most.")
-    received = sources.append(source, offset, request, length)
-    if received == source.size:
-        sources.finish(source)
-    return HttpResponse(status=204, headers={"Upload-Offset": str(received)})
+    try:
+        checksum = _checksum(request)
+    except ValueError:
+        return _text(400, f"Upload-Checksum must be {' or '.join(parts.ALGORITHMS)}, and the checksum in Base64.")
+    assert request.user.is_authenticated
+    part = parts.open_part(source, offset, length, checksum, request.user)
+    if INTAKE in request.META:
+        intake.sink = part
+        return HttpResponse(status=204)  # The server keeps it to itself, and receives the part.
+    try:
+        parts.fill(part, request, length)
+        return _received(part, Ended.WHOLE)
+    finally:
+        part.close()
+
+
+def _received(part: parts.Part, ended: Ended) -> HttpResponse:
+    """The answer to a part whose bytes have ended."""
+    received = part.finish()
+    part.close()
+    if received == part.source.size:
+        sources.finish(part.source)
+    if ended is Ended.SLOW:
+        rate, grace = settings.BODY_MIN_BYTES_PER_SECOND, settings.BODY_GRACE_SECONDS
+        answer = _text(408, f"In {grace:g} seconds fewer than {rate * grace:,.0f} bytes arrived. Resume the upload.")
+    else:
+        answer = HttpResponse(status=204)
+    answer.headers["Upload-Offset"] = str(received)
+    return answer
+
+
+def _checksum(request: HttpRequest) -> parts.Checksum | None:
+    """The checksum in Upload-Checksum: its algorithm, and it in Base64. Raises ValueError if it is none."""
+    if "Upload-Checksum" not in request.headers:
+        return None
+    algorithm, _, digest = request.headers["Upload-Checksum"].partition(" ")
+    if algorithm not in parts.ALGORITHMS:
+        raise ValueError(algorithm)
+    return parts.Checksum(algorithm, base64.b64decode(digest, validate=True))
 
 
 def _header_number(request: HttpRequest, name: str) -> int | None:

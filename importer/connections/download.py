@@ -6,17 +6,8 @@ from django.contrib.auth.models import User
 
 from importer.connections.listed_files import ListedFile
 from importer.models import SourceConnection, SourceFile
-from importer.sources.uploads import (
-    PIECE_BYTES,
-    SourceInUse,
-    Stream,
-    append,
-    begin_upload,
-    change_size,
-    clean_name,
-    finish,
-    remove,
-)
+from importer.sources.parts import Stream, append
+from importer.sources.uploads import PIECE_BYTES, SourceInUse, begin_upload, change_size, clean_name, finish, remove
 
 __all__ = ["PIECE_BYTES", "copy_stream", "latest_copy", "register_in_place"]
 

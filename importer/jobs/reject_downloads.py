@@ -28,7 +28,7 @@ from importer.engine.source.byte_source import open_source
 from importer.engine.source.dialect import ANY_LINE_END, LINE_ENDS
 from importer.engine.source.records.blocks import read_exactly
 from importer.models import Chunk, ImportJob, SourceFile
-from importer.sources import uploads
+from importer.sources import parts, uploads
 
 HEADER = ("line", "byte_offset", "column", "value", "code", "reason")
 PIECE_BYTES = 2**20
@@ -139,7 +139,7 @@ def as_source(job: ImportJob, user: User) -> SourceFile:
         raise _nothing_rejected(job)
     source = uploads.begin_upload(path.name, path.stat().st_size, user)
     with path.open("rb") as file:
-        uploads.append(source, 0, file, source.size)
+        parts.append(source, 0, file, source.size)
     uploads.finish(source)
     same = uploads.not_imported(user).filter(
         pk__in=[each.pk for each in uploads.same_content(source)], uploaded_by=user

@@ -10,7 +10,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import timedelta
 from pathlib import Path
-from typing import Protocol
 
 import xxhash
 from django.conf import settings
@@ -19,11 +18,10 @@ from django.db import IntegrityError, models, transaction
 from django.utils import timezone
 
 from importer.engine.errors import Problem, SourceProblem
-from importer.engine.source.file_signature import NoCSV, refuse_other_kinds
 from importer.models import ImportJob, SourceFile
 from importer.sources import quotas
 from importer.sources.reservations import require_room
-from importer.sources.room import DiskFull, full_disk_as, is_full
+from importer.sources.room import DiskFull, full_disk_as
 
 PIECE_BYTES = 2**20  # bytes per read, write or hash update
 ABANDONED_AFTER = timedelta(hours=24)
@@ -51,12 +49,6 @@ class SourceInUse(SourceProblem):
     """Jobs read or have read the file."""
 
 
-class Stream(Protocol):
-    """The bytes of an upload; `read` returns b"" at the end."""
-
-    def read(self, size: int, /) -> bytes: ...
-
-
 def clean_name(name: str) -> str:
     """A file name for display: the last path part, without control and direction characters, at most 255 characters.
 
@@ -81,7 +73,7 @@ def with_file_name(problem: Problem, source: SourceFile) -> Problem:
 
 
 def begin_upload(name: str, size: int, user: User | None) -> SourceFile:
-    """Create an empty file and its row, ready for append(). Sizes are bytes.
+    """Create an empty file and its row, ready for its parts (parts.py). Sizes are bytes.
 
     Raises SourceProblem for a size of 0, TooLarge over UPLOAD_MAX_BYTES, DiskFull if the disk has no room for it,
     QuotaExceeded if the user keeps too much.
@@ -96,7 +88,7 @@ def begin_upload(name: str, size: int, user: User | None) -> SourceFile:
     path = settings.UPLOAD_DIR / str(key)
     with quotas.counted(user, shown, 1, size):
         require_room(shown, size)
-        with full_disk_as(lambda: _disk_full(shown)):
+        with full_disk_as(lambda: disk_full(shown)):
             os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
         return SourceFile.objects.create(key=key, name=shown, path=str(path), size=size, uploaded_by=user)
 
@@ -119,75 +111,14 @@ def change_size(source: SourceFile, size: int) -> None:
     source.size = size
 
 
-def append(source: SourceFile, offset: int, stream: Stream, length: int) -> int:
-    """Write at most `length` bytes of the stream at `offset`. Returns the bytes that the upload then has.
-
-    If the stream ends early or breaks, the bytes written so far are kept. Raises WrongOffset unless `offset` is the
-    present end, TooLarge past the announced size, UploadBusy while another request writes, UploadGone after a removal.
-    Raises DiskFull, and NoCSV if the file begins like another kind of file; both remove the upload.
-    """
-    with _locked(source) as descriptor:
-        _refresh(source)
-        if offset != source.received:
-            raise WrongOffset(f"Offset {offset} does not continue the {source.received} bytes received.", source.name)
-        if offset + length > source.size:
-            raise TooLarge(f"More bytes than the {source.size} announced.", source.name, "Upload the file again.")
-        try:
-            require_room(source.name, length, source)
-            arrived = _write(descriptor, offset, stream, length, source.name)
-            # Refuse a wrong file at its beginning, before all of it is uploaded.
-            if offset == 0:
-                refuse_other_kinds(os.pread(descriptor, PIECE_BYTES, 0))
-        except (DiskFull, NoCSV) as problem:
-            problem.where = source.name
-            _delete(source)
-            raise
-        _record(source, offset, arrived)
-        return arrived
-
-
-def _write(descriptor: int, offset: int, stream: Stream, length: int, name: str) -> int:
-    end = offset + length
-    while offset < end:
-        piece = _read(stream, min(PIECE_BYTES, end - offset))
-        if not piece:
-            break
-        if is_full(settings.UPLOAD_DIR):
-            raise _disk_full(name)
-        with full_disk_as(lambda: _disk_full(name)):
-            written = os.pwrite(descriptor, piece, offset)
-            while written < len(piece):
-                written += os.pwrite(descriptor, piece[written:], offset + written)
-        offset += len(piece)
-    return offset
-
-
-def _read(stream: Stream, size: int) -> bytes:
-    try:
-        return stream.read(size)
-    except OSError:  # The connection broke. The bytes so far are valid, and the client will resume.
-        return b""
-
-
-def _record(source: SourceFile, offset: int, arrived: int) -> None:
-    changed = SourceFile.objects.filter(pk=source.pk, received=offset).update(
-        received=arrived,
-        # update() does not apply auto_now.
-        touched_at=timezone.now(),
-    )
-    if not changed:
-        raise UploadGone("The upload was removed while it was arriving.", source.name, "Upload the file again.")
-    source.received = arrived
-
-
 def finish(source: SourceFile) -> SourceFile:
     """Make a completely received upload READY: synced to disk, its size checked, its fingerprint stored.
 
     Does nothing if it is READY already. Raises SourceProblem if bytes are missing, UploadBusy while another request
     writes to or finishes it.
     """
-    with _locked(source) as descriptor:
-        _refresh(source)
+    with locked(source) as descriptor:
+        refresh(source)
         if source.status == SourceFile.Status.READY:
             return source
         on_disk = os.fstat(descriptor).st_size
@@ -197,7 +128,7 @@ def finish(source: SourceFile) -> SourceFile:
                 where=source.name,
                 advice="Go on with the upload, or remove it and upload the file again.",
             )
-        with full_disk_as(lambda: _disk_full(source.name)):
+        with full_disk_as(lambda: disk_full(source.name)):
             os.fsync(descriptor)
         source.fingerprint = fingerprint(source.file)
         source.status = SourceFile.Status.READY
@@ -254,7 +185,7 @@ def remove(source: SourceFile) -> None:
     if jobs:
         raise _in_use(source, jobs)
     try:
-        _delete(source)
+        discard(source)
     except IntegrityError as error:  # A job was created since the count; ProtectedError is an IntegrityError.
         raise _in_use(source, source.jobs.count()) from error
 
@@ -264,7 +195,8 @@ def _in_use(source: SourceFile, jobs: int) -> SourceInUse:
     return SourceInUse(what, source.name, "It stays, so that they can be retried and checked.")
 
 
-def _delete(source: SourceFile) -> None:
+def discard(source: SourceFile) -> None:
+    """Delete a source without jobs, and its file if it is an upload."""
     # The row first: if it cannot be deleted, the file must stay. A file without a row is removed by a later sweep.
     with transaction.atomic():
         SourceFile.objects.filter(pk=source.pk).delete()
@@ -318,12 +250,12 @@ def remove_abandoned_uploads() -> int:
     removed = 0
     under_way = SourceFile.objects.filter(status=SourceFile.Status.UPLOADING, owned=True)
     for source in under_way.filter(touched_at__lt=before):
-        _delete(source)
+        discard(source)
         removed += 1
     for source in under_way.filter(received=0, touched_at__lt=timezone.now() - UNBEGUN_AFTER):
         # The first part of a slow upload is in the file before it is in the row.
         if not (source.file.exists() and source.file.stat().st_size):
-            _delete(source)
+            discard(source)
             removed += 1
     for path in settings.UPLOAD_DIR.glob("*-*-*-*-*"):
         if path.lstat().st_mtime < before.timestamp() and not SourceFile.objects.filter(path=str(path)).exists():
@@ -332,7 +264,8 @@ def remove_abandoned_uploads() -> int:
     return removed
 
 
-def _refresh(source: SourceFile) -> None:
+def refresh(source: SourceFile) -> None:
+    """Read the row again. Raises UploadGone without one."""
     try:
         source.refresh_from_db()
     except SourceFile.DoesNotExist as error:
@@ -340,8 +273,11 @@ def _refresh(source: SourceFile) -> None:
 
 
 @contextmanager
-def _locked(source: SourceFile) -> Iterator[int]:
-    """The upload's file, open and locked: two requests on one upload would overwrite each other's bytes."""
+def locked(source: SourceFile) -> Iterator[int]:
+    """The upload's file, open and locked: two requests on one upload would overwrite each other's bytes.
+
+    Raises UploadGone without a file, UploadBusy while another request has it.
+    """
     try:
         descriptor = os.open(source.path, os.O_RDWR)
     except FileNotFoundError as error:
@@ -360,7 +296,8 @@ def _lock(descriptor: int, name: str) -> None:
         raise UploadBusy("Another request is writing to this upload.", name, "Try again in a moment.") from error
 
 
-def _disk_full(name: str) -> DiskFull:
+def disk_full(name: str) -> DiskFull:
+    """The problem of an upload that is removed because the disk is full."""
     return DiskFull(
         "The disk for uploads is full; what had arrived of the file was removed.",
         where=name,

@@ -1,6 +1,9 @@
 // The new import page: uploads files by the tus protocol, a row each; a preview replaces the row of a complete upload.
 
 const MOST_UPLOADS = 2; // uploads at a time; the others wait
+const PART_SECONDS = 4; // how long a part should take: a part that breaks off is sent again
+const FIRST_PART = 2 ** 20;
+const SMALLEST_PART = 2 ** 16;
 const drop = document.getElementById("drop");
 const files = document.getElementById("files");
 const choice = document.getElementById("file-choice");
@@ -27,6 +30,17 @@ function cookie(name) {
   return pair ? decodeURIComponent(pair.slice(name.length + 1)) : "";
 }
 
+// --- one part ---
+
+async function checksum(file, offset, length) {
+  const digest = await crypto.subtle.digest("SHA-256", await file.slice(offset, offset + length).arrayBuffer());
+  return `sha256 ${btoa(String.fromCharCode(...new Uint8Array(digest)))}`;
+}
+
+function partBytes(wanted) {
+  return Math.round(Math.min(Math.max(wanted, SMALLEST_PART), Number(drop.dataset.partBytes)));
+}
+
 // --- one upload ---
 
 class Upload {
@@ -45,11 +59,12 @@ class Upload {
     files.append(this.row);
     this.tus = new tus.Upload(file, {
       endpoint: drop.dataset.endpoint,
-      chunkSize: Number(drop.dataset.partBytes),
+      chunkSize: partBytes(FIRST_PART),
       metadata: { filename: file.name },
-      retryDelays: [0, 1000, 3000, 5000, 10000, 20000, 30000], // longer than a minute, in which begun uploads are counted
+      retryDelays: [0, 1000, 3000, 5000, 10000, 20000],
       removeFingerprintOnSuccess: true,
-      onBeforeRequest: (request) => request.setHeader("X-CSRFToken", cookie("csrftoken")),
+      onBeforeRequest: (request) => this.prepare(request),
+      onChunkComplete: (sent) => this.choosePartBytes(sent),
       onShouldRetry: (error) => this.worthRetrying(error),
       onProgress: (sent) => this.showProgress(sent),
       onSuccess: () => this.showPreview(),
@@ -80,6 +95,23 @@ class Upload {
       if (earlier.length) this.tus.resumeFromPreviousUpload(earlier[0]);
     }
     if (running.has(this)) this.tus.start();
+  }
+
+  async prepare(request) {
+    request.setHeader("X-CSRFToken", cookie("csrftoken"));
+    if (request.getMethod() !== "PATCH") return;
+    // Browsers compute checksums only on pages that come over HTTPS or from this machine.
+    if (crypto.subtle) {
+      const offset = Number(request.getHeader("Upload-Offset"));
+      request.setHeader("Upload-Checksum", await checksum(this.file, offset, this.tus.options.chunkSize));
+      if (!running.has(this)) throw new Error("Paused or removed meanwhile.");
+    }
+    this.partBegan = performance.now();
+  }
+
+  choosePartBytes(sent) {
+    const seconds = (performance.now() - this.partBegan) / 1000;
+    this.tus.options.chunkSize = partBytes(Math.min((sent * PART_SECONDS) / seconds, 4 * this.tus.options.chunkSize));
   }
 
   showProgress(sent) {
@@ -124,13 +156,15 @@ class Upload {
 
   worthRetrying(error) {
     const status = error.originalResponse?.getStatus() ?? 0;
-    return [0, 409, 423, 429].includes(status) || (status >= 500 && status !== 507);
+    if (error.originalRequest?.getMethod() === "PATCH") this.tus.options.chunkSize = partBytes(this.tus.options.chunkSize / 4);
+    return [0, 408, 409, 423, 460].includes(status) || (status >= 500 && status !== 507);
   }
 
   showError(error) {
-    this.leave();
     const status = error.originalResponse?.getStatus() ?? 0;
     const words = status ? error.originalResponse.getBody() : "The connection was lost. Resume when it is back.";
+    if (status === 429) return this.waitForTurn(words, Number(error.originalResponse.getHeader("Retry-After")) || 5);
+    this.leave();
     this.setStatus(status === 403 ? "The page is out of date: reload it, then drop the file again." : words, true);
     this.row.setAttribute("role", "alert");
     const final = [404, 413, 422, 507].includes(status);
@@ -138,7 +172,13 @@ class Upload {
     this.showButtons(...(final ? ["remove"] : ["resume", "remove"]));
   }
 
+  waitForTurn(words, seconds) {
+    this.setStatus(words);
+    this.waiting = setTimeout(() => this.start(), 1000 * seconds);
+  }
+
   leave() {
+    clearTimeout(this.waiting);
     running.delete(this);
     startNext();
   }

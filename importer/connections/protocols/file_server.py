@@ -14,7 +14,7 @@ from importer.connections.listed_files import ListedFile, refuse_too_many, sorte
 from importer.engine.errors import SourceChanged, SourceProblem
 from importer.models import SourceConnection, SourceFile
 from importer.sources import uploads
-from importer.sources.uploads import Stream
+from importer.sources.parts import Stream
 
 SILENCE = 30.0  # seconds without a byte
 

@@ -19,7 +19,7 @@ from importer.engine.errors import SourceProblem
 from importer.engine.preflight.finding import Finding
 from importer.models import SourceConnection
 from importer.security.outbound_addresses import connect_checked, tls_context
-from importer.sources.uploads import Stream
+from importer.sources.parts import Stream
 
 PORT, TLS_FROM_THE_START = 21, 990
 # RFC 959, 4.2: not signed in; not there, or not allowed; a command that the server does not know.

@@ -24,7 +24,7 @@ from importer.engine.errors import SourceProblem
 from importer.engine.preflight.finding import Finding
 from importer.models import SourceConnection
 from importer.security.outbound_addresses import connect_checked
-from importer.sources.uploads import Stream
+from importer.sources.parts import Stream
 
 PORT = 22
 KEYS = (paramiko.Ed25519Key, paramiko.ECDSAKey, paramiko.RSAKey)

@@ -11,7 +11,7 @@ from django.urls import reverse
 from importer.engine.load import ledger
 from importer.engine.mysql.connection import connect, execute, fetch_all
 from importer.models import ImportJob, SourceFile, Target
-from importer.sources import uploads
+from importer.sources import parts, uploads
 from tests.people import operator
 from tests.targets import saved_target
 
@@ -46,7 +46,7 @@ def wrong_target():
 
 def uploaded(user, content=CITIES, name="cities.csv"):
     source = uploads.begin_upload(name, len(content), user)
-    uploads.append(source, 0, io.BytesIO(content), len(content))
+    parts.append(source, 0, io.BytesIO(content), len(content))
     return uploads.finish(source)
 
 
@@ -205,7 +205,7 @@ class TestArriving:
 
     def test_an_upload_whose_end_was_not_checked_is_finished(self, browser, user, target):
         source = uploads.begin_upload("cities.csv", len(CITIES), user)
-        uploads.append(source, 0, io.BytesIO(CITIES), len(CITIES))
+        parts.append(source, 0, io.BytesIO(CITIES), len(CITIES))
         assert "Paris, Texas" in show(browser, source).content.decode()
         assert SourceFile.objects.get().status == SourceFile.Status.READY
 

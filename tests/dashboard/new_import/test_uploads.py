@@ -52,7 +52,7 @@ class TestWholeUpload:
     def test_what_it_can_do(self, browser, settings):
         answer = browser.options(reverse("uploads"))
         assert answer["Tus-Version"] == "1.0.0"
-        assert answer["Tus-Extension"] == "creation,termination"
+        assert answer["Tus-Extension"] == "creation,termination,checksum"
         assert answer["Tus-Max-Size"] == str(settings.UPLOAD_MAX_BYTES)
 
     def test_delete_removes_file_and_row(self, browser, upload_dir):

@@ -34,13 +34,13 @@ from pathlib import Path
 from importer import jobs
 from importer.models import Target
 from importer.preparation.prepare import ImportRequest, prepare
-from importer.sources import uploads
+from importer.sources import parts, uploads
 from importer.worker import local_pool
 
 path = Path({path!r})
 source = uploads.begin_upload("people.csv", path.stat().st_size, None)
 with path.open("rb") as file:
-    uploads.append(source, 0, file, source.size)
+    parts.append(source, 0, file, source.size)
 prepared = prepare(uploads.finish(source), Target.objects.get(), "people", ImportRequest())
 job = jobs.create(prepared, None)
 answer = [job.pk, local_pool.run(job.pk, 2, lambda _: None).status, source.path]

@@ -7,7 +7,7 @@ import pytest
 from django.contrib.auth.models import User
 
 from importer.models import SourceFile
-from importer.sources import quotas, uploads
+from importer.sources import parts, quotas, uploads
 from importer.sources.quotas import QuotaExceeded
 from tests.people import admin, operator
 
@@ -97,7 +97,7 @@ def test_what_is_kept_counts_from_its_announcement_until_it_is_removed(settings,
     source = uploads.begin_upload("a.csv", 6, ann)
     assert quotas.kept_for(ann) == quotas.Kept(1, 6)
     assert not quotas.kept_for(ann).is_much
-    uploads.append(source, 0, io.BytesIO(b"abcdef"), 6)
+    parts.append(source, 0, io.BytesIO(b"abcdef"), 6)
     uploads.finish(source)
     other = uploads.begin_upload("b.csv", 1, ann)
     assert quotas.kept_for(ann) == quotas.Kept(2, 7)

@@ -9,7 +9,7 @@ from django.contrib.auth.models import User
 from django.utils import timezone
 
 from importer.models import SourceFile
-from importer.sources import room, uploads
+from importer.sources import parts, room, uploads
 from importer.sources.room import DiskFull
 from tests.people import operator
 
@@ -59,7 +59,7 @@ class TestReservations:
         for number in range(150):
             uploads.begin_upload(f"{number}.csv", 1000 * MB, ann)
         source = uploads.begin_upload("other.csv", 1000 * MB, ben)
-        assert uploads.append(source, 0, io.BytesIO(b"a,b\n"), 4) == 4
+        assert parts.append(source, 0, io.BytesIO(b"a,b\n"), 4) == 4
 
     def test_the_rest_of_an_upload_is_reserved_as_far_as_it_has_arrived(self, settings, ann, ben):
         leave_room(settings, 1000 * MB)
@@ -82,14 +82,14 @@ class TestReservations:
         begun(1000 * MB, 500 * MB, ann, "far.csv")
         settings.KEEP_FREE_BYTES += 1600 * MB
         with pytest.raises(DiskFull):
-            uploads.append(early, 0, io.BytesIO(b"a"), 1)
+            parts.append(early, 0, io.BytesIO(b"a"), 1)
 
     def test_an_upload_may_use_its_own_reservation(self, settings, ann):
         leave_room(settings, 1000 * MB)
         source = begun(900 * MB, 300 * MB, ann)
         source.file.write_bytes(b"a")
         settings.KEEP_FREE_BYTES += 700 * MB
-        assert uploads.append(source, 300 * MB, io.BytesIO(b"b"), 1) == 300 * MB + 1
+        assert parts.append(source, 300 * MB, io.BytesIO(b"b"), 1) == 300 * MB + 1
 
 
 class TestRoom:
@@ -97,7 +97,7 @@ class TestRoom:
         source = uploads.begin_upload("a.csv", 10, ann)
         settings.KEEP_FREE_BYTES = 2**62
         with pytest.raises(DiskFull):
-            uploads.append(source, 0, io.BytesIO(b"abc"), 3)
+            parts.append(source, 0, io.BytesIO(b"abc"), 3)
         assert not SourceFile.objects.exists()
 
     def test_the_disk_is_looked_at_while_bytes_arrive(self, settings, ann):
@@ -110,7 +110,7 @@ class TestRoom:
                 return super().read(size)
 
         with pytest.raises(DiskFull):
-            uploads.append(source, 0, Filling(bytes(10 * MB)), 10 * MB)
+            parts.append(source, 0, Filling(bytes(10 * MB)), 10 * MB)
 
     def test_a_folder_that_cannot_be_looked_at_has_no_room(self):
         assert room.room(Path("/proc/not-yet")) == 0

@@ -13,7 +13,7 @@ from django.utils import timezone
 
 from importer.engine.errors import SourceProblem
 from importer.models import ImportJob, SourceFile, Target
-from importer.sources import uploads
+from importer.sources import parts, uploads
 from importer.sources.room import DiskFull
 from tests.people import admin, operator
 
@@ -33,7 +33,7 @@ def user() -> User:
 
 def uploaded(content: bytes, name: str = "a.csv", user: User | None = None) -> SourceFile:
     source = uploads.begin_upload(name, len(content), user)
-    uploads.append(source, 0, io.BytesIO(content), len(content))
+    parts.append(source, 0, io.BytesIO(content), len(content))
     return uploads.finish(source)
 
 
@@ -57,8 +57,8 @@ class BrokenStream(io.BytesIO):
 class TestUpload:
     def test_the_file_is_what_was_sent(self, upload_dir):
         source = uploads.begin_upload("a.csv", 6, None)
-        assert uploads.append(source, 0, io.BytesIO(b"abc"), 3) == 3
-        assert uploads.append(source, 3, io.BytesIO(b"def"), 3) == 6
+        assert parts.append(source, 0, io.BytesIO(b"abc"), 3) == 3
+        assert parts.append(source, 3, io.BytesIO(b"def"), 3) == 6
         uploads.finish(source)
         source.refresh_from_db()
         assert source.file.read_bytes() == b"abcdef"
@@ -76,28 +76,28 @@ class TestUpload:
     def test_bytes_after_the_length_stay_in_the_stream(self):
         source = uploads.begin_upload("a.csv", 10, None)
         stream = io.BytesIO(b"abcdefgh")
-        assert uploads.append(source, 0, stream, 3) == 3
+        assert parts.append(source, 0, stream, 3) == 3
         assert stream.read() == b"defgh"
 
     @pytest.mark.parametrize("offset", [0, 2, 4])
     def test_a_part_anywhere_but_at_the_end_is_refused(self, offset):
         source = uploads.begin_upload("a.csv", 10, None)
-        uploads.append(source, 0, io.BytesIO(b"abc"), 3)
+        parts.append(source, 0, io.BytesIO(b"abc"), 3)
         with pytest.raises(uploads.WrongOffset):
-            uploads.append(source, offset, io.BytesIO(b"xxx"), 3)
+            parts.append(source, offset, io.BytesIO(b"xxx"), 3)
         assert source.file.read_bytes() == b"abc"
 
     def test_more_than_announced_is_refused(self):
         source = uploads.begin_upload("a.csv", 3, None)
         with pytest.raises(uploads.TooLarge):
-            uploads.append(source, 0, io.BytesIO(b"abcd"), 4)
+            parts.append(source, 0, io.BytesIO(b"abcd"), 4)
 
     def test_a_dropped_connection_keeps_what_was_written(self):
         source = uploads.begin_upload("a.csv", 10, None)
-        assert uploads.append(source, 0, BrokenStream(b"abc"), 10) == 3
+        assert parts.append(source, 0, BrokenStream(b"abc"), 10) == 3
         source.refresh_from_db()
         assert source.received == 3
-        assert uploads.append(source, 3, io.BytesIO(b"defghij"), 7) == 10
+        assert parts.append(source, 3, io.BytesIO(b"defghij"), 7) == 10
         assert uploads.finish(source).file.read_bytes() == b"abcdefghij"
 
     def test_two_requests_cannot_both_append(self):
@@ -107,10 +107,10 @@ class TestUpload:
         class Intruding(io.BytesIO):
             def read(self, size=-1, /):
                 with pytest.raises(uploads.UploadBusy):
-                    uploads.append(twin, 0, io.BytesIO(b"XXX"), 3)
+                    parts.append(twin, 0, io.BytesIO(b"XXX"), 3)
                 return super().read(size)
 
-        assert uploads.append(source, 0, Intruding(b"abc"), 3) == 3
+        assert parts.append(source, 0, Intruding(b"abc"), 3) == 3
         assert source.file.read_bytes() == b"abc"
 
     def test_an_upload_removed_while_it_arrives_is_gone(self, upload_dir):
@@ -122,14 +122,14 @@ class TestUpload:
                 return super().read(size)
 
         with pytest.raises(uploads.UploadGone):
-            uploads.append(source, 0, Removing(b"abc"), 3)
+            parts.append(source, 0, Removing(b"abc"), 3)
         assert list(upload_dir.iterdir()) == []
 
     def test_a_removed_upload_does_not_come_back(self, upload_dir):
         source = uploads.begin_upload("a.csv", 6, None)
         uploads.remove(SourceFile.objects.get(pk=source.pk))
         with pytest.raises(uploads.UploadGone):
-            uploads.append(source, 0, io.BytesIO(b"abc"), 3)
+            parts.append(source, 0, io.BytesIO(b"abc"), 3)
         assert list(upload_dir.iterdir()) == []
 
     def test_memory_does_not_grow_with_the_file(self):
@@ -137,7 +137,7 @@ class TestUpload:
         source = uploads.begin_upload("a.csv", size, None)
         with Path("/dev/zero").open("rb") as zeros:
             tracemalloc.start()
-            uploads.append(source, 0, zeros, size)
+            parts.append(source, 0, zeros, size)
             uploads.finish(source)
             peak = tracemalloc.get_traced_memory()[1]
             tracemalloc.stop()
@@ -146,14 +146,14 @@ class TestUpload:
 
     def test_finishing_too_early_says_how_much_is_missing(self):
         source = uploads.begin_upload("a.csv", 6, None)
-        uploads.append(source, 0, io.BytesIO(b"abc"), 3)
+        parts.append(source, 0, io.BytesIO(b"abc"), 3)
         with pytest.raises(SourceProblem, match=r"6 bytes were announced, 3 are there") as caught:
             uploads.finish(source)
         assert caught.value.where == "a.csv"
 
     def test_a_file_cut_on_disk_is_not_ready(self):
         source = uploads.begin_upload("a.csv", 6, None)
-        uploads.append(source, 0, io.BytesIO(b"abcdef"), 6)
+        parts.append(source, 0, io.BytesIO(b"abcdef"), 6)
         os.truncate(source.path, 4)
         with pytest.raises(SourceProblem, match=r"6 bytes were announced, 4 are there"):
             uploads.finish(source)
@@ -183,11 +183,11 @@ class TestDiskFull:
 
     def test_a_full_disk_removes_the_partial_upload_and_its_row(self, upload_dir):
         source = uploads.begin_upload("a.csv", 10, None)
-        uploads.append(source, 0, io.BytesIO(b"abc"), 3)
+        parts.append(source, 0, io.BytesIO(b"abc"), 3)
         source.file.unlink()
         source.file.symlink_to("/dev/full")  # The kernel answers ENOSPC to every write.
         with pytest.raises(DiskFull, match="disk for uploads is full") as caught:
-            uploads.append(source, 3, io.BytesIO(b"def"), 3)
+            parts.append(source, 3, io.BytesIO(b"def"), 3)
         assert caught.value.advice
         assert list(upload_dir.iterdir()) == []
         assert not SourceFile.objects.exists()
@@ -312,7 +312,7 @@ class TestSweep:
             uploaded(b"a"),
         )
         for begun in (old, fresh):
-            uploads.append(begun, 0, io.BytesIO(b"abc"), 3)
+            parts.append(begun, 0, io.BytesIO(b"abc"), 3)
         self.backdate(old, hours=25)
         self.backdate(fresh, hours=23)
         self.backdate(ready, days=9)
@@ -338,7 +338,7 @@ class TestSweep:
     def test_a_part_that_arrived_counts_as_life(self):
         source = uploads.begin_upload("a.csv", 9, None)
         self.backdate(source, hours=30)
-        uploads.append(source, 0, io.BytesIO(b"abc"), 3)
+        parts.append(source, 0, io.BytesIO(b"abc"), 3)
         assert uploads.remove_abandoned_uploads() == 0
 
     def test_a_file_without_a_row_goes_after_a_day(self):

@@ -1,0 +1,124 @@
+"""The ASGI application in front of the WSGI one: bodies are received in the event loop, and then a thread answers."""
+
+import asyncio
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+
+from config.serving.client import Client, Gone, Message, Pace, Receive, Scope, Send, TooLong, TooSlow
+from config.serving.intake import ANNOUNCED_TYPE, INTAKE, Ended, Intake, Sink
+from config.serving.wsgi_call import Application, Environ, call, environ_of
+
+WRITE_BYTES = 2**18  # bytes of an announced body that are written at once, and so the memory that one takes
+WRITERS = 2  # threads that write them
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What a request may take."""
+
+    threads: int  # that answer, in each process
+    pace: Pace
+    body_bytes: int  # of a body that is read before a thread is taken
+    announced_bytes: int  # of a body that the application lets in
+
+
+class Front:
+    """Serves a WSGI application. A request takes one of its threads only when its body is there."""
+
+    def __init__(self, application: Application, limits: Limits) -> None:
+        self._application, self._limits = application, limits
+        self._threads = ThreadPoolExecutor(limits.threads, "request")
+        self._writers = ThreadPoolExecutor(WRITERS, "writer")
+        self._running: set[asyncio.Task[None]] = set()
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer one request."""
+        if scope["type"] != "http":
+            raise NotImplementedError(f"{scope['type']} is not served.")
+        client = Client(receive, send, self._limits.pace)
+        # The server cancels this call when the client is gone; what a thread has begun must still come to its end.
+        task = asyncio.create_task(self._answer(scope, client))
+        self._running.add(task)
+        task.add_done_callback(self._running.discard)
+        try:
+            await asyncio.shield(task)
+        except asyncio.CancelledError:
+            client.gone = True
+            raise
+
+    async def _answer(self, scope: Scope, client: Client) -> None:
+        headers = dict(scope["headers"])
+        try:
+            kind = headers.get(b"content-type", b"").decode("latin-1").partition(";")[0]
+            if kind.strip().lower() == ANNOUNCED_TYPE:
+                await self._receive_announced(scope, client)
+            elif b"content-length" in headers or b"transfer-encoding" in headers:
+                await self._receive_first(scope, client, headers.get(b"content-length", b""))
+            else:
+                await client.send(await self._call(environ_of(scope, b""), client))
+        except Gone:
+            return
+
+    async def _receive_first(self, scope: Scope, client: Client, length: bytes) -> None:
+        """Receive a short body, then call the application."""
+        most = self._limits.body_bytes
+        try:
+            if length.isdigit() and int(length) > most:
+                raise TooLong
+            body = await client.body(most)
+        except TooLong:
+            await client.send(_text(413, f"The request has more than {most:,} bytes."))
+            await client.drop(self._limits.announced_bytes)
+        except TooSlow:
+            await client.send(_text(408, "The request arrived too slowly. Send it again over a faster connection."))
+        else:
+            await client.send(await self._call(environ_of(scope, body), client))
+
+    async def _receive_announced(self, scope: Scope, client: Client) -> None:
+        """Let the application decide by the headers; then write the body to its sink, and call it again."""
+        intake = Intake()
+        answer = await self._call(environ_of(scope, None) | {INTAKE: intake}, client)
+        try:
+            if intake.sink:
+                intake.ended = await self._write(intake.sink, client)
+                answer = await self._call(environ_of(scope, None) | {INTAKE: intake}, client)
+        finally:
+            if intake.sink:
+                intake.sink.close()
+        await client.send(answer)
+        if intake.ended is not Ended.SLOW:
+            await client.drop(self._limits.announced_bytes)
+
+    async def _write(self, sink: Sink, client: Client) -> Ended:
+        loop, gathered = asyncio.get_running_loop(), bytearray()
+        ended = Ended.WHOLE
+        try:
+            while not client.whole:
+                gathered += await client.piece()
+                if len(gathered) >= WRITE_BYTES:
+                    if not await loop.run_in_executor(self._writers, sink.write, bytes(gathered)):
+                        return Ended.UNWANTED
+                    gathered.clear()
+        except TooSlow:
+            ended = Ended.SLOW
+        except Gone:
+            ended = Ended.BROKEN
+        wanted = not gathered or await loop.run_in_executor(self._writers, sink.write, bytes(gathered))
+        return ended if wanted else Ended.UNWANTED
+
+    async def _call(self, environ: Environ, client: Client) -> list[Message]:
+        loop = asyncio.get_running_loop()
+
+        def stream(message: Message) -> None:
+            asyncio.run_coroutine_threadsafe(client.send([message]), loop).result()
+
+        return await loop.run_in_executor(self._threads, call, self._application, environ, stream)
+
+
+def _text(status: int, text: str) -> list[Message]:
+    body = text.encode()
+    headers = [(b"content-type", b"text/plain; charset=utf-8"), (b"content-length", str(len(body)).encode())]
+    return [
+        {"type": "http.response.start", "status": status, "headers": headers},
+        {"type": "http.response.body", "body": body},
+    ]

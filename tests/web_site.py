@@ -1,0 +1,107 @@
+"""Installations with a real web server and a database of their own, as people reach them."""
+
+import os
+import re
+import signal
+import socket
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from urllib.parse import quote
+
+import psutil
+import requests
+
+from importer.engine.mysql.connection import Address, connect
+from scripts.servers import free_port
+from tests.stack import ROOT, wait_until
+
+PASSWORD = "mill-race-9"
+PATIENCE = 60  # seconds for an answer, which a test never measures
+
+
+def own_database(address: Address) -> str:
+    """The URL of an empty database for the application's own tables."""
+    with connect(address) as connection:
+        connection.cursor().execute(f"ALTER DATABASE `{address.database}` CHARACTER SET utf8mb4")
+    user, password = quote(address.user, safe=""), quote(address.password, safe="")
+    return f"mysql://{user}:{password}@{address.host}:{address.port}/{address.database}"
+
+
+class WebSite:
+    """A running installation with the account admin; `settings` are environment variables."""
+
+    def __init__(self, folder: Path, **settings: str) -> None:
+        self.folder, self.port = folder, free_port()
+        self.var_dir, self.log = folder / "var", folder / "web.log"
+        self.url = f"http://127.0.0.1:{self.port}"
+        self._env = {**os.environ, "DJANGO_SETTINGS_MODULE": "config.settings", "VAR_DIR": str(self.var_dir)}
+        self._env |= {"ADMIN_PASSWORD": PASSWORD, "PYTHONPATH": str(ROOT), "PORT": str(self.port), **settings}
+        self.manage("prepare")
+
+    def manage(self, *command: str) -> None:
+        subprocess.run([sys.executable, "manage.py", *command], cwd=ROOT, env=self._env, check=True)
+
+    def add_operator(self, name: str, password: str) -> None:
+        code = "from importer.access import people; from importer.models import Role; "
+        code += f"user = people.add({name!r}, Role.OPERATOR); user.set_password({password!r}); user.save()"
+        self.manage("shell", "-c", code)
+
+    def start(self) -> None:
+        with self.log.open("ab") as log:
+            self._process = subprocess.Popen(
+                [sys.executable, "-m", "scripts.processes", "web"], cwd=ROOT, env=self._env, stdout=log, stderr=log
+            )
+        wait_until(self.answers, what="the web server")
+
+    def answers(self) -> bool:
+        try:
+            return requests.get(f"{self.url}/login/", timeout=5).ok
+        except requests.RequestException:
+            return False
+
+    def stop(self) -> int:
+        """Stop it as supervisord does; its exit status."""
+        self._process.send_signal(signal.SIGTERM)
+        return self._process.wait(timeout=PATIENCE)
+
+    def kill(self) -> None:
+        """Kill it with its children."""
+        own = psutil.Process(self._process.pid)
+        for process in [own, *own.children(recursive=True)]:
+            process.kill()
+        self._process.wait(timeout=PATIENCE)
+
+    def connect(self) -> socket.socket:
+        """A connection to the web server."""
+        return socket.create_connection(("127.0.0.1", self.port), timeout=PATIENCE)
+
+    def signed_in(self, name: str = "admin", password: str = PASSWORD) -> requests.Session:
+        """The browser of somebody who has signed in."""
+        browser = requests.Session()
+        assert self.sign_in(browser, name, password).status_code == 302
+        return browser
+
+    def sign_in(self, browser: requests.Session, name: str, password: str) -> requests.Response:
+        """The answer to the form of the sign-in page."""
+        page = browser.get(f"{self.url}/login/", timeout=PATIENCE).text
+        token = re.search(r'name="csrfmiddlewaretoken" value="(\w+)"', page)
+        assert token
+        form = {"csrfmiddlewaretoken": token[1], "login": name, "password": password}
+        return browser.post(f"{self.url}/login/", form, allow_redirects=False, timeout=PATIENCE)
+
+
+@contextmanager
+def running_site(folder: Path, **settings: str) -> Iterator[WebSite]:
+    """A web site that runs, and is stopped in order at the end; its log must have no error."""
+    site = WebSite(folder, **settings)
+    site.start()
+    try:
+        yield site
+    finally:
+        status = site.stop()
+    log = site.log.read_text()
+    assert status == 0, log
+    assert not re.search(r"\bERROR\b", log), log
