@@ -13,7 +13,7 @@ from dashboard.lab import list as labs
 from dashboard.lab import new as lab_new
 from dashboard.new_import import presets, uploads
 from dashboard.new_import import views as new
-from dashboard.people import grants, groups, invitation, people
+from dashboard.people import grants, groups, invitation, own, people
 from dashboard.room import views as room
 from dashboard.schedules import detail as schedule
 from dashboard.schedules import list as schedules
@@ -125,6 +125,7 @@ urlpatterns = [
     path("groups/<int:pk>/grants/", grants.group_grant, name="group_grant"),
     path("groups/<int:pk>/delete/", groups.group_delete, name="group_delete"),
     path("grants/<int:pk>/revoke/", grants.grant_revoke, name="grant_revoke"),
+    path("account/", own.account, name="account_own"),
     path("invitation/<str:uidb64>/<str:token>/", invitation.invitation, name="invitation"),
     # room
     path("room/", room.room, name="room"),

@@ -8,6 +8,7 @@ from django.contrib.auth.models import User
 from django.core.paginator import Paginator
 from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
 from django.shortcuts import render
+from django.utils import timezone
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
 
@@ -48,7 +49,7 @@ def events(request: HttpRequest) -> HttpResponse:
 @require_safe
 @never_cache
 def export(request: HttpRequest) -> StreamingHttpResponse:
-    """All events that the filters leave, as CSV; times in UTC. A text that would be a formula gets an apostrophe."""
+    """All events that the filters leave, as CSV. Times have their offset from UTC; formulas get an apostrophe."""
     filters = Filters.of(request.GET.dict())
     audit.note(**{name: value for name, value in request.GET.items() if name in ("person", "action", "target")})
     return StreamingHttpResponse(
@@ -70,7 +71,8 @@ def _lines(filters: Filters) -> Iterator[str]:
     yield writer.writerow(COLUMNS)
     for event in filters.events().iterator():
         details = "; ".join(f"{name}: {value}" for name, value in detail_words(event))
-        yield writer.writerow([event.at.isoformat(timespec="seconds"), *map(escape_formulas, _texts(event)), details])
+        at = timezone.localtime(event.at).isoformat(timespec="seconds")
+        yield writer.writerow([at, *map(escape_formulas, _texts(event)), details])
 
 
 def _texts(event: AuditEvent) -> list[str]:

@@ -72,6 +72,7 @@ WORDS = {
     "grant_revoke": "take grant back",
     "invitation": "set password by link",
     "audit_csv": "export audit log",
+    "account_own": "change own time zone",
     "account_change_password": "change own password",
     "account_reauthenticate": "confirm with password",
     "mfa_reauthenticate": "confirm with code",

@@ -9,6 +9,7 @@ from django.db import models
 
 from importer.access import people
 from importer.access.people import Granted
+from importer.access.time_zones import set_time_zone
 from importer.engine.errors import Problem
 from importer.models import Grant, Level, Role
 
@@ -57,6 +58,31 @@ class NewPersonForm(PersonForm):
         help_text="For signing in: letters, digits, @.+-_",
         widget=forms.TextInput(attrs={"autocomplete": "off", "autocapitalize": "none", "spellcheck": "false"}),
     )
+
+
+class TimeZoneForm(Styled):
+    """The zone in which a person reads times."""
+
+    time_zone = forms.CharField(
+        required=False,
+        max_length=64,
+        label="Time zone",
+        help_text="Of times on pages, in charts and exports. Schedules keep their own. Empty: as the admin chose.",
+        widget=forms.TextInput(
+            attrs={"list": "time-zones", "autocomplete": "off", "spellcheck": "false", "placeholder": "Europe/Vienna"}
+        ),
+    )
+
+    def save_for(self, user: User) -> bool:
+        """Save the zone. False: something is wrong with it, which the form says."""
+        if not self.is_valid():
+            return False
+        try:
+            set_time_zone(user, self.cleaned_data["time_zone"])
+        except Problem as problem:
+            self.add_error("time_zone", str(problem))
+            return False
+        return True
 
 
 class GroupForm(Styled):

@@ -11,6 +11,7 @@ from django.db.models import Sum
 from django.db.models.fields.json import KT
 from django.utils import timezone
 
+from importer.access.time_zones import zone_named
 from importer.models import Schedule
 from importer.models.outcomes import NEEDS_ANSWER, UNREACHABLE, WITH_REJECTS, words_of
 from importer.schedules import recurrence, timing_of
@@ -51,7 +52,7 @@ class Month:
 
 def month(schedule: Schedule, text: str) -> Month:
     """The calendar of the month in `text`, as 2026-11; of the present month in the schedule's zone for other text."""
-    zone = recurrence.zone_named(schedule.zone)
+    zone = zone_named(schedule.zone)
     today = timezone.now().astimezone(zone).date()
     first = _first_day(text) or today.replace(day=1)
     after = (first + timedelta(days=32)).replace(day=1)
@@ -73,7 +74,7 @@ def month(schedule: Schedule, text: str) -> Month:
 
 def span_of(schedule: Schedule, day: date) -> tuple[datetime, datetime]:
     """The start of a day in the schedule's zone, and of the next day, in UTC."""
-    zone = recurrence.zone_named(schedule.zone)
+    zone = zone_named(schedule.zone)
     return _begin(day, zone), _begin(day + timedelta(days=1), zone)
 
 

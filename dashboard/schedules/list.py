@@ -1,7 +1,6 @@
 """Pages of schedules: the list, and the form to create or change one, with a preview of its runs."""
 
 from typing import Any, cast
-from zoneinfo import available_timezones
 
 from django.contrib import messages
 from django.contrib.auth.models import User
@@ -20,6 +19,7 @@ from dashboard.schedules.form import CRONS, ScheduleForm, suggested_pattern
 from importer import schedules as importer_schedules
 from importer.access import audit
 from importer.access.policy import seen
+from importer.access.time_zones import zone_names
 from importer.engine.errors import Problem
 from importer.models import ImportJob, MappingPreset, Schedule, ScheduleRun, SourceConnection
 from importer.schedules.serialization import when
@@ -156,7 +156,7 @@ def _form(request: HttpRequest, form: ScheduleForm, more: dict[str, Any]) -> Htt
     context = more | {
         "form": form,
         "crons": CRONS,
-        "zones": sorted(available_timezones()),
+        "zones": zone_names(),
         "connections": seen(SourceConnection.objects.all()).exists(),
     }
     return render(request, "schedules/form.html", context, status=422 if form.is_bound else 200)

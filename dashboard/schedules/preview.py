@@ -9,6 +9,7 @@ from django.utils import timezone
 from dashboard.formatting import entered_number
 from importer import connections
 from importer.access.policy import require, seen
+from importer.access.time_zones import zone_named
 from importer.connections import ListedFile
 from importer.engine.errors import Problem
 from importer.models import Level, Schedule, SourceConnection
@@ -65,7 +66,7 @@ def files(entered: QueryDict) -> Files:
         return Files()
     try:
         require(Level.LOAD, connection_row)  # To look at a connection is to see its name.
-        zone = recurrence.zone_named(entered.get("zone", "").strip())
+        zone = zone_named(entered.get("zone", "").strip())
     except Problem as problem:
         return Files(problem=problem)
     return matching_files(connection_row, pattern, zone, subfolders=bool(entered.get("subfolders")))

@@ -3,8 +3,10 @@
 import csv
 import json
 from collections.abc import Iterable, Iterator
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import Any
+
+from django.utils import timezone
 
 from importer.engine.load.rejects.formulas import escape_formulas
 from importer.history.facts import FACTS, Kind, Value
@@ -19,9 +21,10 @@ class _LineWriter:
 
 
 def as_csv(columns: Iterable[str], rows: Iterable[Row]) -> Iterator[str]:
-    """A header and a line for each import (RFC 4180). Unknown facts are empty, switches yes or no, times in UTC.
+    """A header and a line for each import (RFC 4180). Unknown facts are empty, switches yes or no.
 
-    A text that a spreadsheet would read as a formula gets an apostrophe in front.
+    Times are in the current zone, with its offset from UTC. A text that a spreadsheet would read as a formula gets an
+    apostrophe in front.
     """
     names = list(columns)
     writer: Any = csv.writer(_LineWriter())
@@ -31,7 +34,7 @@ def as_csv(columns: Iterable[str], rows: Iterable[Row]) -> Iterator[str]:
 
 
 def as_json(columns: Iterable[str], rows: Iterable[Row]) -> Iterator[str]:
-    """A JSON list with an object on its own line for each import. Unknown facts are null, times in UTC."""
+    """A JSON list with an object on its own line for each import. Unknown facts are null; times as in as_csv()."""
     names = list(columns)
     before = "["
     for row in rows:
@@ -50,5 +53,5 @@ def _cell(name: str, value: Value | None) -> Any:
 
 def _value(name: str, value: Value | None) -> Value | None:
     if value is not None and FACTS[name].kind is Kind.MOMENT:
-        return datetime.fromtimestamp(float(value), UTC).isoformat(timespec="milliseconds")
+        return datetime.fromtimestamp(float(value), timezone.get_current_timezone()).isoformat(timespec="milliseconds")
     return value

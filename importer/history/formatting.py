@@ -9,7 +9,7 @@ from importer.history.facts import FACTS, Kind, Value
 
 
 def in_words(name: str, value: Value | None) -> str:
-    """The value as text: "" if unknown, times in the installation's time zone."""
+    """The value as text: "" if unknown, times in the current zone."""
     if value is None:
         return ""
     if isinstance(value, str):

@@ -192,7 +192,7 @@ def _number(text: str) -> float | None:
 
 
 def _moment(text: str) -> float | None:
-    """Seconds since 1970, in the installation's time zone where the text names none."""
+    """Seconds since 1970, in the current time zone where the text names none."""
     try:
         day = parse_date(text)
         moment = datetime(day.year, day.month, day.day) if day else parse_datetime(text)

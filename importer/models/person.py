@@ -31,10 +31,12 @@ class Level(models.IntegerChoices):
 
 
 class Person(models.Model):
-    """The role of a user. Admins have `is_staff` as well; importer.access.people sets both."""
+    """What is known of a user besides the account. Admins have `is_staff` as well; importer.access.people sets both."""
 
     user = models.OneToOneField(settings.AUTH_USER_MODEL, models.CASCADE, primary_key=True, related_name="person")
     role = models.CharField(max_length=8, choices=Role, default=Role.VIEWER)
+    # In which pages show times, such as Europe/Vienna; "": in that of the setting TIME_ZONE.
+    time_zone = models.CharField(max_length=64, blank=True)
 
     def __str__(self) -> str:
         return f"{self.user} ({self.role})"

@@ -12,6 +12,7 @@ from django.utils import timezone
 from importer import queue
 from importer.access import limits
 from importer.access.policy import seen
+from importer.access.time_zones import zone_named
 from importer.engine.errors import Problem
 from importer.engine.mysql.connection import connect
 from importer.engine.plan.options import Options
@@ -240,6 +241,6 @@ def next_due_times(schedule: Schedule, count: int = 5) -> list[datetime]:
         return []
     first = schedule.next_due_at
     return [
-        first.astimezone(recurrence.zone_named(schedule.zone)),
+        first.astimezone(zone_named(schedule.zone)),
         *recurrence.next_due_times(timing_of(schedule), first, count - 1),
     ]

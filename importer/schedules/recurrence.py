@@ -9,13 +9,11 @@ equal intervals of elapsed time.
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta
-from difflib import get_close_matches
-from functools import cache
 from itertools import islice, takewhile
-from zoneinfo import ZoneInfo, available_timezones
 
 from cronsim import CronSim, CronSimError
 
+from importer.access.time_zones import zone_named
 from importer.engine.errors import Problem
 
 # A due time that is processed within this time is on time: ticks come every few seconds.
@@ -57,20 +55,6 @@ class Decision:
     caught_up: tuple[datetime, ...]
     on_time: tuple[datetime, ...]
     next_due_at: datetime | None
-
-
-def zone_named(name: str) -> ZoneInfo:
-    """The time zone of this name. Raises Problem, with similar names, if it does not exist."""
-    if name in _zones():
-        return ZoneInfo(name)
-    close = get_close_matches(name, _zones(), n=3, cutoff=0.5)
-    advice = f"Perhaps {' or '.join(close)}?" if close else "Name it as in Europe/Berlin, or UTC."
-    raise Problem(f"There is no time zone named {name!r}.", advice=advice)
-
-
-@cache
-def _zones() -> frozenset[str]:
-    return frozenset(available_timezones())
 
 
 def check(timing: Timing) -> None:

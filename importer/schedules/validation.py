@@ -3,6 +3,7 @@
 from django.core.exceptions import ValidationError
 from django.utils import timezone
 
+from importer.access.time_zones import zone_named
 from importer.connections import folder_below
 from importer.connections.file_pattern import Pattern, fill_in_dates
 from importer.engine.errors import Problem
@@ -46,7 +47,7 @@ def _check_fields(schedule: Schedule) -> None:
 
 def _check_when(schedule: Schedule) -> None:
     try:
-        recurrence.zone_named(schedule.zone)
+        zone_named(schedule.zone)
     except Problem as problem:
         problem.option = "zone"
         raise
@@ -65,9 +66,7 @@ def _check_when(schedule: Schedule) -> None:
 def _pattern(schedule: Schedule) -> Pattern:
     """The pattern with the present date. Raises Problem if it is invalid."""
     try:
-        return fill_in_dates(
-            schedule.pattern, timezone.now(), recurrence.zone_named(schedule.zone), schedule.subfolders
-        )
+        return fill_in_dates(schedule.pattern, timezone.now(), zone_named(schedule.zone), schedule.subfolders)
     except Problem as problem:
         problem.option = "pattern"
         raise

@@ -1,6 +1,6 @@
 // The history page: draws the chart again for each new view, and searches among the columns.
 (() => {
-  const { axis, colour, duration, short } = charts;
+  const { axis, colour, duration, moment, short } = charts;
   let chart;
   let drawn;
   // The canvas has no id: htmx would copy the old one's inline styles to the new one, which the CSP forbids.
@@ -11,8 +11,8 @@
     const [unit, name] = [[2 ** 30, "GiB"], [2 ** 20, "MiB"], [2 ** 10, "KiB"]].find(([least]) => value >= least) ?? [1, "bytes"];
     return `${+(value / unit).toPrecision(3)} ${name}`;
   };
-  const day = (seconds) => new Date(seconds * 1000).toLocaleDateString(undefined, { day: "numeric", month: "short", year: "2-digit" });
-  const minute = (seconds) => new Date(seconds * 1000).toLocaleString(undefined, { day: "numeric", month: "short", hour: "2-digit", minute: "2-digit", hourCycle: "h23" });
+  const day = (seconds) => moment(seconds, { day: "numeric", month: "short", year: "2-digit" });
+  const minute = (seconds) => moment(seconds, { day: "numeric", month: "short", hour: "2-digit", minute: "2-digit", hourCycle: "h23" });
   // Seconds; a shorter time axis shows times instead of days.
   const DAYS = 4 * 86400;
   const FORMS = {

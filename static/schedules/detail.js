@@ -2,8 +2,8 @@
 (() => {
   const canvas = document.getElementById("schedule-chart");
   if (!canvas) return;
-  const { axis, colour, paint, short } = charts;
-  const day = (seconds) => new Date(seconds * 1000).toLocaleDateString(undefined, { day: "numeric", month: "short" });
+  const { axis, colour, moment, paint, short } = charts;
+  const day = (seconds) => moment(seconds, { day: "numeric", month: "short" });
   const points = JSON.parse(document.getElementById("schedule-throughput").textContent).map(([x, y, job]) => ({ x, y, job }));
   const chart = new Chart(canvas, {
     type: "scatter",

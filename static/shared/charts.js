@@ -11,6 +11,15 @@ const charts = (() => {
     const [unit, name] = [[1e9, "G"], [1e6, "M"], [1e3, "k"]].find(([least]) => Math.abs(number) >= least) ?? [1, ""];
     return `${+(number / unit).toPrecision(3)}${name}`;
   }
+  // A moment (seconds since 1970) in the reader's time zone; in UTC if the browser does not know that one.
+  function moment(seconds, parts) {
+    const at = new Date(seconds * 1000);
+    try {
+      return at.toLocaleString(undefined, { ...parts, timeZone: document.documentElement.dataset.timeZone });
+    } catch {
+      return at.toLocaleString(undefined, { ...parts, timeZone: "UTC" });
+    }
+  }
   const colour = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
 
   const axis = (own) => ({ beginAtZero: true, border: { display: false }, ticks: {}, grid: {}, title: {}, ...own });
@@ -26,5 +35,5 @@ const charts = (() => {
     chart.update("none");
   }
 
-  return { axis, colour, duration, paint, short };
+  return { axis, colour, duration, moment, paint, short };
 })();

@@ -1,6 +1,7 @@
 """The way through the history: columns, conditions, order and charts without a reload, all held by the address."""
 
 import re
+from datetime import UTC, datetime
 
 import pytest
 from django.urls import reverse
@@ -98,3 +99,18 @@ def test_without_javascript_all_but_the_chart_is_there(opened, told):
     page.get_by_text("The chart in figures").click()
     expect(page.get_by_role("columnheader", name="Middle half")).to_be_visible()
     expect(page.get_by_text("Secondary indexes is keep")).to_be_visible()
+
+
+def test_the_chart_has_the_time_of_the_zone_that_somebody_has_chosen(opened, told):
+    """Whatever the zone of the browser; around the hour that the clocks skip."""
+    page = opened(reverse("account_own"), viewport={"width": 390, "height": 844}, timezone_id="America/New_York")
+    page.get_by_label("Time zone").fill("Europe/Vienna")
+    page.get_by_role("button", name="Save").click()
+    expect(page.get_by_text("Your time zone is saved.")).to_be_visible()
+    expect_no_scrolling_sideways(page)
+    page.goto(page.url.replace(reverse("account_own"), reverse("history")))
+    drawn(page)
+    skipped = datetime(2026, 3, 29, 1, tzinfo=UTC).timestamp()
+    form = '{ day: "numeric", month: "numeric", hour: "2-digit", minute: "2-digit", hourCycle: "h23" }'
+    told = [page.evaluate(f"charts.moment({seconds}, {form})") for seconds in (skipped - 60, skipped)]
+    assert [each.replace("\u202f", " ") for each in told] == ["3/29, 01:59", "3/29, 03:00"]

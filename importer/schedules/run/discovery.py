@@ -7,11 +7,11 @@ from django.db import transaction
 from django.utils import timezone
 
 from importer import connections
+from importer.access.time_zones import zone_named
 from importer.connections import ListedFile
 from importer.engine.errors import Cancelled, Problem
 from importer.lease import lease_end
 from importer.models import DiscoveredFile, Schedule, ScheduleRun
-from importer.schedules.recurrence import zone_named
 from importer.schedules.run.deduplication import classify, identity, in_batches, is_new
 from importer.schedules.scheduler import record_run
 from importer.schedules.transitions import Outcome, Status, change_held, touch
