@@ -7,7 +7,7 @@ from dashboard.audit import views as audit
 from dashboard.channels import views
 from dashboard.connections import views as connections
 from dashboard.history import views as history
-from dashboard.jobs import compare, delete, detail, list, reject_files
+from dashboard.jobs import approval, compare, delete, detail, list, reject_files
 from dashboard.lab import detail as lab
 from dashboard.lab import list as labs
 from dashboard.lab import new as lab_new
@@ -36,6 +36,8 @@ urlpatterns = [
     path("jobs/<int:pk>/pause/", detail.pause, name="job_pause"),
     path("jobs/<int:pk>/resume/", detail.resume, name="job_resume"),
     path("jobs/<int:pk>/cancel/", detail.cancel, name="job_cancel"),
+    path("jobs/<int:pk>/approve/", approval.approve, name="job_approve"),
+    path("jobs/<int:pk>/refuse/", approval.refuse, name="job_refuse"),
     path("jobs/<int:pk>/retry/", detail.retry, name="job_retry"),
     path("jobs/<int:pk>/restore-now/", detail.restore_now, name="job_restore_now"),
     path("jobs/<int:pk>/end-without/", detail.end_without, name="job_end_without"),
@@ -82,6 +84,8 @@ urlpatterns = [
     path("labs/<int:pk>/live/", lab.live, name="lab_live"),
     path("labs/<int:pk>/charts/", lab.charts, name="lab_charts"),
     path("labs/<int:pk>/cancel/", lab.cancel, name="lab_cancel"),
+    path("labs/<int:pk>/approve/", lab.approve, name="lab_approve"),
+    path("labs/<int:pk>/refuse/", lab.refuse, name="lab_refuse"),
     path("labs/<int:pk>/preset/", lab.save_preset, name="lab_preset"),
     # the presets
     path("presets/", presets.presets, name="presets"),

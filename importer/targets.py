@@ -105,6 +105,7 @@ def add_or_replace(
     password: str | None = None,
     protection: Protection = Protection(),
     ceiling: int | None = None,
+    needs_approval: bool | None = None,
     replace: bool = False,
 ) -> Target:
     """Save a target. With `replace` an existing target of that name is updated and keeps its imports.
@@ -117,16 +118,18 @@ def add_or_replace(
     target = Target.objects.filter(name=name).first() or Target(name=name)
     if target.pk and not replace:
         raise TargetProblem(f"There is a target {name} already.", advice="Choose another name, or add --replace.")
-    before, known = {name: getattr(target, name) for name in Target.PASSWORD_GOES_TO}, bool(target.pk)
+    before, known = {name: getattr(target, name) for name in audit.RECORDED}, bool(target.pk)
     target.host, target.port, target.user, target.database = url.host, url.port, url.user, url.database
     target.tls, target.tls_ca = protection.tls or default_tls(url.host), protection.tls_ca
     target.server_key, target.clear_password = protection.server_key, protection.clear_password
     if ceiling is not None:
         target.ceiling = ceiling
+    if needs_approval is not None:
+        target.needs_approval = needs_approval
     if password is not None:
         target.set_password(password)
     elif target.password_ciphertext:
-        _require_password_again([name for name, value in before.items() if getattr(target, name) != value])
+        _require_password_again([each for each in Target.PASSWORD_GOES_TO if getattr(target, each) != before[each]])
     # The findings are about the old address.
     target.findings, target.checked_at, target.round_trip_ms, target.bytes_per_second = [], None, None, None
     save_checked(target, TargetProblem)

@@ -12,6 +12,7 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_POST, require_safe
 from django_htmx.http import HttpResponseStopPolling
 
+from dashboard.jobs.approval import card_of
 from dashboard.jobs.chunk_timings import timings_of
 from dashboard.jobs.option_summary import option_summary
 from dashboard.jobs.peer_comparison import peer_comparison
@@ -164,7 +165,9 @@ def _act(request: HttpRequest, pk: int, action: Callable[[int], Any]) -> HttpRes
 
 
 def _job(pk: int) -> ImportJob:
-    return get_object_or_404(ImportJob.objects.select_related("target", "source", "created_by", "rejects_of"), pk=pk)
+    return get_object_or_404(
+        ImportJob.objects.select_related("target", "source", "created_by", "approved_by", "rejects_of"), pk=pk
+    )
 
 
 def _progress(shown: ImportJob) -> Progress:
@@ -180,6 +183,7 @@ def _live_context(now: Progress, with_rejects: bool = True) -> dict[str, Any]:
     return {
         "job": shown,
         "progress": now,
+        "approval": card_of(shown),
         "map": chunk_map(shown),
         "ahead": _ahead(shown),
         "can": _can(shown),
@@ -197,7 +201,7 @@ def _can(shown: ImportJob) -> dict[str, bool]:
     return {
         "pause": status == Status.LOADING,
         "resume": status == Status.PAUSED,
-        "cancel": status in (Status.WAITING, Status.LOADING, Status.PAUSED, Status.FINISHING),
+        "cancel": status in (Status.UNAPPROVED, Status.WAITING, Status.LOADING, Status.PAUSED, Status.FINISHING),
         "retry": status in (Status.FAILED, Status.CANCELLED)
         and not jobs.nothing_is_missing(shown)
         and jobs.is_kept(shown),
@@ -205,7 +209,7 @@ def _can(shown: ImportJob) -> dict[str, bool]:
         "retry_leaving_out": status == Status.FAILED and jobs.could_leave_out(shown) and jobs.is_kept(shown),
         "too_late": status in (Status.FAILED, Status.CANCELLED) and not jobs.is_kept(shown),
         "delete": shown.ended and _may_delete(shown),
-        "parallelism": status in (Status.WAITING, Status.LOADING, Status.PAUSED),
+        "parallelism": status in (Status.UNAPPROVED, Status.WAITING, Status.LOADING, Status.PAUSED),
     }
 
 

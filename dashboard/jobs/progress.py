@@ -19,6 +19,7 @@ FORECAST_SECONDS = 60
 Status = ImportJob.Status
 
 _PHASES: Mapping[str, str] = {
+    Status.UNAPPROVED: "Nothing is written before another person approves the plan",
     Status.WAITING: "Waiting for the table: another import has it",
     Status.LOADING: "Loading",
     Status.PAUSED: "Paused: no further chunk starts until you resume",
@@ -111,7 +112,8 @@ class Progress:
     @property
     def shape(self) -> str:
         """The part of the token that covers heading and buttons."""
-        return f"{self.job.status}.{self.job.parallelism}.{self.job.kept_table}"
+        asked = self.job.approval_asked_at is not None
+        return f"{self.job.status}.{asked}.{self.job.parallelism}.{self.job.kept_table}"
 
     @property
     def rejects_state(self) -> str:
@@ -157,7 +159,7 @@ class Progress:
         job = self.job
         afterwards = seconds_until(job.loaded_at, job.finished_at)
         parts = {
-            "scan": seconds_until(job.started_at, job.scanned_at),
+            "scan": job.step_seconds["scan"],
             "load": seconds_until(job.started_at, job.loaded_at),
             "indexes": job.index_seconds or None,
             "verify": None if afterwards is None else max(0.0, afterwards - job.index_seconds),
@@ -196,7 +198,7 @@ class Progress:
     def loading_seconds(self) -> float | None:
         """Seconds from the start of the load to the last commit; to now or the job's end if that is unknown."""
         # A retried job still has the `loaded_at` of its first run.
-        again = self.job.status in (Status.WAITING, Status.LOADING, Status.PAUSED)
+        again = self.job.status in (Status.UNAPPROVED, Status.WAITING, Status.LOADING, Status.PAUSED)
         if again or self.job.started_at is None or self.job.loaded_at is None:
             return self.elapsed
         return max(0.0, (self.job.loaded_at - self.job.started_at).total_seconds())

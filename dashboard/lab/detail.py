@@ -13,6 +13,7 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_POST, require_safe
 from django_htmx.http import HttpResponseStopPolling
 
+from dashboard.jobs.approval import ApprovalCard, decided, why_not
 from dashboard.jobs.option_summary import option_summary
 from dashboard.lab.charts import lab_charts
 from dashboard.lab.progress import LabProgress, lab_progress
@@ -68,6 +69,18 @@ def cancel(request: HttpRequest, pk: int) -> HttpResponse:
 
 
 @require_POST
+def approve(request: HttpRequest, pk: int) -> HttpResponse:
+    """Approve the lab whose digest the page has shown."""
+    return decided(request, lambda: labs.approve(_lab(pk).pk, request.POST.get("digest", "")), "lab", pk)
+
+
+@require_POST
+def refuse(request: HttpRequest, pk: int) -> HttpResponse:
+    """End the lab, with a reason for who started it."""
+    return decided(request, lambda: labs.refuse(_lab(pk).pk, request.POST.get("reason", "")), "lab", pk)
+
+
+@require_POST
 def save_preset(request: HttpRequest, pk: int) -> HttpResponse:
     """Save the lab's recommendation as a preset for files with this header."""
     shown = _lab(pk)
@@ -100,10 +113,18 @@ def _context(request: HttpRequest, now: LabProgress) -> dict[str, Any]:
         "shares": lab_charts(shown)["shares"] if len(shown.grid.values) > 1 else [],
         "recommended": option_summary(labs.options_of(shown)).chosen if advice else [],
         "apply": _apply(request, shown) if advice and shown.ended else "",
+        "approval": _approval_card(shown),
         "can_cancel": shown.status in (Status.WAITING, Status.PREPARING, Status.RUNNING),
         # A function: it runs only if the template uses it.
         "loads_at_once": presence.parallel_loads,
     }
+
+
+def _approval_card(shown: Lab) -> ApprovalCard | None:
+    if not labs.is_asked_for(shown):
+        return None
+    approve, refuse = (reverse(name, args=[shown.pk]) for name in ("lab_approve", "lab_refuse"))
+    return ApprovalCard(labs.sentence(shown), labs.digest_of(shown), approve, refuse, why_not(shown))
 
 
 def _apply(request: HttpRequest, shown: Lab) -> str:

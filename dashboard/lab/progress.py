@@ -82,6 +82,8 @@ class LabProgress:
 
     @property
     def phase(self) -> str:
+        if labs.is_asked_for(self.lab):
+            return "Nothing is written before another person approves it"
         return _PHASES[Status(self.lab.status)]
 
     @property

@@ -11,7 +11,7 @@ from importer.engine.errors import TargetProblem
 from importer.models import Target
 from importer.targets import refuse_forbidden
 
-SWITCHES = ("tls", "clear_password")
+SWITCHES = ("tls", "clear_password", "needs_approval")
 
 
 class TargetForm(WithCAFile, forms.ModelForm):  # type: ignore[type-arg]
@@ -23,7 +23,7 @@ class TargetForm(WithCAFile, forms.ModelForm):  # type: ignore[type-arg]
 
     class Meta:
         model = Target
-        fields = ["name", *Target.PASSWORD_GOES_TO, "ceiling"]
+        fields = ["name", *Target.PASSWORD_GOES_TO, "ceiling", "needs_approval"]
         widgets = {
             "tls": forms.RadioSelect,
             "user": forms.TextInput(attrs={"autocomplete": "off"}),
@@ -37,6 +37,8 @@ class TargetForm(WithCAFile, forms.ModelForm):  # type: ignore[type-arg]
             "server_key": "For a MySQL on another machine with TLS off: -----BEGIN PUBLIC KEY----- and so on, from"
             " SHOW STATUS LIKE 'Caching_sha2_password_rsa_public_key'.",
             "clear_password": "Only with a checked certificate; for accounts of PAM and LDAP.",
+            "needs_approval": "Each import and lab waits until somebody else who may load into this target"
+            " approves it.",
             "ceiling": "Over all imports into this target together.",
         }
 
@@ -85,7 +87,7 @@ class TargetForm(WithCAFile, forms.ModelForm):  # type: ignore[type-arg]
         target: Target = super().save(commit=False)
         if self.cleaned_data["password"]:
             target.set_password(self.cleaned_data["password"])
-        if self.changed_data:
+        if set(self.changed_data) - {"needs_approval"}:
             # The findings are about the old values.
             target.findings, target.checked_at = [], None
         if commit:

@@ -13,6 +13,7 @@ from dashboard.targets.form import TargetForm
 from importer.access import audit
 from importer.access.policy import seen, sees_everything
 from importer.engine.errors import Problem
+from importer.lab import release_unmarked
 from importer.models import Target
 from importer.targets import check, told_findings, usage
 
@@ -65,11 +66,12 @@ def target_delete(request: HttpRequest, pk: int) -> HttpResponse:
 
 
 def _edit(request: HttpRequest, edited: Target) -> HttpResponse:
-    before = {name: getattr(edited, name) for name in Target.PASSWORD_GOES_TO} if edited.pk else {}
+    before = {name: getattr(edited, name) for name in audit.RECORDED} if edited.pk else {}
     form = TargetForm(request.POST or None, instance=edited)
     if form.is_valid():
         saved = form.save()
         audit.target_saved(saved, before, bool(form.cleaned_data["password"]))
+        release_unmarked(saved)
         _check(request, saved)
         return redirect("target", saved.pk)
     # The form writes its values into its instance, even invalid ones: the page's title needs the stored name.

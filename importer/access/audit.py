@@ -24,6 +24,8 @@ from importer.models import AuditEvent, Grant, ImportJob, Notification, Schedule
 
 Outcome = AuditEvent.Outcome
 LONGEST_REASON = 500
+# The fields of a target whose old and new values are recorded.
+RECORDED = (*Target.PASSWORD_GOES_TO, "needs_approval")
 
 
 @dataclass(frozen=True)
@@ -129,10 +131,10 @@ def saved(thing: models.Model, changed: Sequence[str]) -> None:
 def target_saved(target: Target, before: Mapping[str, Any], password_entered: bool) -> None:
     """Note where a target is, or what of that has changed: old and new value. Of the password only that it was entered.
 
-    `before` are the old values of Target.PASSWORD_GOES_TO; none for a new target.
+    `before` are the old values of RECORDED; none for a new target.
     """
     about(target)
-    for name in Target.PASSWORD_GOES_TO:
+    for name in RECORDED:
         value = getattr(target, name)
         if not before and value:
             note(**{name: value})

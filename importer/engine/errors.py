@@ -101,6 +101,12 @@ class Cancelled(Problem):
     code = 1500
 
 
+class ApprovalRefused(Problem):
+    """Somebody refused the import, which needed another person's approval."""
+
+    code = 1600
+
+
 class NotPutBack(TargetProblem):
     """An import was ended although keys or variables that it had changed for its time are not as they were."""
 

@@ -73,6 +73,11 @@ def begin(request: ExperimentRequest, target: Target, user: User | None = None) 
     require(Level.LOAD, target, target.database, scratch_tables.PREFIX)
     if not 1 <= request.repeats <= MOST_REPEATS:
         raise Problem(f"{request.repeats} repeats are not possible.", advice=f"Choose 1 to {MOST_REPEATS}.")
+    if target.needs_approval:
+        raise Problem(
+            f"What is written to {target.name} needs another person's approval, for which an experiment cannot wait.",
+            advice="Run it on a target without that mark.",
+        )
     with connect(target.address):
         _require_room(request)
     end_abandoned(target)

@@ -3,17 +3,21 @@
 commands: create, pause, resume, cancel, retry. lifecycle: what comes next, and how a job ends. steps/: claims and
 results of the workers' steps. report and reject_counts: what a job amounts to. obstacles: ways out if
 the target cannot be put back. record: the job's facts for the history.
-tries: the times and outcome of each try.
+tries: the times and outcome of each try. approval: plans that another person must approve.
 transitions: the compare-and-set updates of the states. bulk: inserts and updates of many rows.
 """
 
+from importer.jobs.approval import ask as ask_for_approval
+from importer.jobs.approval import digest_of, is_approved, is_asked_for, sentence
 from importer.jobs.commands import (
+    approve,
     cancel,
     could_leave_out,
     create,
     is_kept,
     nothing_is_missing,
     pause,
+    refuse,
     resume,
     retry,
     set_parallelism,
@@ -100,6 +104,8 @@ __all__ = [
     "LoadedChunk",
     "add_chunks",
     "advance",
+    "approve",
+    "ask_for_approval",
     "cancel",
     "claim_clean",
     "claim_finish",
@@ -113,6 +119,7 @@ __all__ = [
     "cleaning_failed",
     "could_leave_out",
     "create",
+    "digest_of",
     "drop_backup",
     "end_without",
     "equation",
@@ -122,6 +129,8 @@ __all__ = [
     "fail",
     "fall_back",
     "finish_scan",
+    "is_approved",
+    "is_asked_for",
     "is_kept",
     "is_loading",
     "is_step_wanted",
@@ -149,6 +158,7 @@ __all__ = [
     "record_types",
     "record_unchanged",
     "record_unsorted",
+    "refuse",
     "release_backup",
     "release_chunks",
     "release_step",
@@ -163,6 +173,7 @@ __all__ = [
     "resume",
     "retry",
     "scanned_rows",
+    "sentence",
     "set_parallelism",
     "should_continue",
     "staged_rows",

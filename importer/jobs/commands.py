@@ -1,5 +1,6 @@
 """The actions that people request for a job."""
 
+from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any
 from uuid import uuid4
@@ -7,17 +8,27 @@ from uuid import uuid4
 from django.contrib.auth.models import User
 from django.db import transaction
 from django.db.models import F
+from django.utils import timezone
 
-from importer import queue
-from importer.access import audit
+from importer import lease, queue
+from importer.access import approval, audit
 from importer.access.acting import acting_user
+from importer.access.approval import checked_digest, checked_reason
 from importer.access.policy import require
-from importer.engine.errors import AllRowsRejected, Problem, RecordUnreadable, RowsRefused, TooManyRejects
+from importer.engine.errors import (
+    AllRowsRejected,
+    ApprovalRefused,
+    Problem,
+    RecordUnreadable,
+    RowsRefused,
+    TooManyRejects,
+)
 from importer.engine.plan.option_specs import MOST_PARALLELISM
 from importer.engine.plan.options import Options
 from importer.engine.plan.stored_plan import plan_to_json
 from importer.engine.reading.reading import reading_to_json
 from importer.engine.stored import to_json
+from importer.jobs.approval import digest_of, is_asked_for
 from importer.jobs.lifecycle import advance
 from importer.jobs.reject_counts import COUNTS
 from importer.jobs.transitions import Status, change, unqueue
@@ -33,16 +44,22 @@ STATE_PHRASES: dict[str, str] = {
     Status.FAILED: "has failed",
     Status.CANCELLED: "was cancelled",
     Status.CANCELLING: "is being cancelled",
+    Status.UNAPPROVED: "waits for approval",
 }
 
 
 def create(
-    prepared: PreparedImport, user: User | None = None, rejects_of: ImportJob | None = None, trial: Trial | None = None
+    prepared: PreparedImport,
+    user: User | None = None,
+    rejects_of: ImportJob | None = None,
+    trial: Trial | None = None,
+    started_by: Iterable[User | None] = (),
 ) -> ImportJob:
     """Create a job from a prepared import. It does nothing until start().
 
-    `rejects_of` is the job whose reject file is imported; `trial` is the lab's trial that the job is for. Raises
-    Forbidden if the acting person may not load into the table.
+    `rejects_of` is the job whose reject file is imported; `trial` is the lab's trial that the job is for; `started_by`
+    are people besides `user` and the acting person who may not approve it. Raises Forbidden if the acting person may
+    not load into the table.
     """
     require(Level.LOAD, prepared.target, prepared.table.schema, prepared.table.name)
     job = ImportJob.objects.create(
@@ -53,6 +70,7 @@ def create(
         table_name=prepared.table.name,
         created_by=user,
         asked_by=user,
+        starters=approval.starters(user, *started_by),
         rejects_of=rejects_of,
         trial=trial,
         dialect_json=to_json(prepared.profile.dialect),
@@ -95,7 +113,7 @@ def resume(job_id: int) -> None:
 def cancel(job_id: int) -> None:
     """Cancel the job: running loads are killed and rolled back. Committed chunks stay, except in a staging table."""
     with transaction.atomic():
-        active = [Status.WAITING, Status.LOADING, Status.PAUSED, Status.FINISHING]
+        active = [Status.UNAPPROVED, Status.WAITING, Status.LOADING, Status.PAUSED, Status.FINISHING]
         _request(job_id, "cancelled", active, Status.CANCELLING, step_failures=0)
         unqueue(job_id)
     start(job_id)
@@ -117,12 +135,12 @@ def is_kept(job: ImportJob) -> bool:
     return not job.chunks_removed_at and (job.finished or job.source.status != SourceFile.Status.REMOVED)
 
 
-def retry(job_id: int, *, leave_out: bool = False) -> None:
+def retry(job_id: int, *, leave_out: bool = False, started_by: User | None = None) -> None:
     """Load the rest of a job that failed or was cancelled, into the table as it is now.
 
     `leave_out`: reject bad rows from now on, as if on_error had been `reject` from the start. A job that exceeded its
     limit of rejects continues without limits. A job that stages begins again, since its staging table was dropped; if
-    its finishing step is done, it is only verified again.
+    its finishing step is done, it is only verified again. `started_by`: who else may not approve it from now on.
 
     Raises Problem if the job is in another state, or for an obstacle on the target.
     """
@@ -147,6 +165,7 @@ def retry(job_id: int, *, leave_out: bool = False) -> None:
             raise _no_longer_kept(job)
         values |= {"problem": {}, "finished_at": None, "tried_at": None, "step_failures": 0, "tries": F("tries") + 1}
         values |= {"asked_by": acting_user()}
+        values |= {"starters": sorted({*ended.starters, *approval.starters(started_by)}), "approval_asked_at": None}
         values |= {"past_tries_json": [*ended.past_tries_json, to_json(present_try(ended))]}
         _request(job_id, "retried", RETRIED, Status.WAITING, **values)
         chunks = Chunk.objects.filter(job=job_id)
@@ -203,6 +222,52 @@ def _options_without_limits(job: ImportJob) -> Options:
     if job.problem.get("kind") != TooManyRejects.__name__:
         return job.options
     return job.options.without_limit()
+
+
+def approve(job_id: int, digest: str) -> None:
+    """Let the import write what was approved: `digest` is that of the plan that the approving person has seen.
+
+    Raises Forbidden for who may not approve it, and Problem if it does not wait for that, or has changed since.
+    """
+    job, user = _waits_for_approval(job_id)
+    now = checked_digest(job, digest_of(job), digest)
+    audit.note(approved=now)
+    values = {"approved_digest": now, "approved_by": user, "approved_at": timezone.now()}
+    _decide(job, Status.WAITING, **values)
+
+
+def refuse(job_id: int, reason: str) -> None:
+    """End an import that waits for approval. Raises Problem without a reason, and otherwise as approve() does."""
+    job, user = _waits_for_approval(job_id)
+    reason = checked_reason(reason)
+    audit.note(refused=digest_of(job), why=reason)
+    problem = ApprovalRefused(
+        f"{user.get_username()} refused this import: {reason}",
+        where=job.table,
+        advice="Nothing was written since it was asked for. Start another import, or retry this one, which asks again.",
+    )
+    _decide(job, Status.FAILING, problem=problem.as_json(), step_failures=0)
+
+
+def _waits_for_approval(job_id: int) -> tuple[ImportJob, User]:
+    """The job and the acting person, who may decide about it. Raises Forbidden, or Problem if it does not wait."""
+    job = ImportJob.objects.select_related("target", "source").get(pk=job_id)
+    user = approval.require_other(job)
+    if not is_asked_for(job):
+        raise Problem(
+            "The import does not wait for an approval.",
+            where=str(job),
+            advice="Its page shows its present state; while its file is scanned, wait for the end of that.",
+        )
+    return job, user
+
+
+def _decide(job: ImportJob, new: Status, **values: Any) -> None:
+    """Change the job from waiting for approval. Raises Problem if somebody else has decided meanwhile."""
+    asked = ImportJob.objects.filter(pk=job.pk, status=Status.UNAPPROVED, approval_asked_at=job.approval_asked_at)
+    if not lease.change(asked, status=new, **values):
+        raise Problem("Somebody else has decided just now.", str(job), "Its page shows how.")
+    start(job.pk)
 
 
 def set_parallelism(job_id: int, parallelism: int) -> None:

@@ -10,6 +10,7 @@ from django.utils import timezone
 
 from importer.engine.errors import Problem
 from importer.engine.plan.option_specs import MOST_PARALLELISM
+from importer.jobs import approval
 from importer.jobs.permission import why_forbidden
 from importer.jobs.record import write_record_on_commit
 from importer.jobs.reject_counts import COUNTS, Kind, merged
@@ -49,12 +50,14 @@ def advance(job_id: int) -> list[Message]:
         job = ImportJob.objects.select_for_update().select_related("target").filter(pk=job_id).first()
         if job is None:
             return []  # A late message: the job was deleted.
-        if job.status == Status.WAITING and _admit(job):
+        if job.status == Status.WAITING and (_wants_approval(job) or _admit(job)):
             job.refresh_from_db()
         if job.status == Status.LOADING and (problem := why_forbidden(job)):
             fail(job.pk, problem)
             return [Message("advance", job.pk)]
         match job.status:
+            case Status.UNAPPROVED:
+                return _steps_before_approval(job)
             case Status.LOADING | Status.PAUSED if job.awaits_changes:
                 return _queue_step(job, "arrange", JobStep.ARRANGE_QUEUED)
             case Status.LOADING if job.stages and not (job.staged or job.finished):
@@ -81,6 +84,26 @@ def _wake_waiting(job: ImportJob) -> list[Message]:
         return [Message("take_lab", job.trial.lab_id)]
     waiting = job.picked.filter(outcome=DiscoveredFile.Outcome.LOADING).values_list("run_id", flat=True)
     return [Message("take_run", run_id) for run_id in waiting]
+
+
+def _wants_approval(job: ImportJob) -> bool:
+    """Let the job wait for another person's approval, if it needs one. False: it may write to the target."""
+    if not approval.is_needed(job):
+        return False
+    return change(job.pk, [Status.WAITING], status=Status.UNAPPROVED, approval_asked_at=None)
+
+
+def _steps_before_approval(job: ImportJob) -> list[Message]:
+    """The steps that complete the plan of a job that waits for approval: the scan, and the types of a new table."""
+    if not job.target.needs_approval:
+        return [Message("advance", job.pk)] if approval.release(job) else []
+    if not job.scan_finished:
+        return _scan_step(job)
+    if job.approval_asked_at is None and job.new_table_json and not job.staged:
+        return _queue_step(job, "stage", JobStep.STAGE_QUEUED)
+    if job.approval_asked_at is None:
+        approval.ask(job)
+    return []
 
 
 def _admit(job: ImportJob) -> bool:
@@ -283,7 +306,8 @@ def succeed(job_id: int) -> list[Message]:
 def fail(job_id: int, problem: Problem) -> None:
     """Fail the job: start no more chunks, and end when those in flight have ended."""
     with transaction.atomic():
-        active = [Status.LOADING, Status.PAUSED, Status.FINISHING, Status.INDEXING, Status.VERIFYING]
+        active = [Status.UNAPPROVED, Status.LOADING, Status.PAUSED]
+        active += [Status.FINISHING, Status.INDEXING, Status.VERIFYING]
         if change(job_id, active, status=Status.FAILING, problem=problem.as_json()):
             unqueue(job_id)
 

@@ -12,9 +12,10 @@ from importer.engine.reading.questions import NeedsAnswer
 from importer.engine.reading.reading import Reading, reading_to_json
 from importer.engine.stored import to_json
 from importer.history.regressions import regression
+from importer.jobs import approval
 from importer.jobs.tries import Try, tries_of
 from importer.models import ImportJob
-from importer.models.outcomes import Outcome, outcome, outcome_of
+from importer.models.outcomes import Outcome, outcome_of, reported
 from importer.preparation.plan_sql import plan_sql
 
 SCHEMA = "millrace.report/1"
@@ -41,9 +42,8 @@ def report(job: ImportJob, rejects_file: Path | None = None, reasons_file: Path 
     `rejects_file` has the rejected rows, `reasons_file` the reasons of all rejected and skipped rows.
     """
     rows = equation(job)
-    ended = outcome(job)
     return _complete(
-        ended,
+        reported(job),
         {
             "job": job.pk,
             "rows": {**{name: getattr(rows, name) for name in NO_ROWS}, "source_is_final": job.scan_finished},
@@ -51,6 +51,7 @@ def report(job: ImportJob, rejects_file: Path | None = None, reasons_file: Path 
             "balanced": job.balanced,
             "reading": job.reading_json or None,
             "plan": _plan(job.plan),
+            "approval": _approval(job),
             "seconds": {"wait": job.wait_seconds, **job.step_seconds},
             "rates": {
                 "rows_per_second": round(job.rows_per_second, 1) if job.rows_per_second else None,
@@ -100,6 +101,7 @@ def _complete(ended: Outcome | None, values: Mapping[str, Any]) -> dict[str, Any
         "balanced": False,
         "reading": None,
         "plan": None,
+        "approval": None,
         "seconds": {},
         "rates": {},
         "attempts": [],
@@ -109,6 +111,17 @@ def _complete(ended: Outcome | None, values: Mapping[str, Any]) -> dict[str, Any
         "debug": {},
     }
     return {**nothing, **values}
+
+
+def _approval(job: ImportJob) -> dict[str, Any] | None:
+    """What another person approves or has approved; None for an import that needs no approval."""
+    if not (job.approved_at or approval.is_asked_for(job)):
+        return None
+    return {
+        "digest": approval.digest_of(job) if approval.is_asked_for(job) else job.approved_digest,
+        "approved_by": job.approved_by.get_username() if job.approved_by else None,
+        "approved_at": job.approved_at.isoformat() if job.approved_at else None,
+    }
 
 
 def _plan(plan: ImportPlan) -> dict[str, Any]:

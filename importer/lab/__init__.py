@@ -1,11 +1,12 @@
 """Labs: settings tried on a sample of a file, in scratch tables like the user's own. Only this package changes labs.
 
 commands.py: the actions that people request; estimate.py: how long they will take; lifecycle.py: the work on a lab, one
-step at a time, to its end; setup.py: the sample; trial_order.py: the trials in order; trials.py: one trial after
-another, each an import marked as a trial; cleanup.py: drops everything again; results.py: the result; transitions.py:
-which process may change which state.
+step at a time, to its end; approval.py: labs that another person must approve; setup.py: the sample; trial_order.py:
+the trials in order; trials.py: one trial after another, each an import marked as a trial; cleanup.py: drops everything
+again; results.py: the result; transitions.py: which process may change which state.
 """
 
+from importer.lab.approval import approve, digest_of, is_asked_for, refuse, release_unmarked, sentence
 from importer.lab.cleanup import remove_orphans, sweep_target
 from importer.lab.commands import LabRequest, cancel, choose, create, create_from_job, prepare_again, start
 from importer.lab.estimate import LabEstimate, estimate, suggest_sample
@@ -16,17 +17,23 @@ from importer.lab.trials import spent
 __all__ = [
     "LabEstimate",
     "LabRequest",
+    "approve",
     "cancel",
     "choose",
     "create",
     "create_from_job",
+    "digest_of",
     "estimate",
+    "is_asked_for",
     "options_of",
     "options_to_apply",
     "outcome",
     "prepare_again",
+    "refuse",
+    "release_unmarked",
     "remove_orphans",
     "save_preset",
+    "sentence",
     "spent",
     "start",
     "suggest_sample",

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field, replace
 from django.contrib.auth.models import User
 
 from importer import queue
+from importer.access import approval
 from importer.access.policy import require
 from importer.engine.errors import Problem
 from importer.engine.plan.options import Options
@@ -87,6 +88,7 @@ def create(
         source=prepared.source,
         source_name=prepared.source.name,
         created_by=user,
+        starters=approval.starters(user),
         schema_name=prepared.table.schema,
         table_name=prepared.table.name,
         dialect_json=to_json(prepared.profile.dialect),

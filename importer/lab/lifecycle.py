@@ -12,7 +12,7 @@ from importer import jobs
 from importer.access.policy import is_admin
 from importer.engine.errors import Cancelled, Problem
 from importer.engine.mysql.reasons import KINDS, REASON_HIDDEN
-from importer.lab import trials
+from importer.lab import approval, trials
 from importer.lab.cleanup import remove_sample, tidy
 from importer.lab.setup import prepare_lab
 from importer.lab.transitions import Status, backoff, change, change_held, claim, connected, end, lease_keeper, release
@@ -60,14 +60,20 @@ def _give_up(lab: Lab) -> bool:
 
 
 def _admit(lab: Lab) -> bool:
-    """Claim the target: one lab at a time for each target, in the order of creation."""
+    """Claim the target: one lab at a time for each target, in the order of creation. One that needs approval waits."""
+    if approval.is_needed(lab):
+        approval.ask(lab)
+        return False
     before = Lab.objects.filter(target=lab.target, status=Status.WAITING, pk__lt=lab.pk)
-    if before.exists():
+    if before.exclude(approval_asked_at__isnull=False, approved_digest="").exists():
         return False
     try:
         with transaction.atomic():
-            started = {"target_claim": lab.target_id, "started_at": timezone.now()}
-            return change(lab.pk, [Status.WAITING], status=Status.PREPARING, **started)
+            started = {"target_claim": lab.target_id, "started_at": timezone.now(), "waits_for": ""}
+            admitted = change(lab.pk, [Status.WAITING], status=Status.PREPARING, **started)
+            if admitted:
+                approval.record_release(lab)
+            return admitted
     except IntegrityError:
         return False
 

@@ -34,7 +34,7 @@ from importer.preparation.prepare import ImportRequest, PreparedImport, prepare
 MOST_BEGUN = 3  # attempts of a trial
 State = Trial.Status
 # States of imports that do nothing on the target.
-IDLE = (ImportJob.Status.PAUSED, ImportJob.Status.WAITING)
+IDLE = (ImportJob.Status.PAUSED, ImportJob.Status.WAITING, ImportJob.Status.UNAPPROVED)
 
 
 def advance(lab: Lab) -> bool:

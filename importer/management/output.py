@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from importer import jobs
+from importer.access import approval
 from importer.engine.errors import Problem
 from importer.engine.source.records.row_error import shortened
 from importer.history.regressions import regression
@@ -54,6 +55,9 @@ class CommandOutput:
         if as_json:
             self.stdout.write(json.dumps(jobs.report(job, **files), indent=2))
             return
+        if jobs.is_asked_for(job):
+            self._tell_approval(job)
+            return
         self.stdout.write(f"Import {job.pk} {outcome(job) or job.status}: {jobs.equation(job)}")
         self._show_lines(job)
         if job.rows_per_second:
@@ -73,6 +77,16 @@ class CommandOutput:
                 " job's page, which loads the missing rows."
             )
         self._show_table_state(job)
+
+    def _tell_approval(self, job: ImportJob) -> None:
+        """Write that the import waits for another person, who that is, and what happens then."""
+        self.stdout.write(f"Import {job.pk} waits for approval by another person; nothing is written before.")
+        self.stdout.write(f"{jobs.sentence(job)} Digest: {jobs.digest_of(job)}")
+        self.stdout.write(
+            f"{approval.advice_for(job)} On the import's page, or: manage.py job approve {job.pk} --digest DIGEST --as"
+            f" PERSON. Then the workers load it; without workers: manage.py job run {job.pk}. To give it up: manage.py"
+            f" job cancel {job.pk}"
+        )
 
     def _show_table_state(self, job: ImportJob) -> None:
         """Write the state of the table if the row counts do not show it."""

@@ -19,6 +19,7 @@ class Event(models.TextChoices):
     LATE = "late", "a schedule is late"
     NO_FILE = "no_file", "a schedule found no file"
     REGRESSION = "regression", "an import was slower than usual"
+    APPROVAL = "approval", "an import or a lab waits for another person's approval"
 
 
 class Channel(models.Model):

@@ -21,7 +21,7 @@ from importer.engine.stored import from_json
 from importer.engine.target import write_modes
 from importer.engine.target.temporary_changes import TemporaryChanges
 from importer.models.lab import Trial
-from importer.models.recipe import ImportRecipe
+from importer.models.recipe import Approvable, ImportRecipe
 from importer.models.source_file import SourceFile
 from importer.models.target import Target
 
@@ -31,9 +31,12 @@ ROWS_IN_TABLE = models.F("loaded_rows") + models.F("replaced_rows") + models.F("
 LINES_BEFORE, LINES_AMONG, LINES_AFTER = "before", "among", "after"
 
 
-class ImportJob(ImportRecipe):
+class ImportJob(ImportRecipe, Approvable):
     """The import of one file into one table.
 
+    unapproved
+       ^ |
+       | v approval
     waiting -> loading -> finishing -> indexing -> verifying -> succeeded
        |        |  ^          |           |           |
        |        v  | resume   |           |           +--> failed --(retry)--> waiting
@@ -41,13 +44,16 @@ class ImportJob(ImportRecipe):
        +--------+-------------+--> cancelling -> cancelled --(retry)--> waiting
                 +-------------+-----------+--> failing -> failed
 
-    `waiting`: another job has the table. `finishing`: in a mode that stages, the staged rows move to their table; other
-    modes skip it. `indexing`: temporary changes on the target are undone, if there are any. `failing` and `cancelling`:
-    chunks in flight are ended, temporary changes undone, and a staging table dropped; if the finishing step turns out
-    to have taken place, `verifying` follows.
+    `waiting`: another job has the table. `unapproved`: the target needs another person's approval of the plan
+    (jobs/approval.py); the file is scanned, and nothing is written to the target. A cancel or a refusal ends it.
+    `finishing`: in a mode that stages, the staged rows move to their table; other modes skip it. `indexing`: temporary
+    changes on the target are undone, if there are any. `failing` and `cancelling`: chunks in flight are ended,
+    temporary changes undone, and a staging table dropped; if the finishing step turns out to have taken place,
+    `verifying` follows.
     """
 
     class Status(models.TextChoices):
+        UNAPPROVED = "unapproved", "waits for approval"
         WAITING = "waiting"
         LOADING = "loading"
         PAUSED = "paused"
@@ -314,4 +320,5 @@ class ImportJob(ImportRecipe):
 
 
 def _between(since: datetime | None, until: datetime | None) -> float | None:
-    return round((until - since).total_seconds(), 3) if since and until else None
+    """The seconds between two moments; 0 for a scan that ended before the job was approved and got its table."""
+    return max(0.0, round((until - since).total_seconds(), 3)) if since and until else None

@@ -11,21 +11,21 @@ from importer.engine.tuning.budget import Budget
 from importer.engine.tuning.grid import WAY, Grid, Settings, words
 from importer.engine.tuning.rounds import round_name
 from importer.engine.tuning.sampling import Sample
-from importer.models.recipe import ImportRecipe
+from importer.models.recipe import Approvable, ImportRecipe
 from importer.models.source_file import SourceFile
 from importer.models.target import Target
 
 
-class Lab(ImportRecipe):
+class Lab(ImportRecipe, Approvable):
     """An experiment that finds by trial which settings load a file into a table fastest.
 
     waiting -> preparing -> running -> ending -> done
        |           |           |         ^  +--> failed
        +-----------+-----------+---------+  +--> cancelled
 
-    `waiting`: another lab has the target. `preparing`: the sample is written. `running`: trials run one after another,
-    and pause while imports run on the target. `ending`: everything that the lab has made is removed; then the lab gets
-    the state `becomes`.
+    `waiting`: another lab has the target, or another person must approve the lab. `preparing`: the sample is written.
+    `running`: trials run one after another, and pause while imports run on the target. `ending`: everything that the
+    lab has made is removed; then the lab gets the state `becomes`.
 
     The scratch tables are made like the lab's table, which is not changed.
     """

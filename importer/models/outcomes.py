@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from importer.engine.errors import Cancelled, Problem, TargetUnreachable
+from importer.engine.errors import ApprovalRefused, Cancelled, Problem, TargetUnreachable
 from importer.engine.reading.questions import NeedsAnswer
 from importer.models.job import ImportJob
 
@@ -29,7 +29,9 @@ FAILED = Outcome("failed", 6, "red")
 UNREACHABLE = Outcome("target unreachable", 7, "red")
 CANCELLED = Outcome("cancelled", 8, "secondary")
 RESTORED = Outcome("restored", 0, "secondary")
-OUTCOMES = (SUCCEEDED, WITH_REJECTS, NEEDS_ANSWER, REFUSED, FAILED, UNREACHABLE, CANCELLED, RESTORED)
+# Not the end: it goes on when another person has approved its plan.
+UNAPPROVED = Outcome("waits for approval", 9, "blue")
+OUTCOMES = (SUCCEEDED, WITH_REJECTS, NEEDS_ANSWER, REFUSED, FAILED, UNREACHABLE, CANCELLED, RESTORED, UNAPPROVED)
 _BY_WORDS = {each.words: each for each in OUTCOMES}
 
 
@@ -44,10 +46,21 @@ def outcome(job: ImportJob) -> Outcome | None:
     ]
 
 
+def reported(job: ImportJob) -> Outcome | None:
+    """The outcome that a command reports: also of a job that has not ended, and waits for approval."""
+    return UNAPPROVED if job.status == Status.UNAPPROVED else outcome(job)
+
+
+def exit_code(job: ImportJob) -> int:
+    """The exit code of a command that has followed the job to its outcome; 0 while it is under way."""
+    now = reported(job)
+    return now.exit_code if now else 0
+
+
 def outcome_words(job: ImportJob) -> str:
     """The outcome of a job in words; the status of one that is under way."""
     ended = outcome(job)
-    return ended.words if ended else job.status
+    return ended.words if ended else words_of(job.status, None)
 
 
 def outcome_of(problem: Problem) -> Outcome:
@@ -66,6 +79,10 @@ def words_of(status: str, rejected: int | None, kind: str | None = "", *, restor
     """
     if status == Status.FAILED and kind == TargetUnreachable.__name__:
         return UNREACHABLE.words
+    if status == Status.FAILED and kind == ApprovalRefused.__name__:
+        return REFUSED.words
+    if status == Status.UNAPPROVED:
+        return UNAPPROVED.words
     if status == Status.SUCCEEDED and restored:
         return RESTORED.words
     return WITH_REJECTS.words if status == Status.SUCCEEDED and rejected else status

@@ -1,5 +1,6 @@
-"""Dialect, mapping, options and table of an import: the base of jobs, presets, schedules and labs."""
+"""The bases of jobs, presets, schedules and labs: the recipe of an import, and the approval that it may need."""
 
+from django.conf import settings
 from django.db import models
 
 from importer.engine.mapping.columns import ColumnMapping, GeneratedColumn
@@ -42,3 +43,21 @@ class ImportRecipe(models.Model):
     @property
     def options(self) -> Options:
         return from_json(Options, self.options_json)
+
+
+class Approvable(models.Model):
+    """Something that writes to a target, and may need another person's approval (importer/access/approval.py)."""
+
+    # The ids of the people who started, retried or changed it. None of them may approve it.
+    starters = models.JSONField(default=list, blank=True, editable=False)
+    # Since when its complete plan waits for approval; NULL before that.
+    approval_asked_at = models.DateTimeField(null=True, blank=True, editable=False)
+    # The digest of what was approved: nothing else runs without another approval.
+    approved_digest = models.CharField(max_length=64, blank=True, editable=False)
+    approved_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, models.SET_NULL, null=True, blank=True, editable=False, related_name="+"
+    )
+    approved_at = models.DateTimeField(null=True, blank=True, editable=False)
+
+    class Meta:
+        abstract = True

@@ -52,6 +52,7 @@ class Target(models.Model):
     ceiling = models.PositiveSmallIntegerField(
         "max. parallel chunks", default=8, validators=[MinValueValidator(1), MaxValueValidator(64)]
     )
+    needs_approval = models.BooleanField("imports need another person's approval", default=False)
     # The last check's findings (importer.engine.preflight.Finding as JSON) and when it ran.
     findings = models.JSONField(default=list, blank=True)
     # Measured by the last check: the round trip, and the rate of one session. None on this machine or if not measured.

@@ -8,10 +8,11 @@ tests channels. docs/notifications.md is the documentation for receivers.
 
 from importer.notifications.channels import remove, save, subscribe, test
 from importer.notifications.delivery import delete_old, due, retry, send
-from importer.notifications.import_events import import_ended, import_recorded, run_event
+from importer.notifications.import_events import approval_wanted, import_ended, import_recorded, run_event
 from importer.notifications.outbox import enqueue
 
 __all__ = [
+    "approval_wanted",
     "delete_old",
     "due",
     "enqueue",

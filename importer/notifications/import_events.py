@@ -38,6 +38,12 @@ def import_recorded(job: ImportJob) -> None:
         _log_errors(_note_regression, job)
 
 
+def approval_wanted(job: ImportJob, what: str) -> None:
+    """Enqueue that an import waits for another person's approval, in the transaction that says so. `what` it does."""
+    about = f"{_about(job)} asked {job.approval_asked_at:%FT%T.%f}"
+    _log_errors(lambda _: enqueue(Event.APPROVAL, about, what, job=job, run=_run_of(job)), job)
+
+
 def run_event(run_id: int, event: Event) -> None:
     """Enqueue an event of a schedule run, in the transaction that records the event."""
     run = ScheduleRun.objects.select_related("schedule", "schedule__connection").get(pk=run_id)
@@ -50,7 +56,7 @@ def _log_errors(noting: Callable[[ImportJob], None], job: ImportJob) -> None:
         with transaction.atomic():
             noting(job)
     except Exception:
-        log.exception("%s: no notification of its end", job)
+        log.exception("%s: no notification", job)
 
 
 def _note_end(job: ImportJob) -> None:

@@ -30,6 +30,7 @@ TITLES = {
     Event.LATE: "{name} is late",
     Event.NO_FILE: "{name} found no file",
     Event.REGRESSION: "{name} was slower than usual",
+    Event.APPROVAL: "{name} waits for approval",
 }
 
 

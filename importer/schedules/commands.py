@@ -10,7 +10,7 @@ from django.db.models import F, Q
 from django.utils import timezone
 
 from importer import queue
-from importer.access import limits
+from importer.access import approval, limits
 from importer.access.policy import seen
 from importer.access.time_zones import zone_named
 from importer.engine.errors import Problem
@@ -104,7 +104,7 @@ def _recurring_options(options: Options) -> Options:
 
 
 def _create(request: ScheduleRequest, recipe: dict[str, Any], user: User | None) -> Schedule:
-    schedule = Schedule(**_values(request), **recipe, created_by=user)
+    schedule = Schedule(**_values(request), **recipe, created_by=user, starters=approval.starters(user))
     require_grants(schedule)
     check(schedule)
     schedule.next_due_at = _next_due(schedule)
@@ -145,6 +145,7 @@ def update(schedule: Schedule, request: ScheduleRequest, preset: MappingPreset |
         setattr(schedule, name, value)
     require_grants(schedule)
     check(schedule)
+    values["starters"] = sorted({*schedule.starters, *approval.starters()})
     values["next_due_at"] = None if schedule.paused else _next_due(schedule)
     as_read = Schedule.objects.filter(pk=schedule.pk, version=schedule.version, paused=schedule.paused)
     if not as_read.update(**values, problem={}, version=F("version") + 1):

@@ -12,7 +12,7 @@ from django.db import connections
 
 from importer import jobs
 from importer.engine.units import MIB
-from importer.models import ImportJob
+from importer.models import Chunk, ImportJob
 from importer.queue import Message
 from importer.worker import working_copies
 
@@ -30,14 +30,18 @@ def run(job_id: int, parallelism: int, look: Callable[[ImportJob], None], *, wai
 
     Starts one process more than `parallelism`, for the scan; for a small file, threads instead. With `wait_for_start`
     all processes are up before the import begins, so that its time does not contain their start. While another import
-    has the table, its steps are run too: the process that began it may have been killed.
+    has the table, its steps are run too: the process that began it may have been killed. Returns early if the job waits
+    for another person's approval.
     """
-    pool = _pool(ImportJob.objects.select_related("source").get(pk=job_id), parallelism + 1, wait_for_start)
+    job = ImportJob.objects.select_related("source").get(pk=job_id)
+    pool = _pool(job, parallelism + 1, wait_for_start)
+    left_to_workers = _queued(job)
     connections.close_all()
     running: set[Future[None]] = set()
     pace, ended = FIRST_LOOK, False
     try:
-        while not (job := ImportJob.objects.select_related("source").get(pk=job_id)).ended:
+        running |= {pool.submit(run_step, step) for step in left_to_workers}
+        while not is_over(job := ImportJob.objects.select_related("source").get(pk=job_id)):
             look(job)
             running |= {pool.submit(run_step, step) for step in _steps(job)}
             done, running = wait(running, timeout=pace, return_when=FIRST_COMPLETED)
@@ -52,6 +56,18 @@ def run(job_id: int, parallelism: int, look: Callable[[ImportJob], None], *, wai
         # After Ctrl-C the job is cancelled, which ends the steps that still run.
         pool.shutdown(wait=ended or isinstance(pool, ProcessPoolExecutor), cancel_futures=True)
         working_copies.remove_unneeded()
+
+
+def _queued(job: ImportJob) -> list[Message]:
+    """The steps that were left to workers, of which there may be none. Whoever claims one first takes it."""
+    chunks = job.chunks.filter(status=Chunk.Status.QUEUED).values_list("pk", flat=True)
+    task, queued, _ = job.step.partition(" queued")
+    return [*([Message(task, job.pk)] if queued else []), *(Message("load_run", pk) for pk in chunks)]
+
+
+def is_over(job: ImportJob) -> bool:
+    """Whether nothing happens any more without somebody else: the job has ended, or waits for approval."""
+    return job.ended or jobs.is_asked_for(job)
 
 
 def _pool(job: ImportJob, workers: int, wait_for_start: bool) -> Executor:

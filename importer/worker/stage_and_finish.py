@@ -41,12 +41,17 @@ log = logging.getLogger(__name__)
 
 
 def stage_job(job_id: int, then: FollowUp) -> None:
-    """Create the job's staging table, into which its chunks load."""
+    """Create the job's staging table, into which its chunks load. Before an approval, only find its types."""
     job = jobs.claim_stage(job_id)
     if not job:
         return
     try:
-        if job.new_table and not _widen_types(job, job.new_table):
+        if job.new_table and not jobs.is_approved(job) and not _widen_types(job, job.new_table):
+            then(job_id, ())
+            return
+        if job.status == ImportJob.Status.UNAPPROVED:
+            jobs.ask_for_approval(job)
+            jobs.release_step(job)
             then(job_id, ())
             return
         plan = job.plan

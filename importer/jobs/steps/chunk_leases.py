@@ -16,11 +16,12 @@ from importer.engine.load.outcome import Outcome
 from importer.engine.plan.plan import ImportPlan
 from importer.engine.plan.stored_plan import plan_to_json
 from importer.engine.units import MIB
+from importer.jobs import approval
 from importer.jobs.bulk import update_each
 from importer.jobs.lifecycle import enforce_limits, fail, pending, queue_chunks, room_for_sessions
 from importer.jobs.permission import why_forbidden
 from importer.jobs.reject_counts import COUNTS, Kind, merged
-from importer.jobs.transitions import JobStep, Status, touch
+from importer.jobs.transitions import JobStep, Status, change, touch, unqueue
 from importer.lease import backoff_seconds, lease_end
 from importer.models import Chunk, ImportJob
 from importer.models.chunk import RANGE
@@ -272,12 +273,17 @@ def record_failed(run: ChunkRun, chunk: Chunk, problem: Problem) -> list[Message
 def fall_back(run: ChunkRun, chunk: Chunk, plan: ImportPlan) -> list[Message]:
     """After the server refused the method of the run's plan: continue the job with `plan`, and make the chunk pending.
 
-    The chunk's rows were rolled back. If several workers do this, the first one's plan is used.
+    The chunk's rows were rolled back. If several workers do this, the first one's plan is used. Where another person
+    must approve plans, it is approved first.
     """
     old = run.job.plan.statements.method
     with transaction.atomic():
         ImportJob.objects.filter(pk=run.job.pk, plan_json__method=old).update(plan_json=plan_to_json(plan))
         _held(run).filter(pk=chunk.pk).update(status=Chunk.Status.PENDING, lease=None)
+        job = ImportJob.objects.select_related("target").get(pk=run.job.pk)
+        if approval.is_needed(job):
+            change(job.pk, [Status.LOADING, Status.PAUSED], status=Status.UNAPPROVED, approval_asked_at=None)
+            unqueue(job.pk)
     touch(run.job.pk)
     return [Message("advance", run.job.pk)]
 

@@ -100,7 +100,7 @@ def _lines(job: ImportJob) -> dict[str, Any]:
 
 def _renew(job: ImportJob, **values: Any) -> bool:
     """Renew the lease if this attempt still scans the job, and the job is not ending; and set the values."""
-    wanted = held_step(job).filter(step=JobStep.SCANNING, status__in=[Status.LOADING, Status.PAUSED])
+    wanted = held_step(job).filter(step=JobStep.SCANNING, status__in=[Status.UNAPPROVED, Status.LOADING, Status.PAUSED])
     return STEP.renew(wanted, version=F("version") + 1, **values)
 
 

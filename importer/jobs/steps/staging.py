@@ -26,7 +26,7 @@ NOT_DONE = (Status.FAILING, Status.CANCELLING, Status.FAILED, Status.CANCELLED)
 def claim_stage(job_id: int) -> ImportJob | None:
     """The job, for the one worker that may create its staging table now; None for all others."""
     job = claim_step(job_id, JobStep.STAGE_QUEUED, JobStep.STAGING)
-    if job:
+    if job and job.status != Status.UNAPPROVED:
         # Set before the table is created: whichever error follows, the sweeper will look for it.
         held_step(job).update(leftover=True)
     return job

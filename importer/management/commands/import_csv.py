@@ -16,7 +16,7 @@ from importer.management.build_import import prepare_from_options
 from importer.management.import_options import add_flags
 from importer.management.output import CommandOutput
 from importer.models import ImportJob
-from importer.models.outcomes import outcome, outcome_of
+from importer.models.outcomes import exit_code, outcome_of
 from importer.preparation.prepare import PreparedImport
 from importer.worker import local_pool, presence
 
@@ -47,16 +47,15 @@ class Command(PreparedCommand):
                 output.problem(problem, now)
             raise CommandError(str(problem), returncode=_exit_code(problem, now)) from problem
         output.report(job, options["json"])
-        if (ended := outcome(job)) and ended.exit_code:
-            sys.exit(ended.exit_code)
+        if code := exit_code(job):
+            sys.exit(code)
 
 
 def _exit_code(problem: Problem, job: ImportJob | None) -> int:
     """The exit code after a problem of the command: the job's, if it has one that tells of a problem."""
     if not job:
         return outcome_of(problem).exit_code
-    ended = outcome(job)
-    return (ended.exit_code if ended else 0) or UNKNOWN
+    return exit_code(job) or UNKNOWN
 
 
 def _prepare(options: dict[str, Any]) -> PreparedImport:
@@ -68,7 +67,10 @@ def _prepare(options: dict[str, Any]) -> PreparedImport:
 
 
 def _follow(job: ImportJob, prepared: PreparedImport, options: dict[str, Any]) -> ImportJob:
-    """Start the job and wait for its end, with a progress bar on a terminal. Ctrl-C cancels the job."""
+    """Start the job and wait for its end, with a progress bar on a terminal. Ctrl-C cancels the job.
+
+    A job that waits for approval is not waited for: that can take days.
+    """
     quiet = options["json"] or not sys.stderr.isatty()
     with tqdm(total=prepared.source.size, unit="B", unit_scale=True, disable=quiet, desc=f"import {job.pk}") as bar:
         told: set[str] = set()
@@ -130,7 +132,7 @@ def _warn_of_few_workers(parallelism: int | None) -> None:
 def _wait(job_id: int, look: Callable[[ImportJob], None]) -> ImportJob:
     begun = time.monotonic()
     warned = False
-    while not (job := ImportJob.objects.get(pk=job_id)).ended:
+    while not local_pool.is_over(job := ImportJob.objects.get(pk=job_id)):
         look(job)
         if not warned and job.step == ImportJob.Step.SCAN_QUEUED and time.monotonic() - begun > NOT_TAKEN_AFTER:
             warned = True

@@ -1,41 +1,90 @@
 """`manage.py job`: what people decide about an import that waits for them."""
 
+import sys
+from argparse import ArgumentParser
 from collections.abc import Callable
 from typing import Any
 
-from django.core.management.base import CommandError, CommandParser
+from django.core.management.base import CommandError
 
 from importer import jobs
 from importer.access import audit
 from importer.access.policy import seen
 from importer.management.base_command import PreparedCommand
 from importer.models import ImportJob
-from importer.models.outcomes import outcome_words
+from importer.models.outcomes import exit_code, outcome_words
+from importer.preparation.plan_sql import plan_sql
+from importer.worker import local_pool
 
 
 class Command(PreparedCommand):
-    help = "Cancel an import, or decide what it waits for."
+    help = "Approve, refuse, run or cancel an import, or decide what it waits for."
 
-    def add_arguments(self, parser: CommandParser) -> None:
+    def add_arguments(self, parser: ArgumentParser) -> None:
         verbs = parser.add_subparsers(dest="verb", required=True, metavar="|".join(VERBS))
         for name, (_, about) in VERBS.items():
-            verbs.add_parser(name, help=about).add_argument("job", type=int, help="the import's number")
+            verb = verbs.add_parser(name, help=about)
+            verb.add_argument("job", type=int, help="the import's number")
+            if name == "approve":
+                verb.add_argument("--digest", required=True, help="of the plan that you have seen, from `job plan`")
+            if name == "refuse":
+                verb.add_argument("--reason", required=True, metavar="TEXT", help="for whoever started the import")
 
     def handle(self, *_args: Any, verb: str, **options: Any) -> None:
-        """Run one verb, and tell the import's state afterwards. Raises Problem if that state does not allow it."""
-        job = seen(ImportJob.objects.filter(pk=options["job"])).first()
+        """Run one verb. Raises Problem if the import's state does not allow it."""
+        job = seen(ImportJob.objects.select_related("target", "source").filter(pk=options["job"])).first()
         if job is None:
             raise CommandError(f"There is no import {options['job']}.")
         audit.about(job)
-        VERBS[verb][0](job.pk)
-        job = ImportJob.objects.get(pk=job.pk)
-        self.stdout.write(f"{job} is {outcome_words(job)}.")
+        VERBS[verb][0](self, job, options)
+
+    def _plan(self, job: ImportJob, _options: dict[str, Any]) -> None:
+        self.stdout.write(jobs.sentence(job))
+        for when, statements in plan_sql(job.plan):
+            self.stdout.write(f"\n{when}:\n{statements}")
+        self.stdout.write(f"\nDigest: {jobs.digest_of(job)}")
+        if not jobs.is_asked_for(job):
+            self.stdout.write(f"It does not wait for an approval: it is {outcome_words(job)}.")
+
+    def _approve(self, job: ImportJob, options: dict[str, Any]) -> None:
+        jobs.approve(job.pk, options["digest"])
+        self.stdout.write(f"{job} is approved. The workers load it; without workers: manage.py job run {job.pk}")
+
+    def _refuse(self, job: ImportJob, options: dict[str, Any]) -> None:
+        jobs.refuse(job.pk, options["reason"])
+        self.stdout.write(f"{job} is refused.")
+
+    def _run(self, job: ImportJob, _options: dict[str, Any]) -> None:
+        job = local_pool.run(job.pk, job.parallelism, lambda _: None)
+        self._tell(job)
+        sys.exit(exit_code(job))
+
+    def _cancel(self, job: ImportJob, _options: dict[str, Any]) -> None:
+        jobs.cancel(job.pk)
+        self._tell(job)
+
+    def _restore_now(self, job: ImportJob, _options: dict[str, Any]) -> None:
+        jobs.try_now(job.pk)
+        self._tell(job)
+
+    def _end_without(self, job: ImportJob, _options: dict[str, Any]) -> None:
+        jobs.end_without(job.pk)
+        self._tell(job)
+
+    def _tell(self, job: ImportJob) -> None:
+        """Write the import's state, with its problem."""
+        job.refresh_from_db()
+        self.stdout.write(f"{job}: {outcome_words(job)}.")
         if job.problem:
             self.stdout.write(f"{job.problem['what']} {job.problem['advice']}".strip())
 
 
-VERBS: dict[str, tuple[Callable[[int], None], str]] = {
-    "cancel": (jobs.cancel, "end an import; what is committed stays, except in a staging table"),
-    "restore-now": (jobs.try_now, "try at once to put back the keys that the server refused to build"),
-    "end-without": (jobs.end_without, "end an import without these keys; it tells the SQL that brings them back"),
+VERBS: dict[str, tuple[Callable[[Command, ImportJob, dict[str, Any]], None], str]] = {
+    "plan": (Command._plan, "what an import does: in a sentence, as SQL, and the digest that is approved"),
+    "approve": (Command._approve, "let an import of somebody else write to a target that needs approvals"),
+    "refuse": (Command._refuse, "end an import of somebody else that waits for approval"),
+    "run": (Command._run, "run an import to its end in this process; for one that no worker takes"),
+    "cancel": (Command._cancel, "end an import; what is committed stays, except in a staging table"),
+    "restore-now": (Command._restore_now, "try at once to put back the keys that the server refused to build"),
+    "end-without": (Command._end_without, "end an import without these keys; it tells the SQL that brings them back"),
 }

@@ -18,7 +18,9 @@ from importer.engine.tuning.budget import Budget
 from importer.engine.tuning.grid import GRIDS, Grid, Value, grid_named
 from importer.engine.tuning.sampling import Sample
 from importer.experiments import arguments
+from importer.lab import approve as approve_lab
 from importer.lab import cancel as cancel_lab
+from importer.lab import refuse as refuse_lab
 from importer.lab.commands import MOST_REPEATS, REPEATS, SAMPLE_ROWS
 from importer.management.argument_types import bounded, percent, setting_values, size
 from importer.management.base_command import PreparedCommand
@@ -38,7 +40,7 @@ class Command(PreparedCommand):
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         verbs = parser.add_subparsers(
-            dest="verb", required=True, metavar="run|experiments|experiment|list|show|cancel|sweep"
+            dest="verb", required=True, metavar="run|experiments|experiment|list|show|approve|refuse|cancel|sweep"
         )
         run = verbs.add_parser("run", help="try the settings of a grid on a sample of a file, and recommend the best")
         grids = ", ".join(f"{each.name} ({each.about})" for each in GRIDS.values())
@@ -56,6 +58,12 @@ class Command(PreparedCommand):
         show = verbs.add_parser("show", help="the results of a lab (so far)")
         show.add_argument("lab", type=int, help="its number")
         show.add_argument("--json", dest="as_json", action="store_true")
+        approve = verbs.add_parser("approve", help="let a lab of somebody else begin on a target that needs approvals")
+        approve.add_argument("lab", type=int, help="its number")
+        approve.add_argument("--digest", required=True, help="of the lab that you have seen, as `lab show` shows it")
+        refuse = verbs.add_parser("refuse", help="end a lab of somebody else that waits for approval")
+        refuse.add_argument("lab", type=int, help="its number")
+        refuse.add_argument("--reason", required=True, metavar="TEXT", help="for whoever started the lab")
         cancel = verbs.add_parser("cancel", help="stop a lab and drop its scratch tables")
         cancel.add_argument("lab", type=int, help="its number")
         sweep = verbs.add_parser("sweep", help="drop scratch tables of labs that have ended or are unknown here")
@@ -110,6 +118,14 @@ class Command(PreparedCommand):
     def _show(self, *, lab: int, as_json: bool, **_: Any) -> None:
         self._show_one(_known(lab), as_json)
 
+    def _approve(self, *, lab: int, digest: str, **_: Any) -> None:
+        approve_lab(_known(lab).pk, digest)
+        self.stdout.write(f"Lab {lab} is approved; the workers begin it.")
+
+    def _refuse(self, *, lab: int, reason: str, **_: Any) -> None:
+        refuse_lab(_known(lab).pk, reason)
+        self.stdout.write(f"Lab {lab} is refused.")
+
     def _cancel(self, *, lab: int, **_: Any) -> None:
         cancel_lab(_known(lab).pk)
         self.stdout.write(f"Lab {lab} is ending: its scratch tables are dropped.")
@@ -139,6 +155,9 @@ class Command(PreparedCommand):
         if as_json:
             self._write_json(outcome)
             return
+        if lab.is_asked_for(row):
+            self.stdout.write(f"Lab {row.pk} waits for another person's approval. {lab.sentence(row)}")
+            self.stdout.write(f"Digest: {lab.digest_of(row)}")
         sample = outcome["sample"]
         self.stdout.write(f"Lab {row.pk} {row.status}: {sample['rows']:,} rows ({sample['asked']})")
         for each in outcome["ranking"][:MOST_SHOWN]:
@@ -173,6 +192,8 @@ VERBS: dict[str, Callable[..., None]] = {
     "experiment": Command._run_experiment,
     "list": Command._list,
     "show": Command._show,
+    "approve": Command._approve,
+    "refuse": Command._refuse,
     "cancel": Command._cancel,
     "sweep": Command._sweep,
 }

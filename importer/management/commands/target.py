@@ -12,6 +12,7 @@ from django.db.models import ProtectedError
 
 from importer import targets
 from importer.access.policy import seen
+from importer.lab import release_unmarked
 from importer.management.base_command import PreparedCommand
 from importer.models import Target
 
@@ -42,6 +43,11 @@ class Command(PreparedCommand):
             help="with --tls verify, let the server ask for the readable password (PAM, LDAP)",
         )
         add.add_argument("--ceiling", type=int, metavar="N", help="max. parallel chunks, over all imports (1 to 64)")
+        add.add_argument(
+            "--needs-approval",
+            choices=("yes", "no"),
+            help="whether another person must approve each import and lab before it writes anything",
+        )
         add.add_argument("--replace", action="store_true", help="change the target of that name, if there is one")
         check = verbs.add_parser("check", help="connect, and report what works, what does not, and the fix")
         check.add_argument("name")
@@ -72,8 +78,10 @@ class Command(PreparedCommand):
                 options["tls"], options["tls_ca"], _server_key(options["server_key"]), options["clear_password"]
             ),
             ceiling=options["ceiling"],
+            needs_approval=None if options["needs_approval"] is None else options["needs_approval"] == "yes",
             replace=options["replace"],
         )
+        release_unmarked(target)
         self.stdout.write(f"{name}: {_where(target)}, TLS {target.tls}. Next: manage.py target check {name}")
 
     def _check(self, *, name: str, as_json: bool, **_: Any) -> None:
@@ -162,9 +170,9 @@ def _state(target: Target) -> str:
 
 
 def _as_json(target: Target) -> dict[str, Any]:
-    fields = ("name", "host", "port", "user", "database", "tls", "tls_ca", "server_key", "clear_password", "ceiling")
+    fields = ("name", "host", "port", "user", "database", "tls", "tls_ca", "server_key", "clear_password")
     return {
-        **{field: getattr(target, field) for field in fields},
+        **{field: getattr(target, field) for field in (*fields, "ceiling", "needs_approval")},
         "ok": targets.passed(target.findings) if target.checked_at else None,
         "checked_at": target.checked_at.isoformat() if target.checked_at else None,
     }

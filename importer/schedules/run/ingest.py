@@ -1,7 +1,9 @@
 """Imports a run's files one after another: fetches each, skips known contents, and waits for the import to end."""
 
+from collections.abc import Iterable
 from typing import Any
 
+from django.contrib.auth.models import User
 from django.db import transaction
 
 from importer import connections, jobs
@@ -148,7 +150,7 @@ def _continued(run: ScheduleRun, picked: DiscoveredFile) -> int | None:
         )
     if job.ended:
         with acting_as(run.schedule.created_by):
-            jobs.retry(job.pk)
+            jobs.retry(job.pk, started_by=run.asked_by)
     _attach(run, picked, job)
     return job.pk
 
@@ -164,9 +166,14 @@ def _create(run: ScheduleRun, picked: DiscoveredFile) -> int:
     with acting_as(owner):
         prepared = _prepare(run.schedule, picked)
         with transaction.atomic():
-            job = jobs.create(prepared, owner)
+            job = jobs.create(prepared, owner, started_by=[run.asked_by, *_who_saved(run.schedule)])
             _attach(run, picked, job)
     return job.pk
+
+
+def _who_saved(schedule: Schedule) -> Iterable[User]:
+    """The people who created or changed the schedule: they decided what its imports do."""
+    return User.objects.filter(pk__in=schedule.starters)
 
 
 def _prepare(schedule: Schedule, picked: DiscoveredFile) -> PreparedImport:

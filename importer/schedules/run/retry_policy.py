@@ -3,7 +3,15 @@
 from typing import Any
 
 # Kinds of Problem (importer.engine.errors) that concern one file: the run continues with the next file.
-OF_ONE_FILE = ("SourceProblem", "SourceChanged", "RecordUnreadable", "RowsRefused", "TooManyRejects", "AllRowsRejected")
+OF_ONE_FILE = (
+    "SourceProblem",
+    "SourceChanged",
+    "RecordUnreadable",
+    "RowsRefused",
+    "TooManyRejects",
+    "AllRowsRejected",
+    "ApprovalRefused",
+)
 
 
 def is_retryable(problem: dict[str, Any]) -> bool:

@@ -41,6 +41,12 @@ def reconcile(schedule: Schedule, profile: Profile) -> None:
             )
         if not difference:
             return
+        if schedule.drift == Schedule.Drift.ADD and schedule.target.needs_approval:
+            raise Drifted(
+                f"The header changed: {difference}. On {schedule.target}, no column is added without another"
+                " person's approval, which an import gets and a change of its table does not.",
+                advice="Add the columns by hand, then save the schedule with the new header.",
+            )
         if schedule.drift == Schedule.Drift.STOP or not _only_more(schedule.header, profile.header):
             raise Drifted(
                 f"The header changed: {difference}.",
