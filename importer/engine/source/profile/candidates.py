@@ -9,7 +9,7 @@ from operator import eq
 
 from importer.engine.source.dialect import Dialect
 from importer.engine.source.profile.names import match_names
-from importer.engine.source.records.boundary.boundaries import find_ends
+from importer.engine.source.records.boundary.boundaries import Ends, find_ends
 from importer.engine.source.records.boundary.no_records import find_no_records
 from importer.engine.source.records.fields import fields
 
@@ -20,6 +20,7 @@ EVEN = 0.9  # agreement from which the usual delimiters are good enough
 STEADY = 0.95  # steadiness that text with a few delimiters in it does not have
 RIVAL = 0.9  # of the best candidate's fitness: another one that reaches it would fit as well
 
+_TEXT = re.compile(rb"[^\r\n]")
 _NUMBER_WITH_MARKS = re.compile(rb"[-+]?\.?[0-9][0-9.,' ]*%?")
 _MARKS = (b",", b";", b"\t", b"|")
 
@@ -128,11 +129,18 @@ def read_candidate(sample: bytes, dialect: Dialect, final: bool) -> DialectCandi
     low = 0
     while low < ends.size and len(rows) < RECORDS:
         high = ends.first(low)
-        if low not in none and (record := sample[low:high].rstrip(b"\r\n")):
+        record = sample[low:high].rstrip(b"\r\n")
+        if record and low not in none:
             rows.append(tuple(fields(record, dialect)))
             starts.append(low)
-        low = high
+        low = high if record else _after_blank_lines(sample, ends, high)
     return DialectCandidate(dialect, tuple(rows), ends.size, tuple(starts), len(ends.flaws))
+
+
+def _after_blank_lines(sample: bytes, ends: Ends, low: int) -> int:
+    """The begin of the next record that is no blank line; the end of the last one if there is none."""
+    text = _TEXT.search(sample, low, ends.size)
+    return max(low, ends.last(low, text.start())) if text else ends.size
 
 
 def fitness(candidate: DialectCandidate, names: Sequence[str] = ()) -> tuple[bool, bool, float, int]:
