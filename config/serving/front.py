@@ -1,15 +1,18 @@
 """The ASGI application in front of the WSGI one: bodies are received in the event loop, and then a thread answers."""
 
 import asyncio
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
 from config.serving.client import Client, Gone, Message, Pace, Receive, Scope, Send, TooLong, TooSlow
 from config.serving.intake import ANNOUNCED_TYPE, INTAKE, Ended, Intake, Sink
-from config.serving.wsgi_call import Application, Environ, call, environ_of
+from config.serving.wsgi_call import Answer, Application, Environ, environ_of
 
 WRITE_BYTES = 2**18  # bytes of an announced body that are written at once, and so the memory that one takes
 WRITERS = 2  # threads that write them
+# Threads that make long answers, as fast as their readers take them: whoever reads slowly holds up no page.
+STREAMS = 32
 
 
 @dataclass(frozen=True)
@@ -29,6 +32,7 @@ class Front:
         self._application, self._limits = application, limits
         self._threads = ThreadPoolExecutor(limits.threads, "request")
         self._writers = ThreadPoolExecutor(WRITERS, "writer")
+        self._streams = ThreadPoolExecutor(STREAMS, "stream")
         self._running: set[asyncio.Task[None]] = set()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -107,12 +111,35 @@ class Front:
         return ended if wanted else Ended.UNWANTED
 
     async def _call(self, environ: Environ, client: Client) -> list[Message]:
+        """Call the application. Returns its answer, or nothing if that was long and has been sent."""
         loop = asyncio.get_running_loop()
 
-        def stream(message: Message) -> None:
+        def send(message: Message) -> None:
             asyncio.run_coroutine_threadsafe(client.send([message]), loop).result()
 
-        return await loop.run_in_executor(self._threads, call, self._application, environ, stream)
+        short, answer = await loop.run_in_executor(self._threads, _begin, self._application, environ)
+        if answer:
+            await loop.run_in_executor(self._streams, _stream, answer, send)
+        return short
+
+
+def _begin(application: Application, environ: Environ) -> tuple[list[Message], Answer | None]:
+    """The messages of a short answer, or a long answer that is still to be sent."""
+    answer = Answer(application, environ)
+    if not answer.is_short:
+        return [], answer
+    try:
+        return answer.whole(), None
+    finally:
+        answer.close()
+
+
+def _stream(answer: Answer, send: Callable[[Message], None]) -> None:
+    try:
+        for message in answer.parts():
+            send(message)
+    finally:
+        answer.close()
 
 
 def _text(status: int, text: str) -> list[Message]:

@@ -8,9 +8,9 @@ from urllib.parse import unquote_to_bytes
 
 from config.serving.client import Message, Scope
 
-# A longer answer, or one of unknown length, is sent in pieces while the application makes it.
+# A longer answer, or one of unknown length, is sent in pieces while the application makes them.
 WHOLE_BYTES = 2**20
-PIECE_BYTES = 2**16
+PIECE_BYTES = 2**16  # that a reader has to take in client.ANSWER_SECONDS
 
 Environ = dict[str, Any]
 Application = Callable[[Environ, Callable[..., Any]], Iterable[bytes]]
@@ -53,31 +53,46 @@ def _headers(scope: Scope) -> Iterator[tuple[str, str]]:
         yield name if name in ("CONTENT_TYPE", "CONTENT_LENGTH") else f"HTTP_{name}", raw_value.decode("latin-1")
 
 
-def call(application: Application, environ: Environ, stream: Callable[[Message], None]) -> list[Message]:
-    """Call the application, in a thread. Returns the last messages of its answer.
+class Answer:
+    """The answer of an application to one request. It is made in threads, and has to be closed."""
 
-    A short answer is returned whole, so that sending it takes no thread. Of a long one, all before the last messages is
-    given to `stream`, which waits for the client, so that the answer is never held in memory.
-    """
-    head: Message = {"type": "http.response.start"}
+    def __init__(self, application: Application, environ: Environ) -> None:
+        """Call the application, which must start its answer at once, as Django does."""
+        self._head: Message = {"type": "http.response.start"}
+        self._pieces = application(environ, self._start)
 
-    def start_response(status: str, headers: list[tuple[str, str]], _problem: object = None) -> None:
-        head["status"] = int(status.split(" ", 1)[0])
-        head["headers"] = [(name.lower().encode("latin-1"), value.encode("latin-1")) for name, value in headers]
+    def _start(self, status: str, headers: list[tuple[str, str]], _problem: object = None) -> None:
+        self._head["status"] = int(status.split(" ", 1)[0])
+        self._head["headers"] = [(name.lower().encode("latin-1"), value.encode("latin-1")) for name, value in headers]
 
-    answer = application(environ, start_response)
-    try:
-        length = dict(head["headers"]).get(b"content-length", b"")
-        if length.isdigit() and int(length) <= WHOLE_BYTES:
-            return [head, {"type": "http.response.body", "body": b"".join(answer)}]
-        stream(head)
+    @property
+    def is_short(self) -> bool:
+        """Whether whole() holds it in memory."""
+        length: bytes = dict(self._head["headers"]).get(b"content-length", b"")
+        return length.isdigit() and int(length) <= WHOLE_BYTES
+
+    def whole(self) -> list[Message]:
+        """All messages of a short answer."""
+        body = b"".join(self._pieces)
+        starts = range(0, max(1, len(body)), PIECE_BYTES)
+        return [self._head, *(_body(body[at : at + PIECE_BYTES], more=at != starts[-1]) for at in starts)]
+
+    def parts(self) -> Iterator[Message]:
+        """The messages of a long answer, each made when it is asked for."""
+        yield self._head
         gathered = bytearray()
-        for piece in answer:
+        for piece in self._pieces:
             gathered += piece
             if len(gathered) >= PIECE_BYTES:
-                stream({"type": "http.response.body", "body": bytes(gathered), "more_body": True})
+                yield _body(bytes(gathered), more=True)
                 gathered.clear()
-        return [{"type": "http.response.body", "body": bytes(gathered)}]
-    finally:
-        if close := getattr(answer, "close", None):
+        yield _body(bytes(gathered), more=False)
+
+    def close(self) -> None:
+        """Let the application release what it holds."""
+        if close := getattr(self._pieces, "close", None):
             close()
+
+
+def _body(piece: bytes, *, more: bool) -> Message:
+    return {"type": "http.response.body", "body": piece, "more_body": more}

@@ -2,10 +2,12 @@
 
 import base64
 import re
+from hashlib import sha256
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Page, Request, expect
+from playwright.sync_api import TimeoutError as PlaywrightTimeout
 
 from importer.engine.load import ledger
 from importer.engine.mysql.connection import connect, execute
@@ -194,6 +196,77 @@ class TestPause:
         expect(page.get_by_role("button", name=f"into {target.database}.cities")).to_be_enabled(timeout=15_000)
         assert len(failures) == 2
         assert SourceFile.objects.get().file.read_text() == CITIES
+
+
+class TestParts:
+    """What the server answers to a part, and what the browser makes of it."""
+
+    @pytest.fixture
+    def sent(self, page) -> list[Request]:
+        """The parts that were sent."""
+        requests: list[Request] = []
+        page.on("request", lambda request: requests.append(request) if request.method == "PATCH" else None)
+        return requests
+
+    def test_each_has_its_checksum(self, page, target, cities, sent):
+        drop(page, cities)
+        expect(page.get_by_role("button", name=f"into {target.database}.cities")).to_be_enabled()
+        content = CITIES.encode()
+        expected = [sha256(content[at : at + 20_000]).digest() for at in range(0, len(content), 20_000)]
+        found = [base64.b64decode(each.headers["upload-checksum"].removeprefix("sha256 ")) for each in sent]
+        assert found == expected
+
+    def test_a_corrupted_one_is_sent_again(self, page, target, cities, sent):
+        def corrupt(route):
+            if route.request.method == "PATCH" and len(sent) == 1:
+                return route.continue_(post_data=b"?" + CITIES.encode()[1:20_000])
+            return route.continue_()
+
+        page.route("**/uploads/*/", corrupt)
+        with page.expect_response(lambda response: response.status == 460):
+            drop(page, cities)
+        expect(page.get_by_role("button", name=f"into {target.database}.cities")).to_be_enabled()
+        assert SourceFile.objects.get().file.read_text() == CITIES
+
+    def test_without_a_free_place_it_waits_and_goes_on(self, page, target, cities, sent):
+        def refuse(route):
+            if route.request.method == "PATCH" and len(sent) == 1:
+                return route.fulfill(status=429, headers={"Retry-After": "1"}, body="4 parts are arriving already.")
+            return route.continue_()
+
+        page.route("**/uploads/*/", refuse)
+        drop(page, cities)
+        expect(page.get_by_text("4 parts are arriving already.")).to_be_visible()
+        expect(page.get_by_role("button", name=f"into {target.database}.cities")).to_be_enabled()
+        assert SourceFile.objects.get().file.read_text() == CITIES
+
+    def test_paused_while_it_waits_it_stays_paused(self, page, cities, sent):
+        page.route(
+            "**/uploads/*/",
+            lambda route: route.fulfill(status=429, headers={"Retry-After": "1"}, body="4 parts are arriving already."),
+        )
+        drop(page, cities)
+        expect(page.get_by_text("4 parts are arriving already.")).to_be_visible()
+        with pytest.raises(PlaywrightTimeout), page.expect_request("**/uploads/*/", timeout=2000):
+            page.get_by_role("button", name="Pause the upload of cities.csv").click()
+        expect(page.get_by_text("Paused at")).to_be_visible()
+
+    def test_after_one_that_was_too_slow_they_are_smaller(self, page, settings, tmp_path, sent):
+        settings.UPLOAD_PART_BYTES = 2**24
+        page.reload()
+        path = tmp_path / "long.csv"
+        path.write_text("a\n" * 150_000)
+
+        def too_slow_twice(route):
+            if route.request.method == "PATCH" and len(sent) <= 2:
+                return route.fulfill(status=408, body="Resume the upload.")
+            return route.continue_()
+
+        page.route("**/uploads/*/", too_slow_twice)
+        drop(page, path)
+        expect(page.get_by_role("region", name="The first rows of long.csv")).to_be_visible()
+        assert [int(each.headers["upload-offset"]) for each in sent][:4] == [0, 0, 0, 2**16]
+        assert SourceFile.objects.get().file.read_bytes() == path.read_bytes()
 
 
 class TestTwoTabs:
