@@ -20,7 +20,7 @@ def job_delete(request: HttpRequest, pk: int) -> HttpResponse:
         retried = ImportJob.objects.filter(can_be_retried(timezone.now()), pk=pk).exists()
         return render(request, "jobs/delete.html", {"job": job, "why": why_job_stays(job), "retried": retried})
     try:
-        ended_jobs.remove_by_hand(job)
+        ended_jobs.remove_by_hand(pk)
     except Problem as problem:
         messages.error(request, str(problem))
         return redirect("job", pk)

@@ -16,12 +16,12 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 from importer.access.policy import is_admin
 from importer.engine.errors import Problem
 from importer.models import ImportJob, SourceFile, Target
-from importer.retention import files, policies
+from importer.retention import ended_jobs, files, policies
 from importer.retention import room as figures
 from importer.retention.needed import can_be_retried, file_reasons, reason, why_file_stays
 from importer.sources.uploads import uploads_of
 
-FILES_SHOWN = 50
+FILES_SHOWN, IMPORTS_SHOWN = 50, 20
 
 
 @dataclass(frozen=True)
@@ -45,6 +45,7 @@ def room(request: HttpRequest) -> HttpResponse:
             "disks": figures.disks(),
             "warned": settings.WARN_FREE_BYTES,
             "rejects": figures.largest_rejects(),
+            "staying": ended_jobs.staying(now, IMPORTS_SHOWN),
             "policies": policies.all_in_force(),
             "unreached": Target.objects.exclude(ledger_problem="").order_by("name"),
         }

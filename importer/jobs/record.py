@@ -36,7 +36,8 @@ def write_record(job_id: int) -> None:
         log.exception("%s: its record stays empty", job)
         facts, details = {"job": job.pk}, {"reasons": [], "changed": [], "chunk_timings": {}}
     with transaction.atomic():
-        record, _ = JobRecord.objects.update_or_create(job=job, defaults=details | of_job(job))
+        defaults = details | of_job(job) | {"past_keys": _past_keys(job)}
+        record, _ = JobRecord.objects.update_or_create(job=job, defaults=defaults)
         record.facts.all().delete()
         JobFact.objects.bulk_create(
             JobFact(name=name, record=record, number=number, text=text) for name, number, text in fact_values(facts)
@@ -55,6 +56,14 @@ def _facts_and_details(job: ImportJob) -> tuple[dict[str, Value], dict[str, Any]
         "chunk_timings": timings.to_keep(job),
     }
     return facts | (judged.facts if judged else {}), details
+
+
+def _past_keys(job: ImportJob) -> list[str]:
+    """The keys that the job had in the target's ledger before its present one."""
+    earlier = JobRecord.objects.filter(pk=job.pk).first()
+    if earlier is None or earlier.key in (None, job.key):
+        return earlier.past_keys if earlier else []
+    return [*earlier.past_keys, str(earlier.key)]
 
 
 def of_job(job: ImportJob) -> dict[str, Any]:

@@ -98,6 +98,7 @@ _EXPERIMENT = Rule((_INTO_TARGET,), operator=True, rate=limits.STARTS)
 RULES: dict[str, Rule] = {
     "import_csv": Rule((_INTO_TARGET, Named(MappingPreset, Level.LOOK, "preset")), operator=True, rate=limits.STARTS),
     "job cancel": Rule((Named(ImportJob, Level.LOAD, "job", "pk", owner=True),), operator=True),
+    "job delete": Rule((Named(ImportJob, Level.ADMINISTER, "job", "pk", owner=True),), operator=True),
     "job plan": _on(ImportJob, Level.LOOK, "job", "pk"),
     "job approve": _OF_IMPORT,
     "job refuse": _OF_IMPORT,

@@ -22,7 +22,7 @@ from importer.jobs import reject_downloads
 from importer.jobs.record import write_record
 from importer.jobs.tries import present_try
 from importer.models import DiscoveredFile, ImportJob, JobRecord
-from importer.retention.needed import CHUNK_OBSTACLES, JOB_OBSTACLES, any_of, can_be_retried, why_job_stays
+from importer.retention.needed import CHUNK_OBSTACLES, JOB_OBSTACLES, any_of, can_be_retried, reason, why_job_stays
 from importer.retention.policies import before
 
 # What a page needs of chunks that are deleted, in about 10 KB: squares of the map, and points of the two charts.
@@ -45,16 +45,27 @@ def remove_jobs(now: datetime, most: int) -> int:
     return sum(_remove_job(pk, due) for pk in _oldest(due, most))
 
 
-def remove_by_hand(job: ImportJob) -> None:
+def staying(now: datetime, most: int) -> list[ImportJob]:
+    """At most `most` imports whose days are over, and which something needs; `why` of each is the reason."""
+    late = Q(pk__in=_due("chunks", now).filter(any_of(CHUNK_OBSTACLES), chunks_removed_at=None).values("pk"))
+    late |= Q(pk__in=_due("jobs", now).filter(any_of(JOB_OBSTACLES)).values("pk"))
+    found = ImportJob.objects.filter(late).annotate(why=reason(JOB_OBSTACLES)).select_related("source", "target")
+    return list(found.order_by("finished_at")[:most])
+
+
+def remove_by_hand(job_id: int) -> None:
     """Delete an ended import on request. Its facts stay in the history, and what it loaded in its table.
 
     Raises Problem if it cannot be deleted.
     """
+    job = ImportJob.objects.select_related("target").filter(pk=job_id).first()
+    if job is None:
+        raise Problem(f"Import {job_id} is deleted already.")
     audit.about(job)
     if job.ended and job.trial_id is None and not JobRecord.objects.filter(pk=job.pk).exists():
         write_record(job.pk)
     if not _remove_job(job.pk, ImportJob.objects.exclude(any_of(JOB_OBSTACLES))):
-        why = why_job_stays(job) or "it is deleted already"
+        why = why_job_stays(job) or "it has changed meanwhile"
         raise Problem(f"The import stays: {why}.", str(job), "Its page shows its present state.")
 
 

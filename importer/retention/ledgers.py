@@ -37,11 +37,12 @@ def remove_rows(now: datetime, most: int) -> int:
     target = targets.order_by(F("ledger_swept_at").asc(nulls_first=True), "pk").first()
     if target is None or not targets.filter(pk=target.pk).update(ledger_swept_at=now):
         return 0
-    keys = list(due.filter(target=target).order_by("ended_at").values_list("pk", "key")[:most])
+    keys = list(due.filter(target=target).order_by("ended_at").values_list("pk", "key", "past_keys")[:most])
     try:
         with connect(target.address) as connection:
-            for pk, key in keys:
-                ledger.delete(connection, str(key))
+            for pk, key, past_keys in keys:
+                for each in (*past_keys, str(key)):
+                    ledger.delete(connection, each)
                 JobRecord.objects.filter(pk=pk, key=key).update(ledger_removed=True)
     except Problem as problem:
         log.info("%s: the ledger rows of old imports stay: %s", target, problem)

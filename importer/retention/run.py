@@ -41,6 +41,9 @@ def run(now: datetime) -> dict[str, int]:
         except (Problem, OSError):
             log.exception("retention: %s could not be deleted", what)
             deleted[what] = 0
+    if any(deleted.values()):
+        words = ", ".join(f"{count:,} {what}" for what, count in deleted.items() if count)
+        log.info("retention: deleted %s", words)
     return deleted
 
 

@@ -14,11 +14,12 @@ from importer.management.base_command import PreparedCommand
 from importer.models import ImportJob
 from importer.models.outcomes import exit_code, outcome_words
 from importer.preparation.plan_sql import plan_sql
+from importer.retention import ended_jobs
 from importer.worker import local_pool
 
 
 class Command(PreparedCommand):
-    help = "Approve, refuse, run or cancel an import, or decide what it waits for."
+    help = "Approve, refuse, run, cancel or delete an import, or decide what it waits for."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         verbs = parser.add_subparsers(dest="verb", required=True, metavar="|".join(VERBS))
@@ -63,6 +64,10 @@ class Command(PreparedCommand):
         jobs.cancel(job.pk)
         self._tell(job)
 
+    def _delete(self, job: ImportJob, _options: dict[str, Any]) -> None:
+        ended_jobs.remove_by_hand(job.pk)
+        self.stdout.write(f"{job} is deleted. What it loaded stays in its table.")
+
     def _restore_now(self, job: ImportJob, _options: dict[str, Any]) -> None:
         jobs.try_now(job.pk)
         self._tell(job)
@@ -85,6 +90,7 @@ VERBS: dict[str, tuple[Callable[[Command, ImportJob, dict[str, Any]], None], str
     "refuse": (Command._refuse, "end an import of somebody else that waits for approval"),
     "run": (Command._run, "run an import to its end in this process; for one that no worker takes"),
     "cancel": (Command._cancel, "end an import; what is committed stays, except in a staging table"),
+    "delete": (Command._delete, "delete an ended import with its rejected rows; what it loaded stays"),
     "restore-now": (Command._restore_now, "try at once to put back the keys that the server refused to build"),
     "end-without": (Command._end_without, "end an import without these keys; it tells the SQL that brings them back"),
 }

@@ -1,9 +1,11 @@
 """The page Room, and the pages that ask before a file or an import is deleted."""
 
 import re
+from datetime import timedelta
 
 import pytest
 from django.urls import reverse
+from django.utils import timezone
 
 from importer.jobs import write_record
 from importer.models import AuditEvent, ImportJob, RetentionPolicy, SourceFile, Target
@@ -73,6 +75,15 @@ class TestRoom:
         assert "It stays: an import of it can be retried." in page(client)
         ImportJob.objects.filter(pk=failed.pk).update(status=Status.LOADING, finished_at=None)
         assert "It stays: an import of it is under way." in page(client)
+
+    def test_an_import_that_stays_beyond_its_days_says_why(self, client, root):
+        job = make_job(Status.SUCCEEDED, chunks=1, kept_table="nodes_before")
+        write_record(job.pk)
+        assert "Imports that stay" not in page(client)
+        ImportJob.objects.update(finished_at=timezone.now() - timedelta(days=500))
+        html = page(client)
+        assert "Imports that stay beyond their days" in html
+        assert "its old table is kept on the server" in html
 
     def test_a_target_whose_ledger_rows_stay_is_named_with_the_reason(self, client, root):
         job = make_job(Status.SUCCEEDED, chunks=1)
@@ -148,7 +159,7 @@ class TestDeleteImport:
         job = make_job(Status.FAILED, chunks=2, user=olga, rejected_rows=7)
         assert reverse("job_delete", args=[job.pk]) in page(client, "job", job.pk)
         html = page(client, "job_delete", job.pk)
-        for text in ("can then no longer be retried", "The 7 rows that did not go in", "stays in osm.nodes"):
+        for text in ("can then no longer be retried", "The 7 rejected or skipped rows", "stays in osm.nodes"):
             assert text in html
         answer = client.post(reverse("job_delete", args=[job.pk]), follow=True)
         assert f"Import {job.pk} of {job.source.name} is deleted." in answer.content.decode()
@@ -173,7 +184,7 @@ class TestDeleteImport:
     def test_the_history_keeps_its_facts_without_a_link(self, client, root):
         job = make_job(Status.SUCCEEDED, chunks=2)
         write_record(job.pk)
-        remove_by_hand(job)
+        remove_by_hand(job.pk)
         html = page(client, "history")
         assert f">{job.pk}</span>" in html
         assert reverse("job", args=[job.pk]) not in html
@@ -181,6 +192,6 @@ class TestDeleteImport:
     def test_who_may_see_the_table_sees_the_facts_of_a_deleted_import(self, client):
         job = make_job(Status.SUCCEEDED, chunks=2)
         write_record(job.pk)
-        remove_by_hand(job)
+        remove_by_hand(job.pk)
         client.force_login(viewer("vic"))
         assert f">{job.pk}</span>" in page(client, "history")

@@ -1,9 +1,11 @@
 """The deletion: what goes and what stays at a given moment."""
 
 from datetime import timedelta
+from io import StringIO
 
 import pytest
 from django.contrib.sessions.models import Session
+from django.core.management import call_command
 
 from importer import jobs
 from importer.engine.errors import Problem
@@ -13,7 +15,17 @@ from importer.history.chunks.rates import rates
 from importer.history.chunks.timings import chunk_timings
 from importer.jobs import reject_downloads
 from importer.jobs.tries import present_try
-from importer.models import DiscoveredFile, ImportJob, JobFact, Lab, Schedule, ScheduleRun, SourceConnection, SourceFile
+from importer.models import (
+    AuditEvent,
+    DiscoveredFile,
+    ImportJob,
+    JobFact,
+    Lab,
+    Schedule,
+    ScheduleRun,
+    SourceConnection,
+    SourceFile,
+)
 from importer.retention import ended_jobs, files
 from importer.retention.run import run, run_to_the_end
 from importer.sources.quotas import kept_for
@@ -202,7 +214,7 @@ class TestChunks:
         run(NOW)
         assert job.chunks.exists()
         with pytest.raises(Problem, match="The import stays: "):
-            ended_jobs.remove_by_hand(job)
+            ended_jobs.remove_by_hand(job.pk)
 
     def test_a_retry_that_comes_too_late_is_refused(self, ended):
         job = ended(91, Status.FAILED)
@@ -226,7 +238,7 @@ class TestJobs:
         run(NOW)
         assert ImportJob.objects.filter(pk=job.pk).exists()
         with pytest.raises(Problem, match="its old table is kept on the server"):
-            ended_jobs.remove_by_hand(job)
+            ended_jobs.remove_by_hand(job.pk)
 
     def test_a_failed_import_from_which_a_schedule_goes_on_stays(self, ended):
         job = ended(1000, Status.FAILED)
@@ -235,7 +247,7 @@ class TestJobs:
         assert job.chunks.exists()
         assert job.source.file.exists()
         with pytest.raises(Problem, match="a schedule goes on from it"):
-            ended_jobs.remove_by_hand(job)
+            ended_jobs.remove_by_hand(job.pk)
 
     def test_a_schedule_still_knows_a_file_as_loaded_whose_import_was_retried_by_hand(self, ended):
         job = ended(1000)
@@ -247,12 +259,19 @@ class TestJobs:
     def test_by_hand_it_goes_at_once_with_its_rejected_rows(self, ended):
         job = ended(0, Status.FAILED, rejected_rows=1)
         reject_downloads.folder(job).mkdir(parents=True)
-        ended_jobs.remove_by_hand(job)
+        ended_jobs.remove_by_hand(job.pk)
         assert not ImportJob.objects.exists()
         assert not reject_downloads.folder(job).exists()
         assert jobs.advance(job.pk) == []
         with pytest.raises(Problem, match="deleted already"):
-            ended_jobs.remove_by_hand(job)
+            ended_jobs.remove_by_hand(job.pk)
+
+    def test_the_command_deletes_one_and_says_what_stays(self, ended):
+        job, out = ended(0), StringIO()
+        call_command("job", "delete", str(job.pk), stdout=out)
+        assert out.getvalue() == f"Import {job.pk} is deleted. What it loaded stays in its table.\n"
+        assert not ImportJob.objects.exists()
+        assert AuditEvent.objects.get().object_id == str(job.pk)
 
     def test_facts_go_after_their_days_once_the_import_is_gone(self, ended, settings):
         ended(50)

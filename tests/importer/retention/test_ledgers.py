@@ -1,12 +1,14 @@
 """The ledger rows of old imports, on real servers."""
 
 from datetime import timedelta
+from uuid import uuid4
 
 import pytest
 
 from importer.engine.load import ledger
 from importer.engine.load.ledger import Entry
 from importer.engine.mysql.connection import Address, connect, fetch_all
+from importer.jobs import write_record
 from importer.models import ImportJob, Target
 from importer.retention.run import run
 from tests.dashboard.job_data import Status
@@ -44,6 +46,19 @@ def test_rows_of_old_imports_go_and_those_of_young_retryable_and_foreign_ones_st
     assert run(NOW)["ledger rows of imports"] == 1
     assert keys_in(target) == {OTHERS, *(str(each.key) for each in stays)}
     assert run(NOW + timedelta(minutes=1))["ledger rows of imports"] == 0
+
+
+def test_rows_of_the_earlier_tries_of_an_import_that_began_again_go_with_it(ended, target):
+    job = ended(91, target=target)
+    for _ in range(2):
+        put_rows(target, str(job.key))
+        job.key = uuid4()
+        job.save(update_fields=["key"])
+        write_record(job.pk)
+    put_rows(target, str(job.key))
+    assert len(keys_in(target)) == 3
+    run(NOW)
+    assert keys_in(target) == set()
 
 
 def test_rows_of_an_import_that_is_deleted_go_in_their_time(ended, target):
