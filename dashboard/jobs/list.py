@@ -17,10 +17,15 @@ from importer.access.policy import seen
 from importer.history.read import column
 from importer.models import ImportJob, Target
 from importer.models.job import ROWS_IN_TABLE
-from importer.models.outcomes import words_of
+from importer.models.outcomes import CONDITIONS, PROBLEM_KIND, words_of
 
 PAGE_ROWS = 50
 NEWEST_FIRST = "-started"
+# What the list can be narrowed to: each status of an import under way, and each outcome.
+STATES = [
+    *(each for each in ImportJob.Status.choices if each[0] not in ImportJob.ENDED),
+    *((words, words.capitalize()) for words in CONDITIONS),
+]
 
 # A cast of a duration gives microseconds on every database; bytes per microsecond are megabytes per second.
 MICROSECONDS = Cast(ExpressionWrapper(F("finished_at") - F("started_at"), DurationField()), FloatField())
@@ -46,6 +51,7 @@ FIELDS = (
     "status",
     "rejected_rows",
     "restored_at",
+    "balanced",
     "rows_per_second",
     "committed_bytes",
     "parallelism",
@@ -103,7 +109,7 @@ def jobs(request: HttpRequest) -> HttpResponse:
     if request.htmx:  # type: ignore[attr-defined]
         return render(request, "jobs/_list_table.html", context)
     context |= {
-        "statuses": ImportJob.Status.choices,
+        "states": STATES,
         "targets": seen(Target.objects.all()).values_list("name", flat=True).order_by("name"),
         "attention": seen(schedules.needing_attention()).count(),
         "any_jobs": bool(page.paginator.count) or seen(ImportJob.objects.filter(trial=None)).exists(),
@@ -112,7 +118,7 @@ def jobs(request: HttpRequest) -> HttpResponse:
 
 
 def matching(text: str, status: str, target: str) -> QuerySet[ImportJob]:
-    """The jobs whose file or table name contains the text, of one status, on the target of that name.
+    """The jobs whose file or table name contains the text, of one outcome or status, on the target of that name.
 
     An empty argument does not filter. Trials of labs are left out.
     """
@@ -121,7 +127,9 @@ def matching(text: str, status: str, target: str) -> QuerySet[ImportJob]:
         selected = selected.filter(
             Q(source__name__icontains=text) | Q(table_name__icontains=text) | Q(schema_name__icontains=text)
         )
-    if status:
+    if status in CONDITIONS:
+        selected = selected.annotate(kind=PROBLEM_KIND).filter(CONDITIONS[status])
+    elif status:
         selected = selected.filter(status=status)
     if target:
         selected = selected.filter(target__name=target)
@@ -144,6 +152,8 @@ def rows(keys: list[int]) -> list[dict[str, Any]]:
     by_key = {row["pk"]: row for row in ImportJob.objects.filter(pk__in=keys).values(*FIELDS, **COMPUTED)}
     for row in by_key.values():
         restored = row["restored_at"] is not None
+        if row["status"] == ImportJob.Status.SUCCEEDED and not row["balanced"]:
+            row["status"] = ImportJob.Status.FAILED
         row["outcome"] = words_of(row["status"], row["rejected_rows"], row["problem_kind"], restored=restored)
         row["slower"] = slower.get(row["pk"], False)
         row["progress"] = None if row["status"] in ImportJob.ENDED else percent(row["committed_bytes"], row["size"])

@@ -2,6 +2,10 @@
 
 from dataclasses import dataclass
 
+from django.db.models import CharField, Q, Value
+from django.db.models.fields.json import KT
+from django.db.models.functions import Cast, Coalesce
+
 from importer.engine.errors import ApprovalRefused, Cancelled, Problem, TargetUnreachable
 from importer.engine.reading.questions import NeedsAnswer
 from importer.models.job import ImportJob
@@ -33,6 +37,21 @@ RESTORED = Outcome("restored", 0, "secondary")
 UNAPPROVED = Outcome("waits for approval", 9, "blue")
 OUTCOMES = (SUCCEEDED, WITH_REJECTS, NEEDS_ANSWER, REFUSED, FAILED, UNREACHABLE, CANCELLED, RESTORED, UNAPPROVED)
 _BY_WORDS = {each.words: each for each in OUTCOMES}
+
+
+# The kind of a job's problem, for the conditions below; "" without a problem.
+PROBLEM_KIND = Coalesce(Cast(KT("problem__kind"), CharField(max_length=64)), Value(""))
+_KINDS = {UNREACHABLE.words: TargetUnreachable.__name__, REFUSED.words: ApprovalRefused.__name__}
+_ADDED_UP = Q(status=Status.SUCCEEDED, balanced=True)
+# The jobs of each outcome that a job can have, by its words: outcome() in the database. `kind` is PROBLEM_KIND.
+CONDITIONS: dict[str, Q] = {
+    SUCCEEDED.words: _ADDED_UP & Q(restored_at=None, rejected_rows=0),
+    WITH_REJECTS.words: _ADDED_UP & Q(restored_at=None, rejected_rows__gt=0),
+    **{words: Q(status=Status.FAILED, kind=kind) for words, kind in _KINDS.items()},
+    FAILED.words: Q(status=Status.FAILED) & ~Q(kind__in=_KINDS.values()) | Q(status=Status.SUCCEEDED, balanced=False),
+    CANCELLED.words: Q(status=Status.CANCELLED),
+    RESTORED.words: _ADDED_UP & Q(restored_at__isnull=False),
+}
 
 
 def outcome(job: ImportJob) -> Outcome | None:
@@ -77,10 +96,9 @@ def words_of(status: str, rejected: int | None, kind: str | None = "", *, restor
 
     `rejected`: the number of its rejected rows. `kind`: that of its problem. `restored`: the old table is back.
     """
-    if status == Status.FAILED and kind == TargetUnreachable.__name__:
-        return UNREACHABLE.words
-    if status == Status.FAILED and kind == ApprovalRefused.__name__:
-        return REFUSED.words
+    for words, its_kind in _KINDS.items():
+        if status == Status.FAILED and kind == its_kind:
+            return words
     if status == Status.UNAPPROVED:
         return UNAPPROVED.words
     if status == Status.SUCCEEDED and restored:

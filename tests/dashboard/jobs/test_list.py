@@ -8,9 +8,9 @@ from django.urls import reverse
 from django.utils import timezone
 
 from dashboard.jobs.list import PAGE_ROWS, SORTS
-from importer.engine.errors import Problem, TargetUnreachable
+from importer.engine.errors import ApprovalRefused, Problem, TargetUnreachable
 from importer.models import ImportJob, SourceFile, Target
-from importer.models.outcomes import outcome
+from importer.models.outcomes import outcome, outcome_words
 from tests.dashboard.job_data import Status, make_job
 from tests.people import operator
 
@@ -104,6 +104,29 @@ class TestEmpty:
 
 
 class TestFilters:
+    def test_each_outcome_has_a_filter_that_lists_what_has_its_label_and_nothing_else(self, browser):
+        made = [
+            timed(1),
+            timed(1, rejected_rows=3),
+            timed(1, rejected_rows=3, restored_at=timezone.now()),
+            timed(1, balanced=False),
+            make_job(Status.FAILED, chunks=1),
+            make_job(Status.FAILED, chunks=1, problem=Problem("The disk is full.")),
+            make_job(Status.FAILED, chunks=1, problem=TargetUnreachable("It does not answer.")),
+            make_job(Status.FAILED, chunks=1, problem=ApprovalRefused("bob refused it.")),
+            make_job(Status.CANCELLED, chunks=1),
+            make_job(Status.LOADING, chunks=1),
+            make_job(Status.UNAPPROVED, chunks=1),
+        ]
+        answer = browser.get(reverse("jobs"))
+        labels = {row["pk"]: row["outcome"] for row in answer.context["jobs"]}
+        assert labels == {job.pk: outcome_words(job) for job in made}
+        states = dict(answer.context["states"])
+        by_state = {state: sorted(listed(browser, status=state)) for state in states}
+        told = {job.pk: job.status if job.status == Status.UNAPPROVED else labels[job.pk] for job in made}
+        assert by_state == {state: sorted(pk for pk, word in told.items() if word == state) for state in states}
+        assert set(told.values()) <= set(states)
+
     def test_by_status(self, browser):
         failed = make_job(Status.FAILED, chunks=1)
         timed(1)
@@ -201,6 +224,7 @@ class TestMany:
                 schema_name="osm",
                 table_name=f"table_{number % 50}",
                 status=Status.SUCCEEDED if number % 10 else Status.FAILED,
+                balanced=True,
                 dialect_json=one.dialect_json,
                 mapping_json=one.mapping_json,
                 plan_json=one.plan_json,
