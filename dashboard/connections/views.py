@@ -17,7 +17,7 @@ from dashboard.connections.form import ConnectionForm
 from dashboard.schedules.preview import matching_files
 from importer.access import audit
 from importer.access.policy import seen
-from importer.connections import check
+from importer.connections import check, told_findings
 from importer.connections.connection_kinds import BY_NAME, KINDS, kind_of
 from importer.connections.protocols import host_key
 from importer.connections.protocols.folder import selectable_folders
@@ -131,6 +131,7 @@ def _initial(edited: SourceConnection) -> dict[str, str]:
 
 
 def _findings(checked: SourceConnection) -> dict[str, Any]:
+    checked.findings = told_findings(checked)
     return {
         "checked": checked,
         "check_url": reverse("connection_check", args=[checked.pk]),

@@ -2,6 +2,7 @@
 
 import re
 from collections import Counter
+from collections.abc import Mapping
 from typing import Any
 from urllib.parse import urlencode
 
@@ -9,7 +10,7 @@ from django import template
 from django.template import Context
 
 from dashboard import formatting
-from importer.engine.mysql.reasons import KINDS, REASON_HIDDEN, WHO_SEES_REASONS, shows_reasons
+from importer.engine.mysql.reasons import shown
 from importer.engine.plan.plan import ImportPlan
 from importer.engine.plan.stored_plan import plan_from_json
 from importer.models import ImportJob, Lab, ScheduleRun
@@ -37,11 +38,9 @@ register.filter("outcome_of_job", outcome_words)
 
 
 @register.filter
-def shown_problem(problem: dict[str, Any]) -> dict[str, Any]:
+def shown_problem(problem: Mapping[str, Any]) -> Mapping[str, Any]:
     """A stored problem, without the reason why there is no connection if the reader may not know it."""
-    if not problem or problem.get("kind") not in KINDS or shows_reasons():
-        return problem
-    return {**problem, "what": REASON_HIDDEN, "where": "", "advice": WHO_SEES_REASONS}
+    return shown(problem)
 
 
 _STATEMENTS = re.compile(r"((?:\b(?:SET|GRANT|REVOKE|CREATE|ALTER|DROP) [^;]+;\s*)+)")

@@ -18,11 +18,14 @@ from importer.connections.connection_kinds import kind_of, open_location
 from importer.connections.file_pattern import fill_in_dates
 from importer.connections.listed_files import ListedFile
 from importer.connections.protocol import RemoteLocation
-from importer.engine.errors import Problem, SourceProblem
+from importer.connections.protocols import host_key
+from importer.engine.errors import NoConnection, Problem, SourceProblem
+from importer.engine.mysql import reasons
+from importer.engine.mysql.addresses import AddressRefused
 from importer.engine.preflight.finding import Finding
 from importer.models import Schedule, SourceConnection, SourceFile
 
-__all__ = ["ListedFile", "afterwards", "check", "fetch", "find"]
+__all__ = ["ListedFile", "afterwards", "check", "fetch", "find", "told_findings"]
 
 
 def find(
@@ -33,7 +36,14 @@ def find(
     Raises Problem for an invalid pattern, a location that cannot or must not be reached, or too many files;
     `retryable` if a later attempt may succeed.
     """
-    return _location(connection).find(fill_in_dates(pattern, moment, zone, subfolders))
+    location, wanted = _location(connection), fill_in_dates(pattern, moment, zone, subfolders)
+    try:
+        return location.find(wanted)
+    except (NoConnection, AddressRefused) as problem:
+        if reasons.shows_reasons():
+            raise
+        advice = reasons.WHO_SEES_PLACE_REASONS
+        raise NoConnection(reasons.PLACE_REASON_HIDDEN, advice=advice, retryable=problem.retryable) from problem
 
 
 def fetch(connection: SourceConnection, file: ListedFile, user: User | None = None) -> SourceFile:
@@ -80,6 +90,21 @@ def check(connection: SourceConnection) -> list[dict[str, Any]]:
     connection.findings, connection.checked_at = findings, timezone.now()
     connection.save(update_fields=["findings", "checked_at"])
     return findings
+
+
+def told_findings(connection: SourceConnection) -> list[dict[str, Any]]:
+    """The findings of the last check. Who may not see why a connection failed sees only that it did.
+
+    A host key is shown, because it is to be compared.
+    """
+    if reasons.shows_reasons() or kind_of(connection).local:
+        return list(connection.findings)
+    hidden = {"message": reasons.PLACE_REASON_HIDDEN, "fix": reasons.WHO_SEES_PLACE_REASONS}
+    keeps = ("ok", "warn")
+    return [
+        each if each["status"] in keeps or each["name"] == host_key.NAME else {**each, **hidden}
+        for each in connection.findings
+    ]
 
 
 def _findings(connection: SourceConnection) -> Iterator[Finding]:

@@ -65,6 +65,10 @@ class SourceChanged(SourceProblem):
     code = 1102
 
 
+class NoConnection(SourceProblem):
+    """The place of a file does not answer, is not the one that it should be, or refuses the account."""
+
+
 class TargetProblem(Problem):
     """The server, the account or the table does not allow the operation."""
 

@@ -5,11 +5,15 @@ import uuid
 from django.db.models import Count, Max, Q, QuerySet
 
 from importer.engine.errors import Problem
+from importer.engine.mysql.reasons import shows_reasons
 from importer.models import Channel, Notification, Schedule, Subscription
 from importer.models.channel import Event
 from importer.models.checked_save import save_checked
 from importer.notifications.channel_kinds import kind_of
 from importer.notifications.payload import test_payload
+
+REASON_HIDDEN = "The message was not delivered."
+WHO_SEES_REASONS = "An admin sees the reason on the channel's page."
 
 
 def save(channel: Channel, secret: str | None = None) -> Channel:
@@ -67,5 +71,18 @@ def with_state() -> QuerySet[Channel]:
 
 
 def test(channel: Channel) -> None:
-    """Send a test message at once. Raises Problem with the reason if it is not accepted."""
-    kind_of(channel).send(channel, str(uuid.uuid4()), test_payload())
+    """Send a test message at once. Raises Problem, with the reason for who may see it, if it is not accepted."""
+    try:
+        kind_of(channel).send(channel, str(uuid.uuid4()), test_payload())
+    except Problem as problem:
+        if shows_reasons():
+            raise
+        raise Problem(REASON_HIDDEN, advice=WHO_SEES_REASONS) from problem
+
+
+def told_problem(notice: Notification) -> str:
+    """Why the last attempt failed, for who may see that; "" if it did not fail.
+
+    The reason tells a closed port from an open one, to whoever may enter a webhook's URL.
+    """
+    return notice.problem if shows_reasons() or not notice.problem else f"{REASON_HIDDEN} {WHO_SEES_REASONS}"

@@ -11,7 +11,7 @@ from django.contrib.auth.models import User
 from importer.connections import download
 from importer.connections.file_pattern import Pattern
 from importer.connections.listed_files import ListedFile, refuse_too_many, sorted_by_name
-from importer.engine.errors import SourceChanged, SourceProblem
+from importer.engine.errors import NoConnection, SourceChanged, SourceProblem
 from importer.models import SourceConnection, SourceFile
 from importer.sources import uploads
 from importer.sources.parts import Stream
@@ -125,11 +125,11 @@ class FileServer(ABC):
     def _where(self, name: str) -> str:
         return f"{self._connection.base}/{name}".rstrip("/")
 
-    def _broken(self, error: Exception, name: str) -> SourceProblem:
+    def _broken(self, error: Exception, name: str) -> NoConnection:
         """The problem of an error that a later attempt may not meet."""
         reason = str(error) or type(error).__name__
         what = f"The server does not answer as it should: {reason}."
-        return SourceProblem(what, self._where(name), "Try again later.", retryable=True)
+        return NoConnection(what, self._where(name), "Try again later.", retryable=True)
 
 
 class _TranslatedStream:

@@ -15,7 +15,7 @@ from importer.connections.file_pattern import Pattern
 from importer.connections.listed_files import ListedFile
 from importer.connections.protocols.file_server import SILENCE, FileServer
 from importer.connections.protocols.folder import is_unfinished
-from importer.engine.errors import SourceProblem
+from importer.engine.errors import NoConnection, SourceProblem
 from importer.engine.preflight.finding import Finding
 from importer.models import SourceConnection
 from importer.security.outbound_addresses import connect_checked, tls_context
@@ -153,14 +153,14 @@ class FtpServer(FileServer):
         try:
             yield
         except ssl.SSLCertVerificationError as error:
-            raise SourceProblem(
+            raise NoConnection(
                 f"The server's certificate is not trusted: {error.verify_message}.",
                 where,
                 "Name the authority that signed it as the connection's CA file.",
             ) from error
         except ftplib.error_perm as error:
             if _code(error) == NOT_SIGNED_IN:
-                raise SourceProblem("The server refuses the account.", where, "Enter its credentials again.") from error
+                raise NoConnection("The server refuses the account.", where, "Enter its credentials again.") from error
             raise SourceProblem(f"The server refuses: {error}.", where, "Look at the name and the rights.") from error
         except ftplib.all_errors as error:
             raise self._broken(error, name) from error

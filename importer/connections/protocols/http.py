@@ -22,7 +22,7 @@ from django.contrib.auth.models import User
 from importer.connections import download
 from importer.connections.file_pattern import Pattern
 from importer.connections.listed_files import ListedFile
-from importer.engine.errors import SourceChanged, SourceProblem
+from importer.engine.errors import NoConnection, SourceChanged, SourceProblem
 from importer.engine.preflight.finding import Finding
 from importer.models import SourceConnection, SourceFile
 from importer.security.outbound_addresses import parse_web_url, web_connection
@@ -202,7 +202,7 @@ def translated_errors(url: str) -> Iterator[None]:
     try:
         yield
     except ssl.SSLCertVerificationError as error:
-        raise SourceProblem(
+        raise NoConnection(
             f"The server's certificate is not trusted: {error.verify_message}.",
             url,
             "Name the authority that signed it as the connection's CA file.",
@@ -213,8 +213,8 @@ def translated_errors(url: str) -> Iterator[None]:
         raise _broken(url, getattr(error, "strerror", None) or str(error) or type(error).__name__) from error
 
 
-def _broken(url: str, why: str) -> SourceProblem:
-    return SourceProblem(f"The file could not be fetched: {why}.", url, "Try again later.", retryable=True)
+def _broken(url: str, why: str) -> NoConnection:
+    return NoConnection(f"The file could not be fetched: {why}.", url, "Try again later.", retryable=True)
 
 
 def _redirected(url: str, to: str) -> str:

@@ -24,7 +24,7 @@ from importer.connections import download
 from importer.connections.file_pattern import Pattern
 from importer.connections.listed_files import ListedFile, refuse_too_many, sorted_by_name
 from importer.connections.protocols.folder import is_unfinished
-from importer.engine.errors import SourceChanged, SourceProblem
+from importer.engine.errors import NoConnection, SourceChanged, SourceProblem
 from importer.engine.preflight.finding import Finding
 from importer.engine.units import MIB
 from importer.models import SourceConnection, SourceFile
@@ -178,10 +178,10 @@ class Bucket:
             if code in MISSING:
                 raise SourceProblem("This is not there.", where, "Put it back, or correct the name.") from error
             if code in REFUSED:
-                raise SourceProblem(f"The store refuses it: {reason}.", where, "Look at the keys.") from error
+                raise NoConnection(f"The store refuses it: {reason}.", where, "Look at the keys.") from error
             raise SourceProblem(f"The store answers {code}: {reason}.", where, "Try again later.", True) from error
         except (BotoCoreError, OSError) as error:
-            raise SourceProblem(f"The store cannot be read: {error}.", where, "Try again later.", True) from error
+            raise NoConnection(f"The store cannot be read: {error}.", where, "Try again later.", True) from error
 
     def _changed(self, name: str) -> SourceChanged:
         return SourceChanged(

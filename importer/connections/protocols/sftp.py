@@ -20,7 +20,7 @@ from importer.connections.listed_files import ListedFile
 from importer.connections.protocols import host_key
 from importer.connections.protocols.file_server import SILENCE, FileServer
 from importer.connections.protocols.folder import is_unfinished
-from importer.engine.errors import SourceProblem
+from importer.engine.errors import NoConnection, SourceProblem
 from importer.engine.preflight.finding import Finding
 from importer.models import SourceConnection
 from importer.security.outbound_addresses import connect_checked
@@ -151,7 +151,7 @@ class SftpServer(FileServer):
         try:
             yield
         except paramiko.AuthenticationException as error:
-            raise SourceProblem("The server refuses the account.", where, "Enter its credentials again.") from error
+            raise NoConnection("The server refuses the account.", where, "Enter its credentials again.") from error
         except FileNotFoundError as error:
             raise SourceProblem("This is not there.", where, "Put it back, or correct the name.") from error
         except PermissionError as error:

@@ -1,18 +1,21 @@
-"""Who sees why a connection to a server failed.
+"""Who sees why a connection to a server, or to a place of files, failed.
 
 The reason tells a closed port from an open one, and what answers there. Whoever may enter a host and a port could look
 around in the network with it. The application decides who sees the reason (importer/apps.py).
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from typing import Any
 
 import MySQLdb
 from MySQLdb.constants import ER
 
-from importer.engine.errors import TargetProblem, TargetUnreachable
+from importer.engine.errors import NoConnection, TargetProblem, TargetUnreachable
 
 REASON_HIDDEN = "There is no connection to the target's server."
 WHO_SEES_REASONS = "An admin sees the reason in the target's check."
+PLACE_REASON_HIDDEN = "There is no connection to the place of the files."
+WHO_SEES_PLACE_REASONS = "An admin sees the reason in the connection's check."
 # The server accepted the account: that tells its owner nothing about the network.
 SIGNED_IN = (ER.BAD_DB_ERROR, ER.DBACCESS_DENIED_ERROR)
 
@@ -35,6 +38,15 @@ def show_reasons_if(allowed: Callable[[], bool]) -> None:
 def shows_reasons() -> bool:
     """Whether the reason may be shown now."""
     return all(allowed() for allowed in _conditions)
+
+
+def shown(problem: Mapping[str, Any]) -> Mapping[str, Any]:
+    """A stored problem (Problem as JSON), without its reason if it has one that may not be shown now."""
+    kind = problem.get("kind")
+    if shows_reasons() or kind not in (*KINDS, NoConnection.__name__):
+        return problem
+    hidden = (PLACE_REASON_HIDDEN, WHO_SEES_PLACE_REASONS) if kind not in KINDS else (REASON_HIDDEN, WHO_SEES_REASONS)
+    return {**problem, "where": "", "what": hidden[0], "advice": hidden[1]}
 
 
 def without_reason(problem: TargetProblem) -> TargetProblem | None:

@@ -65,7 +65,9 @@ class Command(PreparedCommand):
         self.stdout.write(f"{name}: {connection.base}. Next: manage.py connection check {name}")
 
     def _check(self, *, name: str, as_json: bool, **_: Any) -> None:
-        findings = connections.check(_connection(name))
+        checked = _connection(name)
+        connections.check(checked)
+        findings = connections.told_findings(checked)
         ok = passed(findings)
         if as_json:
             self._write_json({"connection": name, "ok": ok, "findings": findings})
