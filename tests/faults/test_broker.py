@@ -12,6 +12,7 @@ from importer import jobs
 from importer.models import ImportJob
 from importer.queue import Message, send
 from tests.faults.conftest import Disturbed
+from tests.faults.keyless import Keyless
 from tests.people import admin
 from tests.stack import Stack, wait_until
 
@@ -50,6 +51,12 @@ def test_redis_comes_and_goes(disturbed: Disturbed, stack: Stack):
         stack.redis.start()
         redis.Redis.from_url(stack.redis.url).client_kill_filter(_type="normal")
     disturbed.ends_well()
+
+
+def test_messages_that_were_never_sent_are_sent_by_the_sweep(keyless: Keyless):
+    """As if the web process had died between its commit and the message: only the database knows of the job."""
+    jobs.advance(keyless.job.pk)
+    assert keyless.ends(ImportJob.Status.SUCCEEDED).balanced
 
 
 def test_messages_leave_nothing_in_redis(disturbed: Disturbed, stack: Stack):

@@ -257,6 +257,18 @@ def test_two_jobs_on_one_table_come_one_after_the_other(target, file):
     assert not queued(second)
 
 
+def test_two_replacements_by_two_targets_of_one_table_do_not_mix(target, file, met, database):
+    first, second = created(target, file, "replace"), created(saved_target(database, "twin"), met, "replace")
+    while not (now(first).ended and now(second).ended):
+        for job in (first, second):
+            jobs.advance(job.pk)
+            for step in queued(job)[:1]:
+                take(step)
+    of_first, of_second = (set(range(low, low + ROWS)) for low in (10, 0))
+    assert {number for (number,) in rows(target, "SELECT n FROM t")} in (of_first, of_second)
+    assert Status.SUCCEEDED in {now(first).status, now(second).status}
+
+
 def test_a_pause_delays_the_finishing_step(target, file):
     job = created(target, file, "atomic")
     until(job, "load_run")
