@@ -23,7 +23,7 @@ def web() -> list[str]:
     # config/asgi.py has the threads. gunicorn must wait longer for a body than the rule that gives a clear answer.
     return [
         *("gunicorn", "config.asgi:application", f"--bind={settings.BIND}:{settings.PORT}"),
-        *("--worker-class=asgi", "--asgi-lifespan=off", f"--workers={settings.WEB_PROCESSES}"),
+        *("--worker-class=config.serving.worker.Worker", "--asgi-lifespan=off", f"--workers={settings.WEB_PROCESSES}"),
         f"--timeout={30 + math.ceil(settings.BODY_GRACE_SECONDS)}",
         *("--graceful-timeout=5", "--no-control-socket", "--log-level=warning"),
     ]

@@ -117,8 +117,8 @@ class Stack:
         self.control_worker = self._celery("control", "worker", "-Q", "control,scan", "-c", "2", "-n", "control@%h")
         self.beat = self._celery("beat", "beat", "-s", str(folder / "beat-schedule"))
         self.web = self._process(
-            "web", str(PYTHON.parent / "gunicorn"), "config.asgi", "-k", "asgi", "--asgi-lifespan=off",
-            "--no-control-socket", "-b", f"127.0.0.1:{self.port}",
+            "web", str(PYTHON.parent / "gunicorn"), "config.asgi", "-k", "config.serving.worker.Worker",
+            "--asgi-lifespan=off", "--no-control-socket", "-b", f"127.0.0.1:{self.port}",
         )  # fmt: skip
 
     @property

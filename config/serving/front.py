@@ -11,6 +11,9 @@ from config.serving.wsgi_call import Answer, Application, Environ, environ_of
 
 WRITE_BYTES = 2**18  # bytes of an announced body that are written at once, and so the memory that one takes
 WRITERS = 2  # threads that write them
+# A process receives so many forms at once that are longer than SHORT_BYTES, because it holds them in memory.
+SHORT_BYTES = 2**16
+LONG_FORMS = 32
 # Threads that make long answers, as fast as their readers take them: whoever reads slowly holds up no page.
 STREAMS = 32
 
@@ -33,6 +36,7 @@ class Front:
         self._threads = ThreadPoolExecutor(limits.threads, "request")
         self._writers = ThreadPoolExecutor(WRITERS, "writer")
         self._streams = ThreadPoolExecutor(STREAMS, "stream")
+        self._long_forms = asyncio.Semaphore(LONG_FORMS)
         self._running: set[asyncio.Task[None]] = set()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -69,7 +73,11 @@ class Front:
         try:
             if length.isdigit() and int(length) > most:
                 raise TooLong
-            body = await client.body(most)
+            if length.isdigit() and int(length) <= SHORT_BYTES:
+                body = await client.body(most)
+            else:
+                async with self._long_forms:
+                    body = await client.body(most)
         except TooLong:
             await client.send(_text(413, f"The request has more than {most:,} bytes."))
             await client.drop(self._limits.announced_bytes)

@@ -47,3 +47,10 @@ def test_a_form_ends_too(site: WebSite):
     form = {"Content-Type": "application/x-www-form-urlencoded"}
     with begin_request(site, "POST", "/login/", 500, b"login=a", form) as request:
         assert answer_of(request).startswith("HTTP/1.1 408")
+
+
+@pytest.mark.parametrize("begun", [b"", b"GET /login/ HTTP/1.1\r\nHost: 127.0.0.1\r\n"])
+def test_a_connection_without_whole_headers_is_closed(site: WebSite, begun: bytes):
+    with site.connect() as connection:
+        connection.sendall(begun)
+        assert connection.recv(1000) == b""

@@ -1,6 +1,7 @@
 """The tus protocol as a browser speaks it, over Django's own request handling."""
 
 import base64
+import hashlib
 import io
 
 import pytest
@@ -29,6 +30,10 @@ def send(browser, url, offset, content, content_type=PART, **headers):
     )
 
 
+def checksum(algorithm, content):
+    return f"{algorithm} {base64.b64encode(hashlib.new(algorithm, content).digest()).decode()}"
+
+
 def head(browser, url):
     return browser.head(url, headers=TUS)
 
@@ -53,6 +58,7 @@ class TestWholeUpload:
         answer = browser.options(reverse("uploads"))
         assert answer["Tus-Version"] == "1.0.0"
         assert answer["Tus-Extension"] == "creation,termination,checksum"
+        assert answer["Tus-Checksum-Algorithm"] == "sha1,sha256"
         assert answer["Tus-Max-Size"] == str(settings.UPLOAD_MAX_BYTES)
 
     def test_delete_removes_file_and_row(self, browser, upload_dir):
@@ -65,6 +71,27 @@ class TestWholeUpload:
         settings.DATA_UPLOAD_MAX_MEMORY_SIZE = 1000  # What request.body would refuse.
         url = begin(browser, 100_000)["Location"]
         assert send(browser, url, 0, b"x" * 100_000).status_code == 204
+
+
+class TestChecksum:
+    @pytest.mark.parametrize("algorithm", ["sha1", "sha256"])
+    def test_a_part_with_its_checksum_counts(self, browser, algorithm):
+        url = begin(browser, 4)["Location"]
+        assert send(browser, url, 0, b"a,b\n", **{"Upload-Checksum": checksum(algorithm, b"a,b\n")}).status_code == 204
+
+    def test_a_part_with_another_does_not(self, browser):
+        url = begin(browser, 4)["Location"]
+        answer = send(browser, url, 0, b"a,c\n", **{"Upload-Checksum": checksum("sha256", b"a,b\n")})
+        assert answer.status_code == 460
+        assert "Send this part again" in answer.content.decode()
+        assert head(browser, url)["Upload-Offset"] == "0"
+
+    @pytest.mark.parametrize("value", ["", "md5 AAAA", "sha256", "sha256 %%%", "sha256 AAA", "shake_128 AAAA"])
+    def test_what_is_no_checksum_is_said(self, browser, value):
+        url = begin(browser, 4)["Location"]
+        answer = send(browser, url, 0, b"a,b\n", **{"Upload-Checksum": value})
+        assert answer.status_code in (400, 460)
+        assert head(browser, url)["Upload-Offset"] == "0"
 
 
 class TestRefusals:
