@@ -118,7 +118,7 @@ AUTH_PASSWORD_VALIDATORS = [
     {"NAME": "django.contrib.auth.password_validation.MinimumLengthValidator"},
     {"NAME": "django.contrib.auth.password_validation.CommonPasswordValidator"},
 ]
-AUTHENTICATION_BACKENDS = ["allauth.account.auth_backends.AuthenticationBackend"]
+AUTHENTICATION_BACKENDS = ["dashboard.sign_in.backend.Backend"]
 # How many passwords may be tried within SIGN_IN_SECONDS: for one name from one address, for all names from one address,
 # and for one name from all addresses. Further tries are refused without a look at the password.
 SIGN_IN_TRIES = env.int("SIGN_IN_TRIES", default=10)

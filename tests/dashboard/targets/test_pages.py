@@ -256,7 +256,7 @@ def test_the_empty_list_leads_to_a_first_target(browser):
 def test_the_list_asks_as_often_for_many_targets_as_for_one(browser, django_assert_num_queries):
     for number in range(20):
         Target.objects.create(name=f"t{number}", host="h", user="u", database="d")
-    with django_assert_num_queries(3):  # the session, the user, the targets
+    with django_assert_num_queries(3):  # the session, the user with the person, the targets
         browser.get(reverse("targets"))
 
 

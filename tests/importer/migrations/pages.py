@@ -60,6 +60,9 @@ LISTS = (
     Page("targets", words=("loader@127.0.0.1:1 / sales", "1 problem to fix", "Ready, 4 hints", "19 imports")),
     Page("connections", words=("s3://bucket/daily", "incoming", "2 schedules", "not checked yet")),
     Page("channels", words=("https://hooks.example.org/millrace", "2 waiting", "11 waiting", "carol@example.org")),
+    Page("room", words=("half.csv", "orders_801.csv", "Rejected rows", "Audit log")),
+    Page("room_file_delete", (LOOKED_AT,), words=("Delete",)),
+    Page("job_delete", (1,), words=("Delete the import",)),
     Page("new", words=("half.csv", "40 %", "orders_801.csv", "1.32 kB")),
 )
 IMPORTS = (
@@ -182,6 +185,7 @@ ACTIONS = (
     Action("job_retry", (4,), {"leave_out": "1"}, ("48 loaded",)),
     Action("job_restore_now", (8,), words=("Nothing keeps this import from putting back",)),
     Action("job_end_without", (8,), words=("Nothing keeps this import from putting back",)),
+    Action("job_delete", (1,), words=("Import 1 of", "is deleted.")),
     Action("job_restore", (8,), words=("There is no table sales.millrace_old_",)),
     Action("job_drop_backup", (8,), words=("40 loaded",)),
     Action("job_parallelism", (15,), {"parallelism": "3"}, ("194 loaded",)),
@@ -189,6 +193,8 @@ ACTIONS = (
     Action("job_preset", (16,), {"name": "readings again"}, ('value="readings again"',)),
     Action("start_import", (LOOKED_AT,), {"target": "1", "table": "orders"}, ("The plan has changed",), 422),
     Action("save_preset", (LOOKED_AT,), {"target": "1", "table": "orders", "preset_name": "mine"}, ("mine",)),
+    Action("room_file_delete", (LOOKED_AT,), words=("is deleted.",)),
+    Action("room_policy", data={"name": "rejects", "days": "7"}, words=("7 days",)),
     Action("remove_source", (LOOKED_AT,), words=("half.csv",)),
     Action("schedule_pause", (1,), words=(f"{NIGHTLY} is paused.",)),
     Action("schedule_resume", (3,), words=("bucket, paused goes on.",)),
@@ -228,6 +234,11 @@ LEFT_OUT = {
             if each.name.startswith(("people", "person", "group", "grant", "invitation"))
         ),
         "people, groups and grants, of which the old version stored no more than the names",
+    ),
+    "account_own": "the time zone of a person, which the old version did not have",
+    **dict.fromkeys(
+        ("job_approve", "job_refuse", "lab_approve", "lab_refuse"),
+        "approvals, for which the old version did not ask",
     ),
     **dict.fromkeys(("audit", "audit_csv"), "the audit log, which the old version did not have"),
     "uploads": "begins an upload: nothing stored is shown",
