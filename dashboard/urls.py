@@ -130,6 +130,8 @@ urlpatterns = [
     path("groups/<int:pk>/delete/", groups.group_delete, name="group_delete"),
     path("grants/<int:pk>/revoke/", grants.grant_revoke, name="grant_revoke"),
     path("account/", own.account, name="account_own"),
+    path("account/tokens/new/", own.token_new, name="account_token_new"),
+    path("account/tokens/<int:pk>/revoke/", own.token_revoke, name="account_token_revoke"),
     path("invitation/<str:uidb64>/<str:token>/", invitation.invitation, name="invitation"),
     # room
     path("room/", room.room, name="room"),

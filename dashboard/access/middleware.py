@@ -11,8 +11,14 @@ from dashboard.access.rules import rule_of
 from importer.access.acting import Somebody, acting_as
 from importer.access.limits import TooOften
 from importer.access.policy import Forbidden
+from importer.models import AccessToken
 
 READING = ("GET", "HEAD", "OPTIONS")
+
+
+def token_of(request: HttpRequest) -> AccessToken | None:
+    """The token that has signed the request in (dashboard/sign_in/tokens.py); None if a session has, or nothing."""
+    return getattr(request, "access_token", None)
 
 
 class PolicyMiddleware:
@@ -40,6 +46,8 @@ class PolicyMiddleware:
         rule = rule_of(name or "")
         if rule is None:
             raise PermissionDenied(f"The address {request.path} has no rule that says who may use it.")
+        if rule.no_token and token_of(request):
+            raise PermissionDenied("A token opens everything but accounts and people. Sign in with a browser.")
         if not rule.public and request.user.is_anonymous:
             return None  # LoginRequiredMiddleware redirects to the sign-in page.
         try:

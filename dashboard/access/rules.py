@@ -37,6 +37,7 @@ class Rule:
     - `owner`: the person who made the thing needs no level on it.
     - `admin`: what only admins may do, to complete "Only admins may". `operator`: viewers may not even read.
     - `public`: for everybody, signed in or not. `account`: a page of the person's own account.
+    - `no_token`: only for somebody who is signed in with a browser.
     - `rate`: how often a person may change something by it.
     - `recorded`: the methods whose requests are in the audit log: those that change something or hand out rows.
     """
@@ -49,6 +50,7 @@ class Rule:
     operator: bool = False
     public: bool = False
     account: bool = False
+    no_token: bool = False
     rate: limits.Rate | None = None
     recorded: tuple[str, ...] = CHANGES
 
@@ -79,7 +81,8 @@ class Rule:
         raise Http404
 
 
-PUBLIC, ACCOUNT = Rule(public=True, recorded=()), Rule(account=True)
+PUBLIC, ACCOUNT = Rule(public=True, recorded=()), Rule(account=True, no_token=True)
+SIGN_IN = Rule(public=True, no_token=True, recorded=())
 # Names of allauth's pages, which are all about the person's own account.
 ACCOUNT_NAMES = ("account_", "mfa_", "usersessions_", "socialaccount_", "openid_connect_")
 LISTED = Rule()
@@ -95,15 +98,16 @@ PRESET = Rule(MappingPreset, owner=True)
 TARGET = Rule(Target, change=Level.ADMINISTER)
 CONNECTION = Rule(SourceConnection, look=Level.ADMINISTER, change=Level.ADMINISTER)
 CHANNEL = Rule(Channel, look=Level.ADMINISTER, change=Level.ADMINISTER)
-PEOPLE = Rule(admin="see and change people")
-PERSON, GROUP, GRANT = (Rule(each, admin="see and change people") for each in (User, Group, Grant))
+# A token that leaks must not make passwords, factors or further tokens.
+PEOPLE = Rule(admin="see and change people", no_token=True)
+PERSON, GROUP, GRANT = (Rule(each, admin="see and change people", no_token=True) for each in (User, Group, Grant))
 
 RULES: dict[str, Rule] = {
     "healthz": PUBLIC,
     "readyz": PUBLIC,
-    "login": PUBLIC,
-    "logout": PUBLIC,
-    "invitation": PUBLIC,
+    "login": SIGN_IN,
+    "logout": SIGN_IN,
+    "invitation": SIGN_IN,
     "jobs": LISTED,
     "job": JOB,
     "job_live": JOB,

@@ -6,6 +6,7 @@ from typing import Any
 from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 
+from dashboard.access.middleware import token_of
 from dashboard.access.rules import Rule, rule_of
 from dashboard.sign_in.address import client_address
 from importer.access import audit
@@ -37,6 +38,8 @@ class AuditMiddleware:
         if name and rule and request.method in rule.recorded and request.user.is_authenticated:
             entry: audit.Entry = request.audit_entry  # type: ignore[attr-defined]
             entry.action, entry.who, entry.thing = name, request.user, _thing(rule, kwargs)
+            if token := token_of(request):
+                entry.details["by_token"] = token.name
 
 
 def _thing(rule: Rule, named: Mapping[str, Any]) -> audit.Thing:

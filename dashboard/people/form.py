@@ -7,11 +7,11 @@ from django import forms
 from django.contrib.auth.models import Group, User
 from django.db import models
 
-from importer.access import people
+from importer.access import people, tokens
 from importer.access.people import Granted
 from importer.access.time_zones import set_time_zone
 from importer.engine.errors import Problem
-from importer.models import Grant, Level, Role
+from importer.models import AccessToken, Grant, Level, Role
 
 LEVELS = {
     Level.LOOK: "look: see it",
@@ -67,7 +67,7 @@ class TimeZoneForm(Styled):
         required=False,
         max_length=64,
         label="Time zone",
-        help_text="Of times on pages, in charts and exports. Schedules keep their own. Empty: as the admin chose.",
+        help_text="Of times on pages, in charts and exports. Schedules keep their own.",
         widget=forms.TextInput(
             attrs={"list": "time-zones", "autocomplete": "off", "spellcheck": "false", "placeholder": "Europe/Vienna"}
         ),
@@ -83,6 +83,33 @@ class TimeZoneForm(Styled):
             self.add_error("time_zone", str(problem))
             return False
         return True
+
+
+class TokenForm(Styled):
+    """A new token."""
+
+    name = forms.CharField(
+        max_length=80,
+        help_text="What will use it, such as nightly upload.",
+        widget=forms.TextInput(attrs={"autocomplete": "off"}),
+    )
+    days = forms.IntegerField(
+        label="Days until it expires",
+        min_value=1,
+        max_value=tokens.LONGEST_DAYS,
+        initial=90,
+        widget=forms.NumberInput(),
+    )
+
+    def make_for(self, user: User) -> tuple[AccessToken, str] | None:
+        """Make the token. None: something is wrong with it, which the form says."""
+        if not self.is_valid():
+            return None
+        try:
+            return tokens.make(user, self.cleaned_data["name"], self.cleaned_data["days"])
+        except Problem as problem:
+            self.add_error("name", str(problem))
+            return None
 
 
 class GroupForm(Styled):

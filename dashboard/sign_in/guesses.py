@@ -39,6 +39,15 @@ def count_code(whom: str) -> Counted | None:
     return _count({_key("code", whom): settings.SIGN_IN_TRIES})
 
 
+def count_token(request: HttpRequest) -> Counted | None:
+    """Count a wrong token from the request's address; None if there were too many.
+
+    After its evaluation: a right one has 256 random bits, and must not be refused for its neighbours' wrong ones.
+    """
+    place = network_of(client_address(request))
+    return _count({_key("token", place): settings.SIGN_IN_TRIES_ADDRESS})
+
+
 def use_code(whom: str, code: str) -> bool:
     """Note that a right code was used; False if it was used within SIGN_IN_SECONDS, at whichever process."""
     return _count({_key("used", whom, code): 1}) is not None

@@ -15,7 +15,7 @@ from django.utils.http import urlsafe_base64_encode
 from importer.access import audit
 from importer.access.policy import require_admin
 from importer.engine.errors import Problem
-from importer.models import Channel, Grant, Level, Person, Role, SourceConnection, Target
+from importer.models import AccessToken, Channel, Grant, Level, Person, Role, SourceConnection, Target
 from importer.models.person import TABLE_PATTERN
 
 # What a grant can be on, by its kind.
@@ -73,7 +73,7 @@ def set_email(user: User, email: str) -> None:
 
 
 def deactivate(user: User) -> None:
-    """Let a person sign in no more, and end the person's sessions. What the person made stays.
+    """Let a person sign in no more, and end the person's sessions and tokens. What the person made stays.
 
     Raises Problem for the last admin, and Forbidden unless the acting person is an admin.
     """
@@ -82,6 +82,7 @@ def deactivate(user: User) -> None:
     with transaction.atomic():
         _refuse_last_admin(user)
         User.objects.filter(pk=user.pk).update(is_active=False)
+        AccessToken.objects.filter(user=user).delete()
     end_sessions(user)
     user.refresh_from_db()
 

@@ -164,6 +164,8 @@ RULES: dict[str, Rule] = {
     "user email": PEOPLE,
     "user groups": PEOPLE,
     "user forget-factors": PEOPLE,
+    "user token": PEOPLE,
+    "user revoke-token": PEOPLE,
     "user grant": PEOPLE,
     "user revoke": PEOPLE,
     "group list": PEOPLE,

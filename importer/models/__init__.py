@@ -7,7 +7,7 @@ from importer.models.channel import Channel, Notification, Subscription
 from importer.models.chunk import Chunk
 from importer.models.job import ImportJob
 from importer.models.lab import Lab, Trial
-from importer.models.person import AuditEvent, Grant, Level, LimitCount, Person, Role
+from importer.models.person import AccessToken, AuditEvent, Grant, Level, LimitCount, Person, Role
 from importer.models.preset import MappingPreset
 from importer.models.record import JobFact, JobRecord, RetentionPolicy
 from importer.models.schedule import DiscoveredFile, Schedule, ScheduleRun
@@ -16,6 +16,7 @@ from importer.models.source_file import SourceFile
 from importer.models.target import Target
 
 __all__ = [
+    "AccessToken",
     "AuditEvent",
     "Channel",
     "Chunk",

@@ -94,6 +94,26 @@ class LimitCount(models.Model):
         return f"{self.uses} since {self.began:%F %T}"
 
 
+class AccessToken(models.Model):
+    """What lets a program act on behalf of a person. Only a digest of it is stored."""
+
+    user = models.ForeignKey(settings.AUTH_USER_MODEL, models.CASCADE, related_name="access_tokens")
+    name = models.CharField(max_length=80)
+    # SHA-256 of the token, hexadecimal.
+    digest = models.CharField(max_length=64, unique=True)
+    created_at = models.DateTimeField(auto_now_add=True)
+    expires_at = models.DateTimeField()
+    last_used_at = models.DateTimeField(null=True, blank=True)
+    last_used_from = models.CharField(max_length=45, blank=True)
+
+    class Meta:
+        verbose_name = "token"
+        constraints = [models.UniqueConstraint(fields=["user", "name"], name="token_name_of_person")]
+
+    def __str__(self) -> str:
+        return self.name
+
+
 class Unchangeable(Exception):
     """The audit log is only added to."""
 

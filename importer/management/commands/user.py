@@ -7,12 +7,12 @@ from typing import Any
 
 from django.contrib.auth.models import Group, User
 
-from importer.access import audit, people
+from importer.access import audit, people, tokens
 from importer.access.groups import group_named, set_groups
 from importer.access.policy import stored_role
 from importer.engine.errors import Problem
 from importer.management.base_command import PreparedCommand
-from importer.models import Grant, Level, Role
+from importer.models import AccessToken, Grant, Level, Role
 from importer.notifications.payload import link
 
 LEVELS = {each.label: each for each in Level}
@@ -41,6 +41,11 @@ class Command(PreparedCommand):
         groups = _about_one(verbs, "groups", "make the person a member of these groups, and of no other")
         groups.add_argument("groups", nargs="*", metavar="GROUP", help="none: of no group")
         _about_one(verbs, "forget-factors", "remove passkeys, app and recovery codes of somebody who has lost them")
+        token = _about_one(verbs, "token", "make a token for a program, and print it, once")
+        token.add_argument("token", metavar="TOKEN_NAME", help="what will use it")
+        token.add_argument("--days", type=int, default=90, metavar="N", help="until it expires (90)")
+        token.add_argument("--json", dest="as_json", action="store_true")
+        _about_one(verbs, "revoke-token", "end a token").add_argument("token", metavar="TOKEN_NAME")
         grant = _about_one(verbs, "grant", "grant a level on a thing, in place of an earlier grant on it")
         _add_thing(grant)
         grant.add_argument("--level", choices=LEVELS, required=True)
@@ -71,6 +76,7 @@ class Command(PreparedCommand):
         values = _as_json(user) | {
             "groups": list(user.groups.order_by("name").values_list("name", flat=True)),
             "grants": [_grant_as_json(each) for each in _grants(user)],
+            "tokens": [_token_as_json(each) for each in user.access_tokens.order_by("name")],
         }
         if as_json:
             self._write_json(values)
@@ -82,6 +88,9 @@ class Command(PreparedCommand):
             tables = f", only {', '.join(each['tables'])}" if each["tables"] else ""
             by = f" (by the group {each['group']})" if each["group"] else ""
             self.stdout.write(f"may {each['level']} {each['on']}{tables}{by}")
+        for each in values["tokens"]:
+            used = f"used {each['last_used'][:16]} UTC" if each["last_used"] else "never used"
+            self.stdout.write(f"token {each['name']}: until {each['until'][:10]}, {used}")
 
     def _add(self, *, name: str, role: str, email: str, as_json: bool, **_: Any) -> None:
         user = people.add(name, Role(role), email)
@@ -117,6 +126,22 @@ class Command(PreparedCommand):
         people.forget_factors(user)
         audit.about(user)
         self.stdout.write(f"{name} signs in with the password alone now, until there is a new factor.")
+
+    def _token(self, *, name: str, token: str, days: int, as_json: bool, **_: Any) -> None:
+        made, text = tokens.make(_user(name), token, days)
+        if as_json:
+            self._write_json({**_token_as_json(made), "token": text})
+            return
+        self.stdout.write(f"{text}\nShown only now. Until {made.expires_at:%Y-%m-%d} it may do what {name} may do.")
+
+    def _revoke_token(self, *, name: str, token: str, **_: Any) -> None:
+        of = _user(name).access_tokens
+        found = of.filter(name=token).first()
+        if found is None:
+            known = ", ".join(of.order_by("name").values_list("name", flat=True)) or "none"
+            raise Problem(f"{name} has no token {token}.", advice=f"Tokens: {known}.")
+        tokens.revoke(found)
+        self.stdout.write(f"The token {token} of {name} is revoked.")
 
     def _grant(self, *, name: str, level: str, tables: list[str], **options: Any) -> None:
         kind, thing = _thing(options)
@@ -155,6 +180,8 @@ VERBS: dict[str, Callable[..., None]] = {
     "email": Command._email,
     "groups": Command._groups,
     "forget-factors": Command._forget_factors,
+    "token": Command._token,
+    "revoke-token": Command._revoke_token,
     "grant": Command._grant,
     "revoke": Command._revoke,
 }
@@ -233,3 +260,8 @@ def _grant_as_json(grant: Grant) -> dict[str, Any]:
         "tables": grant.tables,
         "group": grant.group.name if grant.group else None,
     }
+
+
+def _token_as_json(token: AccessToken) -> dict[str, Any]:
+    used = token.last_used_at.isoformat() if token.last_used_at else None
+    return {"name": token.name, "until": token.expires_at.isoformat(), "last_used": used}

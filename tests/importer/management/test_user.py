@@ -171,6 +171,44 @@ class TestGrants:
         assert why == "bob has no grant on warehouse. Grants: bob may look every channel."
 
 
+class TestTokens:
+    def test_is_printed_once_and_works(self, bob):
+        text = user("token", "bob", "nightly", "--days", "7").splitlines()[0]
+        program = Client(headers={"Authorization": f"Bearer {text}"})
+        assert program.get("/").status_code == 200
+        shown = user("show", "bob")
+        assert "token nightly: until " in shown
+        assert text not in shown
+        assert user("revoke-token", "bob", "nightly") == "The token nightly of bob is revoked.\n"
+        assert program.get("/").status_code == 401
+        commands = [each.details["command"] for each in AuditEvent.objects.exclude(object_kind="").order_by("pk")]
+        assert commands == ["user token", "user revoke-token"]
+
+    def test_answers_as_json(self, bob):
+        assert json.loads(user("token", "bob", "nightly", "--json"))["token"].startswith("millrace_")
+        assert json.loads(user("show", "bob", "--json"))["tokens"][0]["last_used"] is None
+
+    @pytest.mark.parametrize(
+        ("line", "why"),
+        [
+            (("nightly", "--days", "0"), "lasts 1 to 366 days"),
+            ((" ",), "needs a name"),
+            (("old",), "a token old already"),
+        ],
+    )
+    def test_what_is_wrong_makes_none(self, bob, line, why):
+        user("token", "bob", "old")
+        assert why in refused("user", "token", "bob", *line)
+        assert bob.access_tokens.count() == 1
+
+    def test_an_admin_makes_none_of_others_and_may_end_them(self, bob):
+        admin("ann")
+        assert "Only bob may make tokens of bob" in refused("user", "token", "bob", "x", "--as", "ann")
+        user("token", "bob", "x")
+        user("revoke-token", "bob", "x", "--as", "ann")
+        assert "bob has no token x. Tokens: none." in refused("user", "revoke-token", "bob", "x")
+
+
 class TestLists:
     def test_show_role_state_and_last_sign_in(self, client):
         client.force_login(operator("bob"))
