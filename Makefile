@@ -5,7 +5,7 @@ CODE := config importer dashboard scripts tests bench
 SERVERLESS := not needs_database_server and not needs_redis and not needs_workers and not needs_file_server and not needs_browser
 # VAR_DIR=... and PORT=... may be given on the command line or in the environment.
 .DEFAULT_GOAL := help
-.PHONY: help setup run demo test quick quick-tests bench lint format lock
+.PHONY: help setup run demo test quick quick-tests faults bench lint format lock
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## /{printf "  make %-8s %s\n", $$1, $$2}' Makefile
@@ -32,6 +32,10 @@ quick: ## lint, and every test that needs no server, in under a minute
 # Bytecode of the tests is kept even if the environment forbids it: compiling them takes a tenth of the time.
 quick-tests:
 	PYTHONDONTWRITEBYTECODE= $(PY) -m pytest -q -n 2 --hypothesis-profile=dev -m "$(SERVERLESS)" $(ARGS)
+
+faults: ## try every fault at every failpoint, print the matrix (ARGS=--write: into docs/faults.md)
+	@scripts/setup.sh app database
+	$(PY) -m tests.faults.points $(ARGS)
 
 bench: ## compare Millrace with other ways to load (ARGS="--help" lists the options)
 	@scripts/setup.sh app database

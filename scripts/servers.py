@@ -70,7 +70,14 @@ class PrivateServer(ABC):
         self.prepare()
         with self.log.open("ab") as log:
             self.process = subprocess.Popen(
-                self.command(), stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True, umask=PRIVATE
+                self.command(),
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=log,
+                start_new_session=True,
+                umask=PRIVATE,
+                # SIGXFSZ stays ignored: a file at its limit is an error for the server, not its end.
+                restore_signals=False,
             )
         self.wait()
 

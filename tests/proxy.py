@@ -1,49 +1,111 @@
-"""A TCP proxy that drops the connection at COMMIT: before it reaches the MySQL server, or before the answer returns."""
+"""A TCP proxy to a MySQL server. It drops connections on request, or at a statement: before that statement reaches the
+server, or before its answer returns.
+"""
 
 import socket
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
 
-COMMIT = b"\x03COMMIT"  # COM_QUERY and the statement (MySQL internals, Client/Server Protocol)
+# COM_QUERY and the beginning of the statement (MySQL internals, Client/Server Protocol).
+COMMIT = b"\x03COMMIT"
+RENAME = b"\x03RENAME TABLE"
+
+
+@dataclass(frozen=True)
+class Loss:
+    """What gets lost: each of these `statements`, or the answer if the statement `arrives`; with `once`, the first."""
+
+    statements: tuple[bytes, ...]
+    arrives: bool
+    once: bool = False
+
+
+@dataclass
+class Proxy:
+    """A proxy that listens on `port` of 127.0.0.1."""
+
+    server: tuple[str, int]
+    listener: socket.socket
+    loss: Loss | None = None
+    _open: list[socket.socket] = field(default_factory=list)
+    _lock: threading.Lock = field(default_factory=threading.Lock)
+
+    @property
+    def port(self) -> int:
+        return int(self.listener.getsockname()[1])
+
+    def cut(self) -> None:
+        """Drop all connections; new ones are possible."""
+        with self._lock:
+            dropped, self._open = self._open, []
+        for line in dropped:
+            _close(line)
+
+    def serve(self) -> None:
+        """Accept connections until the listener is closed."""
+        while True:
+            try:
+                client, _ = self.listener.accept()
+            except OSError:
+                return
+            try:
+                upstream = socket.create_connection(self.server)
+            except OSError:
+                client.close()
+                continue
+            with self._lock:
+                self._open = [line for line in self._open if line.fileno() >= 0] + [client, upstream]
+            cut = threading.Event()
+            threading.Thread(target=self._to_server, args=(client, upstream, cut), daemon=True).start()
+            threading.Thread(target=_to_client, args=(upstream, client, cut), daemon=True).start()
+
+    def _to_server(self, client: socket.socket, upstream: socket.socket, cut: threading.Event) -> None:
+        with suppress(OSError):
+            while data := _receive(client):
+                if loss := self._lost_with(data):
+                    cut.set()
+                    if not loss.arrives:
+                        break
+                upstream.sendall(data)
+        _close(upstream)
+        _close(client)
+
+    def _lost_with(self, data: bytes) -> Loss | None:
+        with self._lock:
+            loss = self.loss
+            if not loss or not any(each in data for each in loss.statements):
+                return None
+            if loss.once:
+                self.loss = None
+            return loss
+
+
+@contextmanager
+def proxy(host: str, port: int) -> Iterator[Proxy]:
+    """A proxy to host:port that lets everything through until it is told otherwise."""
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        made = Proxy((host, port), listener)
+        threading.Thread(target=made.serve, daemon=True).start()
+        yield made
+        # A thread that waits for a connection is not woken by close().
+        listener.shutdown(socket.SHUT_RDWR)
+        made.cut()
 
 
 @contextmanager
 def cutting_at_commit(host: str, port: int, *, arrives: bool) -> Iterator[int]:
     """The port of a proxy to host:port; a COMMIT gets through if it `arrives`, its answer never does."""
-    with socket.create_server(("127.0.0.1", 0)) as listener:
-        threading.Thread(target=_serve, args=(listener, (host, port), arrives), daemon=True).start()
-        yield listener.getsockname()[1]
-
-
-def _serve(listener: socket.socket, server: tuple[str, int], arrives: bool) -> None:
-    while True:
-        try:
-            client, _ = listener.accept()
-        except OSError:
-            return
-        upstream = socket.create_connection(server)
-        cut = threading.Event()
-        threading.Thread(target=_to_server, args=(client, upstream, arrives, cut), daemon=True).start()
-        threading.Thread(target=_to_client, args=(upstream, client, cut), daemon=True).start()
-
-
-def _to_server(client: socket.socket, upstream: socket.socket, arrives: bool, cut: threading.Event) -> None:
-    while data := _receive(client):
-        if COMMIT in data:
-            cut.set()
-            if arrives:
-                upstream.sendall(data)
-                continue
-            break
-        upstream.sendall(data)
-    _close(upstream)
-    _close(client)
+    with proxy(host, port) as made:
+        made.loss = Loss((COMMIT,), arrives)
+        yield made.port
 
 
 def _to_client(upstream: socket.socket, client: socket.socket, cut: threading.Event) -> None:
-    while (data := _receive(upstream)) and not cut.is_set():
-        client.sendall(data)
+    with suppress(OSError):
+        while (data := _receive(upstream)) and not cut.is_set():
+            client.sendall(data)
     _close(client)
     _close(upstream)
 

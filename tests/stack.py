@@ -7,7 +7,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import ClassVar
@@ -139,6 +139,25 @@ class Stack:
     def stop_workers(self) -> None:
         for process in (self.beat, self.load_worker, self.control_worker):
             process.stop()
+
+    @contextmanager
+    def workers_with(self, children: int, **env: str) -> Iterator[None]:
+        """Meanwhile, workers with so many children each, and with these variables in the environment of all."""
+        usual, loaders = dict(self.env), (self.load_worker, self.control_worker)
+        before = [list(worker.command) for worker in loaders]
+        self.stop_workers()
+        self.env.update(env)
+        for worker in loaders:
+            worker.command[worker.command.index("-c") + 1] = str(children)
+        self.start_workers()
+        try:
+            yield
+        finally:
+            self.stop_workers()
+            self.env.clear()
+            self.env.update(usual)
+            for worker, command in zip(loaders, before, strict=True):
+                worker.command = command
 
     def stop(self) -> None:
         Stack.started = None

@@ -1,6 +1,7 @@
 """Servers that tests load into: one interface for a private MariaDB and for a MySQL that a command starts."""
 
 import os
+import resource
 import signal
 import subprocess
 import time
@@ -34,6 +35,25 @@ class TestServer:
     kill: Callable[[], None]
 
     @contextmanager
+    def without_room(self) -> Iterator[None]:
+        """Meanwhile, no file of the server becomes larger than its largest one now, as on a full disk.
+
+        A limit of the process, so it ends when the server is killed. SIGXFSZ is ignored by servers that Python starts
+        with restore_signals=False; then a write fails with EFBIG.
+        """
+        with connect(self.address) as connection:
+            if self.flavour == "mariadb":  # Its redo log would be larger than the tables of a test.
+                execute(connection, "SET GLOBAL innodb_log_file_size = 16777216")
+            pid_file, folder = fetch_all(connection, "SELECT @@pid_file, @@datadir")[0]
+        pid, sizes = int(Path(pid_file).read_text()), [each.stat().st_size for each in Path(folder).rglob("*")]
+        usual = resource.prlimit(pid, resource.RLIMIT_FSIZE)
+        resource.prlimit(pid, resource.RLIMIT_FSIZE, (max(sizes), usual[1]))
+        try:
+            yield
+        finally:
+            resource.prlimit(pid, resource.RLIMIT_FSIZE, usual)
+
+    @contextmanager
     def fresh_database(self) -> Iterator[Address]:
         name = f"test_{uuid.uuid4().hex[:12]}"
         self.run(f"CREATE DATABASE {name}")
@@ -55,7 +75,8 @@ def mariadb_server(folder: Path) -> TestServer:
 def mysql_server(command: str) -> TestServer:
     def call(verb: str) -> str:
         # Not through a pipe: the server outlives the command and would keep the pipe open.
-        done = subprocess.run([command, verb, MYSQL_TEST_PORT], check=True, stdout=subprocess.PIPE, text=True)
+        arguments = [command, verb, MYSQL_TEST_PORT]
+        done = subprocess.run(arguments, check=True, stdout=subprocess.PIPE, text=True, restore_signals=False)
         return done.stdout
 
     url = urlsplit(call("start").split()[0])

@@ -54,18 +54,34 @@ def stage_job(job_id: int, then: FollowUp) -> None:
             jobs.release_step(job)
             then(job_id, ())
             return
-        plan = job.plan
-        assert plan.staged
         failpoints.reach("stage.claimed")
-        with connect(job.target.address) as connection:
-            ledger.create(connection)
-            digest = staging.create(connection, plan.schema, str(job.key), plan.staged)
+        end_connection(job.target.address, job.step_connection_id, str(job))
+        digest = _create_staging(job)
         failpoints.reach("stage.created")
         jobs.record_staged(job, digest)
+    except Cancelled:
+        jobs.release_step(job)
+        then(job_id, ())
     except Exception as error:
         then(job_id, jobs.step_failed(job, as_problem(error, str(job), job)))
     else:
         then(job_id, ())
+
+
+def _create_staging(job: ImportJob) -> str:
+    """Create the staging table; returns its Table.digest.
+
+    Raises Cancelled if the step is no longer wanted from this worker. A worker that takes the step over later kills the
+    connection, so that no table is created when another one has ended the job and dropped its table.
+    """
+    plan = job.plan
+    assert plan.staged
+    with connect(job.target.address) as connection:
+        if not jobs.renew_step(job, connection.thread_id()):
+            raise Cancelled("The staging table is no longer wanted.", where=str(job))
+        failpoints.reach("stage.connected")
+        ledger.create(connection)
+        return staging.create(connection, plan.schema, str(job.key), plan.staged)
 
 
 def _widen_types(job: ImportJob, table: NewTable) -> bool:

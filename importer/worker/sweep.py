@@ -47,6 +47,7 @@ def sweep_jobs(then: FollowUp) -> None:
     expire_runs()
     for job in jobs.pending_backups():
         with suppress(Problem):  # If the server is away, a later sweep does it.
+            end_connection(job.target.address, job.step_connection_id, str(job))
             jobs.release_backup(job)
     for job_id in (*jobs.unended(), *jobs.leftovers()):
         then(job_id, ())

@@ -1,6 +1,7 @@
 """The table backup of mode replace: restores it under its old name, or drops it."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from django.db import IntegrityError, transaction
@@ -10,10 +11,9 @@ from django.utils import timezone
 from importer.access import audit
 from importer.engine import failpoints
 from importer.engine.errors import Problem
-from importer.engine.mysql.connection import connect
+from importer.engine.mysql.connection import Connection, connect
 from importer.engine.target import staging, table_backup
-from importer.jobs.transitions import NO_STEP, JobStep, claim_of, step_is_free
-from importer.lease import lease_end
+from importer.jobs.transitions import NO_STEP, STEP, JobStep, claim_of, held_step, step_is_free
 from importer.models import ImportJob
 
 
@@ -55,9 +55,10 @@ def restore(job_id: int) -> None:
     job = _hold(job_id, why_no_restore, claim=True)
     failpoints.reach("backup.claimed")
     try:
-        with connect(job.target.address) as connection:
+        with _connected(job) as connection:
+            failpoints.reach("backup.connected")
             table_backup.restore(connection, job.schema_name, str(job.key), job.table_name)
-        failpoints.reach("backup.renamed")
+            failpoints.reach("backup.renamed")
     finally:
         release_backup(job)
 
@@ -66,7 +67,7 @@ def drop_backup(job_id: int) -> None:
     """Drop the job's table backup. Raises Problem if there is none."""
     job = _hold(job_id, lambda job: "" if job.kept_table and job.ended else "No table of it is kept.", claim=False)
     try:
-        with connect(job.target.address) as connection:
+        with _connected(job) as connection:
             table_backup.drop(connection, job.schema_name, job.kept_table)
     finally:
         release_backup(job)
@@ -74,30 +75,49 @@ def drop_backup(job_id: int) -> None:
 
 def _hold(job_id: int, why_not: Callable[[ImportJob], str], claim: bool) -> ImportJob:
     """The job, locked for a change of its backup; with `claim`, the target's table is claimed, too."""
-    job = ImportJob.objects.select_related("target").get(pk=job_id)
+    job = _read(job_id)
     audit.about(job)
     audit.note(kept_table=job.kept_table)
     why = why_not(job) or _hold_now(job, claim)
     if why:
         raise Problem(why, where=f"import {job_id}", advice="Its page shows its present state.")
-    return job
+    return _read(job_id)
+
+
+def _read(job_id: int) -> ImportJob:
+    return ImportJob.objects.select_related("target").get(pk=job_id)
 
 
 def _hold_now(job: ImportJob, claim: bool) -> str:
-    values: dict[str, Any] = {"step": JobStep.KEEPING, "step_lease": lease_end()}
+    values: dict[str, Any] = {"step": JobStep.KEEPING, "step_connection_id": None}
     values |= {"table_claim": claim_of(job)} if claim else {}
     try:
         with transaction.atomic():
-            held = ImportJob.objects.filter(step_is_free(), pk=job.pk, status__in=ImportJob.ENDED).update(**values)
+            held = STEP.claim(ImportJob.objects.filter(step_is_free(), pk=job.pk, status__in=ImportJob.ENDED), **values)
     except IntegrityError:
         return "Another import is at work on the table."
     return "" if held else "Somebody is doing that already."
 
 
+@contextmanager
+def _connected(job: ImportJob) -> Iterator[Connection]:
+    """A connection to the target, which the sweeper kills if it releases the job first.
+
+    So a process that was stopped for a while does not change tables that another import may have by then. Raises
+    Problem if the job was released before the connection was recorded.
+    """
+    with connect(job.target.address) as connection:
+        if not STEP.renew(held_step(job).filter(step=JobStep.KEEPING), step_connection_id=connection.thread_id()):
+            raise Problem(
+                "It took too long to begin, and nothing was changed.", where=f"import {job.pk}", advice="Try again."
+            )
+        yield connection
+
+
 def release_backup(job: ImportJob) -> None:
     """Record the job's existing tables, and release job and table. If the server is away, the sweeper does so later."""
     record_backup(job)
-    ImportJob.objects.filter(pk=job.pk, step=JobStep.KEEPING).update(table_claim=None, **NO_STEP)
+    held_step(job).filter(step=JobStep.KEEPING).update(table_claim=None, **NO_STEP)
 
 
 def pending_backups() -> list[ImportJob]:

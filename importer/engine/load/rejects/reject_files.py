@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any
 
+from importer.engine import failpoints
 from importer.engine.errors import Problem
 from importer.engine.load.outcome import NoticeCount, Outcome, ReasonCount, RejectSummary, Tally
 from importer.engine.load.rejects.formulas import escape_formulas
@@ -101,8 +102,14 @@ def _csv_row(record: RejectedRow) -> tuple[Any, ...]:
 
 @contextmanager
 def _all_or_none(final: list[Path]) -> Iterator[list[IO[bytes]]]:
-    """Open temporary files that get their final names when all are complete on disk; on an error they are removed."""
+    """Open temporary files that get their final names when all are complete on disk; on an error they are removed.
+
+    Those of an attempt that was killed are removed here, too.
+    """
     temporary = [path.with_name(f"{path.name}.{os.getpid()}.tmp") for path in final]
+    for path in final:
+        for abandoned in {*path.parent.glob(f"{path.name}.*.tmp")} - {*temporary}:
+            abandoned.unlink(missing_ok=True)
     files: list[IO[bytes]] = []
     try:
         for path in temporary:
@@ -112,6 +119,7 @@ def _all_or_none(final: list[Path]) -> Iterator[list[IO[bytes]]]:
             file.flush()
             os.fsync(file.fileno())
             file.close()
+        failpoints.reach("rejects.complete")
         for path, name in zip(temporary, final, strict=True):
             path.replace(name)
     finally:
