@@ -21,7 +21,7 @@ from importer.connections.source_location import location_of_job
 from importer.engine import failpoints
 from importer.engine.errors import MethodRefused, Problem, TargetProblem
 from importer.engine.load.chunk_load import ChunkLoad
-from importer.engine.load.loader import Loader, committed_outcome
+from importer.engine.load.loader import Loader, committed_outcome, committed_outcomes
 from importer.engine.load.outcome import Outcome
 from importer.engine.load.shared_transaction import group_size
 from importer.jobs import reject_downloads
@@ -274,6 +274,21 @@ def _divide_time(
 def _utc(moment: datetime | None) -> str:
     """The moment in UTC as a MySQL DATETIME, in whole seconds; "" for a job that has not begun."""
     return moment.astimezone(UTC).strftime("%Y-%m-%d %H:%M:%S") if moment else ""
+
+
+def committed(run: jobs.ChunkRun) -> list[jobs.LoadedChunk]:
+    """The chunks of a dead worker's run that it had committed. None of them if the server is away.
+
+    Where nothing can be rolled back, the ledger's row of a chunk does not tell that the chunk is complete.
+    """
+    if not run.job.plan.rolls_back:
+        return []
+    first, now = _work(run), timezone.now()
+    try:
+        outcomes = committed_outcomes([_of_chunk(first, chunk) for chunk in run.chunks])
+    except Problem:
+        return []
+    return [jobs.LoadedChunk(chunk, each, now, now) for chunk, each in zip(run.chunks, outcomes, strict=True) if each]
 
 
 def _committed(work: ChunkLoad) -> Outcome | None:

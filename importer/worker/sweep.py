@@ -2,44 +2,33 @@
 
 import logging
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 
 from importer import jobs
 from importer.engine.errors import Problem
-from importer.engine.load import ledger
-from importer.engine.mysql.connection import Address, connect, kill
+from importer.engine.mysql.connection import Address, kill
 from importer.engine.mysql.named_pipes import remove_stale
 from importer.jobs import reject_downloads
-from importer.models import Chunk
 from importer.queue import FollowUp
 from importer.sources import uploads
-from importer.worker import working_copies
+from importer.worker import load_chunks, working_copies
 
 log = logging.getLogger(__name__)
 
 
 def expire_runs() -> None:
-    """Release the chunks whose leases have expired, and kill the connections that their workers left open."""
+    """Kill the connections of dead workers, record what they had committed, and release their other chunks."""
     for run in jobs.expired_runs():
         if folder := run.job.plan.statements.pipe_folder:
             with suppress(OSError):
                 # A server that reads from a dead worker's pipe does not react to KILL.
                 remove_stale(Path(folder))
         end_connection(run.job.target.address, run.chunks[0].connection_id, str(run))
-        jobs.expire_run(run, _in_hand(run))
-
-
-def _in_hand(run: jobs.ChunkRun) -> Chunk | None:
-    """The chunk that the run's worker was loading when it died: the first that is not in the ledger.
-
-    If the server is away, the run's first chunk.
-    """
-    try:
-        with connect(run.job.target.address) as connection:
-            loaded = ledger.rows_by_chunk(connection, str(run.job.key)) if ledger.exists(connection) else {}
-    except Problem:
-        loaded = {}
-    return next((chunk for chunk in run.chunks if chunk.number not in loaded), None)
+        loaded = load_chunks.committed(run)
+        jobs.record_loaded(run, loaded)
+        in_ledger = {each.chunk.pk for each in loaded}
+        jobs.expire_run(replace(run, chunks=[each for each in run.chunks if each.pk not in in_ledger]))
 
 
 def sweep_jobs(then: FollowUp) -> None:

@@ -195,10 +195,18 @@ def committed_outcome(chunk_load: ChunkLoad) -> Outcome | None:
 
     Tells whether the chunk is in after a COMMIT that the server did not answer.
     """
-    with connect(chunk_load.address) as connection:
-        if not ledger.has_chunk(connection, chunk_load.job, chunk_load.chunk.number):
-            return None
-        return _existing_outcome(connection, chunk_load, {})
+    return committed_outcomes([chunk_load])[0]
+
+
+def committed_outcomes(chunk_loads: Sequence[ChunkLoad]) -> list[Outcome | None]:
+    """committed_outcome() of each of a job's chunks, by one connection."""
+    with connect(chunk_loads[0].address) as connection:
+        return [
+            _existing_outcome(connection, each, {})
+            if ledger.has_chunk(connection, each.job, each.chunk.number)
+            else None
+            for each in chunk_loads
+        ]
 
 
 def _existing_outcome(connection: Connection, chunk_load: ChunkLoad, timings: dict[str, float]) -> Outcome:

@@ -26,10 +26,10 @@ def expired_runs() -> list[ChunkRun]:
     ]
 
 
-def expire_run(run: ChunkRun, in_hand: Chunk | None) -> None:
-    """Make the chunks of a dead worker's run pending. `in_hand` fails after MAX_DEATHS deaths of its workers."""
-    for chunk in run.chunks:
-        if chunk == in_hand:
+def expire_run(run: ChunkRun) -> None:
+    """Make the chunks of a dead worker's run pending. The first was in its hand: it fails after MAX_DEATHS deaths."""
+    for number, chunk in enumerate(run.chunks):
+        if not number:
             _record_death(run, chunk)
         else:
             _release(run, chunk, status=Chunk.Status.PENDING)

@@ -259,6 +259,8 @@ def test_committed_chunks_of_a_dead_worker_are_not_counted_as_deaths(target: Tar
             loader.load(load_chunks._of_chunk(first_work, chunk))
     sweep.expire_runs()
     assert [each.deaths for each in job.chunks.order_by("number")] == [0, 0, 0, 1, *[0] * 16]
+    assert list(job.chunks.filter(status=Chunk.Status.LOADED).values_list("number", flat=True)) == [0, 1, 2]
+    assert ImportJob.objects.get(pk=job.pk).loaded_rows == 3
     settings.LEASE_SECONDS = 60
     job = run(job)
     assert (job.status, job.loaded_rows) == (Status.SUCCEEDED, 20)
