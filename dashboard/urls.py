@@ -86,6 +86,8 @@ urlpatterns = [
     path("labs/<int:pk>/cancel/", lab.cancel, name="lab_cancel"),
     path("labs/<int:pk>/approve/", lab.approve, name="lab_approve"),
     path("labs/<int:pk>/refuse/", lab.refuse, name="lab_refuse"),
+    path("labs/<int:pk>/clean-now/", lab.clean_now, name="lab_clean_now"),
+    path("labs/<int:pk>/end-without/", lab.end_without, name="lab_end_without"),
     path("labs/<int:pk>/preset/", lab.save_preset, name="lab_preset"),
     # the presets
     path("presets/", presets.presets, name="presets"),

@@ -163,6 +163,8 @@ RULES: dict[str, Rule] = {
     "lab_live": LAB,
     "lab_charts": LAB,
     "lab_cancel": LAB,
+    "lab_clean_now": replace(LAB, rate=limits.STARTS),
+    "lab_end_without": LAB,
     "lab_approve": Rule(Lab, rate=limits.STARTS),
     "lab_refuse": Rule(Lab),
     "lab_preset": LAB,

@@ -42,6 +42,8 @@ WORDS = {
     "run_cancel": "cancel run",
     "lab_new": "start lab",
     "lab_cancel": "cancel lab",
+    "lab_clean_now": "clean up lab now",
+    "lab_end_without": "end lab without clean-up",
     "lab_approve": "approve lab",
     "lab_refuse": "refuse lab",
     "lab_preset": "save preset of lab",

@@ -69,6 +69,18 @@ def cancel(request: HttpRequest, pk: int) -> HttpResponse:
 
 
 @require_POST
+def clean_now(request: HttpRequest, pk: int) -> HttpResponse:
+    """Try at once to drop what the lab has made, without waiting for the next try."""
+    return decided(request, lambda: labs.try_now(_lab(pk).pk), "lab", pk)
+
+
+@require_POST
+def end_without(request: HttpRequest, pk: int) -> HttpResponse:
+    """End the lab although its scratch tables cannot be dropped; its page lists them, with the SQL."""
+    return decided(request, lambda: labs.end_without(_lab(pk).pk), "lab", pk)
+
+
+@require_POST
 def approve(request: HttpRequest, pk: int) -> HttpResponse:
     """Approve the lab whose digest the page has shown."""
     return decided(request, lambda: labs.approve(_lab(pk).pk, request.POST.get("digest", "")), "lab", pk)
@@ -114,6 +126,7 @@ def _context(request: HttpRequest, now: LabProgress) -> dict[str, Any]:
         "recommended": option_summary(labs.options_of(shown)).chosen if advice else [],
         "apply": _apply(request, shown) if advice and shown.ended else "",
         "approval": _approval_card(shown),
+        "is_stuck": labs.is_stuck(shown),
         "can_cancel": shown.status in (Status.WAITING, Status.PREPARING, Status.RUNNING),
         # A function: it runs only if the template uses it.
         "loads_at_once": presence.parallel_loads,

@@ -3,7 +3,8 @@
 commands.py: the actions that people request; estimate.py: how long they will take; lifecycle.py: the work on a lab, one
 step at a time, to its end; approval.py: labs that another person must approve; setup.py: the sample; trial_order.py:
 the trials in order; trials.py: one trial after another, each an import marked as a trial; cleanup.py: drops everything
-again; results.py: the result; transitions.py: which process may change which state.
+again; obstacles.py: ways out if that cannot be done; results.py: the result; transitions.py: which process may change
+which state.
 """
 
 from importer.lab.approval import approve, digest_of, is_asked_for, refuse, release_unmarked, sentence
@@ -11,6 +12,7 @@ from importer.lab.cleanup import remove_orphans, sweep_target
 from importer.lab.commands import LabRequest, cancel, choose, create, create_from_job, prepare_again, start
 from importer.lab.estimate import LabEstimate, estimate, suggest_sample
 from importer.lab.lifecycle import take, unended
+from importer.lab.obstacles import end_without, is_stuck, try_now
 from importer.lab.results import options_of, options_to_apply, outcome, save_preset, whole
 from importer.lab.trials import spent
 
@@ -23,8 +25,10 @@ __all__ = [
     "create",
     "create_from_job",
     "digest_of",
+    "end_without",
     "estimate",
     "is_asked_for",
+    "is_stuck",
     "options_of",
     "options_to_apply",
     "outcome",
@@ -39,6 +43,7 @@ __all__ = [
     "suggest_sample",
     "sweep_target",
     "take",
+    "try_now",
     "unended",
     "whole",
 ]

@@ -1,8 +1,9 @@
 """The life of a lab: a worker advances it one step at a time, under the lab's lease."""
 
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
+from typing import Any
 
 from django.conf import settings
 from django.db import IntegrityError, transaction
@@ -89,6 +90,8 @@ def _end(lab: Lab) -> bool:
     if running:
         with suppress(Problem):  # It is ending already.
             jobs.cancel(running.pk)
+        waits_for = f"its import cannot end: {_told(lab, running.obstacle)}" if jobs.is_stuck(running) else ""
+        change_held(lab, waits_for=waits_for[:200])
         return False
     left = {"status": State.LEFT_OUT, "problem": {"what": "the lab was ended before"}}
     lab.trials.filter(status__in=(State.PENDING, State.RUNNING)).update(**left)
@@ -123,14 +126,14 @@ def _failed(lab: Lab, error: Exception) -> list[Message]:
         end(lab, Status.FAILED, problem.as_json())
         release(lab)
         return [Message("take_lab", lab.pk)]
-    change_held(lab, waits_for=_reason(lab, problem)[:200])
+    change_held(lab, waits_for=_told(lab, problem.as_json())[:200])
     return [Message("take_lab", lab.pk, delay=backoff(lab))]
 
 
-def _reason(lab: Lab, problem: Problem) -> str:
-    """Why the lab waits, as its owner may know it: only admins see why a connection failed."""
-    hidden = type(problem).__name__ in KINDS and lab.created_by and not is_admin(lab.created_by)
-    return REASON_HIDDEN if hidden else str(problem)
+def _told(lab: Lab, problem: Mapping[str, Any]) -> str:
+    """What happened, by a problem as JSON, as the lab's owner may know it: only admins see why a connection failed."""
+    hidden = problem["kind"] in KINDS and lab.created_by and not is_admin(lab.created_by)
+    return REASON_HIDDEN if hidden else f"{problem['where']}: {problem['what']}".removeprefix(": ")
 
 
 def _as_problem(lab: Lab, error: Exception) -> Problem:

@@ -137,6 +137,8 @@ RULES: dict[str, Rule] = {
     "lab list": LISTED,
     "lab show": _on(Lab, Level.LOOK, "lab", "pk"),
     "lab cancel": Rule((Named(Lab, Level.LOAD, "lab", "pk", owner=True),), operator=True),
+    "lab clean-now": Rule((Named(Lab, Level.LOAD, "lab", "pk", owner=True),), operator=True, rate=limits.STARTS),
+    "lab end-without": Rule((Named(Lab, Level.LOAD, "lab", "pk", owner=True),), operator=True),
     "lab approve": _on(Lab, Level.LOAD, "lab", "pk"),
     "lab refuse": _on(Lab, Level.LOAD, "lab", "pk"),
     "lab sweep": _on(Target, Level.ADMINISTER, "target"),

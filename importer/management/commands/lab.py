@@ -11,6 +11,7 @@ from typing import Any
 from django.core.management.base import CommandError
 
 from importer import lab
+from importer import lab as lab_package
 from importer.access.acting import acting_user
 from importer.access.policy import may_now, seen
 from importer.engine.errors import Problem
@@ -18,9 +19,6 @@ from importer.engine.tuning.budget import Budget
 from importer.engine.tuning.grid import GRIDS, Grid, Value, grid_named
 from importer.engine.tuning.sampling import Sample
 from importer.experiments import arguments
-from importer.lab import approve as approve_lab
-from importer.lab import cancel as cancel_lab
-from importer.lab import refuse as refuse_lab
 from importer.lab.commands import MOST_REPEATS, REPEATS, SAMPLE_ROWS
 from importer.management.argument_types import bounded, percent, setting_values, size
 from importer.management.base_command import PreparedCommand
@@ -40,7 +38,9 @@ class Command(PreparedCommand):
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         verbs = parser.add_subparsers(
-            dest="verb", required=True, metavar="run|experiments|experiment|list|show|approve|refuse|cancel|sweep"
+            dest="verb",
+            required=True,
+            metavar="run|experiments|experiment|list|show|approve|refuse|cancel|clean-now|end-without|sweep",
         )
         run = verbs.add_parser("run", help="try the settings of a grid on a sample of a file, and recommend the best")
         grids = ", ".join(f"{each.name} ({each.about})" for each in GRIDS.values())
@@ -64,6 +64,11 @@ class Command(PreparedCommand):
         refuse = verbs.add_parser("refuse", help="end a lab of somebody else that waits for approval")
         refuse.add_argument("lab", type=int, help="its number")
         refuse.add_argument("--reason", required=True, metavar="TEXT", help="for whoever started the lab")
+        for verb, about in (
+            ("clean-now", "try at once to drop the scratch tables that the server has refused to drop"),
+            ("end-without", "end a lab without dropping its scratch tables; it lists them, with the SQL"),
+        ):
+            verbs.add_parser(verb, help=about).add_argument("lab", type=int, help="its number")
         cancel = verbs.add_parser("cancel", help="stop a lab and drop its scratch tables")
         cancel.add_argument("lab", type=int, help="its number")
         sweep = verbs.add_parser("sweep", help="drop scratch tables of labs that have ended or are unknown here")
@@ -119,15 +124,24 @@ class Command(PreparedCommand):
         self._show_one(_known(lab), as_json)
 
     def _approve(self, *, lab: int, digest: str, **_: Any) -> None:
-        approve_lab(_known(lab).pk, digest)
+        lab_package.approve(_known(lab).pk, digest)
         self.stdout.write(f"Lab {lab} is approved; the workers begin it.")
 
     def _refuse(self, *, lab: int, reason: str, **_: Any) -> None:
-        refuse_lab(_known(lab).pk, reason)
+        lab_package.refuse(_known(lab).pk, reason)
         self.stdout.write(f"Lab {lab} is refused.")
 
+    def _clean_now(self, *, lab: int, **_: Any) -> None:
+        lab_package.try_now(_known(lab).pk)
+        self.stdout.write(f"Lab {lab}: its scratch tables are dropped now, if the server allows it.")
+
+    def _end_without(self, *, lab: int, **_: Any) -> None:
+        lab_package.end_without(_known(lab).pk)
+        ended = _known(lab)
+        self.stdout.write(f"Lab {lab} is {ended.status}. {ended.problem['what']} {ended.problem['advice']}")
+
     def _cancel(self, *, lab: int, **_: Any) -> None:
-        cancel_lab(_known(lab).pk)
+        lab_package.cancel(_known(lab).pk)
         self.stdout.write(f"Lab {lab} is ending: its scratch tables are dropped.")
 
     def _sweep(self, *, target: str | None, **_: Any) -> None:
@@ -192,6 +206,8 @@ VERBS: dict[str, Callable[..., None]] = {
     "experiment": Command._run_experiment,
     "list": Command._list,
     "show": Command._show,
+    "clean-now": Command._clean_now,
+    "end-without": Command._end_without,
     "approve": Command._approve,
     "refuse": Command._refuse,
     "cancel": Command._cancel,
