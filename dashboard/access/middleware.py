@@ -47,7 +47,7 @@ class PolicyMiddleware:
         if rule is None:
             raise PermissionDenied(f"The address {request.path} has no rule that says who may use it.")
         if rule.no_token and token_of(request):
-            raise PermissionDenied("A token opens everything but accounts and people. Sign in with a browser.")
+            raise PermissionDenied("A token opens no accounts and people, and approves nothing: use a browser.")
         if not rule.public and request.user.is_anonymous:
             return None  # LoginRequiredMiddleware redirects to the sign-in page.
         try:

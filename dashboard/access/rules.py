@@ -37,7 +37,7 @@ class Rule:
     - `owner`: the person who made the thing needs no level on it.
     - `admin`: what only admins may do, to complete "Only admins may". `operator`: viewers may not even read.
     - `public`: for everybody, signed in or not. `account`: a page of the person's own account.
-    - `no_token`: only for somebody who is signed in with a browser.
+    - `no_token`: only for somebody who is signed in with a browser: accounts, people, and approvals.
     - `rate`: how often a person may change something by it.
     - `recorded`: the methods whose requests are in the audit log: those that change something or hand out rows.
     """
@@ -117,7 +117,7 @@ RULES: dict[str, Rule] = {
     "job_pause": OWN_JOB,
     "job_resume": OWN_JOB,
     "job_cancel": OWN_JOB,
-    "job_approve": replace(JOB, rate=limits.STARTS),
+    "job_approve": replace(JOB, rate=limits.STARTS, no_token=True),
     "job_refuse": JOB,
     "job_retry": replace(JOB, rate=limits.STARTS),
     "job_restore_now": replace(JOB, rate=limits.STARTS),
@@ -165,7 +165,7 @@ RULES: dict[str, Rule] = {
     "lab_cancel": LAB,
     "lab_clean_now": replace(LAB, rate=limits.STARTS),
     "lab_end_without": LAB,
-    "lab_approve": Rule(Lab, rate=limits.STARTS),
+    "lab_approve": Rule(Lab, rate=limits.STARTS, no_token=True),
     "lab_refuse": Rule(Lab),
     "lab_preset": LAB,
     "presets": LISTED,

@@ -1,17 +1,14 @@
 """Pages of people: the list, a page to add one, and one person's page with role, link, groups and grants."""
 
-from datetime import timedelta
 from typing import Any
 
 from allauth.mfa.models import Authenticator
-from django.conf import settings
 from django.contrib import messages
 from django.contrib.auth.models import User
 from django.db import transaction
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
-from django.utils import timezone
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
@@ -21,6 +18,8 @@ from importer.access.groups import set_groups
 from importer.access.policy import stored_role
 from importer.engine.errors import Problem
 from importer.models import Grant
+from importer.notifications.invitations import link_lasts_until, send_invitation
+from importer.notifications.payload import link
 
 FACTORS = {
     Authenticator.Type.WEBAUTHN: "passkeys",
@@ -140,6 +139,14 @@ def person_page(request: HttpRequest, user: User, **forms: Any) -> HttpResponse:
 
 
 def _show_link(request: HttpRequest, invited: User, *, is_new: bool) -> HttpResponse:
-    link = request.build_absolute_uri(reverse("invitation", args=access.invitation(invited)))
-    until = timezone.now() + timedelta(seconds=settings.PASSWORD_RESET_TIMEOUT)
-    return render(request, "people/link.html", {"person": invited, "link": link, "until": until, "is_new": is_new})
+    """Send the link by mail, if that is set up and not refused; otherwise show it, once."""
+    parts = access.invitation(invited)
+    sent = False
+    if not request.POST.get("show"):
+        try:
+            sent = send_invitation(invited, link("invitation", *parts))
+        except Problem as problem:
+            messages.error(request, f"The link is not sent: {problem}")
+    shown = "" if sent else request.build_absolute_uri(reverse("invitation", args=parts))
+    context = {"person": invited, "link": shown, "until": link_lasts_until(), "is_new": is_new}
+    return render(request, "people/link.html", context)

@@ -1,4 +1,4 @@
-"""Sends a message as mail, through Django's mail backend (EMAIL_URL), and declares the channel kind `mail`."""
+"""Sends messages as mail, through Django's mail backend (EMAIL_URL), and declares the channel kind `mail`."""
 
 import smtplib
 from collections.abc import Mapping
@@ -7,7 +7,7 @@ from urllib.parse import urlsplit
 
 from django.conf import settings
 from django.core.exceptions import ValidationError
-from django.core.mail import EmailMultiAlternatives
+from django.core.mail import EmailMessage, EmailMultiAlternatives
 from django.core.validators import validate_email
 
 from importer.engine.errors import Problem
@@ -56,6 +56,11 @@ def post(channel: Channel, key: str, payload: dict[str, Any]) -> None:
         },
     )
     message.attach_alternative(html, "text/html")
+    hand_over(message)
+
+
+def hand_over(message: EmailMessage) -> None:
+    """Give the message to the mail server. Raises Problem if the server does not accept it."""
     try:
         message.send()
     except (smtplib.SMTPException, OSError, ValueError) as error:  # ValueError: a header that cannot be written.

@@ -36,7 +36,8 @@ def adjust(alias: str, manifest: Manifest, uploads: str) -> None:
 
 
 def _end_imports(alias: str) -> None:
-    jobs = ImportJob.objects.using(alias).exclude(status__in=ImportJob.ENDED)
+    # What waits for approval has not begun, and goes on waiting.
+    jobs = ImportJob.objects.using(alias).exclude(status__in=(*ImportJob.ENDED, ImportJob.Status.UNAPPROVED))
     # Failing undoes the temporary changes on the target, and ends (importer/jobs/lifecycle.py). A session's id is
     # somebody else's by now.
     free = {"step": "", "step_lease": None, "step_connection_id": None}

@@ -13,6 +13,7 @@ from importer.access.policy import stored_role
 from importer.engine.errors import Problem
 from importer.management.base_command import PreparedCommand
 from importer.models import AccessToken, Grant, Level, Role
+from importer.notifications.invitations import send_invitation
 from importer.notifications.payload import link
 
 LEVELS = {each.label: each for each in Level}
@@ -26,16 +27,16 @@ class Command(PreparedCommand):
         verbs.add_parser("list", help="all people").add_argument("--json", dest="as_json", action="store_true")
         show = _about_one(verbs, "show", "one person, with groups and grants")
         show.add_argument("--json", dest="as_json", action="store_true")
-        add = _about_one(verbs, "add", "add a person, and print the link that sets the password, once")
+        add = _about_one(verbs, "add", "add a person, and send or print the link that sets the password")
         add.add_argument("--role", choices=Role.values, required=True)
         add.add_argument("--email", default="", metavar="ADDRESS")
-        add.add_argument("--json", dest="as_json", action="store_true")
+        _add_link_options(add)
         role = _about_one(verbs, "role", "change what the person may do at most")
         role.add_argument("role", choices=Role.values)
         _about_one(verbs, "deactivate", "let the person sign in no more; what the person made stays")
         _about_one(verbs, "activate", "let the person sign in again")
-        reset = _about_one(verbs, "reset", "print a new link that sets the password, once")
-        reset.add_argument("--json", dest="as_json", action="store_true")
+        reset = _about_one(verbs, "reset", "send or print a new link that sets the password")
+        _add_link_options(reset)
         email = _about_one(verbs, "email", "change the mail address")
         email.add_argument("address", help="'' for none")
         groups = _about_one(verbs, "groups", "make the person a member of these groups, and of no other")
@@ -92,9 +93,9 @@ class Command(PreparedCommand):
             used = f"used {each['last_used'][:16]} UTC" if each["last_used"] else "never used"
             self.stdout.write(f"token {each['name']}: until {each['until'][:10]}, {used}")
 
-    def _add(self, *, name: str, role: str, email: str, as_json: bool, **_: Any) -> None:
+    def _add(self, *, name: str, role: str, email: str, as_json: bool, show_link: bool, **_: Any) -> None:
         user = people.add(name, Role(role), email)
-        self._write_link(user, f"{user.username} is added as {role}.", as_json)
+        self._write_link(user, f"{user.username} is added as {role}.", as_json, show_link)
 
     def _role(self, *, name: str, role: str, **_: Any) -> None:
         people.set_role(_user(name), Role(role))
@@ -108,8 +109,8 @@ class Command(PreparedCommand):
         people.activate(_user(name))
         self.stdout.write(f"{name} may sign in again.")
 
-    def _reset(self, *, name: str, as_json: bool, **_: Any) -> None:
-        self._write_link(_user(name), "The password stays until the link is used.", as_json)
+    def _reset(self, *, name: str, as_json: bool, show_link: bool, **_: Any) -> None:
+        self._write_link(_user(name), "The password stays until the link is used.", as_json, show_link)
 
     def _email(self, *, name: str, address: str, **_: Any) -> None:
         user = _user(name)
@@ -158,12 +159,21 @@ class Command(PreparedCommand):
         people.revoke(granted)
         self.stdout.write(f"Taken back: {granted}.")
 
-    def _write_link(self, user: User, sentence: str, as_json: bool) -> None:
+    def _write_link(self, user: User, sentence: str, as_json: bool, show: bool) -> None:
+        """Send the link by mail, if that is set up; otherwise, or if it must be shown, print it."""
         address = link("invitation", *people.invitation(user))
+        sent = False
+        try:
+            sent = not show and send_invitation(user, address)
+        except Problem as problem:
+            self.stderr.write(f"The link is not sent: {problem}")
         if as_json:
-            self._write_json({"name": user.username, "link": address})
-            return
-        self.stdout.write(f"{sentence} The link to set a password, which works once: {address}")
+            told = {"sent_to": user.email} if sent else {"link": address}
+            self._write_json({"name": user.username, **told})
+        elif sent:
+            self.stdout.write(f"{sentence} The link to set a password is sent to {user.email}.")
+        else:
+            self.stdout.write(f"{sentence} The link to set a password, which works once: {address}")
 
     def _write_json(self, value: Any) -> None:
         self.stdout.write(json.dumps(value, indent=2))
@@ -191,6 +201,11 @@ def _about_one(verbs: Any, verb: str, about: str) -> ArgumentParser:
     parser: ArgumentParser = verbs.add_parser(verb, help=about)
     parser.add_argument("name", help="the name to sign in with")
     return parser
+
+
+def _add_link_options(parser: ArgumentParser) -> None:
+    parser.add_argument("--show-link", action="store_true", help="print the link, also if it could be sent by mail")
+    parser.add_argument("--json", dest="as_json", action="store_true")
 
 
 def _add_thing(parser: ArgumentParser) -> None:

@@ -55,7 +55,8 @@ def set_password(link, password=PASSWORD, again=PASSWORD):
 
 
 class TestAdding:
-    def test_the_answer_shows_a_link_once(self, browser):
+    def test_the_answer_shows_a_link_once(self, browser, settings):
+        settings.EMAIL_BACKEND = ""
         answer = add(browser, email="bob@example.org")
         bob = User.objects.get(username="bob")
         assert (bob.email, bob.person.role, bob.has_usable_password()) == ("bob@example.org", Role.OPERATOR, False)

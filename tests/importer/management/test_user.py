@@ -46,6 +46,7 @@ def target():
 
 class TestAdd:
     def test_prints_a_link_that_sets_the_password(self, settings):
+        settings.EMAIL_BACKEND = ""
         out = user("add", "bob", "--role", "operator", "--email", "bob@example.org")
         bob = User.objects.get()
         assert (bob.username, bob.email, bob.person.role) == ("bob", "bob@example.org", Role.OPERATOR)
