@@ -99,7 +99,7 @@ def sweep() -> None:
 
 @shared_task
 def retain() -> None:
-    retention.run(timezone.now())
+    retention.run_and_log(timezone.now())
 
 
 def _go_on(job_id: int, later: Sequence[Message] = ()) -> None:

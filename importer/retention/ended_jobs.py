@@ -25,7 +25,7 @@ from importer.models import DiscoveredFile, ImportJob, JobRecord
 from importer.retention.needed import CHUNK_OBSTACLES, JOB_OBSTACLES, any_of, can_be_retried, reason, why_job_stays
 from importer.retention.policies import before
 
-# What a page needs of chunks that are deleted, in about 10 KB: squares of the map, and points of the two charts.
+# What a page needs of chunks that are deleted, in about 8 KB: squares of the map, and points of the two charts.
 KEPT_CELLS, KEPT_RATES, KEPT_TIMINGS = 100, 120, 100
 _PICKED = DiscoveredFile.Outcome
 

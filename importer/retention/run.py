@@ -41,10 +41,13 @@ def run(now: datetime) -> dict[str, int]:
         except (Problem, OSError):
             log.exception("retention: %s could not be deleted", what)
             deleted[what] = 0
-    if any(deleted.values()):
-        words = ", ".join(f"{count:,} {what}" for what, count in deleted.items() if count)
-        log.info("retention: deleted %s", words)
     return deleted
+
+
+def run_and_log(now: datetime) -> None:
+    """Do one run, for the workers; their log says what was deleted."""
+    if words := ", ".join(f"{count:,} {what}" for what, count in run(now).items() if count):
+        log.info("deleted: %s", words)
 
 
 def run_to_the_end(now: datetime) -> dict[str, int]:
