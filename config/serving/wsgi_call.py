@@ -8,9 +8,11 @@ from urllib.parse import unquote_to_bytes
 
 from config.serving.client import Message, Scope
 
-# A longer answer, or one of unknown length, is sent in pieces while the application makes them.
+# A longer file, or a stream of unknown length, is sent in pieces while the application makes them.
 WHOLE_BYTES = 2**20
 PIECE_BYTES = 2**16  # that a reader has to take in client.ANSWER_SECONDS
+
+WITHOUT_BODY = (204, 304)
 
 Environ = dict[str, Any]
 Application = Callable[[Environ, Callable[..., Any]], Iterable[bytes]]
@@ -67,7 +69,9 @@ class Answer:
 
     @property
     def is_short(self) -> bool:
-        """Whether whole() holds it in memory."""
+        """Whether whole() may hold it in memory. Django's answers say if they are made in pieces."""
+        if self._head["status"] in WITHOUT_BODY or not getattr(self._pieces, "streaming", True):
+            return True
         length: bytes = dict(self._head["headers"]).get(b"content-length", b"")
         return length.isdigit() and int(length) <= WHOLE_BYTES
 

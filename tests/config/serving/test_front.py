@@ -6,9 +6,10 @@ from collections.abc import Awaitable, Callable, Iterator
 from typing import Any
 
 import pytest
+from django.http import HttpResponse
 
 from config.serving.client import Pace
-from config.serving.front import Front, Limits
+from config.serving.front import STREAMS, Front, Limits
 from config.serving.intake import ANNOUNCED_TYPE, INTAKE, Ended
 from config.serving.wsgi_call import PIECE_BYTES, WHOLE_BYTES
 
@@ -180,6 +181,23 @@ class TestAnswers:
                 for _ in range(5 * THREADS)
             ]
             assert (await ask(served, scope(), FakeClient())).body == b"xx"
+            assert not any(each.done() for each in silent)
+            for each in silent:
+                each.cancel()
+
+        in_time(test)
+
+    def test_while_all_streams_are_taken_answers_without_a_stream_go_on(self):
+        def application(environ: dict[str, Any], start: Callable[..., Any]) -> Any:
+            kind = environ["PATH_INFO"]
+            start("304 Not Modified" if kind == "/unchanged" else "200 OK", [])
+            return HttpResponse("page") if kind == "/page" else iter([b"x" * WHOLE_BYTES])
+
+        async def test() -> None:
+            served = front(application)
+            silent = [asyncio.create_task(ask(served, scope(), FakeClient(reads=False))) for _ in range(2 * STREAMS)]
+            assert (await ask(served, scope(path=b"/unchanged"), FakeClient())).status == 304
+            assert (await ask(served, scope(path=b"/page"), FakeClient())).body == b"page"
             assert not any(each.done() for each in silent)
             for each in silent:
                 each.cancel()
