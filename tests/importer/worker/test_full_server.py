@@ -63,9 +63,7 @@ def make_room(address: Address) -> None:
 
 
 @pytest.mark.parametrize("mode", ["append", "atomic", "replace"])
-def test_a_full_server_keeps_nothing_in_part_and_a_retry_with_room_loads_the_rest(
-    full: Address, mode: str, tmp_path: Path
-):
+def test_nothing_stays_in_part_and_a_retry_with_room_loads_the_rest(full: Address, mode: str, tmp_path: Path):
     path = tmp_path / "words.csv"
     path.write_text("n,word\n" + "".join(f"{n},{'word ' * 90}{n}\n" for n in range(ROWS)))
     options = Options(mode=mode, chunk_bytes=1_000_000, parallelism=2, indexes="keep")
