@@ -168,7 +168,8 @@ def _uuid(text: str) -> UUID | None:
 
 def _page(request: HttpRequest, preview: LabPreview) -> HttpResponse:
     values = preview.choices
-    jobs = seen(ImportJob.objects.filter(trial=None)).select_related("source", "target")
+    with_file = ImportJob.objects.filter(trial=None).exclude(source__status=SourceFile.Status.REMOVED)
+    jobs = seen(with_file).select_related("source", "target")
     files = uploads.importable_by(request.user).filter(status=SourceFile.Status.READY).order_by("-pk")
     context = {
         "preview": preview,

@@ -19,6 +19,7 @@ from importer.models import ImportJob, SourceFile, Target
 from importer.retention import ended_jobs, files, policies
 from importer.retention import room as figures
 from importer.retention.needed import can_be_retried, file_reasons, reason, why_file_stays
+from importer.sources import quotas
 from importer.sources.uploads import uploads_of
 
 FILES_SHOWN, IMPORTS_SHOWN = 50, 20
@@ -37,7 +38,13 @@ class KeptFile:
 def room(request: HttpRequest) -> HttpResponse:
     """The whole page."""
     now = timezone.now()
-    context: dict[str, Any] = {"files": _files(request, now), "most": FILES_SHOWN}
+    context: dict[str, Any] = {
+        "files": _files(request, now),
+        "most": FILES_SHOWN,
+        "kept": quotas.kept_for(request.user),
+        "quota_bytes": settings.UPLOAD_QUOTA_BYTES,
+        "quota_files": settings.UPLOAD_QUOTA_FILES,
+    }
     if is_admin(request.user):
         context |= {
             "taken": [*figures.folders(), *figures.database()],
@@ -87,8 +94,12 @@ def file_delete(request: HttpRequest, key: UUID) -> HttpResponse:
 def _files(request: HttpRequest, now: datetime) -> list[KeptFile]:
     """The largest files that the person may see."""
     latest = Prefetch("jobs", ImportJob.objects.order_by("-pk").only("pk", "source_id", "status"), to_attr="imports")
-    found = uploads_of(request.user).exclude(status=SourceFile.Status.REMOVED)
-    largest = found.select_related("uploaded_by").annotate(why=reason(file_reasons(now))).order_by("-size", "pk")
+    largest = (
+        uploads_of(request.user)
+        .select_related("uploaded_by")
+        .annotate(why=reason(file_reasons(now)))
+        .order_by("-size", "pk")
+    )
     return [_kept(each) for each in largest.prefetch_related(latest)[:FILES_SHOWN]]
 
 

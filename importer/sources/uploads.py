@@ -156,8 +156,8 @@ def same_content(source: SourceFile) -> list[SourceFile]:
 
 
 def uploads_of(user: User | AnonymousUser) -> models.QuerySet[SourceFile]:
-    """The uploads that the user may see and change: their own; all for staff."""
-    uploads = SourceFile.objects.filter(owned=True)
+    """The uploads that the user may see and change: their own; all for staff. Deleted ones are not among them."""
+    uploads = SourceFile.objects.filter(owned=True).exclude(status=SourceFile.Status.REMOVED)
     return uploads if user.is_staff else uploads.filter(uploaded_by_id=user.pk)
 
 
@@ -166,7 +166,7 @@ def importable_by(user: User | AnonymousUser) -> models.QuerySet[SourceFile]:
     if not user.is_staff:
         return uploads_of(user)
     imported = models.Exists(ImportJob.objects.filter(source=models.OuterRef("pk"), trial=None))
-    return SourceFile.objects.filter(models.Q(owned=True) | imported)
+    return SourceFile.objects.filter(models.Q(owned=True) | imported).exclude(status=SourceFile.Status.REMOVED)
 
 
 def not_imported(user: User | AnonymousUser) -> models.QuerySet[SourceFile]:

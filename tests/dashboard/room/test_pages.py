@@ -63,6 +63,7 @@ class TestRoom:
         client.force_login(olga)
         html = page(client)
         assert html.index("large.csv") < html.index("small.csv")
+        assert "You keep 1.01 kB" in html
         for text in ("theirs.csv", "How long things are kept", "Free on each disk"):
             assert text not in html
 
@@ -143,6 +144,16 @@ class TestDeleteFile:
         client.post(reverse("room_file_delete", args=[job.source.key]))
         job.source.refresh_from_db()
         assert job.source.status == SourceFile.Status.READY
+
+    def test_no_page_offers_a_deleted_file_any_more(self, client, root):
+        job = make_job(Status.SUCCEEDED, chunks=2)
+        assert 'id="job-lab"' in page(client, "job", job.pk)
+        client.post(reverse("room_file_delete", args=[job.source.key]))
+        assert 'id="job-lab"' not in page(client, "job", job.pk)
+        assert client.get(reverse("new_source", args=[job.source.key])).status_code == 404
+        for name in ("room", "lab_new", "new"):
+            assert str(job.source.key) not in page(client, name)
+            assert job.source.name not in page(client, name)
 
     def test_a_file_of_somebody_else_is_not_there(self, client):
         source = upload(operator("ole"))
