@@ -132,24 +132,31 @@ def checked(path: Path) -> Manifest:
 def extract(path: Path, manifest: Manifest, place_of: Callable[[str], Path | None]) -> None:
     """Write each file of the archive to its place (mode 0600), without those whose place is None.
 
-    Raises Damaged if a file is not as the manifest says.
+    Raises Damaged if a file is not as the manifest says, and Problem if one cannot be written.
     """
 
     def write(name: str, file: IO[bytes], _size: int) -> None:
         place = place_of(name) if name in manifest.files and is_safe(name) else None
         if place is None:
             return
-        place.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
         reader = _Digesting(file)
-        with os.fdopen(os.open(place, os.O_CREAT | os.O_TRUNC | os.O_WRONLY, 0o600), "wb") as out:
-            while piece := reader.read(PIECE_BYTES):
-                out.write(piece)
-            out.flush()
-            os.fsync(out.fileno())
+        try:
+            _write(place, reader)
+        except OSError as error:
+            raise Problem(f"The file cannot be written: {error.strerror}.", str(place), "Make room there.") from error
         if Stored(reader.size, reader.digest.hexdigest()) != manifest.files[name]:
             raise _damaged(path, f"is damaged in {name}.")
 
     _each_file(path, write)
+
+
+def _write(place: Path, content: _Digesting) -> None:
+    place.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+    with os.fdopen(os.open(place, os.O_CREAT | os.O_TRUNC | os.O_WRONLY, 0o600), "wb") as out:
+        while piece := content.read(PIECE_BYTES):
+            out.write(piece)
+        out.flush()
+        os.fsync(out.fileno())
 
 
 def is_safe(name: str) -> bool:

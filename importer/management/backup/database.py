@@ -27,12 +27,20 @@ def file_of(vendor: str) -> str:
 
 
 def write_snapshot(path: Path) -> None:
-    """Write the database to a new file, as it is at one moment. Others may write meanwhile."""
-    if connection.vendor == "sqlite":
-        path.touch(mode=0o600, exist_ok=False)
-        _copy(Path(connection.settings_dict["NAME"]), path)
-    else:
-        rows.write_rows(path)
+    """Write the database to a new file, as it is at one moment. Others may write meanwhile.
+
+    Raises Problem if that is not possible.
+    """
+    try:
+        if connection.vendor == "sqlite":
+            path.touch(mode=0o600, exist_ok=False)
+            _copy(Path(connection.settings_dict["NAME"]), path)
+        else:
+            rows.write_rows(path)
+    except (DatabaseError, sqlite3.Error) as error:
+        raise Problem(
+            f"The database cannot be copied: {error}.", str(path.parent), "Make room there; then try again."
+        ) from error
 
 
 def what_is_there() -> dict[str, int]:

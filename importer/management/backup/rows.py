@@ -5,6 +5,7 @@ import base64
 import gzip
 import json
 from collections.abc import Iterator
+from contextlib import closing
 from datetime import date, datetime, time
 from decimal import Decimal
 from pathlib import Path
@@ -12,6 +13,7 @@ from typing import Any
 
 from django.db import connection
 from django.db.backends.base.base import BaseDatabaseWrapper
+from MySQLdb.cursors import SSCursor
 
 MIGRATIONS = "django_migrations"
 BATCH_BYTES = 2**20  # of JSON
@@ -58,25 +60,13 @@ def _tables(of: BaseDatabaseWrapper) -> list[str]:
 def _lines_of(own: BaseDatabaseWrapper, table: str) -> Iterator[bytes]:
     """A line with the table and its columns, and a line for each row.
 
-    The rows are read in pages by primary key: the client library would hold a whole result in memory.
+    The rows stay on the server until they are read: the usual cursor would hold a whole table in memory.
     """
-    with own.cursor() as cursor:
-        key = own.introspection.get_primary_key_column(cursor, table)
-        assert key, f"{table} has no primary key"
-        after: list[Any] = []
-        while True:
-            where = f"WHERE {_quoted(key)} > %s" if after else ""
-            statement = f"SELECT * FROM {_quoted(table)} {where} ORDER BY {_quoted(key)} LIMIT 500"
-            cursor.execute(statement, after)
-            columns = [each[0] for each in cursor.description]
-            rows = cursor.fetchall()
-            if not after:
-                yield json.dumps({"table": table, "columns": columns}).encode()
-            for row in rows:
-                yield json.dumps([_as_json(value) for value in row], ensure_ascii=False).encode()
-            if not rows:
-                return
-            after = [rows[-1][columns.index(key)]]
+    with closing(own.connection.cursor(SSCursor)) as cursor:
+        cursor.execute(f"SELECT * FROM {_quoted(table)}")
+        yield json.dumps({"table": table, "columns": [each[0] for each in cursor.description]}).encode()
+        for row in cursor:
+            yield json.dumps([_as_json(value) for value in row], ensure_ascii=False).encode()
 
 
 def _batches(path: Path) -> Iterator[tuple[str, list[list[Any]]]]:

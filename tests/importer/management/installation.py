@@ -28,10 +28,14 @@ class Installation:
         others = {name: value for name, value in os.environ.items() if name not in OWN}
         own = {"VAR_DIR": str(self.var), "DATABASE_URL": database_url, "DJANGO_SETTINGS_MODULE": "config.settings"}
         self.env = others | own | env
+        # Bytes, as if the disk were full then; 0 for no limit.
+        self.largest_file = 0
 
     def start(self, *line: str) -> subprocess.Popen[str]:
+        """Start the command, without waiting for its end."""
+        limit = f"ulimit -f {self.largest_file // 1024};" if self.largest_file else ""
         return subprocess.Popen(
-            [sys.executable, "manage.py", *line],
+            ["bash", "-c", f'{limit} exec "$@"', "bash", sys.executable, "manage.py", *line],
             cwd=ROOT,
             env=self.env,
             stdin=subprocess.DEVNULL,

@@ -227,6 +227,15 @@ class TestCreate:
         assert "There is no database yet" in empty.refused("backup", "create", str(tmp_path / "b.tar"))
         assert not (tmp_path / "b.tar").exists()
 
+    def test_without_room_leaves_nothing_behind(self, installed, tmp_path):
+        path = tmp_path / "b.tar"
+        installed.largest_file = 300 * 1024
+        try:
+            assert "Make room" in installed.refused("backup", "create", str(path))
+        finally:
+            installed.largest_file = 0
+        assert not list(tmp_path.iterdir())
+
 
 class TestRestore:
     def test_brings_back_database_keys_uploads_and_rejects(self, installed, backup, empty):
@@ -287,6 +296,13 @@ class TestRestore:
                 new.addfile(member, io.BytesIO(content))
         empty.manage("backup", "restore", str(evil))
         assert not list(tmp_path.rglob("out"))
+
+    def test_without_room_leaves_everything_as_it_was(self, backup, empty):
+        empty.manage("user", "list")
+        before = state(empty)
+        empty.largest_file = 300 * 1024
+        assert "cannot be written" in empty.refused("backup", "restore", str(backup))
+        assert state(empty) == before
 
     def test_keys_in_the_environment_that_do_not_fit_are_refused(self, installed, backup, empty):
         empty.env["ENCRYPTION_KEYS"] = "k" * 43 + "="
