@@ -13,6 +13,7 @@ from importer import jobs
 from importer.access.policy import is_admin
 from importer.engine.errors import Cancelled, Problem
 from importer.engine.mysql.reasons import KINDS, REASON_HIDDEN
+from importer.jobs.permission import why_forbidden
 from importer.lab import approval, trials
 from importer.lab.cleanup import remove_sample, tidy
 from importer.lab.setup import prepare_lab
@@ -50,8 +51,11 @@ def unended() -> list[int]:
 
 
 def _step(lab: Lab) -> Callable[[Lab], bool]:
-    if lab.experiment and lab.status != Status.ENDING:
-        return _give_up
+    if lab.status != Status.ENDING:
+        if lab.experiment:
+            return _give_up
+        if problem := why_forbidden(lab):
+            return lambda each: end(each, Status.FAILED, problem.as_json())
     return STEPS[Status(lab.status)]
 
 
