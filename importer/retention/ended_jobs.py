@@ -96,7 +96,7 @@ def _oldest(due: QuerySet[ImportJob], most: int) -> Iterable[int]:
 
 def _locked(pk: int, due: QuerySet[ImportJob]) -> ImportJob | None:
     """The job, locked and still to be deleted: a retry waits for the lock, and then finds no job or no chunks."""
-    job = ImportJob.objects.select_for_update().select_related("source", "target").filter(pk=pk).first()
+    job = ImportJob.objects.select_for_update().filter(pk=pk).first()
     return job if job and due.filter(pk=pk).exists() else None
 
 

@@ -33,7 +33,8 @@ def remove_files(now: datetime, most: int) -> int:
 
 
 def _due(now: datetime) -> QuerySet[SourceFile]:
-    stored = SourceFile.objects.filter(owned=True, status=File.READY, path__startswith=str(settings.UPLOAD_DIR))
+    # Samples of labs are the lab's to delete.
+    stored = SourceFile.objects.filter(owned=True, status=File.READY).exclude(path__startswith=str(settings.LAB_DIR))
     old = Q()
     if (cutoff := before("imported-files", now)) is not None:
         old |= Q(_BALANCED) & ~Q(Exists(_JOBS.filter(finished_at__gte=cutoff)))
@@ -106,8 +107,9 @@ def remove_rejects(now: datetime, most: int) -> int:
     removed = 0
     for first in range(0, len(names), AT_ONCE):
         for job in old.filter(key__in=names[first : first + AT_ONCE]).only("key"):
-            shutil.rmtree(reject_downloads.folder(job), ignore_errors=True)
-            removed += 1
+            folder = reject_downloads.folder(job)
+            shutil.rmtree(folder, ignore_errors=True)
+            removed += not folder.exists()
             if removed == most:
                 return removed
     return removed

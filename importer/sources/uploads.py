@@ -213,7 +213,10 @@ def register(path: Path) -> SourceFile:
     size = _readable_size(path)
     digest = fingerprint(path)
     known = SourceFile.objects.filter(path=str(path), owned=False, size=size, fingerprint=digest).first()
-    return known or SourceFile.objects.create(
+    if known:
+        known.save(update_fields=["touched_at"])  # A row that was used just now is not deleted.
+        return known
+    return SourceFile.objects.create(
         name=clean_name(path.name),
         path=str(path),
         size=size,

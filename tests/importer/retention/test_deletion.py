@@ -29,6 +29,7 @@ from importer.models import (
 from importer.retention import ended_jobs, files
 from importer.retention.run import run, run_to_the_end
 from importer.sources.quotas import kept_for
+from importer.sources.uploads import register
 from tests.dashboard.job_data import Status
 from tests.importer.retention.conftest import NOW, days_ago
 from tests.people import operator
@@ -131,6 +132,15 @@ class TestFiles:
         run_to_the_end(NOW)
         assert path.exists()
 
+    def test_the_row_of_a_file_elsewhere_stays_while_it_is_used(self, tmp_path):
+        path = tmp_path / "theirs.csv"
+        path.write_bytes(b"a\n1")
+        source = register(path)
+        SourceFile.objects.update(touched_at=days_ago(2))
+        assert register(path) == source
+        assert run(NOW)["rows of deleted files"] == 0
+        assert run(NOW + timedelta(days=2))["rows of deleted files"] == 1
+
     def test_bytes_that_stayed_behind_when_a_process_ended_are_deleted_by_the_next_run(self, ended):
         job = ended(8)
         SourceFile.objects.filter(pk=job.source_id).update(status=SourceFile.Status.REMOVED)
@@ -158,6 +168,13 @@ class TestRejects:
         self.rejected(young)
         run(NOW)
         assert (reject_downloads.folder(old).exists(), reject_downloads.folder(young).exists()) == (False, True)
+
+    def test_a_folder_that_cannot_be_deleted_does_not_repeat_the_run_for_ever(self, ended, tmp_path):
+        job = ended(91, rejected_rows=2)
+        (tmp_path / "elsewhere").mkdir()
+        reject_downloads.folder(job).symlink_to(tmp_path / "elsewhere")
+        assert run_to_the_end(NOW)["rejected rows of imports"] == 0
+        assert (tmp_path / "elsewhere").exists()
 
     def test_chunks_stay_as_long_as_the_rejected_rows_that_are_found_by_them(self, ended, settings):
         settings.CHUNKS_DAYS, settings.REJECTS_DAYS = 10, 60
