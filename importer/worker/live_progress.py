@@ -13,14 +13,16 @@ from importer.engine.schema.alter_table import DdlProgress
 
 KEPT_SECONDS = 3600
 STAGE_KEPT_SECONDS = 30  # a stage that is not updated for this time is not shown
+# Redis is away, or somebody else has written there: a page shows no progress then.
+UNREADABLE = (redis.RedisError, ValueError, KeyError)
 INTERVAL = 1.0  # seconds between two updates of one run: pages are refreshed as often
 
 
 def sent_bytes(job_id: int) -> int:
-    """Bytes of chunks in flight that were sent to the server; 0 if Redis is away."""
+    """Bytes of chunks in flight that were sent to the server; 0 if Redis is away or holds something else."""
     try:
         return sum(int(sent) for sent in connection().hvals(_key(job_id)))
-    except redis.RedisError:
+    except UNREADABLE:
         return 0
 
 
@@ -67,13 +69,13 @@ class SentBytes:
 
 
 def restore_progress(job_id: int) -> DdlProgress | None:
-    """The progress of restoring the job's keys; None if that is not under way, or if Redis is away."""
+    """The progress of restoring the job's keys; None if that is not under way, or as for sent_bytes()."""
     try:
         stored = cast(dict[bytes, bytes], connection().hgetall(_stage_key(job_id)))
-    except redis.RedisError:
+        values = {name.decode(): value.decode() for name, value in stored.items()}
+        return DdlProgress(values["words"], float(values["percent"]) if values["percent"] else None) if values else None
+    except UNREADABLE:
         return None
-    values = {name.decode(): value.decode() for name, value in stored.items()}
-    return DdlProgress(values["words"], float(values["percent"]) if values["percent"] else None) if values else None
 
 
 @contextmanager

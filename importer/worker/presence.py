@@ -6,10 +6,8 @@ import sys
 from collections.abc import Iterable
 from typing import Any
 
-import redis
-
 from importer.worker import shutdown
-from importer.worker.live_progress import connection
+from importer.worker.live_progress import UNREADABLE, connection
 
 PREFIX = "millrace:worker:"
 QUEUE_PREFIX = "millrace:queue:"
@@ -49,12 +47,12 @@ def live_workers() -> list[str]:
 
 
 def parallel_loads() -> int:
-    """How many chunks all live workers can load at the same time; 0 if Redis does not answer."""
+    """How many chunks all live workers can load at the same time; 0 if Redis is away or holds something else."""
     try:
         names = [PREFIX + name for name in live_workers() if name.startswith("load@")]
         # A key may have expired between the two calls.
         return sum(int(processes or 0) for processes in connection().mget(names)) if names else 0
-    except redis.RedisError:
+    except UNREADABLE:
         return 0
 
 

@@ -1,6 +1,8 @@
 """The live counters, in a real Redis."""
 
-from importer.worker import live_progress
+import pytest
+
+from importer.worker import live_progress, presence
 
 JOB = 7
 
@@ -28,3 +30,16 @@ def test_the_counter_of_a_killed_worker_expires(redis):
     live_progress.SentBytes(JOB, "killed").chunk_progress(100)
     [key] = redis.keys("*")
     assert 0 < redis.ttl(key) <= live_progress.KEPT_SECONDS
+
+
+@pytest.mark.parametrize("written", ["x", b"\xff", "", "1.5"])
+def test_what_somebody_else_has_written_is_no_progress(redis, written):
+    redis.hset(live_progress._key(JOB), "run", written)
+    redis.hset(live_progress._stage_key(JOB), mapping={"percent": written})
+    redis.set(f"{presence.PREFIX}load@a", written)
+    assert live_progress.sent_bytes(JOB) == 0
+    assert live_progress.restore_progress(JOB) is None
+    assert presence.parallel_loads() == 0
+    redis.delete(live_progress._stage_key(JOB))
+    redis.set(live_progress._stage_key(JOB), "no hash")
+    assert live_progress.restore_progress(JOB) is None
