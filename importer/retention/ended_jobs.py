@@ -4,8 +4,9 @@ A job and its chunks are deleted in one transaction, and the files that they nam
 a job that no longer exists.
 """
 
+import logging
 import shutil
-from collections.abc import Iterable
+from collections.abc import Callable
 from datetime import datetime
 from typing import Any
 
@@ -25,6 +26,8 @@ from importer.models import DiscoveredFile, ImportJob, JobRecord
 from importer.retention.needed import CHUNK_OBSTACLES, JOB_OBSTACLES, any_of, can_be_retried, reason, why_job_stays
 from importer.retention.policies import before
 
+log = logging.getLogger(__name__)
+
 # What a page needs of chunks that are deleted, in about 8 KB: squares of the map, and points of the two charts.
 KEPT_CELLS, KEPT_RATES, KEPT_TIMINGS = 100, 120, 100
 _PICKED = DiscoveredFile.Outcome
@@ -36,13 +39,13 @@ def remove_chunks(now: datetime, most: int) -> int:
     # The rejected rows are found by their chunks.
     with_rejects, cutoff = Q(rejected_rows__gt=0) | Q(skipped_rows__gt=0), before("rejects", now)
     due = due.exclude(with_rejects if cutoff is None else with_rejects & Q(finished_at__gte=cutoff))
-    return sum(_remove_chunks(pk, due, now) for pk in _oldest(due, most))
+    return _each(lambda pk: _remove_chunks(pk, due, now), due, most)
 
 
 def remove_jobs(now: datetime, most: int) -> int:
     """Delete at most `most` ended imports. Returns their number."""
     due = _due("jobs", now).exclude(any_of(JOB_OBSTACLES))
-    return sum(_remove_job(pk, due) for pk in _oldest(due, most))
+    return _each(lambda pk: _remove_job(pk, due), due, most)
 
 
 def staying(now: datetime, most: int) -> list[ImportJob]:
@@ -90,8 +93,15 @@ def _due(policy: str, now: datetime) -> QuerySet[ImportJob]:
     return old.exclude(can_be_retried(now))
 
 
-def _oldest(due: QuerySet[ImportJob], most: int) -> Iterable[int]:
-    return list(due.order_by("finished_at").values_list("pk", flat=True)[:most])
+def _each(remove: Callable[[int], bool], due: QuerySet[ImportJob], most: int) -> int:
+    """Remove something of at most `most` imports, the oldest first. One that makes trouble holds up no other."""
+    removed = 0
+    for pk in list(due.order_by("finished_at").values_list("pk", flat=True)[:most]):
+        try:
+            removed += remove(pk)
+        except Exception:
+            log.exception("import %s: what is due of it could not be deleted", pk)
+    return removed
 
 
 def _locked(pk: int, due: QuerySet[ImportJob]) -> ImportJob | None:

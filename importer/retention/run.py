@@ -4,7 +4,6 @@ import logging
 from collections.abc import Callable, Mapping
 from datetime import datetime
 
-from importer.engine.errors import Problem
 from importer.retention import ended_jobs, files, ledgers, rows
 
 log = logging.getLogger(__name__)
@@ -38,8 +37,8 @@ def run(now: datetime) -> dict[str, int]:
     for what, (most, part) in PARTS.items():
         try:
             deleted[what] = part(now, most)
-        except (Problem, OSError):
-            log.exception("retention: %s could not be deleted", what)
+        except Exception:
+            log.exception("%s could not be deleted", what)
             deleted[what] = 0
     return deleted
 

@@ -214,6 +214,12 @@ class TestChunks:
         assert len(str(kept.kept_chunks)) + len(str(kept.chunk_timings)) < 20_000
         assert (chunk_map(job).loaded, chunk_map(job).chunks) == (3000, 3000)
 
+    def test_one_import_that_makes_trouble_does_not_hold_up_the_others(self, ended):
+        odd, other = ended(92), ended(91)
+        odd.chunks.update(timings={"load": "long"})
+        assert run(NOW)["chunks of imports"] == 1
+        assert (odd.chunks.exists(), other.chunks.exists()) == (True, False)
+
     def test_an_import_that_can_be_retried_keeps_its_chunks(self, ended, settings):
         settings.CHUNKS_DAYS = 5
         job = ended(29, Status.CANCELLED)
