@@ -63,7 +63,7 @@ class TestStates:
     @pytest.mark.parametrize("status", Status)
     def test_every_state_has_a_page_and_a_fragment(self, browser, status):
         job = make_job(status, chunks=6, problem=REFUSED if status in (Status.FAILED, Status.FAILING) else None)
-        assert f"{status.capitalize()}</span>" in page(browser, job)
+        assert f"{status.label.capitalize()}</span>" in page(browser, job)
         assert 'id="job-figures"' in poll(browser, job).content.decode()
 
     def test_scanning_and_loading_are_told_apart_from_loading(self, browser):
@@ -187,7 +187,7 @@ class TestPolling:
         seen = seen_in(page(browser, job))
         with CaptureQueriesContext(connection) as queries:
             assert poll(browser, job, seen).status_code == 204
-        assert len(queries) == 7  # session, user, role, grants, may one see it, job, what was committed lately
+        assert len(queries) == 6  # session, user with role, grants, may one see it, job, what was committed lately
 
 
 class TestProblem:
