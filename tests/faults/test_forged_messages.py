@@ -1,6 +1,7 @@
 """Messages of somebody who can write to Redis: none runs code or stops a worker, and imports go on."""
 
 import base64
+import inspect
 import json
 import pickle
 import subprocess
@@ -9,7 +10,9 @@ from typing import Any
 from uuid import uuid4
 
 import redis
+from celery import Task
 
+import importer.tasks
 from importer.models import Chunk, ImportJob
 from tests.faults.conftest import Disturbed
 from tests.stack import Stack, wait_until
@@ -73,9 +76,14 @@ def forged(marker: Path) -> list[str]:
     ]
 
 
+def pids(stack: Stack) -> list[int | None]:
+    """The processes of the workers; they are others if a worker ended and was started again."""
+    return [worker.popen.pid if worker.popen else None for worker in (stack.load_worker, stack.control_worker)]
+
+
 def test_forged_messages_run_nothing_and_stop_no_worker(disturbed: Disturbed, stack: Stack, tmp_path: Path):
     broker = redis.Redis.from_url(stack.redis.url)
-    workers = [worker.popen and worker.popen.pid for worker in (stack.load_worker, stack.control_worker)]
+    before = pids(stack)
     marker = tmp_path / "run"
     disturbed.in_the_middle()
     for queue in QUEUES:
@@ -85,7 +93,27 @@ def test_forged_messages_run_nothing_and_stop_no_worker(disturbed: Disturbed, st
     disturbed.ends_well()
     wait_until(lambda: not any(broker.llen(queue) for queue in QUEUES), what="all messages are taken")
     assert not marker.exists()
-    assert [worker.popen and worker.popen.pid for worker in (stack.load_worker, stack.control_worker)] == workers
+    assert pids(stack) == before
+
+
+def test_workers_take_no_remote_commands(disturbed: Disturbed, stack: Stack):
+    from config.celery import app
+
+    before = pids(stack)
+    disturbed.in_the_middle()
+    app.control.shutdown()
+    assert app.control.ping(timeout=1) == []
+    disturbed.ends_well()
+    assert pids(stack) == before
+
+
+def test_every_task_takes_an_id_or_nothing():
+    """Other messages would be dropped (config/broker.py)."""
+    tasks = [each for each in vars(importer.tasks).values() if isinstance(each, Task)]
+    assert len(tasks) > 10
+    for task in tasks:
+        parameters = inspect.signature(task.run).parameters.values()
+        assert [each.annotation for each in parameters] in ([], [int]), task.name
 
 
 def test_a_message_for_the_chunk_of_an_ended_import_loads_nothing(disturbed: Disturbed, stack: Stack):
