@@ -25,6 +25,7 @@ from importer.jobs.transitions import (
     claim_of,
     claim_step,
     held_step,
+    lock,
     step_is_free,
     unqueue,
 )
@@ -253,6 +254,7 @@ def planned_rows(job: ImportJob) -> dict[int, int]:
 def reopen(job: ImportJob, numbers: set[int]) -> None:
     """Load chunks again that were recorded as loaded and are not in the ledger: a fail-over has lost them."""
     with transaction.atomic():
+        lock(job.pk)
         lost = job.chunks.filter(number__in=numbers, status=Chunk.Status.LOADED)
         sums = lost.aggregate(*(Sum(name, default=0) for name in (*COUNTS, "length")))
         lost.update(status=Chunk.Status.PENDING, attempt=0, lease=None)

@@ -71,6 +71,15 @@ def unqueue(job_id: int) -> None:
     Chunk.objects.filter(job=job_id, status=Chunk.Status.QUEUED).update(status=Chunk.Status.PENDING, lease=None)
 
 
+def lock(job_id: int, *statuses: Status) -> bool:
+    """Lock the job's row until the transaction ends. False: there is no such job, or it is in none of the `statuses`.
+
+    It is locked before the rows of its chunks, everywhere: in another order, two workers lock each other out.
+    """
+    rows = ImportJob.objects.select_for_update().filter(pk=job_id)
+    return bool((rows.filter(status__in=statuses) if statuses else rows).values_list("pk", flat=True).first())
+
+
 def touch(job_id: int) -> None:
     """Increase the job's version, so that its page is read again."""
     ImportJob.objects.filter(pk=job_id).update(version=F("version") + 1)

@@ -21,7 +21,7 @@ from importer.jobs.bulk import update_each
 from importer.jobs.lifecycle import enforce_limits, fail, pending, queue_chunks, room_for_sessions
 from importer.jobs.permission import why_forbidden
 from importer.jobs.reject_counts import COUNTS, Kind, merged
-from importer.jobs.transitions import JobStep, Status, change, touch, unqueue
+from importer.jobs.transitions import JobStep, Status, change, lock, touch, unqueue
 from importer.lease import backoff_seconds, lease_end
 from importer.models import Chunk, ImportJob
 from importer.models.chunk import RANGE
@@ -69,10 +69,9 @@ def claim_run(chunk_id: int) -> ChunkRun | None:
         fail(job.pk, problem)
         return None
     key = uuid4()
-    loading_jobs = ImportJob.objects.filter(status=Status.LOADING)
-    queued = Chunk.objects.filter(pk=chunk_id, status=Chunk.Status.QUEUED, job__in=loading_jobs)
+    queued = Chunk.objects.filter(pk=chunk_id, status=Chunk.Status.QUEUED)
     with transaction.atomic():
-        if not _claim(queued, key):
+        if not (job and lock(job.pk, Status.LOADING) and _claim(queued, key)):
             return None
         first = Chunk.objects.select_related("job__target", "job__source").get(pk=chunk_id)
         _claim(_next_chunks(first.job, first.number, first.length), key)
@@ -195,6 +194,7 @@ def is_loading(job_id: int) -> bool:
 def record_loaded(run: ChunkRun, loaded: Sequence[LoadedChunk]) -> None:
     """Record committed chunks and add their counts to the job, once. Too many rejects fail the job."""
     with transaction.atomic():
+        lock(run.job.pk)
         held = set(_held(run).select_for_update().values_list("pk", flat=True))
         counted = [each for each in loaded if each.chunk.pk in held]
         if counted:
@@ -278,6 +278,7 @@ def fall_back(run: ChunkRun, chunk: Chunk, plan: ImportPlan) -> list[Message]:
     """
     old = run.job.plan.statements.method
     with transaction.atomic():
+        lock(run.job.pk)
         ImportJob.objects.filter(pk=run.job.pk, plan_json__method=old).update(plan_json=plan_to_json(plan))
         _held(run).filter(pk=chunk.pk).update(status=Chunk.Status.PENDING, lease=None)
         job = ImportJob.objects.select_related("target").get(pk=run.job.pk)

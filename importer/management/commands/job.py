@@ -56,6 +56,7 @@ class Command(PreparedCommand):
         self.stdout.write(f"{job} is refused.")
 
     def _run(self, job: ImportJob, _options: dict[str, Any]) -> None:
+        jobs.advance(job.pk)  # One that waited for an approval may need none any more.
         job = local_pool.run(job.pk, job.parallelism, lambda _: None)
         self._tell(job)
         sys.exit(exit_code(job))

@@ -99,6 +99,12 @@ def test_it_can_be_cancelled(marked, people):
     assert run("job", "run", str(job.pk))[0] == 8
 
 
+def test_without_the_mark_it_runs(marked, people):
+    _, _, job = begun(people)
+    Target.objects.update(needs_approval=False)
+    assert run("job", "run", str(job.pk))[0] == 0
+
+
 def test_the_mark_is_an_option_of_a_target(target, database, monkeypatch):
     url = f"mysql://{database.user}@{database.host}:{database.port}/{database.database}"
     monkeypatch.setenv("FOUR_EYES_PASSWORD", database.password)

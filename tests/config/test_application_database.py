@@ -1,0 +1,79 @@
+"""The application's own tables on MariaDB and MySQL: migrate, sign in, import, and what these servers ignore."""
+
+from pathlib import Path
+
+import pytest
+from django.apps import apps
+from django.db.models import UniqueConstraint
+
+from importer.engine.mysql.connection import Address, connect, execute, fetch_all
+from tests.importer.management.installation import Installation
+from tests.web_site import own_database
+
+PASSWORD = "mill-race-9"
+SIGN_IN = """
+from django.test import Client
+from django.urls import reverse
+browser = Client()
+signed_in = browser.post(reverse("login"), {"login": "admin", "password": "%s"})
+pages = [reverse("jobs"), reverse("job", args=[1])]
+answer = [signed_in.status_code, *(browser.get(page).status_code for page in pages)]
+"""
+TWICE = """
+from allauth.mfa.models import Authenticator
+from django.contrib.auth.models import User
+from django.db import IntegrityError
+admin = User.objects.get(username="admin")
+answer = []
+for kind in ("webauthn", "webauthn", "totp", "recovery_codes", "totp", "recovery_codes"):
+    try:
+        Authenticator.objects.create(user=admin, type=kind, data={})
+        answer.append(kind)
+    except IntegrityError:
+        answer.append("refused")
+"""
+
+
+@pytest.fixture
+def installation(database: Address, tmp_path: Path) -> Installation:
+    """An installation whose own tables are on the server."""
+    made = Installation(tmp_path, own_database(database), ADMIN_PASSWORD=PASSWORD, ALLOWED_HOSTS="testserver")
+    made.manage("prepare")
+    return made
+
+
+def test_it_migrates_signs_in_and_imports(installation, database, server, tmp_path):
+    with server.fresh_database() as shop:
+        with connect(shop) as connection:
+            execute(connection, "CREATE TABLE t (n INT PRIMARY KEY, word VARCHAR(20), KEY (word))")
+        file = tmp_path / "words.csv"
+        file.write_text("n,word\n" + "".join(f"{n},word {n}\n" for n in range(2000)))
+        installation.manage("target", "add", "shop", own_database(shop), "--tls", "off")
+        said = installation.manage(
+            *("import_csv", str(file), "--target", "shop", "--table", "t", "--in-process", "--chunk-size", "8K")
+        )
+        assert "2,000 = 2,000 + 0" in said
+        assert "shop" in installation.manage("history")
+        with connect(shop) as connection:
+            assert fetch_all(connection, "SELECT COUNT(*) FROM t") == [(2000,)]
+    assert installation.python(SIGN_IN % PASSWORD) == [302, 200, 200]
+    assert "no issues" in installation.manage("check", "--database", "default")
+
+
+def test_a_person_has_one_app_for_codes_and_one_set_of_recovery_codes(installation):
+    assert installation.python(TWICE) == ["webauthn", "webauthn", "totp", "recovery_codes", "refused", "refused"]
+
+
+def test_no_other_promise_rests_on_a_condition_that_these_servers_ignore():
+    """config/settings.py silences Django's warning: addresses of mail play no part in signing in."""
+    conditional = {
+        (model._meta.label, constraint.name)
+        for model in apps.get_models()
+        for constraint in model._meta.constraints
+        if isinstance(constraint, UniqueConstraint) and constraint.condition
+    }
+    assert conditional == {
+        ("account.EmailAddress", "unique_verified_email"),
+        ("account.EmailAddress", "unique_primary_email"),
+        ("mfa.Authenticator", "unique_authenticator_type"),
+    }
