@@ -18,7 +18,11 @@ from tests.importer.steps import run
 from tests.stack import wait_until
 from tests.targets import UNSYNCED, saved_target
 
-pytestmark = [pytest.mark.usefixtures("no_workers"), pytest.mark.django_db(transaction=True)]
+pytestmark = [
+    pytest.mark.usefixtures("no_workers"),
+    pytest.mark.django_db(transaction=True),
+    pytest.mark.needs_database_server,
+]
 
 ROWS = 20_000
 # All tables are in one file, which stops growing.

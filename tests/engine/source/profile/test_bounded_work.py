@@ -38,13 +38,13 @@ def calls(path: Path, unit: bytes, size: int) -> int:
 
 @pytest.mark.parametrize("unit", UNITS)
 def test_twice_the_file_is_at_most_twice_the_work(unit: bytes, tmp_path: Path):
-    small, large = (calls(tmp_path / "x.csv", unit, size) for size in (20_000, 40_000))
+    small, large = (calls(tmp_path / "x.csv", unit, size) for size in (10_000, 20_000))
     assert large < 2.2 * small + 1_000
 
 
-@pytest.mark.parametrize("unit", [b"\n", b"\r\n", b'"a', b"1,234,\n"])
+@pytest.mark.parametrize("unit", [b"\n", b'"a', b"1,234,\n"])
 def test_a_file_beyond_the_sample_is_hardly_more_work(unit: bytes, tmp_path: Path):
-    small, large = (calls(tmp_path / "x.csv", unit, size) for size in (2_000_000, 4_000_000))
+    small, large = (calls(tmp_path / "x.csv", unit, size) for size in (1_500_000, 3_000_000))
     assert large < 1.1 * small
 
 
