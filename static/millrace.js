@@ -20,7 +20,7 @@ document.addEventListener("htmx:responseError", (event) => {
   said.className = "alert alert-warning";
   said.setAttribute("role", "alert");
   said.textContent = event.detail.xhr.responseText;
-  document.querySelector("#content > .container-xl").prepend(said);
+  document.querySelector("#content > .page-body > .container-xl").prepend(said);
   said.scrollIntoView({ block: "nearest" });
 });
 

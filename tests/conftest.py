@@ -14,6 +14,7 @@ from importer.engine.mysql.connection import Address
 from importer.worker import live_progress
 from scripts.servers import PrivateRedis
 from tests import examples  # noqa: F401 - registers the profile "dev" before pytest loads it
+from tests.importer.migrations.fixtures import dumped, migrated, old, sales  # noqa: F401
 from tests.stack import Stack, running
 from tests.targets import TestServer, mariadb_server, mysql_server
 

@@ -276,7 +276,11 @@ def _select_options(words: Mapping[str, str], chosen: str) -> list[tuple[str, st
 
 
 def _answer(request: HttpRequest, part: str, context: dict[str, object], status: int = 200) -> HttpResponse:
-    """The part of the page for htmx, or the whole page with that part in it."""
+    """The part of the page for htmx, or the whole page with that part in it.
+
+    A draft that is merely looked at is no refusal, whatever it lacks: a browser would report an error.
+    """
+    status = status if request.method == "POST" else 200
     if request.htmx:  # type: ignore[attr-defined]
         return render(request, part, context, status=status)
     whole = {**_page(request), **context, "part": part}

@@ -23,7 +23,7 @@
     },
   });
   function show() {
-    chart.data.datasets[0].borderColor = chart.data.datasets[0].backgroundColor = colour("--tblr-primary");
+    chart.data.datasets[0].borderColor = chart.data.datasets[0].backgroundColor = colour("--tblr-link-color");
     paint(chart);
   }
   show();

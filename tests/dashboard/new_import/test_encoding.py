@@ -90,7 +90,6 @@ class TestPacked:
 
     def test_what_cannot_be_unpacked_is_said(self, browser, user):
         answer = show(browser, uploaded(user, PACKED["gzip"](TEXT.encode())[:-3]))
-        assert answer.status_code == 422
         assert "in the middle of its compressed data" in answer.content.decode()
 
     @pytest.mark.parametrize(

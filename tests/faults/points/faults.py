@@ -16,7 +16,6 @@ class Scene:
 
     points: Points
     server: TestServer
-    database: str
     proxy: Proxy
     disturbed: Disturbed
 
@@ -51,10 +50,10 @@ def cut(scene: Scene) -> None:
 
 
 def lose_answer(scene: Scene) -> None:
-    for each in scene.points.stopped:  # One after the other, so that each of them loses one.
-        scene.proxy.loss = Loss((COMMIT, RENAME), arrives=True, once=True)
-        scene.points.let_go(each)
-        wait_until(lambda: scene.proxy.loss is None, what="a COMMIT or RENAME")
+    # One process after the other, so that each of them loses one.
+    scene.proxy.loss = Loss((COMMIT, RENAME), arrives=True, once=True)
+    scene.points.go_on()
+    wait_until(lambda: scene.proxy.loss is None, what="a COMMIT or RENAME")
 
 
 def kill_server(scene: Scene) -> None:
@@ -71,7 +70,7 @@ def fill_disk(scene: Scene) -> None:
 
 
 def fill_target(scene: Scene) -> None:
-    with scene.server.without_room(scene.database):
+    with scene.server.without_room():
         scene.points.go_on()
         wait_until(scene.disturbed.met_no_room, what="an error of the full server")
 

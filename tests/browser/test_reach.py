@@ -1,0 +1,101 @@
+"""Everybody can use every page: axe-core finds nothing on it, in light and in dark colours, and no script complains."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import axe_playwright_python
+import pytest
+from django.urls import reverse
+from playwright.sync_api import ConsoleMessage, expect
+from playwright.sync_api import Page as Tab
+
+from dashboard.urls import urlpatterns
+from tests.browser.conftest import session
+from tests.browser.visits import NO_PAGE, address, visits
+from tests.importer.migrations.pages import ACTIONS, LOOKED_AT, PAGES, Page
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+AXE = Path(axe_playwright_python.__file__).with_name("axe.min.js").read_text()
+# All rules that axe-core has switched on, its best practices included. In dark colours the same elements are there,
+# so that only the rules of colours can find more.
+RULES = {"light": {}, "dark": {"runOnly": ["color-contrast", "link-in-text-block"]}}
+# Everything is open that can be opened, no menu covers what is below it, and no colour is on its way to another one.
+PREPARE = """() => {
+    const still = new CSSStyleSheet();
+    still.replaceSync("* { transition: none !important; } .menu > .dropdown-menu { position: static !important; }");
+    document.adoptedStyleSheets = [still];
+    for (const each of document.querySelectorAll("details")) each.open = true;
+}"""
+LOADED = "() => !document.querySelector('.htmx-request')"
+FIND = """async (options) => {
+    const { violations } = await axe.run(document, { ...options, resultTypes: ["violations"] });
+    return violations.flatMap(({ id, nodes }) =>
+        nodes.map(({ target, failureSummary }) => `${id}: ${target.join(" ")}: ${failureSummary}`));
+}"""
+
+
+class Looker:
+    """Goes from page to page in one browser, and keeps what axe-core finds and what the browser reports."""
+
+    def __init__(self, tab: Tab) -> None:
+        self.tab, self.found = tab, list[str]()
+        self.page = Page("")
+        tab.on("console", self._hear)
+        tab.on("pageerror", lambda error: self._note(str(error)))
+
+    def look(self, page: Page) -> None:
+        self.page = page
+        answer = self.tab.goto(address(page))
+        assert answer
+        assert answer.status == page.status, page
+        assert self.tab.url.endswith(address(page)), page
+        self.tab.evaluate(PREPARE)
+        self.tab.wait_for_function(LOADED)
+        for scheme, rules in RULES.items():
+            self.tab.emulate_media(color_scheme=scheme)
+            expect(self.tab.locator("html")).to_have_attribute("data-bs-theme", scheme)
+            for each in self.tab.evaluate(FIND, rules):
+                self._note(f"{scheme}: {each}")
+
+    def _hear(self, message: ConsoleMessage) -> None:
+        # That a whole page is an answer like "not found" is reported, too.
+        if message.type == "error" and (self.page.status < 400 or "Failed to load" not in message.text):
+            self._note(message.text)
+
+    def _note(self, text: str) -> None:
+        self.found.append(f"{self.page}: {text}")
+
+
+@pytest.fixture
+def tab(chromium, live_server, old, settings) -> Iterator[Tab]:
+    settings.OIDC_ISSUER, settings.OIDC_NAME = "http://127.0.0.1:1", "Keys"
+    context = chromium.new_context(base_url=live_server.url, viewport={"width": 1280, "height": 900})
+    context.add_init_script(AXE)
+    yield context.new_page()
+    context.close()
+
+
+def test_each_page_has_a_visit(old):
+    """What has no visit says that it is never opened: buttons lead to it."""
+    seen = visits()
+    admin, _ = seen[0]
+    visited = {page.name for _, pages in seen for page in pages} | {page.name for page in PAGES}
+    arguments = {each.name: each.args for each in ACTIONS}
+    answers = {}
+    for each in urlpatterns:
+        if each.name not in visited | set(NO_PAGE):
+            first = [LOOKED_AT if name == "key" else 1 for name in each.pattern.converters]
+            answers[each.name] = admin.get(reverse(each.name, args=arguments.get(each.name, first))).status_code
+    assert {name: status for name, status in answers.items() if status != 405} == {}
+
+
+def test_axe_finds_nothing_and_no_script_complains(tab: Tab, live_server):
+    looker = Looker(tab)
+    for browser, pages in visits():
+        tab.context.clear_cookies()
+        if "sessionid" in browser.cookies:
+            tab.context.add_cookies([session(browser, live_server.url)])
+        for page in pages:
+            looker.look(page)
+    assert looker.found == []

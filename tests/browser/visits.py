@@ -1,0 +1,127 @@
+"""Every page of the application, with whose sessions they are looked at; the objects are those of the old version."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from allauth.mfa.models import Authenticator
+from allauth.mfa.recovery_codes.internal.auth import RecoveryCodes
+from allauth.mfa.totp.internal.auth import TOTP, generate_totp_secret
+from django.contrib.auth.models import Group, User
+from django.http import HttpResponse
+from django.test import Client
+from django.urls import reverse
+from fido2.utils import websafe_encode
+from fido2.webauthn import (
+    Aaguid,
+    AttestationObject,
+    AttestedCredentialData,
+    AuthenticatorData,
+    CollectedClientData,
+)
+
+from importer.access import people, tokens
+from importer.models import Level, Role
+from tests.importer.migrations.pages import PAGES, Page
+
+PASSWORD = "mill-race-9"
+# What an admin sees of what the old version did not have, and an address that leads nowhere.
+LATER = (
+    Page("people"),
+    Page("person_new"),
+    Page("person", (1,)),
+    Page("groups"),
+    Page("group", (1,)),
+    Page("audit"),
+    Page("account_own"),
+    Page("account_token_new"),
+    Page("account_change_password"),
+    Page("account_reauthenticate"),
+    Page("usersessions_list"),
+    Page("mfa_index"),
+    Page("mfa_activate_totp"),
+    Page("mfa_add_webauthn"),
+    Page("job", (404,), status=404),
+)
+# Of somebody who has an app, a passkey and recovery codes.
+WITH_FACTORS = (
+    Page("jobs"),
+    Page("mfa_index"),
+    Page("mfa_deactivate_totp"),
+    Page("mfa_remove_webauthn", (9,)),
+    Page("mfa_view_recovery_codes"),
+    Page("mfa_generate_recovery_codes"),
+    Page("mfa_reauthenticate"),
+    Page("mfa_reauthenticate_webauthn"),
+    Page("people", status=403),
+)
+AFTER_THE_PASSWORD = (Page("mfa_authenticate"),)
+SIGNED_OUT = (Page("login"), Page("account_inactive"), Page("openid_connect_callback", status=401))
+# Names that no page above has, although a browser may open them.
+NO_PAGE = {
+    "healthz": "an answer for programs",
+    "readyz": "an answer for programs",
+    "upload": "an answer for programs",
+    "uploads": "an answer for programs",
+    "audit_csv": "a file",
+    "account_login": "the same as login",
+    "openid_connect_login": "leads to the identity provider",
+    "mfa_login_webauthn": "an answer for the script that signs in with a passkey",
+    "account_set_password": "leads to mfa_index",
+}
+
+
+def address(page: Page) -> str:
+    return reverse(page.name, args=page.args) + page.query
+
+
+def is_page(answer: HttpResponse) -> bool:
+    """Whether it is a whole page, and no part of one, no file and no figures."""
+    return not answer.streaming and answer.content.lstrip().startswith(b"<!doctype html>")
+
+
+def visits() -> list[tuple[Client, Sequence[Page]]]:
+    """Who looks at which pages. Makes what the old version did not have."""
+    admin, bob = User.objects.get(username="admin"), people.add("bob", Role.VIEWER)
+    group = Group.objects.create(pk=1, name="shop")
+    group.user_set.add(bob)
+    people.grant(group, "target", Level.LOAD, tables=["sales.*"])
+    for person in (admin, bob):
+        people.grant(person, "target", Level.LOOK)
+        person.set_password(PASSWORD)
+        person.save()
+    tokens.make(admin, "backup", 30)
+    TOTP.activate(bob, generate_totp_secret())
+    RecoveryCodes.activate(bob)
+    Authenticator.objects.create(pk=9, user=bob, type="webauthn", data={"name": "key", "credential": passkey()})
+    half = Client()
+    half.post(reverse("login"), {"login": "bob", "password": PASSWORD})
+    invited, (number, token) = Client(), people.invitation(people.add("carol", Role.OPERATOR))
+    invited.get(reverse("invitation", args=[number, token]))
+    signed_in = confirmed(admin)
+    old = [each for each in PAGES if is_page(signed_in.get(address(each)))]
+    return [
+        (signed_in, [*old, *LATER]),
+        (confirmed(bob), WITH_FACTORS),
+        (half, AFTER_THE_PASSWORD),
+        (Client(), SIGNED_OUT),
+        (invited, [Page("invitation", (number, "set-password"))]),
+    ]
+
+
+def passkey() -> dict[str, Any]:
+    """What a browser sends for a new passkey."""
+    key = {1: 2, 3: -7, -1: 1, -2: bytes(32), -3: bytes(32)}
+    held = AttestedCredentialData.create(Aaguid.NONE, b"key", key)
+    data = AuthenticatorData.create(bytes(32), AuthenticatorData.FLAG.UP | AuthenticatorData.FLAG.AT, 0, held)
+    client = CollectedClientData.create("webauthn.create", b"challenge", "http://localhost")
+    attested = AttestationObject.create("none", data, {})
+    parts = {"clientDataJSON": websafe_encode(client), "attestationObject": websafe_encode(attested)}
+    return {"id": websafe_encode(b"key"), "rawId": websafe_encode(b"key"), "type": "public-key", "response": parts}
+
+
+def confirmed(person: User) -> Client:
+    """Signed in, and the password was given again just now."""
+    browser = Client()
+    browser.force_login(person)
+    browser.post(reverse("account_reauthenticate"), {"password": PASSWORD})
+    return browser
