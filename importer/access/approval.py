@@ -10,9 +10,9 @@ from django.contrib.auth.models import User
 from importer.access.acting import acting_user
 from importer.access.policy import Forbidden, may, require
 from importer.engine.errors import Problem
-from importer.models import ImportJob, Lab, Level, Schedule, Target
+from importer.models import ImportJob, Lab, Level, Target
 
-Approvable = ImportJob | Lab | Schedule
+Approvable = ImportJob | Lab
 
 SHORTEST_DIGEST = 12  # characters that tell a digest from all others
 LONGEST_REASON = 500
@@ -60,7 +60,7 @@ def digest(thing: Approvable, decided: Any) -> str:
     where = {name: getattr(thing.target, name) for name in Target.PASSWORD_GOES_TO}
     text = json.dumps([str(thing.target.key), where, thing.table, decided], sort_keys=True)
     # Names of tables contain the key, which a retry may change.
-    key = str(getattr(thing, "key", "no key"))
+    key = str(thing.key)
     return hashlib.sha256(text.replace(key.replace("-", ""), "").replace(key, "").encode()).hexdigest()
 
 

@@ -45,11 +45,19 @@ class ImportRecipe(models.Model):
         return from_json(Options, self.options_json)
 
 
-class Approvable(models.Model):
+class WithStarters(models.Model):
+    """Something whose people may not approve what it writes to a target (importer/access/approval.py)."""
+
+    # The ids of the people who started, retried or changed it.
+    starters = models.JSONField(default=list, blank=True, editable=False)
+
+    class Meta:
+        abstract = True
+
+
+class Approvable(WithStarters):
     """Something that writes to a target, and may need another person's approval (importer/access/approval.py)."""
 
-    # The ids of the people who started, retried or changed it. None of them may approve it.
-    starters = models.JSONField(default=list, blank=True, editable=False)
     # Since when its complete plan waits for approval; NULL before that.
     approval_asked_at = models.DateTimeField(null=True, blank=True, editable=False)
     # The digest of what was approved: nothing else runs without another approval.

@@ -5,13 +5,13 @@ from django.core.validators import RegexValidator
 from django.db import models
 
 from importer.models.job import ImportJob
-from importer.models.recipe import Approvable, ImportRecipe
+from importer.models.recipe import ImportRecipe, WithStarters
 from importer.models.source_connection import SourceConnection
 from importer.models.source_file import SourceFile
 from importer.models.target import Target
 
 
-class Schedule(ImportRecipe, Approvable):
+class Schedule(ImportRecipe, WithStarters):
     """A recurring import: the source of files, the due times, the import recipe, and what happens to files afterwards.
 
     Recipe, header and columns are stored as in a mapping preset. They show whether a file or the table has changed.
