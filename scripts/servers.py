@@ -137,7 +137,12 @@ class PrivateDatabase(PrivateServer):
         fresh = self.folder / "data.new"
         shutil.rmtree(fresh, ignore_errors=True)
         with self.log.open("ab") as log:
-            done = subprocess.run(self.install(fresh), stdin=subprocess.DEVNULL, stdout=log, stderr=log, check=False)
+            # As in command(): servers with one folder for temporary tables remove those of each other. Not as an option
+            # here, because mariadb-install-db splits it at a blank.
+            own = {**os.environ, "TMPDIR": str(self.folder / "tmp")}
+            done = subprocess.run(
+                self.install(fresh), stdin=subprocess.DEVNULL, stdout=log, stderr=log, env=own, check=False
+            )
         if done.returncode:
             raise ServerDidNotStart(f"No data folder could be made for a private {self.label}:\n{self._log_tail()}")
         fresh.rename(self.data)

@@ -35,8 +35,8 @@ class TestServer:
     kill: Callable[[], None]
 
     @contextmanager
-    def without_room(self) -> Iterator[None]:
-        """Meanwhile, no file of the server becomes larger than its largest one now, as on a full disk.
+    def without_room(self, database: str) -> Iterator[None]:
+        """Meanwhile, no file becomes larger than the largest one of the server and the database, as on a full disk.
 
         A limit of the process, so it ends when the server is killed. SIGXFSZ is ignored by servers that Python starts
         with restore_signals=False; then a write fails with EFBIG.
@@ -45,7 +45,10 @@ class TestServer:
             if self.flavour == "mariadb":  # Its redo log would be larger than the tables of a test.
                 execute(connection, "SET GLOBAL innodb_log_file_size = 16777216")
             pid_file, folder = fetch_all(connection, "SELECT @@pid_file, @@datadir")[0]
-        pid, sizes = int(Path(pid_file).read_text()), [each.stat().st_size for each in Path(folder).rglob("*")]
+        # A test that failed may have left its database.
+        others = {each for each in Path(folder).glob("test_*") if each.name != database}
+        sizes = [each.stat().st_size for each in Path(folder).rglob("*") if each.parent not in others]
+        pid = int(Path(pid_file).read_text())
         usual = resource.prlimit(pid, resource.RLIMIT_FSIZE)
         resource.prlimit(pid, resource.RLIMIT_FSIZE, (max(sizes), usual[1]))
         try:

@@ -1,15 +1,14 @@
-"""Named points of the protocols at which a test can stop a process. Switched off, a point is one comparison.
+"""Named points of the protocols at which a test can hold a process. Switched off, a point is one comparison.
 
 Nothing in the product calls switch_on(): only the settings of the tests do, which no installation has. And
 config/settings.py refuses to start if FAILPOINTS is set, the variable that those settings take.
 
-A test arms a point with a file in `FOLDER/POINT/`. The next process that reaches the point takes the file away, which
-only one process can do, and stops itself as SIGSTOP does. The test then does what it tests: it kills the process or a
-server, cuts the connection, fills the disk, waits until the lease has expired, or lets the process go on (SIGCONT).
+A test arms a point with a named pipe in `FOLDER/POINT/`. The next process that reaches the point renames the pipe to
+`FOLDER/PROCESS_ID`, which only one process can do, and waits there until the test opens the pipe. Meanwhile the test
+does what it tests: it kills the process or a server, cuts the connection, fills the disk, or freezes the process.
 """
 
 import os
-import signal
 from pathlib import Path
 
 # Each point, and what is true there. What follows it is the next point of its group.
@@ -67,22 +66,23 @@ _folder: Path | None = None
 
 
 def switch_on(folder: Path) -> None:
-    """Stop at the points that are armed in the folder, in this process and those that are forked from it."""
+    """Wait at the points that are armed in the folder, in this process and those that are forked from it."""
     global _folder
     _folder = folder
 
 
 def reach(point: str) -> None:
-    """Note that the process is at the point: stops it there if a test has armed the point."""
+    """Note that the process is at the point: it waits there if a test has armed the point."""
     if _folder is not None:
-        _stop_if_armed(_folder, point)
+        _wait_if_armed(_folder, point)
 
 
-def _stop_if_armed(folder: Path, point: str) -> None:
+def _wait_if_armed(folder: Path, point: str) -> None:
+    taken = folder / str(os.getpid())
     for armed in sorted((folder / point).glob("*")):
         try:
-            armed.unlink()
+            armed.rename(taken)
         except FileNotFoundError:
             continue  # Another process took it.
-        os.kill(os.getpid(), signal.SIGSTOP)
+        taken.open("rb").close()  # Returns when the test opens the pipe for writing.
         return

@@ -16,6 +16,7 @@ class Scene:
 
     points: Points
     server: TestServer
+    database: str
     proxy: Proxy
     disturbed: Disturbed
 
@@ -50,10 +51,10 @@ def cut(scene: Scene) -> None:
 
 
 def lose_answer(scene: Scene) -> None:
-    # One process after the other, so that each of them loses one.
-    scene.proxy.loss = Loss((COMMIT, RENAME), arrives=True, once=True)
-    scene.points.go_on()
-    wait_until(lambda: scene.proxy.loss is None, what="a COMMIT or RENAME")
+    for each in scene.points.stopped:  # One after the other, so that each of them loses one.
+        scene.proxy.loss = Loss((COMMIT, RENAME), arrives=True, once=True)
+        scene.points.let_go(each)
+        wait_until(lambda: scene.proxy.loss is None, what="a COMMIT or RENAME")
 
 
 def kill_server(scene: Scene) -> None:
@@ -70,7 +71,7 @@ def fill_disk(scene: Scene) -> None:
 
 
 def fill_target(scene: Scene) -> None:
-    with scene.server.without_room():
+    with scene.server.without_room(scene.database):
         scene.points.go_on()
         wait_until(scene.disturbed.met_no_room, what="an error of the full server")
 

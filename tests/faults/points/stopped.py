@@ -4,10 +4,12 @@ import os
 import resource
 import signal
 import subprocess
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
 import psutil
+from django.db import transaction
 
 from tests.stack import Process, Stack, wait_until
 
@@ -27,16 +29,19 @@ class Points:
         self.times = times
         (self.folder / "armed" / point).mkdir(parents=True, exist_ok=True)
         for number in range(times):
-            (self.folder / "armed" / point / str(number)).touch()
+            os.mkfifo(self.folder / "armed" / point / str(number))
 
     def wait(self, point: str) -> None:
-        """Return when as many processes have stopped as the point was armed for."""
+        """Return when as many processes as the point was armed for are at it; then all their threads are stopped.
 
-        def all_stopped() -> bool:
-            self.stopped = [each for each in self._processes() if _status(each) == psutil.STATUS_STOPPED]
-            return len(self.stopped) == self.times
-
-        wait_until(all_stopped, seconds=60, what=f"{self.times} processes at {point}")
+        No thread is stopped while it has the lock of the application's database: there all other processes would wait.
+        """
+        wait_until(lambda: len(self._held()) == self.times, seconds=60, what=f"{self.times} processes at {point}")
+        with transaction.atomic():  # BEGIN IMMEDIATE: nobody else has SQLite's lock.
+            self.stopped = [psutil.Process(int(pipe.name)) for pipe in self._held()]
+            for each in self.stopped:
+                each.send_signal(signal.SIGSTOP)
+            wait_until(lambda: {_status(each) for each in self.stopped} == {psutil.STATUS_STOPPED}, what="all stopped")
 
     def workers(self) -> list[Process]:
         """The workers of the stopped processes."""
@@ -46,7 +51,16 @@ class Points:
     def go_on(self) -> None:
         """Let the stopped processes go on."""
         for each in self.stopped:
-            each.send_signal(signal.SIGCONT)
+            self.let_go(each)
+
+    def let_go(self, process: psutil.Process) -> None:
+        """Let the process go on, if it still exists."""
+        pipe = self.folder / "armed" / str(process.pid)
+        with suppress(psutil.NoSuchProcess):
+            process.send_signal(signal.SIGCONT)
+        # It may have been stopped just before it opened the pipe.
+        wait_until(lambda: _opened(pipe) or _status(process) in GONE, what=f"{process.pid} at its pipe")
+        pipe.unlink(missing_ok=True)
 
     def wait_until_idle(self) -> None:
         """Return when each stopped process has ended the task that it had, or has ended itself."""
@@ -63,9 +77,10 @@ class Points:
         """Disarm all points, and let everything go on."""
         for armed in (self.folder / "armed").glob("*/*"):
             armed.unlink(missing_ok=True)
-        for each in self._processes():
-            if _status(each) == psutil.STATUS_STOPPED:
-                each.send_signal(signal.SIGCONT)
+        for pipe in self._held():
+            with suppress(psutil.NoSuchProcess):
+                self.let_go(psutil.Process(int(pipe.name)))
+            pipe.unlink(missing_ok=True)  # If there is no such process.
         for busy in (self.folder / "busy").iterdir():
             if not psutil.pid_exists(int(busy.name)):
                 busy.unlink(missing_ok=True)
@@ -76,12 +91,21 @@ class Points:
             return self.command.poll() is None
         return _status(process) not in GONE and (self.folder / "busy" / str(process.pid)).exists()
 
-    def _processes(self) -> list[psutil.Process]:
-        own = [psutil.Process(self.command.pid)] if self.command and self.command.poll() is None else []
-        return own + [child for worker in self._workers() for child in _children(worker)]
+    def _held(self) -> list[Path]:
+        """The pipes at which processes wait, each named by its process."""
+        return [each for each in (self.folder / "armed").iterdir() if each.name.isdigit()]
 
     def _workers(self) -> list[Process]:
         return [self.stack.load_worker, self.stack.control_worker]
+
+
+def _opened(pipe: Path) -> bool:
+    """Whether a process waits for the pipe; it goes on now."""
+    try:
+        os.close(os.open(pipe, os.O_WRONLY | os.O_NONBLOCK))
+    except OSError:  # ENXIO
+        return False
+    return True
 
 
 GONE = ("", psutil.STATUS_ZOMBIE, psutil.STATUS_DEAD)

@@ -125,7 +125,7 @@ def test_a_fault_at_a_point(flavour: str, case: Case, servers: dict[str, TestSer
         points.arm(case.point, disturbed.processes)
         disturbed.start()
         points.wait(case.point)
-        INFLICT[case.fault](Scene(points, server, line, disturbed))
+        INFLICT[case.fault](Scene(points, server, address.database, line, disturbed))
         points.wait_until_idle()
         disturbed.ends_well()
 
