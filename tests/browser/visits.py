@@ -21,9 +21,16 @@ from fido2.webauthn import (
 
 from importer.access import people, tokens
 from importer.models import Level, Role
-from tests.importer.migrations.pages import PAGES, Page
+from tests.importer.migrations.pages import LOOKED_AT, PAGES, REJECTS, Page
 
 PASSWORD = "mill-race-9"
+# Pages of the old version's objects that have no other elements than others: they would only take time.
+ALIKE = {
+    *(f"job {pk}" for pk in (5, 7, 9, 10, 11, 12, 13, 17)),
+    *("jobs ?sort=method", "history ?chart=time", "lab 3", "schedule 3"),
+    *("schedule_new ?job=1", "schedule_edit 3", "history_compare ?jobs=17&jobs=23"),
+    *(f"new_source {REJECTS} ?again=13", f"new_source {LOOKED_AT} ?again=3"),
+}
 # What an admin sees of what the old version did not have, and an address that leads nowhere.
 LATER = (
     Page("people"),
@@ -98,7 +105,7 @@ def visits() -> list[tuple[Client, Sequence[Page]]]:
     invited, (number, token) = Client(), people.invitation(people.add("carol", Role.OPERATOR))
     invited.get(reverse("invitation", args=[number, token]))
     signed_in = confirmed(admin)
-    old = [each for each in PAGES if is_page(signed_in.get(address(each)))]
+    old = [each for each in PAGES if str(each) not in ALIKE and is_page(signed_in.get(address(each)))]
     return [
         (signed_in, [*old, *LATER]),
         (confirmed(bob), WITH_FACTORS),
