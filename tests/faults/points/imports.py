@@ -32,7 +32,7 @@ LARGE: list[Row] = [(n, f"{n:09}".ljust(7500, "x"), n * 7 % 1000, n % 3) for n i
 MORE: list[Row] = [(n + len(LARGE), word, amount, p) for n, word, amount, p in LARGE[:1700]]
 
 COLUMNS = "n INT NOT NULL, word VARCHAR(7500) NOT NULL, amount INT, p INT"
-DEFERRED = "KEY word (word(40), amount), KEY amount (amount), CONSTRAINT {} FOREIGN KEY (p) REFERENCES parent (id)"
+DEFERRED = "KEY word (word(40), amount), KEY amount (amount), CONSTRAINT {0} FOREIGN KEY (p) REFERENCES parent_{0} (id)"
 
 
 def write_files(folder: Path) -> dict[str, Path]:
@@ -204,8 +204,6 @@ def made(address: Address, through: Address, kind: Kind, files: Mapping[str, Pat
     target = saved_target(through, address.database)
     with connect(address) as connection:
         ledger.create(connection)
-        execute(connection, "CREATE TABLE parent (id INT PRIMARY KEY)")
-        execute(connection, "INSERT INTO parent VALUES (0), (1), (2)")
     imports = []
     for table, options in (("keyed", kind.keyed), ("unkeyed", kind.unkeyed)):
         _create(address, table, kind)
@@ -221,6 +219,9 @@ def made(address: Address, through: Address, kind: Kind, files: Mapping[str, Pat
 def _create(address: Address, table: str, kind: Kind) -> None:
     keys = [*(["PRIMARY KEY (n)"] if table == "keyed" else []), *([kind.keys.format(table)] if kind.keys else [])]
     with connect(address) as connection:
+        # A parent for each: while one table is altered, the other one's parent is not locked.
+        execute(connection, f"CREATE TABLE parent_{table} (id INT PRIMARY KEY)")
+        execute(connection, f"INSERT INTO parent_{table} VALUES (0), (1), (2)")
         execute(connection, f"CREATE TABLE {table} ({', '.join([COLUMNS, *keys])}) CHARACTER SET utf8mb4")
         for first in range(0, len(kind.old), 1000):
             values = ", ".join(str(row) for row in kind.old[first : first + 1000])
@@ -237,7 +238,7 @@ def check_tables(address: Address, backups: set[str]) -> None:
     """No table but the test's own, the ledger, the record of changes, and these backups."""
     with connect(address) as connection:
         names = {row[0] for row in fetch_all(connection, "SHOW TABLES")}
-    own = {"keyed", "unkeyed", "parent", ledger.TABLE, temporary_changes.TABLE}
+    own = {"keyed", "unkeyed", "parent_keyed", "parent_unkeyed", ledger.TABLE, temporary_changes.TABLE}
     assert names <= own | backups, names
 
 

@@ -10,7 +10,7 @@ from tests.stack import ROOT
 
 PAGE = ROOT / "docs" / "faults.md"
 BEGIN, END = "<!-- the matrix, written by make faults -->\n", "<!-- the end of the matrix -->\n"
-HELD, SKIPPED, BROKEN = "held", "skipped", "broken"
+HELD, SKIPPED, BROKEN = "held", "not run", "broken"
 # The result of a case: its server, point and fault; HELD, SKIPPED or BROKEN.
 Results = Mapping[tuple[str, str, str], str]
 
