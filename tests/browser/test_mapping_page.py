@@ -130,4 +130,4 @@ def test_presets_are_renamed_and_deleted(opened, upload: SourceFile):
     expect(page.get_by_label("Name of the preset two")).to_have_value("two")
     page.on("dialog", lambda dialog: dialog.accept())
     page.get_by_role("button", name="Delete two").click()
-    expect(page.get_by_text("None yet")).to_be_visible()
+    expect(page.get_by_text("No presets yet")).to_be_visible()

@@ -42,7 +42,7 @@ def test_a_german_export_becomes_a_table_with_two_clicks(opened, database: Addre
     expect(page.get_by_label("Type of Bestelldatum")).to_have_value("date")
     expect(page.get_by_label("Type of Betrag")).to_have_value("decimal(12,2)")
     expect(page.get_by_label("Type of PLZ")).to_have_value("varchar(16)")
-    expect(page.get_by_text("Kundennr has other values in each of the first rows")).to_be_visible()
+    expect(page.get_by_text("Kundennr has a different value in each of the first rows")).to_be_visible()
     page.get_by_role("button", name="into").click()
     page.wait_for_url("**/jobs/**")
     job = run(ImportJob.objects.get())
