@@ -13,7 +13,7 @@ from importer.engine.failpoints import POINTS
 from importer.engine.mysql.connection import Address
 from importer.models import ImportJob
 from tests.conftest import FLAVOURS
-from tests.faults.points import imports, others
+from tests.faults.points import imports, matrix, others
 from tests.faults.points.faults import INFLICT, Scene
 from tests.faults.points.stopped import Points
 from tests.faults.points.table import FAULTS, REACHED_BY, SAMPLE, WITHOUT_TARGET, Case, cases
@@ -54,6 +54,12 @@ def test_the_sample_has_each_fault_and_each_import():
     assert not any(each.why_left_out for each in sample)
     assert {each.fault for each in sample} == set(FAULTS)
     assert {REACHED_BY[each.group] for each in sample} == set(REACHED_BY.values())
+
+
+def test_the_page_shows_the_matrix_of_these_points_and_faults():
+    """Where nothing is left out, the cell is the number of servers on which everything held."""
+    everything = matrix.written(matrix.everything_held(["mariadb", "mysql"]), ["mariadb", "mysql"])
+    assert matrix.shown() == f"{everything}\n{matrix.legend()}"
 
 
 @pytest.fixture(scope="module")
