@@ -4,7 +4,6 @@ The options are found in the parsers, so that a new one is tested without a word
 """
 
 import argparse
-import subprocess
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
@@ -13,7 +12,8 @@ import pytest
 from django.core.management import BaseCommand, load_command_class
 
 from importer.management.base_command import AS
-from tests.stack import PYTHON, ROOT, Stack
+from tests.importer.management.shell import Shell, shell
+from tests.stack import ROOT, Stack
 
 COMMANDS = sorted(path.stem for path in (ROOT / "importer/management/commands").glob("[!_]*.py"))
 # The options that Django gives each command. One of ours with the same destination (`settings`) hides Django's.
@@ -87,31 +87,23 @@ def invocations(command: tuple[str, ...], actions: list[argparse.Action]) -> Ite
         yield line
 
 
-def from_shell(stack_env: Stack, line: list[str]) -> subprocess.CompletedProcess[str]:
-    """Run `manage.py` as a script without a terminal does."""
-    return subprocess.run(
-        [str(PYTHON), "manage.py", *line],
-        cwd=ROOT,
-        env=stack_env.env,
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        text=True,
-        timeout=120,
-        start_new_session=True,
-    )
+@pytest.fixture(scope="module")
+def here(stack_env: Stack) -> Iterator[Shell]:
+    with shell(stack_env.env) as running:
+        yield running
 
 
 @pytest.mark.parametrize(("command", "actions"), LEAVES, ids=[" ".join(words) for words, _ in LEAVES])
-def test_every_option_from_a_shell_ends_without_a_traceback(command, actions, stack_env: Stack, transactional_db):
+def test_every_option_from_a_shell_ends_without_a_traceback(command, actions, here: Shell, transactional_db):
     for line in invocations(command, actions):
-        done = from_shell(stack_env, line)
+        done = here.run(line)
         assert "Traceback" not in done.stderr, f"{' '.join(line)}\n{done.stderr}"
         # 2 is argparse's: then the command itself has not run.
         assert "usage:" not in done.stderr, f"{' '.join(line)}\n{done.stderr}"
 
 
-def test_a_secret_that_no_terminal_can_be_asked_for_is_refused_in_one_line(stack_env: Stack, transactional_db):
-    done = from_shell(stack_env, ["connection", "add", "x", "sftp://me@example.org/in", "--ask", "password"])
+def test_a_secret_that_no_terminal_can_be_asked_for_is_refused_in_one_line(here: Shell, transactional_db):
+    done = here.run(["connection", "add", "x", "sftp://me@example.org/in", "--ask", "password"])
     assert done.returncode == 1
     assert "there is no terminal to ask on. Use --secret-env password=VARIABLE" in done.stderr
     assert "Traceback" not in done.stderr
