@@ -64,7 +64,7 @@ class TestRoom:
         html = page(client)
         assert html.index("large.csv") < html.index("small.csv")
         assert "You keep 1.01 kB" in html
-        for text in ("theirs.csv", "How long things are kept", "Free on each disk"):
+        for text in ("theirs.csv", "Use of disk and memory", "Free on each disk"):
             assert text not in html
 
     def test_a_viewer_has_no_files(self, client):
