@@ -168,7 +168,7 @@ BIND = env.str("BIND", default="127.0.0.1")
 PORT = env.int("PORT", default=8000)
 WEB_PROCESSES = env.int("WEB_PROCESSES", default=2)
 WEB_THREADS = env.int("WEB_THREADS", default=8)
-# The least rate of a request's body: in each BODY_GRACE_SECONDS of waiting, so many bytes for each second.
+# The minimum rate of a request's body, in bytes per second, averaged over each BODY_GRACE_SECONDS of waiting.
 BODY_MIN_BYTES_PER_SECOND = env.int("BODY_MIN_BYTES_PER_SECOND", default=1000)
 BODY_GRACE_SECONDS = env.float("BODY_GRACE_SECONDS", default=20)
 # As many as an import is planned with, into a server on this machine or one whose distance is unknown.

@@ -50,6 +50,7 @@ REPLACED = {
     "its like": "similar imports",
     "anew": "again",
     "hardly": "probably not",
+    "whoever": "the person who, or anyone who",
 }
 PLACES = ("dashboard", "importer")
 # Words inside longer ones that are in use.

@@ -10,7 +10,7 @@ Scope = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[Message]]
 Send = Callable[[Message], Awaitable[None]]
 
-# A client that takes nothing of an answer for so many seconds is given up.
+# The connection ends if the client reads nothing of an answer for this number of seconds.
 ANSWER_SECONDS = 60
 
 

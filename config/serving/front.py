@@ -11,10 +11,10 @@ from config.serving.wsgi_call import Answer, Application, Environ, environ_of
 
 WRITE_BYTES = 2**18  # bytes of an announced body that are written at once, and so the memory that one takes
 WRITERS = 2  # threads that write them
-# A process receives so many forms at once that are longer than SHORT_BYTES, because it holds them in memory.
+# The most forms longer than SHORT_BYTES that a process receives at a time. They are held in memory.
 SHORT_BYTES = 2**16
 LONG_FORMS = 32
-# Threads that make long answers, as fast as their readers take them: whoever reads slowly holds up no page.
+# Threads that send long answers at the speed of their readers, so that a slow reader delays no page.
 STREAMS = 32
 
 

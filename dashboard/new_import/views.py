@@ -278,7 +278,7 @@ def _select_options(words: Mapping[str, str], chosen: str) -> list[tuple[str, st
 def _answer(request: HttpRequest, part: str, context: dict[str, object], status: int = 200) -> HttpResponse:
     """The part of the page for htmx, or the whole page with that part in it.
 
-    A draft that is merely looked at is no refusal, whatever it lacks: a browser would report an error.
+    Reading an incomplete draft is not an error, so a GET answers 200. A browser would report a 422.
     """
     status = status if request.method == "POST" else 200
     if request.htmx:  # type: ignore[attr-defined]

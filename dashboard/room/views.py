@@ -1,4 +1,4 @@
-"""The page Room: for admins what takes how much and the retention policies; for everybody else the own files."""
+"""The page Room: for admins the use of disk and memory, and retention policies; for others their own files."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -27,7 +27,7 @@ FILES_SHOWN, IMPORTS_SHOWN = 50, 20
 
 @dataclass(frozen=True)
 class KeptFile:
-    """A file on the page: its latest import if it has one, and why the policies keep it whatever its age."""
+    """A file on the page: its latest import if it has one, and the reason for which the policies keep it at any age."""
 
     source: SourceFile
     job: ImportJob | None

@@ -13,7 +13,7 @@ ALWAYS = {each.name for each in urlpatterns} | {"healthz", "readyz"}
 
 
 class SecondFactorMiddleware:
-    """Sends whoever lacks the required second factor to the page that adds one."""
+    """Sends a person without the required second factor to the page that adds one."""
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
         self.get_response = get_response

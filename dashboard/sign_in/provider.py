@@ -69,7 +69,7 @@ def begin(request: HttpRequest, provider_id: str) -> HttpResponse:
         raise Http404
     if request.user.is_authenticated:
         return redirect("jobs")
-    # Nothing but the page to go to: allauth would also connect or merely redirect.
+    # Nothing but the page to go to: allauth would also connect accounts or only redirect.
     request.GET = QueryDict(urlencode({"next": request.GET.get("next", "")}))
     try:
         response: HttpResponse = openid_connect.login(request, provider_id)

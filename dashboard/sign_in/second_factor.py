@@ -14,7 +14,7 @@ FACTORS = [Authenticator.Type.TOTP, Authenticator.Type.WEBAUTHN]
 def lacks_second_factor(request: HttpRequest) -> bool:
     """Whether a second factor is required of this person and missing.
 
-    Whoever was signed in by an identity provider needs none here: the provider asks for it. A token
+    A person who signed in through an identity provider needs none here: the provider asks for it. A token
     was made by somebody who was signed in.
     """
     if not settings.REQUIRE_SECOND_FACTOR or request.user.is_anonymous or token_of(request):

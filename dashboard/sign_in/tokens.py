@@ -46,7 +46,7 @@ class TokenMiddleware:
 
 
 def _refused(request: HttpRequest) -> HttpResponse:
-    """401, or 429 without an event for whoever goes on."""
+    """Answer 401. After too many wrong tokens: 429, and no further event."""
     if count_token(request):
         audit.record("wrong_token", outcome=audit.Outcome.REFUSED, who=AnonymousUser())
         answer = HttpResponse("The token is unknown, expired or revoked.", status=401, content_type="text/plain")

@@ -80,4 +80,4 @@ def checked_reason(reason: str) -> str:
     """The reason of a refusal, in one line. Raises Problem if it is empty."""
     if line := " ".join(reason.split()):
         return line[:LONGEST_REASON]
-    raise Problem("A refusal needs a reason: whoever started this reads it.", advice="Write one line.")
+    raise Problem("A refusal needs a reason, which the person who started this reads.", advice="Write one line.")

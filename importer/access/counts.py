@@ -31,11 +31,11 @@ class Counted:
 def count(limits: Mapping[str, int], seconds: float) -> Counted | None:
     """Add one to the count of each key, or to none if one has reached its limit: then None.
 
-    A count begins with its first use, and anew after so many seconds. A key has always the same number of them.
+    A count starts with its first use, and again `seconds` later. One key always has the same `seconds`.
     """
     now, window = timezone.now(), timedelta(seconds=seconds)
     if _reached(limits, now - window).exists():
-        return None  # Without a write: whoever goes on trying does not keep others from writing.
+        return None  # Without a write, so that repeated tries do not block the writes of others.
     _remove_old(now)
     with transaction.atomic():
         rows = [LimitCount(key=key, began=now, kept_until=now + window) for key in sorted(limits)]
@@ -50,8 +50,8 @@ def count(limits: Mapping[str, int], seconds: float) -> Counted | None:
     return Counted(tuple(limits))
 
 
-def seconds_until_anew(keys: Iterable[str], seconds: float) -> float:
-    """The seconds until the count of each key has begun anew; at least 0."""
+def seconds_until_reset(keys: Iterable[str], seconds: float) -> float:
+    """The seconds until the count of each key starts again; at least 0."""
     began = LimitCount.objects.filter(key__in=list(keys)).values_list("began", flat=True)
     return max([0.0, *(seconds - (timezone.now() - each).total_seconds() for each in began)])
 

@@ -19,7 +19,7 @@ from django.db.models import Model
 
 from importer.access import audit
 from importer.access.acting import acting_user
-from importer.access.counts import count, seconds_until_anew
+from importer.access.counts import count, seconds_until_reset
 from importer.access.policy import Forbidden
 from importer.engine.errors import Problem
 
@@ -81,7 +81,7 @@ def use(rate: Rate) -> None:
     if count({key: rate.most}, SECONDS) is None:
         if count({f"{key} refused": 1}, SECONDS) is None:
             audit.leave_out()
-        seconds = ceil(seconds_until_anew([key], SECONDS)) or 1
+        seconds = ceil(seconds_until_reset([key], SECONDS)) or 1
         raise TooOften(
             f"You may {rate.doing} {rate.most:,} times in a minute, and have done so.",
             advice=f"Go on in {seconds} second{'' if seconds == 1 else 's'}, or ask an admin to raise {rate.setting}.",

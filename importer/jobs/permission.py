@@ -10,7 +10,7 @@ from importer.models import ImportJob, Lab, Level
 def why_forbidden(of: ImportJob | Lab) -> Problem | None:
     """Why it may load no further rows; None while the person who asked for it may load into its table.
 
-    The person and the grants are read anew. What the system asked for goes on.
+    The person and the grants are read again each time. Jobs of the system go on.
     """
     pk = of.asked_by_id if isinstance(of, ImportJob) else of.created_by_id
     person = User.objects.filter(pk=pk).first() if pk else None

@@ -83,6 +83,6 @@ def test(channel: Channel) -> None:
 def told_problem(notice: Notification) -> str:
     """Why the last attempt failed, for who may see that; "" if it did not fail.
 
-    The reason tells a closed port from an open one, to whoever may enter a webhook's URL.
+    The reason tells a closed port from an open one, to a person who may enter a webhook's URL.
     """
     return notice.problem if shows_reasons() or not notice.problem else f"{REASON_HIDDEN} {WHO_SEES_REASONS}"

@@ -75,7 +75,7 @@ def why_file_stays(source: SourceFile) -> str:
 
 
 def file_reasons(now: datetime) -> Mapping[str, Q]:
-    """The reasons for which the policies keep a file, whatever its age."""
+    """The reasons for which the policies keep a file at any age."""
     retried = Q(Exists(_JOBS.filter(can_be_retried(now))))
     return {**FILE_OBSTACLES, "an import of it can be retried": retried}
 

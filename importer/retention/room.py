@@ -1,4 +1,4 @@
-"""What takes how much room: folders, the database and its tables, Redis, and what is free on each disk. Reads only."""
+"""The use of disk and memory: folders, the database and its tables, Redis, and what is free on each disk."""
 
 import os
 import shutil

@@ -50,7 +50,7 @@ def kept_for(user: User | AnonymousUser) -> Kept:
 
 @contextmanager
 def counted(user: User | None, name: str, files: int, size: int) -> Iterator[None]:
-    """Let the block, a transaction, add so many files and bytes to what is kept for the user.
+    """Let the block, a transaction, add these numbers of files and bytes to the user's.
 
     Raises QuotaExceeded, before the block, if that would be more than the quota. `name` is the file's.
     """

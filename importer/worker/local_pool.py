@@ -59,7 +59,7 @@ def run(job_id: int, parallelism: int, look: Callable[[ImportJob], None], *, wai
 
 
 def _queued(job: ImportJob) -> list[Message]:
-    """The steps that were left to workers, of which there may be none. Whoever claims one first takes it."""
+    """The steps that were left to workers, of which there may be none. The first process that claims one takes it."""
     chunks = job.chunks.filter(status=Chunk.Status.QUEUED).values_list("pk", flat=True)
     task, queued, _ = job.step.partition(" queued")
     return [*([Message(task, job.pk)] if queued else []), *(Message("load_run", pk) for pk in chunks)]

@@ -1,7 +1,7 @@
 """Who sees why a connection to a server, or to a place of files, failed.
 
-The reason tells a closed port from an open one, and what answers there. Whoever may enter a host and a port could look
-around in the network with it. The application decides who sees the reason (importer/apps.py).
+The reason tells a closed port from an open one, and what answers there. A person who may enter a host and a port could
+explore the network with it. The application decides who sees the reason (importer/apps.py).
 """
 
 from collections.abc import Callable, Mapping

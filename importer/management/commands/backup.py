@@ -13,7 +13,7 @@ from importer.management.base_command import CheckedCommand
 from importer.management.recording import recorded
 
 WARNING = (
-    "Whoever has the file has the passwords of all targets: it holds the keys that decrypt them. Keep it as you keep"
+    "Anyone who has the file has the passwords of all targets: it holds the keys that decrypt them. Keep it as you keep"
     " these passwords."
 )
 

@@ -29,7 +29,9 @@ class Command(PreparedCommand):
             if name == "approve":
                 verb.add_argument("--digest", required=True, help="of the plan that you have seen, from `job plan`")
             if name == "refuse":
-                verb.add_argument("--reason", required=True, metavar="TEXT", help="for whoever started the import")
+                verb.add_argument(
+                    "--reason", required=True, metavar="TEXT", help="for the person who started the import"
+                )
 
     def handle(self, *_args: Any, verb: str, **options: Any) -> None:
         """Run one verb. Raises Problem if the import's state does not allow it."""

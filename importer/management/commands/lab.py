@@ -63,7 +63,7 @@ class Command(PreparedCommand):
         approve.add_argument("--digest", required=True, help="of the lab that you have seen, as `lab show` shows it")
         refuse = verbs.add_parser("refuse", help="end a lab of somebody else that waits for approval")
         refuse.add_argument("lab", type=int, help="its number")
-        refuse.add_argument("--reason", required=True, metavar="TEXT", help="for whoever started the lab")
+        refuse.add_argument("--reason", required=True, metavar="TEXT", help="for the person who started the lab")
         for verb, about in (
             ("clean-now", "try at once to drop the scratch tables that the server has refused to drop"),
             ("end-without", "end a lab without dropping its scratch tables; it lists them, with the SQL"),

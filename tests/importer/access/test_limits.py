@@ -8,7 +8,7 @@ from django.utils import timezone
 
 from importer.access import limits
 from importer.access.acting import acting_as
-from importer.access.counts import count, seconds_until_anew
+from importer.access.counts import count, seconds_until_reset
 from importer.access.limits import RATES, TooOften, use
 from importer.models import LimitCount
 from tests.people import admin, operator
@@ -116,6 +116,6 @@ def test_a_count_that_is_given_back_is_free_again():
 
 
 def test_a_count_that_has_not_begun_does_not_wait():
-    assert seconds_until_anew(["a"], 60) == 0
+    assert seconds_until_reset(["a"], 60) == 0
     LimitCount.objects.create(key="a", began=timezone.now() - timedelta(hours=1), kept_until=timezone.now())
-    assert seconds_until_anew(["a"], 60) == 0
+    assert seconds_until_reset(["a"], 60) == 0
