@@ -13,6 +13,7 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from importer.engine.errors import TargetProblem
+from importer.engine.load import ledger
 from importer.engine.mysql.connection import Address, Connection, connect, execute, fetch_all
 from importer.models import Target
 from scripts.servers import START_TIMEOUT, PrivateMariaDB
@@ -134,6 +135,15 @@ def saved_target(address: Address, name: str = "warehouse") -> Target:
     target.set_password(address.password)
     target.save()
     return target
+
+
+def target_with(address: Address, *statements: str, name: str = "warehouse") -> Target:
+    """The target with a ledger, after these statements, which make its tables."""
+    with connect(address) as connection:
+        ledger.create(connection)
+        for statement in statements:
+            execute(connection, statement)
+    return saved_target(address, name)
 
 
 def void(_: object) -> None:

@@ -9,13 +9,11 @@ import pytest
 from playwright.sync_api import Page, Request, expect
 from playwright.sync_api import TimeoutError as PlaywrightTimeout
 
-from importer.engine.load import ledger
-from importer.engine.mysql.connection import connect, execute
 from importer.models import ImportJob, SourceFile
 from importer.sources import uploads
 from tests.browser.conftest import expect_no_scrolling_sideways, session
 from tests.people import operator
-from tests.targets import saved_target
+from tests.targets import target_with
 
 CITIES = "id,name,population\n" + "".join(f"{number},City {number},{number * 1000}\n" for number in range(1, 3001))
 
@@ -31,11 +29,11 @@ def upload_dir(settings, tmp_path):
 
 @pytest.fixture
 def target(database):
-    with connect(database) as connection:
-        ledger.create(connection)
-        execute(connection, "CREATE TABLE cities (id INT PRIMARY KEY, name VARCHAR(60), population INT) ENGINE=InnoDB")
-        execute(connection, "CREATE TABLE towns LIKE cities")
-    return saved_target(database)
+    return target_with(
+        database,
+        "CREATE TABLE cities (id INT PRIMARY KEY, name VARCHAR(60), population INT) ENGINE=InnoDB",
+        "CREATE TABLE towns LIKE cities",
+    )
 
 
 @pytest.fixture

@@ -5,12 +5,10 @@ import gzip
 import pytest
 
 from dashboard.new_import.preview import _stem
-from importer.engine.load import ledger
-from importer.engine.mysql.connection import connect, execute
 from importer.models import ImportJob, Target
 from tests.dashboard.new_import.test_page import show, shown_form, start, uploaded
 from tests.engine.packing import PACKED
-from tests.targets import saved_target
+from tests.targets import target_with
 
 pytestmark = pytest.mark.django_db
 
@@ -19,10 +17,7 @@ TEXT = "id,name\n1,Zoë\n2,Jürgen €\n"
 
 @pytest.fixture
 def target(database) -> Target:
-    with connect(database) as connection:
-        ledger.create(connection)
-        execute(connection, "CREATE TABLE people (id INT PRIMARY KEY, name VARCHAR(60)) ENGINE=InnoDB")
-    return saved_target(database)
+    return target_with(database, "CREATE TABLE people (id INT PRIMARY KEY, name VARCHAR(60)) ENGINE=InnoDB")
 
 
 class TestEncoding:

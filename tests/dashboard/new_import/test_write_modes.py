@@ -3,14 +3,12 @@
 import pytest
 from django.urls import reverse
 
-from importer.engine.load import ledger
-from importer.engine.mysql.connection import connect, execute
 from importer.engine.plan.options import Options
 from importer.engine.stored import to_json
 from importer.models import ImportJob
 from tests.dashboard.job_data import make_job
 from tests.dashboard.new_import.test_page import show, start, uploaded
-from tests.targets import saved_target
+from tests.targets import target_with
 
 pytestmark = pytest.mark.django_db
 
@@ -19,12 +17,12 @@ ITEMS = b"code,amount,day\n007,1,2024-01-01\n008,2,\n"
 
 @pytest.fixture
 def target(database):
-    with connect(database) as connection:
-        ledger.create(connection)
-        execute(connection, "CREATE TABLE items (code VARCHAR(10), amount INT, day DATE)")
-        execute(connection, "CREATE TABLE parent (id INT PRIMARY KEY)")
-        execute(connection, "CREATE TABLE child (id INT, FOREIGN KEY (id) REFERENCES parent (id))")
-    return saved_target(database)
+    return target_with(
+        database,
+        "CREATE TABLE items (code VARCHAR(10), amount INT, day DATE)",
+        "CREATE TABLE parent (id INT PRIMARY KEY)",
+        "CREATE TABLE child (id INT, FOREIGN KEY (id) REFERENCES parent (id))",
+    )
 
 
 def form(target, table, mode, **values):

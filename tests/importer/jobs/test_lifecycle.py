@@ -15,7 +15,7 @@ from importer.queue import Message
 from importer.sources import uploads
 from importer.worker import scan, shutdown, sweep
 from tests.importer.steps import run, take
-from tests.targets import saved_target
+from tests.targets import target_with
 
 pytestmark = pytest.mark.usefixtures("no_workers")
 
@@ -25,10 +25,7 @@ Status = ImportJob.Status
 
 @pytest.fixture
 def target(database: Address, transactional_db) -> Target:
-    with connect(database) as connection:
-        ledger.create(connection)
-        execute(connection, "CREATE TABLE t (n INT, word VARCHAR(20))")
-    return saved_target(database, "t")
+    return target_with(database, "CREATE TABLE t (n INT, word VARCHAR(20))", name="t")
 
 
 @pytest.fixture

@@ -9,8 +9,7 @@ from django.contrib.auth.models import User
 from importer import jobs
 from importer.access import people
 from importer.access.acting import acting_as
-from importer.engine.load import ledger
-from importer.engine.mysql.connection import connect, execute, fetch_all
+from importer.engine.mysql.connection import connect, fetch_all
 from importer.engine.plan.options import Options
 from importer.models import Chunk, Grant, ImportJob, Level, Role, Target
 from importer.preparation.prepare import ImportRequest, prepare
@@ -18,7 +17,7 @@ from importer.sources import uploads
 from importer.worker import load_chunks
 from tests.importer.steps import advance, queued, run, take
 from tests.people import admin, operator
-from tests.targets import saved_target
+from tests.targets import target_with
 
 pytestmark = pytest.mark.usefixtures("no_workers")
 
@@ -28,10 +27,7 @@ Status = ImportJob.Status
 
 @pytest.fixture
 def target(mariadb, transactional_db) -> Target:
-    with connect(mariadb) as connection:
-        ledger.create(connection)
-        execute(connection, "CREATE TABLE t (n INT, word VARCHAR(20), KEY (word))")
-    return saved_target(mariadb, "t")
+    return target_with(mariadb, "CREATE TABLE t (n INT, word VARCHAR(20), KEY (word))", name="t")
 
 
 @pytest.fixture

@@ -4,19 +4,15 @@ from pathlib import Path
 
 import pytest
 
-from importer.engine.load import ledger
-from importer.engine.mysql.connection import Address, connect, execute
+from importer.engine.mysql.connection import Address
 from importer.models import Target
 from tests.importer.management.people_file import ROWS
-from tests.targets import saved_target
+from tests.targets import target_with
 
 
 @pytest.fixture
 def target(database: Address, transactional_db) -> Target:
-    with connect(database) as connection:
-        ledger.create(connection)
-        execute(connection, "CREATE TABLE people (id INT PRIMARY KEY, name VARCHAR(40), born DATE NULL)")
-    return saved_target(database, "t")
+    return target_with(database, "CREATE TABLE people (id INT PRIMARY KEY, name VARCHAR(40), born DATE NULL)", name="t")
 
 
 @pytest.fixture

@@ -17,7 +17,7 @@ from importer.sources import uploads
 from importer.worker import load_chunks, sweep
 from tests.engine.loads import loads_so_far
 from tests.importer.steps import run, take
-from tests.targets import saved_target
+from tests.targets import target_with
 
 pytestmark = pytest.mark.usefixtures("no_workers")
 
@@ -26,10 +26,7 @@ Status = ImportJob.Status
 
 @pytest.fixture
 def target(database: Address, transactional_db) -> Target:
-    with connect(database) as connection:
-        ledger.create(connection)
-        execute(connection, "CREATE TABLE t (n TINYINT UNSIGNED, word VARCHAR(20))")
-    return saved_target(database, "t")
+    return target_with(database, "CREATE TABLE t (n TINYINT UNSIGNED, word VARCHAR(20))", name="t")
 
 
 @pytest.fixture

@@ -6,15 +6,14 @@ from pathlib import Path
 import pytest
 
 from importer import jobs
-from importer.engine.load import ledger
-from importer.engine.mysql.connection import Address, connect, execute, fetch_all
+from importer.engine.mysql.connection import Address, connect, fetch_all
 from importer.engine.plan.options import Options
 from importer.jobs import reject_downloads
 from importer.models import ImportJob, Target
 from importer.preparation.prepare import ImportRequest, prepare
 from importer.sources import uploads
 from tests.importer.steps import run
-from tests.targets import saved_target
+from tests.targets import target_with
 
 pytestmark = pytest.mark.usefixtures("no_workers", "plain_dir")
 
@@ -23,10 +22,7 @@ ROWS = {n: f"wörd {n}" for n in range(1, 10)}
 
 @pytest.fixture
 def target(database: Address, transactional_db) -> Target:
-    with connect(database) as connection:
-        ledger.create(connection)
-        execute(connection, "CREATE TABLE t (id INT PRIMARY KEY, word VARCHAR(20) NOT NULL) CHARSET utf8mb4")
-    return saved_target(database)
+    return target_with(database, "CREATE TABLE t (id INT PRIMARY KEY, word VARCHAR(20) NOT NULL) CHARSET utf8mb4")
 
 
 def imported(target: Target, folder: Path, content: bytes, known: dict, **options) -> ImportJob:

@@ -22,7 +22,7 @@ from importer.preparation.prepare import ImportRequest, prepare
 from importer.sources import uploads
 from importer.worker import load_chunks
 from tests.importer.steps import queued, run, take
-from tests.targets import saved_target
+from tests.targets import target_with
 
 pytestmark = pytest.mark.usefixtures("no_workers")
 
@@ -45,10 +45,7 @@ def rejects_dir(settings, tmp_path):
 
 @pytest.fixture
 def target(database: Address, transactional_db) -> Target:
-    with connect(database) as connection:
-        ledger.create(connection)
-        execute(connection, "CREATE TABLE t (n INT PRIMARY KEY, word VARCHAR(20), at DATE)")
-    return saved_target(database, "t")
+    return target_with(database, "CREATE TABLE t (n INT PRIMARY KEY, word VARCHAR(20), at DATE)", name="t")
 
 
 @pytest.fixture

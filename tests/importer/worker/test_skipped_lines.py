@@ -8,7 +8,6 @@ from django.test import Client
 from django.urls import reverse
 
 from importer import jobs
-from importer.engine.load import ledger
 from importer.engine.mysql.connection import Address, connect, execute
 from importer.engine.plan.options import Options
 from importer.engine.source.dialect import Dialect
@@ -18,7 +17,7 @@ from importer.sources import uploads
 from importer.worker import shutdown
 from tests.dashboard.job_data import make_user
 from tests.importer.steps import run, take
-from tests.targets import saved_target
+from tests.targets import target_with
 
 pytestmark = pytest.mark.usefixtures("no_workers", "plain_dir")
 
@@ -37,10 +36,7 @@ LINES = {
 
 @pytest.fixture
 def target(mariadb: Address, transactional_db) -> Target:
-    with connect(mariadb) as connection:
-        ledger.create(connection)
-        execute(connection, "CREATE TABLE t (id INT PRIMARY KEY, word VARCHAR(20)) CHARSET utf8mb4")
-    return saved_target(mariadb)
+    return target_with(mariadb, "CREATE TABLE t (id INT PRIMARY KEY, word VARCHAR(20)) CHARSET utf8mb4")
 
 
 def created(target: Target, folder: Path, content: bytes, encoding: str = "utf-8", **options) -> ImportJob:

@@ -16,9 +16,8 @@ from django.utils import timezone
 
 from importer import jobs
 from importer.connections.source_location import location_of_job
-from importer.engine.load import ledger
 from importer.engine.mapping.columns import GeneratedColumn
-from importer.engine.mysql.connection import Address, connect, execute, fetch_all
+from importer.engine.mysql.connection import Address, connect, fetch_all
 from importer.engine.plan.options import Options
 from importer.engine.source.profile.profile import profile_file
 from importer.jobs import reject_downloads
@@ -29,7 +28,7 @@ from importer.sources.room import DiskFull
 from importer.worker import working_copies
 from tests.importer.steps import run, take
 from tests.stack import ROOT, wait_until
-from tests.targets import saved_target
+from tests.targets import target_with
 
 pytestmark = pytest.mark.usefixtures("no_workers", "plain_dir")
 
@@ -41,10 +40,9 @@ TEXT = "id,word\n" + "".join(f"{number},{WORDS[number % 7 == 0]}\n" for number i
 
 @pytest.fixture
 def target(database: Address, transactional_db) -> Target:
-    with connect(database) as connection:
-        ledger.create(connection)
-        execute(connection, "CREATE TABLE t (id INT PRIMARY KEY, word VARCHAR(20), nr INT, line INT) CHARSET utf8mb4")
-    return saved_target(database)
+    return target_with(
+        database, "CREATE TABLE t (id INT PRIMARY KEY, word VARCHAR(20), nr INT, line INT) CHARSET utf8mb4"
+    )
 
 
 def created(target: Target, file: Path, table: str = "t", fillings=(), **options) -> ImportJob:

@@ -15,7 +15,6 @@ from django.utils import timezone
 
 from importer import jobs
 from importer.connections.source_location import location_of_job
-from importer.engine.load import ledger
 from importer.engine.mysql.connection import Address, connect, execute, fetch_all
 from importer.engine.plan.options import Options
 from importer.engine.source import encodings
@@ -29,7 +28,7 @@ from importer.worker import working_copies
 from tests.engine.packing import PACKED
 from tests.importer.steps import run, take
 from tests.stack import ROOT, wait_until
-from tests.targets import saved_target
+from tests.targets import target_with
 
 pytestmark = pytest.mark.usefixtures("no_workers", "plain_dir")
 
@@ -42,10 +41,7 @@ JAPANESE_ROWS = ((1, "ソ表能"), (2, "\\"), (3, "あ"))
 
 @pytest.fixture
 def target(database: Address, transactional_db) -> Target:
-    with connect(database) as connection:
-        ledger.create(connection)
-        execute(connection, "CREATE TABLE t (n INT, word VARCHAR(20)) CHARSET utf8mb4")
-    return saved_target(database)
+    return target_with(database, "CREATE TABLE t (n INT, word VARCHAR(20)) CHARSET utf8mb4")
 
 
 def created(target: Target, file: Path, encoding: str = "", **options) -> ImportJob:
