@@ -113,6 +113,7 @@ class PrivateDatabase(PrivateServer):
 
     port: int = field(default_factory=free_port)
     options: tuple[str, ...] = ()
+    install_options: tuple[str, ...] = ()
 
     program = ""
     label = ""
@@ -188,6 +189,7 @@ class PrivateMariaDB(PrivateDatabase):
             "--auth-root-authentication-method=normal",
             "--skip-test-db",
             "--force",  # host names are not used, so one that does not resolve does not matter
+            *self.install_options,
         ]
 
 

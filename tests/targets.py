@@ -14,13 +14,15 @@ from urllib.parse import urlsplit
 
 from importer.engine.errors import TargetProblem
 from importer.engine.load import ledger
-from importer.engine.mysql.connection import Address, Connection, connect, execute, fetch_all
+from importer.engine.mysql.connection import Address, connect, execute, fetch_all
 from importer.models import Target
 from scripts.servers import START_TIMEOUT, PrivateMariaDB
 
 # No test simulates a power failure, and the system keeps the writes of a killed server: no wait for the disk.
 UNSYNCED = ("--debug-no-sync", "--innodb-flush-method=nosync")
-SMALL_LOG = 16 * 2**20
+# Undo logs in files of their own, which the server truncates. In ibdata1 they would leave room for ever.
+TRUNCATED_UNDO = ("--innodb-undo-tablespaces=2", "--innodb-undo-log-truncate=ON")
+SMALL_FILE = 16 * 2**20  # bytes
 MYSQL_TEST_PORT = os.environ.get("TEST_MYSQL_PORT", "23098")
 
 
@@ -45,8 +47,6 @@ class TestServer:
         """
         with connect(self.address) as connection:
             pid_file, folder = fetch_all(connection, "SELECT @@pid_file, @@datadir")[0]
-            if self.flavour == "mariadb":
-                _shrink_log(connection, Path(folder) / "ib_logfile0")
         # A test that failed may have left its database.
         others = {each for each in Path(folder).glob("test_*") if each.name != database}
         sizes = [each.stat().st_size for each in Path(folder).rglob("*") if each.parent not in others]
@@ -57,6 +57,24 @@ class TestServer:
             yield
         finally:
             resource.prlimit(pid, resource.RLIMIT_FSIZE, usual)
+
+    def shrink_files(self) -> None:
+        """Make the redo log and the undo logs of a MariaDB smaller than the large tables of tests.
+
+        Room that earlier tests left in them would let work fit in that `without_room` is to refuse. The server does
+        so at its next checkpoint and purge, if no transaction is open. A MySQL keeps them small by itself.
+        """
+        if self.flavour != "mariadb":
+            return
+        with connect(self.address) as connection:
+            folder = Path(fetch_all(connection, "SELECT @@datadir")[0][0])
+            execute(connection, f"SET GLOBAL innodb_log_file_size = {SMALL_FILE}")
+            execute(connection, "SET GLOBAL innodb_purge_rseg_truncate_frequency = 1")
+            deadline = time.monotonic() + START_TIMEOUT
+            while large := [each for each in _system_files(folder) if each.stat().st_size > SMALL_FILE]:
+                assert time.monotonic() < deadline, f"{large} stay large"
+                execute(connection, "SET GLOBAL innodb_log_checkpoint_now = 1")
+                time.sleep(0.05)
 
     @contextmanager
     def fresh_database(self) -> Iterator[Address]:
@@ -70,18 +88,13 @@ class TestServer:
             execute(connection, sql)
 
 
-def _shrink_log(connection: Connection, log: Path) -> None:
-    """Make MariaDB's redo log smaller than the large tables of tests. The server does so at its next checkpoint."""
-    execute(connection, f"SET GLOBAL innodb_log_file_size = {SMALL_LOG}")
-    deadline = time.monotonic() + START_TIMEOUT
-    while log.stat().st_size > SMALL_LOG:
-        assert time.monotonic() < deadline, f"{log} stays large"
-        execute(connection, "SET GLOBAL innodb_log_checkpoint_now = 1")
-        time.sleep(0.05)
+def _system_files(folder: Path) -> list[Path]:
+    """The redo log, the undo logs and the system tablespace of a MariaDB."""
+    return [*folder.glob("ib_logfile*"), *folder.glob("undo0*"), folder / "ibdata1"]
 
 
 def mariadb_server(folder: Path) -> TestServer:
-    server = PrivateMariaDB(folder, options=UNSYNCED)
+    server = PrivateMariaDB(folder, options=(*UNSYNCED, *TRUNCATED_UNDO), install_options=TRUNCATED_UNDO)
     server.start()
     address = Address("127.0.0.1", server.port, "root", "", "mysql")
     return TestServer("mariadb", address, start=server.start, stop=server.stop, kill=server.kill)

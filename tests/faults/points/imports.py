@@ -27,7 +27,7 @@ HEADER = "n,word,amount,p\n"
 ROWS: list[Row] = [(n, f'wörd "{n % 97}"\nx', n * 7 % 1000, n % 3) for n in range(1500)]
 BAD = range(7, len(ROWS), 50)
 OLD: list[Row] = [(n, "old", 0, 0) for n in range(-50, 100)]
-# 37 MB: a table with these is larger than every other file of a new server whose redo log is small.
+# 37 MB: a table with these is larger than every other file of a server after TestServer.shrink_files.
 LARGE: list[Row] = [(n, f"{n:09}".ljust(7500, "x"), n * 7 % 1000, n % 3) for n in range(5000)]
 MORE: list[Row] = [(n + len(LARGE), word, amount, p) for n, word, amount, p in LARGE[:1700]]
 

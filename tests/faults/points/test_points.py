@@ -125,6 +125,8 @@ def maker(armed: Points, files: dict[str, Path], incoming: Path, transactional_d
 )
 def test_a_fault_at_a_point(flavour: str, case: Case, servers: dict[str, TestServer], maker: Maker):
     server, points = servers[flavour], maker.points
+    if case.fault == "target full":
+        server.shrink_files()
     with server.fresh_database() as address, proxy(address.host, address.port) as line:
         through = replace(address, host="127.0.0.1", port=line.port)
         disturbed = maker.make(case.reached_by, address, through)
