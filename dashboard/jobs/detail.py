@@ -13,6 +13,7 @@ from django.views.decorators.http import require_POST, require_safe
 from django_htmx.http import HttpResponseStopPolling
 
 from dashboard.jobs.approval import card_of
+from dashboard.jobs.cards.timeline import timeline
 from dashboard.jobs.chunk_timings import timings_of
 from dashboard.jobs.option_summary import option_summary
 from dashboard.jobs.peer_comparison import peer_comparison
@@ -185,6 +186,7 @@ def _live_context(now: Progress, with_rejects: bool = True) -> dict[str, Any]:
         "progress": now,
         "approval": card_of(shown),
         "map": chunk_map(shown),
+        "timeline": timeline(shown, now.now),
         "ahead": _ahead(shown),
         "can": _can(shown),
         "no_restore": jobs.why_no_restore(shown) if shown.kept_table else "",

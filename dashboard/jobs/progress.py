@@ -6,10 +6,11 @@ from datetime import datetime, timedelta
 
 from django.db.models import Q, Sum
 
-from dashboard.formatting import duration, seconds_until
+from dashboard.formatting import percent
 from importer.engine.schema.alter_table import DdlProgress
 from importer.models import Chunk, ImportJob, SourceFile
 from importer.models.job import ROWS_IN_TABLE
+from importer.models.outcomes import outcome_words
 from importer.worker import live_progress
 
 # Current rates cover the last RECENT_SECONDS. The time left is estimated over more, because chunks end in bursts.
@@ -154,19 +155,6 @@ class Progress:
         return f"Preparing {changes.description}" if changes else "Preparing the server"
 
     @property
-    def phases(self) -> list[str]:
-        """The duration of each part in words, in order; scan and load overlap."""
-        job = self.job
-        afterwards = seconds_until(job.loaded_at, job.finished_at)
-        parts = {
-            "scan": job.step_seconds["scan"],
-            "load": seconds_until(job.started_at, job.loaded_at),
-            "indexes": job.index_seconds or None,
-            "verify": None if afterwards is None else max(0.0, afterwards - job.index_seconds),
-        }
-        return [f"{name} {duration(seconds)}" for name, seconds in parts.items() if seconds is not None]
-
-    @property
     def _staged_phase(self) -> str:
         job = self.job
         if job.status == Status.FINISHING:
@@ -228,6 +216,26 @@ class Progress:
             return None
         pace = _per_second(self.recent.forecast_bytes, self._window(FORECAST_SECONDS))
         return (self.data_bytes - self.job.committed_bytes) / pace if pace else None
+
+    @property
+    def ends_at(self) -> datetime | None:
+        """When the last byte will be committed, as seconds_left estimates it."""
+        left = self.seconds_left
+        return None if left is None else self.now + timedelta(seconds=left)
+
+    @property
+    def percent(self) -> int:
+        """The committed part of the data."""
+        return min(100, percent(self.job.committed_bytes, self.data_bytes))
+
+    @property
+    def title(self) -> str:
+        """The import in the title of its page: its outcome, or how far it is."""
+        job = self.job
+        state = outcome_words(job).capitalize()
+        if job.status == Status.LOADING:
+            state = f"{self.percent} %"
+        return f"{state} · {job.source.name} → {job.table}"
 
     def _window(self, seconds: float) -> float | None:
         """`seconds`, or less if the job has not run that long."""

@@ -4,7 +4,11 @@
   const CURVE_EVERY = 2000;
 
   const page = document.getElementById("job-live");
-  const ended = () => "ended" in document.getElementById("job-page-state").dataset;
+  const state = () => document.getElementById("job-page-state").dataset;
+  const ended = () => "ended" in state();
+
+  // How far the import is, in the title of the tab.
+  document.addEventListener("htmx:oobAfterSwap", () => (document.title = state().title));
 
   // The whole list of rejected rows is replaced when there are more: its scroll position stays.
   let scrolled = 0;
@@ -102,7 +106,10 @@
   drawCurve();
   live.follow(page, {
     ended,
-    onEnd: drawCurve,
+    onEnd: () => {
+      drawCurve();
+      document.dispatchEvent(new Event("millrace:ended"));
+    },
     onPost: () => document.getElementById("job-problem-chunks").replaceChildren(), // those of the previous run
     onShow: drawCurve,
   });

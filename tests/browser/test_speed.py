@@ -46,7 +46,7 @@ def test_settings_change_the_plan_and_stand_on_the_imports_page(page, web, datab
         "take off, put back after the load"
     )
     page.reload()
-    expect(page.locator("#job-figures")).to_contain_text("indexes")
+    expect(page.locator("#job-timeline")).to_contain_text("Index")
     job = ImportJob.objects.get()
     assert job.balanced
     assert job.chunks.count() == ROWS / 500

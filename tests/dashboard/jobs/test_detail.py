@@ -64,7 +64,7 @@ class TestStates:
     def test_every_state_has_a_page_and_a_fragment(self, browser, status):
         job = make_job(status, chunks=6, problem=REFUSED if status in (Status.FAILED, Status.FAILING) else None)
         assert f"{status.label.capitalize()}</span>" in page(browser, job)
-        assert 'id="job-figures"' in poll(browser, job).content.decode()
+        assert 'id="job-headline"' in poll(browser, job).content.decode()
 
     def test_scanning_and_loading_are_told_apart_from_loading(self, browser):
         assert "Scanning and loading" in page(browser, make_job(scan_finished=False))

@@ -1,0 +1,1 @@
+"""What single cards of an import's page show."""

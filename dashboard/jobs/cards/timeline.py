@@ -1,0 +1,115 @@
+"""The timeline of an import: each attempt with its phases, on one scale, so that a pause between two takes no room."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+
+from dashboard.formatting import duration
+from importer.engine.stored import from_json
+from importer.jobs.tries import Try
+from importer.models import ImportJob
+
+# The units across the timeline, of which a phase has at least LEAST_UNITS.
+WIDTH = 1000
+LEAST_UNITS = 3
+
+Status = ImportJob.Status
+
+
+@dataclass(frozen=True)
+class Phase:
+    """A phase of an attempt. `start` and `width` are its place on the timeline, in units of WIDTH."""
+
+    name: str
+    kind: str
+    began: datetime
+    ended: datetime
+    runs: bool
+    start: int = 0
+    width: int = 0
+
+    @property
+    def seconds(self) -> float:
+        return (self.ended - self.began).total_seconds()
+
+    @property
+    def took(self) -> str:
+        """Its duration in words; of one that runs in whole seconds, as the page's clocks count them."""
+        return duration(float(int(self.seconds)) if self.runs else self.seconds)
+
+
+@dataclass(frozen=True)
+class Attempt:
+    """An attempt with its phases, in order; of an earlier one, `past`, only the whole is known."""
+
+    number: int
+    phases: tuple[Phase, ...]
+    past: Try | None = None
+
+    @property
+    def began(self) -> datetime | None:
+        return self.phases[0].began if self.phases else None
+
+    @property
+    def ended(self) -> datetime | None:
+        """When its last phase ended; None while one runs."""
+        return self.phases[-1].ended if self.phases and not self.phases[-1].runs else None
+
+
+def timeline(job: ImportJob, now: datetime) -> tuple[Attempt, ...]:
+    """The attempts of an import, the first one first."""
+    past = [from_json(Try, each) for each in job.past_tries_json]
+    attempts = [Attempt(each.number, tuple(_whole(each)), each) for each in past]
+    attempts.append(Attempt(job.tries, tuple(_phases(job, now))))
+    longest = max(_span(each.phases) for each in attempts)
+    return tuple(replace(each, phases=tuple(_placed(each.phases, longest))) for each in attempts)
+
+
+def _whole(attempt: Try) -> Iterable[Phase]:
+    """An earlier attempt as one phase."""
+    if attempt.started and attempt.ended:
+        began, ended = datetime.fromisoformat(attempt.started), datetime.fromisoformat(attempt.ended)
+        yield Phase("All phases", "past", began, ended, runs=False)
+
+
+def _phases(job: ImportJob, now: datetime) -> Iterable[Phase]:
+    """The phases of the present attempt that have begun. Scan and load overlap."""
+    end = job.finished_at or now
+    began = job.tried_at or (job.started_at if job.tries == 1 else None)
+    if job.tries == 1:
+        yield _phase("Wait", "wait", min(job.created_at, began or now), began, end)
+    scan = began if not job.scanned_at or (began and job.scanned_at > began) else job.taken_at
+    if scan and (job.tries == 1 or scan == began):
+        yield _phase("Scan", "scan", scan, job.scanned_at, end)
+    if began is None:
+        return
+    again = job.status in (Status.UNAPPROVED, Status.WAITING, Status.LOADING, Status.PAUSED)
+    loaded = job.loaded_at if job.loaded_at and job.loaded_at >= began and not again else None
+    yield _phase("Load", "load", began, loaded, end)
+    if loaded is None:
+        return
+    built = loaded + timedelta(seconds=job.index_seconds)
+    indexing = job.status == Status.INDEXING
+    if job.index_seconds or indexing:
+        yield _phase("Index", "index", loaded, None if indexing else built, end)
+    if not indexing:
+        name = "Finish and verify" if job.stages else "Verify"
+        yield _phase(name, "verify", min(built, end), job.finished_at, end)
+
+
+def _phase(name: str, kind: str, began: datetime, ended: datetime | None, otherwise: datetime) -> Phase:
+    """A phase, which has ended before `otherwise`, or goes on until then."""
+    return Phase(name, kind, began, max(began, ended or otherwise), runs=ended is None)
+
+
+def _placed(phases: tuple[Phase, ...], longest: timedelta) -> Iterable[Phase]:
+    """The phases of an attempt on a scale that `longest` fills; none is too narrow to see, and none leaves it."""
+    per_unit = max(longest.total_seconds(), 0.001) / WIDTH
+    for each in phases:
+        width = min(WIDTH, max(LEAST_UNITS, round(each.seconds / per_unit)))
+        start = round((each.began - phases[0].began).total_seconds() / per_unit)
+        yield replace(each, start=min(start, WIDTH - width), width=width)
+
+
+def _span(phases: tuple[Phase, ...]) -> timedelta:
+    return max(each.ended for each in phases) - phases[0].began if phases else timedelta()

@@ -1,0 +1,73 @@
+"""The timeline: each attempt has its own phases, and waiting is not loading."""
+
+from datetime import timedelta
+
+import pytest
+from django.utils import timezone
+
+from dashboard.jobs.cards.timeline import WIDTH, timeline
+from importer.models import ImportJob
+from tests.dashboard.job_data import REFUSED, Status, make_job
+
+pytestmark = pytest.mark.django_db
+
+NOW = timezone.now()
+PAST = {
+    "number": 1,
+    "started": (NOW - timedelta(hours=9, seconds=40)).isoformat(),
+    "ended": (NOW - timedelta(hours=9)).isoformat(),
+    "outcome": "failed",
+    "problem": REFUSED.as_json(),
+    "chunks": {"loaded": 3, "failed": 1},
+}
+
+
+def ago(seconds):
+    return NOW - timedelta(seconds=seconds)
+
+
+def job_with(status, **values):
+    job = make_job(status, chunks=4)
+    ImportJob.objects.filter(pk=job.pk).update(**values)
+    return ImportJob.objects.get(pk=job.pk)
+
+
+def phases(attempt):
+    return {each.name: (round(each.seconds), each.runs) for each in attempt.phases}
+
+
+def test_waiting_loading_indexing_and_verifying_stand_apart():
+    times = {"created_at": ago(100), "tried_at": ago(40), "started_at": ago(40), "scanned_at": ago(35)}
+    job = job_with(Status.SUCCEEDED, **times, loaded_at=ago(10), index_seconds=7, finished_at=NOW)
+    (attempt,) = timeline(job, NOW)
+    assert phases(attempt) == {
+        "Wait": (60, False),
+        "Scan": (5, False),
+        "Load": (30, False),
+        "Index": (7, False),
+        "Verify": (3, False),
+    }
+    assert [each.start for each in attempt.phases] == [0, 600, 600, 900, 970]
+    assert attempt.phases[-1].start + attempt.phases[-1].width == WIDTH
+
+
+def test_the_hours_before_a_retry_are_no_part_of_it():
+    times = {"created_at": ago(9 * 3600 + 60), "started_at": ago(9 * 3600 + 40), "tried_at": ago(20), "tries": 2}
+    job = job_with(Status.LOADING, **times, scanned_at=ago(9 * 3600 + 30), past_tries_json=[PAST])
+    first, second = timeline(job, NOW)
+    assert phases(first) == {"All phases": (40, False)}
+    assert phases(second) == {"Load": (20, True)}
+    assert (first.phases[0].width, second.phases[0].width) == (WIDTH, WIDTH // 2)
+
+
+@pytest.mark.parametrize("status", Status)
+def test_every_state_has_a_timeline_within_its_width(status):
+    for attempt in timeline(make_job(status, chunks=2), timezone.now()):
+        assert all(0 <= each.start <= each.start + each.width <= WIDTH for each in attempt.phases)
+
+
+def test_the_page_shows_both_attempts_with_the_problem_of_the_first(browser):
+    job = job_with(Status.LOADING, tries=2, tried_at=ago(20), past_tries_json=[PAST])
+    html = browser.get(f"/jobs/{job.pk}/").content.decode()
+    for text in ("Attempt 1: failed", "3 chunks loaded, 1 failed", REFUSED.what, "Attempt 2"):
+        assert text in html
