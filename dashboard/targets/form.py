@@ -50,6 +50,9 @@ class TargetForm(WithCAFile, forms.ModelForm):  # type: ignore[type-arg]
                 field.widget.attrs["class"] += " is-invalid"
         if self.instance.pk:
             self.fields["password"].help_text = "Left empty, the stored one stays."
+        if "tls" in self.initial and self.initial["tls"] != self.instance.tls:
+            chosen = Target.Tls(self.initial["tls"]).label
+            self.fields["password"].help_text = f"Chosen for TLS: {chosen}. Enter the password again, and save."
 
     def clean_host(self) -> str:
         host: str = self.cleaned_data["host"]

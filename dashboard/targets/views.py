@@ -67,7 +67,7 @@ def target_delete(request: HttpRequest, pk: int) -> HttpResponse:
 
 def _edit(request: HttpRequest, edited: Target) -> HttpResponse:
     before = {name: getattr(edited, name) for name in audit.RECORDED} if edited.pk else {}
-    form = TargetForm(request.POST or None, instance=edited)
+    form = TargetForm(request.POST or None, instance=edited, initial=_offered_tls(request))
     if form.is_valid():
         saved = form.save()
         audit.target_saved(saved, before, bool(form.cleaned_data["password"]))
@@ -80,6 +80,12 @@ def _edit(request: HttpRequest, edited: Target) -> HttpResponse:
     if stored:
         context |= {"schedule_count": stored.schedules.count(), **_findings(stored)}
     return render(request, "targets/detail.html", context, status=422 if form.is_bound else 200)
+
+
+def _offered_tls(request: HttpRequest) -> dict[str, str]:
+    """The TLS setting that a finding of the check has offered: the form has it chosen, and the person saves it."""
+    offered = request.GET.get("tls")
+    return {"tls": offered} if offered in Target.Tls.values else {}
 
 
 def _findings(checked: Target) -> dict[str, Any]:

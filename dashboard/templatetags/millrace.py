@@ -10,6 +10,7 @@ from django import template
 from django.template import Context
 
 from dashboard import formatting
+from dashboard.advice import in_browser
 from importer.engine.mysql.reasons import shown
 from importer.engine.plan.plan import ImportPlan
 from importer.engine.plan.stored_plan import plan_from_json
@@ -33,6 +34,7 @@ for _format in (
 ):
     register.filter(_format)
 
+register.filter(in_browser)
 register.filter("outcome_words", words_of)
 register.filter("outcome_of_job", outcome_words)
 

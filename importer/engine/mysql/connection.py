@@ -15,6 +15,7 @@ from MySQLdb.constants import CLIENT, CR, ER
 from importer.engine.errors import TargetProblem
 from importer.engine.mysql.addresses import EVERY_NETWORK, AddressRefused, Ip, checked_addresses, effective
 from importer.engine.mysql.authentication import method_options, withheld
+from importer.engine.mysql.encryption import NotEncrypted, tls_problem
 from importer.engine.mysql.error_messages import explain
 from importer.engine.mysql.infile_buffer import BEGIN, END, ERROR, READ, Feed, InfileBuffer, read_function
 from importer.engine.mysql.reasons import SignInRefused, without_reason
@@ -94,10 +95,6 @@ class Address:
 
     def __str__(self) -> str:
         return f"{self.user}@{self.host}:{self.port}/{self.database}"
-
-
-class NotEncrypted(TargetProblem):
-    """The target requires TLS, and the connection is not encrypted."""
 
 
 class LoaderConnection(Connection):
@@ -230,7 +227,7 @@ def _first_that_answers(kind: type[AnyConnection], address: Address, **options: 
                     opened: AnyConnection = kind(host=each, **options, **restricted)
                     return opened
                 except MySQLdb.Error as error:
-                    if problem := withheld(error, str(address)):
+                    if problem := withheld(error, str(address)) or tls_problem(error, str(address), address.tls):
                         raise problem from error
                     if error.args[:1] not in UNANSWERED or each == hosts[-1]:
                         raise
@@ -275,12 +272,7 @@ def cipher(connection: Connection) -> str:
 def _require_tls(connection: Connection, address: Address) -> None:
     # REQUIRED accepts a server without TLS on this client library (server-behaviour.md, The local-infile callback).
     if address.tls == "encrypt" and not cipher(connection):
-        raise NotEncrypted(
-            "The target asks for TLS, but the server offers none.",
-            where=str(address),
-            advice="Give the server a certificate (ssl_cert and ssl_key in its my.cnf); or, on this machine or a"
-            " trusted network only, set the target's TLS to off.",
-        )
+        raise NotEncrypted(str(address))
 
 
 def _see_all_warnings(connection: Connection) -> None:

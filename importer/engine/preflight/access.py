@@ -1,11 +1,18 @@
 """Checks sign-in, encryption of the connection, and the privileges of the account."""
 
 import MySQLdb
-from MySQLdb.constants import CR, ER
+from MySQLdb.constants import ER
 
 from importer.engine.errors import TargetProblem
 from importer.engine.load import ledger
-from importer.engine.mysql.connection import Address, Connection, NotEncrypted, cipher, fetch_all, fetch_row
+from importer.engine.mysql.connection import (
+    Address,
+    Connection,
+    cipher,
+    fetch_all,
+    fetch_row,
+)
+from importer.engine.mysql.encryption import CertificateRefused, NotEncrypted
 from importer.engine.mysql.quoting import quote_name, quote_text
 from importer.engine.mysql.server_info import is_loopback
 from importer.engine.preflight.finding import Finding, Subject
@@ -50,7 +57,9 @@ def refused(address: Address, problem: TargetProblem) -> Finding:
     """The finding if there is no connection: the reason and the fix."""
     where = f"{address.host}:{address.port}"
     if isinstance(problem, NotEncrypted):
-        return Finding("tls", "fail", problem.what, problem.advice)
+        return Finding("tls", "fail", problem.what, problem.advice, tls_to_offer="off")
+    if isinstance(problem, CertificateRefused):
+        return Finding("tls", "fail", problem.what, problem.advice, tls_to_offer="encrypt")
     return Finding("sign_in", "fail", f"No connection to {where}: {problem.what}", _sign_in_fix(address, problem))
 
 
@@ -61,8 +70,6 @@ def _sign_in_fix(address: Address, problem: TargetProblem) -> str:
         f"ALTER USER {user}@'<host>' IDENTIFIED BY '<new password>';",
         ER.HOST_NOT_PRIVILEGED: "Allow the account to connect from this machine, on the server: "
         f"CREATE USER {user}@'<this machine>' IDENTIFIED BY '<password>';",
-        CR.SSL_CONNECTION_ERROR: "The server needs a certificate that this machine trusts; --tls-ca names its"
-        " authority's file. --tls encrypt does not check it; --tls off is for this machine and trusted networks only.",
     }.get(error_number(problem), problem.advice)
 
 
@@ -76,12 +83,15 @@ def tls(subject: Subject) -> Finding:
         if tls_mode == "verify" or local:
             return Finding("tls", "ok", message)
         return Finding(
-            "tls", "warn", message, "Another machine on the network can pose as the server: use --tls verify."
+            "tls",
+            "warn",
+            message,
+            "Another machine on the network can pose as the server: set the target's TLS to verify.",
         )
     if local:
         return Finding("tls", "ok", "Off, which is fine: the server is on this machine.")
     message = "Off: other machines on the network can read the rows."
-    return Finding("tls", "warn", message, "Use --tls verify, unless the network is private.")
+    return Finding("tls", "warn", message, "Set the target's TLS to verify, unless the network is private.")
 
 
 def privileges(subject: Subject) -> Finding:

@@ -12,6 +12,7 @@ from importer.engine.mysql.server_info import Server
 class Finding:
     """The result of one check. `status` is "ok", "warn" or "fail"; `fix` is SQL to run or a setting to write, or "".
 
+    `tls_to_offer`: the target's TLS setting, "off" or "encrypt", with which the connection would go on; or "".
     `distance` is the measured network, for the planner; only the step `network` has it.
     """
 
@@ -19,11 +20,13 @@ class Finding:
     status: str
     message: str
     fix: str = ""
+    tls_to_offer: str = ""
     distance: NetworkProbe | None = None
 
     def as_json(self) -> dict[str, Any]:
-        """The fields that are shown: name, status, message and fix."""
-        return {each: getattr(self, each) for each in ("name", "status", "message", "fix")}
+        """The fields that are shown: name, status, message and fix; and the TLS setting to offer, if there is one."""
+        shown = {each: getattr(self, each) for each in ("name", "status", "message", "fix")}
+        return shown | ({"tls_to_offer": self.tls_to_offer} if self.tls_to_offer else {})
 
 
 @dataclass(frozen=True)

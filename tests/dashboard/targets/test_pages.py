@@ -300,3 +300,29 @@ class TestReasons:
             page = html.unescape(client.get(reverse("job", args=[job.pk])).content.decode())
             assert shown in page
             assert ("No server answers" in page) == (made.username == "ada")
+
+
+@pytest.mark.needs_database_server
+def test_a_server_without_tls_is_one_click_and_the_password_away_from_working(browser, servers):
+    """The shared MariaDB has no certificate. The stored password is not sent to a server that is less protected."""
+    address = servers["mariadb"].address
+    form = {
+        "name": "warehouse",
+        "host": address.host,
+        "port": address.port,
+        "user": "root",
+        "database": "mysql",
+        "ceiling": 4,
+    }
+    page = browser.post(reverse("target_new"), {**form, "password": SECRET, "tls": "verify"}, follow=True)
+    (link,) = re.findall(r'href="(\?tls=\w+)#id_password">Go on without TLS', page.text)
+    made = Target.objects.get()
+    chosen = browser.get(reverse("target", args=[made.pk]) + link)
+    assert chosen.context["form"]["tls"].value() == "off"
+    assert "Enter the password again, and save." in chosen.text
+    assert Target.objects.get().tls == "verify"
+
+
+def test_an_unknown_tls_setting_in_the_address_chooses_nothing(browser, target):
+    page = browser.get(reverse("target", args=[target.pk]) + "?tls=none")
+    assert page.context["form"]["tls"].value() == "off"

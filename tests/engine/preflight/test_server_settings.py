@@ -9,7 +9,8 @@ from cryptography import x509
 from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import rsa
 
-from importer.engine.mysql.connection import Address, NotEncrypted, connect, connect_loader, execute
+from importer.engine.mysql.connection import Address, connect, connect_loader, execute
+from importer.engine.mysql.encryption import NotEncrypted
 from importer.engine.mysql.server_info import Server
 from importer.engine.preflight import check, server_settings, transactions
 from importer.engine.preflight.finding import Subject
@@ -201,8 +202,9 @@ class TestTls:
 
     def test_tls_verify_refuses_an_untrusted_certificate(self, unusual):
         (finding,) = check(replace(unusual, tls="verify"))
-        assert finding.status == "fail"
-        assert "--tls-ca" in finding.fix
+        assert (finding.name, finding.status, finding.tls_to_offer) == ("tls", "fail", "encrypt")
+        assert "cannot be verified: self-signed certificate" in finding.message
+        assert "CA file" in finding.fix
 
     @pytest.mark.parametrize("open_connection", [connect, connect_loader])
     def test_tls_encrypt_never_connects_unencrypted(self, servers, open_connection):
@@ -211,9 +213,9 @@ class TestTls:
         with pytest.raises(NotEncrypted), open_connection(address):
             pass
         (finding,) = check(address)
-        assert (finding.name, finding.status) == ("tls", "fail")
+        assert (finding.name, finding.status, finding.tls_to_offer) == ("tls", "fail", "off")
         assert "ssl_cert" in finding.fix
 
     def test_tls_verify_refuses_a_server_without_a_certificate(self, servers):
         (finding,) = check(replace(servers["mariadb"].address, tls="verify"))
-        assert (finding.name, finding.status) == ("sign_in", "fail")
+        assert (finding.name, finding.status, finding.tls_to_offer) == ("tls", "fail", "off")

@@ -1,0 +1,68 @@
+"""Says messages of the engine for people at a browser: an option of the command line becomes the field of the form.
+
+The engine's messages name options, such as `--on-error reject`. Pages say “Invalid rows: reject” instead.
+"""
+
+import re
+from collections.abc import Callable, Mapping
+
+from dashboard.new_import.format_fields import FORMAT_FIELDS
+from importer.engine.plan.option_specs import OPTIONS, OptionKind
+
+# Switches of the command line, and what the form calls them.
+_SWITCHES = {
+    "--header": "Header row: Yes",
+    "--no-header": "Header row: No",
+    "--trailing-delimiter": "Trailing delimiter: Ignore",
+    "--keep-blank-lines": "Blank lines: Load as rows",
+    "--skip-repeated-header": "Repeated header rows: Skip",
+    "--no-skip-repeated-header": "Repeated header rows: Load as data",
+    "--unquoted-empty-null": "Unquoted empty value: NULL",
+    "--ignore-fields": "Column: left out",
+    "--accept-guesses": "Accept the first answers",
+    "--clear-password": "Allow a readable password",
+}
+# Options with a value that are neither in OPTIONS nor a field of the format.
+_FIELDS = {
+    "--null": "NULL is written as",
+    "--map": "Column",
+    "--match": "Columns by",
+    "--type": "Type",
+    "--primary-key": "Primary key",
+}
+_VALUE = r"'[^']*'|[\w#=*+:/][\w#=*+:/-]*(?:\([^)]*\))?"
+_OPTION = re.compile(rf"--([a-z][a-z-]+)(?: ({_VALUE}))?")
+
+
+def in_browser(text: str) -> str:
+    """The text with each option of an import as the field of the form; other options stay as they are."""
+    return _OPTION.sub(_as_field, text)
+
+
+def _as_field(found: re.Match[str]) -> str:
+    flag, value = f"--{found[1]}", found[2]
+    if flag in _SWITCHES:
+        return f"“{_SWITCHES[flag]}”" + (f" {value}" if value else "")
+    if flag not in _LABELS:
+        return found[0]
+    return f"“{_LABELS[flag]}: {_words(flag, value)}”" if value else f"“{_LABELS[flag]}”"
+
+
+def _words(flag: str, value: str) -> str:
+    text = value.strip("'")
+    return _OFFERED.get(flag, str)(text) or "nothing"
+
+
+def _flag(name: str) -> str:
+    return f"--{name.replace('_', '-')}"
+
+
+_LABELS: Mapping[str, str] = {
+    **_FIELDS,
+    **{_flag(name): each.label for name, each in FORMAT_FIELDS.items()},
+    **{each.flag: each.label for each in OPTIONS},
+}
+# For the options of the plan with choices: the words of each value.
+_OFFERED: Mapping[str, Callable[[str], str]] = {
+    each.flag: each.shown for each in OPTIONS if each.kind is OptionKind.CHOICE
+}

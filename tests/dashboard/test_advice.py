@@ -1,0 +1,71 @@
+"""Tests that pages name fields of the form where the engine's messages name options of the command line."""
+
+import ast
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from dashboard.advice import in_browser
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+# Options of other programs, and of Millrace's commands about other things than an import.
+OTHERS = {"--target", "--batch", "--long", "--facts", "--strict"}
+# These speak to people at a terminal only, or declare the options.
+TERMINAL = ("management", "experiments", "option_specs.py", "targets.py", "questions.py", "access", "connections")
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        (
+            "The value is blank. --null '' reads blanks as NULL.",
+            "The value is blank. “NULL is written as: nothing” reads blanks as NULL.",
+        ),
+        ("name its encoding (--encoding utf-16-le).", "name its encoding (“Encoding: utf-16-le”)."),
+        ("load with --foreign-keys defer.", "load with “Foreign keys: take off, put back after the load”."),
+        ("--on-error reject keeps them", "“Bad rows: reject” keeps them"),
+        ("--no-header --skip-rows 3 --map '#1=COLUMN'.", "“Header row: No” “Skip first lines: 3” “Column: #1=COLUMN”."),
+        ("such as --type n=varchar(4); or", "such as “Type: n=varchar(4)”; or"),
+        ("another one: --time-zone", "another one: “Time zone”"),
+        ("as mysql --batch prints it", "as mysql --batch prints it"),
+    ],
+)
+def test_an_option_becomes_the_field_of_the_form(text: str, shown: str) -> None:
+    assert in_browser(text) == shown
+
+
+def messages() -> Iterator[tuple[str, str]]:
+    """The strings that people may read, but no docstrings, of the engine and of what prepares and runs imports."""
+    for path in sorted((ROOT / "importer").rglob("*.py")):
+        if "migrations" in path.parts or set(TERMINAL) & {*path.parts}:
+            continue
+        tree = ast.parse(path.read_text())
+        documented = (ast.Module, ast.ClassDef, ast.FunctionDef)
+        docstrings = {
+            id(each.body[0].value)
+            for each in ast.walk(tree)
+            if isinstance(each, documented) and each.body and isinstance(each.body[0], ast.Expr)
+        }
+        for each in ast.walk(tree):
+            if isinstance(each, ast.Constant) and isinstance(each.value, str) and id(each) not in docstrings:
+                yield str(path.relative_to(ROOT)), each.value
+
+
+def test_no_option_of_an_import_is_left_in_a_message() -> None:
+    # A flag alone is an answer of a question, which the page shows as a button.
+    named = [
+        (path, flag) for path, text in messages() for flag in re.findall(r"[^\s]*(--[a-z][a-z-]+)", in_browser(text))
+    ]
+    assert [each for each in named if each[1] not in OTHERS] == []
+
+
+def test_each_page_shows_problems_through_it() -> None:
+    bare = re.compile(r"{{ (?:[\w.]+\.)?(?:problem|obstacle|done_problem)\.(?:what|advice)(?!\|in_browser)[^}]*}}")
+    found = {
+        str(path.relative_to(ROOT)): bare.findall(path.read_text())
+        for path in (ROOT / "templates").rglob("*.html")
+        if "notifications" not in path.parts
+    }
+    assert {path: shown for path, shown in found.items() if shown} == {}
