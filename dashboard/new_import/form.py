@@ -10,8 +10,8 @@ from functools import cached_property
 from hashlib import sha256
 from typing import Any
 
+from dashboard.fields.format_fields import FORMAT_FIELDS
 from dashboard.formatting import entered_number
-from dashboard.new_import.format_fields import FORMAT_FIELDS
 from dashboard.new_import.null_markers import parse_markers
 from dashboard.new_import.row_policy import ACCOUNTING
 from dashboard.new_import.speed_form import SpeedChoices, whole_number

@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TypeVar
 
-from dashboard.new_import.format_fields import FORMAT_FIELDS
+from dashboard.fields.format_fields import FORMAT_FIELDS
 from dashboard.new_import.null_markers import show_markers
 from importer.engine.mapping.columns import ColumnMapping, field_name
 from importer.engine.source.profile.decisions import Answer, Decision

@@ -15,10 +15,10 @@ from django.urls import reverse
 from django.views.decorators.http import require_POST, require_safe
 from django_htmx.http import HttpResponseClientRedirect
 
+from dashboard.fields.format_fields import DELIMITERS, SELECTS, shown_format
 from dashboard.new_import import speed_form
 from dashboard.new_import.column_cards import FILLINGS, TRIMS
 from dashboard.new_import.form import NewImportForm
-from dashboard.new_import.format_fields import DELIMITERS, SELECTS, shown_format
 from dashboard.new_import.preview import Preview, read_preview
 from dashboard.new_import.row_policy import ACCOUNTING
 from dashboard.new_import.stated_fields import restored, shown_mapping, with_answers

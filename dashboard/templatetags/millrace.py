@@ -10,7 +10,7 @@ from django import template
 from django.template import Context
 
 from dashboard import formatting
-from dashboard.advice import in_browser
+from dashboard.fields.advice import in_browser
 from importer.engine.mysql.reasons import shown
 from importer.engine.plan.plan import ImportPlan
 from importer.engine.plan.stored_plan import plan_from_json

@@ -6,7 +6,7 @@ The engine's messages name options, such as `--on-error reject`. Pages say “In
 import re
 from collections.abc import Callable, Mapping
 
-from dashboard.new_import.format_fields import FORMAT_FIELDS
+from dashboard.fields.format_fields import FORMAT_FIELDS
 from importer.engine.plan.option_specs import OPTIONS, OptionKind
 
 # Switches of the command line, and what the form calls them.

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from dashboard.advice import in_browser
+from dashboard.fields.advice import in_browser
 
-ROOT = Path(__file__).resolve().parent.parent.parent
+ROOT = Path(__file__).resolve().parents[3]
 # Options of other programs, and of Millrace's commands about other things than an import.
 OTHERS = {"--target", "--batch", "--long", "--facts", "--strict"}
 # These speak to people at a terminal only, or declare the options.

@@ -1,0 +1,1 @@
+"""The words of the fields of forms, which messages name, too."""
