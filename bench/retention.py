@@ -97,7 +97,7 @@ class Year:
 
         from importer.engine.load import ledger
         from importer.engine.mysql.connection import connect
-        from importer.jobs.reject_downloads import folder
+        from importer.jobs.rejects.downloads import folder
         from importer.models import ImportJob, JobRecord, SourceFile
 
         ready = SourceFile.Status.READY

@@ -15,7 +15,7 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_POST, require_safe
 
 from importer.engine.errors import Problem
-from importer.jobs import reject_downloads
+from importer.jobs.rejects import downloads
 from importer.models import ImportJob
 
 
@@ -25,15 +25,15 @@ def reject_file(request: HttpRequest, pk: int) -> HttpResponseBase:
     """Download the rejected rows, byte for byte as in the source; with `?defused` a copy without formulas."""
     job = _job(pk)
     if "defused" in request.GET:
-        return _download(request, job, "defused", "utf-8", reject_downloads.defused_file)
-    return _download(request, job, "rejects", job.file_dialect.encoding, reject_downloads.reject_file)
+        return _download(request, job, "defused", "utf-8", downloads.defused_file)
+    return _download(request, job, "rejects", job.file_dialect.encoding, downloads.reject_file)
 
 
 @require_safe
 @never_cache
 def reasons_file(request: HttpRequest, pk: int) -> HttpResponseBase:
     """Download line, byte, column, value, code and reason of each rejected row."""
-    return _download(request, _job(pk), "reasons", "utf-8", reject_downloads.reasons_file)
+    return _download(request, _job(pk), "reasons", "utf-8", downloads.reasons_file)
 
 
 @require_POST
@@ -41,7 +41,7 @@ def again(request: HttpRequest, pk: int) -> HttpResponse:
     """Make the reject file a new source, and open the page of a new import of it with this import's settings."""
     job = _job(pk)
     try:
-        source = reject_downloads.as_source(job, cast(User, request.user))
+        source = downloads.as_source(job, cast(User, request.user))
     except Problem as problem:
         messages.error(request, str(problem))
         return redirect("job", pk=pk)
@@ -57,7 +57,7 @@ def _download(
     except Problem as problem:
         messages.error(request, str(problem))
         return redirect("job", pk=job.pk)
-    disposition = content_disposition_header(True, reject_downloads.file_name(job, kind))
+    disposition = content_disposition_header(True, downloads.file_name(job, kind))
     return StreamingHttpResponse(
         content,
         content_type=f"text/csv; charset={charset}",

@@ -2,9 +2,9 @@
 
 from dataclasses import dataclass
 
-from importer.jobs import reject_downloads
-from importer.jobs.reject_counts import Kind, by_reason
-from importer.jobs.reject_downloads import ExplainedRow
+from importer.jobs.rejects import downloads
+from importer.jobs.rejects.counts import Kind, by_reason
+from importer.jobs.rejects.downloads import ExplainedRow
 from importer.models import ImportJob
 
 ROWS_SHOWN = 50
@@ -36,6 +36,6 @@ def rejected_rows(job: ImportJob) -> Section | None:
         kinds=kinds[:KINDS_SHOWN],
         more_kinds=kinds[KINDS_SHOWN:],
         notices=by_reason(job.notices, "values"),
-        rows=reject_downloads.first_rows(job, ROWS_SHOWN),
+        rows=downloads.first_rows(job, ROWS_SHOWN),
         again=list(job.loaded_again_by.order_by("pk")),
     )

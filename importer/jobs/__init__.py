@@ -1,7 +1,7 @@
 """The life of an import job. Only this package changes the state of jobs and chunks.
 
 commands: create, pause, resume, cancel, retry. lifecycle: what comes next, and how a job ends. steps/: claims and
-results of the workers' steps. report and reject_counts: what a job amounts to. obstacles: ways out if
+results of the workers' steps. report and rejects/: what a job amounts to. obstacles: ways out if
 the target cannot be put back. record: the job's facts for the history.
 tries: the times and outcome of each try. approval: plans that another person must approve.
 transitions: the compare-and-set updates of the states. bulk: inserts and updates of many rows.
@@ -36,7 +36,7 @@ from importer.jobs.lifecycle import (
 )
 from importer.jobs.obstacles import end_without, is_stuck, try_now
 from importer.jobs.record import jobs_without_record, write_record
-from importer.jobs.reject_limits import most_rejects
+from importer.jobs.rejects.limits import most_rejects
 from importer.jobs.report import equation, report
 from importer.jobs.steps.chunk_leases import (
     ChunkRun,

@@ -30,7 +30,7 @@ from importer.engine.reading.reading import reading_to_json
 from importer.engine.stored import to_json
 from importer.jobs.approval import digest_of, is_asked_for
 from importer.jobs.lifecycle import advance
-from importer.jobs.reject_counts import COUNTS
+from importer.jobs.rejects.counts import COUNTS
 from importer.jobs.transitions import Status, change, unqueue
 from importer.jobs.tries import present_try
 from importer.models import Chunk, ImportJob, Level, SourceFile, Trial

@@ -13,8 +13,8 @@ from importer.engine.plan.option_specs import MOST_PARALLELISM
 from importer.jobs import approval
 from importer.jobs.permission import why_forbidden
 from importer.jobs.record import write_record_on_commit
-from importer.jobs.reject_counts import COUNTS, Kind, merged
-from importer.jobs.reject_limits import exceeded, final_problem
+from importer.jobs.rejects.counts import COUNTS, Kind, merged
+from importer.jobs.rejects.limits import exceeded, final_problem
 from importer.jobs.report import equation
 from importer.jobs.transitions import (
     NO_STEP,

@@ -9,7 +9,7 @@ from importer.access import approval
 from importer.engine.errors import Problem
 from importer.engine.source.records.row_error import shortened
 from importer.history.regressions import regression
-from importer.jobs import reject_downloads
+from importer.jobs.rejects import downloads
 from importer.jobs.report import report_of_plan, report_of_problem
 from importer.models import ImportJob
 from importer.models.outcomes import outcome
@@ -117,8 +117,8 @@ class CommandOutput:
     def _write_files(self, job: ImportJob) -> dict[str, Path | None]:
         try:
             return {
-                "rejects_file": reject_downloads.write_reject_file(job),
-                "reasons_file": reject_downloads.write_reasons_file(job),
+                "rejects_file": downloads.write_reject_file(job),
+                "reasons_file": downloads.write_reasons_file(job),
             }
         except Problem as problem:  # Only these files are missing; the import is not affected.
             self.stderr.write(str(problem))

@@ -165,7 +165,7 @@ class ImportJob(ImportRecipe, Approvable):
     skipped_rows = models.BigIntegerField(default=0)
     rejected_rows = models.BigIntegerField(default=0)
     committed_bytes = models.BigIntegerField(default=0)
-    # Reasons for rejected or skipped rows, and counted changes of values (shapes: importer.jobs.reject_counts).
+    # Reasons for rejected or skipped rows, and counted changes of values (shapes: importer.jobs.rejects.counts).
     reject_reasons = models.JSONField(default=list, blank=True)
     notices = models.JSONField(default=list, blank=True)
     # The import whose rejected rows, unchanged or corrected, this one loads.

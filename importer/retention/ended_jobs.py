@@ -19,8 +19,8 @@ from importer.engine.errors import Problem
 from importer.history.chunks import timings
 from importer.history.chunks.map import read_map
 from importer.history.chunks.rates import read_rates
-from importer.jobs import reject_downloads
 from importer.jobs.record import write_record
+from importer.jobs.rejects import downloads
 from importer.jobs.tries import present_try
 from importer.models import DiscoveredFile, ImportJob, JobRecord
 from importer.retention.needed import CHUNK_OBSTACLES, JOB_OBSTACLES, any_of, can_be_retried, reason, why_job_stays
@@ -118,7 +118,7 @@ def _remove_chunks(pk: int, due: QuerySet[ImportJob], now: datetime) -> bool:
         JobRecord.objects.filter(pk=pk).update(**_kept(job))
         job.chunks.all().delete()
         ImportJob.objects.filter(pk=pk).update(chunks_removed_at=now)
-    shutil.rmtree(reject_downloads.folder(job), ignore_errors=True)
+    shutil.rmtree(downloads.folder(job), ignore_errors=True)
     return True
 
 
@@ -145,5 +145,5 @@ def _remove_job(pk: int, due: QuerySet[ImportJob]) -> bool:
         job.chunks.all().delete()
         JobRecord.objects.filter(pk=pk).update(kept_chunks={}, chunk_timings={}, reasons=[])
         job.delete()
-    shutil.rmtree(reject_downloads.folder(job), ignore_errors=True)
+    shutil.rmtree(downloads.folder(job), ignore_errors=True)
     return True

@@ -14,7 +14,7 @@ from django.db.models import Exists, OuterRef, ProtectedError, Q, QuerySet
 
 from importer.access import audit
 from importer.engine.errors import Problem
-from importer.jobs import reject_downloads
+from importer.jobs.rejects import downloads
 from importer.models import ImportJob, SourceFile
 from importer.retention.needed import FILE_OBSTACLES, any_of, can_be_retried, file_reasons, why_file_stays
 from importer.retention.policies import before
@@ -102,12 +102,12 @@ def remove_rejects(now: datetime, most: int) -> int:
     cutoff = before("rejects", now)
     if cutoff is None:
         return 0
-    names = reject_downloads.stored_keys()
+    names = downloads.stored_keys()
     old = ImportJob.objects.filter(status__in=ImportJob.ENDED, finished_at__lt=cutoff).exclude(can_be_retried(now))
     removed = 0
     for first in range(0, len(names), AT_ONCE):
         for job in old.filter(key__in=names[first : first + AT_ONCE]).only("key"):
-            folder = reject_downloads.folder(job)
+            folder = downloads.folder(job)
             shutil.rmtree(folder, ignore_errors=True)
             removed += not folder.exists()
             if removed == most:

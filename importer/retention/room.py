@@ -11,7 +11,7 @@ from django.conf import settings
 from django.db import connection
 
 from importer.access import audit
-from importer.jobs import reject_downloads
+from importer.jobs.rejects import downloads
 from importer.models import ImportJob
 from importer.worker import live_progress
 
@@ -84,10 +84,10 @@ def disks() -> list[DiskRoom]:
 
 def largest_rejects() -> list[RejectFolder]:
     """The imports whose rejected rows take most, the largest first."""
-    sizes = {name: _size(settings.REJECTS_DIR / name)[0] for name in reject_downloads.stored_keys()}
+    sizes = {name: _size(settings.REJECTS_DIR / name)[0] for name in downloads.stored_keys()}
     most = sorted(sizes, key=lambda name: -sizes[name])[:REJECTS_SHOWN]
     jobs = ImportJob.objects.filter(key__in=most).select_related("source", "created_by", "target")
-    found = [RejectFolder(job, sizes[reject_downloads.folder(job).name]) for job in jobs]
+    found = [RejectFolder(job, sizes[downloads.folder(job).name]) for job in jobs]
     return sorted(found, key=lambda each: -each.bytes)
 
 

@@ -24,7 +24,7 @@ from importer.engine.load.chunk_load import ChunkLoad
 from importer.engine.load.loader import Loader, committed_outcome, committed_outcomes
 from importer.engine.load.outcome import Outcome
 from importer.engine.load.shared_transaction import group_size
-from importer.jobs import reject_downloads
+from importer.jobs.rejects import downloads
 from importer.models import Chunk, ImportJob
 from importer.preparation.prepare import fall_back_plan
 from importer.queue import FollowUp, Message
@@ -254,7 +254,7 @@ def _work(run: jobs.ChunkRun) -> ChunkLoad:
         first=not job.chunks.filter(status=Chunk.Status.LOADED).exists(),
         # The engine itself ends a chunk that exceeds the limit of the whole job.
         options=replace(job.options, max_rejects=jobs.most_rejects(job)),
-        rejects=reject_downloads.make_folder(job) if job.options.leaves_out else None,
+        rejects=downloads.make_folder(job) if job.options.leaves_out else None,
     )
 
 

@@ -9,7 +9,7 @@ from importer import jobs
 from importer.engine.errors import Problem
 from importer.engine.mysql.connection import Address, kill
 from importer.engine.mysql.named_pipes import remove_stale
-from importer.jobs import reject_downloads
+from importer.jobs.rejects import downloads
 from importer.queue import FollowUp
 from importer.sources import uploads
 from importer.worker import load_chunks, working_copies
@@ -43,7 +43,7 @@ def sweep_jobs(then: FollowUp) -> None:
     for job_id in jobs.jobs_without_record():
         jobs.write_record(job_id)
     uploads.remove_abandoned_uploads()
-    reject_downloads.remove_orphans()
+    downloads.remove_orphans()
     working_copies.remove_unneeded()
 
 

@@ -2,7 +2,7 @@
 
 import csv
 
-from importer.jobs import reject_downloads
+from importer.jobs.rejects import downloads
 from importer.models import ImportJob
 
 HEAD = "\ufeffid,lat,lon\n".encode()
@@ -10,9 +10,9 @@ HEAD = "\ufeffid,lat,lon\n".encode()
 
 def write_parts(job: ImportJob, number: int, rows: list[tuple], *, skipped: int = 0) -> None:
     """`rows` are (line, column, value, code, reason, raw); the last `skipped` of them were not rejected but skipped."""
-    folder = reject_downloads.folder(job)
+    folder = downloads.folder(job)
     folder.mkdir(parents=True, exist_ok=True)
-    (folder / reject_downloads.HEAD).write_bytes(HEAD)
+    (folder / downloads.HEAD).write_bytes(HEAD)
     rejected = rows[: len(rows) - skipped]
     (folder / f"{number:08d}.rejects").write_bytes(b"".join(raw for *_, raw in rejected))
     with (folder / f"{number:08d}.csv").open("w", newline="") as out:

@@ -14,7 +14,7 @@ from importer import jobs
 from importer.engine.load import ledger
 from importer.engine.mysql.connection import Address, connect, execute, fetch_all
 from importer.engine.plan.options import Options
-from importer.jobs import reject_downloads
+from importer.jobs.rejects import downloads
 from importer.models import ImportJob
 from importer.preparation.prepare import ImportRequest, prepare
 from importer.sources import uploads
@@ -41,9 +41,9 @@ class LeavingOut(Disturbed):
             found = fetch_all(connection, f"SELECT COUNT(*), SUM(n) FROM {job.table_name}")[0]
             assert (found[0], int(found[1])) == (ROWS - len(bad), sum(set(range(ROWS)) - bad.keys()))
             assert ledger.rows_by_chunk(connection, str(job.key)) == jobs.planned_rows(job)
-        records = b"".join(reject_downloads.reject_file(job)).decode().splitlines()
+        records = b"".join(downloads.reject_file(job)).decode().splitlines()
         assert records == ["n,word,amount,at", *(bad[n] for n in sorted(bad))]
-        explained = csv.DictReader(b"".join(reject_downloads.reasons_file(job)).decode().splitlines())
+        explained = csv.DictReader(b"".join(downloads.reasons_file(job)).decode().splitlines())
         assert [int(row["line"]) for row in explained] == [n + 2 for n in sorted(bad)]
         self.no_connection_is_left()
 

@@ -20,7 +20,7 @@ from importer.jobs import approval
 from importer.jobs.bulk import update_each
 from importer.jobs.lifecycle import enforce_limits, fail, pending, queue_chunks, room_for_sessions
 from importer.jobs.permission import why_forbidden
-from importer.jobs.reject_counts import COUNTS, Kind, merged
+from importer.jobs.rejects.counts import COUNTS, Kind, merged
 from importer.jobs.transitions import JobStep, Status, change, lock, touch, unqueue
 from importer.lease import backoff_seconds, lease_end
 from importer.models import Chunk, ImportJob

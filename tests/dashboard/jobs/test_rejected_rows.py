@@ -9,7 +9,7 @@ from importer.engine.errors import RowsRefused, TargetProblem, TooManyRejects
 from importer.engine.mysql.connection import connect, execute
 from importer.engine.plan.options import Options
 from importer.engine.stored import to_json
-from importer.jobs import reject_downloads
+from importer.jobs.rejects import downloads
 from importer.models import ImportJob, SourceFile
 from tests.dashboard.job_data import REFUSED, ROWS, Status, make_job
 from tests.dashboard.jobs.test_detail import HTMX, page, poll, seen_in
@@ -91,7 +91,7 @@ class TestSection:
         many = [(n, "lat", f"bad {n}", "1366", NO_NUMBER, b"x\n") for n in range(2, 82)]
         write_parts(job, 1, many)
         write_parts(job, 2, [(5000 + n, *rest) for n, *rest in many])
-        (reject_downloads.folder(job) / "00000002.csv").write_text("not read")
+        (downloads.folder(job) / "00000002.csv").write_text("not read")
         html = section(page(browser, job))
         assert html.count("bad ") == 50
         assert "The first 50 of 160" in html
@@ -119,7 +119,7 @@ class TestSection:
 
     def test_without_the_parts_the_counts_stay(self, browser):
         job = with_rejects()
-        (reject_downloads.folder(job) / "00000000.csv").unlink()
+        (downloads.folder(job) / "00000000.csv").unlink()
         html = section(page(browser, job))
         assert "no longer on this machine" in html
         assert NO_NUMBER in html
@@ -162,7 +162,7 @@ class TestFiles:
         ],
     )
     def test_it_is_named_after_its_source(self, name, named):
-        assert reject_downloads.file_name(make_job(file_name=name, chunks=1), "rejects") == named
+        assert downloads.file_name(make_job(file_name=name, chunks=1), "rejects") == named
 
     def test_the_reasons_have_a_header_line(self, browser):
         _, content = taken(browser, with_rejects(), "reasons")
@@ -173,14 +173,14 @@ class TestFiles:
 
     def test_only_chunks_that_are_in_count(self, browser):
         job = with_rejects(Status.FAILED, loaded=1)
-        stray = reject_downloads.folder(job) / "00000003.rejects"
+        stray = downloads.folder(job) / "00000003.rejects"
         stray.write_bytes(b"left by an attempt that was rolled back\n")
         assert b"rolled back" not in taken(browser, job, "reject")[1]
 
     @pytest.mark.parametrize("which", ["reject", "reasons"])
     def test_a_part_that_is_gone_is_said_and_not_left_out(self, browser, which):
         job = with_rejects()
-        for path in reject_downloads.folder(job).glob("*.*"):
+        for path in downloads.folder(job).glob("*.*"):
             path.unlink()
         answer = browser.get(reverse(f"job_{which}_file", args=[job.pk]), follow=True)
         assert "are no longer there" in answer.content.decode()
@@ -206,7 +206,7 @@ class TestFiles:
 
     def test_a_missing_header_is_reported_before_the_download_starts(self, browser):
         job = with_rejects()
-        (reject_downloads.folder(job) / reject_downloads.HEAD).unlink()
+        (downloads.folder(job) / downloads.HEAD).unlink()
         answer = browser.get(reverse("job_reject_file", args=[job.pk]), follow=True)
         assert "are no longer there, first head" in answer.content.decode()
 
@@ -270,11 +270,11 @@ class TestRetention:
         kept, gone = with_rejects(), with_rejects()
         (settings.REJECTS_DIR / "something else").mkdir()
         gone.delete()
-        assert reject_downloads.remove_orphans() == 1
+        assert downloads.remove_orphans() == 1
         assert {path.name for path in settings.REJECTS_DIR.iterdir()} == {str(kept.key), "something else"}
 
     def test_no_folder_at_all_is_fine(self):
-        assert reject_downloads.remove_orphans() == 0
+        assert downloads.remove_orphans() == 0
 
 
 class TestCure:

@@ -14,8 +14,8 @@ from importer.engine.mysql.connection import Address, connect, execute, fetch_al
 from importer.engine.plan.options import Options
 from importer.engine.schema.indexes import show_create
 from importer.engine.target import temporary_changes
-from importer.jobs import reject_downloads
-from importer.jobs.reject_downloads import HEAD
+from importer.jobs.rejects import downloads
+from importer.jobs.rejects.downloads import HEAD
 from importer.models import Chunk, ImportJob
 from importer.preparation.prepare import ImportRequest, PreparedImport, prepare
 from importer.sources import uploads
@@ -152,7 +152,7 @@ class Import:
 
     def _check_files(self, job: ImportJob) -> None:
         wait_until(lambda: not list(settings.PLAIN_DIR.glob(f"{job.key}*")), what="no working copy left")
-        folder = reject_downloads.folder(job)
+        folder = downloads.folder(job)
         kept = {each.name for each in folder.iterdir()} - {HEAD} if folder.exists() else set()
         rejecting = job.chunks.filter(rejected_rows__gt=0).values_list("number", flat=True)
         assert kept == {f"{number:08d}.{suffix}" for number in rejecting for suffix in ("rejects", "csv", "json")}

@@ -10,8 +10,8 @@ from importer.engine.mysql.error_messages import MEANINGS
 from importer.engine.plan.options import Options
 from importer.engine.source.chunks.skipped_lines import NO_LINES
 from importer.engine.stored import from_json, to_json
-from importer.jobs.reject_counts import MOST_KINDS, OTHERS, merged
-from importer.jobs.reject_limits import exceeded, most_rejects
+from importer.jobs.rejects.counts import MOST_KINDS, OTHERS, merged
+from importer.jobs.rejects.limits import exceeded, most_rejects
 from importer.models import Chunk, ImportJob
 from tests.dashboard.job_data import LENGTH, ROWS, make_job
 

@@ -13,7 +13,7 @@ from importer.history import read
 from importer.history.chunks.map import chunk_map
 from importer.history.chunks.rates import rates
 from importer.history.chunks.timings import chunk_timings
-from importer.jobs import reject_downloads
+from importer.jobs.rejects import downloads
 from importer.jobs.tries import present_try
 from importer.models import (
     AuditEvent,
@@ -159,20 +159,20 @@ class TestFiles:
 
 class TestRejects:
     def rejected(self, job: ImportJob) -> None:
-        reject_downloads.folder(job).mkdir(parents=True)
-        (reject_downloads.folder(job) / "00000001.rejects").write_bytes(b"1,2\n")
+        downloads.folder(job).mkdir(parents=True)
+        (downloads.folder(job) / "00000001.rejects").write_bytes(b"1,2\n")
 
     def test_rejected_rows_go_after_their_days(self, ended):
         old, young = ended(91, rejected_rows=2), ended(89, rejected_rows=2)
         self.rejected(old)
         self.rejected(young)
         run(NOW)
-        assert (reject_downloads.folder(old).exists(), reject_downloads.folder(young).exists()) == (False, True)
+        assert (downloads.folder(old).exists(), downloads.folder(young).exists()) == (False, True)
 
     def test_a_folder_that_cannot_be_deleted_does_not_repeat_the_run_for_ever(self, ended, tmp_path):
         job = ended(91, rejected_rows=2)
         (tmp_path / "elsewhere").mkdir()
-        reject_downloads.folder(job).symlink_to(tmp_path / "elsewhere")
+        downloads.folder(job).symlink_to(tmp_path / "elsewhere")
         assert run_to_the_end(NOW)["rejected rows of imports"] == 0
         assert (tmp_path / "elsewhere").exists()
 
@@ -184,14 +184,14 @@ class TestRejects:
         assert job.chunks.exists()
         settings.REJECTS_DAYS = None
         run(NOW + timedelta(days=100))
-        assert reject_downloads.folder(job).exists()
+        assert downloads.folder(job).exists()
 
     def test_the_page_of_deleted_rejects_says_so(self, ended):
         job = ended(91, rejected_rows=2)
         run(NOW)
         job.refresh_from_db()
         with pytest.raises(Problem, match="no longer kept"):
-            reject_downloads.reject_file(job)
+            downloads.reject_file(job)
 
 
 class TestChunks:
@@ -281,10 +281,10 @@ class TestJobs:
 
     def test_by_hand_it_goes_at_once_with_its_rejected_rows(self, ended):
         job = ended(0, Status.FAILED, rejected_rows=1)
-        reject_downloads.folder(job).mkdir(parents=True)
+        downloads.folder(job).mkdir(parents=True)
         ended_jobs.remove_by_hand(job.pk)
         assert not ImportJob.objects.exists()
-        assert not reject_downloads.folder(job).exists()
+        assert not downloads.folder(job).exists()
         assert jobs.advance(job.pk) == []
         with pytest.raises(Problem, match="deleted already"):
             ended_jobs.remove_by_hand(job.pk)

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from django.db import connections
 
-from importer.jobs import reject_downloads
+from importer.jobs.rejects import downloads
 from importer.models import Chunk, ImportJob, JobRecord, SourceFile
 from importer.retention.run import run_to_the_end
 from tests.importer.retention.conftest import NOW
@@ -29,8 +29,8 @@ def test_killed_at_any_moment_it_leaves_nothing_behind(stack_env: Stack, ended, 
     for number in range(IMPORTS):
         job = ended(500, chunks=5, rejected_rows=number % 2)
         if job.rejected_rows:
-            reject_downloads.folder(job).mkdir()
-            (reject_downloads.folder(job) / "00000000.rejects").write_bytes(b"1\n")
+            downloads.folder(job).mkdir()
+            (downloads.folder(job) / "00000000.rejects").write_bytes(b"1\n")
     folder_env = {"UPLOAD_DIR": str(folders / "uploads"), "REJECTS_DIR": str(folders / "rejects")}
     for _ in range(KILLS):
         kill_after_a_deletion(stack_env.env | folder_env, folders)
@@ -42,7 +42,7 @@ def test_killed_at_any_moment_it_leaves_nothing_behind(stack_env: Stack, ended, 
         assert JobRecord.objects.count() == IMPORTS
     assert ImportJob.objects.exists(), "the last process was killed before it had finished"
     run_to_the_end(NOW)
-    reject_downloads.remove_orphans()
+    downloads.remove_orphans()
     assert left(folders) == (0, 0, 0)
     assert not SourceFile.objects.exists()
     assert JobRecord.objects.count() == IMPORTS

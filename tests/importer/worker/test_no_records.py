@@ -8,7 +8,7 @@ import pytest
 from importer import jobs
 from importer.engine.mysql.connection import Address, connect, fetch_all
 from importer.engine.plan.options import Options
-from importer.jobs import reject_downloads
+from importer.jobs.rejects import downloads
 from importer.models import ImportJob, Target
 from importer.preparation.prepare import ImportRequest, prepare
 from importer.sources import uploads
@@ -103,7 +103,7 @@ def test_rejects_can_be_loaded_again_with_the_same_dialect(target: Target, tmp_p
     known = {"skip_footer": 1, "comment": "#", "skip_after_header": 1, "skip_repeated_header": True}
     job = imported(target, tmp_path, text.encode(), known, on_error="reject")
     assert (job.loaded_rows, job.rejected_rows) == (5, 4)
-    again = b"".join(reject_downloads.reject_file(job)).replace(b"too long " * 9, b"short")
+    again = b"".join(downloads.reject_file(job)).replace(b"too long " * 9, b"short")
     job = imported(target, tmp_path, again, known)
     assert (job.status, job.loaded_rows) == (ImportJob.Status.SUCCEEDED, 4)
     assert sorted(rows(target)) == list(ROWS)

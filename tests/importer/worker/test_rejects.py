@@ -16,7 +16,7 @@ from importer.engine.load.loader import load_chunk
 from importer.engine.mysql.connection import Address, connect, execute, fetch_all
 from importer.engine.plan.options import Options
 from importer.engine.source.profile.profile import profile_file
-from importer.jobs import reject_downloads
+from importer.jobs.rejects import downloads
 from importer.models import Chunk, ImportJob, Target
 from importer.preparation.prepare import ImportRequest, prepare
 from importer.sources import uploads
@@ -80,11 +80,11 @@ def keys(target: Target) -> set[int]:
 
 
 def reject_file(job: ImportJob) -> str:
-    return b"".join(reject_downloads.reject_file(job)).decode()
+    return b"".join(downloads.reject_file(job)).decode()
 
 
 def explained(job: ImportJob) -> list[dict[str, str]]:
-    return list(csv.DictReader(b"".join(reject_downloads.reasons_file(job)).decode().splitlines()))
+    return list(csv.DictReader(b"".join(downloads.reasons_file(job)).decode().splitlines()))
 
 
 def test_bad_rows_of_every_kind_are_left_out_and_all_others_are_in(target: Target, file: Path):
@@ -122,7 +122,7 @@ def test_a_retry_of_rows_that_are_all_rejected_is_refused_and_the_reject_file_is
     with pytest.raises(Problem, match="No row is missing"):
         jobs.retry(job.pk)
     on(target, "ALTER TABLE t MODIFY word VARCHAR(60)")
-    again = reject_downloads.write_reject_file(job)
+    again = downloads.write_reject_file(job)
     assert again
     assert run(created(target, again)).status == Status.SUCCEEDED
     assert keys(target) == {5}
@@ -146,7 +146,7 @@ def test_the_reject_file_loads_unchanged_once_the_table_allows_it(target: Target
     written(file, (mendable.get(n, good(n)) for n in range(ROWS)))
     first = run(created(target, file))
     on(target, "ALTER TABLE t MODIFY word VARCHAR(60)")
-    again = reject_downloads.write_reject_file(first)
+    again = downloads.write_reject_file(first)
     assert again
     second = run(created(target, again))
     assert (second.status, second.loaded_rows) == (Status.SUCCEEDED, 1)
@@ -297,7 +297,7 @@ def test_the_reject_file_of_any_dialect_loads_unchanged(target: Target, tmp_path
     # An import without a single good row has failed, and has its reject file all the same.
     status = Status.SUCCEEDED if "fine" in text else Status.FAILED
     assert (job.status, job.rejected_rows) == (status, bad), job.problem
-    again = reject_downloads.write_reject_file(job)
+    again = downloads.write_reject_file(job)
     assert again
     assert "wörd much too long für it" in again.read_bytes().decode(encoding)
     assert again.read_bytes()[:4] == path.read_bytes()[:4]
@@ -320,7 +320,7 @@ def test_of_a_packed_file_without_header_too(target: Target, tmp_path: Path):
     )
     job = run(jobs.create(prepared))
     assert (job.status, job.rejected_rows) == (Status.SUCCEEDED, len(BAD)), job.problem
-    again = reject_downloads.write_reject_file(job)
+    again = downloads.write_reject_file(job)
     assert again
     assert (again.name, again.read_text()) == ("words.2024.rejects.csv", "".join(f"{row}\n" for row in BAD.values()))
 
@@ -331,22 +331,22 @@ class TestFullDisk:
     @pytest.mark.parametrize("suffix", ["rejects", "csv", "json"])
     def test_no_room_for_a_chunks_rejects_fails_it_and_a_retry_loads_it(self, target: Target, file: Path, suffix: str):
         job = created(target, file, chunk_bytes=2**20)
-        folder = reject_downloads.make_folder(job)
+        folder = downloads.make_folder(job)
         full = folder / f"00000000.{suffix}.{os.getpid()}.tmp"
         full.symlink_to("/dev/full")
         job = run(job)
         assert "rejected and skipped rows cannot be written to disk: No space left on device" in job.problem["what"]
         assert "Make room there, then retry" in job.problem["advice"]
         assert (job.status, keys(target)) == (Status.FAILED, set())
-        assert [path.name for path in folder.iterdir()] == [reject_downloads.HEAD]
+        assert [path.name for path in folder.iterdir()] == [downloads.HEAD]
         jobs.retry(job.pk)
         assert run(job).rejected_rows == len(BAD)
 
     def test_no_room_for_the_folder_of_rejects(self, target: Target, file: Path, full_names: uuid.UUID):
         job = created(target, file)
-        folder = reject_downloads.folder(job)
+        folder = downloads.folder(job)
         folder.mkdir(parents=True)
-        (folder / f"{reject_downloads.HEAD}.{full_names.hex}.tmp").symlink_to("/dev/full")
+        (folder / f"{downloads.HEAD}.{full_names.hex}.tmp").symlink_to("/dev/full")
         job = run(job)
         assert "rejected rows cannot be written to disk: No space left on device" in job.problem["what"]
         assert "REJECTS_DIR" in job.problem["advice"]
@@ -354,20 +354,20 @@ class TestFullDisk:
 
     def test_no_room_for_the_command_lines_copies(self, target: Target, file: Path, full_names: uuid.UUID):
         job = run(created(target, file))
-        before = sorted(reject_downloads.folder(job).iterdir())
+        before = sorted(downloads.folder(job).iterdir())
         for write, kind in (
-            (reject_downloads.write_reject_file, "rejects"),
-            (reject_downloads.write_reasons_file, "reasons"),
+            (downloads.write_reject_file, "rejects"),
+            (downloads.write_reasons_file, "reasons"),
         ):
-            name = f"{reject_downloads.file_name(job, kind)}.{full_names.hex}.tmp"
-            (reject_downloads.folder(job) / name).symlink_to("/dev/full")
+            name = f"{downloads.file_name(job, kind)}.{full_names.hex}.tmp"
+            (downloads.folder(job) / name).symlink_to("/dev/full")
             with pytest.raises(Problem, match="No space left on device"):
                 write(job)
-        assert sorted(reject_downloads.folder(job).iterdir()) == before
+        assert sorted(downloads.folder(job).iterdir()) == before
 
     @pytest.fixture
     def full_names(self, monkeypatch) -> uuid.UUID:
         """The part of the names of temporary files that is otherwise drawn by chance."""
         name = uuid.uuid4()
-        monkeypatch.setattr(reject_downloads, "uuid4", lambda: name)
+        monkeypatch.setattr(downloads, "uuid4", lambda: name)
         return name

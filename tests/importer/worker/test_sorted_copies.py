@@ -20,7 +20,7 @@ from importer.engine.mapping.columns import GeneratedColumn
 from importer.engine.mysql.connection import Address, connect, fetch_all
 from importer.engine.plan.options import Options
 from importer.engine.source.profile.profile import profile_file
-from importer.jobs import reject_downloads
+from importer.jobs.rejects import downloads
 from importer.models import ImportJob, Target
 from importer.preparation.prepare import ImportRequest, NewTableRequest, prepare
 from importer.sources import uploads
@@ -65,7 +65,7 @@ def in_table(target: Target, sql: str = "SELECT id FROM t ORDER BY id") -> list:
 
 
 def reasons_of(job: ImportJob) -> list[list[str]]:
-    text = b"".join(reject_downloads.reasons_file(job)).decode()
+    text = b"".join(downloads.reasons_file(job)).decode()
     return sorted(csv.reader(text.splitlines(keepends=True)[1:]), key=lambda row: int(row[0]))
 
 
@@ -108,7 +108,7 @@ class TestSortedImports:
         assert [int(row[0]) for row in reasons] == [3, 7, 8, 10]
         assert [int(row[1]) for row in reasons] == [text.index(each) for each in ("x,b", "3,e", "5,g", "0,i")]
         assert "Line 2 has the same key: id = '5'." in reasons[2][5]
-        rejected = b"".join(reject_downloads.reject_file(job)).decode()
+        rejected = b"".join(downloads.reject_file(job)).decode()
         assert sorted(rejected.splitlines()[1:]) == sorted(["x,b", "3,e,f", "5,g", "0," + "i" * 30])
 
     def test_a_row_that_stops_the_import_is_named_by_the_files_line(self, target, tmp_path):

@@ -19,7 +19,7 @@ from importer.engine.mysql.connection import Address, connect, execute, fetch_al
 from importer.engine.plan.options import Options
 from importer.engine.source import encodings
 from importer.engine.source.profile.profile import profile_file
-from importer.jobs import reject_downloads
+from importer.jobs.rejects import downloads
 from importer.models import ImportJob, Target
 from importer.models.outcomes import NEEDS_ANSWER
 from importer.preparation.prepare import ImportRequest, prepare
@@ -272,7 +272,7 @@ class TestRejects:
         content = f"n,word\n1,{words}\nx,{words}2\n3,{words}\ny,{words}4\n".encode(encoding)
         job = run(created(target, written(tmp_path, pack(content)), encoding, on_error="reject"))
         assert (job.status, job.loaded_rows, job.rejected_rows, job.problem) == (Status.SUCCEEDED, 2, 2, {})
-        rejected = b"".join(reject_downloads.reject_file(job))
+        rejected = b"".join(downloads.reject_file(job))
         assert rejected == encodings.byte_order_mark(encoding) + f"n,word\nx,{words}2\ny,{words}4\n".encode(encoding)
         with connect(target.address) as connection:
             execute(connection, "DELETE FROM t")
@@ -287,7 +287,7 @@ class TestRejects:
             execute(connection, "ALTER TABLE t ADD UNIQUE (word)")
         content = "n,word\n1,Zoë €\n2,b\n3,Zoë €\n".encode("cp1252")
         job = run(created(target, written(tmp_path, content), on_error="reject", chunk_bytes=2**20))
-        reasons = b"".join(reject_downloads.reasons_file(job)).decode()
+        reasons = b"".join(downloads.reasons_file(job)).decode()
         assert "Line 2 has the same key: word = 'Zoë €'." in reasons
 
 

@@ -2,7 +2,7 @@
 
 from importer.engine.errors import AllRowsRejected, Problem, TooManyRejects
 from importer.engine.load.rejects.reasons import on_reading
-from importer.jobs.reject_counts import by_reason
+from importer.jobs.rejects.counts import by_reason
 from importer.models import ImportJob
 
 MOST_REASONS = 3

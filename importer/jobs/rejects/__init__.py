@@ -1,0 +1,1 @@
+"""Rejected rows of an import: their counts, their limits, and their files."""
