@@ -7,7 +7,7 @@ from dashboard.audit import views as audit
 from dashboard.channels import views
 from dashboard.connections import views as connections
 from dashboard.history import views as history
-from dashboard.jobs import approval, compare, delete, detail, list, reject_files
+from dashboard.jobs import approval, compare, delete, detail, list, reject_files, run_again
 from dashboard.lab import detail as lab
 from dashboard.lab import list as labs
 from dashboard.lab import new as lab_new
@@ -46,6 +46,8 @@ urlpatterns = [
     path("jobs/<int:pk>/parallelism/", detail.parallelism, name="job_parallelism"),
     path("jobs/<int:pk>/rejects/", reject_files.reject_file, name="job_reject_file"),
     path("jobs/<int:pk>/reasons/", reject_files.reasons_file, name="job_reasons_file"),
+    path("jobs/<int:pk>/edit/", run_again.edit, name="job_edit"),
+    path("jobs/<int:pk>/run-again/", run_again.run_again, name="job_run_again"),
     path("jobs/<int:pk>/again/", reject_files.again, name="job_again"),
     path("jobs/<int:pk>/delete/", delete.job_delete, name="job_delete"),
     # a new import

@@ -127,6 +127,8 @@ RULES: dict[str, Rule] = {
     "job_parallelism": JOB,
     "job_reject_file": ROW_FILE,
     "job_reasons_file": ROW_FILE,
+    "job_edit": ROWS,
+    "job_run_again": replace(JOB, rate=limits.STARTS),
     "job_again": replace(ROWS, rate=limits.UPLOADS),
     "job_preset": JOB,
     "job_delete": Rule(ImportJob, look=Level.ADMINISTER, change=Level.ADMINISTER, owner=True),

@@ -19,6 +19,7 @@ from dashboard.jobs.option_summary import option_summary
 from dashboard.jobs.peer_comparison import peer_comparison
 from dashboard.jobs.progress import Progress, progress
 from dashboard.jobs.rejected_rows import rejected_rows
+from dashboard.jobs.run_again import again_of
 from importer import jobs
 from importer.access.policy import Forbidden, require
 from importer.engine.errors import Problem
@@ -185,6 +186,7 @@ def _live_context(now: Progress, with_rejects: bool = True) -> dict[str, Any]:
         "job": shown,
         "progress": now,
         "approval": card_of(shown),
+        "again": again_of(shown),
         "map": chunk_map(shown),
         "timeline": timeline(shown, now.now),
         "ahead": _ahead(shown),

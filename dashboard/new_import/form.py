@@ -3,7 +3,7 @@
 import csv
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property
@@ -16,6 +16,7 @@ from dashboard.new_import.null_markers import parse_markers
 from dashboard.new_import.row_policy import ACCOUNTING
 from dashboard.new_import.speed_form import SpeedChoices, whole_number
 from dashboard.new_import.stated_fields import ANSWERED, answered_fields, stated_positions
+from importer import jobs
 from importer import lab as labs
 from importer.access.policy import seen
 from importer.engine.errors import Problem
@@ -27,8 +28,12 @@ from importer.engine.reading.stated import Stated
 from importer.engine.schema.new_table import NewTable
 from importer.engine.schema.table import Table
 from importer.engine.source.dialect import RFC4180, Dialect
+from importer.engine.target.write_modes import MODES
 from importer.models import ImportJob, Lab, MappingPreset, Target
 from importer.preparation.prepare import NewTableRequest
+
+# The modes of a preset or a lab that a new import begins with.
+REPEATED_MODES = ("upsert", "atomic", "replace")
 
 
 @dataclass(frozen=True)
@@ -92,10 +97,23 @@ class NewImportForm:
     @cached_property
     def again(self) -> ImportJob | None:
         """The import whose reject file this is; its settings are the defaults."""
-        text = self.values.get("again", "")
+        return self._import("again")
+
+    @cached_property
+    def edited(self) -> ImportJob | None:
+        """The import that is run again with changes; its settings are the defaults."""
+        return self._import("edit")
+
+    @property
+    def rejects_of(self) -> ImportJob | None:
+        """The import whose rejected rows this file has."""
+        return self.again or (self.edited.rejects_of if self.edited else None)
+
+    def _import(self, name: str) -> ImportJob | None:
+        text = self.values.get(name, "")
         if not (text.isascii() and text.isdigit() and len(text) < 19):
             return None
-        return seen(ImportJob.objects.select_related("target", "source")).filter(pk=int(text)).first()
+        return seen(ImportJob.objects.select_related("target", "source", "rejects_of")).filter(pk=int(text)).first()
 
     @cached_property
     def preset(self) -> MappingPreset | None:
@@ -116,7 +134,7 @@ class NewImportForm:
     @property
     def before(self) -> ImportJob | MappingPreset | Lab | None:
         """Where the defaults come from: an earlier import, a lab, or a preset."""
-        return self.again or self.lab or self.preset
+        return self.again or self.edited or self.lab or self.preset
 
     @cached_property
     def options_before(self) -> Options | None:
@@ -124,6 +142,8 @@ class NewImportForm:
         if isinstance(self.before, Lab):
             with suppress(Problem):  # Raised by a lab without measurements.
                 return labs.options_to_apply(self.before)
+        if self.edited and self.before is self.edited:
+            return jobs.options_again(self.edited)
         return self.before.options if self.before else None
 
     def with_chosen_preset(self) -> "NewImportForm":
@@ -161,7 +181,7 @@ class NewImportForm:
         Rows of a reject file are added to those that their import has loaded.
         """
         before = self.options_before.mode if self.options_before else "append"
-        repeatable = ("upsert",) if self.again else ("upsert", "atomic", "replace")
+        repeatable: Collection[str] = ("upsert",) if self.again else MODES if self.edited else REPEATED_MODES
         return self.values.get("mode") or (before if before in repeatable else "append")
 
     @cached_property
@@ -217,16 +237,25 @@ class NewImportForm:
         formats = stated_positions(self.answered, "read", "trim", "format")
         return stated_positions(self.answered, "type") - formats
 
+    @cached_property
+    def _new_table_before(self) -> NewTableRequest:
+        return (jobs.new_table_again(self.edited) if self.edited else None) or NewTableRequest()
+
+    @property
+    def primary_key(self) -> str:
+        """The columns of a new table's primary key, with commas between."""
+        return self.values.get("primary_key", ", ".join(self._new_table_before.primary_key))
+
     def new_table_request(self, table: NewTable, basis: str) -> NewTableRequest:
         """The choices for a new table; its types only if they were chosen for this `basis`."""
-        types = {}
+        types = dict(self._new_table_before.types)
         if self.values.get("basis") == basis:
             answered = stated_positions(self.answered, "type")
             for at, column in enumerate(table.columns):
                 text = self.values.get(f"type_{at}", "").strip()
                 if text and at in answered:
                     types[column.name] = text
-        key = next(csv.reader([self.values.get("primary_key", "")], skipinitialspace=True), [])
+        key = next(csv.reader([self.primary_key], skipinitialspace=True), [])
         narrow = "basis" in self.values and "widen" not in self.values and self.values.get("mode_shown") == "create"
         return NewTableRequest(types, tuple(name.strip() for name in key if name.strip()), widen=not narrow)
 

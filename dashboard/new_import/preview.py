@@ -202,13 +202,15 @@ def _profile(preview: Preview) -> None:
 
 
 def _dialect_before(source: SourceFile, choices: NewImportForm) -> Dialect | None:
-    """The dialect of the preset, or of the import whose reject file this is; None without either.
+    """The dialect of the preset or the earlier import; None without either.
 
-    A reject file that is certainly UTF-8 is read as that: corrected files are often saved in UTF-8.
+    A reject file, or another file for an import, that is certainly UTF-8 is read as that: corrected files are often
+    saved in UTF-8.
     """
-    if not choices.again:
+    earlier = choices.again or (choices.edited if choices.edited and choices.edited.source != source else None)
+    if not earlier:
         return choices.before.file_dialect if choices.before else None
-    dialect = choices.again.file_dialect
+    dialect = earlier.file_dialect
     with open_source(location_of(source)) as file:
         start = read_at(file, SAMPLE_BYTES, 0)
     try:
@@ -240,7 +242,7 @@ def _suggest_new_table(preview: Preview, profile: Profile, target: Target) -> No
     schema, _, name = (preview.choices.table or _stem(preview.source.name)).rpartition(".")
     suggested = suggest_table(schema or target.database, name, profile, preview.choices.null_markers)
     basis = preview.choices.basis(profile.dialect, profile.header, suggested.as_table())
-    if chosen := preview.choices.mapping(len(profile.header), basis):
+    if chosen := preview.choices.mapping(len(profile.header), basis) or _mapping_of_new(preview, suggested.as_table()):
         suggested = suggest_table(suggested.schema, name, profile, preview.choices.null_markers, formats_of(chosen))
     preview.new_table_request = requested = preview.choices.new_table_request(suggested, basis)
     # If change_table() raises, the page shows the problem with the suggested types.
@@ -274,6 +276,12 @@ def _mapping_before(preview: Preview, table: Table) -> tuple[ColumnMapping, ...]
         return None
     known = {name.lower() for name in (*table.column_names, "")}
     return tuple(each if each.column.lower() in known else ColumnMapping("") for each in before.mapping)
+
+
+def _mapping_of_new(preview: Preview, table: Table) -> tuple[ColumnMapping, ...] | None:
+    """The mapping of the import that is run again, if it makes the same new table; None without one."""
+    edited = preview.choices.edited
+    return _mapping_before(preview, table) if edited and edited.new_table else None
 
 
 def _with_moved_fields(preview: Preview, table: Table) -> tuple[ColumnMapping, ...]:
@@ -313,8 +321,8 @@ def _map_and_plan(preview: Preview, table: Table, target: Target) -> None:
     profile, choices = preview.profile, preview.choices
     assert profile
     preview.basis = choices.basis(profile.dialect, profile.header, table)
-    before = None if preview.new_table else _mapping_before(preview, table)
-    if preview.new_table:
+    before = _mapping_of_new(preview, table) if preview.new_table else _mapping_before(preview, table)
+    if preview.new_table and not before:
         first = map_to_new(profile, table, choices.null_markers)
     else:
         first = before or suggest_mapping(profile, table, choices.null_markers, choices.match)

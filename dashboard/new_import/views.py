@@ -8,7 +8,6 @@ from uuid import UUID
 
 from django.conf import settings
 from django.contrib.auth.models import User
-from django.db import transaction
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
@@ -35,7 +34,6 @@ from importer.engine.target.write_modes import MODES
 from importer.models import ImportJob, MappingPreset, SourceFile, Target
 from importer.preparation import presets
 from importer.preparation.loadable_tables import offered_tables
-from importer.preparation.prepare import PreparedImport
 from importer.sources import quotas, uploads
 from importer.worker import presence
 
@@ -103,7 +101,7 @@ def start(request: HttpRequest, key: UUID) -> HttpResponse:
         return _show(request, preview, status=422)
     try:
         _check_shown(preview)
-        job = _create_once(prepared, cast(User, request.user), preview.choices.again)
+        job = jobs.create_once(prepared, cast(User, request.user), preview.choices.rejects_of)
         if preview.choices.preset:
             presets.mark_used(preview.choices.preset)
     except Problem as problem:
@@ -133,22 +131,6 @@ def _check_shown(preview: Preview) -> None:
     """Raise Problem if the page showed a plan on another basis: another table, or a changed table or file format."""
     if preview.choices.values.get("basis") != preview.basis:
         raise Problem("The plan has changed since it was shown.", advice="Look at it again, then start it.")
-
-
-def _create_once(prepared: PreparedImport, user: User, rejects_of: ImportJob | None) -> ImportJob:
-    """Create the job, unless one of this file into this table is active: a second click must not load it twice."""
-    with transaction.atomic():
-        SourceFile.objects.select_for_update().get(pk=prepared.source.pk)
-        same = prepared.source.jobs.filter(
-            target=prepared.target, schema_name=prepared.table.schema, table_name=prepared.table.name
-        ).exclude(status__in=ImportJob.ENDED)
-        if job := same.first():
-            raise Problem(
-                f"This file is being imported into {job.table} already, by import {job.pk}.",
-                where=prepared.source.name,
-                advice="Wait until it has ended, or cancel it.",
-            )
-        return jobs.create(prepared, user, rejects_of)
 
 
 def _go_to(request: HttpRequest, job: ImportJob) -> HttpResponse:
@@ -289,7 +271,7 @@ def _answer(request: HttpRequest, part: str, context: dict[str, object], status:
 
 def _page(request: HttpRequest) -> dict[str, object]:
     return {
-        "again": NewImportForm(request.GET.dict()).again,
+        "choices": NewImportForm(request.GET.dict()),
         "waiting": uploads.not_imported(request.user)[:UPLOADS_SHOWN],
         "any_target": seen(Target.objects.all()).exists(),
         "any_key": ANY_KEY,

@@ -1,12 +1,13 @@
 """The life of an import job. Only this package changes the state of jobs and chunks.
 
-commands: create, pause, resume, cancel, retry. lifecycle: what comes next, and how a job ends. steps/: claims and
-results of the workers' steps. report and rejects/: what a job amounts to. obstacles: ways out if
-the target cannot be put back. record: the job's facts for the history.
+commands: create, pause, resume, cancel, retry. again: further imports of a file that was imported before. lifecycle:
+what comes next, and how a job ends. steps/: claims and results of the workers' steps. report and rejects/: what a job
+amounts to. obstacles: ways out if the target cannot be put back. record: the job's facts for the history.
 tries: the times and outcome of each try. approval: plans that another person must approve.
 transitions: the compare-and-set updates of the states. bulk: inserts and updates of many rows.
 """
 
+from importer.jobs.again import create_once, is_file_there, new_table_again, newest_of_file, options_again, run_again
 from importer.jobs.approval import ask as ask_for_approval
 from importer.jobs.approval import digest_of, is_approved, is_asked_for, sentence
 from importer.jobs.commands import (
@@ -119,6 +120,7 @@ __all__ = [
     "cleaning_failed",
     "could_leave_out",
     "create",
+    "create_once",
     "digest_of",
     "drop_backup",
     "end_without",
@@ -131,6 +133,7 @@ __all__ = [
     "finish_scan",
     "is_approved",
     "is_asked_for",
+    "is_file_there",
     "is_kept",
     "is_loading",
     "is_step_wanted",
@@ -139,7 +142,10 @@ __all__ = [
     "jobs_without_record",
     "leftovers",
     "most_rejects",
+    "new_table_again",
+    "newest_of_file",
     "nothing_is_missing",
+    "options_again",
     "owns_target_change",
     "pause",
     "pending_backups",
@@ -172,6 +178,7 @@ __all__ = [
     "restore_failed",
     "resume",
     "retry",
+    "run_again",
     "scanned_rows",
     "sentence",
     "set_parallelism",

@@ -70,6 +70,7 @@ NO_PAGE = {
     "upload": "an answer for programs",
     "uploads": "an answer for programs",
     "audit_csv": "a file",
+    "job_edit": "leads to new or new_source",
     "account_login": "the same as login",
     "openid_connect_login": "leads to the identity provider",
     "mfa_login_webauthn": "an answer for the script that signs in with a passkey",

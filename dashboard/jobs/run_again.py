@@ -1,0 +1,61 @@
+"""Imports the file of an ended import again: as it is, or with changes."""
+
+from dataclasses import dataclass
+from typing import cast
+
+from django.contrib import messages
+from django.contrib.auth.models import User
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect
+from django.urls import reverse
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_POST, require_safe
+
+from dashboard.formatting import entered_number
+from importer import jobs
+from importer.access import audit
+from importer.engine.errors import Problem
+from importer.models import ImportJob
+from importer.sources import uploads
+
+
+@dataclass(frozen=True)
+class Again:
+    """Whether the file of an ended import can still be read, and the newest import of the file into the table."""
+
+    file_there: bool
+    newest: int
+
+
+def again_of(job: ImportJob) -> Again | None:
+    """What another import of the job's file needs; None while the import goes on."""
+    return Again(jobs.is_file_there(job), jobs.newest_of_file(job)) if job.ended else None
+
+
+@require_safe
+@never_cache
+def edit(request: HttpRequest, pk: int) -> HttpResponse:
+    """Go to the page of a new import of the same file with the same settings, or to the one that asks for the file."""
+    job = _job(pk)
+    readable = uploads.importable_by(request.user).filter(pk=job.source_id).exists()
+    there = readable and jobs.is_file_there(job)
+    place = reverse("new_source", args=[job.source.key]) if there else reverse("new")
+    return redirect(f"{place}?edit={pk}")
+
+
+@require_POST
+def run_again(request: HttpRequest, pk: int) -> HttpResponse:
+    """Start the same import once more. `newest`: the newest one of the file that the page knew of."""
+    job = _job(pk)
+    newest = entered_number(request.POST.get("newest", "")) or 0
+    try:
+        started = jobs.run_again(job, newest, cast(User, request.user))
+    except Problem as problem:
+        messages.error(request, str(problem))
+        return redirect("job", pk=pk)
+    audit.note(started=started.pk)
+    return redirect("job", pk=started.pk)
+
+
+def _job(pk: int) -> ImportJob:
+    return get_object_or_404(ImportJob.objects.select_related("source", "target", "rejects_of"), pk=pk)

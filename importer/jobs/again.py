@@ -1,0 +1,112 @@
+"""Imports a file that was imported before: once for each request, with the settings of the earlier import."""
+
+from dataclasses import replace
+
+from django.contrib.auth.models import User
+from django.db import transaction
+
+from importer.access.policy import require_admin
+from importer.engine.errors import Problem, SourceProblem
+from importer.engine.plan.options import Options
+from importer.jobs.commands import create, start
+from importer.models import ImportJob, SourceFile
+from importer.preparation.prepare import ImportRequest, NewTableRequest, PreparedImport, prepare
+from importer.sources import uploads
+
+
+def create_once(prepared: PreparedImport, user: User | None, rejects_of: ImportJob | None = None) -> ImportJob:
+    """Create the job as create() does. Raises Problem while one of this file into this table is active.
+
+    A second click must not load the file twice.
+    """
+    with transaction.atomic():
+        SourceFile.objects.select_for_update().get(pk=prepared.source.pk)
+        same = prepared.source.jobs.filter(
+            target=prepared.target, schema_name=prepared.table.schema, table_name=prepared.table.name
+        ).exclude(status__in=ImportJob.ENDED)
+        if job := same.first():
+            raise Problem(
+                f"This file is being imported into {job.table} already, by import {job.pk}.",
+                where=prepared.source.name,
+                advice="Wait until it has ended, or cancel it.",
+            )
+        return create(prepared, user, rejects_of)
+
+
+def newest_of_file(job: ImportJob) -> int:
+    """The number of the newest import of the job's file into the job's table."""
+    same = ImportJob.objects.filter(
+        source=job.source, target=job.target, schema_name=job.schema_name, table_name=job.table_name, trial=None
+    )
+    newest = same.order_by("-pk").values_list("pk", flat=True).first()
+    return newest or job.pk
+
+
+def run_again(job: ImportJob, newest: int, user: User | None = None) -> ImportJob:
+    """Import the job's file once more, with its settings, as a new import, and start it.
+
+    `newest`: what newest_of_file() said when the request was made. Raises Problem if the file was imported since, so
+    that a request that is sent twice loads nothing twice; if the file is gone; and for any obstacle of a new import.
+    """
+    prepared = prepare(_file_of(job), job.target, job.table, request_of(job))
+    with transaction.atomic():
+        SourceFile.objects.select_for_update().get(pk=job.source_id)
+        since = newest_of_file(job)
+        if since > newest:
+            raise Problem(
+                f"Import {since} has loaded this file into {job.table} since the page was shown.",
+                where=job.source.name,
+                advice=f"Look at import {since} first.",
+            )
+        again = create_once(prepared, user, job.rejects_of)
+    start(again.pk)
+    return again
+
+
+def request_of(job: ImportJob) -> ImportRequest:
+    """The request that makes the same import again."""
+    return ImportRequest(
+        options=options_again(job),
+        dialect=job.file_dialect,
+        mapping=job.mapping,
+        fillings=job.fillings,
+        new_table=new_table_again(job),
+        accept_guesses=True,
+    )
+
+
+def options_again(job: ImportJob) -> Options:
+    """The options of the job. Mode create becomes append once the table exists."""
+    made = job.options.mode == "create" and job.finished
+    return replace(job.options, mode="append", partitions=None) if made else job.options
+
+
+def new_table_again(job: ImportJob) -> NewTableRequest | None:
+    """The types and the key that were chosen for the job's new table; None for a job that makes none."""
+    if job.new_table is None:
+        return None
+    types = {each.name: each.type for each in job.new_table.columns if each.name in job.new_table.stated}
+    return NewTableRequest(types, job.new_table.primary_key, job.new_table.widen)
+
+
+def is_file_there(job: ImportJob) -> bool:
+    """Whether the job's file can still be read, as far as this machine knows: nobody asks a connection."""
+    source = job.source
+    return source.status == SourceFile.Status.READY and (source.connection_id is not None or source.file.exists())
+
+
+def _file_of(job: ImportJob) -> SourceFile:
+    """The job's file. Raises SourceProblem if it is gone, and Forbidden if only an admin may load what it is now."""
+    source = job.source
+    if not is_file_there(job):
+        raise SourceProblem(
+            f"The file of import {job.pk} is no longer on this server.",
+            where=source.name,
+            advice="Choose “Edit and run again”, and upload it once more: the settings are kept.",
+        )
+    if source.owned or source.connection_id:
+        return source
+    now = uploads.register(source.file)
+    if now.pk != source.pk:
+        require_admin("load a file of this server that has changed")
+    return now

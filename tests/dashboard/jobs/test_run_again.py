@@ -1,0 +1,159 @@
+"""An ended import is run again: with changes, or as it is, and once for each press of the button."""
+
+import re
+
+import pytest
+from django.urls import reverse
+
+from importer.engine.mysql.connection import connect, execute, fetch_all
+from importer.models import AuditEvent, ImportJob, SourceFile
+from tests.dashboard.job_data import Status, make_job
+from tests.dashboard.jobs.test_detail import page
+from tests.dashboard.new_import.test_page import show, shown_form, start, uploaded
+from tests.importer.steps import run
+from tests.people import operator
+from tests.targets import saved_target
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+ROWS = b"id;name\n1;one\n2;two\nx;three\n"
+
+
+@pytest.fixture
+def database(mariadb):
+    return mariadb
+
+
+@pytest.fixture
+def target(database):
+    with connect(database) as connection:
+        execute(connection, "CREATE TABLE words (id INT PRIMARY KEY, name VARCHAR(20)) ENGINE=InnoDB")
+    return saved_target(database)
+
+
+@pytest.fixture
+def imported(browser, user, target):
+    """Makes an import of the rows by the page, with the form's values, and lets it end."""
+
+    def make(**values):
+        source = uploaded(user, ROWS, "words.csv")
+        first = shown_form(show(browser, source, target=target.pk, table="words", **values))
+        # The new choices are part of what is shown, so that the plan is the one of the page.
+        start(browser, source, **shown_form(show(browser, source, **first | values)) | values)
+        return run(ImportJob.objects.get(source=source))
+
+    return make
+
+
+def stored(database):
+    with connect(database) as connection:
+        return list(fetch_all(connection, "SELECT id, name FROM words ORDER BY id"))
+
+
+def edit(browser, job):
+    return browser.get(reverse("job_edit", args=[job.pk]), follow=True)
+
+
+def run_again(browser, job, **values):
+    return browser.post(reverse("job_run_again", args=[job.pk]), values, follow=True)
+
+
+def newest_shown(html):
+    return re.search(r'name="newest" value="(\d+)"', html)[1]
+
+
+def messages(answer):
+    return [str(each) for each in answer.context["messages"]]
+
+
+class TestEdit:
+    def test_a_failed_import_is_corrected_and_started(self, browser, imported, database):
+        failed = imported(on_error="stop", mode="atomic", chunk_mib="2")
+        assert (failed.status, stored(database)) == (Status.FAILED, [])
+        assert f'href="{reverse("job_edit", args=[failed.pk])}"' in page(browser, failed)
+        answer = edit(browser, failed)
+        assert answer.redirect_chain[-1][0] == f"{reverse('new_source', args=[failed.source.key])}?edit={failed.pk}"
+        form = shown_form(answer)
+        assert (form["edit"], form["mode"], form["delimiter"]) == (str(failed.pk), "atomic", ";")
+        assert (form["on_error"], form["chunk_mib"]) == ("stop", "2")
+        form = shown_form(show(browser, failed.source, **form | {"on_error": "reject", "max_rejects": "none"}))
+        start(browser, failed.source, **form)
+        corrected = run(ImportJob.objects.get(pk__gt=failed.pk))
+        assert (corrected.options.mode, corrected.options.chunk_bytes) == ("atomic", 2 * 2**20)
+        assert stored(database) == [(1, "one"), (2, "two")]
+
+    def test_rows_that_would_be_there_twice_are_told(self, browser, imported):
+        done = imported(on_error="reject", max_rejects="none")
+        assert "2 of its rows are in" in edit(browser, done).content.decode()
+
+    def test_a_new_table_keeps_its_key_and_types(self, browser, user, target):
+        source = uploaded(user, ROWS, "fresh.csv")
+        values = {"target": target.pk, "table": "fresh", "mode": "create"}
+        form = shown_form(show(browser, source, **values)) | {"primary_key": "name", "type_1": "VARCHAR(33)"}
+        start(browser, source, **shown_form(show(browser, source, **form)))
+        job = ImportJob.objects.get(source=source)
+        ImportJob.objects.filter(pk=job.pk).update(status=Status.FAILED)
+        form = shown_form(edit(browser, job))
+        assert (form["mode"], form["primary_key"], form["type_1"].upper()) == ("create", "name", "VARCHAR(33)")
+        # Sent back, the values of the earlier import stay although nobody has entered them here.
+        form = shown_form(show(browser, source, **form | {"chunk_mib": "2"}))
+        assert (form["primary_key"], form["type_1"].upper()) == ("name", "VARCHAR(33)")
+
+    def test_without_its_file_the_page_asks_for_it(self, browser):
+        job = make_job(Status.FAILED, chunks=1)
+        answer = edit(browser, job)
+        assert answer.redirect_chain[-1][0] == f"{reverse('new')}?edit={job.pk}"
+        html = answer.content.decode()
+        assert "no longer here" in html
+        assert f"?edit={job.pk}" in re.search(r'data-preview="([^"]*)"', html)[1]
+        assert 'id="job-file-gone"' in page(browser, job)
+
+
+class TestRunAgain:
+    def test_once_for_each_press_with_the_same_settings(self, browser, imported, database):
+        done = imported(on_error="reject", max_rejects="none")
+        with connect(database) as connection:
+            execute(connection, "DELETE FROM words")
+        newest = newest_shown(page(browser, done))
+        assert newest == str(done.pk)
+        run_again(browser, done, newest=newest)
+        again = run(ImportJob.objects.get(pk__gt=done.pk))
+        assert (again.options_json, again.mapping_json, again.dialect_json) == (
+            done.options_json,
+            done.mapping_json,
+            done.dialect_json,
+        )
+        assert stored(database) == [(1, "one"), (2, "two")]
+        answer = run_again(browser, done, newest=newest)
+        assert f"Import {again.pk} has loaded this file" in messages(answer)[0]
+        assert ImportJob.objects.count() == 2
+        events = AuditEvent.objects.filter(action="job_run_again").order_by("pk")
+        assert [each.outcome for each in events][:1] == ["done"]
+
+    def test_without_its_file_it_says_what_to_do(self, browser, imported):
+        done = imported(on_error="reject", max_rejects="none")
+        done.source.file.unlink()
+        answer = run_again(browser, done, newest=done.pk)
+        assert "no longer on this server" in messages(answer)[0]
+        assert ImportJob.objects.count() == 1
+
+    def test_a_file_on_the_server_that_has_changed_is_for_admins(self, browser, imported, tmp_path, client):
+        done = imported(on_error="reject", max_rejects="none")
+        path = tmp_path / "words.csv"
+        path.write_bytes(ROWS)
+        SourceFile.objects.filter(pk=done.source_id).update(owned=False, path=str(path))
+        path.write_bytes(ROWS + b"4;four\n")
+        assert "Only admins may" in messages(run_again(browser, done, newest=done.pk))[0]
+
+    def test_somebody_without_a_grant_starts_nothing(self, client, imported):
+        done = imported(on_error="reject", max_rejects="none")
+        bob = operator("bob")
+        bob.grants.all().delete()
+        client.force_login(bob)
+        assert client.post(reverse("job_run_again", args=[done.pk])).status_code == 404
+
+
+def test_a_running_import_offers_nothing_of_this(browser):
+    html = page(browser, make_job(Status.LOADING, chunks=2))
+    assert 'id="job-edit"' not in html
+    assert 'id="job-more-actions"' not in html
