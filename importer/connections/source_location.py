@@ -1,20 +1,30 @@
 """Says where the bytes of an import are read: the uploaded file, its working copy, or a remote file."""
 
 from importer.connections.remote_file import RemoteFile
+from importer.engine.source.arriving import ArrivingFile
 from importer.engine.source.byte_source import SourceLocation
 from importer.models import ImportJob, SourceFile
 
 
 def location_of(source: SourceFile) -> SourceLocation:
-    """The local file, or the remote file of the connection that listed it."""
+    """The local file, as far as it has arrived, or the remote file of the connection that listed it."""
+    if source.arriving and source.owned:
+        return ArrivingFile(source.file, source.size, source.received)
+    return _bytes_of(source)
+
+
+def _bytes_of(source: SourceFile) -> SourceLocation:
     if source.owned or source.connection_id is None:
         return source.file
     return RemoteFile(source.connection_id, source.path, source.found_etag)
 
 
 def location_of_job(job: ImportJob) -> SourceLocation:
-    """The file that the job's chunks are read from: the source, or the job's working copy."""
-    return job.copy_file if job.needs_copy else location_of(job.source)
+    """The file that the job's chunks are read from: the source, or the job's working copy.
+
+    Of a file that is still being uploaded, the bytes of each chunk are there.
+    """
+    return job.copy_file if job.needs_copy else _bytes_of(job.source)
 
 
 def location_of_types(job: ImportJob) -> SourceLocation:

@@ -58,9 +58,11 @@ from importer.jobs.steps.chunk_leases import (
 from importer.jobs.steps.lease_recovery import expire_run, expired_runs
 from importer.jobs.steps.scanning import (
     add_chunks,
+    await_bytes,
     claim_scan,
     finish_scan,
     record_copy,
+    record_end_read,
     record_unsorted,
     renew_copy,
     scanned_rows,
@@ -107,6 +109,7 @@ __all__ = [
     "advance",
     "approve",
     "ask_for_approval",
+    "await_bytes",
     "cancel",
     "claim_clean",
     "claim_finish",
@@ -155,6 +158,7 @@ __all__ = [
     "record_cancelled",
     "record_clean",
     "record_copy",
+    "record_end_read",
     "record_failed",
     "record_finished",
     "record_loaded",

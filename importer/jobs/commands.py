@@ -26,6 +26,7 @@ from importer.engine.errors import (
 from importer.engine.plan.option_specs import MOST_PARALLELISM
 from importer.engine.plan.options import Options
 from importer.engine.plan.stored_plan import plan_to_json
+from importer.engine.reading.end_of_file import footer_lines
 from importer.engine.reading.reading import reading_to_json
 from importer.engine.stored import to_json
 from importer.jobs.approval import digest_of, is_asked_for
@@ -86,6 +87,7 @@ def create(
         data_offset=prepared.profile.data_offset,
         data_line=prepared.profile.data_line,
         scanned_bytes=prepared.profile.data_offset,
+        end_unread=prepared.end_unread,
     )
     if trial is None:
         audit.import_created(job)
@@ -135,12 +137,16 @@ def is_kept(job: ImportJob) -> bool:
     return not job.chunks_removed_at and (job.finished or job.source.status != SourceFile.Status.REMOVED)
 
 
-def retry(job_id: int, *, leave_out: bool = False, started_by: User | None = None) -> None:
+def retry(
+    job_id: int, *, leave_out: bool = False, end_is_footer: bool | None = None, started_by: User | None = None
+) -> None:
     """Load the rest of a job that failed or was cancelled, into the table as it is now.
 
     `leave_out`: reject bad rows from now on, as if on_error had been `reject` from the start. A job that exceeded its
     limit of rejects continues without limits. A job that stages begins again, since its staging table was dropped; if
-    its finishing step is done, it is only verified again. `started_by`: who else may not approve it from now on.
+    its finishing step is done, it is only verified again. `end_is_footer` answers what the last lines of a file are, if
+    the job has failed with that question; without an answer it is asked again. `started_by`: who else may not approve
+    it from now on.
 
     Raises Problem if the job is in another state, or for an obstacle on the target.
     """
@@ -159,6 +165,8 @@ def retry(job_id: int, *, leave_out: bool = False, started_by: User | None = Non
     if job.status in RETRIED and not is_kept(job):
         raise _no_longer_kept(job)
     values = _retry_values(job, leave_out) if job.status in RETRIED else {}
+    if end_is_footer is not None and (lines := footer_lines(job.problem)):
+        values |= {"dialect_json": {**job.dialect_json, "skip_footer": lines * end_is_footer}, "end_unread": False}
     with transaction.atomic():
         ended = ImportJob.objects.select_for_update().filter(pk=job_id).first()
         if ended is None or ended.chunks_removed_at:  # Deleted since the look above.

@@ -29,6 +29,7 @@ from importer.jobs.transitions import (
     step_is_free,
     unqueue,
 )
+from importer.jobs.uploading import can_scan, why_not_wait
 from importer.lease import lease_end
 from importer.models import Chunk, DiscoveredFile, ImportJob
 from importer.notifications import import_ended
@@ -53,7 +54,7 @@ def advance(job_id: int) -> list[Message]:
             return []  # A late message: the job was deleted.
         if job.status == Status.WAITING and (_wants_approval(job) or _admit(job)):
             job.refresh_from_db()
-        if job.status == Status.LOADING and (problem := why_forbidden(job)):
+        if problem := _why_stop(job):
             fail(job.pk, problem)
             return [Message("advance", job.pk)]
         match job.status:
@@ -62,8 +63,8 @@ def advance(job_id: int) -> list[Message]:
             case Status.LOADING | Status.PAUSED if job.awaits_changes:
                 return _queue_step(job, "arrange", JobStep.ARRANGE_QUEUED)
             case Status.LOADING if job.stages and not (job.staged or job.finished):
-                # The types are read from the plain copy, which the scan makes.
-                return _scan_step(job) if job.awaits_copy else _queue_step(job, "stage", JobStep.STAGE_QUEUED)
+                # The types are read from the whole file, or from the plain copy, which the scan makes.
+                return _scan_step(job) if job.awaits_whole_file else _queue_step(job, "stage", JobStep.STAGE_QUEUED)
             case Status.LOADING:
                 return [*_scan_step(job), *_load_steps(job), *_steps_after_load(job)]
             case Status.PAUSED:
@@ -77,6 +78,13 @@ def advance(job_id: int) -> list[Message]:
             case _ if job.ended:
                 return _wake_waiting(job)
         return []
+
+
+def _why_stop(job: ImportJob) -> Problem | None:
+    """The problem that ends the job before its next step."""
+    if job.status == Status.LOADING and (problem := why_forbidden(job)):
+        return problem
+    return why_not_wait(job) if job.status in (Status.UNAPPROVED, Status.LOADING, Status.PAUSED) else None
 
 
 def _wake_waiting(job: ImportJob) -> list[Message]:
@@ -126,7 +134,7 @@ def table_owner(job: ImportJob) -> ImportJob | None:
 
 
 def _scan_step(job: ImportJob) -> list[Message]:
-    return [] if job.scan_finished else _queue_step(job, "scan", JobStep.SCAN_QUEUED)
+    return [] if job.scan_finished or not can_scan(job) else _queue_step(job, "scan", JobStep.SCAN_QUEUED)
 
 
 def _load_steps(job: ImportJob) -> list[Message]:

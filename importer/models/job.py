@@ -154,6 +154,11 @@ class ImportJob(ImportRecipe, Approvable):
     scanned_bytes = models.BigIntegerField(default=0)
     scanned_rows = models.BigIntegerField(default=0)
     scan_finished = models.BooleanField(default=False)
+    # While the file is still being uploaded: so many of its bytes must arrive before the scan goes on
+    # (jobs/uploading.py).
+    awaits_bytes = models.BigIntegerField(default=0, editable=False)
+    # The import was planned before the end of the file was there, and nobody has looked at the end since.
+    end_unread = models.BooleanField(default=False, editable=False)
     # The lines that are no records: those before the first record, among the records and after the last one, each part
     # as SkippedLines.as_json(). Complete when the scan is finished.
     lines_json = models.JSONField(default=dict, blank=True)
@@ -233,9 +238,11 @@ class ImportJob(ImportRecipe, Approvable):
         return bool(self.plan_json.get("sorted_by"))
 
     @property
-    def awaits_copy(self) -> bool:
-        """Whether the new table's types are not known yet, because the plain copy is not complete."""
-        return bool(self.new_table_json) and self.needs_plain_copy and not self.scan_finished
+    def awaits_whole_file(self) -> bool:
+        """Whether the new table's types are not known yet, because the file or its plain copy is not complete."""
+        if not self.new_table_json:
+            return False
+        return self.end_unread or (self.needs_plain_copy and not self.scan_finished) or self.source.arriving
 
     @property
     def copy_file(self) -> Path:

@@ -42,5 +42,10 @@ class SourceFile(models.Model):
         return self.name
 
     @property
+    def arriving(self) -> bool:
+        """Whether it is still being uploaded: `received` of its bytes are there, and never change again."""
+        return self.status == self.Status.UPLOADING
+
+    @property
     def file(self) -> Path:
         return Path(self.path)

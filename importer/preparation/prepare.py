@@ -39,6 +39,7 @@ from importer.engine.sorting.sort_key import SortKey, Unsortable
 from importer.engine.source.byte_source import open_source
 from importer.engine.source.decoding import needs_copy
 from importer.engine.source.dialect import Dialect
+from importer.engine.source.profile.decisions import Standing
 from importer.engine.source.profile.expected_columns import ExpectedColumn
 from importer.engine.source.profile.profile import Profile, profile_file
 from importer.engine.target.global_settings import check_global_variables
@@ -76,6 +77,12 @@ class PreparedImport:
     reading: Reading
     # The table that mode create makes.
     new_table: NewTable | None = None
+
+    @property
+    def end_unread(self) -> bool:
+        """Whether the end of the file had not arrived, and nobody has stated what stands there."""
+        stated = any(each.name == "skip_footer" and each.standing is Standing.STATED for each in self.reading.decisions)
+        return self.source.arriving and not stated
 
 
 @dataclass(frozen=True)
@@ -239,7 +246,12 @@ def _key_order(
 ) -> KeyOrder | None:
     """How far the file is from the order of the primary key; None if the order does not matter or is unknown."""
     copied = needs_copy(profile.packing, profile.dialect.encoding)
-    if copied or options.sort != "auto" or not outgrows(profile.size, context.table, options, context.server):
+    if (
+        copied
+        or source.arriving
+        or options.sort != "auto"
+        or not outgrows(profile.size, context.table, options, context.server)
+    ):
         return None
     try:
         key = SortKey.of(context.table, mapping)

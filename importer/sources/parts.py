@@ -29,10 +29,11 @@ from importer.sources.uploads import (
     UploadBusy,
     UploadGone,
     WrongOffset,
-    discard,
     disk_full,
+    give_up,
     locked,
     refresh,
+    wake_imports,
 )
 
 ALGORITHMS = ("sha1", "sha256")  # tus 1.0 asks for SHA-1
@@ -123,7 +124,7 @@ class Part:
                     refuse_other_kinds(os.pread(self._descriptor, min(PIECE_BYTES, self.arrived), 0))
             except (DiskFull, NoCSV) as problem:
                 problem.where = self.source.name
-                discard(self.source)
+                give_up(self.source)
                 raise
             return self._record()
 
@@ -148,6 +149,7 @@ class Part:
                 "The upload was removed while it was arriving.", self.source.name, "Upload the file again."
             )
         self.source.received = received
+        wake_imports(self.source)
         return received
 
     def close(self) -> None:
@@ -178,7 +180,7 @@ def open_part(
         try:
             require_room(source.name, length, source)
         except DiskFull:
-            discard(source)
+            give_up(source)
             raise
         return Part(source, offset, length, checksum, descriptor, held.pop_all())
 

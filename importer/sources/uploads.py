@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import timedelta
 from pathlib import Path
+from typing import Any
 
 import xxhash
 from django.conf import settings
@@ -17,8 +18,10 @@ from django.contrib.auth.models import AnonymousUser, User
 from django.db import IntegrityError, models, transaction
 from django.utils import timezone
 
+from importer import queue
 from importer.engine.errors import Problem, SourceProblem
 from importer.models import ImportJob, SourceFile
+from importer.queue import Message
 from importer.sources import quotas
 from importer.sources.reservations import require_room
 from importer.sources.room import DiskFull, full_disk_as
@@ -130,10 +133,17 @@ def finish(source: SourceFile) -> SourceFile:
             )
         with full_disk_as(lambda: disk_full(source.name)):
             os.fsync(descriptor)
-        source.fingerprint = fingerprint(source.file)
-        source.status = SourceFile.Status.READY
-        source.save(update_fields=["fingerprint", "status", "touched_at"])
-        return source
+        if not _change(source, fingerprint=fingerprint(source.file), status=SourceFile.Status.READY):
+            raise _gone(source)
+        source.refresh_from_db()
+    wake_imports(source)
+    return source
+
+
+def wake_imports(source: SourceFile) -> None:
+    """Tell the imports that follow the upload that more of it has arrived, or that no more will."""
+    following = source.jobs.exclude(status__in=ImportJob.ENDED).filter(scan_finished=False)
+    queue.send([Message("advance", pk) for pk in following.values_list("pk", flat=True)])
 
 
 def fingerprint(path: Path) -> str:
@@ -180,7 +190,13 @@ def save_choices(source: SourceFile, choices: dict[str, str]) -> None:
 
 
 def remove(source: SourceFile) -> None:
-    """Delete a source, and its file if it is an upload. Raises SourceInUse if it has jobs."""
+    """Delete a source, and its file if it is an upload. Raises SourceInUse if it has jobs.
+
+    The removal of an upload that is still arriving ends the jobs that follow it.
+    """
+    if source.arriving:
+        give_up(source)
+        return
     jobs = source.jobs.count()
     if jobs:
         raise _in_use(source, jobs)
@@ -202,6 +218,22 @@ def discard(source: SourceFile) -> None:
         SourceFile.objects.filter(pk=source.pk).delete()
     if source.owned:
         source.file.unlink(missing_ok=True)
+
+
+def give_up(source: SourceFile) -> None:
+    """End an upload that will not be completed. Imports that follow it keep its row, and fail."""
+    try:
+        discard(source)
+    except IntegrityError:
+        if _change(source, status=SourceFile.Status.REMOVED):
+            source.file.unlink(missing_ok=True)
+            wake_imports(source)
+
+
+def _change(source: SourceFile, **values: Any) -> bool:
+    """Change an upload that is still arriving. False: it is complete or removed."""
+    arriving = SourceFile.objects.filter(pk=source.pk, status=SourceFile.Status.UPLOADING)
+    return bool(arriving.update(**values, touched_at=timezone.now()))
 
 
 def register(path: Path) -> SourceFile:
@@ -253,7 +285,7 @@ def remove_abandoned_uploads() -> int:
     removed = 0
     under_way = SourceFile.objects.filter(status=SourceFile.Status.UPLOADING, owned=True)
     for source in under_way.filter(touched_at__lt=before):
-        discard(source)
+        give_up(source)
         removed += 1
     for source in under_way.filter(received=0, touched_at__lt=timezone.now() - UNBEGUN_AFTER):
         # The first part of a slow upload is in the file before it is in the row.
@@ -268,11 +300,17 @@ def remove_abandoned_uploads() -> int:
 
 
 def refresh(source: SourceFile) -> None:
-    """Read the row again. Raises UploadGone without one."""
+    """Read the row again. Raises UploadGone without one, or if its bytes were deleted."""
     try:
         source.refresh_from_db()
     except SourceFile.DoesNotExist as error:
-        raise UploadGone("The upload was removed.", source.name, "Upload the file again.") from error
+        raise _gone(source) from error
+    if source.status == SourceFile.Status.REMOVED:
+        raise _gone(source)
+
+
+def _gone(source: SourceFile) -> UploadGone:
+    return UploadGone("The upload was removed.", source.name, "Upload the file again.")
 
 
 @contextmanager
@@ -284,7 +322,7 @@ def locked(source: SourceFile) -> Iterator[int]:
     try:
         descriptor = os.open(source.path, os.O_RDWR)
     except FileNotFoundError as error:
-        raise UploadGone("The upload was removed.", source.name, "Upload the file again.") from error
+        raise _gone(source) from error
     try:
         _lock(descriptor, source.name)
         yield descriptor

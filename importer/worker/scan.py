@@ -2,15 +2,19 @@
 
 import time
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 
 from importer import jobs
 from importer.connections.source_location import location_of_job
 from importer.engine import failpoints
 from importer.engine.errors import SourceChanged
+from importer.engine.reading.end_of_file import check_end, unread_bytes
+from importer.engine.source.arriving import ArrivingFile, NotArrived
 from importer.engine.source.byte_source import Readable, open_source, read_at, size_of
 from importer.engine.source.chunks.scanner import ChunkRange, Position, ScanPolicy, scan
 from importer.engine.source.chunks.skipped_lines import NO_LINES, SkippedLines, lines_after, lines_before
 from importer.engine.source.dialect import Dialect
+from importer.engine.source.records.blocks import BLOCK_BYTES
 from importer.engine.source.records.lines import line_ends
 from importer.models import Chunk, ImportJob
 from importer.queue import FollowUp
@@ -26,24 +30,17 @@ FIRST_ALONE = 8  # recorded one by one, so that loading begins at once
 def scan_job(job_id: int, then: FollowUp) -> None:
     """Find the chunks of a job, from where the last scan stopped. Loading begins with the first chunk.
 
-    A worker that is shutting down leaves the rest to another one.
+    Of a file that is still being uploaded, find those that have arrived whole, and leave the rest to the next scan. A
+    worker that is shutting down leaves the rest to another one.
     """
     job = jobs.claim_scan(job_id)
     if not job:
         return
     try:
-        if not working_copies.make_copy(job):
-            return
-        with open_source(location_of_job(job)) as fd:
-            for chunks in _grouped(_remaining_chunks(fd, job)):
-                if not jobs.add_chunks(job, chunks) or shutdown.requested():
-                    return
-                failpoints.reach("scan.recorded")
-                then(job_id, ())
-            _check_size(fd, job)
-            before, after = lines_before(fd, job.dialect, job.data_offset), _lines_after(fd, job)
-        working_copies.require_all_rows(job)
-        jobs.finish_scan(job, job.read_size, before, after)
+        if job.source.arriving:
+            _scan_arrived(job, then)
+        else:
+            _scan_to_end(job, then)
     except Exception as error:
         jobs.fail(job_id, as_problem(error, str(job), job))
     finally:
@@ -51,23 +48,70 @@ def scan_job(job_id: int, then: FollowUp) -> None:
         then(job_id, ())
 
 
-def _remaining_chunks(fd: Readable, job: ImportJob) -> Iterator[ChunkRange]:
+def _scan_to_end(job: ImportJob, then: FollowUp) -> None:
+    if not working_copies.make_copy(job):
+        return
+    with open_source(location_of_job(job)) as fd:
+        _check_size(fd, job)
+        if job.end_unread:
+            check_end(fd, job.read_size, job.dialect, job.source.name)
+            if not jobs.record_end_read(job):
+                return
+        if not _record(_remaining_chunks(fd, job), job, then):
+            return
+        _check_size(fd, job)
+        before, after = lines_before(fd, job.dialect, job.data_offset), _lines_after(fd, job)
+    working_copies.require_all_rows(job)
+    jobs.finish_scan(job, job.read_size, before, after)
+
+
+def _scan_arrived(job: ImportJob, then: FollowUp) -> None:
+    """Find the chunks that have arrived whole, and record how many bytes the next scan needs.
+
+    No chunk ends in the last bytes of the file: it may have a footer, or blank lines. They are scanned when the file is
+    complete.
+    """
+    source = job.source
+    arrived = min(source.received, source.size - unread_bytes(source.size))
+    with ArrivingFile(source.file, source.size, arrived).open() as fd:
+        if not _record(_until_not_arrived(_remaining_chunks(fd, job, drop_blank_end=False)), job, then):
+            return
+    last = _last_chunk(job)
+    number, begin = (last.number + 1, last.offset + last.length) if last else (0, job.data_offset)
+    needed = begin + job.plan.chunk_sizes.most_bytes(number, source.size - begin) + BLOCK_BYTES
+    jobs.await_bytes(job, max(needed, source.received + 1))
+
+
+def _until_not_arrived(chunks: Iterator[ChunkRange]) -> Iterator[ChunkRange]:
+    with suppress(NotArrived):
+        yield from chunks
+
+
+def _record(found: Iterable[ChunkRange], job: ImportJob, then: FollowUp) -> bool:
+    """Record the chunks that are found. False: this scan is no longer wanted, or its worker is shutting down."""
+    for chunks in _grouped(found):
+        if not jobs.add_chunks(job, chunks) or shutdown.requested():
+            return False
+        failpoints.reach("scan.recorded")
+        then(job.pk, ())
+    return True
+
+
+def _last_chunk(job: ImportJob) -> Chunk | None:
+    return job.chunks.order_by("-number").first()
+
+
+def _remaining_chunks(fd: Readable, job: ImportJob, *, drop_blank_end: bool = True) -> Iterator[ChunkRange]:
     """The job's chunks after the last recorded one."""
-    _check_size(fd, job)
-    last = job.chunks.order_by("-number").first()
-    return scan(
-        fd,
-        job.dialect,
-        job.plan.chunk_sizes,
-        _after(fd, last, job.dialect) if last else Position(job.data_offset, job.data_line),
-        end=job.read_size,
-        policy=ScanPolicy(tolerate=job.options.on_error == "reject", exactness=job.plan.exactness),
-    )
+    last = _last_chunk(job)
+    begin = _after(fd, last, job.dialect) if last else Position(job.data_offset, job.data_line)
+    policy = ScanPolicy(drop_blank_end, tolerate=job.options.on_error == "reject", exactness=job.plan.exactness)
+    return scan(fd, job.dialect, job.plan.chunk_sizes, begin, end=job.read_size, policy=policy)
 
 
 def _lines_after(fd: Readable, job: ImportJob) -> SkippedLines:
     """The blank lines behind the last chunk, or behind the header if there is none."""
-    last = job.chunks.order_by("-number").first()
+    last = _last_chunk(job)
     if (last.offset + last.length if last else job.data_offset) >= job.read_size:
         return NO_LINES
     end = _after(fd, last, job.dialect) if last else Position(job.data_offset, job.data_line)

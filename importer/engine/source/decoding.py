@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from importer.engine.errors import SourceProblem
 from importer.engine.source import encodings
+from importer.engine.source.arriving import ArrivingBytes
 from importer.engine.source.byte_source import Readable, read_at, size_of
 from importer.engine.source.compression import (
     PACKING_NAMES,
@@ -80,7 +81,8 @@ class SourceHead:
 class SourceSample:
     """A plain file of which the first `readable` bytes can be read through `fd`.
 
-    `size` is the size of the whole plain file in bytes, an estimate unless `whole`: then it can be read to its end.
+    `size` is the size of the whole plain file in bytes; unless `whole`, which means that the file can be read to its
+    end, that of a packed file is an estimate.
     """
 
     fd: Readable
@@ -124,7 +126,13 @@ def _first(pieces: Iterator[Piece], wanted: int) -> tuple[bytes, int]:
 
 @contextmanager
 def open_sample(fd: Readable, head: SourceHead, encoding: str) -> Iterator[SourceSample]:
-    """Open the file itself if it is plain; else a temporary file with the first `head.wanted` plain bytes."""
+    """Open the file itself if it is plain; else a temporary file with the first `head.wanted` plain bytes.
+
+    Of a plain file that is still arriving, the sample is what `head` has of it.
+    """
+    if not needs_copy(head.packing, encoding) and isinstance(fd, ArrivingBytes):
+        yield SourceSample(fd, len(head.data), head.size, False)
+        return
     if not needs_copy(head.packing, encoding):
         yield SourceSample(fd, head.size, head.size, True)
         return

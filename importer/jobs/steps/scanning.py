@@ -59,6 +59,17 @@ def add_chunks(job: ImportJob, ranges: list[ChunkRange]) -> bool:
     return held
 
 
+def record_end_read(job: ImportJob) -> bool:
+    """Record that the end of the file was looked at. False as for renew_copy()."""
+    job.end_unread = False
+    return _renew(job, end_unread=False)
+
+
+def await_bytes(job: ImportJob, size: int) -> None:
+    """Let the scan go on when so many bytes of the upload have arrived."""
+    held_step(job).update(awaits_bytes=size)
+
+
 def scanned_rows(job: ImportJob) -> int:
     """How many rows the scan has found so far."""
     return int(ImportJob.objects.values_list("scanned_rows", flat=True).get(pk=job.pk))

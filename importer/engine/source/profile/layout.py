@@ -334,18 +334,17 @@ def _are_units(row: Sequence[str]) -> bool:
     return bool(given) and any(all(map(pattern.fullmatch, given)) for pattern in (_IN_BRACKETS, _RULER))
 
 
-def footer_decision(tail: bytes, best: DialectCandidate) -> tuple[int, Decision | None]:
+def footer_decision(tail: bytes, dialect: Dialect, width: int) -> tuple[int, Decision | None]:
     """The number of lines at the end that are a footer, and the guess that they are.
 
-    `tail`: the last bytes of the file. A footer has fewer fields than the table and stands below a blank line, or its
-    first field is a word such as Total.
+    `tail`: the last bytes of the file. A footer has fewer fields than the table, which has `width`, and stands below a
+    blank line, or its first field is a word such as Total.
     """
-    dialect = best.dialect
     lines = re.split(RECORD_ENDS[dialect.line_end], tail.rstrip(b"\r\n"))
     count = lowest = 0
     for number, line in enumerate(reversed(lines[1:][-MOST_FOOTER_LINES:]), start=1):
         # A line with an odd number of quotes may be the end of a value of several lines.
-        if best.dialect.quote and line.count(dialect.quote.encode()) % 2:
+        if dialect.quote and line.count(dialect.quote.encode()) % 2:
             break
         row = fields(line, dialect)
         if line.strip() and _TOTAL.match(row[0].decode(dialect.plain.encoding, "replace")):
@@ -353,11 +352,11 @@ def footer_decision(tail: bytes, best: DialectCandidate) -> tuple[int, Decision 
         elif not line.strip() and lowest == number - 1:
             count = number - 1
             break
-        elif len(row) < best.width:
+        elif len(row) < width:
             lowest = number
         else:
             break
-    if not count or best.width < 2:
+    if not count or width < 2:
         return 0, None
     shown = _shown([line for line in lines[-count:] if line.strip()], dialect)
     evidence = f"The file ends with {shown[-1]!r}, which is taken for a footer: left out."

@@ -8,6 +8,7 @@ from itertools import islice
 
 from importer.engine.errors import SourceChanged, SourceProblem
 from importer.engine.source import encodings
+from importer.engine.source.arriving import NotArrived
 from importer.engine.source.decoding import SourceSample
 from importer.engine.source.dialect import Dialect
 from importer.engine.source.records.blocks import blocks, end_of_records, read_exactly
@@ -67,7 +68,7 @@ def sample_records(sample: SourceSample, dialect: Dialect, start: int, first_lin
                 low = high
             if block.offset + block.size >= SAMPLE_BYTES:
                 return
-    except SourceChanged:
+    except (SourceChanged, NotArrived):
         if sample.whole:
             raise
 

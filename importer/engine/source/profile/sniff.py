@@ -257,7 +257,7 @@ class _Sniffer:
         tail = self.sample if self.final else self.tail
         if "skip_footer" in self.known or not tail:
             return best
-        lines, decision = footer_decision(tail, best)
+        lines, decision = footer_decision(tail, best.dialect, best.width)
         if decision:
             self.decisions.append(decision)
         return replace(best, dialect=replace(best.dialect, skip_footer=lines))

@@ -1,0 +1,53 @@
+"""Reads the end of a file whose import has begun before the end was there, and asks about it."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from importer.engine.errors import Problem
+from importer.engine.source.byte_source import Readable
+from importer.engine.source.dialect import Dialect
+from importer.engine.source.profile.decisions import Decision
+from importer.engine.source.profile.layout import footer_decision
+from importer.engine.source.profile.profile import TAIL_BYTES
+from importer.engine.source.records.blocks import read_exactly
+
+
+class EndNeedsAnswer(Problem):
+    """The last lines of the file may be a footer or rows. Neither they nor the rows just before them were loaded."""
+
+    code = 1401
+
+    def __init__(self, where: str, lines: int, question: Decision) -> None:
+        self.lines = lines
+        shown = " / ".join(question.answers[0].shows)
+        super().__init__(
+            f"The file ends with {lines} line{'s' if lines > 1 else ''} that may be a footer: {shown}."
+            " The import had begun before the end of the file was there.",
+            where,
+            "Retry it, and say whether they are a footer, which is left out, or rows.",
+        )
+
+    def as_json(self) -> dict[str, Any]:
+        """The problem, with the number of lines that a retry may leave out."""
+        return {**super().as_json(), "footer_lines": self.lines}
+
+
+def footer_lines(problem: Mapping[str, Any]) -> int:
+    """The number of lines that a stored problem asks about; 0 if it is another problem."""
+    return int(problem.get("footer_lines", 0)) if problem.get("kind") == EndNeedsAnswer.__name__ else 0
+
+
+def check_end(fd: Readable, size: int, dialect: Dialect, where: str) -> None:
+    """Raise EndNeedsAnswer if a profile of the whole file would have asked about its end.
+
+    `size`: that of the plain file in bytes. `dialect`: that of the plain file, with its number of fields.
+    """
+    begin = max(0, size - TAIL_BYTES)
+    lines, question = footer_decision(read_exactly(fd, size - begin, begin), dialect, dialect.width)
+    if question:
+        raise EndNeedsAnswer(where, lines, question)
+
+
+def unread_bytes(size: int) -> int:
+    """How many bytes at the end of a file are not scanned before its end was read: no footer begins before them."""
+    return min(size, TAIL_BYTES)
