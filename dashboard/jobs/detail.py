@@ -12,6 +12,7 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_POST, require_safe
 from django_htmx.http import HttpResponseStopPolling
 
+from dashboard.jobs import unchanged
 from dashboard.jobs.approval import card_of
 from dashboard.jobs.cards.timeline import timeline
 from dashboard.jobs.chunk_timings import timings_of
@@ -43,8 +44,10 @@ def job(request: HttpRequest, pk: int) -> HttpResponse:
 @never_cache
 def live(request: HttpRequest, pk: int) -> HttpResponse:
     """The changed parts of the page: 204 if the page state is still `?seen=`, 286 with the last state after the end."""
+    pulse = unchanged.pulse_of(pk)
     now = _progress(_job(pk))
     seen = request.GET.get("seen", "")
+    unchanged.remember(request, pk, now.page_state, pulse, now.recent.steady)
     if now.job.ended:
         answer: HttpResponse = HttpResponseStopPolling()
         answer.content = render(request, "jobs/detail/_live.html", _live_context(now) | {"oob": True}).content

@@ -3,8 +3,9 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from math import inf
 
-from django.db.models import Q, Sum
+from django.db.models import Min, Q, Sum
 
 from dashboard.formatting import percent
 from importer.engine.schema.alter_table import DdlProgress
@@ -60,11 +61,15 @@ def _copying(job: ImportJob) -> tuple[str, str]:
 
 @dataclass(frozen=True)
 class Recent:
-    """Recent commits: rows and bytes of the last RECENT_SECONDS, bytes of the last FORECAST_SECONDS."""
+    """Recent commits: rows and bytes of the last RECENT_SECONDS, bytes of the last FORECAST_SECONDS.
+
+    `steady`: the seconds for which they stay the same if nothing is committed.
+    """
 
     rows: int = 0
     bytes: int = 0
     forecast_bytes: int = 0
+    steady: float = inf
 
 
 @dataclass(frozen=True)
@@ -266,8 +271,7 @@ def progress(job: ImportJob, now: datetime) -> Progress:
     """The progress of `job`, with at most one query and one read of each live counter; none after its end."""
     if job.ended or job.started_at is None:
         return Progress(job, now, 0, Recent())
-    building = job.status in (Status.INDEXING, Status.FINISHING, Status.FAILING, Status.CANCELLING)
-    stage = live_progress.restore_progress(job.pk) if building else None
+    stage = live_progress.restore_progress(job.pk) if job.status in ImportJob.RESTORING else None
     return Progress(job, now, live_progress.sent_bytes(job.pk), _recent(job, now), stage)
 
 
@@ -279,8 +283,12 @@ def _recent(job: ImportJob, now: datetime) -> Recent:
         rows=Sum(ROWS_IN_TABLE, filter=recent),
         bytes=Sum("length", filter=recent),
         forecast_bytes=Sum("length"),
+        first_recent=Min("finished_at", filter=recent),
+        first=Min("finished_at"),
     )
-    return Recent(**{name: amount or 0 for name, amount in sums.items()})
+    firsts = ((sums.pop("first_recent"), RECENT_SECONDS), (sums.pop("first"), FORECAST_SECONDS))
+    steady = min((seconds - (now - first).total_seconds() for first, seconds in firsts if first), default=inf)
+    return Recent(**{name: amount or 0 for name, amount in sums.items()}, steady=steady)
 
 
 def _per_second(amount: float, seconds: float | None) -> float | None:

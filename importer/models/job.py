@@ -85,6 +85,8 @@ class ImportJob(ImportRecipe, Approvable):
         KEEPING = "keeping"
 
     ENDED = (Status.SUCCEEDED, Status.FAILED, Status.CANCELLED)
+    # While temporary changes may be undone on the target.
+    RESTORING = (Status.INDEXING, Status.FINISHING, Status.FAILING, Status.CANCELLING)
 
     # The name of this job in the target's ledger and of its staging table; unique over all installations that share the
     # target. A retry in a mode that stages starts over with another key.

@@ -1,0 +1,118 @@
+"""What a poll of an import's page costs: with many chunks, with nothing new, and for somebody else."""
+
+import re
+import time
+from datetime import timedelta
+from math import inf
+
+import pytest
+from django.db import connection
+from django.db.models import F
+from django.test import Client
+from django.test.utils import CaptureQueriesContext
+from django.urls import reverse
+from django.utils import timezone
+
+from dashboard.jobs.progress import progress
+from importer.models import Chunk, ImportJob
+from importer.worker import live_progress
+from tests.dashboard.job_data import Status, make_job
+from tests.people import stranger
+
+pytestmark = pytest.mark.django_db
+
+MANY = 10_000
+
+
+def poll(browser, job, seen=""):
+    return browser.get(
+        reverse("job_live", args=[job.pk]), {"seen": seen}, headers={"HX-Request": "true", "Accept-Encoding": "gzip"}
+    )
+
+
+def seen_on(browser, job):
+    """The token of the page, after a first poll that found nothing new."""
+    html = browser.get(reverse("job", args=[job.pk])).content.decode()
+    seen = re.search(r'id="job-page-state" name="seen" value="([^"]*)"', html)[1]
+    assert poll(browser, job, seen).status_code == 204
+    return seen
+
+
+def quiet_job(**values):
+    """An import of which nothing was committed within the last minute."""
+    job = make_job(**values)
+    job.chunks.update(finished_at=F("finished_at") - timedelta(hours=1))
+    return job
+
+
+def least_milliseconds(do, times=20):
+    """Processor time of the cheapest of several calls: other programs cannot make it shorter."""
+    spent = []
+    for _ in range(times):
+        began = time.process_time()
+        do()
+        spent.append(time.process_time() - began)
+    return 1000 * min(spent)
+
+
+def test_ten_thousand_chunks_are_polled_within_their_budget(browser):
+    job = quiet_job(chunks=MANY, loaded=6000, parallelism=8)
+    seen = seen_on(browser, job)
+    assert least_milliseconds(lambda: poll(browser, job, seen)) < 5
+    assert poll(browser, job, seen).status_code == 204
+    ImportJob.objects.filter(pk=job.pk).update(version=F("version") + 1)
+    assert least_milliseconds(lambda: poll(browser, job, seen)) < 50
+    changed = poll(browser, job, seen)
+    assert (changed.status_code, changed.headers["Content-Encoding"]) == (200, "gzip")
+    assert len(changed.content) < 5000
+
+
+def test_a_poll_that_finds_nothing_new_asks_once(browser):
+    job = quiet_job(chunks=10)
+    seen = seen_on(browser, job)
+    with CaptureQueriesContext(connection) as queries:
+        assert poll(browser, job, seen).status_code == 204
+    assert len(queries) == 1
+
+
+def test_whatever_moves_is_told_at_once(browser, redis):
+    job = quiet_job(chunks=10, loaded=4)
+    for change in (
+        lambda: ImportJob.objects.filter(pk=job.pk).update(version=F("version") + 1),
+        lambda: live_progress.SentBytes(job.pk, "4").chunk_progress(123_456),
+        lambda: ImportJob.objects.filter(pk=job.pk).update(status=Status.INDEXING),
+    ):
+        seen = seen_on(browser, job)
+        change()
+        assert poll(browser, job, seen).status_code == 200
+    with live_progress.restoring(job.pk) as stage:
+        seen = seen_on(browser, job)
+        stage(live_progress.DdlProgress("sorting", 40.0))
+        assert poll(browser, job, seen).status_code == 200
+    ImportJob.objects.filter(pk=job.pk).update(status=Status.SUCCEEDED)
+    assert poll(browser, job, seen).status_code == 286
+
+
+def test_a_rate_that_falls_by_itself_is_held_back_by_nothing():
+    job, now = quiet_job(chunks=10, loaded=4), timezone.now()
+    Chunk.objects.filter(job=job, number=0).update(finished_at=now - timedelta(seconds=4))
+    for later, steady in ((0, 6), (7, 49), (60, inf)):
+        assert progress(job, now + timedelta(seconds=later)).recent.steady == pytest.approx(steady)
+
+
+def test_what_one_person_was_told_answers_nobody_else(browser):
+    job = quiet_job(chunks=10)
+    seen = seen_on(browser, job)
+    assert poll(Client(), job, seen).status_code == 302
+    other = Client()
+    other.force_login(stranger("eve"))
+    assert poll(other, job, seen).status_code == 404
+
+
+def test_pages_are_compressed_and_files_are_not(browser):
+    job = make_job(chunks=10)
+    for name, compressed in (("job", True), ("job_rates", True), ("history_csv", False)):
+        address = reverse(name, args=[job.pk] if name.startswith("job") else [])
+        answer = browser.get(address, headers={"Accept-Encoding": "gzip"})
+        assert (answer.headers.get("Content-Encoding") == "gzip") == compressed, name
+        assert "Content-Encoding" not in browser.get(address).headers
