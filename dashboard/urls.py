@@ -7,6 +7,7 @@ from dashboard.audit import views as audit
 from dashboard.channels import views
 from dashboard.connections import views as connections
 from dashboard.history import views as history
+from dashboard.home import views as home
 from dashboard.jobs import approval, compare, delete, detail, list, reject_files, run_again
 from dashboard.lab import detail as lab
 from dashboard.lab import list as labs
@@ -14,19 +15,20 @@ from dashboard.lab import new as lab_new
 from dashboard.new_import import presets, uploads
 from dashboard.new_import import views as new
 from dashboard.people import grants, groups, invitation, own, people
-from dashboard.room import views as room
 from dashboard.schedules import detail as schedule
 from dashboard.schedules import list as schedules
 from dashboard.schedules import subscriptions
 from dashboard.sign_in import urls as sign_in
+from dashboard.storage import views as storage
 from dashboard.targets import views as targets
 
 urlpatterns = [
     path("healthz", health.healthz, name="healthz"),
     path("readyz", health.readyz, name="readyz"),
     *sign_in.urlpatterns,
+    path("", home.home, name="home"),
     # the imports
-    path("", list.jobs, name="jobs"),
+    path("jobs/", list.jobs, name="jobs"),
     # one import
     path("jobs/<int:pk>/", detail.job, name="job"),
     path("jobs/<int:pk>/live/", detail.live, name="job_live"),
@@ -137,10 +139,10 @@ urlpatterns = [
     path("account/tokens/new/", own.token_new, name="account_token_new"),
     path("account/tokens/<int:pk>/revoke/", own.token_revoke, name="account_token_revoke"),
     path("invitation/<str:uidb64>/<str:token>/", invitation.invitation, name="invitation"),
-    # room
-    path("room/", room.room, name="room"),
-    path("room/policies/", room.policy, name="room_policy"),
-    path("room/files/<uuid:key>/", room.file_delete, name="room_file_delete"),
+    # the storage
+    path("storage/", storage.storage, name="storage"),
+    path("storage/policies/", storage.policy, name="storage_policy"),
+    path("storage/files/<uuid:key>/", storage.file_delete, name="storage_file_delete"),
     # the audit log
     path("audit/", audit.events, name="audit"),
     path("audit.csv", audit.export, name="audit_csv"),

@@ -37,6 +37,7 @@ class Library:
 LIBRARIES = (
     Library("@tabler/core", "1.6.1", ("dist/css/tabler.min.css",)),
     Library("htmx.org", "2.0.11", ("dist/htmx.min.js",)),
+    Library("idiomorph", "0.7.4", ("dist/idiomorph-ext.min.js",)),
     Library("chart.js", "4.6.1", ("dist/chart.umd.min.js",)),
     Library("tus-js-client", "4.3.1", ("dist/tus.min.js",)),
 )

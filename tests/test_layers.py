@@ -20,8 +20,8 @@ IMPORTER = [
     "tasks", "checks", "apps", "commands",
 ]  # fmt: skip
 DASHBOARD = [
-    "access", "sign_in", "audit", "formatting", "fields", "health", "history", "templatetags", "new_import", "jobs",
-    "lab", "schedules", "targets", "connections", "channels", "people", "room", "urls", "apps",
+    "access", "sign_in", "audit", "formatting", "fields", "history", "templatetags", "new_import", "jobs", "lab",
+    "schedules", "targets", "connections", "channels", "people", "system", "home", "urls", "apps",
 ]  # fmt: skip
 LAYERS = {"": WHOLE, "importer.engine": ENGINE, "importer": IMPORTER, "dashboard": DASHBOARD}
 # Allowed imports against the order, each with its reason.

@@ -30,6 +30,9 @@ WORDS = {
     "job_again": "import rejects again",
     "job_preset": "save preset of import",
     "job_delete": "delete import",
+    "storage_policy": "change what is kept",
+    "storage_file_delete": "delete file",
+    # As older versions recorded them.
     "room_policy": "change what is kept",
     "room_file_delete": "delete file",
     "schedule_new": "add schedule",

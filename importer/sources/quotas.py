@@ -18,7 +18,7 @@ from importer.engine.errors import SourceProblem
 from importer.engine.units import human_bytes
 from importer.models import SourceFile
 
-ADVICE = "Delete files that are no longer needed on the page “Your files” (/room/), or ask an admin to raise {}."
+ADVICE = "Delete files that are no longer needed on the page “Your files” (/storage/), or ask an admin to raise {}."
 
 
 class QuotaExceeded(SourceProblem):

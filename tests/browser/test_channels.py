@@ -33,7 +33,7 @@ def page(chromium, live_server, client, stack):
 
 def test_a_webhook_is_made_and_its_test_answered_in_place(page):
     page.goto(reverse("jobs"))
-    page.get_by_label("Menu of ann").click()
+    page.get_by_text("Manage", exact=True).click()
     page.get_by_role("link", name="Channels").click()
     page.get_by_role("link", name="Add a webhook").click()
     expect(page.get_by_label("URL")).to_be_visible()

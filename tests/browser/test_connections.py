@@ -22,7 +22,7 @@ def test_a_folder_is_made_checked_and_used_in_a_schedule(opened, settings, tmp_p
     make_job(status=ImportJob.Status.SUCCEEDED)
     other = SourceConnection.objects.create(name="another", kind="folder", base=str(tmp_path))
     page = opened(reverse("jobs"), viewport={"width": 390, "height": 844})
-    page.get_by_label("Menu of ann").click()
+    page.get_by_text("Manage", exact=True).click()
     page.get_by_role("link", name="Connections").click()
     page.get_by_role("link", name="Add a connection").click()
     expect(page.get_by_label("Name")).to_be_visible()

@@ -38,7 +38,8 @@ def sign_in(page: Page) -> None:
 
 
 def add_target(page: Page, address: Address) -> None:
-    page.get_by_role("link", name="Targets").first.click()
+    page.get_by_text("Manage", exact=True).click()
+    page.get_by_role("link", name="Targets").click()
     page.get_by_role("link", name="Add").first.click()
     for name in ("host", "port", "user", "database"):
         page.locator(f"#id_{name}").fill(str(getattr(address, name)))

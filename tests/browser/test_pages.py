@@ -118,14 +118,14 @@ class TestKeyboard:
 def test_no_page_scrolls_sideways(opened, jobs, live_server, width):
     page = opened("/", viewport={"width": width, "height": 844})
     pk = {"job": jobs[-1].pk, "target": jobs[-1].target_id}
-    for name in ("jobs", "job", "new", "history", "targets", "target", "target_new"):
+    for name in ("home", "jobs", "job", "new", "history", "targets", "target", "target_new"):
         page.goto(live_server.url + reverse(name, args=[pk[name]] if name in pk else []))
         expect_no_scrolling_sideways(page)
 
 
 class TestTheListOfImports:
     def test_filters_and_order_without_a_reload_and_back_again(self, opened, jobs):
-        page = opened("/")
+        page = opened(reverse("jobs"))
         page.evaluate("window.untouched = true")
         rows = page.locator("#jobs tbody tr")
         expect(rows).to_have_count(4)
@@ -144,19 +144,19 @@ class TestTheListOfImports:
         assert page.get_by_label("File or table").input_value() == "nodes-"
 
     def test_a_heading_clicked_straight_after_typing_is_not_lost(self, opened, jobs):
-        page = opened("/")
+        page = opened(reverse("jobs"))
         page.get_by_label("File or table").fill("nodes-")
         page.get_by_role("link", name="File").first.click()
         page.wait_for_url(re.compile("sort=file"))
 
     def test_without_javascript_it_still_filters(self, opened, jobs):
-        page = opened("/", java_script_enabled=False)
+        page = opened(reverse("jobs"), java_script_enabled=False)
         page.get_by_label("File or table").fill("nodes-1")
         page.get_by_role("button", name="Filter").click()
         expect(page.locator("#jobs tbody tr")).to_have_count(1)
 
     def test_on_a_phone_the_order_is_a_choice(self, opened, jobs):
-        page = opened("/", viewport={"width": 390, "height": 844})
+        page = opened(reverse("jobs"), viewport={"width": 390, "height": 844})
         page.get_by_label("Order").select_option("file")
         expect(page.locator("#jobs .name").first).to_have_text(LONG)
         page.wait_for_url(re.compile("sort=file"))

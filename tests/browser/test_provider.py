@@ -128,7 +128,7 @@ def test_a_made_up_answer_signs_nobody_in(page: Page, ann: User):
 def test_the_providers_second_factor_is_enough_where_one_is_required(page: Page, ann: User, settings):
     settings.REQUIRE_SECOND_FACTOR = True
     come_from_provider(page, "1001")
-    expect(page.get_by_role("heading", name="Imports")).to_be_visible()
+    expect(page.get_by_role("heading", name="Home")).to_be_visible()
 
 
 def test_without_a_provider_there_is_no_way_to_one(page: Page, settings):

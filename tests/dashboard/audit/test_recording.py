@@ -130,7 +130,7 @@ class TestRequests:
         assert (only().action, only().object_id, only().outcome) == (f"job_{which}_file", str(job.pk), "done")
 
     def test_the_words_are_those_of_addresses(self):
-        others = {"sign_in", "sign_out", "wrong_token", "command", "import"}
+        others = {"sign_in", "sign_out", "wrong_token", "command", "import", "room_policy", "room_file_delete"}
         assert {name for name in WORDS if not name.startswith(("account_", "mfa_"))} - others <= set(RULES)
 
 

@@ -50,6 +50,7 @@ class Action:
 
 
 LISTS = (
+    Page("home", words=("need your attention", "more_orders.csv", NIGHTLY, "Redis")),
     Page("jobs", words=("19 found", "more_orders.csv", "slower than similar imports", "48.2", "indexes after")),
     Page("jobs", query="?q=orders&status=failed&sort=-rate", words=("1 found", "broken_orders.csv")),
     Page("jobs", query="?sort=method", words=("INSERT PREPARED", "LOAD DATA SERVER")),
@@ -60,8 +61,8 @@ LISTS = (
     Page("targets", words=("loader@127.0.0.1:1 / sales", "1 problem to fix", "Ready, 4 hints", "19 imports")),
     Page("connections", words=("s3://bucket/daily", "incoming", "2 schedules", "not checked yet")),
     Page("channels", words=("https://hooks.example.org/millrace", "2 waiting", "11 waiting", "carol@example.org")),
-    Page("room", words=("half.csv", "orders_801.csv", "Rejected rows", "Audit log")),
-    Page("room_file_delete", (LOOKED_AT,), words=("Delete",)),
+    Page("storage", words=("half.csv", "orders_801.csv", "Rejected rows", "Audit log")),
+    Page("storage_file_delete", (LOOKED_AT,), words=("Delete",)),
     Page("job_delete", (1,), words=("Delete the import",)),
     Page("new", words=("half.csv", "40 %", "orders_801.csv", "1.32 kB")),
 )
@@ -193,8 +194,8 @@ ACTIONS = (
     Action("job_preset", (16,), {"name": "readings again"}, ('value="readings again"',)),
     Action("start_import", (LOOKED_AT,), {"target": "1", "table": "orders"}, ("The plan has changed",), 422),
     Action("save_preset", (LOOKED_AT,), {"target": "1", "table": "orders", "preset_name": "mine"}, ("mine",)),
-    Action("room_file_delete", (LOOKED_AT,), words=("is deleted.",)),
-    Action("room_policy", data={"name": "rejects", "days": "7"}, words=("7 days",)),
+    Action("storage_file_delete", (LOOKED_AT,), words=("is deleted.",)),
+    Action("storage_policy", data={"name": "rejects", "days": "7"}, words=("7 days",)),
     Action("remove_source", (LOOKED_AT,), words=("half.csv",)),
     Action("schedule_pause", (1,), words=(f"{NIGHTLY} is paused.",)),
     Action("schedule_resume", (3,), words=("bucket, paused goes on.",)),

@@ -1,4 +1,4 @@
-"""The page Room, and the pages that ask before a file or an import is deleted."""
+"""The page Storage, and the pages that ask before a file or an import is deleted."""
 
 import re
 from datetime import timedelta
@@ -38,11 +38,11 @@ def upload(user, name: str = "mine.csv", size: int = 3) -> SourceFile:
     )
 
 
-def page(client, name: str = "room", *args) -> str:
+def page(client, name: str = "storage", *args) -> str:
     return client.get(reverse(name, args=args)).content.decode()
 
 
-class TestRoom:
+class TestStorage:
     def test_an_admin_sees_what_takes_how_much_each_policy_and_everybodys_files(self, client, root, settings):
         (settings.REJECTS_DIR / "note").write_bytes(b"x" * 9000)
         job = make_job(Status.SUCCEEDED, chunks=1, user=operator("olga"), rejected_rows=1)
@@ -69,7 +69,7 @@ class TestRoom:
 
     def test_a_viewer_has_no_files(self, client):
         client.force_login(viewer("vic"))
-        assert client.get(reverse("room")).status_code == 403
+        assert client.get(reverse("storage")).status_code == 403
 
     def test_a_file_that_stays_says_why(self, client, root):
         failed = make_job(Status.FAILED, chunks=1)
@@ -94,13 +94,13 @@ class TestRoom:
 
 class TestPolicies:
     def change(self, client, **values):
-        return client.post(reverse("room_policy"), values, follow=True).content.decode()
+        return client.post(reverse("storage_policy"), values, follow=True).content.decode()
 
     def test_a_change_is_in_force_named_and_in_the_audit_log(self, client, root):
         html = self.change(client, name="chunks", days="12")
         assert "12 days: changed by root on" in html
         assert policies.in_force("chunks").days == 12
-        event = AuditEvent.objects.get(action="room_policy")
+        event = AuditEvent.objects.get(action="storage_policy")
         assert event.details["days"] == {"old": "90", "new": "12"}
 
     def test_nothing_entered_takes_the_change_back(self, client, root):
@@ -114,7 +114,7 @@ class TestPolicies:
 
     def test_an_operator_changes_nothing(self, client):
         client.force_login(operator("olga"))
-        assert client.post(reverse("room_policy"), {"name": "chunks", "days": "12"}).status_code == 403
+        assert client.post(reverse("storage_policy"), {"name": "chunks", "days": "12"}).status_code == 403
         assert not RetentionPolicy.objects.exists()
 
 
@@ -126,32 +126,32 @@ class TestDeleteFile:
         path = settings.UPLOAD_DIR / "x"
         path.write_bytes(b"a\n1")
         SourceFile.objects.filter(pk=job.source_id).update(uploaded_by=olga, path=str(path))
-        html = page(client, "room_file_delete", job.source.key)
+        html = page(client, "storage_file_delete", job.source.key)
         assert re.search(r"Import \d+</a> \(failed\) can then no longer be retried", html)
         assert path.exists()
-        client.post(reverse("room_file_delete", args=[job.source.key]))
+        client.post(reverse("storage_file_delete", args=[job.source.key]))
         assert not path.exists()
-        assert AuditEvent.objects.filter(action="room_file_delete", object_name=job.source.name).exists()
+        assert AuditEvent.objects.filter(action="storage_file_delete", object_name=job.source.name).exists()
         html = page(client, "job", job.pk)
         assert "It can no longer be retried: its file was deleted." in html
         assert 'id="job-retry"' not in html
 
     def test_a_file_that_an_import_reads_has_no_button_and_stays(self, client, root):
         job = make_job(Status.LOADING, chunks=2)
-        html = page(client, "room_file_delete", job.source.key)
+        html = page(client, "storage_file_delete", job.source.key)
         assert "The file stays: an import of it is under way." in html
         assert "btn-danger" not in html
-        client.post(reverse("room_file_delete", args=[job.source.key]))
+        client.post(reverse("storage_file_delete", args=[job.source.key]))
         job.source.refresh_from_db()
         assert job.source.status == SourceFile.Status.READY
 
     def test_no_page_offers_a_deleted_file_any_more(self, client, root):
         job = make_job(Status.SUCCEEDED, chunks=2)
         assert 'id="job-lab"' in page(client, "job", job.pk)
-        client.post(reverse("room_file_delete", args=[job.source.key]))
+        client.post(reverse("storage_file_delete", args=[job.source.key]))
         assert 'id="job-lab"' not in page(client, "job", job.pk)
         assert client.get(reverse("new_source", args=[job.source.key])).status_code == 404
-        for name in ("room", "lab_new", "new"):
+        for name in ("storage", "lab_new", "new"):
             assert str(job.source.key) not in page(client, name)
             assert job.source.name not in page(client, name)
 
@@ -159,7 +159,7 @@ class TestDeleteFile:
         source = upload(operator("ole"))
         client.force_login(operator("olga"))
         for verb in ("get", "post"):
-            assert getattr(client, verb)(reverse("room_file_delete", args=[source.key])).status_code == 404
+            assert getattr(client, verb)(reverse("storage_file_delete", args=[source.key])).status_code == 404
         assert SourceFile.objects.filter(pk=source.pk).exists()
 
 

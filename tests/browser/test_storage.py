@@ -1,4 +1,4 @@
-"""An admin looks at Room on a phone, changes a policy, and deletes a file and an import after the page that asks."""
+"""An admin looks at Storage on a phone, changes a policy, and deletes a file and an import after the page that asks."""
 
 import pytest
 from playwright.sync_api import expect
@@ -17,8 +17,8 @@ LONG = "a-file-name-that-never-ends-" * 6 + ".csv"
 def test_a_policy_is_changed_and_a_file_and_its_import_are_deleted(opened, width):
     job = make_job(Status.FAILED, chunks=2, file_name=LONG, table="t" * 64)
     page = opened("/", viewport={"width": width, "height": 844})
-    page.get_by_label("Menu of ann").click()
-    page.get_by_role("link", name="Room").click()
+    page.get_by_text("Manage", exact=True).click()
+    page.get_by_role("navigation").get_by_role("link", name="Storage").click()
     expect_no_scrolling_sideways(page)
     days = page.get_by_label("Chunks", exact=True)
     days.fill("12")
@@ -33,7 +33,7 @@ def test_a_policy_is_changed_and_a_file_and_its_import_are_deleted(opened, width
     expect(page.get_by_text("No file is kept here.")).to_be_visible()
     assert SourceFile.objects.get().status == SourceFile.Status.REMOVED
 
-    page.goto(page.url.replace("/room/", f"/jobs/{job.pk}/"))
+    page.goto(page.url.replace("/storage/", f"/jobs/{job.pk}/"))
     expect(page.get_by_text("It can no longer be retried")).to_be_visible()
     expect_no_scrolling_sideways(page)
     page.get_by_role("link", name="Delete", exact=True).click()

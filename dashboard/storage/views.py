@@ -1,4 +1,4 @@
-"""The page Room: for admins the use of disk and memory, and retention policies; for others their own files."""
+"""The page Storage: for admins the use of disk and memory, and retention policies; for others their own files."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -17,7 +17,7 @@ from importer.access.policy import is_admin
 from importer.engine.errors import Problem
 from importer.models import ImportJob, SourceFile, Target
 from importer.retention import ended_jobs, files, policies
-from importer.retention import room as figures
+from importer.retention import storage_use as figures
 from importer.retention.needed import can_be_retried, file_reasons, reason, why_file_stays
 from importer.sources import quotas
 from importer.sources.uploads import uploads_of
@@ -35,7 +35,7 @@ class KeptFile:
 
 
 @require_safe
-def room(request: HttpRequest) -> HttpResponse:
+def storage(request: HttpRequest) -> HttpResponse:
     """The whole page."""
     now = timezone.now()
     context: dict[str, Any] = {
@@ -56,7 +56,7 @@ def room(request: HttpRequest) -> HttpResponse:
             "policies": policies.all_in_force(),
             "unreached": Target.objects.exclude(ledger_problem="").order_by("name"),
         }
-    return render(request, "room/page.html", context)
+    return render(request, "storage/page.html", context)
 
 
 @require_POST
@@ -67,7 +67,7 @@ def policy(request: HttpRequest) -> HttpResponse:
         messages.success(request, f"{changed.policy.title}: {changed.words}.")
     except Problem as problem:
         messages.error(request, str(problem))
-    return redirect("room")
+    return redirect("storage")
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -80,7 +80,7 @@ def file_delete(request: HttpRequest, key: UUID) -> HttpResponse:
             messages.success(request, f"{source.name} is deleted.")
         except Problem as problem:
             messages.error(request, str(problem))
-        return redirect("room")
+        return redirect("storage")
     imports = source.jobs.order_by("-pk")
     context = {
         "source": source,
@@ -88,7 +88,7 @@ def file_delete(request: HttpRequest, key: UUID) -> HttpResponse:
         "retried": imports.filter(can_be_retried(timezone.now())),
         "why": why_file_stays(source),
     }
-    return render(request, "room/delete_file.html", context)
+    return render(request, "storage/delete_file.html", context)
 
 
 def _files(request: HttpRequest, now: datetime) -> list[KeptFile]:

@@ -1,0 +1,52 @@
+"""The last runs of a schedule as a strip: a coloured mark for each run, the newest at the end."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import datetime
+
+from django.db.models import F, Window
+from django.db.models.fields.json import KT
+from django.db.models.functions import RowNumber
+
+from dashboard.schedules.calendar import REJECTED
+from importer.access.time_zones import zone_named
+from importer.engine.errors import Problem
+from importer.models import Schedule, ScheduleRun
+from importer.models.outcomes import words_of
+
+MOST_MARKS = 14
+
+
+@dataclass(frozen=True)
+class Mark:
+    """A run in a strip. `outcome`: in words; `due_at`: in the schedule's zone; `rejected`: its rejected rows."""
+
+    run: int
+    due_at: datetime
+    outcome: str
+    rejected: int
+    due_times: int
+
+
+def strips(schedules: Iterable[Schedule]) -> dict[int, list[Mark]]:
+    """The last runs of each schedule by its primary key, the oldest first."""
+    zones = {each.pk: each.zone for each in schedules}
+    numbered = ScheduleRun.objects.filter(schedule__in=zones).annotate(
+        number=Window(RowNumber(), partition_by=F("schedule_id"), order_by=[F("due_at").desc(), F("pk").desc()])
+    )
+    newest = [pk for pk, number in numbered.values_list("pk", "number") if number <= MOST_MARKS]
+    runs = ScheduleRun.objects.filter(pk__in=newest).annotate(rejected=REJECTED).order_by("due_at", "pk")
+    found: dict[int, list[Mark]] = {pk: [] for pk in zones}
+    columns = ("schedule_id", "pk", "due_at", "status", "rejected", "due_times", KT("problem__kind"))
+    for schedule, pk, due_at, status, rejected, due_times, kind in runs.values_list(*columns):
+        words = words_of(status, rejected, kind)
+        found[schedule].append(Mark(pk, _in_zone(due_at, zones[schedule]), words, rejected or 0, due_times))
+    return found
+
+
+def _in_zone(moment: datetime, zone: str) -> datetime:
+    """The moment in the schedule's zone; unchanged if that zone is no longer known."""
+    try:
+        return moment.astimezone(zone_named(zone))
+    except Problem:
+        return moment

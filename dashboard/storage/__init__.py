@@ -1,0 +1,1 @@
+"""The page Storage: what takes how much, how long things are kept, and one's own files."""

@@ -1,0 +1,130 @@
+"""The page Home: what needs a person, what runs, what is due, and what others may not see."""
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from django.db import connection as application
+from django.test.utils import CaptureQueriesContext
+from django.urls import reverse
+from django.utils import timezone
+
+from importer.engine.errors import Problem
+from importer.models import DiscoveredFile, ImportJob, Schedule, ScheduleRun, SourceConnection
+from tests.dashboard.job_data import Status, make_job
+from tests.people import stranger
+
+pytestmark = pytest.mark.django_db
+
+HEADER = Problem("The header changed: price missing.").as_json()
+
+
+def make_schedule(name: str = "nightly") -> Schedule:
+    """A schedule with the recipe of an import."""
+    job = make_job(Status.SUCCEEDED, chunks=1)
+    connection, _ = SourceConnection.objects.get_or_create(name="incoming", kind="folder", base="/nowhere")
+    recipe = {each: getattr(job, each) for each in ("target", "schema_name", "table_name", "dialect_json")}
+    return Schedule.objects.create(
+        name=name, connection=connection, pattern="*.csv", trigger="cron", cron="30 2 * * *", header=["id"],
+        columns_json=[], mapping_json=[], zone="Europe/Vienna", next_due_at=timezone.now() + timedelta(hours=3),
+        **recipe,
+    )  # fmt: skip
+
+
+def make_run(schedule: Schedule, day: int, status: str, job: ImportJob | None = None, **values) -> ScheduleRun:
+    due_at = datetime(2026, 11, day, 1, 30, tzinfo=UTC)
+    run = ScheduleRun.objects.create(
+        schedule=schedule, due_at=due_at, moment=due_at, cause="due", status=status, **values
+    )
+    if job:
+        DiscoveredFile.objects.create(run=run, schedule=schedule, name=job.source.name, outcome="loaded", job=job)
+    return run
+
+
+def needing(browser) -> list[tuple[str, str]]:
+    answer = browser.get(reverse("home"))
+    return [(each.title, each.outcome) for each in answer.context["matters"]]
+
+
+class TestAttention:
+    def test_what_did_not_end_well_until_something_makes_up_for_it(self, browser):
+        failed = make_job(Status.FAILED, chunks=1, file_name="broken.csv", problem=Problem("It broke."))
+        lossy = make_job(Status.SUCCEEDED, chunks=1, file_name="lossy.csv", rejected_rows=2_495)
+        make_job(Status.SUCCEEDED, chunks=1, file_name="fine.csv")
+        make_job(Status.CANCELLED, chunks=1, file_name="stopped.csv")
+        make_job(Status.UNAPPROVED, chunks=1, file_name="asked.csv")
+        assert needing(browser) == [
+            ("asked.csv", "waits for approval"),
+            ("lossy.csv", "completed with rejects"),
+            ("broken.csv", "failed"),
+        ]
+        page = browser.get(reverse("home")).content.decode()
+        assert "3 things need your attention" in page
+        assert "2,495 rows of 5,895 rejected; osm.nodes lacks them" in page
+        make_job(Status.SUCCEEDED, chunks=1, rejects_of=lossy)
+        again = make_job(Status.SUCCEEDED, chunks=1)
+        ImportJob.objects.filter(pk=again.pk).update(source=failed.source)
+        assert needing(browser) == [("asked.csv", "waits for approval")]
+
+    def test_what_is_long_ago_is_left_out(self, browser):
+        make_job(Status.FAILED, chunks=1, finished_at=timezone.now() - timedelta(days=20))
+        assert needing(browser) == []
+        assert "Nothing needs your attention" in browser.get(reverse("home")).content.decode()
+
+    def test_a_schedule_stands_for_the_import_of_its_run(self, browser):
+        schedule = make_schedule()
+        job = make_job(Status.FAILED, chunks=1, problem=Problem("It broke."))
+        make_run(schedule, 20, "failed", job, problem=HEADER)
+        assert needing(browser) == [("nightly", "failed")]
+
+
+class TestStrip:
+    def test_a_lossy_night_is_amber_and_each_mark_has_words(self, browser):
+        schedule = make_schedule()
+        for day in range(1, 20):
+            make_run(schedule, day, "succeeded", make_job(Status.SUCCEEDED, chunks=1))
+        make_run(schedule, 20, "succeeded", make_job(Status.SUCCEEDED, chunks=1, rejected_rows=3))
+        make_run(schedule, 21, "skipped", due_times=2)
+        page = browser.get(reverse("home")).content.decode()
+        assert page.count('class="mark ') == 14
+        assert page.count("mark-yellow") == 1
+        assert "Fri 20 Nov, 02:30: completed with rejects, 3 rows rejected" in page
+        assert f"{reverse('schedule', args=[schedule.pk])}?day=2026-11-20#runs-title" in page
+
+
+def test_what_runs_and_that_nothing_is_sent_again_before_something_has_changed(browser):
+    job = make_job(Status.LOADING, chunks=10, file_name="under way.csv")
+    page = browser.get(reverse("home"))
+    assert "under way.csv" in page.content.decode()
+    seen = page.context["state"]
+    assert browser.get(reverse("home"), {"seen": seen}, headers={"HX-Request": "true"}).status_code == 204
+    ImportJob.objects.filter(pk=job.pk).update(status=Status.PAUSED)
+    changed = browser.get(reverse("home"), {"seen": seen}, headers={"HX-Request": "true"}).content.decode()
+    assert "Paused" in changed
+    assert "<html" not in changed
+
+
+def test_what_somebody_may_not_see_is_left_out(client):
+    schedule = make_schedule("secret nightly")
+    make_run(schedule, 20, "failed", problem=HEADER)
+    make_job(Status.LOADING, chunks=2, file_name="secret.csv")
+    make_job(Status.FAILED, chunks=2, file_name="secret too.csv")
+    client.force_login(stranger("bob"))
+    assert "secret" not in client.get(reverse("home")).content.decode()
+
+
+def test_many_schedules_and_imports_ask_the_database_as_often_as_few(browser):
+    def fill(count: int) -> None:
+        for number in range(count):
+            schedule = make_schedule(f"{Schedule.objects.count()}-{number}")
+            make_run(schedule, 20, "failed", problem=HEADER)
+            make_job(Status.LOADING, chunks=1)
+            make_job(Status.FAILED, chunks=1)
+
+    fill(2)
+    browser.get(reverse("home"))  # What is read once for each session.
+    with CaptureQueriesContext(application) as few:
+        browser.get(reverse("home"))
+    fill(10)
+    with CaptureQueriesContext(application) as many:
+        browser.get(reverse("home"))
+    assert len(many) <= len(few)
