@@ -2,7 +2,6 @@
 
 from django.urls import path
 
-from dashboard import health
 from dashboard.audit import views as audit
 from dashboard.channels import views
 from dashboard.connections import views as connections
@@ -19,7 +18,7 @@ from dashboard.schedules import detail as schedule
 from dashboard.schedules import list as schedules
 from dashboard.schedules import subscriptions
 from dashboard.sign_in import urls as sign_in
-from dashboard.storage import views as storage
+from dashboard.system import health, storage
 from dashboard.targets import views as targets
 
 urlpatterns = [

@@ -13,8 +13,8 @@ from django.views.decorators.vary import vary_on_headers
 
 from dashboard.formatting import percent
 from dashboard.home.attention import DAYS, matters
-from dashboard.home.system import system
 from dashboard.schedules.strip import strips
+from dashboard.system.state import state
 from importer import schedules
 from importer.access.policy import seen
 from importer.models import ImportJob, Lab, Schedule, Target
@@ -53,7 +53,7 @@ def _context() -> dict[str, Any]:
         "labs": labs.select_related("target").order_by("pk")[:MOST_RUNNING],
         "schedules": _schedules(),
         "schedule_count": seen(Schedule.objects.all()).count(),
-        "system": system(),
+        "system": state(),
     }
 
 

@@ -50,7 +50,7 @@ class Action:
 
 
 LISTS = (
-    Page("home", words=("need your attention", "more_orders.csv", NIGHTLY, "Redis")),
+    Page("home", words=("attention", NIGHTLY, "Workers")),
     Page("jobs", words=("19 found", "more_orders.csv", "slower than similar imports", "48.2", "indexes after")),
     Page("jobs", query="?q=orders&status=failed&sort=-rate", words=("1 found", "broken_orders.csv")),
     Page("jobs", query="?sort=method", words=("INSERT PREPARED", "LOAD DATA SERVER")),

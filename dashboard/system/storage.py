@@ -56,7 +56,7 @@ def storage(request: HttpRequest) -> HttpResponse:
             "policies": policies.all_in_force(),
             "unreached": Target.objects.exclude(ledger_problem="").order_by("name"),
         }
-    return render(request, "storage/page.html", context)
+    return render(request, "system/storage.html", context)
 
 
 @require_POST
@@ -88,7 +88,7 @@ def file_delete(request: HttpRequest, key: UUID) -> HttpResponse:
         "retried": imports.filter(can_be_retried(timezone.now())),
         "why": why_file_stays(source),
     }
-    return render(request, "storage/delete_file.html", context)
+    return render(request, "system/delete_file.html", context)
 
 
 def _files(request: HttpRequest, now: datetime) -> list[KeptFile]:

@@ -3,13 +3,13 @@
 from collections.abc import Iterator
 
 import redis
-from django.conf import settings
 from django.contrib.auth.decorators import login_not_required
 from django.db import DatabaseError, connection
 from django.http import HttpRequest, JsonResponse
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
 
+from dashboard.system.state import queue_names
 from importer.engine.native import loader
 from importer.sources.room import fullest_disk
 from importer.worker import presence
@@ -53,8 +53,7 @@ def _failing_queues() -> Iterator[str]:
     except redis.RedisError:
         yield "redis"
         return
-    named = {route["queue"] for route in settings.CELERY_TASK_ROUTES.values()}
-    for queue in sorted(named | {settings.CELERY_TASK_DEFAULT_QUEUE}):
+    for queue in sorted(queue_names()):
         if queue not in served:
             yield f"queue {queue}"
 

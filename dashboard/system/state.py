@@ -10,7 +10,7 @@ from importer.worker import presence
 
 
 @dataclass(frozen=True)
-class System:
+class State:
     """The state of the installation. `workers`: None if Redis does not answer; `idle_queues`: that no worker serves."""
 
     disk: Disk
@@ -18,18 +18,18 @@ class System:
     parallel_chunks: int
     idle_queues: tuple[str, ...]
 
-    @property
-    def is_well(self) -> bool:
-        """Whether nothing keeps imports from running."""
-        return bool(self.workers) and not self.idle_queues and not self.disk.is_low
 
-
-def system() -> System:
+def state() -> State:
     """The present state."""
     disk = fullest_disk()
     try:
         workers, served = len(presence.live_workers()), presence.served_queues()
     except redis.RedisError:
-        return System(disk, None, 0, ())
-    queues = {route["queue"] for route in settings.CELERY_TASK_ROUTES.values()} | {settings.CELERY_TASK_DEFAULT_QUEUE}
-    return System(disk, workers, presence.parallel_loads(), tuple(sorted(queues - served)))
+        return State(disk, None, 0, ())
+    return State(disk, workers, presence.parallel_loads(), tuple(sorted(queue_names() - served)))
+
+
+def queue_names() -> set[str]:
+    """The queues that imports need, each of which a live worker must serve."""
+    routed: set[str] = {route["queue"] for route in settings.CELERY_TASK_ROUTES.values()}
+    return routed | {settings.CELERY_TASK_DEFAULT_QUEUE}

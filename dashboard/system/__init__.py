@@ -1,0 +1,1 @@
+"""How the installation is: its health for programs, its state for people, and the page Storage."""
