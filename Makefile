@@ -5,10 +5,10 @@ CODE := config importer dashboard scripts tests bench
 SERVERLESS := not needs_database_server and not needs_redis and not needs_workers and not needs_file_server and not needs_browser
 # VAR_DIR=... and PORT=... may be given on the command line or in the environment.
 .DEFAULT_GOAL := help
-.PHONY: help setup run demo test quick quick-tests faults bench lint format lock
+.PHONY: help setup run demo test quick quick-tests faults screenshots bench lint format lock
 
 help: ## list the targets
-	@awk -F ':.*## ' '/^[a-z]+:.*## /{printf "  make %-8s %s\n", $$1, $$2}' Makefile
+	@awk -F ':.*## ' '/^[a-z]+:.*## /{printf "  make %-11s %s\n", $$1, $$2}' Makefile
 
 setup: ## create .venv and install missing system packages (announced first)
 	@scripts/setup.sh app database
@@ -36,6 +36,11 @@ quick-tests:
 faults: ## try every fault at every failpoint, print the matrix (ARGS=--write: into docs/faults.md)
 	@scripts/setup.sh app database
 	$(PY) -m tests.faults.points $(ARGS)
+
+screenshots: ## take a picture of every page, light and dark, wide and on a phone, into var/screenshots
+	@scripts/setup.sh app database browser
+	$(PY) -m pytest -q --tb=short tests/browser/screenshots.py
+	@echo "var/screenshots/index.html shows them"
 
 bench: ## compare Millrace with other ways to load (ARGS="--help" lists the options)
 	@scripts/setup.sh app database

@@ -1,0 +1,87 @@
+"""`make screenshots`: a picture of every page that visits.py lists, in both colour schemes, wide and on a phone.
+
+Not a test: pytest collects this file only when it is named, for its fixtures. The pictures are in var/screenshots, one
+folder for each scheme and width, and index.html shows each page's pictures side by side. A page that needs scrolling
+sideways is named at the end, because a person who looks at hundreds of pictures misses that.
+"""
+
+import re
+import shutil
+from collections.abc import Iterator, Sequence
+from html import escape
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, BrowserContext
+from playwright.sync_api import Page as Tab
+
+from tests.browser.conftest import session
+from tests.browser.visits import address, visits
+from tests.importer.migrations.pages import Page
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+FOLDER = Path(__file__).resolve().parents[2] / "var" / "screenshots"
+SCHEMES = ("light", "dark")
+SIZES = {"1280": {"width": 1280, "height": 900}, "390": {"width": 390, "height": 844}}
+VARIANTS = [(scheme, size) for scheme in SCHEMES for size in SIZES]
+# Drawn to the end at once: a picture shows no chart on its way.
+STILL = "() => { if (window.Chart) Chart.defaults.animation = false; }"
+LOADED = "() => !document.querySelector('.htmx-request')"
+TOO_WIDE = "() => document.documentElement.scrollWidth > document.documentElement.clientWidth"
+
+
+def test_take_screenshots(chromium: Browser, live_server, old, settings):
+    settings.OIDC_ISSUER, settings.OIDC_NAME = "http://127.0.0.1:1", "Keys"
+    shutil.rmtree(FOLDER, ignore_errors=True)
+    seen = visits()
+    too_wide = []
+    for scheme, size in VARIANTS:
+        context = chromium.new_context(base_url=live_server.url, viewport=SIZES[size], color_scheme=scheme)
+        for number, (browser, pages) in enumerate(seen):
+            context.clear_cookies()
+            if "sessionid" in browser.cookies:
+                context.add_cookies([session(browser, live_server.url)])
+            too_wide += pictures(context, pages, number, FOLDER / f"{scheme}-{size}")
+        context.close()
+    write_index([file_name(number, page) for number, (_, pages) in enumerate(seen) for page in pages])
+    assert too_wide == []
+
+
+def pictures(context: BrowserContext, pages: Sequence[Page], number: int, folder: Path) -> Iterator[str]:
+    """Take a picture of each page. Yields those that need scrolling sideways."""
+    tab = context.new_page()
+    tab.on("domcontentloaded", lambda shown: shown.evaluate(STILL))
+    for page in pages:
+        tab.goto(address(page))
+        tab.wait_for_function(LOADED)
+        settled(tab)
+        if tab.evaluate(TOO_WIDE):
+            yield f"{folder.name}: {page}"
+        tab.screenshot(path=folder / file_name(number, page), full_page=True, animations="disabled")
+    tab.close()
+
+
+def settled(tab: Tab) -> None:
+    """Wait until the browser has painted twice: charts draw in the frame after the one that gives them their size."""
+    tab.evaluate("() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")
+
+
+def file_name(number: int, page: Page) -> str:
+    """The name of a page's picture: what the page is, and with whose session it was looked at."""
+    return f"{number}-{re.sub(r'[^a-z0-9]+', '-', str(page).lower()).strip('-')[:80]}.png"
+
+
+def write_index(names: Sequence[str]) -> None:
+    """One page with the pictures of each page side by side."""
+    rows = []
+    for name in names:
+        shown = "".join(
+            f'<a href="{scheme}-{size}/{name}"><img loading="lazy" src="{scheme}-{size}/{name}" alt=""></a>'
+            for scheme, size in VARIANTS
+        )
+        rows.append(f"<h2>{escape(name)}</h2><div>{shown}</div>")
+    style = "body{font:14px sans-serif;margin:1rem}div{display:flex;gap:1rem;align-items:start}img{width:320px}"
+    (FOLDER / "index.html").write_text(
+        f"<!doctype html><meta charset=utf-8><title>Screenshots</title><style>{style}</style>{''.join(rows)}"
+    )
