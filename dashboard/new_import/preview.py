@@ -1,21 +1,19 @@
 """The preview of one uploaded file before its import: its first rows, their mapping, and the plan."""
 
 import codecs
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import PurePath
 
-from dashboard.new_import.column_cards import Cell, Field, UnmappedColumn
 from dashboard.new_import.form import NewImportForm
 from dashboard.new_import.questions import Question, questions
 from importer.connections.source_location import location_of
 from importer.engine.errors import Problem
 from importer.engine.mapping.columns import ColumnMapping, FieldOverride, GeneratedColumn
 from importer.engine.mapping.new_table.suggestion import formats_of, suggest_table
-from importer.engine.mapping.preview import PreviewValue, preview_values
 from importer.engine.mapping.suggest import map_to_new, suggest_mapping
-from importer.engine.mapping.transforms import TRANSFORMS
+from importer.engine.mapping.transforms import TRANSFORMS, check_transforms
 from importer.engine.mysql.connection import Connection, connect
 from importer.engine.reading.build import make_reading
 from importer.engine.reading.expected import expected_columns
@@ -33,10 +31,6 @@ from importer.preparation.loadable_tables import offered_tables, read_loadable
 from importer.preparation.prepare import ImportRequest, NewTableRequest, PreparedImport, prepare
 from importer.sources import uploads
 
-ROWS_SHOWN = 20
-SAMPLES_SHOWN = 3
-MOST_COLUMNS_IN_SELECTS = 100
-
 
 @dataclass
 class Preview:
@@ -53,8 +47,6 @@ class Preview:
     new_table_request: NewTableRequest | None = None
     mapping: tuple[ColumnMapping, ...] = ()
     fillings: tuple[GeneratedColumn, ...] = ()
-    # For each of the first rows, the values that are stored differently from the file, by field number.
-    arrivals: list[dict[int, PreviewValue]] = field(default_factory=list)
     presets: list[MappingPreset] = field(default_factory=list)
     basis: str = ""
     prepared: PreparedImport | None = None
@@ -73,42 +65,6 @@ class Preview:
     @property
     def table_name(self) -> str:
         return self.choices.table or (self.table.name if self.table else "")
-
-    @property
-    def fields(self) -> list[Field]:
-        assert self.profile
-        names = self.profile.header
-        mapping = self.mapping or tuple(ColumnMapping("") for _ in names)
-        columns = {column.name: column for column in self.table.columns} if self.table else {}
-        wrong_types = self.new_table_request.types if self.new_table_request and self.problem else {}
-        return [
-            Field(
-                number,
-                name,
-                _samples(self.profile, number),
-                mapping[number],
-                columns.get(mapping[number].column),
-                wrong_types.get(mapping[number].column, ""),
-            )
-            for number, name in enumerate(names)
-        ]
-
-    @property
-    def without_field(self) -> list[UnmappedColumn]:
-        """The columns of the table that no field is mapped to."""
-        mapped = {each.column.lower() for each in self.mapping}
-        chosen = {each.column.lower(): each for each in self.fillings}
-        columns = enumerate(self.table.columns if self.table else ())
-        return [
-            UnmappedColumn(number, column, chosen.get(column.name.lower()))
-            for number, column in columns
-            if column.name.lower() not in mapped
-        ]
-
-    @property
-    def wide(self) -> bool:
-        """Whether the table has too many columns to offer all of them in a select per field."""
-        return self.table is not None and len(self.table.columns) > MOST_COLUMNS_IN_SELECTS
 
     @property
     def warnings(self) -> tuple[str, ...]:
@@ -141,31 +97,6 @@ class Preview:
             return []
         # Before a table is chosen, the file's format alone is asked about.
         return questions(self.reading.decisions if self.reading else self.profile.decisions, self.profile.header)
-
-    @property
-    def rows(self) -> Iterator[tuple[int, list[Cell]]]:
-        """The first rows, each with its line number in the file."""
-        assert self.profile
-        for place, (line, row) in enumerate(zip(self.profile.lines, self.profile.rows[:ROWS_SHOWN], strict=False)):
-            converted = self.arrivals[place] if place < len(self.arrivals) else {}
-            yield line, [self._cell(number, text, converted.get(number)) for number, text in enumerate(row)]
-
-    def _cell(self, number: int, text: str, arrival: PreviewValue | None) -> Cell:
-        unmapped = bool(self.mapping) and (number >= len(self.mapping) or not self.mapping[number].column)
-        if text and text == self.dialect.null:
-            return Cell(text, unmapped=unmapped, null=True)
-        if arrival is None:
-            return Cell(text, unmapped=unmapped)
-        if arrival.bad:
-            return Cell(text, bad=True)
-        if arrival.text is None:
-            return Cell(text, null=True)
-        return Cell(arrival.text, was="" if arrival.text == text else text)
-
-
-def _samples(profile: Profile, number: int) -> tuple[str, ...]:
-    values = dict.fromkeys(row[number] for row in profile.rows if number < len(row))
-    return tuple(values)[:SAMPLES_SHOWN]
 
 
 def read_preview(source: SourceFile, choices: NewImportForm) -> Preview:
@@ -335,8 +266,9 @@ def _map_and_plan(preview: Preview, table: Table, target: Target) -> None:
     preview.mapping = _with_moved_fields(preview, table)
     chosen = choices.fillings(table, preview.basis)
     preview.fillings = _fillings_before(preview, table) if chosen is None else chosen
-    with connect(target.address) as connection:
-        preview.arrivals = preview_values(connection, table, preview.mapping, profile.rows[:ROWS_SHOWN])
+    for each in preview.mapping:
+        if each.column:
+            check_transforms(each.transforms, each.datetime_format, table.column(each.column))
     whole_format = choices.before is not None
     whole_mapping = before is not None and choices.before is not None and before == choices.before.mapping
     stated = choices.stated(profile.header, whole_format=whole_format, whole_mapping=whole_mapping)

@@ -1,10 +1,15 @@
 """The questions of an import on its page: evidence, and a button for each answer with the values under it."""
 
+import json
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from dashboard.new_import.stated_fields import button_value
+from importer.engine.mapping.columns import field_name
 from importer.engine.source.profile.decisions import Decision
+
+# Questions about fields without a column, from which on one button answers all of them.
+FEW = 3
 
 
 @dataclass(frozen=True)
@@ -41,6 +46,13 @@ def questions(decisions: Iterable[Decision], header: Sequence[str]) -> list[Ques
         for guess in decisions
         if guess.guessed
     ]
+
+
+def leave_all_out(questions: Sequence[Question], header: Sequence[str]) -> str:
+    """The value of the button that leaves out every field that is asked about because it has no column; "" for few."""
+    numbers = {field_name(header, number): number for number in range(len(header))}
+    asked = [each.decision.field for each in questions if each.decision.name == "mapping"]
+    return json.dumps({f"column_{numbers[name]}": "" for name in asked}) if len(asked) >= FEW else ""
 
 
 def _as_sentence(label: str, guess: Decision) -> str:

@@ -2,6 +2,8 @@
 
 The form sends every field. `shown` holds the values that the page showed, without empty ones; a field with another
 value was changed by the user. `answered` holds the names of the fields that were changed or answered before.
+
+The page has fields for some of the columns alone. Those of the other columns have the values of `shown`.
 """
 
 import json
@@ -11,13 +13,14 @@ from typing import TypeVar
 
 from dashboard.fields.format_fields import FORMAT_FIELDS
 from dashboard.new_import.null_markers import show_markers
-from importer.engine.mapping.columns import ColumnMapping, field_name
+from importer.engine.mapping.columns import ColumnMapping, GeneratedColumn, field_name
 from importer.engine.source.profile.decisions import Answer, Decision
 
 T = TypeVar("T")
 
 SHOWN, ANSWERED, ANSWER = "shown", "answered", "answer"
 _COLUMN_FIELD = re.compile(r"(column|read|trim|format|null|type)_([0-9]{1,5})")
+_FILLING_FIELD = re.compile(r"(fill|filltext)_([0-9]{1,5})")
 
 
 def with_answers(values: Mapping[str, str]) -> dict[str, str]:
@@ -27,7 +30,8 @@ def with_answers(values: Mapping[str, str]) -> dict[str, str]:
     answered |= {name for name, value in values.items() if _is_tracked(name) and value != shown.get(name, "")}
     given = {name: text for name, text in _read(values, ANSWER, dict).items() if isinstance(text, str)}
     answered |= {name for name in given if _is_tracked(name)}
-    kept = {name: value for name, value in values.items() if name not in (SHOWN, ANSWER)}
+    unseen = {name: text for name, text in shown.items() if isinstance(text, str) and _is_about_column(name)}
+    kept = {**unseen, **{name: value for name, value in values.items() if name not in (SHOWN, ANSWER)}}
     return {**kept, **given, ANSWERED: json.dumps(sorted(answered))}
 
 
@@ -70,6 +74,11 @@ def shown_mapping(mapping: ColumnMapping, number: int) -> dict[str, str]:
     }
 
 
+def shown_filling(filling: GeneratedColumn, number: int) -> dict[str, str]:
+    """The values of the form's fields for what fills the column at that position (from 0) of the table."""
+    return {f"fill_{number}": filling.source, f"filltext_{number}": filling.text}
+
+
 def _of_column(name: str, value: object, number: int) -> dict[str, str]:
     """The form's fields for a field of ColumnMapping."""
     if name == "transforms":
@@ -86,6 +95,10 @@ def _of_column(name: str, value: object, number: int) -> dict[str, str]:
 
 def _is_tracked(name: str) -> bool:
     return name in FORMAT_FIELDS or name == "match" or _COLUMN_FIELD.fullmatch(name) is not None
+
+
+def _is_about_column(name: str) -> bool:
+    return bool(_COLUMN_FIELD.fullmatch(name) or _FILLING_FIELD.fullmatch(name))
 
 
 def _read(values: Mapping[str, str], name: str, kind: type[T]) -> T:

@@ -16,11 +16,12 @@ from django_htmx.http import HttpResponseClientRedirect
 
 from dashboard.fields.format_fields import DELIMITERS, SELECTS, shown_format
 from dashboard.new_import import speed_form
-from dashboard.new_import.column_cards import FILLINGS, TRIMS
 from dashboard.new_import.form import NewImportForm
+from dashboard.new_import.grid.columns import FILLINGS, TRIMS
+from dashboard.new_import.grid.grid import make_grid
 from dashboard.new_import.preview import Preview, read_preview
 from dashboard.new_import.row_policy import ACCOUNTING
-from dashboard.new_import.stated_fields import restored, shown_mapping, with_answers
+from dashboard.new_import.stated_fields import restored, shown_filling, shown_mapping, with_answers
 from importer import jobs
 from importer.access import audit
 from importer.access.policy import seen
@@ -174,6 +175,7 @@ def _show(
     format_texts = _format_texts(preview)
     context = {
         "preview": preview,
+        "grid": make_grid(preview),
         "source": preview.source,
         "problem": preview.problem,
         **_stored_choices(request, preview.source),
@@ -231,6 +233,9 @@ def _shown(preview: Preview, format_texts: dict[str, str]) -> str:
     shown = {**format_texts, "match": preview.choices.match}
     for number, mapping in enumerate(preview.mapping):
         shown |= shown_mapping(mapping, number)
+    names = preview.table.column_names if preview.table else ()
+    for filling in preview.fillings:
+        shown |= shown_filling(filling, names.index(filling.column))
     if preview.new_table and preview.table:
         shown |= {f"type_{number}": column.type for number, column in enumerate(preview.table.columns)}
     return json.dumps({name: text for name, text in shown.items() if text}, separators=(",", ":"))

@@ -39,8 +39,12 @@ def uploaded(folder: Path) -> SourceFile:
     return source
 
 
+def open_format(page: Page, field: str) -> None:
+    page.get_by_label(f"Format of {field}:").click()
+
+
 def cell(page: Page, text: str):
-    return page.locator(".rows-table td").filter(has_text=text).first
+    return page.locator(".grid-table td").filter(has_text=text).first
 
 
 def test_what_is_shown_is_what_arrives_and_comes_back_as_a_preset(opened, upload: SourceFile, tmp_path: Path):
@@ -48,11 +52,13 @@ def test_what_is_shown_is_what_arrives_and_comes_back_as_a_preset(opened, upload
     expect(page.get_by_label("price is read as")).to_have_value("thousands-dot")
     expect(page.get_by_label("sold is read as")).to_have_value("yes-no")
     expect(page.get_by_label("Date and time format of day")).to_have_value("%d.%m.%Y")
-    expect(cell(page, "1234.50")).to_have_class("transformed")
+    expect(cell(page, "1234.50")).to_have_class("converted")
     expect(cell(page, "2024-12-31")).to_be_visible()
     expect(cell(page, "NA")).to_have_class("null")
+    open_format(page, "name")
     page.get_by_label("Blanks around name").select_option("trim")
     expect(cell(page, "Zoë")).to_have_text("Zoë")
+    open_format(page, "day")
     page.get_by_label("Date and time format of day").fill("%m.%d.%Y")
     page.get_by_label("Date and time format of day").blur()
     expect(cell(page, "31.12.2024")).to_have_class("bad")
@@ -101,15 +107,15 @@ def test_nothing_is_wider_than_a_phone(opened, upload: SourceFile, scheme: str):
     expect_no_scrolling_sideways(page)
 
 
-def test_words_stay_whole_in_the_table_of_columns(opened, upload: SourceFile, database: Address, tmp_path: Path):
+def test_words_stay_whole_in_the_headers_of_the_grid(opened, upload: SourceFile, database: Address, tmp_path: Path):
     path = tmp_path / "prices.csv"
     path.write_text("id;a_rather_long_customer;ordered_at;" + "x" * 80 + "\n1;2;3;4\n2;3;4;5\n")
     source = uploads.register(path)
     source.owned, source.uploaded_by = True, User.objects.get()
     source.save()
     page = opened(reverse("new_source", args=[source.key]), viewport={"width": 1280, "height": 900})
-    heights = page.locator(".columns-table .field-name").evaluate_all(
-        "all => all.filter(each => each.closest('th')).map(each => each.getBoundingClientRect().height)"
+    heights = page.locator(".grid-table .field-name").evaluate_all(
+        "all => all.map(each => each.getBoundingClientRect().height)"
     )
     assert heights[0] == heights[1] == heights[2] < heights[3]
     expect_no_scrolling_sideways(page)

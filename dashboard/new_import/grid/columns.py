@@ -1,11 +1,13 @@
-"""The rows of the columns card: the mapping of each field of the file, and the content of each unmapped column."""
+"""The headers of the grid: the mapping of each field of the file, and the content of each column without a field."""
 
 from dataclasses import dataclass
 
 from dashboard.new_import.null_markers import show_markers
 from importer.engine.mapping.columns import ColumnMapping, GeneratedColumn
 from importer.engine.mapping.transforms import FALSE_WORDS, TRANSFORMS, TRUE_WORDS, Transform, transforms_for
+from importer.engine.reading.reading import FieldReading
 from importer.engine.schema.table import Column
+from importer.engine.source.profile.decisions import Standing
 
 TRIMS = [each for each in TRANSFORMS.values() if each.cleans]
 # The sources that can fill a column without a field.
@@ -21,20 +23,29 @@ WORDS = (
     f"yes: {', '.join(dict.fromkeys(map(str.lower, TRUE_WORDS)))};"
     f" no: {', '.join(dict.fromkeys(map(str.lower, FALSE_WORDS)))}"
 )
+# What the page calls a standing, and the colour of its badge.
+STANDINGS = {
+    Standing.PROVED: ("proved", "green"),
+    Standing.STATED: ("stated", "azure"),
+    Standing.RULE: ("rule", "secondary"),
+    Standing.GUESSED: ("question", "yellow"),
+}
 
 
 @dataclass(frozen=True)
 class Field:
-    """One field of the file as the form shows it: its name, some of its values, and its mapping.
+    """One field of the file as the header of its column in the grid shows it: its name and its mapping.
 
+    `key`: its column is in the primary key. `reading`: how sure its mapping is; None as long as nothing was decided.
     `wrong_type`: the text that was entered as the column's type, if that is invalid.
     """
 
     number: int
     name: str
-    samples: tuple[str, ...]
     mapping: ColumnMapping
     column: Column | None
+    key: bool = False
+    sure: FieldReading | None = None
     wrong_type: str = ""
 
     @property
@@ -65,14 +76,38 @@ class Field:
             return ""
         return WORDS if reading.name == "yes-no" else reading.example
 
+    @property
+    def format(self) -> str:
+        """The format of the values in a few words."""
+        return self.mapping.datetime_format or (self.reading.label if self.reading else "as it is")
+
+    @property
+    def asked(self) -> bool:
+        """Whether a question above the grid is about the field."""
+        return self.sure is not None and self.sure.standing is Standing.GUESSED
+
+    @property
+    def standing(self) -> str:
+        return STANDINGS[self.sure.standing][0] if self.sure else ""
+
+    @property
+    def colour(self) -> str:
+        """The colour of the standing's badge."""
+        return STANDINGS[self.sure.standing][1] if self.sure else ""
+
 
 @dataclass(frozen=True)
-class UnmappedColumn:
-    """A column that no field is mapped to: its position in the table, and what fills it."""
+class UnfilledColumn:
+    """A column that no field goes into: its position in the table, and what fills it."""
 
     number: int
     column: Column
     filling: GeneratedColumn | None
+
+    @property
+    def missing(self) -> bool:
+        """Whether the column must have a value, and has none."""
+        return self.column.required and not self.filling
 
     @property
     def otherwise(self) -> str:
@@ -85,17 +120,3 @@ class UnmappedColumn:
             return "numbered by the server"
         # MariaDB reports the default NULL as the text "NULL".
         return "NULL" if self.column.default in (None, "NULL") else f"default {self.column.default}"
-
-
-@dataclass(frozen=True)
-class Cell:
-    """A value of the preview as it will be stored; `was` is the text of the file if that differs.
-
-    `null`: becomes NULL. `bad`: the column does not accept the value. `unmapped`: the value is not loaded.
-    """
-
-    text: str
-    null: bool = False
-    unmapped: bool = False
-    bad: bool = False
-    was: str = ""

@@ -1,0 +1,206 @@
+"""The grid of one file: its mapping in the headers, the first rows as they will be stored, and what is left over."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+from dashboard.new_import.grid.cells import FileRow, Row, file_rows, row_cells
+from dashboard.new_import.grid.columns import Field, UnfilledColumn
+from dashboard.new_import.grid.view import KINDS, WINDOW, GridView
+from dashboard.new_import.preview import Preview
+from dashboard.new_import.questions import Question, leave_all_out
+from importer.connections.source_location import location_of
+from importer.engine.errors import Problem
+from importer.engine.mapping.columns import ColumnMapping
+from importer.engine.mapping.preview import PreviewValue, preview_values
+from importer.engine.mysql.connection import connect
+from importer.engine.source.profile.decisions import Standing
+from importer.engine.source.profile.profile import Profile
+from importer.preparation.row_problems import RowProblems, find_row_problems
+
+# Options in all selects of columns together; with more of them, a column is typed and suggested.
+MOST_OPTIONS = 800
+MOST_QUESTIONS = 10
+# Columns without a field that are shown, besides those that need a value.
+MOST_UNFILLED = WINDOW
+
+
+@dataclass(frozen=True)
+class Grid:
+    """The grid as the page shows it: `numbers` are the positions (from 0) of the fields in its window."""
+
+    preview: Preview
+    profile: Profile
+    view: GridView
+    problems: RowProblems
+    found: tuple[int, ...]
+    shown: tuple[FileRow, ...]
+    converted: Sequence[dict[int, PreviewValue]]
+
+    @property
+    def numbers(self) -> tuple[int, ...]:
+        return self.found[self.view.first : self.view.first + WINDOW]
+
+    @property
+    def windowed(self) -> bool:
+        """Whether the file has more fields than the page shows at a time."""
+        return len(self.profile.header) > WINDOW
+
+    @property
+    def last(self) -> int:
+        """The place (from 1) of the last field of the window among those that are found."""
+        return self.view.first + len(self.numbers)
+
+    @property
+    def before(self) -> int | None:
+        """The first field of the window before this one; None if there is none."""
+        return max(0, self.view.first - WINDOW) if self.view.first else None
+
+    @property
+    def after(self) -> int | None:
+        """The first field of the window after this one; None if there is none."""
+        after = self.view.first + WINDOW
+        return after if after < len(self.found) else None
+
+    @property
+    def kinds(self) -> dict[str, str]:
+        return KINDS
+
+    @property
+    def mapping(self) -> tuple[ColumnMapping, ...]:
+        return self.preview.mapping or tuple(ColumnMapping("") for _ in self.profile.header)
+
+    @cached_property
+    def fields(self) -> list[Field]:
+        """The fields in the window."""
+        return [self._field(number) for number in self.numbers]
+
+    def _field(self, number: int) -> Field:
+        preview, mapping = self.preview, self.mapping[number]
+        table, request = preview.table, preview.new_table_request
+        columns = {column.name.lower(): column for column in table.columns} if table else {}
+        keys = [name.lower() for key in (table.keys if table else ()) if key.name == "PRIMARY" for name in key.columns]
+        sure = preview.reading.columns[number] if preview.reading else None
+        wrong_types = request.types if request and preview.problem else {}
+        return Field(
+            number,
+            self.profile.header[number],
+            mapping,
+            columns.get(mapping.column.lower()),
+            mapping.column.lower() in keys,
+            sure,
+            wrong_types.get(mapping.column, ""),
+        )
+
+    @property
+    def rows(self) -> list[Row]:
+        """The rows, with the values of the fields in the window."""
+        null, mapping = self.profile.dialect.null or "", self.preview.mapping
+        return [
+            row_cells(row, converted, self.numbers, mapping, null)
+            for row, converted in zip(self.shown, self.converted, strict=True)
+        ]
+
+    @property
+    def typed(self) -> bool:
+        """Whether columns are typed, because selects would have too many options."""
+        table = self.preview.table
+        return table is not None and len(table.columns) * len(self.numbers) > MOST_OPTIONS
+
+    @property
+    def unfilled_shown(self) -> list[UnfilledColumn]:
+        """Of the columns that no field goes into: all that need a value or have one, and the first of the others."""
+        columns = self.unfilled
+        others = [each for each in columns if not (each.missing or each.filling)][:MOST_UNFILLED]
+        return [each for each in columns if each.missing or each.filling or each in others]
+
+    @property
+    def unfilled_more(self) -> int:
+        """The number of columns that no field goes into and that are not shown."""
+        return len(self.unfilled) - len(self.unfilled_shown)
+
+    @cached_property
+    def unfilled(self) -> list[UnfilledColumn]:
+        """The columns of the table that no field goes into."""
+        preview = self.preview
+        mapped = {each.column.lower() for each in preview.mapping}
+        chosen = {each.column.lower(): each for each in preview.fillings}
+        columns = enumerate(preview.table.columns if preview.table else ())
+        return [
+            UnfilledColumn(number, column, chosen.get(column.name.lower()))
+            for number, column in columns
+            if column.name.lower() not in mapped
+        ]
+
+    @property
+    def questions(self) -> list[Question]:
+        """The first questions about fields and columns."""
+        return self.preview.column_questions[:MOST_QUESTIONS]
+
+    @property
+    def more_questions(self) -> int:
+        """The number of questions about fields and columns that are asked when the first ones are answered."""
+        return len(self.preview.column_questions) - len(self.questions)
+
+    @property
+    def leave_all_out(self) -> str:
+        """The value of the button that leaves out all fields without a column; "" if a few are asked about."""
+        return leave_all_out(self.preview.column_questions, self.profile.header)
+
+    @property
+    def left_out(self) -> list[str]:
+        """The names of the fields that go into no column."""
+        pairs = zip(self.profile.header, self.preview.mapping, strict=True)
+        return [name for name, each in pairs if not each.column]
+
+
+def make_grid(preview: Preview) -> Grid | None:
+    """The grid of a preview; None before the file could be read."""
+    profile = preview.profile
+    if not profile:
+        return None
+    view = GridView.of(preview.choices.values)
+    problems = _row_problems(preview, profile)
+    found = tuple(_found(preview, profile, view))
+    first = view.first if view.first < len(found) else 0
+    view = replace(view, first=first, only_problems=view.only_problems and problems.count > 0)
+    shown = file_rows(profile, problems, only_problems=view.only_problems)
+    grid = Grid(preview, profile, view, problems, found, shown, [{} for _ in shown])
+    return replace(grid, converted=_converted(grid))
+
+
+def _found(preview: Preview, profile: Profile, view: GridView) -> Iterator[int]:
+    """The positions of the fields that the view chooses, in the file's order."""
+    sure = preview.reading.columns if preview.reading else ()
+    for number, name in enumerate(profile.header):
+        if view.find and view.find not in name.lower():
+            continue
+        if view.kind == "left_out" and not (preview.mapping and not preview.mapping[number].column):
+            continue
+        if view.kind == "questions" and not (sure and sure[number].standing is Standing.GUESSED):
+            continue
+        yield number
+
+
+def _row_problems(preview: Preview, profile: Profile) -> RowProblems:
+    rules = preview.prepared.plan.exactness if preview.prepared else None
+    # The types of a new table are widened to what the file has.
+    if rules is None or preview.new_table:
+        return RowProblems()
+    try:
+        return find_row_problems(location_of(preview.source), profile, rules, preview.mapping)
+    except Problem:  # A record that cannot be read; the scan of the import says where.
+        return RowProblems()
+
+
+def _converted(grid: Grid) -> list[dict[int, PreviewValue]]:
+    """For each row that is shown, the values in the window that the import converts, as the server converts them."""
+    preview, numbers = grid.preview, set(grid.numbers)
+    if not preview.table or not preview.target or not preview.mapping:
+        return [{} for _ in grid.shown]
+    mapping = [each if number in numbers else ColumnMapping("") for number, each in enumerate(preview.mapping)]
+    try:
+        with connect(preview.target.address) as connection:
+            return preview_values(connection, preview.table, mapping, [each.values for each in grid.shown])
+    except Problem:  # The preview shows what is wrong with the mapping or the server.
+        return [{} for _ in grid.shown]

@@ -1,0 +1,116 @@
+"""The rows of a file that its table would not take, as the page of a new import shows them before the import."""
+
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from importer.engine.errors import SourceChanged
+from importer.engine.feed.chunk_rows import ChunkRows
+from importer.engine.feed.chunk_source import ChunkSource
+from importer.engine.load.rejects.prescreen import prescreen
+from importer.engine.mapping.columns import ColumnMapping
+from importer.engine.source import encodings
+from importer.engine.source.byte_source import Readable, SourceLocation, open_source
+from importer.engine.source.chunks.scanner import ChunkRange
+from importer.engine.source.decoding import needs_copy, open_sample, read_head
+from importer.engine.source.dialect import Dialect
+from importer.engine.source.profile.profile import Profile
+from importer.engine.source.profile.sample import SAMPLE_BYTES
+from importer.engine.source.records.blocks import BLOCK_BYTES, blocks, end_of_records
+from importer.engine.source.records.fields import LocatedRecord, fields
+from importer.engine.source.records.row_error import RowError
+from importer.engine.validation import ValidationRules
+
+# Bytes of the file that are read while the page waits, and rows of which the values are kept.
+SCANNED_BYTES = 4 * BLOCK_BYTES
+MOST_KEPT = 20
+
+
+@dataclass(frozen=True)
+class ProblemRow:
+    """A row that the table would not take: its physical line, its values, and the reason.
+
+    `field`: the position (from 0) of the value at fault; None if the row as a whole is wrong.
+    """
+
+    line: int
+    values: tuple[str, ...]
+    field: int | None
+    reason: str
+
+
+@dataclass(frozen=True)
+class RowProblems:
+    """The rows with problems among the `scanned` first rows of a file: their `count`, and the first MOST_KEPT of them.
+
+    `whole`: the file has no other rows.
+    """
+
+    scanned: int = 0
+    whole: bool = False
+    count: int = 0
+    rows: tuple[ProblemRow, ...] = ()
+
+
+def find_row_problems(
+    location: SourceLocation, profile: Profile, rules: ValidationRules, mapping: Sequence[ColumnMapping]
+) -> RowProblems:
+    """Examine the rows in the first SCANNED_BYTES of the file by the rules of its plan.
+
+    Duplicate keys and what only the server finds are not among them. Raises SourceProblem if the file cannot be read.
+    """
+    if not profile.rows:
+        return RowProblems(whole=True)
+    with open_source(location) as fd:
+        if not needs_copy(profile.packing, profile.dialect.encoding):
+            return _examine(fd, profile, profile.size, rules, mapping)
+        head = read_head(fd, SAMPLE_BYTES)
+        with open_sample(fd, head, profile.dialect.encoding) as sample:
+            return _examine(sample.fd, profile, sample.readable, rules, mapping, cut=not sample.whole)
+
+
+def _examine(
+    fd: Readable,
+    profile: Profile,
+    size: int,
+    rules: ValidationRules,
+    mapping: Sequence[ColumnMapping],
+    *,
+    cut: bool = False,
+) -> RowProblems:
+    """Examine the first rows of an open plain file. `cut`: it ends after `size` bytes, perhaps within a record."""
+    dialect = profile.dialect.plain
+    end = size + 1 if cut else end_of_records(fd, dialect, profile.data_offset, size)
+    scanned = _end_of_first_rows(fd, dialect, profile, end)
+    chunk = ChunkRange(0, profile.data_offset, scanned - profile.data_offset, 0, profile.data_line, "")
+    if not chunk.length:
+        return RowProblems(whole=scanned == end)
+    source = ChunkSource(fd, Path(), chunk, dialect)
+    errors, rows = prescreen(source, rules).row_errors, ChunkRows(source)
+    kept = sorted(errors)[:MOST_KEPT]
+    columns = [each.column.lower() for each in mapping]
+    found = (
+        _problem_row(record, errors[number], dialect, columns)
+        for number, record in zip(kept, rows.located(kept), strict=True)
+    )
+    return RowProblems(len(rows), scanned == end, len(errors), tuple(found))
+
+
+def _end_of_first_rows(fd: Readable, dialect: Dialect, profile: Profile, end: int) -> int:
+    """The end of the first whole records that have SCANNED_BYTES together; `end` if the file has no more."""
+    scanned = profile.data_offset
+    with suppress(SourceChanged):  # The sample of a packed file ends within a record.
+        for block in blocks(fd, dialect, profile.data_offset, profile.data_line, end):
+            scanned = block.offset + block.size
+            if scanned - profile.data_offset >= SCANNED_BYTES:
+                break
+    return scanned
+
+
+def _problem_row(record: LocatedRecord, error: RowError, dialect: Dialect, columns: Sequence[str]) -> ProblemRow:
+    raw = record.raw if len(record.raw) <= BLOCK_BYTES else b""
+    values = tuple(encodings.readable_text(value, dialect.encoding) for value in fields(raw, dialect)) if raw else ()
+    column = error.column.lower()
+    field = error.field - 1 if error.field else columns.index(column) if column in columns else None
+    return ProblemRow(record.line, values, field, error.reason)

@@ -1,0 +1,68 @@
+"""The grid of the new import page: mapping in its headers, values as they will be stored, rows with problems."""
+
+import re
+
+import pytest
+
+from dashboard.new_import.grid.view import WINDOW
+from importer.engine.mysql.connection import connect, execute
+from importer.models import ImportJob, Target
+from tests.dashboard.new_import.test_page import show, shown_form, start, uploaded
+from tests.targets import saved_target
+
+pytestmark = pytest.mark.django_db
+
+WIDTH = 60
+
+
+@pytest.fixture
+def target(mariadb) -> Target:
+    with connect(mariadb) as connection:
+        execute(connection, "CREATE TABLE sales (id INT PRIMARY KEY, day DATE, amount DECIMAL(9,2))")
+        columns = ", ".join(f"c{number} INT" for number in range(WIDTH))
+        execute(connection, f"CREATE TABLE wide (id INT PRIMARY KEY, {columns}, extra VARCHAR(9), spare VARCHAR(9))")
+    return saved_target(mariadb)
+
+
+def press(values: dict[str, str], html: str, label: str) -> dict[str, str]:
+    """The form with the button of this label pressed."""
+    buttons = re.findall(r"<button[^>]*value='([^']*)'[^>]*>([^<]*)</button>", html)
+    return {**values, "answer": {text: value for value, text in buttons}[label]}
+
+
+def test_a_converted_value_has_its_text_in_the_title(browser, user, target):
+    html = show(browser, uploaded(user, b"id;day;amount\n1;31.12.2024;1.234,50\n", "sales.csv")).content.decode()
+    assert re.search(r'<td class="converted" title="in the file: 31.12.2024">2024-12-31</td>', html)
+    assert re.search(r'<span class="badge bg-green-lt"[^>]*>proved</span>', html)
+
+
+def test_rows_with_problems_are_counted_and_shown_alone(browser, user, target):
+    lines = [b"%d,2024-01-01,1.5\n" % number for number in range(1, 900)]
+    lines[700] = b"x,2024-01-01,1.5\n"
+    lines[750] = b"751,2024-01-01\n"
+    source = uploaded(user, b"id,day,amount\n" + b"".join(lines), "sales.csv")
+    shown = show(browser, source)
+    html = shown.content.decode()
+    assert "2 rows with problems</strong> in 899 rows" in html
+    assert 'scope="row">702</th><td class="bad">x<span class="reason">' in html
+    html = show(browser, source, **press(shown_form(shown), html, "Show only these")).content.decode()
+    assert re.findall(r'scope="row">(\d+)<', html) == ["702", "752"]
+
+
+def test_fields_that_are_not_shown_keep_their_mapping(browser, user, target):
+    names = ["id", *(f"c{number}" for number in range(WIDTH)), "text"]
+    source = uploaded(user, (",".join(names) + "\n" + ",".join("1" * len(names)) + "\n").encode(), "wide.csv")
+    shown = show(browser, source)
+    values = shown_form(shown)
+    assert f"column_{WINDOW}" not in values
+    values |= {"column_2": "", f"fill_{WIDTH + 1}": "text", f"filltext_{WIDTH + 1}": "x"}
+    shown = show(browser, source, **press(values, shown.content.decode(), "Next fields"))
+    values = shown_form(shown)
+    assert "column_2" not in values
+    assert values[f"column_{WINDOW}"] == names[WINDOW]
+    shown = show(browser, source, **{**values, "find_field": "TEXT"})
+    values = shown_form(shown) | {f"column_{len(names) - 1}": "spare"}
+    assert start(browser, source, **values).status_code == 200
+    job = ImportJob.objects.get()
+    assert [each.column for each in job.mapping] == ["id", "c0", "", *names[3:-1], "spare"]
+    assert [(each.column, each.text) for each in job.fillings] == [("extra", "x")]
