@@ -14,7 +14,7 @@ SHORT = {
     "indexes": "Indexes",
     "rows_per_second": "Rows/s",
     "bytes_per_second": "MB/s",
-    "load_rows_per_second": "Rows/s while loading",
+    "overall_rows_per_second": "Rows/s overall",
 }
 ANSWERS = {"indexes": {"keep": "kept on", "defer": "after"}, "foreign_keys": {"keep": "kept on", "defer": "after"}}
 

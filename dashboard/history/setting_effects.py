@@ -48,7 +48,8 @@ def effect_report(view: View, tables: list[tuple[str, int]]) -> EffectReport:
     table = tables[0][0] if len(tables) == 1 else view.table
     if not table:
         return EffectReport([(name, count, view.but(table=name)) for name, count in tables[:MOST_TABLES]])
-    timing = view.y if FACTS[view.y].kind in RATES else "rows_per_second"
+    # A setting can save loading time and cost more when keys are built.
+    timing = view.y if FACTS[view.y].kind in RATES and view.y != "rows_per_second" else "overall_rows_per_second"
     effects = differences(view.query, timing)
     into = Condition("table", Op.IS, table)
     missing = list(untried(Query((into,))))

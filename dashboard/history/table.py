@@ -10,12 +10,13 @@ from importer.history.facts import FACTS, Fact, Group, Value
 from importer.history.formatting import in_words
 from importer.history.query import Condition, Op, Query
 from importer.history.read import column
+from importer.history.regressions import RATE
 from importer.history.search import Page, Row, matching, page
 from importer.models import ImportJob
 from importer.models.outcomes import words_of
 
 # Facts that the rows' badges depend on, in addition to the columns.
-ABOUT_BADGES = ("status", "problem", "slower_than_like", "rows_per_second", "like_rows_per_second", "like_imports")
+ABOUT_BADGES = ("status", "problem", "slower_than_like", RATE, "like_rows_per_second", "like_imports")
 
 
 @dataclass(frozen=True)
@@ -117,7 +118,7 @@ def _badges(row: Row, fastest: set[int]) -> Iterable[Badge]:
 
 
 def _compared_with_peers(facts: dict[str, Value]) -> str:
-    rate, median = (in_words(name, facts.get(name)) for name in ("rows_per_second", "like_rows_per_second"))
+    rate, median = (in_words(name, facts.get(name)) for name in (RATE, "like_rows_per_second"))
     return f"{rate} against a median of {median} of {facts.get('like_imports')} imports like it before."
 
 
@@ -126,7 +127,7 @@ def _fastest(table: str) -> set[int]:
     if not table:
         return set()
     imports = matching(Query((Condition("table", Op.IS, table),)))
-    rates, targets = column("rows_per_second", imports), column("target", imports)
+    rates, targets = column(RATE, imports), column("target", imports)
     by_target: dict[Value | None, list[int]] = defaultdict(list)
     for job in rates:
         by_target[targets.get(job)].append(job)

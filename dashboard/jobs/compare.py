@@ -15,6 +15,7 @@ from importer.history.compare import Comparison, Difference, Verdict, compare
 from importer.history.facts import CHOSEN, PHASES
 from importer.history.formatting import in_words
 from importer.models import ImportJob
+from importer.models.outcomes.attempts import speed_of
 
 MOST = 6
 # More digits than any import's number has.
@@ -23,12 +24,13 @@ MOST_DIGITS = 12
 
 @dataclass(frozen=True)
 class Column:
-    """An import: its speed relative to the first, None if unknown, and addresses of other comparisons.
+    """An import: its overall rate, also relative to that of the first (None: unknown), and other comparisons.
 
     `without`: the comparison without this import, "" with only two; `as_first`: with this import as the first.
     """
 
     job: ImportJob
+    rate: float | None
     times: float | None
     verdict: Verdict | None
     without: str
@@ -106,12 +108,13 @@ def _side_by_side(jobs: list[ImportJob], with_alike: bool) -> dict[str, Any]:
 
 
 def _columns(jobs: list[ImportJob], comparison: Comparison, more: dict[str, str]) -> list[Column]:
-    rates = [job.rows_per_second for job in jobs]
+    rates = [_overall_rate(job) for job in jobs]
     verdicts = (None, *comparison.verdicts)
     first = rates[0]
     return [
         Column(
             job,
+            rate,
             rate / first if verdict and rate and first else None,
             verdict,
             address((each.pk for each in jobs if each is not job), **more) if len(jobs) > 2 else "",
@@ -119,6 +122,12 @@ def _columns(jobs: list[ImportJob], comparison: Comparison, more: dict[str, str]
         )
         for job, rate, verdict in zip(jobs, rates, verdicts, strict=True)
     ]
+
+
+def _overall_rate(job: ImportJob) -> float | None:
+    """Rows per second with keys and verification, of an import that succeeded."""
+    speed = speed_of(job) if job.rows_per_second else None
+    return speed.overall_rows_per_second if speed else None
 
 
 def _groups(

@@ -3,9 +3,9 @@
 from typing import Any
 
 from django.core.paginator import Paginator
-from django.db.models import BigIntegerField, DurationField, Expression, ExpressionWrapper, F, FloatField, Q, QuerySet
+from django.db.models import BigIntegerField, Expression, F, Q, QuerySet, Value
 from django.db.models.fields.json import KT
-from django.db.models.functions import Cast, Coalesce
+from django.db.models.functions import Cast, Coalesce, NullIf
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_safe
@@ -16,7 +16,7 @@ from importer import schedules
 from importer.access.policy import seen
 from importer.history.read import column
 from importer.models import ImportJob, Target
-from importer.models.job import ROWS_IN_TABLE
+from importer.models.job import ACCOUNTED_ROWS
 from importer.models.outcomes import CONDITIONS, PROBLEM_KIND, words_of
 
 PAGE_ROWS = 50
@@ -27,18 +27,15 @@ STATES = [
     *((words, words.capitalize()) for words in CONDITIONS),
 ]
 
-# A cast of a duration gives microseconds on every database; bytes per microsecond are megabytes per second.
-MICROSECONDS = Cast(ExpressionWrapper(F("finished_at") - F("started_at"), DurationField()), FloatField())
-
 # Columns computed by the database, in addition to the model's fields.
 COMPUTED: dict[str, F | Expression] = {
     "file": F("source__name"),
     "size": F("source__size"),
     "target_name": F("target__name"),
-    "rows": ROWS_IN_TABLE + F("skipped_rows") + F("rejected_rows"),
-    # As a float: MySQL would divide integers to four decimals only.
-    "throughput": F("committed_bytes") * 1.0 / MICROSECONDS,
-    "seconds": MICROSECONDS / 1e6,
+    "rows": ACCOUNTED_ROWS,
+    # MB/s. No database divides by 0.
+    "throughput": F("committed_bytes") / 1e6 / NullIf(F("loading_seconds"), Value(0.0)),
+    "seconds": F("total_seconds"),
     "chunk_bytes": Cast(KT("plan_json__chunk_bytes"), BigIntegerField()),
     "method": KT("plan_json__method"),
     "problem_kind": KT("problem__kind"),

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from functools import cached_property
 from math import inf
 
 from django.db.models import Min, Q, Sum
@@ -10,8 +11,9 @@ from django.db.models import Min, Q, Sum
 from dashboard.formatting import percent
 from importer.engine.schema.alter_table import DdlProgress
 from importer.models import Chunk, ImportJob, SourceFile
-from importer.models.job import ROWS_IN_TABLE
+from importer.models.job import ACCOUNTED_ROWS
 from importer.models.outcomes import outcome_words
+from importer.models.outcomes.attempts import Speed, speed_of
 from importer.worker import live_progress
 
 # Current rates cover the last RECENT_SECONDS. The time left is estimated over more, because chunks end in bursts.
@@ -181,30 +183,32 @@ class Progress:
         return self.job.data_bytes
 
     @property
-    def elapsed(self) -> float | None:
-        """Seconds from the start of the load to the job's end, or to now; None before the start."""
-        if self.job.started_at is None:
-            return None
-        return max(0.0, ((self.job.finished_at or self.now) - self.job.started_at).total_seconds())
+    def since(self) -> datetime | None:
+        """When the present attempt got the table; None before that."""
+        return self.job.tried_at or self.job.started_at
 
     @property
-    def loading_seconds(self) -> float | None:
-        """Seconds from the start of the load to the last commit; to now or the job's end if that is unknown."""
-        # A retried job still has the `loaded_at` of its first run.
-        again = self.job.status in (Status.UNAPPROVED, Status.WAITING, Status.LOADING, Status.PAUSED)
-        if again or self.job.started_at is None or self.job.loaded_at is None:
-            return self.elapsed
-        return max(0.0, (self.job.loaded_at - self.job.started_at).total_seconds())
+    def elapsed(self) -> float | None:
+        """Seconds since the start of the present attempt; of a job that has ended, those that all attempts worked."""
+        if self.since is None:
+            return None
+        if self.job.ended:
+            return self.speed.seconds.working if self.speed else None
+        return max(0.0, (self.now - self.since).total_seconds())
+
+    @cached_property
+    def speed(self) -> Speed | None:
+        """The rate over the loading time of all attempts; None if that is not known."""
+        return speed_of(self.job, self.now)
 
     @property
     def rows_per_second(self) -> float | None:
-        """The average over the whole loading time."""
-        return _per_second(self.committed_rows, self.loading_seconds)
+        return self.speed.rows_per_second if self.speed else None
 
     @property
     def megabytes_per_second(self) -> float | None:
-        """The average over the whole loading time."""
-        return _per_second(self.job.committed_bytes / 1e6, self.loading_seconds)
+        rate = self.speed.bytes_per_second if self.speed else None
+        return None if rate is None else rate / 1e6
 
     @property
     def recent_rows_per_second(self) -> float:
@@ -280,7 +284,7 @@ def _recent(job: ImportJob, now: datetime) -> Recent:
     sums = Chunk.objects.filter(
         job=job, status=Chunk.Status.LOADED, finished_at__gt=now - timedelta(seconds=FORECAST_SECONDS)
     ).aggregate(
-        rows=Sum(ROWS_IN_TABLE, filter=recent),
+        rows=Sum(ACCOUNTED_ROWS, filter=recent),
         bytes=Sum("length", filter=recent),
         forecast_bytes=Sum("length"),
         first_recent=Min("finished_at", filter=recent),

@@ -24,6 +24,7 @@ from importer.lab.setup import scratch_of
 from importer.lab.transitions import connected, held
 from importer.lab.trials import in_chunks, require_as_requested
 from importer.models import ImportJob, Lab, SourceFile, Trial
+from importer.models.outcomes.attempts import step_seconds
 from importer.preparation.prepare import ImportRequest, prepare
 from importer.worker import local_pool
 from importer.worker.heartbeat import LeaseKeeper
@@ -113,7 +114,7 @@ def _import(lab: Lab, trial: Trial, options: Options, target: StatementTarget, i
             str(job.problem.get("what") or f"Its import was {job.status}."), str(trial), "See its worker's log."
         )
     require_as_requested(requested, job.plan, str(trial))
-    timings = job.step_seconds
+    timings = step_seconds(job)
     staged = options.mode != "append"
     seconds = timings["total"] if staged else (timings["load"] or 0) + (timings["index"] or 0)
     if not seconds:

@@ -22,6 +22,7 @@ from importer.engine.source import encodings
 from importer.engine.source.dialect import escape_mark
 from importer.history.facts import CHOSEN, FACTS, PHASES, REQUESTED, SERVER, Fact, Kind, Value
 from importer.models import Chunk, ImportJob
+from importer.models.outcomes.attempts import speed_of, step_seconds
 
 Pairs = Iterator[tuple[str, Any]]
 YES = ("1", "on", "yes", "true")
@@ -225,14 +226,20 @@ def _result(job: ImportJob) -> Pairs:
 
 
 def _timing(job: ImportJob) -> Pairs:
-    seconds = job.step_seconds
-    for step, took in seconds.items():
+    for step, took in step_seconds(job).items():
         yield f"{step}_seconds", took
-    yield "waiting_seconds", (job.started_at - job.created_at).total_seconds() if job.started_at else None
+    speed = speed_of(job)
+    if speed is None:
+        return
+    yield "waiting_seconds", round(speed.seconds.waiting, 3) if job.started_at else None
     if job.rows_per_second:
         yield "rows_per_second", round(job.rows_per_second, 1)
-        yield "bytes_per_second", round(job.data_bytes / seconds["total"], 1) if seconds["total"] else None
-        yield "load_rows_per_second", round(job.scanned_rows / seconds["load"], 1) if seconds["load"] else None
+        yield "bytes_per_second", _tenth(speed.bytes_per_second)
+        yield "overall_rows_per_second", _tenth(speed.overall_rows_per_second)
+
+
+def _tenth(value: float | None) -> float | None:
+    return None if value is None else round(value, 1)
 
 
 def _of_chunks(job: ImportJob, chunks: ChunkTotals) -> Pairs:
@@ -245,5 +252,5 @@ def _of_chunks(job: ImportJob, chunks: ChunkTotals) -> Pairs:
     yield "chunk_longest_seconds", round(max(chunks.seconds), 6)
     for phase in PHASES:
         yield phase.name, round(chunks.phases.get(phase.name.removeprefix("phase_"), 0), 6)
-    if load := job.step_seconds["load"]:
+    if load := step_seconds(job)["load"]:
         yield "phase_wait", round(max(0.0, job.parallelism * load - sum(chunks.seconds)), 6)

@@ -89,7 +89,7 @@ def _side_by_side(imports: dict[int, dict[str, Value]], facts: Sequence[Fact]) -
     return [Difference(each, tuple(known.get(each.name) for known in imports.values())) for each in facts]
 
 
-def runs_like(facts: dict[str, Value], timing: str = "rows_per_second") -> TimingSpread | None:
+def runs_like(facts: dict[str, Value], timing: str = "overall_rows_per_second") -> TimingSpread | None:
     """A timing's spread over all runs of the import with these facts (ALIKE); None if it has no such timing itself."""
     if timing not in facts:
         return None

@@ -226,7 +226,7 @@ TIMING = _of(
     Group.TIMING,
     ("rows_per_second", "Rows a second", Kind.ROWS_PER_SECOND),
     ("bytes_per_second", "Bytes a second", Kind.BYTES_PER_SECOND),
-    ("load_rows_per_second", "Rows a second while loading", Kind.ROWS_PER_SECOND),
+    ("overall_rows_per_second", "Rows a second overall", Kind.ROWS_PER_SECOND),
     ("total_seconds", "Total", Kind.SECONDS),
     ("waiting_seconds", "Waiting for the table", Kind.SECONDS),
     ("scan_seconds", "Scan", Kind.SECONDS),

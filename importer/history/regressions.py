@@ -1,5 +1,7 @@
 """Detects regressions: imports that were clearly slower than their peers, and what has changed since those.
 
+The rates are overall ones: putting keys back can be what has become slower.
+
 Peers are the latest earlier imports into the same table of the same target that succeeded at the first try, with the
 same requested mode and options and about as many bytes. The planner's decisions may differ: they are among the
 possible changes.
@@ -19,6 +21,8 @@ from importer.history.search import matching
 from importer.history.slowdown_test import FEWEST, MOST, clearly_slower
 from importer.models import ImportJob, JobRecord
 
+# The fact that is compared.
+RATE = "overall_rows_per_second"
 # Each import has a fixed cost, so that smaller ones load fewer rows per second. Within a factor of SIZES the loss is
 # less than a third of this cost; losses below LEAST_SECONDS are ignored.
 SIZES = 1.5
@@ -85,7 +89,7 @@ class PeerSpeed:
     @property
     def words(self) -> str:
         """The comparison in one sentence."""
-        rate, median = in_words("rows_per_second", self.rows_per_second), in_words("rows_per_second", self.median)
+        rate, median = in_words(RATE, self.rows_per_second), in_words(RATE, self.median)
         if not self.slower:
             return f"{rate}; the median of {self.imports} imports like it is {median}."
         start = f"Slower than similar imports: {rate} against a median of {median} of {self.imports} imports; "
@@ -123,11 +127,11 @@ def recorded_peer_speed(job: ImportJob) -> PeerSpeed | None:
     changed = JobRecord.objects.filter(pk=job.pk).values_list("changed", flat=True).first()
     if changed is None:
         return compare_with_peers(facts_of(job, ChunkTotals()))
-    facts = rows([job.pk], ("rows_per_second", "slower_than_like", "like_imports", "like_rows_per_second"))[job.pk]
+    facts = rows([job.pk], (RATE, "slower_than_like", "like_imports", "like_rows_per_second"))[job.pk]
     if "slower_than_like" not in facts:
         return None
     return PeerSpeed(
-        float(facts["rows_per_second"]),
+        float(facts[RATE]),
         float(facts["like_rows_per_second"]),
         int(facts["like_imports"]),
         bool(facts["slower_than_like"]),
@@ -141,13 +145,13 @@ def compare_with_peers(facts: dict[str, Value]) -> PeerSpeed | None:
     None if it did not succeed, if it was paused or retried (its duration is not the load's), or if it has fewer than
     FEWEST peers.
     """
-    if "rows_per_second" not in facts or facts.get("tries") != 1 or facts.get("pauses"):
+    if RATE not in facts or facts.get("tries") != 1 or facts.get("pauses"):
         return None
     alike = peers(facts)
-    rates = [float(rate) for rate in column("rows_per_second", alike).values()]
+    rates = [float(rate) for rate in column(RATE, alike).values()]
     if len(rates) < FEWEST:
         return None
-    rate, median = float(facts["rows_per_second"]), statistics.median(rates)
+    rate, median = float(facts[RATE]), statistics.median(rates)
     lost = float(facts["rows"]) / rate - float(facts["rows"]) / median
     slower = lost >= LEAST_SECONDS and clearly_slower(rate, rates)
     return PeerSpeed(rate, median, len(rates), slower, _changed(facts, alike) if slower else ())
@@ -168,10 +172,10 @@ def peers(facts: dict[str, Value]) -> list[int]:
     candidates = matching(Query(conditions))
     ended = column("ended", candidates)
     latest = sorted(candidates, key=lambda job: ended[job], reverse=True)[:MOST_CANDIDATES]
-    known = rows(latest, [*(each.name for each in REQUESTED), "pauses", "rows_per_second"])
+    known = rows(latest, [*(each.name for each in REQUESTED), "pauses", RATE])
     wanted = _requested(facts)
     alike = (job for job in latest if _requested(known[job]) == wanted and not known[job].get("pauses"))
-    return [job for job in alike if "rows_per_second" in known[job]][:MOST]
+    return [job for job in alike if RATE in known[job]][:MOST]
 
 
 def _requested(facts: dict[str, Value]) -> dict[str, Value]:

@@ -78,7 +78,7 @@ class Differences:
     jobs: int
 
 
-def differences(query: Query, timing: str = "rows_per_second") -> Differences:
+def differences(query: Query, timing: str = "overall_rows_per_second") -> Differences:
     """Compare the settings of the newest imports of the query, at most FEW. Of `timing`, more is better."""
     runs = [facts for facts in _newest(query, *CONDITIONS, timing, "data_bytes") if facts.get(timing)]
     varied = [each for each in SETTINGS if len({_value(each, facts) for facts in runs} - {None}) > 1]

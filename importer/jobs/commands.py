@@ -10,7 +10,7 @@ from django.db import transaction
 from django.db.models import F
 from django.utils import timezone
 
-from importer import lease, queue
+from importer import queue
 from importer.access import approval, audit
 from importer.access.acting import acting_user
 from importer.access.approval import checked_digest, checked_reason
@@ -32,9 +32,9 @@ from importer.engine.stored import to_json
 from importer.jobs.approval import digest_of, is_asked_for
 from importer.jobs.lifecycle import advance
 from importer.jobs.rejects.counts import COUNTS
-from importer.jobs.transitions import Status, change, unqueue
-from importer.jobs.tries import present_try
+from importer.jobs.transitions import Status, change, change_status, unqueue
 from importer.models import Chunk, ImportJob, Level, SourceFile, Trial
+from importer.models.outcomes.attempts import present_attempt
 from importer.preparation.prepare import PreparedImport, replan
 
 RETRIED = [Status.FAILED, Status.CANCELLED]
@@ -88,6 +88,7 @@ def create(
         data_line=prepared.profile.data_line,
         scanned_bytes=prepared.profile.data_offset,
         end_unread=prepared.end_unread,
+        phase_since=timezone.now(),
     )
     if trial is None:
         audit.import_created(job)
@@ -172,9 +173,9 @@ def retry(
         if ended is None or ended.chunks_removed_at:  # Deleted since the look above.
             raise _no_longer_kept(job)
         values |= {"problem": {}, "finished_at": None, "tried_at": None, "step_failures": 0, "tries": F("tries") + 1}
-        values |= {"asked_by": acting_user()}
+        values |= {"index_seconds": 0, "phases_json": {}, "phase_since": timezone.now(), "asked_by": acting_user()}
         values |= {"starters": sorted({*ended.starters, *approval.starters(started_by)}), "approval_asked_at": None}
-        values |= {"past_tries_json": [*ended.past_tries_json, to_json(present_try(ended))]}
+        values |= {"past_tries_json": [*ended.past_tries_json, to_json(present_attempt(ended))]}
         _request(job_id, "retried", RETRIED, Status.WAITING, **values)
         chunks = Chunk.objects.filter(job=job_id)
         if not job.stages:
@@ -200,7 +201,7 @@ def _retry_values(job: ImportJob, leave_out: bool) -> dict[str, Any]:
     options = replace(_options_without_limits(job), on_error="reject") if leave_out else _options_without_limits(job)
     key = uuid4() if job.stages else job.key
     plan = plan_to_json(replan(job, key))
-    reset = {"arrangement_json": {}, "arranged": False, "index_seconds": 0, "loaded_at": None}
+    reset = {"arrangement_json": {}, "arranged": False, "loaded_at": None}
     values = {"key": key, "plan_json": plan, "options_json": to_json(options), **_without_copy(job), **reset}
     if not job.stages:
         return values | _changes_to_undo(job)
@@ -273,7 +274,7 @@ def _waits_for_approval(job_id: int) -> tuple[ImportJob, User]:
 def _decide(job: ImportJob, new: Status, **values: Any) -> None:
     """Change the job from waiting for approval. Raises Problem if somebody else has decided meanwhile."""
     asked = ImportJob.objects.filter(pk=job.pk, status=Status.UNAPPROVED, approval_asked_at=job.approval_asked_at)
-    if not lease.change(asked, status=new, **values):
+    if not change_status(asked, status=new, **values):
         raise Problem("Somebody else has decided just now.", str(job), "Its page shows how.")
     start(job.pk)
 

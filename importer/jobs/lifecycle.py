@@ -32,6 +32,7 @@ from importer.jobs.transitions import (
 from importer.jobs.uploading import can_scan, why_not_wait
 from importer.lease import lease_end
 from importer.models import Chunk, DiscoveredFile, ImportJob
+from importer.models.outcomes.attempts import measures
 from importer.notifications import import_ended
 from importer.queue import Message
 
@@ -241,6 +242,8 @@ def _end(job: ImportJob, old: Status, new: Status, **values: Any) -> list[Messag
     with transaction.atomic():
         if not change(job.pk, [old], status=new, table_claim=None, finished_at=timezone.now(), **NO_STEP, **values):
             return []
+        ended = ImportJob.objects.get(pk=job.pk)
+        ImportJob.objects.filter(pk=job.pk).update(**measures(ended))
         import_ended(job.pk)
     write_record_on_commit(job.pk)
     same_table = ImportJob.objects.filter(
@@ -308,9 +311,7 @@ def succeed(job_id: int) -> list[Message]:
     if not balance.balanced:
         fail(job_id, Problem(f"The rows do not add up: {balance}.", advice="Please report this: it must not happen."))
         return []
-    seconds = (timezone.now() - job.started_at).total_seconds() if job.started_at else 0
-    rate = job.scanned_rows / seconds if seconds else None
-    return _end(job, Status.VERIFYING, Status.SUCCEEDED, balanced=True, rows_per_second=rate)
+    return _end(job, Status.VERIFYING, Status.SUCCEEDED, balanced=True)
 
 
 def fail(job_id: int, problem: Problem) -> None:

@@ -15,7 +15,7 @@ from importer.engine.mysql.reasons import KINDS, REASON_HIDDEN
 from importer.engine.target import temporary_changes
 from importer.jobs.lifecycle import advance
 from importer.jobs.steps.target_changes import merged_problems
-from importer.jobs.transitions import NO_STEP, JobStep, Status
+from importer.jobs.transitions import NO_STEP, JobStep, Status, change_status
 from importer.lease import change
 from importer.models import ImportJob
 from importer.queue import Message
@@ -56,7 +56,7 @@ def end_without(job_id: int) -> None:
         **NO_STEP,
     }
     tried = Q(step=JobStep.RESTORING, step_lease__gt=timezone.now())
-    if not change(ImportJob.objects.exclude(tried).filter(pk=job.pk, status=job.status), **done):
+    if not change_status(ImportJob.objects.exclude(tried).filter(pk=job.pk, status=job.status), **done):
         raise _tried_just_now(job)
     queue.send(advance(job.pk))
 

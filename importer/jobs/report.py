@@ -13,9 +13,9 @@ from importer.engine.reading.reading import Reading, reading_to_json
 from importer.engine.stored import to_json
 from importer.history.regressions import regression
 from importer.jobs import approval
-from importer.jobs.tries import Try, tries_of
 from importer.models import ImportJob
 from importer.models.outcomes import Outcome, outcome_of, reported
+from importer.models.outcomes.attempts import Attempt, attempts_of, speed_of, step_seconds
 from importer.preparation.plan_sql import plan_sql
 
 SCHEMA = "millrace.report/1"
@@ -36,12 +36,12 @@ def equation(job: ImportJob) -> Equation:
 
 
 def report(job: ImportJob, rejects_file: Path | None = None, reasons_file: Path | None = None) -> dict[str, Any]:
-    """The report of a job, as `import_csv --json` prints it. Seconds are those of ImportJob.
+    """The report of a job, as `import_csv --json` prints it.
 
     `lines` are the lines of the file that are no records: for each kind the count, and the first ones with their text.
     `rejects_file` has the rejected rows, `reasons_file` the reasons of all rejected and skipped rows.
     """
-    rows = equation(job)
+    rows, speed = equation(job), speed_of(job)
     return _complete(
         reported(job),
         {
@@ -52,12 +52,15 @@ def report(job: ImportJob, rejects_file: Path | None = None, reasons_file: Path 
             "reading": job.reading_json or None,
             "plan": _plan(job.plan),
             "approval": _approval(job),
-            "seconds": {"wait": job.wait_seconds, **job.step_seconds},
+            "seconds": {"wait": job.wait_seconds, **step_seconds(job)},
             "rates": {
-                "rows_per_second": round(job.rows_per_second, 1) if job.rows_per_second else None,
+                "rows_per_second": _tenth(job.rows_per_second),
+                "overall_rows_per_second": _tenth(
+                    speed.overall_rows_per_second if speed and job.rows_per_second else None
+                ),
                 "slower_than_like": slower.as_json() if (slower := regression(job)) else None,
             },
-            "attempts": [_attempt(each) for each in tries_of(job)],
+            "attempts": [_attempt(each) for each in attempts_of(job)],
             "rejects": {
                 "reasons": job.reject_reasons,
                 "file": rejects_file and str(rejects_file),
@@ -139,7 +142,11 @@ def _plan(plan: ImportPlan) -> dict[str, Any]:
     }
 
 
-def _attempt(each: Try) -> dict[str, Any]:
+def _tenth(value: float | None) -> float | None:
+    return round(value, 1) if value else None
+
+
+def _attempt(each: Attempt) -> dict[str, Any]:
     return {**to_json(each), "problem": _problem(each.problem) if each.problem else None}
 
 

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from django.db import transaction
 from django.db.models import F, Q, QuerySet, Value
 from django.db.models.functions import Coalesce
 from django.utils import timezone
@@ -29,7 +30,29 @@ NO_STEP: dict[str, Any] = {"step": JobStep.NONE, "step_lease": None, "step_conne
 
 def change(job_id: int, old: list[Status], **values: Any) -> bool:
     """Change the job if it is in one of the `old` states. Returns whether it was."""
-    return lease.change(ImportJob.objects.filter(pk=job_id, status__in=old), **values)
+    rows = ImportJob.objects.filter(pk=job_id, status__in=old)
+    return change_status(rows, **values) if "status" in values else lease.change(rows, **values)
+
+
+def change_status(rows: QuerySet[ImportJob], **values: Any) -> bool:
+    """Give the job in `rows` the new status and other values, and count the time in its old one.
+
+    False: no job is in `rows`, or not any more.
+    """
+    with transaction.atomic():
+        job = rows.select_for_update().only("status", "phase_since", "phases_json").first()
+        return job is not None and lease.change(rows, **{**_phase_ended(job), **values})
+
+
+def _phase_ended(job: ImportJob) -> dict[str, Any]:
+    """The values of a job that leaves its status now. An attempt that an older version began is not timed by them."""
+    if job.phase_since is None:
+        return {}
+    now = timezone.now()
+    if job.ended:
+        return {"phase_since": now}
+    spent = job.phases_json.get(job.status, 0.0) + max(0.0, (now - job.phase_since).total_seconds())
+    return {"phase_since": now, "phases_json": {**job.phases_json, job.status: round(spent, 6)}}
 
 
 def claim_of(job: ImportJob) -> str:

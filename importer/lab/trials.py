@@ -29,6 +29,7 @@ from importer.lab.setup import scratch_of
 from importer.lab.transitions import Status, change_held, connected, end, held, lease_keeper
 from importer.lab.trial_order import lay_out_finals
 from importer.models import ImportJob, Lab, Trial
+from importer.models.outcomes.attempts import speed_of
 from importer.preparation.prepare import ImportRequest, PreparedImport, prepare
 
 MOST_BEGUN = 3  # attempts of a trial
@@ -235,7 +236,8 @@ def _figures(trial: Trial, job: ImportJob, succeeded: bool) -> dict[str, Any]:
         require_as_requested(trial.settings, job.plan, str(trial))
     except Problem as problem:
         return {**figures, "status": State.FAILED, "problem": problem.as_json()}
-    measured = {"ran_as": ran_as(job.plan), "rows_per_second": job.rows_per_second}
+    speed = speed_of(job)
+    measured = {"ran_as": ran_as(job.plan), "rows_per_second": speed and speed.overall_rows_per_second}
     return {**figures, **measured, "status": State.DONE, "problem": {}}
 
 

@@ -138,6 +138,7 @@ def _job(chance: random.Random, tables: list[_Table], pk: int, ended: datetime) 
     failed = chance.random() < 0.05
     started = ended - timedelta(seconds=total)
     index = total * 0.3 if indexes == "defer" else 0.0
+    load = total if failed else total - index - 0.1
     status = ImportJob.Status.FAILED if failed else ImportJob.Status.SUCCEEDED
     loaded = rows if not failed else rows // 2
     return ImportJob(
@@ -166,7 +167,9 @@ def _job(chance: random.Random, tables: list[_Table], pk: int, ended: datetime) 
         scanned_at=started + timedelta(seconds=total / 3),
         loaded_at=None if failed else ended - timedelta(seconds=index + 0.1),
         finished_at=ended,
-        rows_per_second=None if failed else rows / total,
+        loading_seconds=load,
+        total_seconds=total,
+        rows_per_second=None if failed else rows / load,
     )
 
 

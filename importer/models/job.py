@@ -2,7 +2,6 @@
 
 import uuid
 from dataclasses import replace
-from datetime import datetime
 from pathlib import Path
 
 from django.conf import settings
@@ -27,6 +26,8 @@ from importer.models.target import Target
 
 # ImportJob.rows_in_table, of a job or a chunk, for queries.
 ROWS_IN_TABLE = models.F("loaded_rows") + models.F("replaced_rows") + models.F("unchanged_rows")
+# The same of ImportJob.accounted_rows.
+ACCOUNTED_ROWS = ROWS_IN_TABLE + models.F("skipped_rows") + models.F("rejected_rows")
 # The parts of ImportJob.lines_json.
 LINES_BEFORE, LINES_AMONG, LINES_AFTER = "before", "among", "after"
 
@@ -185,12 +186,17 @@ class ImportJob(ImportRecipe, Approvable):
     # Counts every change a page would show; a poll that has seen this version gets an empty answer.
     version = models.PositiveIntegerField(default=0)
 
-    # Tries of the job: 1, and 1 more for each retry.
+    # Attempts of the job: 1, and 1 more for each retry.
     tries = models.PositiveSmallIntegerField(default=1)
-    # When the present try got the table; NULL before that, and for jobs of older versions.
+    # When the present attempt got the table; NULL before that, and for jobs of older versions.
     tried_at = models.DateTimeField(null=True, blank=True)
-    # The earlier tries, the first one first (importer.jobs.tries.Try as JSON). Older versions kept none.
+    # The earlier attempts, the first one first (importer.models.outcomes.attempts.Attempt as JSON). Older versions kept
+    # none.
     past_tries_json = models.JSONField(default=list, blank=True)
+    # The seconds that the present attempt has spent in each status that it has left, and since when it is in its
+    # present one (jobs/transitions.py). NULL for attempts of older versions.
+    phases_json = models.JSONField(default=dict, blank=True)
+    phase_since = models.DateTimeField(null=True, blank=True)
     # How often it was paused.
     pauses = models.PositiveSmallIntegerField(default=0)
     created_at = models.DateTimeField(auto_now_add=True, db_index=True)
@@ -202,8 +208,11 @@ class ImportJob(ImportRecipe, Approvable):
     # When the chunks were deleted (importer.retention): the record keeps what charts show, and no retry is possible.
     chunks_removed_at = models.DateTimeField(null=True, blank=True, editable=False)
     finished_at = models.DateTimeField(null=True, blank=True)
-    # Rows per second from start to end. Stored, so that the database can sort ten thousand jobs by it.
+    # Rows by loading time, and the seconds of all attempts (outcomes/attempts.py). Stored at the end, so that the
+    # database can sort ten thousand jobs by them.
     rows_per_second = models.FloatField(null=True, blank=True, db_index=True)
+    loading_seconds = models.FloatField(null=True, blank=True)
+    total_seconds = models.FloatField(null=True, blank=True)
 
     def __str__(self) -> str:
         return f"Import {self.pk}"
@@ -293,23 +302,9 @@ class ImportJob(ImportRecipe, Approvable):
     @property
     def wait_seconds(self) -> float | None:
         """The seconds from the job's creation until a worker took it; None before that."""
-        return _between(self.created_at, self.taken_at)
-
-    @property
-    def step_seconds(self) -> dict[str, float | None]:
-        """The seconds of each step; None for steps that have not ended.
-
-        Scan and load run in parallel and count from the start of the job, of a retried one from that of its first try.
-        Index and verify count after the load; verify includes the finishing step of modes that stage.
-        """
-        verified = _between(self.loaded_at, self.finished_at)
-        return {
-            "scan": _between(self.started_at, self.scanned_at),
-            "load": _between(self.started_at, self.loaded_at),
-            "index": round(self.index_seconds, 3),
-            "verify": None if verified is None else round(max(0.0, verified - self.index_seconds), 3),
-            "total": _between(self.started_at, self.finished_at),
-        }
+        if self.taken_at is None:
+            return None
+        return max(0.0, round((self.taken_at - self.created_at).total_seconds(), 3))
 
     @property
     def skipped_lines(self) -> SkippedLines:
@@ -326,8 +321,3 @@ class ImportJob(ImportRecipe, Approvable):
     def rows_in_table(self) -> int:
         """The rows of the file that went into the table, or were equal to one there."""
         return self.loaded_rows + self.replaced_rows + self.unchanged_rows
-
-
-def _between(since: datetime | None, until: datetime | None) -> float | None:
-    """The seconds between two moments; 0 for a scan that ended before the job was approved and got its table."""
-    return max(0.0, round((until - since).total_seconds(), 3)) if since and until else None

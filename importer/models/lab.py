@@ -150,7 +150,7 @@ class Trial(models.Model):
     begun = models.PositiveSmallIntegerField(default=0)
     started_at = models.DateTimeField(null=True, blank=True)
     finished_at = models.DateTimeField(null=True, blank=True)
-    # Results of the import: rows, rows per second from start to end, seconds by phase as in the import's report, the
+    # Results of the import: rows, overall rows per second, seconds by phase as in the import's report, the
     # settings after planning, and the bytes of the scratch table.
     rows = models.BigIntegerField(default=0)
     rows_per_second = models.FloatField(null=True, blank=True)

@@ -11,6 +11,7 @@ from django.utils import timezone
 from importer.models import ImportJob, ScheduleRun
 from importer.models.channel import Event
 from importer.models.outcomes import outcome, words_of
+from importer.models.outcomes.attempts import step_seconds
 
 MOST_ROWS = 5
 LONGEST_VALUE = 200
@@ -101,7 +102,7 @@ def _job(job: ImportJob) -> dict[str, Any]:
         "balanced": job.balanced,
         "started_at": _moment(job.started_at),
         "finished_at": _moment(job.finished_at),
-        "seconds": job.step_seconds["total"],
+        "seconds": step_seconds(job)["total"],
         "rows_per_second": round(job.rows_per_second, 1) if job.rows_per_second else None,
         "rejects_url": link("job_reject_file", job.pk) if job.rejected_rows else None,
     }

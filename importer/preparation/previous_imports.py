@@ -2,6 +2,7 @@
 
 from importer.engine.plan.previous_imports import Past, PastImport
 from importer.models import ImportJob, Target
+from importer.models.outcomes.attempts import speed_of
 
 # Only imports of similar size are compared: a small one ends before its second session has begun.
 SMALLER, LARGER = 0.25, 4.0
@@ -27,4 +28,6 @@ def past(target: Target, schema: str, table: str, mode: str, data_bytes: int) ->
 def _run(job: ImportJob) -> PastImport:
     plan = job.plan_json
     deferred = (plan.get("arrangement") or {}).get("keys") or (plan.get("staged") or {}).get("later")
-    return PastImport(plan["method"], "defer" if deferred else "keep", job.parallelism, job.rows_per_second or 0)
+    speed = speed_of(job)
+    rate = (speed and speed.overall_rows_per_second) or job.rows_per_second or 0.0
+    return PastImport(plan["method"], "defer" if deferred else "keep", job.parallelism, rate)

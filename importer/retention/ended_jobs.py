@@ -21,8 +21,8 @@ from importer.history.chunks.map import read_map
 from importer.history.chunks.rates import read_rates
 from importer.jobs.record import write_record
 from importer.jobs.rejects import downloads
-from importer.jobs.tries import present_try
 from importer.models import DiscoveredFile, ImportJob, JobRecord
+from importer.models.outcomes.attempts import present_attempt
 from importer.retention.needed import CHUNK_OBSTACLES, JOB_OBSTACLES, any_of, can_be_retried, reason, why_job_stays
 from importer.retention.policies import before
 
@@ -124,7 +124,7 @@ def _remove_chunks(pk: int, due: QuerySet[ImportJob], now: datetime) -> bool:
 
 def _kept(job: ImportJob) -> dict[str, Any]:
     """The fields of the record that have what the page shows of the chunks."""
-    tried = present_try(job).chunks
+    tried = present_attempt(job).chunks
     kept = {
         "map": read_map(job, KEPT_CELLS).as_json(),
         "rates": read_rates(job, timezone.now(), KEPT_RATES),

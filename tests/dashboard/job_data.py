@@ -107,6 +107,8 @@ def make_job(
         "loaded_at": now - timedelta(seconds=0.3) if status in (Status.VERIFYING, Status.SUCCEEDED) else None,
         "finished_at": now if ended else None,
         "rows_per_second": chunks * ROWS / seconds if status == Status.SUCCEEDED else None,
+        "loading_seconds": seconds if ended else None,
+        "total_seconds": seconds if ended else None,
     }
     job = ImportJob.objects.create(**values | fields)
     Chunk.objects.bulk_create(

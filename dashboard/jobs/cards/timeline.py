@@ -5,9 +5,8 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
 from dashboard.formatting import duration
-from importer.engine.stored import from_json
-from importer.jobs.tries import Try
 from importer.models import ImportJob
+from importer.models.outcomes import attempts
 
 # The units across the timeline, of which a phase has at least LEAST_UNITS.
 WIDTH = 1000
@@ -40,11 +39,11 @@ class Phase:
 
 @dataclass(frozen=True)
 class Attempt:
-    """An attempt with its phases, in order; of an earlier one, `past`, only the whole is known."""
+    """An attempt with its phases, in order; of an earlier one, `past`, one follows on the other."""
 
     number: int
     phases: tuple[Phase, ...]
-    past: Try | None = None
+    past: attempts.Attempt | None = None
 
     @property
     def began(self) -> datetime | None:
@@ -58,18 +57,25 @@ class Attempt:
 
 def timeline(job: ImportJob, now: datetime) -> tuple[Attempt, ...]:
     """The attempts of an import, the first one first."""
-    past = [from_json(Try, each) for each in job.past_tries_json]
-    attempts = [Attempt(each.number, tuple(_whole(each)), each) for each in past]
-    attempts.append(Attempt(job.tries, tuple(_phases(job, now))))
-    longest = max(_span(each.phases) for each in attempts)
-    return tuple(replace(each, phases=tuple(_placed(each.phases, longest))) for each in attempts)
+    past = attempts.past_attempts(job)
+    shown = [Attempt(each.number, tuple(_past_phases(each)), each) for each in past]
+    shown.append(Attempt(job.tries, tuple(_phases(job, now))))
+    longest = max(_span(each.phases) for each in shown)
+    return tuple(replace(each, phases=tuple(_placed(each.phases, longest))) for each in shown)
 
 
-def _whole(attempt: Try) -> Iterable[Phase]:
-    """An earlier attempt as one phase."""
-    if attempt.started and attempt.ended:
-        began, ended = datetime.fromisoformat(attempt.started), datetime.fromisoformat(attempt.ended)
+def _past_phases(attempt: attempts.Attempt) -> Iterable[Phase]:
+    """The phases of an earlier attempt; of one that an older version kept, the whole is one phase."""
+    if not (attempt.started and attempt.ended):
+        return
+    began, ended = datetime.fromisoformat(attempt.started), datetime.fromisoformat(attempt.ended)
+    if attempt.seconds is None:
         yield Phase("All phases", "past", began, ended, runs=False)
+        return
+    for name, took in (("Load", attempt.seconds.loading), ("Index", attempt.seconds.indexing)):
+        if took:
+            yield Phase(name, name.lower(), began, began + timedelta(seconds=took), runs=False)
+            began += timedelta(seconds=took)
 
 
 def _phases(job: ImportJob, now: datetime) -> Iterable[Phase]:

@@ -14,7 +14,7 @@ SETTINGS = ("method", "indexes", "parallelism")
 
 @dataclass(frozen=True)
 class PastImport:
-    """A successful import: its settings, and its rows a second from start to end."""
+    """A successful import: its settings, and its rows a second, with keys and verification."""
 
     method: str
     indexes: str  # "keep" or "defer"

@@ -13,7 +13,17 @@ from importer.engine.schema.new_table import NewTable
 from importer.engine.stored import to_json
 from importer.jobs.lifecycle import after_all_rows, fail
 from importer.jobs.permission import why_forbidden
-from importer.jobs.transitions import NO_STEP, STEP, JobStep, Status, backoff, claim_step, held_step, release_step
+from importer.jobs.transitions import (
+    NO_STEP,
+    STEP,
+    JobStep,
+    Status,
+    backoff,
+    change_status,
+    claim_step,
+    held_step,
+    release_step,
+)
 from importer.models import ImportJob
 from importer.queue import Message
 
@@ -94,22 +104,20 @@ def record_finished(job: ImportJob, tally: Tally, index_seconds: float = 0) -> b
     cancelled, or has ended in that way, whose finishing step turns out to be committed.
     """
     mine = held_step(job).filter(status__in=[Status.FINISHING, *NOT_DONE])
-    return bool(
-        mine.update(
-            status=after_all_rows(job),
-            finished=True,
-            index_seconds=index_seconds,
-            loaded_rows=tally.loaded,
-            replaced_rows=tally.replaced + _sum(job, "replaced_rows"),
-            unchanged_rows=tally.unchanged + _sum(job, "unchanged_rows"),
-            skipped_rows=tally.skipped + _sum(job, "skipped_rows"),
-            committed_bytes=_sum(job, "length"),
-            kept_table=job.plan.staged.old if job.plan.staged else "",
-            problem={},
-            step_failures=0,
-            version=F("version") + 1,
-            **NO_STEP,
-        )
+    return change_status(
+        mine,
+        status=after_all_rows(job),
+        finished=True,
+        index_seconds=index_seconds,
+        loaded_rows=tally.loaded,
+        replaced_rows=tally.replaced + _sum(job, "replaced_rows"),
+        unchanged_rows=tally.unchanged + _sum(job, "unchanged_rows"),
+        skipped_rows=tally.skipped + _sum(job, "skipped_rows"),
+        committed_bytes=_sum(job, "length"),
+        kept_table=job.plan.staged.old if job.plan.staged else "",
+        problem={},
+        step_failures=0,
+        **NO_STEP,
     )
 
 

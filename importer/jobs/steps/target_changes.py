@@ -13,7 +13,8 @@ from importer.engine.errors import Problem
 from importer.engine.plan.plan import Reason
 from importer.engine.stored import to_json
 from importer.engine.target.temporary_changes import TemporaryChanges
-from importer.jobs.transitions import NO_STEP, STEP, JobStep, Status, backoff, claim_step, held_step
+from importer.jobs.transitions import NO_STEP, STEP, JobStep, Status, backoff, change_status, claim_step, held_step
+from importer.lease import change
 from importer.models import ImportJob
 from importer.queue import Message
 
@@ -82,13 +83,13 @@ def record_restored(job: ImportJob, seconds: float, problem: Problem | None) -> 
         "index_seconds": seconds,
         **NO_STEP,
     }
-    done |= {"version": F("version") + 1, **({} if problem else {"unchecked_json": []})}
+    done |= {} if problem else {"unchecked_json": []}
     mine = held_step(job).filter(step=JobStep.RESTORING)
+    indexing = mine.filter(status=Status.INDEXING)
     if not problem:
-        indexing = mine.filter(status=Status.INDEXING).update(status=Status.VERIFYING, **done)
-        return bool(indexing or mine.update(**done))
-    indexing = mine.filter(status=Status.INDEXING).update(status=Status.FAILING, problem=problem.as_json(), **done)
-    return bool(indexing or mine.update(problem=merged_problems(job, problem), **done))
+        return change_status(indexing, status=Status.VERIFYING, **done) or change(mine, **done)
+    failing = {"status": Status.FAILING, "problem": problem.as_json()}
+    return change_status(indexing, **failing, **done) or change(mine, problem=merged_problems(job, problem), **done)
 
 
 def merged_problems(job: ImportJob, problem: Problem) -> dict[str, Any]:

@@ -6,6 +6,7 @@ from django.urls import reverse
 from dashboard.jobs.peer_comparison import address, peer_comparison
 from importer import jobs
 from importer.history.compare import compare
+from importer.history.regressions import RATE
 from importer.management.sample_history import seed
 from importer.models import ImportJob, JobFact, JobRecord
 from tests.dashboard.job_data import Status, make_job
@@ -79,7 +80,7 @@ def test_a_job_page_offers_the_import_before_and_those_like_it(browser, db):
 
 def test_a_slow_import_is_marked_in_the_list_and_explained_on_its_page(browser, made):
     job = made[-1]
-    values = {"slower_than_like": 1, "like_imports": 7, "like_rows_per_second": 398_000, "rows_per_second": 187_000}
+    values = {"slower_than_like": 1, "like_imports": 7, "like_rows_per_second": 398_000, RATE: 187_000}
     for name, number in values.items():
         JobFact.objects.update_or_create(record_id=job, name=name, defaults={"number": number, "text": ""})
     changed = [{"fact": "server_innodb_flush_log_at_trx_commit", "before": 2, "after": 1}]

@@ -33,7 +33,8 @@ def listed(browser, **query):
 def timed(seconds, **fields):
     """An ended job that took so long."""
     now = timezone.now()
-    return make_job(Status.SUCCEEDED, chunks=1, started_at=now - timedelta(seconds=seconds), finished_at=now, **fields)
+    times = {"started_at": now - timedelta(seconds=seconds), "finished_at": now}
+    return make_job(Status.SUCCEEDED, chunks=1, **times, loading_seconds=seconds, total_seconds=seconds, **fields)
 
 
 class TestWhatItShows:

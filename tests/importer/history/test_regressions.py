@@ -58,7 +58,7 @@ def test_a_slower_import_is_reported_with_the_changes(target: Target, tmp_path: 
     assert regressions.recorded_peer_speed(early[-1]) is None
     # As even as they are on a machine that has nothing else to do.
     for number, each in enumerate(early):
-        JobFact.objects.filter(record=each.pk, name="rows_per_second").update(number=2000 + number)
+        JobFact.objects.filter(record=each.pk, name=regressions.RATE).update(number=2000 + number)
     run_sql(target.address, "CREATE TRIGGER slow BEFORE INSERT ON t FOR EACH ROW SET @slept = SLEEP(0.02)")
     Channel.objects.create(name="ops", kind="webhook", events=["regression"])
     job = imported(target, tmp_path, FEWEST)

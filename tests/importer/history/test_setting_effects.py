@@ -31,7 +31,7 @@ def remember(rate, **changed):
         JobFact(record=record, name=name, number=None, text=value)
         if isinstance(value, str)
         else JobFact(record=record, name=name, number=value, text="")
-        for name, value in (facts | {"rows_per_second": rate, "ended": record.pk}).items()
+        for name, value in (facts | {"overall_rows_per_second": rate, "ended": record.pk}).items()
     )
 
 

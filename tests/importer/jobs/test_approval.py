@@ -19,6 +19,7 @@ from importer.engine.mysql.connection import connect, execute, fetch_all
 from importer.engine.plan.options import Options
 from importer.models import AuditEvent, Channel, ImportJob, Level, Notification, Target
 from importer.models.outcomes import REFUSED, outcome, outcome_words
+from importer.models.outcomes.attempts import step_seconds
 from importer.preparation.prepare import ImportRequest, prepare
 from importer.sources import uploads
 from importer.worker import sweep
@@ -105,7 +106,7 @@ def test_nothing_is_written_before_another_person_approves_the_plan(target, ann,
     job = run(job)
     assert (job.status, job.balanced, job.approved_by) == (Status.SUCCEEDED, True, bob)
     assert tables(target)["t"] == ROWS
-    assert all(seconds is None or seconds >= 0 for seconds in job.step_seconds.values())
+    assert all(seconds is None or seconds >= 0 for seconds in step_seconds(job).values())
 
 
 def test_types_of_a_new_table_are_settled_before_and_not_changed_after(target, ann, bob, tmp_path):

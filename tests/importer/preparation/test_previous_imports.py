@@ -8,6 +8,7 @@ from importer import jobs
 from importer.engine.plan.options import Options
 from importer.engine.plan.previous_imports import PastImport
 from importer.models import ImportJob, Target
+from importer.models.outcomes.attempts import speed_of
 from importer.preparation.prepare import ImportRequest, prepare
 from importer.preparation.previous_imports import past
 from importer.sources import uploads
@@ -35,7 +36,8 @@ def test_only_similar_imports_into_the_table_are_read(target: Target, tmp_path: 
     first, second = (imported(target, tmp_path, each) for each in (1, 2))
     earlier = past(target, target.database, "t", "append", 2000)
     assert earlier.runs == tuple(
-        PastImport("load_data_local", "keep", job.parallelism, job.rows_per_second) for job in (second, first)
+        PastImport("load_data_local", "keep", job.parallelism, speed_of(job).overall_rows_per_second)
+        for job in (second, first)
     )
     for table, mode, size in (("other", "append", 2000), ("t", "replace", 2000), ("t", "append", 20_000)):
         assert past(target, target.database, table, mode, size).runs == ()
@@ -44,7 +46,7 @@ def test_only_similar_imports_into_the_table_are_read(target: Target, tmp_path: 
 def test_the_next_plan_uses_earlier_imports(target: Target, tmp_path: Path):
     for parallelism, rate in ((1, 10), (1, 11), (4, 30), (4, 31)):
         job = imported(target, tmp_path, parallelism)
-        ImportJob.objects.filter(pk=job.pk).update(rows_per_second=rate)
+        ImportJob.objects.filter(pk=job.pk).update(phases_json={"loading": job.scanned_rows / rate})
     prepared = prepare(uploads.register(tmp_path / "numbers.csv"), target, "t")
     assert prepared.plan.parallelism == 4
     assert any("measured 2.9 times faster here (2 imports against 2)" in each.why for each in prepared.plan.reasons)

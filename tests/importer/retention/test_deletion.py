@@ -14,7 +14,6 @@ from importer.history.chunks.map import chunk_map
 from importer.history.chunks.rates import rates
 from importer.history.chunks.timings import chunk_timings
 from importer.jobs.rejects import downloads
-from importer.jobs.tries import present_try
 from importer.models import (
     AuditEvent,
     DiscoveredFile,
@@ -26,6 +25,7 @@ from importer.models import (
     SourceConnection,
     SourceFile,
 )
+from importer.models.outcomes.attempts import present_attempt
 from importer.retention import ended_jobs, files
 from importer.retention.run import run, run_to_the_end
 from importer.sources.quotas import kept_for
@@ -198,12 +198,12 @@ class TestChunks:
     def test_what_the_page_and_the_history_show_stays(self, ended):
         job = ended(91)
         job.chunks.filter(number=3).update(attempt=2)
-        before = chunk_map(job), rates(job, NOW), chunk_timings(job), present_try(job)
+        before = chunk_map(job), rates(job, NOW), chunk_timings(job), present_attempt(job)
         facts = read.rows([job.pk])
         assert run(NOW)["chunks of imports"] == 1
         job = ImportJob.objects.get(pk=job.pk)
         assert not job.chunks.exists()
-        assert (chunk_map(job), rates(job, NOW), chunk_timings(job), present_try(job)) == before
+        assert (chunk_map(job), rates(job, NOW), chunk_timings(job), present_attempt(job)) == before
         assert read.rows([job.pk]) == facts
 
     def test_what_is_kept_of_many_chunks_is_small(self, ended):

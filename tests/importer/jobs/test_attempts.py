@@ -96,6 +96,14 @@ def test_a_job_under_way_has_no_outcome(target: Target, tmp_path: Path):
             "outcome": None,
             "problem": None,
             "chunks": {"loaded": 0, "failed": 0},
+            "rows": 0,
+            "seconds": {
+                "waiting": pytest.approx(0, abs=60),
+                "loading": 0,
+                "paused": 0,
+                "indexing": 0,
+                "verifying": 0,
+            },
         }
     ]
     jobs.advance(job.pk)

@@ -1,0 +1,257 @@
+"""The attempts of an import: the first one, and one for each retry; how long each took, and the rate of the import.
+
+A retry stores the attempt that it follows. Time in which nobody worked, such as the hours until somebody presses Retry,
+is in no attempt. Pages, history, commands and notifications take seconds and rates from here only.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields
+from datetime import datetime
+from typing import Any
+
+from django.utils import timezone
+
+from importer.engine.stored import from_json
+from importer.models.chunk import Chunk
+from importer.models.job import ImportJob
+from importer.models.outcomes import outcome
+
+Status = ImportJob.Status
+
+
+@dataclass(frozen=True)
+class AttemptChunks:
+    """The chunks that an attempt has loaded, and those on which it failed."""
+
+    loaded: int = 0
+    failed: int = 0
+
+
+@dataclass(frozen=True)
+class PhaseSeconds:
+    """The seconds of an attempt, or of all attempts of an import, by what happened in them.
+
+    `waiting`: for an approval, for the table, or for an obstacle on the target. `loading`: scan and load. `indexing`:
+    keys and settings were put back. `verifying`: the finishing step of modes that stage, and the comparison with the
+    ledger.
+    """
+
+    waiting: float = 0.0
+    loading: float = 0.0
+    paused: float = 0.0
+    indexing: float = 0.0
+    verifying: float = 0.0
+
+    @property
+    def working(self) -> float:
+        """The seconds in which the import was worked on."""
+        return self.loading + self.indexing + self.verifying
+
+    def __add__(self, other: "PhaseSeconds") -> "PhaseSeconds":
+        return PhaseSeconds(*(getattr(self, each.name) + getattr(other, each.name) for each in fields(self)))
+
+
+@dataclass(frozen=True)
+class Attempt:
+    """One attempt of an import.
+
+    `started`: when it got the table, as ISO 8601, None before that. `ended`, `outcome`: None while it is under way.
+    `problem`: what went wrong, as ImportJob.problem, or empty. `rows`: those that it has settled, which are in the
+    table, skipped or rejected because of it; None if that is unknown. `seconds`: None if they are unknown.
+    """
+
+    number: int
+    started: str | None
+    ended: str | None
+    outcome: str | None
+    problem: Mapping[str, Any] = field(default_factory=dict)
+    chunks: AttemptChunks = AttemptChunks()
+    rows: int | None = None
+    seconds: PhaseSeconds | None = None
+
+
+@dataclass(frozen=True)
+class Speed:
+    """The rate of an import: its rows, its bytes, and the seconds of all its attempts."""
+
+    rows: int
+    bytes: int
+    seconds: PhaseSeconds
+
+    @property
+    def rows_per_second(self) -> float | None:
+        """Rows by loading time: the rate of an import wherever one is shown."""
+        return _by(self.rows, self.seconds.loading)
+
+    @property
+    def bytes_per_second(self) -> float | None:
+        """Bytes by loading time."""
+        return _by(self.bytes, self.seconds.loading)
+
+    @property
+    def overall_rows_per_second(self) -> float | None:
+        """Rows by working time, which includes keys and verification: what settings are compared by."""
+        return _by(self.rows, self.seconds.working)
+
+
+def attempts_of(job: ImportJob, now: datetime | None = None) -> tuple[Attempt, ...]:
+    """The attempts of the job, the first one first. Of jobs of older versions only the last one is known."""
+    return *past_attempts(job), present_attempt(job, now)
+
+
+def present_attempt(job: ImportJob, now: datetime | None = None) -> Attempt:
+    """The last attempt of the job, which may be under way."""
+    ended = outcome(job)
+    started = _started(job)
+    return Attempt(
+        job.tries,
+        _text(started),
+        _text(job.finished_at),
+        ended.words if ended else None,
+        job.problem,
+        _chunks(job, started),
+        _rows(job),
+        _present_seconds(job, now or timezone.now()),
+    )
+
+
+def seconds_of(job: ImportJob, now: datetime | None = None) -> PhaseSeconds | None:
+    """The seconds of all attempts together; None if an older version did not keep them."""
+    each = [*map(_past_seconds, past_attempts(job)), _present_seconds(job, now or timezone.now())]
+    known = [seconds for seconds in each if seconds is not None]
+    return sum(known, PhaseSeconds()) if len(known) == job.tries else None
+
+
+def speed_of(job: ImportJob, now: datetime | None = None) -> Speed | None:
+    """The rate of the job, which may be under way; None if the seconds of its attempts are not known."""
+    seconds = seconds_of(job, now)
+    return Speed(job.accounted_rows, job.committed_bytes, seconds) if seconds else None
+
+
+def step_seconds(job: ImportJob) -> dict[str, float | None]:
+    """The seconds of each step, over all attempts; None for steps that have not ended, or whose time is not known.
+
+    Scan and load run in parallel. `verify` includes the finishing step of modes that stage. `total` is the time in
+    which the import was worked on: load, index and verify.
+    """
+    seconds = seconds_of(job)
+    loaded = seconds is not None and job.loaded_at is not None
+    return {
+        "scan": _scan_seconds(job),
+        "load": round(seconds.loading, 3) if seconds and loaded else None,
+        "index": round(seconds.indexing if seconds else job.index_seconds, 3),
+        "verify": round(seconds.verifying, 3) if seconds and loaded and job.finished_at else None,
+        "total": round(seconds.working, 3) if seconds and job.started_at and job.finished_at else None,
+    }
+
+
+def measures(job: ImportJob) -> dict[str, float | None]:
+    """The fields of a job that has ended by which lists are sorted: its seconds, and its rate if it succeeded."""
+    speed = speed_of(job)
+    if speed is None:
+        return {"rows_per_second": None, "loading_seconds": None, "total_seconds": None}
+    return {
+        "rows_per_second": speed.rows_per_second if job.status == Status.SUCCEEDED else None,
+        "loading_seconds": round(speed.seconds.loading, 3),
+        "total_seconds": round(speed.seconds.working, 3),
+    }
+
+
+def past_attempts(job: ImportJob) -> list[Attempt]:
+    """The attempts before the present one, the first one first."""
+    return [from_json(Attempt, each) for each in job.past_tries_json]
+
+
+def _past_seconds(attempt: Attempt) -> PhaseSeconds | None:
+    """The seconds of an earlier attempt. An older version kept no phases: all of them count as loading."""
+    if attempt.seconds or not (attempt.started and attempt.ended):
+        return attempt.seconds
+    return PhaseSeconds(
+        loading=_between(datetime.fromisoformat(attempt.started), datetime.fromisoformat(attempt.ended))
+    )
+
+
+def _started(job: ImportJob) -> datetime | None:
+    # Older versions have no time of the attempt; that of the job is the first attempt's.
+    return job.tried_at or (job.started_at if job.tries == 1 else None)
+
+
+def _rows(job: ImportJob) -> int | None:
+    """The rows that the present attempt has settled. A mode that stages settles them when it finishes."""
+    past = [attempt.rows for attempt in past_attempts(job)]
+    if len(past) != job.tries - 1 or None in past:
+        return None
+    if job.stages and not job.finished:
+        return 0
+    return max(0, job.accounted_rows - sum(rows or 0 for rows in past))
+
+
+def _present_seconds(job: ImportJob, now: datetime) -> PhaseSeconds | None:
+    """The seconds of the present attempt until `now`."""
+    if job.phase_since is None:
+        return _seconds_by_moments(job, now)
+    spent = dict(job.phases_json)
+    if not job.ended:
+        spent[job.status] = spent.get(job.status, 0.0) + _between(job.phase_since, now)
+
+    def during(*statuses: Status) -> float:
+        return float(sum(spent.get(status.value, 0.0) for status in statuses))
+
+    # Putting back may wait for an obstacle, and belongs to other steps than indexing where an import failed or staged.
+    at_it = during(Status.INDEXING)
+    indexing = at_it if job.status == Status.INDEXING and not job.obstacle else job.index_seconds
+    elsewhere = max(0.0, indexing - at_it)
+    return PhaseSeconds(
+        waiting=during(Status.WAITING, Status.UNAPPROVED) + max(0.0, at_it - indexing),
+        loading=during(Status.LOADING),
+        paused=during(Status.PAUSED),
+        indexing=indexing,
+        verifying=max(0.0, during(Status.FINISHING, Status.VERIFYING) - elsewhere),
+    )
+
+
+def _seconds_by_moments(job: ImportJob, now: datetime) -> PhaseSeconds | None:
+    """The seconds of an attempt of an older version, which kept some moments only; None if it did not keep these."""
+    started = _started(job)
+    if started is None:
+        return PhaseSeconds() if job.started_at is None else None
+    ended = job.finished_at or now
+    loaded = job.loaded_at if job.loaded_at and job.loaded_at >= started else None
+    return PhaseSeconds(
+        waiting=_between(job.created_at, started) if job.tries == 1 else 0.0,
+        loading=_between(started, loaded or ended),
+        indexing=job.index_seconds,
+        verifying=max(0.0, _between(loaded, ended) - job.index_seconds) if loaded else 0.0,
+    )
+
+
+def _scan_seconds(job: ImportJob) -> float | None:
+    """The seconds of the scan, from the start of the attempt that ended it; 0 if it ended before the job's approval."""
+    if job.scanned_at is None or job.started_at is None:
+        return None
+    starts = [datetime.fromisoformat(each.started) for each in past_attempts(job) if each.started]
+    starts += [started] if (started := _started(job)) else []
+    before = [start for start in starts if start <= job.scanned_at]
+    return round(_between(max(before, default=job.started_at), job.scanned_at), 3)
+
+
+def _chunks(job: ImportJob, started: datetime | None) -> AttemptChunks:
+    if started is None:
+        return AttemptChunks()
+    if job.chunks_removed_at:
+        kept = job.record.kept_chunks
+        return AttemptChunks(kept["loaded"], kept["failed"])
+    loaded = job.chunks.filter(status=Chunk.Status.LOADED, finished_at__gte=started)
+    return AttemptChunks(loaded.count(), job.chunks.filter(status=Chunk.Status.FAILED).count())
+
+
+def _text(moment: datetime | None) -> str | None:
+    return moment.isoformat() if moment else None
+
+
+def _between(since: datetime, until: datetime) -> float:
+    return max(0.0, (until - since).total_seconds())
+
+
+def _by(amount: int, seconds: float) -> float | None:
+    return amount / seconds if seconds else None
