@@ -1,0 +1,117 @@
+"""A rate is rows by loading time: the hours until somebody presses Retry are in no rate and no time, in any place."""
+
+import json
+from datetime import timedelta
+from io import StringIO
+from pathlib import Path
+
+import pytest
+from django.core.management import call_command
+from django.db.models import F
+from django.test import Client
+from django.urls import reverse
+
+from dashboard.formatting import rate
+from dashboard.jobs.list import rows as listed
+from importer import jobs
+from importer.engine.mysql.connection import Address, connect, execute
+from importer.engine.plan.options import Options
+from importer.models import ImportJob, Target
+from importer.models.channel import Event
+from importer.models.outcomes.attempts import attempts_of, seconds_of
+from importer.notifications.payload import payload_of
+from importer.preparation.prepare import ImportRequest, prepare
+from importer.sources import uploads
+from tests.importer.steps import run
+from tests.targets import saved_target
+
+pytestmark = pytest.mark.usefixtures("no_workers")
+ROWS = 3000
+MOMENTS = ("created_at", "taken_at", "started_at", "tried_at", "scanned_at", "finished_at", "phase_since")
+
+
+@pytest.fixture
+def target(database: Address, transactional_db) -> Target:
+    with connect(database) as connection:
+        execute(connection, "CREATE TABLE t (n INT, word VARCHAR(20), KEY (n))")
+    return saved_target(database, "t")
+
+
+def failed(target: Target, folder: Path, mode: str) -> ImportJob:
+    """An import that one of its rows has ended."""
+    path = folder / "words.csv"
+    words = [f"word {n}" for n in range(ROWS)]
+    words[2000] = "a word that is much too long"
+    path.write_text("n,word\n" + "".join(f"{n},{word}\n" for n, word in enumerate(words)))
+    options = Options(chunk_bytes=8000, parallelism=2, mode=mode, indexes="defer")
+    job = run(jobs.create(prepare(uploads.register(path), target, "t", ImportRequest(options=options))))
+    assert job.status == ImportJob.Status.FAILED
+    return job
+
+
+def hours_later(job: ImportJob) -> None:
+    """Move everything that has happened five hours into the past."""
+    ImportJob.objects.filter(pk=job.pk).update(**{name: F(name) - timedelta(hours=5) for name in MOMENTS})
+
+
+def history(job: ImportJob, *columns: str) -> dict[str, float]:
+    """Facts of the job, as the command prints them."""
+    out = StringIO()
+    call_command("history", "--json", "--where", "job", "=", str(job.pk), "--columns", *columns, stdout=out)
+    (facts,) = json.loads(out.getvalue())
+    return {name: facts[name] for name in columns}
+
+
+@pytest.mark.parametrize("mode", ["append", "atomic"])
+def test_a_retry_hours_later_has_the_rate_of_its_attempts_everywhere(
+    target: Target, tmp_path: Path, browser: Client, mode: str
+):
+    job = failed(target, tmp_path, mode)
+    hours_later(job)
+    with connect(target.address) as connection:
+        execute(connection, "ALTER TABLE t MODIFY word VARCHAR(40)")
+    jobs.retry(job.pk)
+    job = run(ImportJob.objects.get(pk=job.pk))
+    first, second = attempts_of(job)
+    together = seconds_of(job)
+    assert together == first.seconds + second.seconds
+    assert 0 < first.seconds.loading < together.loading < together.working < 3600
+    assert (first.rows + second.rows, second.outcome) == (ROWS, "succeeded")
+    rows_per_second = round(ROWS / together.loading, 1)
+
+    report = jobs.report(job)
+    assert report["rates"]["rows_per_second"] == pytest.approx(rows_per_second, abs=0.11)
+    assert report["rates"]["overall_rows_per_second"] == pytest.approx(ROWS / together.working, abs=0.11)
+    assert report["seconds"]["load"] == round(together.loading, 3)
+    assert report["seconds"]["total"] == round(together.working, 3)
+    assert report["seconds"]["scan"] < 3600
+    assert [each["seconds"]["loading"] for each in report["attempts"]] == [
+        first.seconds.loading,
+        second.seconds.loading,
+    ]
+
+    columns = ("rows_per_second", "load_seconds", "total_seconds", "scan_seconds", "verify_seconds")
+    facts = history(job, *columns)
+    assert facts["rows_per_second"] == report["rates"]["rows_per_second"]
+    assert [facts[f"{name}_seconds"] for name in ("load", "total", "scan", "verify")] == [
+        report["seconds"][name] for name in ("load", "total", "scan", "verify")
+    ]
+    (row,) = listed([job.pk])
+    assert (row["rows_per_second"], row["seconds"]) == (job.rows_per_second, report["seconds"]["total"])
+    assert payload_of(Event.RECOVERED, "", job, None, None)["job"]["rows_per_second"] == facts["rows_per_second"]
+    for page in (reverse("jobs"), reverse("job", args=[job.pk])):
+        assert rate(job.rows_per_second) in browser.get(page).text
+
+
+def test_a_pause_is_no_loading_time(target: Target, tmp_path: Path):
+    path = tmp_path / "numbers.csv"
+    path.write_text("n,word\n" + "1,a\n" * ROWS)
+    job = jobs.create(prepare(uploads.register(path), target, "t", ImportRequest(options=Options())))
+    jobs.advance(job.pk)
+    jobs.pause(job.pk)
+    hours_later(job)
+    jobs.resume(job.pk)
+    job = run(ImportJob.objects.get(pk=job.pk))
+    seconds = seconds_of(job)
+    assert (round(seconds.paused / 3600), seconds.working < 3600) == (5, True)
+    assert job.rows_per_second == pytest.approx(ROWS / seconds.loading)
