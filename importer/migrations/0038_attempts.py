@@ -70,7 +70,7 @@ def between(since, until):
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('importer', '0036_schedule_starters'),
+        ('importer', '0037_follow_upload'),
     ]
 
     operations = [
