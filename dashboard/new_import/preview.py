@@ -248,20 +248,25 @@ def _fillings_before(preview: Preview, table: Table) -> tuple[GeneratedColumn, .
     return tuple(each for each in before.fillings if each.column.lower() in known)
 
 
+def _suggested(preview: Preview, profile: Profile, table: Table) -> tuple[ColumnMapping, ...]:
+    """The mapping that the sample suggests."""
+    choices = preview.choices
+    if preview.new_table:
+        return map_to_new(profile, table, choices.null_markers)
+    return suggest_mapping(profile, table, choices.null_markers, choices.match)
+
+
 def _map_and_plan(preview: Preview, table: Table, target: Target) -> None:
     profile, choices = preview.profile, preview.choices
     assert profile
     preview.basis = choices.basis(profile.dialect, profile.header, table)
     before = _mapping_of_new(preview, table) if preview.new_table else _mapping_before(preview, table)
-    if preview.new_table and not before:
-        first = map_to_new(profile, table, choices.null_markers)
-    else:
-        first = before or suggest_mapping(profile, table, choices.null_markers, choices.match)
     chosen_mapping = choices.mapping(len(profile.header), preview.basis)
     if chosen_mapping is None:
         preview.choices = choices = choices.without_columns()
-    preview.mapping = chosen_mapping or first
+    preview.mapping = chosen_mapping or before or _suggested(preview, profile, table)
     if preview.new_table:
+        first = before or _suggested(preview, profile, table)
         preview.mapping = _with_suitable_formats(preview.mapping, first, table, choices.retyped)
     preview.mapping = _with_moved_fields(preview, table)
     chosen = choices.fillings(table, preview.basis)
@@ -272,20 +277,20 @@ def _map_and_plan(preview: Preview, table: Table, target: Target) -> None:
     whole_format = choices.before is not None
     whole_mapping = before is not None and choices.before is not None and before == choices.before.mapping
     stated = choices.stated(profile.header, whole_format=whole_format, whole_mapping=whole_mapping)
-    preview.reading = make_reading(profile, table, preview.mapping, preview.fillings, stated, preview.new_table)
-    preview.prepared = prepare(
-        preview.source,
-        target,
-        f"{table.schema}.{table.name}",
-        ImportRequest(
-            dialect=profile.dialect if whole_format else None,
-            known_format=choices.known_format,
-            mapping=preview.mapping,
-            fillings=preview.fillings,
-            options=choices.options,
-            new_table=preview.new_table_request,
-            stated=stated,
-            # The page shows the plan with the questions; nothing starts before they are answered.
-            accept_guesses=True,
-        ),
+    request = ImportRequest(
+        dialect=profile.dialect if whole_format else None,
+        known_format=choices.known_format,
+        mapping=preview.mapping,
+        fillings=preview.fillings,
+        options=choices.options,
+        new_table=preview.new_table_request,
+        stated=stated,
+        # The page shows the plan with the questions; nothing starts before they are answered.
+        accept_guesses=True,
     )
+    try:
+        preview.prepared = prepare(preview.source, target, f"{table.schema}.{table.name}", request, profile)
+        preview.reading = preview.prepared.reading
+    except Problem:  # The page shows it with the questions.
+        preview.reading = make_reading(profile, table, preview.mapping, preview.fillings, stated, preview.new_table)
+        raise

@@ -126,26 +126,27 @@ def prepare(
     target: Target,
     table_name: str,
     request: ImportRequest = ImportRequest(),
+    profile: Profile | None = None,
 ) -> PreparedImport:
     """Read the table and the file's format, map the fields and make the plan.
 
-    `table_name` may be `table` or `schema.table`. Raises NeedsAnswer if the file can be read in more than one way,
-    unless the request accepts guesses, Forbidden if the acting person may not load into the table, and Problem with the
-    first other obstacle.
+    `table_name` may be `table` or `schema.table`. `profile`: that of the file, if it was just read for this request.
+    Raises NeedsAnswer if the file can be read in more than one way, unless the request accepts guesses, Forbidden if
+    the acting person may not load into the table, and Problem with the first other obstacle.
     """
     options = request.options or Options()
     schema, name = require_load(target, table_name)
     with connect(target.address) as connection:
         server = _server(connection, target)
         if options.mode == "create":
-            profile = _profile(source, request)
+            profile = profile or _profile(source, request)
             given = request.overrides if request.mapping is None else formats_of(request.mapping)
             suggested = suggest_table(schema, name, profile, request.null_markers, given)
             new_table = _new_table(connection, server, suggested, request)
             context = read_context(connection, target, server, f"{schema}.{name}", options, new_table)
         else:
             context = read_context(connection, target, server, f"{schema}.{name}", options, None)
-            profile = _profile(source, request, expected_columns(context.table))
+            profile = profile or _profile(source, request, expected_columns(context.table))
     mapping = tuple(_mapping(request, profile, context))
     reading = _reading(source, request, profile, context, mapping)
     key = uuid4()

@@ -4,6 +4,7 @@ import difflib
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import MySQLdb
@@ -110,7 +111,11 @@ class Table:
 
     def column(self, name: str) -> Column:
         """The column with this name, in any case: MySQL's column names are case-insensitive."""
-        return next(column for column in self.columns if column.name.lower() == name.lower())
+        return self._by_name[name.lower()]
+
+    @cached_property
+    def _by_name(self) -> dict[str, Column]:
+        return {column.name.lower(): column for column in reversed(self.columns)}
 
 
 def list_tables(connection: Connection, schema: str, search: str = "", limit: int = 50) -> list[str]:

@@ -90,10 +90,10 @@ class DialectCandidate:
         filled = [any(row[number] for row in rows) for number in range(self.width)]
         return filled.count(False) / self.width if rows else 0.0
 
-    def text_rows(self) -> list[list[str]]:
-        """The rows as text, in the encoding of the plain file."""
+    def text_rows(self, most: int | None = None) -> list[list[str]]:
+        """The rows, or the first ones of them, as text, in the encoding of the plain file."""
         encoding = self.dialect.plain.encoding
-        return [[value.decode(encoding, "replace") for value in row] for row in self.rows]
+        return [[value.decode(encoding, "replace") for value in row] for row in self.rows[:most]]
 
     def header_row(self, names: Sequence[str]) -> int | None:
         """The position of the first row that has names of the table's columns; None if there is none.
@@ -102,7 +102,7 @@ class DialectCandidate:
         """
         if not names:
             return None
-        for number, row in enumerate(self.text_rows()[:HEADER_RECORDS]):
+        for number, row in enumerate(self.text_rows(HEADER_RECORDS)):
             given = [name for name in row if name.strip()]
             fit = sum(map(bool, match_names(row, names)))
             if given and (fit == len(given) or (fit > 1 and fit >= len(given) / 2)) and self._may_be_header(row):

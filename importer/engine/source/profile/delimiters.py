@@ -146,7 +146,7 @@ def _answer(candidate: DialectCandidate) -> Answer:
 
 def shown_rows(candidate: DialectCandidate) -> tuple[str, ...]:
     """The first rows as the candidate reads them, each field in brackets."""
-    return tuple("".join(f"[{value}]" for value in row) for row in candidate.text_rows()[:ROWS_SHOWN])
+    return tuple("".join(f"[{value}]" for value in row) for row in candidate.text_rows(ROWS_SHOWN))
 
 
 def delimiter_name(mark: str) -> str:

@@ -20,8 +20,10 @@ def loose_name(name: str) -> str:
 
     "" for a name of such characters only, which is like no other name.
     """
-    plain = unicodedata.normalize("NFKD", _visible(name).strip().removeprefix(_COMMENT_MARK))
-    letters = "".join(each for each in plain if not unicodedata.combining(each))
+    letters = _visible(name).strip().removeprefix(_COMMENT_MARK)
+    if not letters.isascii():
+        plain = unicodedata.normalize("NFKD", letters)
+        letters = "".join(each for each in plain if not unicodedata.combining(each))
     return _SEPARATORS.sub("", letters).casefold()
 
 
@@ -48,4 +50,6 @@ def match_names(fields: Iterable[str], columns: Iterable[str]) -> list[str]:
 
 def _visible(name: str) -> str:
     """The name without format characters such as a byte order mark or a zero-width blank, which nobody sees."""
+    if name.isascii():
+        return name
     return "".join(each for each in name if unicodedata.category(each) != "Cf")
