@@ -8,8 +8,8 @@ class ImporterConfig(AppConfig):
     def ready(self) -> None:
         """Register the system checks, and decide who sees why a connection failed."""
         from importer.access.policy import sees_everything
-        from importer.checks import native_library
         from importer.engine.mysql import reasons
+        from importer.management.checks import native_library
 
         reasons.show_reasons_if(sees_everything)
 

@@ -16,8 +16,8 @@ ENGINE = [
 ]  # fmt: skip
 IMPORTER = [
     "engine", "lease", "security", "queue", "models", "access", "sources", "connections", "targets", "preparation",
-    "history", "notifications", "jobs", "worker", "schedules", "lab", "retention", "management", "experiments",
-    "tasks", "checks", "apps", "commands",
+    "history", "notifications", "jobs", "worker", "diagnosis", "schedules", "lab", "retention", "management",
+    "experiments", "tasks", "apps", "commands",
 ]  # fmt: skip
 DASHBOARD = [
     "access", "sign_in", "audit", "formatting", "fields", "history", "templatetags", "new_import", "jobs", "lab",

@@ -113,6 +113,7 @@ RULES: dict[str, Rule] = {
     "job": JOB,
     "job_live": JOB,
     "job_rates": JOB,
+    "job_why": JOB,
     "job_problem_chunks": JOB,
     "job_timings": JOB,
     "job_pause": OWN_JOB,

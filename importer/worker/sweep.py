@@ -8,7 +8,7 @@ from pathlib import Path
 from importer import jobs
 from importer.engine.errors import Problem
 from importer.engine.mysql.connection import Address, kill
-from importer.engine.mysql.named_pipes import remove_stale
+from importer.engine.mysql.infile.named_pipes import remove_stale
 from importer.jobs.rejects import downloads
 from importer.queue import FollowUp
 from importer.sources import uploads

@@ -17,7 +17,7 @@ from importer.engine.mysql.addresses import EVERY_NETWORK, AddressRefused, Ip, c
 from importer.engine.mysql.authentication import method_options, withheld
 from importer.engine.mysql.encryption import NotEncrypted, tls_problem
 from importer.engine.mysql.error_messages import explain
-from importer.engine.mysql.infile_buffer import BEGIN, END, ERROR, READ, Feed, InfileBuffer, read_function
+from importer.engine.mysql.infile.buffer import BEGIN, END, ERROR, READ, Feed, InfileBuffer, read_function
 from importer.engine.mysql.reasons import SignInRefused, without_reason
 
 __all__ = [

@@ -12,7 +12,7 @@ from importer.engine.errors import SourceChanged
 from importer.engine.feed import feed
 from importer.engine.feed.feed import SourceBytes, TransformedBytes, open_feed
 from importer.engine.feed.rewriter import in_pieces, passes_in_pieces, rewritten
-from importer.engine.mysql.infile_buffer import READ, InfileBuffer, read_function, read_infile_buffer
+from importer.engine.mysql.infile.buffer import READ, InfileBuffer, read_function, read_infile_buffer
 from importer.engine.native import loader
 from importer.engine.source.dialect import Dialect
 from tests.engine.reference import in_file

@@ -256,6 +256,7 @@ OF_EACH = {
     "job": JOBS,
     "job_live": JOBS,
     "job_rates": JOBS,
+    "job_why": JOBS,
     "job_timings": JOBS,
     "lab": LABS,
     "lab_live": LABS,

@@ -16,7 +16,7 @@ from importer.engine.load.methods.load_data import into_table
 from importer.engine.load.methods.statement_request import StatementRequest
 from importer.engine.mysql.connection import FEED_NAME, Feed, LoaderConnection, execute
 from importer.engine.mysql.error_messages import message_of
-from importer.engine.mysql.named_pipes import PipeWriter, pipe_in
+from importer.engine.mysql.infile.named_pipes import PipeWriter, pipe_in
 from importer.engine.mysql.quoting import quote_text
 
 _LEADING = re.compile(r"LOAD DATA INFILE '((?:[^'\\]|\\.)*)' (IGNORE )")

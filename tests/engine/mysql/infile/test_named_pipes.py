@@ -17,7 +17,7 @@ from importer.engine.load.methods import registry
 from importer.engine.load.methods.registry import LoadRequest
 from importer.engine.load.outcome import Tally
 from importer.engine.mysql.connection import Address
-from importer.engine.mysql.named_pipes import PREFIX, PipeWriter, pipe_in
+from importer.engine.mysql.infile.named_pipes import PREFIX, PipeWriter, pipe_in
 from importer.engine.plan.options import Options
 from tests.engine.loads import account_with, rows_of, run_sql, works
 from tests.stack import wait_until
@@ -26,7 +26,7 @@ BY_PIPE = Options(method="load_data_server", checks=False)
 DIES = """
 import os, sys
 from pathlib import Path
-from importer.engine.mysql.named_pipes import pipe_in
+from importer.engine.mysql.infile.named_pipes import pipe_in
 with pipe_in(Path(sys.argv[1])) as pipe:
     print(pipe, flush=True)
     os._exit(1)

@@ -1,0 +1,144 @@
+"""Finds who holds the lock that an import's connection waits for, through everybody that waits in between."""
+
+import re
+from dataclasses import dataclass
+
+from importer.engine.mysql.diagnosis.cause import Evidence
+from importer.engine.mysql.diagnosis.sessions import MetadataLock, Session
+from importer.engine.mysql.diagnosis.snapshot import Snapshot
+
+# For each lock of a table that is asked for, those of others that do not let it in (MySQL source, sql/mdl.cc, the
+# matrices of MDL_scoped_lock and MDL_object_lock).
+_EXCLUSIVE, _WRITES = {"EXCLUSIVE"}, {"SHARED_NO_READ_WRITE", "EXCLUSIVE"}
+CONFLICTS: dict[str, set[str]] = {
+    "SHARED": _EXCLUSIVE,
+    "SHARED_HIGH_PRIO": _EXCLUSIVE,
+    "SHARED_READ": _WRITES,
+    "SHARED_WRITE": {"SHARED_READ_ONLY", "SHARED_NO_WRITE", *_WRITES},
+    "SHARED_WRITE_LOW_PRIO": {"SHARED_READ_ONLY", "SHARED_NO_WRITE", *_WRITES},
+    "SHARED_UPGRADABLE": {"SHARED_UPGRADABLE", "SHARED_NO_WRITE", *_WRITES},
+    "SHARED_READ_ONLY": {"SHARED_WRITE", "SHARED_WRITE_LOW_PRIO", "SHARED_NO_WRITE", *_WRITES},
+    "SHARED_NO_WRITE": {"SHARED_WRITE", "SHARED_UPGRADABLE", "SHARED_READ_ONLY", "SHARED_NO_WRITE", *_WRITES},
+    "SHARED_NO_READ_WRITE": {
+        *("SHARED_READ", "SHARED_WRITE", "SHARED_UPGRADABLE", "SHARED_READ_ONLY", "SHARED_NO_WRITE"),
+        *_WRITES,
+    },
+    "INTENTION_EXCLUSIVE": {"SHARED", "EXCLUSIVE"},
+}
+ANY = {kind for kinds in CONFLICTS.values() for kind in kinds} | set(CONFLICTS)
+BACKUP = ("BACKUP_", "GLOBAL")
+DDL = re.compile(
+    r"\s*(/\*.*?\*/\s*)*(ALTER|CREATE|DROP|RENAME|TRUNCATE|OPTIMIZE|ANALYZE|REPAIR|CHECK|FLUSH)\b", re.IGNORECASE
+)
+SHORTEST_WAIT = 1  # seconds: shorter waits are a part of normal work
+GLOBAL_STATE = re.compile(r"Waiting for (global read|backup|commit) lock", re.IGNORECASE)
+
+
+@dataclass(frozen=True)
+class Block:
+    """A connection of the import that waits, and who is in its way.
+
+    `kind`: "table", "server" or "row". `holder`: the connection at the end of the chain, None if the server does not
+    tell it. `by`: those that wait in between, the one next to the import first. `candidates`: who could hold the lock,
+    where the server does not tell. `lock`: the kind of the holder's lock, if the server tells.
+    """
+
+    waiting: Session
+    kind: str
+    holder: Session | None = None
+    by: tuple[Session, ...] = ()
+    candidates: tuple[Session, ...] = ()
+    lock: str = ""
+
+
+def find_block(evidence: Evidence) -> Block | None:
+    """What blocks the import: its connection that has waited longest for a lock. None if none waits."""
+    snapshot = evidence.snapshot
+    if snapshot is None:
+        return None
+    row_waiters = {each.waiting for each in snapshot.row_waits}
+    waiting = [
+        each
+        for each in evidence.own
+        if (each.waits_for_lock or each.id in row_waiters) and each.seconds >= SHORTEST_WAIT
+    ]
+    if not waiting:
+        return None
+    longest = max(waiting, key=lambda each: each.seconds)
+    if longest.id in row_waiters:
+        return _followed(evidence, snapshot, longest, "row")
+    kind = "server" if GLOBAL_STATE.search(longest.state) else "table"
+    if snapshot.locks and (block := _followed(evidence, snapshot, longest, kind)).holder:
+        return block
+    return _guessed(evidence, snapshot, longest, kind)
+
+
+def _followed(evidence: Evidence, snapshot: Snapshot, waiting: Session, kind: str) -> Block:
+    """The block with the holder at the end of the chain of waits."""
+    chain, at, lock = [waiting], waiting, ""
+    while (found := _next_holder(evidence, snapshot, at)) and found[0] not in chain:
+        at, lock = found
+        chain.append(at)
+    # An ALTER TABLE can wait for the import itself, which then waits behind it.
+    while len(chain) > 1 and chain[-1].id in evidence.facts.connections:
+        chain.pop()
+        lock = ""
+    holder = chain[-1] if len(chain) > 1 else None
+    return Block(waiting, kind, holder, tuple(chain[1:-1]), lock=lock)
+
+
+def _next_holder(evidence: Evidence, snapshot: Snapshot, waiting: Session) -> tuple[Session, str] | None:
+    """Who holds what this connection waits for, and the kind of lock; a granted lock goes before one asked for."""
+    for wait in snapshot.row_waits:
+        if wait.waiting == waiting.id and (holder := snapshot.session(wait.holding)):
+            return holder, "row"
+    asked = [each for each in snapshot.locks if each.connection == waiting.id and not each.granted]
+    if not asked and waiting.waits_for_lock and snapshot.mariadb:
+        # MariaDB's plugin shows only locks that are granted: the wanted one is that of the table in the statement.
+        asked = _asked_by_statement(evidence, waiting)
+    for wanted in asked:
+        others = [each for each in snapshot.locks if each.connection != waiting.id and _conflict(wanted, each)]
+        for each in sorted(others, key=lambda each: not each.granted):
+            if holder := snapshot.session(each.connection):
+                return holder, each.kind
+    return None
+
+
+def _asked_by_statement(evidence: Evidence, waiting: Session) -> list[MetadataLock]:
+    if GLOBAL_STATE.search(waiting.state):
+        return [MetadataLock(waiting.id, "BACKUP", granted=False)]
+    kind = "EXCLUSIVE" if DDL.match(waiting.statement) else "SHARED_WRITE"
+    return [MetadataLock(waiting.id, kind, evidence.facts.schema, evidence.facts.table, granted=False)]
+
+
+def _conflict(wanted: MetadataLock, other: MetadataLock) -> bool:
+    """Whether the lock of another connection does not let the wanted one in."""
+    if wanted.kind == "BACKUP":
+        return other.kind.startswith(BACKUP) and other.kind not in ("BACKUP_DML", "BACKUP_TRANS_DML", "BACKUP_DDL")
+    if (wanted.schema, wanted.table) != (other.schema, other.table):
+        return False
+    return other.kind in (ANY if wanted.kind == "EXCLUSIVE" else CONFLICTS.get(wanted.kind, set()))
+
+
+def _guessed(evidence: Evidence, snapshot: Snapshot, waiting: Session, kind: str) -> Block:
+    """The block where the server does not tell who holds the lock: those that could.
+
+    Another connection that changes the table's definition; else open transactions, the oldest first; else connections
+    that run nothing, for at least as long as the import waits.
+    """
+    others = [each for each in snapshot.sessions if each.id != waiting.id and each.id not in evidence.facts.connections]
+    changing = [each for each in others if DDL.match(each.statement) and evidence.facts.table in each.statement]
+    running = [each for each in changing if not each.waits_for_lock]
+    if kind == "table" and running and not DDL.match(waiting.statement):
+        return Block(waiting, kind, running[0])
+    by = tuple(each for each in changing if each.waits_for_lock)[:1]
+    if kind == "table" and (by or DDL.match(waiting.statement)):
+        # An open transaction lets rows in, and no change of the definition.
+        found = [each for each in others if each.transaction_seconds is not None and each not in by]
+        found.sort(key=lambda each: -(each.transaction_seconds or 0))
+        if by and not found:
+            return Block(waiting, kind, by[0])
+    else:
+        found = [each for each in others if each.idle and each.seconds >= waiting.seconds]
+        found.sort(key=lambda each: (each.database != evidence.facts.schema, each.seconds))
+    return Block(waiting, kind, None, by, tuple(found))

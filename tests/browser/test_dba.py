@@ -1,0 +1,55 @@
+"""A DBA loads a file while somebody holds a lock: the live page says who that is, and the import ends balanced."""
+
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from importer import jobs
+from importer.engine.load import ledger
+from importer.engine.mysql.connection import Address, connect, execute
+from importer.engine.plan.options import Options
+from importer.models import ImportJob
+from importer.preparation.prepare import ImportRequest, prepare
+from importer.sources import uploads
+from tests.browser.conftest import expect_no_scrolling_sideways
+from tests.stack import wait_until
+from tests.targets import TestServer, saved_target
+
+pytestmark = pytest.mark.django_db(transaction=True)
+ROWS = 200_000
+
+
+@pytest.fixture
+def database(server: TestServer):
+    """On each server, because each tells its locks in another way."""
+    with server.fresh_database() as address:
+        yield address
+
+
+def test_the_page_of_an_import_that_waits_for_a_lock_says_who_holds_it(page: Page, database: Address, tmp_path: Path):
+    with connect(database) as connection:
+        ledger.create(connection)
+        execute(connection, "CREATE TABLE orders (id INT PRIMARY KEY, amount INT)")
+    path = tmp_path / "orders.csv"
+    path.write_text("id,amount\n" + "".join(f"{n},{n % 977}\n" for n in range(ROWS)))
+    options = Options(chunk_bytes=256 * 1024, parallelism=2)
+    target = saved_target(database, "shop")
+    job = jobs.create(prepare(uploads.register(path), target, "orders", ImportRequest(options=options)))
+    banner = page.locator("#job-why")
+    with connect(database) as other:
+        execute(other, "LOCK TABLES orders WRITE")
+        number = other.thread_id()
+        jobs.start(job.pk)
+        page.goto(f"/jobs/{job.pk}/")
+        expect(banner).to_contain_text("orders is locked")
+        expect(banner).to_contain_text(f"connection {number} (root@")
+        expect(banner.get_by_role("button", name=f"Copy KILL {number}")).to_be_visible()
+        expect(page.locator("#job-server")).to_contain_text("Redo log")
+        page.set_viewport_size({"width": 390, "height": 844})
+        expect_no_scrolling_sideways(page)
+        execute(other, "UNLOCK TABLES")
+    wait_until(lambda: ImportJob.objects.get(pk=job.pk).ended, what="the import's end")
+    expect(banner).to_have_text("")
+    ended = ImportJob.objects.get(pk=job.pk)
+    assert (ended.status, ended.balanced, ended.loaded_rows) == (ImportJob.Status.SUCCEEDED, True, ROWS)

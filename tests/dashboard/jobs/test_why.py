@@ -1,0 +1,59 @@
+"""The banner that says why an import waits, and the card of its server, with a real lock."""
+
+import re
+
+import pytest
+from django.urls import reverse
+
+from importer.engine.mysql.connection import Address
+from importer.models import Chunk
+from tests.dashboard.job_data import Status, make_job
+from tests.engine.mysql.diagnosis.scene import scene
+from tests.people import viewer
+from tests.stack import wait_until
+from tests.targets import saved_target
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def locked(mariadb: Address, redis):
+    """An import whose connection waits for a lock of another one; and that one's number."""
+    with scene(mariadb) as made:
+        holder = made.other("LOCK TABLES t WRITE").thread_id()
+        job = make_job(table="t", target=saved_target(mariadb, "shop"), schema_name=mariadb.database)
+        own = made.waiting("INSERT INTO t VALUES (7, 8)")
+        job.chunks.filter(status=Chunk.Status.LOADING).update(connection_id=own)
+        yield job, holder
+
+
+def said(browser, job, words: str, **values: str) -> str:
+    """The parts as soon as they have these words."""
+    pages = []
+
+    def there() -> bool:
+        pages.append(browser.get(reverse("job_why", args=[job.pk]), values).content.decode())
+        return words in pages[-1]
+
+    wait_until(there, 20, words)
+    return pages[-1]
+
+
+def test_the_banner_names_the_holder_and_the_card_shows_the_server(browser, client, locked):
+    job, holder = locked
+    parts = said(browser, job, "rows/s")
+    assert f"t is locked probably by connection {holder} (root@127.0.0.1), with LOCK TABLES." in parts
+    assert f"KILL {holder};" in parts
+    assert re.search(r"\d % of \d+(\.\d+)? MB in use", parts)
+    # An opened statement stays open: only the sentence with the seconds is replaced.
+    again = said(browser, job, "rows/s", seen=f"table_lock.{holder}")
+    assert "Copy KILL" not in again
+    assert "The import&#x27;s connection has waited for" in again
+    client.force_login(viewer("vic"))
+    assert "KILL" not in said(client, job, "t is locked").replace("with KILL", "")
+
+
+def test_after_the_end_nothing_is_said_and_the_poll_ends(browser, redis):
+    answer = browser.get(reverse("job_why", args=[make_job(Status.SUCCEEDED).pk]))
+    assert answer.status_code == 286
+    assert "alert" not in answer.content.decode()
