@@ -22,6 +22,7 @@ from dashboard.new_import.grid.grid import make_grid
 from dashboard.new_import.preview import Preview, read_preview
 from dashboard.new_import.row_policy import ACCOUNTING
 from dashboard.new_import.stated_fields import restored, shown_filling, shown_mapping, with_answers
+from dashboard.new_import.steps import groups, steps
 from importer import jobs
 from importer.access import audit
 from importer.access.policy import seen
@@ -172,10 +173,10 @@ def tables(request: HttpRequest) -> HttpResponse:
 def _show(
     request: HttpRequest, preview: Preview, status: int = 200, saved: MappingPreset | None = None
 ) -> HttpResponse:
-    format_texts = _format_texts(preview)
+    format_texts, grid = _format_texts(preview), make_grid(preview)
     context = {
         "preview": preview,
-        "grid": make_grid(preview),
+        "grid": grid,
         "source": preview.source,
         "problem": preview.problem,
         **_stored_choices(request, preview.source),
@@ -187,7 +188,10 @@ def _show(
         "delimiters": DELIMITERS,
         "encodings": encodings.COMMON,
         "packed_as": PACKING_NAMES.get(preview.profile.packing, "") if preview.profile else "",
-        "accounting": _accounting(preview.choices),
+        "steps": steps(preview, grid),
+        "groups": groups(preview),
+        "error_handling": [each for each in _accounting(preview.choices) if each.name != "verify"],
+        "verification": [each for each in _accounting(preview.choices) if each.name == "verify"],
         "speed": speed_form.card(
             preview.choices.speed, preview.prepared.plan if preview.prepared else None, preview.problem
         ),

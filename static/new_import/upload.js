@@ -208,13 +208,13 @@ choice.addEventListener("change", () => {
 
 // A drop outside the zone would make the browser leave the page.
 document.addEventListener("dragover", (event) => event.preventDefault());
-document.addEventListener("dragenter", () => drop.classList.add("drop-here"));
+document.addEventListener("dragenter", () => document.body.classList.add("drop-here"));
 document.addEventListener("dragleave", (event) => {
-  if (!event.relatedTarget) drop.classList.remove("drop-here");
+  if (!event.relatedTarget) document.body.classList.remove("drop-here");
 });
 document.addEventListener("drop", (event) => {
   event.preventDefault();
-  drop.classList.remove("drop-here");
+  document.body.classList.remove("drop-here");
   const items = [...event.dataTransfer.items].filter((item) => item.kind === "file");
   const folders = items.map((item) => item.webkitGetAsEntry?.()).filter((entry) => entry?.isDirectory);
   take([...event.dataTransfer.files].filter((file) => !folders.some((folder) => folder.name === file.name)));

@@ -102,6 +102,7 @@ def test_a_table_is_replaced_and_restored_with_one_click(page: Page, database: A
         execute(connection, "INSERT INTO people VALUES (1, 'was there', NULL, NULL)")
     add_target(page, database)
     upload(page, people, "people")
+    page.get_by_text("Import mode", exact=True).click()
     page.get_by_role("radio", name="Replace").check()
     expect(page.get_by_text("in one instant").last).to_be_visible()
     page.get_by_role("button", name=f"into {database.database}.people").click()

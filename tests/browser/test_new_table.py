@@ -1,4 +1,4 @@
-"""A new table from a German export, in a real browser: two clicks give dates, decimals and texts."""
+"""A new table from a German export, in a real browser: three clicks give dates, decimals and texts."""
 
 from datetime import date
 from decimal import Decimal
@@ -34,10 +34,11 @@ def uploaded(folder: Path, data: bytes) -> SourceFile:
     return source
 
 
-def test_a_german_export_becomes_a_table_with_two_clicks(opened, database: Address, tmp_path: Path):
+def test_a_german_export_becomes_a_table_with_three_clicks(opened, database: Address, tmp_path: Path):
     saved_target(database)
     source = uploaded(tmp_path, ROWS.encode("utf-8-sig"))
     page = opened(reverse("new_source", args=[source.key]), viewport={"width": 1280, "height": 900})
+    page.get_by_text("Import mode", exact=True).click()
     page.get_by_text("Create", exact=True).click()
     expect(page.get_by_label("Type of Bestelldatum")).to_have_value("date")
     expect(page.get_by_label("Type of Betrag")).to_have_value("decimal(12,2)")
@@ -59,6 +60,7 @@ def test_a_type_that_is_chosen_for_ambiguous_dates_asks_for_their_format(opened,
     saved_target(database)
     source = uploaded(tmp_path, b"id;day\r\n1;01/02/2024\r\n2;03/04/2024\r\n")
     page = opened(reverse("new_source", args=[source.key]), viewport={"width": 1280, "height": 900})
+    page.get_by_text("Import mode", exact=True).click()
     page.get_by_text("Create", exact=True).click()
     expect(page.get_by_label("Type of day")).to_have_value("varchar(16)")
     page.get_by_label("Type of day").fill("date")
@@ -83,6 +85,7 @@ def test_one_value_that_is_no_date_is_asked_about_and_the_answer_taken(
     days = "".join(f"{day};{day}.12.2024\r\n" for day in range(10, 31))
     source = uploaded(tmp_path, f"id;day\r\n{days}9;n/k\r\n".encode())
     page = opened(reverse("new_source", args=[source.key]), viewport={"width": 1280, "height": 900})
+    page.get_by_text("Import mode", exact=True).click()
     page.get_by_text("Create", exact=True).click()
     expect(page.get_by_text("'n/k' on line 23 is no date")).to_be_visible()
     page.get_by_role("button", name=answer).click()

@@ -104,7 +104,7 @@ class TestDroppedFile:
         table.fill("towns")
         table.press("Tab")
         expect(page.get_by_role("button", name=f"into {target.database}.towns")).to_be_enabled()
-        expect(page.get_by_label("Encoding")).to_be_focused()
+        expect(page.get_by_role("region", name="The first rows of cities.csv")).to_be_focused()
 
     def test_enter_in_a_field_starts_nothing(self, page, target, cities):
         drop(page, cities)
@@ -112,7 +112,7 @@ class TestDroppedFile:
         chunks = page.get_by_label("Parallel chunks")
         chunks.fill("3")
         chunks.press("Enter")
-        expect(page.get_by_text("3 in parallel", exact=True)).to_be_visible()
+        expect(page.locator(".plan-sentence")).to_contain_text("3 in parallel")
         assert not ImportJob.objects.exists()
 
     def test_a_problem_is_shown_in_place_and_can_be_mended(self, page, target, cities):
@@ -283,6 +283,7 @@ class TestSession:
         drop(page, cities)
         expect(page.get_by_role("button", name=f"into {target.database}.cities")).to_be_enabled()
         page.context.clear_cookies(name="sessionid")
+        page.locator(".file-format > summary").click()
         delimiter = page.get_by_label("Delimiter", exact=True)
         delimiter.fill(";")
         delimiter.press("Tab")

@@ -33,7 +33,7 @@ def test_a_misspelt_name_and_a_field_too_many_are_asked_about(browser, user, tar
     answer = show(browser, uploaded(user, MISSPELT, "people.csv"))
     html = answer.content.decode()
     assert answer.status_code == 200
-    assert "2 questions about the file must be answered first." in html
+    assert ">2 questions<" in html
     assert (
         "The table people has no column nmae. Its column name, which no field fills, has a name like it."
         in unescape(html)

@@ -82,7 +82,7 @@ class TestPage:
     def test_closed_it_says_what_the_planner_chose(self, browser, user, target):
         html = show(browser, uploaded(user)).content.decode()
         assert re.search(r'speed-summary break">LOAD DATA LOCAL · 1 in parallel · One chunk of', html)
-        assert not re.search(r'<details class="card speed"[^>]* open', html)
+        assert not re.search(r'<details class="speed"[^>]* open', html)
         for setting in SPEED:
             if setting.name not in ("rows_per_statement", "partitions", "load_as"):
                 assert f">{escape(setting.label)}</label>" in html
@@ -103,7 +103,7 @@ class TestPage:
         answer = show(browser, source, **{**values, "commit_rows": "many"})
         assert answer.status_code == 422
         assert "whole number" in at_field(answer, "commit_rows")
-        assert re.search(r'<details class="card speed"[^>]* open', answer.content.decode())
+        assert re.search(r'<details class="speed"[^>]* open', answer.content.decode())
         answer = show(browser, source, **{**values, "session": "sql_mode = ANSI"})
         assert "sql_mode cannot be set" in at_field(answer, "session")
         assert start(browser, source, **{**values, "method": "telepathy"}).status_code == 422

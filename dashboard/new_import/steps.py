@@ -1,0 +1,166 @@
+"""The steps of the new import page in words: a line for each, what is missing before the start, and the plan."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from dashboard.formatting import number, roughly
+from dashboard.new_import.grid.grid import Grid
+from dashboard.new_import.preview import Preview
+from dashboard.new_import.row_policy import ACCOUNTING
+from importer.engine.source import encodings
+from importer.engine.source.dialect import Dialect, escape_mark
+from importer.engine.source.profile.profile import SAMPLE_ROWS, Profile
+from importer.engine.source.profile.sample import SAMPLE_BYTES
+from importer.preparation.expected_time import expected_seconds
+from importer.preparation.prepare import PreparedImport
+
+# The options whose choices the plan's sentence names, in this order.
+IN_SHORT = ("parallelism", "indexes", "sort")
+FIELDS_NAMED = 3
+
+
+@dataclass(frozen=True)
+class Steps:
+    """What the page says of its steps. `missing` keeps the import from starting; `remarks` do not."""
+
+    format: str
+    table: str
+    missing: tuple[str, ...]
+    remarks: tuple[str, ...]
+    plan: str
+
+
+def steps(preview: Preview, grid: Grid | None) -> Steps:
+    """The words for a preview."""
+    return Steps(
+        format_in_short(preview.dialect) if preview.profile else "",
+        _table(preview),
+        tuple(_missing(preview)),
+        tuple(_remarks(preview, grid)) if grid else (),
+        plan_sentence(preview.prepared, _rows(preview.profile, grid)) if preview.prepared and preview.profile else "",
+    )
+
+
+def format_in_short(dialect: Dialect) -> str:
+    """A dialect in a few words: "semicolon, UTF-8, header row"."""
+    names = {",": "comma", ";": "semicolon", "\t": "tab", "|": "vertical bar"}
+    delimiter = names.get(dialect.delimiter, escape_mark(dialect.delimiter))
+    encoding = encodings.COMMON.get(dialect.encoding, "")
+    return ", ".join(
+        (
+            delimiter,
+            encoding if encoding.startswith("UTF") else dialect.encoding,
+            "header row" if dialect.header else "no header row",
+        )
+    )
+
+
+def _table(preview: Preview) -> str:
+    if not (preview.table and preview.target):
+        return "Choose a target" if not preview.target else "Choose a table"
+    table = preview.table
+    place = f"{preview.target.name} · {table.schema}.{table.name}"
+    if preview.new_table:
+        return f"{place} · new table, {_count(len(table.columns), 'column')}"
+    rows = f"about {number(table.rows_estimate)} rows now" if table.rows_estimate else "empty or nearly empty"
+    return f"{place} · {rows}, {_count(len(table.keys), 'key')}"
+
+
+def _missing(preview: Preview) -> Iterator[str]:
+    """What keeps the import from starting."""
+    if preview.problem:
+        yield preview.problem.what
+    elif preview.questions and not preview.choices.accepts_guesses:
+        yield _count(len(preview.questions), "question")
+    elif not preview.target:
+        yield "Choose a target"
+    elif not preview.table:
+        yield "Choose a table"
+
+
+def _remarks(preview: Preview, grid: Grid) -> Iterator[str]:
+    """What the import will leave out, as far as the rows that were read show it."""
+    if not preview.mapping:
+        return
+    left_out = grid.left_out
+    if left_out:
+        names = ", ".join(left_out[:FIELDS_NAMED]) + (" …" if len(left_out) > FIELDS_NAMED else "")
+        yield f"{_count(len(left_out), 'field')} not loaded ({names})"
+    if bad := grid.problems.count:
+        of = "" if grid.problems.whole else f" of the first {number(grid.problems.scanned)}"
+        fate = "will be rejected" if preview.choices.accounting["on_error"] == "reject" else "would stop the import"
+        yield f"{_count(bad, 'row')}{of} {fate}"
+
+
+@dataclass(frozen=True)
+class RowCount:
+    """The rows of a file: counted, or estimated by the first ones."""
+
+    rows: int
+    counted: bool
+
+    def __str__(self) -> str:
+        if self.counted:
+            return _count(self.rows, "row")
+        unit = 10 ** max(0, len(str(self.rows)) - 3)
+        return f"about {number(round(self.rows / unit) * unit)} rows"
+
+
+def _rows(profile: Profile, grid: Grid | None) -> RowCount:
+    if grid and grid.problems.whole:
+        return RowCount(grid.problems.scanned, counted=True)
+    if len(profile.rows) < SAMPLE_ROWS and profile.size <= SAMPLE_BYTES and not profile.packing:
+        return RowCount(len(profile.rows), counted=True)
+    return RowCount(round((profile.size - profile.data_offset) / max(1, profile.record_bytes)), counted=False)
+
+
+def plan_sentence(prepared: PreparedImport, rows: RowCount) -> str:
+    """The plan in a sentence: "336,776 rows into demo.flights, 2 in parallel, about 4 s"."""
+    plan = prepared.plan
+    chosen = {each.option: each.choice for each in plan.reasons}
+    parts = [f"{rows} into {plan.schema}.{plan.final_table}"]
+    parts += [_lower(chosen[name]) for name in IN_SHORT if name in chosen and (name != "sort" or plan.sorted_by)]
+    seconds = expected_seconds(prepared, rows.rows)
+    if seconds is not None:
+        parts.append(f"about {roughly(max(1, seconds))}")
+    return ", ".join(parts)
+
+
+def _count(many: int, what: str) -> str:
+    return f"{number(many)} {what}{'' if many == 1 else 's'}"
+
+
+def _lower(text: str) -> str:
+    """The text within a sentence; a word in capitals, such as LOAD, stays."""
+    return text if text[:2].isupper() else text[:1].lower() + text[1:]
+
+
+@dataclass(frozen=True)
+class Groups:
+    """The chosen options in a sentence for each group, and those of the first two in one."""
+
+    mode: str
+    errors: str
+    verify: str
+    summary: str
+
+
+def groups(preview: Preview) -> Groups:
+    """The words for the option groups of step 3."""
+    choices, table = preview.choices, preview.table
+    mode = f"{choices.mode.capitalize()}{_into(choices.mode, table.name) if table else ''}"
+    words = {name: answers.get(choices.accounting[name], ("?", ""))[0] for name, (_, answers) in ACCOUNTING.items()}
+    errors = (
+        f"Invalid rows: {_lower(words['on_error'])}{_limit(preview)} · duplicate keys: {_lower(words['on_duplicate'])}"
+    )
+    return Groups(mode, errors, words["verify"], f"{_lower(mode)} · {_lower(errors)}")
+
+
+def _into(mode: str, table: str) -> str:
+    return f" {table}" if mode in ("replace", "create") else f" to {table}" if mode == "append" else f" into {table}"
+
+
+def _limit(preview: Preview) -> str:
+    """The limit of rejected rows; "" if there is none, or no plan yet."""
+    words = preview.prepared.options.reject_limit_words if preview.prepared else ""
+    return f", {words}" if words else ""
