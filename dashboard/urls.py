@@ -15,6 +15,7 @@ from dashboard.lab import new as lab_new
 from dashboard.new_import import presets, uploads
 from dashboard.new_import import views as new
 from dashboard.people import grants, groups, invitation, own, people
+from dashboard.schedules import again as schedule_again
 from dashboard.schedules import detail as schedule
 from dashboard.schedules import list as schedules
 from dashboard.schedules import subscriptions
@@ -74,7 +75,10 @@ urlpatterns = [
     path("schedules/<int:pk>/run/", schedule.run, name="schedule_run"),
     path("schedules/<int:pk>/forget/", schedule.forget, name="schedule_forget"),
     path("schedules/<int:pk>/delete/", schedule.delete, name="schedule_delete"),
+    path("schedules/<int:pk>/backfill/", schedule_again.backfill, name="schedule_backfill"),
+    path("schedules/<int:pk>/header/", schedule_again.header, name="schedule_header"),
     path("runs/<int:pk>/cancel/", schedule.cancel_run, name="run_cancel"),
+    path("runs/<int:pk>/again/", schedule_again.run_again, name="run_again"),
     # the history
     path("history/", history.history, name="history"),
     path("history/compare/", compare.compare_imports, name="history_compare"),

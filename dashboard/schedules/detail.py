@@ -14,6 +14,7 @@ from django.views.decorators.http import require_POST, require_safe
 
 from dashboard.schedules.calendar import REJECTED, month, span_of
 from dashboard.schedules.statistics import figures, slow_imports, throughput
+from dashboard.schedules.strip import strips
 from importer import schedules
 from importer.engine.errors import Problem
 from importer.models import DiscoveredFile, Schedule, ScheduleRun
@@ -21,6 +22,8 @@ from importer.schedules.serialization import when
 
 PAGE_RUNS = 20
 FILES_SHOWN = 20
+MISSED_SHOWN = 3
+MARKS = 30
 
 
 @require_safe
@@ -61,6 +64,10 @@ def _context(request: HttpRequest, current: Schedule) -> dict[str, Any]:
         "in_history": f"schedule = {current.name}",
         "day": request.GET.get("day", ""),
         "warnings": schedules.warnings(current),
+        "missed": schedules.missed(current)[:MISSED_SHOWN],
+        "has_dates": schedules.has_dates(current),
+        "drifted": schedules.drifted_file(current),
+        "marks": strips([current], MARKS)[current.pk],
         "subscriptions": current.subscriptions.select_related("channel"),
     }
 

@@ -5,7 +5,7 @@ from typing import Any, cast
 from django.contrib import messages
 from django.contrib.auth.models import User
 from django.core.paginator import Paginator
-from django.db.models import OuterRef, Subquery
+from django.db.models import OuterRef, Subquery, Sum
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.utils import timezone
@@ -16,6 +16,7 @@ from dashboard.formatting import entered_number
 from dashboard.schedules import preview
 from dashboard.schedules.calendar import REJECTED
 from dashboard.schedules.form import CRONS, ScheduleForm, suggested_pattern
+from dashboard.schedules.strip import strips
 from importer import schedules as importer_schedules
 from importer.access import audit
 from importer.access.policy import seen
@@ -37,7 +38,8 @@ def schedules(request: HttpRequest) -> HttpResponse:
         .order_by("-due_at", "-pk")
     )
     matching = seen(Schedule.objects.select_related("connection", "target")).annotate(
-        last=Subquery(last.values("pk")[:1])
+        last=Subquery(last.values("pk")[:1]),
+        missed=Sum("runs__due_times", filter=importer_schedules.is_missed("runs__")),
     )
     attention = seen(importer_schedules.needing_attention())
     if request.GET.get("show") == "attention":
@@ -46,7 +48,17 @@ def schedules(request: HttpRequest) -> HttpResponse:
         matching = matching.filter(name__icontains=text)
     page: Any = Paginator(matching.order_by("name"), PAGE_ROWS).get_page(request.GET.get("page"))
     runs = ScheduleRun.objects.annotate(rejected=REJECTED).in_bulk([each.last for each in page if each.last])
-    rows = [{"schedule": each, "when": _when(each), "run": runs.get(each.last)} for each in page]
+    marks = strips(page)
+    rows = [
+        {
+            "schedule": each,
+            "when": _when(each),
+            "run": runs.get(each.last),
+            "marks": marks[each.pk],
+            "missed": each.missed,
+        }
+        for each in page
+    ]
     context = {
         "page": page,
         "rows": rows,

@@ -3,23 +3,29 @@
 from collections.abc import Iterable
 from typing import Any
 
-from django.db.models import Count, Q, Sum
+from django.db.models import Count, Exists, OuterRef, Q, Sum
 
 from importer.history.read import column
 from importer.history.regressions import regression
-from importer.models import ImportJob, Schedule
+from importer.models import DiscoveredFile, ImportJob, Schedule
 from importer.models.job import ROWS_IN_TABLE
 
 MOST_DRAWN = 300
 
 
 def figures(schedule: Schedule) -> dict[str, Any]:
-    """The numbers of succeeded and failed runs, and of loaded files and rows."""
-    ended = Count("pk", filter=Q(status="succeeded")), Count("pk", filter=Q(status="failed"))
-    succeeded, failed = schedule.runs.aggregate(succeeded=ended[0], failed=ended[1]).values()
+    """The numbers of succeeded, lossy (with rejected rows) and failed runs, and of loaded files and rows."""
+    ended = schedule.runs.order_by().annotate(
+        lossy=Exists(DiscoveredFile.objects.filter(run=OuterRef("pk"), job__rejected_rows__gt=0))
+    )
+    runs = ended.aggregate(
+        succeeded=Count("pk", filter=Q(status="succeeded", lossy=False)),
+        lossy=Count("pk", filter=Q(status="succeeded", lossy=True)),
+        failed=Count("pk", filter=Q(status="failed")),
+    )
     loaded = _imports(schedule).filter(status=ImportJob.Status.SUCCEEDED)
     sums = loaded.aggregate(files=Count("pk"), rows=Sum(ROWS_IN_TABLE))
-    return {"succeeded": succeeded, "failed": failed, "files": sums["files"], "rows": sums["rows"] or 0}
+    return runs | {"files": sums["files"], "rows": sums["rows"] or 0}
 
 
 def throughput(schedule: Schedule) -> list[tuple[int, float, int]]:

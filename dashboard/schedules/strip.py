@@ -28,13 +28,13 @@ class Mark:
     due_times: int
 
 
-def strips(schedules: Iterable[Schedule]) -> dict[int, list[Mark]]:
-    """The last runs of each schedule by its primary key, the oldest first."""
+def strips(schedules: Iterable[Schedule], most: int = MOST_MARKS) -> dict[int, list[Mark]]:
+    """The last runs of each schedule by its primary key, the oldest first; at most `most` of each."""
     zones = {each.pk: each.zone for each in schedules}
     numbered = ScheduleRun.objects.filter(schedule__in=zones).annotate(
         number=Window(RowNumber(), partition_by=F("schedule_id"), order_by=[F("due_at").desc(), F("pk").desc()])
     )
-    newest = [pk for pk, number in numbered.values_list("pk", "number") if number <= MOST_MARKS]
+    newest = [pk for pk, number in numbered.values_list("pk", "number") if number <= most]
     runs = ScheduleRun.objects.filter(pk__in=newest).annotate(rejected=REJECTED).order_by("due_at", "pk")
     found: dict[int, list[Mark]] = {pk: [] for pk in zones}
     columns = ("schedule_id", "pk", "due_at", "status", "rejected", "due_times", KT("problem__kind"))

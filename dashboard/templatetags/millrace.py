@@ -2,7 +2,7 @@
 
 import re
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 from urllib.parse import urlencode
 
@@ -67,6 +67,12 @@ _STATUS_COLOUR: dict[str, str] = {
 def get(values: dict[Any, Any], key: object) -> Any:
     """The value for a key that is a variable in the template; None if the key is missing."""
     return values.get(key)
+
+
+@register.filter
+def at(values: Sequence[Any], number: int) -> Any:
+    """The value at a position, from 0, that is a variable in the template; None behind the last one."""
+    return values[number] if number < len(values) else None
 
 
 @register.filter

@@ -1,10 +1,11 @@
-"""Selects the schedules that need attention. The only place that decides it."""
+"""Selects the schedules that need attention, and their missed due times. The only place that decides it."""
 
 from django.db.models import Exists, OuterRef, Q, QuerySet, Subquery, TextField
 from django.db.models.functions import Cast
 
 from importer.models import Schedule, ScheduleRun
 from importer.models.channel import Event
+from importer.schedules.scheduler import MISSED
 from importer.schedules.transitions import UNENDED, Status
 
 
@@ -23,3 +24,13 @@ def needing_attention() -> QuerySet[Schedule]:
     )
     active = Schedule.objects.filter(paused=False).alias(last_status=Subquery(ended.values("status")[:1]))
     return active.filter(~Q(problem={}) | Q(last_status__in=ScheduleRun.UNSUCCESSFUL) | Exists(late))
+
+
+def missed(schedule: Schedule) -> QuerySet[ScheduleRun]:
+    """The due times that no run was started for and that nobody has made up for, the newest first."""
+    return schedule.runs.filter(is_missed()).order_by("-due_at")
+
+
+def is_missed(of: str = "") -> Q:
+    """The condition for such a run. `of`: the path to the runs in a query of other things, such as `runs__`."""
+    return Q(**{f"{of}status": Status.SKIPPED, f"{of}note": MISSED})

@@ -117,12 +117,16 @@ def describe(timing: Timing) -> str:
     return "Every minute" if timing.every_minutes == 1 else f"Every {timing.every_minutes} minutes"
 
 
+def beginning(timing: Timing, day: date) -> datetime:
+    """The first moment of a day in the timing's zone (UTC)."""
+    return datetime.combine(day, time(), zone_named(timing.zone)).astimezone(UTC)
+
+
 def moment_on(timing: Timing, day: date) -> datetime:
     """The moment for a pattern's dates on a past day: the day's first due time, or its beginning if it has none."""
-    zone = zone_named(timing.zone)
-    begin = datetime.combine(day, time(), zone).astimezone(UTC)
+    begin = beginning(timing, day)
     first = next_due(timing, begin - timedelta(seconds=1)) if timing.cron else None
-    return first if first and first.astimezone(zone).date() == day else begin
+    return first if first and first.astimezone(zone_named(timing.zone)).date() == day else begin
 
 
 def decide(timing: Timing, next_due_at: datetime, now: datetime, misfire: str, most: int) -> Decision:

@@ -28,6 +28,7 @@ Then = Callable[[Sequence[Message]], None]
 
 MOST_SCHEDULES = 500  # schedules per tick, the longest due first, so that a tick is short
 MOST_WOKEN = 500
+MISSED = "missed"  # the note of due times that passed while nothing ran
 MOST_WAITING = 100  # runs of one schedule; further due times are skipped, since a hanging run would pile them up
 
 
@@ -85,7 +86,7 @@ def _claim_due_times(schedule: Schedule, **values: object) -> bool:
 
 def _record(schedule: Schedule, decision: recurrence.Decision) -> list[Message]:
     if left_out := decision.left_out:
-        _leave_out(schedule, left_out.first, "missed", last_due_at=left_out.last, due_times=left_out.times)
+        _leave_out(schedule, left_out.first, MISSED, last_due_at=left_out.last, due_times=left_out.times)
     runs = [record_run(schedule, each, ScheduleRun.Cause.CATCH_UP) for each in decision.caught_up]
     for each in decision.on_time:
         if why := _why_overlapping(schedule):

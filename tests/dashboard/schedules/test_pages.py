@@ -218,10 +218,39 @@ def test_a_list_of_many_asks_the_database_as_often_as_one_of_few(browser, made, 
         browser.get(reverse("schedules"))
     for number in range(20):
         with_run(made, f"schedule {number}", "failed")
-    with django_assert_num_queries(len(few) + 1):  # the runs
+    with django_assert_num_queries(len(few) + 2):  # the runs, and those of the strips
         browser.get(reverse("schedules"))
 
 
 def test_nobody_gets_in_without_signing_in(client):
     assert client.get(reverse("schedules")).status_code == 302
     assert client.post(reverse("schedule_run", args=[1])).url.startswith(reverse("login"))
+
+
+def test_a_run_and_missed_due_times_are_run_again_by_their_buttons(browser, made):
+    Schedule.objects.update(pattern="orders-{date:%Y%m%d}.csv")
+    day = datetime(2026, 3, 2, 1, 30, tzinfo=UTC)
+    values = {"schedule": made, "moment": day, "cause": "due", "finished_at": day}
+    failed = ScheduleRun.objects.create(due_at=day, status="failed", **values)
+    last = day + timedelta(days=2)
+    missed = {"due_at": day + timedelta(days=1), "last_due_at": last, "due_times": 2, "status": "skipped"}
+    skipped = ScheduleRun.objects.create(**values | missed | {"moment": missed["due_at"]}, note="missed")
+    page = browser.get(reverse("schedule", args=[made.pk])).content.decode()
+    assert "<strong>2 due times were missed</strong>, from Tue 3 Mar, 02:30 to Wed 4 Mar, 02:30." in page
+    assert "2 due times missed" in browser.get(reverse("schedules")).content.decode()
+    for run, said in ((failed, "A run has begun."), (skipped, "2 runs have begun.")):
+        answer = browser.post(reverse("run_again", args=[run.pk]), follow=True)
+        assert said in answer.content.decode()
+    assert sorted(made.runs.filter(cause="by hand").values_list("moment", flat=True)) == [
+        day + timedelta(days=number) for number in range(3)
+    ]
+    assert "were missed" not in browser.get(reverse("schedule", args=[made.pk])).content.decode()
+
+
+def test_past_days_are_entered_as_dates(browser, made):
+    def answer(first, last):
+        backfill = reverse("schedule_backfill", args=[made.pk])
+        return browser.post(backfill, {"first": first, "last": last}, follow=True).content.decode()
+
+    assert "“soon” is no date." in answer("soon", "2026-03-02")
+    assert "A run has begun." in answer("2026-03-01", "2026-03-02")
