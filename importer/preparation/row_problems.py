@@ -17,10 +17,11 @@ from importer.engine.source.decoding import needs_copy, open_sample, read_head
 from importer.engine.source.dialect import Dialect
 from importer.engine.source.profile.profile import Profile
 from importer.engine.source.profile.sample import SAMPLE_BYTES
-from importer.engine.source.records.blocks import BLOCK_BYTES, blocks, end_of_records
+from importer.engine.source.records.blocks import BLOCK_BYTES, Block, blocks, end_of_records
 from importer.engine.source.records.fields import LocatedRecord, fields
 from importer.engine.source.records.row_error import RowError
 from importer.engine.validation import ValidationRules
+from importer.engine.validation.unreadable import conversions, find_unreadable
 
 # Bytes of the file that are read while the page waits, and rows of which the values are kept.
 SCANNED_BYTES = 4 * BLOCK_BYTES
@@ -58,7 +59,8 @@ def find_row_problems(
 ) -> RowProblems:
     """Examine the rows in the first SCANNED_BYTES of the file by the rules of its plan.
 
-    Duplicate keys and what only the server finds are not among them. Raises SourceProblem if the file cannot be read.
+    Duplicate keys and others that only the server finds are not among them. Raises SourceProblem if the file cannot be
+    read.
     """
     if not profile.rows:
         return RowProblems(whole=True)
@@ -87,7 +89,7 @@ def _examine(
     if not chunk.length:
         return RowProblems(whole=scanned == end)
     source = ChunkSource(fd, Path(), chunk, dialect)
-    errors, rows = prescreen(source, rules).row_errors, ChunkRows(source)
+    errors, rows = _errors(source, rules), ChunkRows(source)
     kept = sorted(errors)[:MOST_KEPT]
     columns = [each.column.lower() for each in mapping]
     found = (
@@ -95,6 +97,17 @@ def _examine(
         for number, record in zip(kept, rows.located(kept), strict=True)
     )
     return RowProblems(len(rows), scanned == end, len(errors), tuple(found))
+
+
+def _errors(source: ChunkSource, rules: ValidationRules) -> dict[int, RowError]:
+    """The first error of each bad row of the chunk, by its number (from 0)."""
+    checks = rules.validator.rules
+    among = conversions(checks)
+
+    def unreadable(block: Block) -> list[tuple[int, RowError]]:
+        return find_unreadable(block, rules.dialect, among, len(checks))
+
+    return prescreen(source, rules, unreadable=unreadable if among else None).row_errors
 
 
 def _end_of_first_rows(fd: Readable, dialect: Dialect, profile: Profile, end: int) -> int:

@@ -32,6 +32,12 @@ def stored_time(datetime_format: str, value: str) -> str:
     return moment.strftime("%H:%M:%S") if moment else value
 
 
+def is_moment(datetime_format: str, value: str) -> bool:
+    """Whether the value has the format, and there is such a day and time."""
+    parts = parts_of(datetime_format, value)
+    return parts is not None and _moment(parts) is not None
+
+
 def has_clock(datetime_format: str) -> bool:
     """Whether the format has a part of a time."""
     return any(part in datetime_format for part in CLOCK)

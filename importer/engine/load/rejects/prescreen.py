@@ -2,6 +2,7 @@
 
 import dataclasses
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from operator import itemgetter
 
@@ -27,10 +28,17 @@ class Prescreen:
     blank_lines: bool = False
 
 
-def prescreen(source: ChunkSource, exactness: ValidationRules | None, *, enough: int | None = None) -> Prescreen:
+def prescreen(
+    source: ChunkSource,
+    exactness: ValidationRules | None,
+    *,
+    enough: int | None = None,
+    unreadable: Callable[[Block], list[tuple[int, RowError]]] | None = None,
+) -> Prescreen:
     """Find everything wrong with the chunk's records that can be found without the server.
 
-    Stops after the block in which the number of bad records reaches `enough`, if given.
+    Stops after the block in which the number of bad records reaches `enough`, if given. `unreadable` finds further
+    errors in a block.
     """
     fd, chunk, dialect = source.fd, source.chunk, source.dialect
     result = Prescreen()
@@ -45,6 +53,7 @@ def prescreen(source: ChunkSource, exactness: ValidationRules | None, *, enough:
                 errors += _of_rows(findings.faults, checked)
                 result.notices.update(findings.notices)
                 result.noted.update(findings.noted)
+            errors += _of_rows(unreadable(_with_data(fd, checked)), checked) if unreadable else []
         # Sorting is stable: errors of the record's syntax come before those of its values, which they explain.
         for row, error in sorted(errors, key=itemgetter(0)):
             result.row_errors.setdefault(number + row, error)

@@ -44,7 +44,7 @@ def test_rows_with_problems_are_counted_and_shown_alone(browser, user, target):
     source = uploaded(user, b"id,day,amount\n" + b"".join(lines), "sales.csv")
     shown = show(browser, source)
     html = shown.content.decode()
-    assert "2 rows with problems</strong> in 899 rows" in html
+    assert "2 rows with problems</strong> in 899 scanned" in html
     assert 'scope="row">702</th><td class="bad">x<span class="reason">' in html
     html = show(browser, source, **press(shown_form(shown), html, "Show only these")).content.decode()
     assert re.findall(r'scope="row">(\d+)<', html) == ["702", "752"]
