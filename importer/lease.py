@@ -8,6 +8,8 @@ All updates are compare-and-set: they name the state that they leave and check t
 deliveries of one message, or a click and a worker, never both win.
 """
 
+import os
+import socket
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any, Generic, TypeVar
@@ -20,6 +22,11 @@ Leased = TypeVar("Leased", bound=Model)
 
 LONGEST_BACKOFF = 30  # seconds
 MOST_FAILURES = 1000  # below the largest value of the smallest column that counts failures
+
+
+def holder() -> str:
+    """The process that claims, for people: its id and its host, such as 4711@load-1."""
+    return f"{os.getpid()}@{socket.gethostname()}"
 
 
 def lease_end() -> datetime:

@@ -115,6 +115,7 @@ RULES: dict[str, Rule] = {
     "job_rates": JOB,
     "job_why": JOB,
     "job_problem_chunks": JOB,
+    "job_chunks": JOB,
     "job_timings": JOB,
     "job_pause": OWN_JOB,
     "job_resume": OWN_JOB,

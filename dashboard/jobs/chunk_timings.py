@@ -33,7 +33,7 @@ class Timings:
 
     @property
     def chart(self) -> dict[str, Any]:
-        return {"phases": [_title(lap) for lap in LAPS], "points": self.all.as_json()["points"]}
+        return {"phases": [lap_title(lap) for lap in LAPS], "points": self.all.as_json()["points"]}
 
 
 def timings_of(job: ImportJob) -> Timings:
@@ -48,9 +48,10 @@ def _slow(chunk: Chunk, median: float) -> SlowChunk:
     seconds = sum(chunk.timings.values())
     longest = max(chunk.timings, key=chunk.timings.__getitem__, default=LAPS[0])
     took = chunk.timings.get(longest, 0.0)
-    return SlowChunk(chunk, seconds, seconds / median if median else 1.0, _title(longest), took)
+    return SlowChunk(chunk, seconds, seconds / median if median else 1.0, lap_title(longest), took)
 
 
-def _title(lap: str) -> str:
+def lap_title(lap: str) -> str:
+    """The title of a part of a chunk's load, as the history names it."""
     fact = FACTS.get(f"phase_{lap}")
     return fact.title if fact else lap

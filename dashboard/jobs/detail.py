@@ -14,6 +14,7 @@ from django_htmx.http import HttpResponseStopPolling
 
 from dashboard.jobs import unchanged
 from dashboard.jobs.approval import card_of
+from dashboard.jobs.cards.loaders import loaders
 from dashboard.jobs.cards.timeline import timeline
 from dashboard.jobs.chunk_timings import timings_of
 from dashboard.jobs.option_summary import option_summary
@@ -191,6 +192,7 @@ def _live_context(now: Progress, with_rejects: bool = True) -> dict[str, Any]:
         "approval": card_of(shown),
         "again": again_of(shown),
         "map": chunk_map(shown),
+        "loaders": loaders(shown, now.now),
         "timeline": timeline(shown, now.now),
         "ahead": _ahead(shown),
         "can": _can(shown),

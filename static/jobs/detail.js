@@ -92,15 +92,12 @@
   }, CURVE_EVERY);
   document.addEventListener("millrace:theme", paint);
 
-  // --- the problems of a chunk ---
+  // --- details and problems of chunks ---
   document.addEventListener("click", async (event) => {
-    const link = event.target.closest("a[data-problem-chunks]");
+    const link = event.target.closest("a[data-problem-chunks], a[data-chunk-details]");
     if (!link || event.ctrlKey || event.metaKey) return;
     event.preventDefault();
-    const panel = document.getElementById("job-problem-chunks");
-    await htmx.ajax("GET", link.href, { target: panel, swap: "innerHTML" });
-    panel.scrollIntoView({ block: "nearest" });
-    panel.focus({ preventScroll: true });
+    chunkMap.show(link.href);
   });
 
   drawCurve();
@@ -110,7 +107,7 @@
       drawCurve();
       document.dispatchEvent(new Event("millrace:ended"));
     },
-    onPost: () => document.getElementById("job-problem-chunks").replaceChildren(), // those of the previous run
+    onPost: () => chunkMap.close(), // what it shows is of the previous run
     onShow: drawCurve,
   });
 })();

@@ -29,3 +29,29 @@ def test_the_title_and_a_notification_tell_how_far_it_is(opened):
     expect(page).to_have_title("Succeeded · nodes-2026-11-20.csv → osm.nodes · Millrace")
     expect(page.locator("#job-notify")).to_be_hidden()
     assert page.evaluate("told") == ["Succeeded · nodes-2026-11-20.csv → osm.nodes"]
+
+
+def test_the_chunk_map_is_one_stop_of_the_tab_key_and_shows_details_on_enter(opened):
+    job = make_job(chunks=10_000, loaded=6000, parallelism=8)
+    page = opened(f"/jobs/{job.pk}/", viewport={"width": 1280, "height": 900})
+    cells = page.locator("#job-map button")
+    assert cells.count() <= 240
+    assert page.locator("#job-map button[tabindex='0']").count() == 1
+    widths = page.evaluate(
+        "[...document.querySelectorAll('.job-map-line')].map((line) => line.lastChild.getBoundingClientRect().right)"
+    )
+    assert max(widths) - min(widths) < 20
+    cells.first.focus()
+    page.keyboard.press("End")
+    page.keyboard.press("ArrowLeft")
+    page.keyboard.press("Enter")
+    details = page.locator("#job-chunk-details")
+    expect(details).to_contain_text("Chunks 9954 to 9995")
+    details.get_by_role("link", name="9960", exact=True).click()
+    expect(details).to_contain_text("SQL of this chunk")
+    # The page goes on without taking the focus away.
+    cells.nth(5).focus()
+    ImportJob.objects.filter(pk=job.pk).update(version=9, committed_bytes=job.committed_bytes + 1)
+    job.chunks.filter(number=6000).update(status="failed")
+    expect(page.locator("#job-map button.failed")).to_have_count(1)
+    expect(cells.nth(5)).to_be_focused()

@@ -55,25 +55,13 @@ class ChunkLoad:
 
     @property
     def statements(self) -> ChunkStatements:
-        """The plan's statements that fit this chunk: the general one, the one that keeps the word NULL as text, or a
-        faster one for bytes.
-        """
-        statements, chunk, unhexed = self.plan.statements, self.chunk, self.unhexes
-        keeps_null_word = statements.null_word if chunk.null_word else ""
-        plain, quickest = keeps_null_word or statements.plain, ""
-        if not (keeps_null_word or chunk.suspect or chunk.null_marker):
-            plain = statements.no_markers or plain
-            if chunk.ascii or not statements.as_bytes_ascii_only:
-                plain = statements.as_bytes or plain
-            if unhexed and (chunk.ascii or not unhexed.ascii_only):
-                quickest = unhexed.statement
-        replacing = self.plan.ordered and self.options.on_duplicate == "replace"
-        return ChunkStatements(quickest or plain, statements.traced, replacing, plain)
+        """The plan's statements that fit this chunk."""
+        return statements_of(self.plan, self.options, self.chunk)
 
     @property
     def unhexes(self) -> HexStatement | None:
         """How to send hexadecimal digits as bytes; None where that is not planned or the C library is missing."""
-        return self.plan.statements.unhexed if hex_decoder.available() else None
+        return _unhexes(self.plan)
 
     @property
     def places(self) -> OriginalPositions | None:
@@ -84,6 +72,25 @@ class ChunkLoad:
     def skips(self) -> bool:
         """Whether a row with a duplicate key is skipped instead of rejected."""
         return self.plan.ordered and self.options.on_duplicate == "skip"
+
+
+def statements_of(plan: ImportPlan, options: Options, chunk: ChunkRange) -> ChunkStatements:
+    """The plan's statements for a chunk: the general one, the one that keeps the word NULL as text, or a faster one."""
+    statements, unhexed = plan.statements, _unhexes(plan)
+    keeps_null_word = statements.null_word if chunk.null_word else ""
+    plain, quickest = keeps_null_word or statements.plain, ""
+    if not (keeps_null_word or chunk.suspect or chunk.null_marker):
+        plain = statements.no_markers or plain
+        if chunk.ascii or not statements.as_bytes_ascii_only:
+            plain = statements.as_bytes or plain
+        if unhexed and (chunk.ascii or not unhexed.ascii_only):
+            quickest = unhexed.statement
+    replacing = plan.ordered and options.on_duplicate == "replace"
+    return ChunkStatements(quickest or plain, statements.traced, replacing, plain)
+
+
+def _unhexes(plan: ImportPlan) -> HexStatement | None:
+    return plan.statements.unhexed if hex_decoder.available() else None
 
 
 @dataclass

@@ -9,8 +9,7 @@ from django.db.models import Case, Count, F, IntegerField, Max, Min, Q, Sum, Val
 from importer.history.chunks.unix_seconds import UnixSeconds
 from importer.models import Chunk, ImportJob, JobRecord
 
-MOST_CELLS = 600
-FEW_CELLS = 100
+MOST_CELLS = 240
 SPEED_STEPS = 4
 
 # The states of cells in a chunk map, best first: a cell for several chunks shows the worst of their states.
@@ -36,34 +35,28 @@ _SECONDS = UnixSeconds("finished_at") - UnixSeconds("started_at")
 
 @dataclass(frozen=True)
 class Cell:
-    """A square of the map: chunks `first` to `last`, their worst state, and their speed (1 slow to 4 fast, 0 none)."""
+    """A cell of the map: chunks `first` to `last`, their worst state, their speed (1 slow to 4 fast, 0 none), and their
+    bytes (0 in records of older versions).
+    """
 
     first: int
     last: int
     state: str
     speed: int = 0
+    bytes: int = 0
 
     @property
     def style(self) -> str:
-        """The CSS class of the square."""
+        """The CSS class of the cell."""
         return f"speed-{self.speed}" if self.speed else self.state
-
-    @property
-    def name(self) -> str:
-        return f"Chunk {self.first}" if self.first == self.last else f"Chunks {self.first} to {self.last}"
-
-    @property
-    def has_problem(self) -> bool:
-        """Whether one of the chunks failed or was retried."""
-        return self.state in ("failed", "retried")
 
 
 @dataclass(frozen=True)
 class ChunkMap:
-    """All chunks of a job as at most MOST_CELLS squares, and the number of chunks in each state."""
+    """All chunks of a job as at most MOST_CELLS cells, and the number of chunks in each state."""
 
     cells: tuple[Cell, ...]
-    # Estimated number of squares for chunks that the scan has not cut yet.
+    # Estimated number of cells for chunks that the scan has not cut yet.
     to_come: int
     chunks_per_cell: int
     counts: dict[str, int]
@@ -87,14 +80,9 @@ class ChunkMap:
         return self.cells[-1].last if self.cells else 0
 
     @property
-    def blanks(self) -> range:
-        """The squares to come, for a template to loop over."""
-        return range(self.to_come)
-
-    @property
-    def few(self) -> bool:
-        """Whether there are at most FEW_CELLS squares, which may then fill a line."""
-        return len(self.cells) + self.to_come <= FEW_CELLS
+    def drawn(self) -> str:
+        """The cells as the page's script draws them: the last chunk, bytes and style of each."""
+        return " ".join(f"{each.last}:{each.bytes}:{each.style}" for each in self.cells)
 
 
 class _Group(NamedTuple):
@@ -108,6 +96,7 @@ class _Group(NamedTuple):
     loaded: int
     retries: int | None
     rows: int
+    bytes: int
     seconds: float | None
 
 
@@ -153,11 +142,12 @@ def _groups(job: ImportJob, per_cell: int) -> list[_Group]:
             loaded=Count("pk", filter=Q(status=Chunk.Status.LOADED)),
             retries=Sum(F("attempt") - 1, filter=Q(attempt__gt=1)),
             total_rows=Sum("rows"),
+            bytes=Sum("length"),
             seconds=Sum(_SECONDS, filter=Q(status=Chunk.Status.LOADED)),
         )
         .order_by("cell", "rank")
     )
-    columns = ("cell", "rank", "first", "last", "chunks", "loaded", "retries", "total_rows", "seconds")
+    columns = ("cell", "rank", "first", "last", "chunks", "loaded", "retries", "total_rows", "bytes", "seconds")
     return [_Group(*values) for values in groups.values_list(*columns)]
 
 
@@ -170,7 +160,8 @@ def _cells(groups: list[_Group]) -> tuple[Cell, ...]:
 def _cell(groups: list[_Group], top: float) -> Cell:
     worst = groups[-1]
     speed = speed_step(_per_second(worst.rows, worst.seconds), top) if worst.rank == LOADED else 0
-    return Cell(min(g.first for g in groups), max(g.last for g in groups), STATES[worst.rank], speed)
+    first, last, size = min(g.first for g in groups), max(g.last for g in groups), sum(g.bytes for g in groups)
+    return Cell(first, last, STATES[worst.rank], speed, size)
 
 
 def _per_second(amount: float | None, seconds: float | None) -> float:

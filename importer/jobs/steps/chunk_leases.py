@@ -22,7 +22,7 @@ from importer.jobs.lifecycle import enforce_limits, fail, pending, queue_chunks,
 from importer.jobs.permission import why_forbidden
 from importer.jobs.rejects.counts import COUNTS, Kind, merged
 from importer.jobs.transitions import JobStep, Status, change, lock, touch, unqueue
-from importer.lease import backoff_seconds, lease_end
+from importer.lease import backoff_seconds, holder, lease_end
 from importer.models import Chunk, ImportJob
 from importer.models.chunk import RANGE
 from importer.queue import Message
@@ -134,6 +134,7 @@ def _claim(chunks: QuerySet[Chunk], key: UUID, connection_id: int | None = None)
         lease=lease_end(),
         started_at=timezone.now(),
         connection_id=connection_id,
+        worker=holder(),
     )
 
 

@@ -36,7 +36,7 @@ class TestChunkMap:
         assert found.counts == {"loaded": 5, "retried": 1, "loading": 4, "queued": 1, "failed": 1, "pending": 0}
         assert (found.loaded, found.retries, found.chunks) == (6, 1, 12)
         html = page(browser, job)
-        for text in ("6 of 12 committed", "4 loading", "1 queued", "1 retried", "1 failed"):
+        for text in ("committed in 6 of 12 chunks", "4 loading", "1 queued", "1 retried", "1 failed"):
             assert text in html
 
     def test_a_chunk_that_waits_for_another_try_is_in_trouble_but_a_cancelled_one_is_not(self, browser):
@@ -46,13 +46,14 @@ class TestChunkMap:
         counts = browser.get(reverse("job", args=[job.pk])).context["map"].counts
         assert (counts["pending"], counts["retried"]) == (1, 1)
 
-    @pytest.mark.parametrize("chunks", [600, 601, MANY])
-    def test_at_most_600_squares_and_every_chunk_in_one(self, browser, chunks):
+    @pytest.mark.parametrize("chunks", [240, 241, MANY])
+    def test_at_most_240_cells_with_every_chunk_and_byte_in_one(self, browser, chunks):
         job = make_job(chunks=chunks)
         found = browser.get(reverse("job", args=[job.pk])).context["map"]
-        assert len(found.cells) <= 600
+        assert len(found.cells) <= 240
         assert [cell.first for cell in found.cells[1:]] == [cell.last + 1 for cell in found.cells[:-1]]
         assert (found.cells[0].first, found.cells[-1].last) == (0, chunks - 1)
+        assert sum(cell.bytes for cell in found.cells) == chunks * LENGTH
 
     def test_one_bad_chunk_among_many_good_ones_is_seen(self, browser):
         job = make_job(chunks=MANY, loaded=MANY)
@@ -60,7 +61,7 @@ class TestChunkMap:
         cells = browser.get(reverse("job", args=[job.pk])).context["map"].cells
         (failed,) = [cell for cell in cells if cell.state == "failed"]
         assert failed.first <= 1_505 <= failed.last
-        assert reverse("job_problem_chunks", args=[job.pk, failed.first, failed.last]) in page(browser, job)
+        assert f"{failed.last}:{failed.bytes}:failed" in page(browser, job)
 
     def test_slow_chunks_are_lighter(self, browser):
         job = make_job(Status.SUCCEEDED, chunks=8, loaded=8)
@@ -70,14 +71,14 @@ class TestChunkMap:
         assert cells[3].speed == 1
         assert min(cell.speed for cell in cells if cell.first != 3) > 1
 
-    def test_what_is_not_scanned_yet_has_its_squares(self, browser):
+    def test_what_is_not_scanned_yet_has_its_cells(self, browser):
         job = make_job(chunks=10, scan_finished=False)
         SourceFile.objects.filter(pk=job.source_id).update(size=HEADER + 25 * LENGTH)
         assert browser.get(reverse("job", args=[job.pk])).context["map"].to_come == 15
 
 
 class TestTroubledChunks:
-    def test_a_failed_square_tells_its_problem(self, browser):
+    def test_failed_chunks_tell_its_problem(self, browser):
         job = make_job(Status.FAILED, chunks=60, loaded=37, problem=REFUSED)
         address = reverse("job_problem_chunks", args=[job.pk, 37, 37])
         fragment = browser.get(address, headers=HTMX).content.decode()

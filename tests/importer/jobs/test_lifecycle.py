@@ -1,5 +1,6 @@
 """The life of a job, on real servers, with the worker's steps taken one by one in this process."""
 
+import os
 from pathlib import Path
 
 import pytest
@@ -127,6 +128,7 @@ def test_a_chunk_that_kills_its_workers_fails_the_job(target: Target, file: Path
     for _ in range(settings.MAX_DEATHS):
         [step] = [step for step in jobs.advance(job.pk) if step.task == "load_run"]
         assert jobs.claim_run(step.id)
+        assert job.chunks.get(pk=step.id).worker.startswith(f"{os.getpid()}@")
         sweep.sweep_jobs(lambda _job_id, _later: None)
     job = run(job)
     assert job.status == Status.FAILED

@@ -68,7 +68,7 @@ LISTS = (
 )
 IMPORTS = (
     Page("job", (1,), words=("60 loaded", "Transcoded from cp1252", "customers.csv", "chunks of 1 MiB")),
-    Page("job", (2,), words=("300 loaded", "7 of 7 committed", "by_customer, by_time", "2 in parallel")),
+    Page("job", (2,), words=("300 loaded", "in 7 of 7 chunks", "by_customer, by_time", "2 in parallel")),
     Page(
         "job",
         (3,),
@@ -95,9 +95,11 @@ IMPORTS = (
     ),
     Page("job", (24,), words=("s1 far too long for its column", "line 2, column sensor")),
     Page("job", (59,), words=("putting back 2 indexes and 1 foreign key", "Access denied for user", "two_customer")),
-    Page("job_live", (15,), words=("194 loaded", "4 of 7 committed")),
+    Page("job_live", (15,), words=("194 loaded", "in 4 of 7 chunks")),
     Page("job_live", (3,), words=("6 rejected",), status=286),
     Page("job_rates", (2,), words=('"points": [[', '"seconds"')),
+    Page("job_chunks", (4, 0, 9), words=("Chunks 0 to 9", "failed")),
+    Page("job_chunks", (4, 2, 2), words=("State", TOO_LONG)),
     Page("job_problem_chunks", (4, 0, 9), words=("Chunk 2 failed", "23 rows from line 50 on", TOO_LONG)),
     Page("job_timings", (3,), words=("The median of 3 chunks is 0.01 s", "2.64 times as long", "0.008674")),
     Page("job_timings", (2,), words=("The median of 7 chunks",)),
