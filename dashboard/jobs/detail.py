@@ -32,6 +32,7 @@ from importer.worker import presence
 
 Status = ImportJob.Status
 MOST_PROBLEM_CHUNKS = 50
+END_ANSWERS = {"footer": True, "rows": False}  # the answers about the last lines of a file: are they a footer?
 
 
 @require_safe
@@ -115,9 +116,12 @@ def cancel(request: HttpRequest, pk: int) -> HttpResponse:
 
 @require_POST
 def retry(request: HttpRequest, pk: int) -> HttpResponse:
-    """Load the chunks that a failed or cancelled import has not loaded; with `leave_out`, reject bad rows."""
-    leave_out = "leave_out" in request.POST
-    return _act(request, pk, lambda job_id: jobs.retry(job_id, leave_out=leave_out))
+    """Load the chunks that a failed or cancelled import has not loaded.
+
+    With `leave_out`, reject bad rows. `end` answers whether the last lines of the file are a footer or rows.
+    """
+    leave_out, end_is_footer = "leave_out" in request.POST, END_ANSWERS.get(request.POST.get("end", ""))
+    return _act(request, pk, lambda job_id: jobs.retry(job_id, leave_out=leave_out, end_is_footer=end_is_footer))
 
 
 @require_POST

@@ -9,6 +9,7 @@ from math import inf
 from django.db.models import Min, Q, Sum
 
 from dashboard.formatting import percent
+from importer import jobs
 from importer.engine.schema.alter_table import DdlProgress
 from importer.models import Chunk, ImportJob, SourceFile
 from importer.models.job import ACCOUNTED_ROWS
@@ -132,6 +133,8 @@ class Progress:
 
     @property
     def phase(self) -> str:
+        if self.job.status == Status.LOADING and self.job.source.arriving:
+            return "Loading what has arrived" if jobs.can_follow(self.job) else "Waiting for the upload"
         if self.job.status == Status.LOADING and self.job.needs_copy and not self.job.plain_copy:
             return _copying(self.job)[0]
         if self.job.status == Status.LOADING and self.job.awaits_changes:

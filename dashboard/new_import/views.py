@@ -16,6 +16,7 @@ from django_htmx.http import HttpResponseClientRedirect
 
 from dashboard.fields.format_fields import DELIMITERS, SELECTS, shown_format
 from dashboard.new_import import speed_form
+from dashboard.new_import.arriving import follower, too_early
 from dashboard.new_import.form import NewImportForm
 from dashboard.new_import.grid.columns import FILLINGS, TRIMS
 from dashboard.new_import.grid.grid import make_grid
@@ -66,9 +67,22 @@ def new_source(request: HttpRequest, key: UUID) -> HttpResponse:
         arrived = _arrived(source)
     except Problem as problem:
         return _answer(request, "new_import/_unreadable.html", {"source": source, "problem": problem}, status=422)
-    if not arrived:
+    if job := follower(request, source):
+        return _answer(request, _part_of(job), {"job": job, "source": source})
+    if not arrived and not _may_preview(request, source):
         return _answer(request, "new_import/_upload_progress.html", {"source": source})
-    return _show(request, read_preview(source, _choices(request, source)))
+    preview = read_preview(source, _choices(request, source))
+    return HttpResponse(status=204) if too_early(preview) else _show(request, preview)
+
+
+def _may_preview(request: HttpRequest, source: SourceFile) -> bool:
+    """Whether the page that uploads the file asks for a preview of what has arrived. Other pages say how much it is."""
+    return bool(request.htmx) and 0 < source.received < source.size  # type: ignore[attr-defined]
+
+
+def _part_of(job: ImportJob) -> str:
+    """The part that shows an import which follows its upload, or which has got all of it."""
+    return "new_import/_following.html" if job.source.arriving else "new_import/_started.html"
 
 
 def _choices(request: HttpRequest, source: SourceFile) -> NewImportForm:
@@ -95,8 +109,7 @@ def _arrived(source: SourceFile) -> bool:
 @require_POST
 def start(request: HttpRequest, key: UUID) -> HttpResponse:
     """Start the import and redirect to its page, or show the problem."""
-    ready = uploads.importable_by(request.user).filter(status=SourceFile.Status.READY)
-    source = get_object_or_404(ready, key=key)
+    source = get_object_or_404(uploads.importable_by(request.user).filter(received__gt=0), key=key)
     preview = read_preview(source, _choices(request, source))
     prepared = preview.startable
     if prepared is None:
@@ -136,6 +149,8 @@ def _check_shown(preview: Preview) -> None:
 
 
 def _go_to(request: HttpRequest, job: ImportJob) -> HttpResponse:
+    if job.source.arriving:  # Leaving the page would end its upload.
+        return _answer(request, "new_import/_following.html", {"job": job, "source": job.source})
     address = reverse("job", args=[job.pk])
     if not request.htmx:  # type: ignore[attr-defined]
         return HttpResponseRedirect(address)

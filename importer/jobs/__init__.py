@@ -101,6 +101,7 @@ from importer.jobs.steps.target_changes import (
     restore_failed,
 )
 from importer.jobs.transitions import release_step
+from importer.jobs.uploading import can_follow
 
 __all__ = [
     "ChunkRun",
@@ -110,6 +111,7 @@ __all__ = [
     "approve",
     "ask_for_approval",
     "await_bytes",
+    "can_follow",
     "cancel",
     "claim_clean",
     "claim_finish",

@@ -80,9 +80,22 @@ class PreparedImport:
 
     @property
     def end_unread(self) -> bool:
-        """Whether the end of the file had not arrived, and nobody has stated what stands there."""
+        """Whether the end of the file had not arrived, and nobody has stated what stands there.
+
+        Of a file that is unpacked or transcoded first, a profile never looks at the end.
+        """
         stated = any(each.name == "skip_footer" and each.standing is Standing.STATED for each in self.reading.decisions)
-        return self.source.arriving and not stated
+        return self.source.arriving and not stated and not self._copied
+
+    @property
+    def waits_for_whole_file(self) -> bool:
+        """Whether no row can be loaded before the whole file has arrived."""
+        needs_all = self._copied or self.plan.sorted_by or self.profile.dialect.skip_footer or self.new_table
+        return self.source.arriving and bool(needs_all)
+
+    @property
+    def _copied(self) -> bool:
+        return needs_copy(self.profile.packing, self.profile.dialect.encoding)
 
 
 @dataclass(frozen=True)

@@ -11,6 +11,7 @@ from importer.engine.feed.chunk_source import ChunkSource
 from importer.engine.load.rejects.prescreen import prescreen
 from importer.engine.mapping.columns import ColumnMapping
 from importer.engine.source import encodings
+from importer.engine.source.arriving import ArrivingBytes, NotArrived
 from importer.engine.source.byte_source import Readable, SourceLocation, open_source
 from importer.engine.source.chunks.scanner import ChunkRange
 from importer.engine.source.decoding import needs_copy, open_sample, read_head
@@ -65,7 +66,7 @@ def find_row_problems(
     if not profile.rows:
         return RowProblems(whole=True)
     with open_source(location) as fd:
-        if not needs_copy(profile.packing, profile.dialect.encoding):
+        if not (needs_copy(profile.packing, profile.dialect.encoding) or isinstance(fd, ArrivingBytes)):
             return _examine(fd, profile, profile.size, rules, mapping)
         head = read_head(fd, SAMPLE_BYTES)
         with open_sample(fd, head, profile.dialect.encoding) as sample:
@@ -113,7 +114,7 @@ def _errors(source: ChunkSource, rules: ValidationRules) -> dict[int, RowError]:
 def _end_of_first_rows(fd: Readable, dialect: Dialect, profile: Profile, end: int) -> int:
     """The end of the first whole records that have SCANNED_BYTES together; `end` if the file has no more."""
     scanned = profile.data_offset
-    with suppress(SourceChanged):  # The sample of a packed file ends within a record.
+    with suppress(SourceChanged, NotArrived):  # The sample ends within a record.
         for block in blocks(fd, dialect, profile.data_offset, profile.data_line, end):
             scanned = block.offset + block.size
             if scanned - profile.data_offset >= SCANNED_BYTES:

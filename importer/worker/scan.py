@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import suppress
 
 from importer import jobs
-from importer.connections.source_location import location_of_job
+from importer.connections.source_location import location_of, location_of_job
 from importer.engine import failpoints
 from importer.engine.errors import SourceChanged
 from importer.engine.reading.end_of_file import check_end, unread_bytes
@@ -49,20 +49,23 @@ def scan_job(job_id: int, then: FollowUp) -> None:
 
 
 def _scan_to_end(job: ImportJob, then: FollowUp) -> None:
-    if not working_copies.make_copy(job):
+    if (job.end_unread and not _read_end(job)) or not working_copies.make_copy(job):
         return
     with open_source(location_of_job(job)) as fd:
         _check_size(fd, job)
-        if job.end_unread:
-            check_end(fd, job.read_size, job.dialect, job.source.name)
-            if not jobs.record_end_read(job):
-                return
         if not _record(_remaining_chunks(fd, job), job, then):
             return
         _check_size(fd, job)
         before, after = lines_before(fd, job.dialect, job.data_offset), _lines_after(fd, job)
     working_copies.require_all_rows(job)
     jobs.finish_scan(job, job.read_size, before, after)
+
+
+def _read_end(job: ImportJob) -> bool:
+    """Look at the end of a file that has just become complete. False: this scan is no longer wanted."""
+    with open_source(location_of(job.source)) as fd:
+        check_end(fd, job.source.size, job.file_dialect.plain, job.source.name)
+    return jobs.record_end_read(job)
 
 
 def _scan_arrived(job: ImportJob, then: FollowUp) -> None:

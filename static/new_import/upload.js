@@ -1,4 +1,6 @@
-// The new import page: uploads files by the tus protocol, a row each; a preview replaces the row of a complete upload.
+// The new import page: uploads files by the tus protocol, a box each. Below the row of an upload stands a preview of what
+// has arrived, or the import that follows the upload; when the upload is complete, the whole file's preview stands there
+// alone.
 
 const MOST_UPLOADS = 2; // uploads at a time; the others wait
 const PART_SECONDS = 4; // how long a part should take: a part that breaks off is sent again
@@ -41,6 +43,10 @@ function partBytes(wanted) {
   return Math.round(Math.min(Math.max(wanted, SMALLEST_PART), Number(drop.dataset.partBytes)));
 }
 
+function nextAnswer() {
+  return new Promise((resolve) => document.addEventListener("htmx:afterRequest", resolve, { once: true }));
+}
+
 // --- one upload ---
 
 class Upload {
@@ -56,7 +62,10 @@ class Upload {
       button.setAttribute("aria-label", `${button.textContent} the upload of ${file.name}`);
       button.addEventListener("click", () => this[action]());
     }
-    files.append(this.row);
+    this.enough = FIRST_PART; // bytes to ask for a preview
+    this.box = document.createElement("div");
+    this.box.append(this.row);
+    files.append(this.box);
     this.tus = new tus.Upload(file, {
       endpoint: drop.dataset.endpoint,
       chunkSize: partBytes(FIRST_PART),
@@ -64,7 +73,10 @@ class Upload {
       retryDelays: [0, 1000, 3000, 5000, 10000, 20000],
       removeFingerprintOnSuccess: true,
       onBeforeRequest: (request) => this.prepare(request),
-      onChunkComplete: (sent) => this.choosePartBytes(sent),
+      onChunkComplete: (sent, accepted) => {
+        this.choosePartBytes(sent);
+        this.showArrived(accepted);
+      },
       onShouldRetry: (error) => this.worthRetrying(error),
       onProgress: (sent) => this.showProgress(sent),
       onSuccess: () => this.showPreview(),
@@ -137,20 +149,42 @@ class Upload {
   }
 
   async remove() {
+    const followed = this.box.querySelector("[data-follows]");
+    if (followed && !confirm(`The import of ${this.file.name} ends, too. Remove the upload?`)) return;
     this.leave();
     queue.splice(0, queue.length, ...queue.filter((each) => each !== this));
     await this.tus.abort(true).catch(() => {}); // If the request is lost, the server removes the upload later.
-    this.row.remove();
+    this.box.remove();
     choice.focus();
+  }
+
+  get address() {
+    return drop.dataset.preview.replace(drop.dataset.anyKey, this.tus.url.split("/").filter(Boolean).pop());
+  }
+
+  // The preview of what has arrived: asked for again when there is more, since a packed file may need more than a sample.
+  async showArrived(accepted) {
+    if (accepted >= this.file.size || accepted < this.enough || this.box.children.length > 1) return;
+    this.enough = 4 * accepted;
+    const place = document.createElement("div");
+    this.box.append(place);
+    this.asked = htmx.ajax("GET", this.address, { target: place, swap: "outerHTML" });
+    await this.asked;
+    place.remove();
   }
 
   async showPreview() {
     this.leave();
-    const key = this.tus.url.split("/").filter(Boolean).pop();
-    const address = drop.dataset.preview.replace(drop.dataset.anyKey, key);
     this.showButtons();
     this.setStatus("Looking into it");
-    await htmx.ajax("GET", address, { target: this.row, swap: "outerHTML" });
+    await this.asked;
+    while (this.box.querySelector(".htmx-request")) await nextAnswer();
+    const followed = this.box.querySelector("[data-follows]");
+    const form = this.box.querySelector("form[id^=form-]");
+    if (followed && files.children.length === 1 && !running.size) return location.assign(followed.dataset.follows);
+    if (followed) return this.row.remove();
+    const how = { target: this.box, swap: "outerHTML", ...(form && { source: form }) };
+    await htmx.ajax(form ? "POST" : "GET", form ? form.getAttribute("hx-post") : this.address, how);
     if (this.row.isConnected) this.setStatus("It has arrived, but cannot be shown now: reload the page.", true);
   }
 

@@ -50,8 +50,10 @@ def _if_it_pays(context: PlanningContext, key: SortKey) -> tuple[SortKey | None,
         return None, _in_file_order(sizes)
     columns = ", ".join(key.columns)
     if context.key_order is None:
+        packed = needs_copy(context.packing, context.dialect.encoding)
+        before = "it is unpacked" if packed else "all of it has arrived"
         return None, _in_file_order(
-            f"whether it is that of {columns} cannot be told before it is unpacked; sort key sorts it"
+            f"whether it is that of {columns} cannot be told before {before}; sort key sorts it"
         )
     if context.key_order.fits:
         return None, _in_file_order(f"by a sample it is {context.key_order.description} of {columns} already")
