@@ -13,10 +13,11 @@ from importer.history.read import column
 from importer.history.regressions import RATE
 from importer.history.search import Page, Row, matching, page
 from importer.models import ImportJob
-from importer.models.outcomes import words_of
+from importer.models.outcomes import SUCCEEDED, WITH_REJECTS, words_of
+from importer.models.outcomes.looks import look_of
 
 # Facts that the rows' badges depend on, in addition to the columns.
-ABOUT_BADGES = ("status", "problem", "slower_than_like", RATE, "like_rows_per_second", "like_imports")
+ABOUT_BADGES = ("status", "problem", "rejected_rows", "slower_than_like", RATE, "like_rows_per_second", "like_imports")
 
 
 @dataclass(frozen=True)
@@ -108,9 +109,12 @@ def _cell(name: str, value: Value | None) -> Cell:
 
 
 def _badges(row: Row, fastest: set[int]) -> Iterable[Badge]:
-    if row.facts.get("status") not in (None, "succeeded"):
-        words = words_of(str(row.facts["status"]), None, str(row.facts.get("problem", "")))
-        yield Badge(words, "It did not load the whole file.", "red")
+    rejected = int(row.facts.get("rejected_rows", 0))
+    ended = look_of(words_of(str(row.facts.get("status", "")), rejected, str(row.facts.get("problem", ""))))
+    if ended is WITH_REJECTS:
+        yield Badge(ended.words, f"{rejected:,} of its rows are not in the table.", ended.colour.css)
+    elif "status" in row.facts and ended is not SUCCEEDED:
+        yield Badge(ended.words, "It did not load the whole file.", ended.colour.css)
     if row.facts.get("slower_than_like"):
         yield Badge("slower than similar imports", _compared_with_peers(row.facts), "yellow")
     if row.job in fastest:

@@ -201,6 +201,7 @@ def _live_context(now: Progress, with_rejects: bool = True) -> dict[str, Any]:
         "ahead": _ahead(shown),
         "can": _can(shown),
         "no_restore": jobs.why_no_restore(shown) if shown.kept_table else "",
+        "since_restore": jobs.imports_since_restore(shown) if shown.restored_at else [],
         "rejects": rejected_rows(shown) if with_rejects else None,
         "peers": peer_comparison(shown),
         # A function: it runs only if the template uses it.

@@ -133,6 +133,21 @@ class Progress:
 
     @property
     def phase(self) -> str:
+        return self._end_words or self._phase_words
+
+    @property
+    def _end_words(self) -> str:
+        """What is in the table, if the import succeeded and not all of its rows are."""
+        job = self.job
+        if job.restored_at:
+            return "The old table is back; none of these rows is in the table"
+        if job.status == Status.SUCCEEDED and job.rejected_rows:
+            were = "row was rejected and is" if job.rejected_rows == 1 else "rows were rejected and are"
+            return f"{job.rejected_rows:,} {were} not in the table"
+        return ""
+
+    @property
+    def _phase_words(self) -> str:
         if self.job.status == Status.LOADING and self.job.source.arriving:
             return "Loading what has arrived" if jobs.can_follow(self.job) else "Waiting for the upload"
         if self.job.status == Status.LOADING and self.job.needs_copy and not self.job.plain_copy:

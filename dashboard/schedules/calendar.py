@@ -13,12 +13,13 @@ from django.utils import timezone
 
 from importer.access.time_zones import zone_named
 from importer.models import Schedule
-from importer.models.outcomes import NEEDS_ANSWER, UNREACHABLE, WITH_REJECTS, words_of
+from importer.models.outcomes import NEEDS_ANSWER, UNREACHABLE, WITH_REJECTS
+from importer.models.outcomes.looks import NO_NEW_FILE, words_of_run
 from importer.schedules import recurrence, timing_of
 
 _WORST_FIRST = (
     "failed", UNREACHABLE.words, NEEDS_ANSWER.words, WITH_REJECTS.words, "cancelled",
-    "loading", "finding", "waiting", "succeeded", "skipped",
+    "loading", "finding", "waiting", "succeeded", NO_NEW_FILE.words, "skipped",
 )  # fmt: skip
 # The rows that the imports of a run have rejected; None without an import.
 REJECTED = Sum("files__job__rejected_rows")
@@ -59,8 +60,8 @@ def month(schedule: Schedule, text: str) -> Month:
     since, until = _begin(first, zone), _begin(after, zone)
     runs: dict[date, Counter[str]] = {}
     of_month = schedule.runs.filter(due_at__gte=since, due_at__lt=until).annotate(rejected=REJECTED)
-    for due_at, *end in of_month.values_list("due_at", "status", "rejected", KT("problem__kind")):
-        runs.setdefault(due_at.astimezone(zone).date(), Counter())[words_of(*end)] += 1
+    for due_at, *end in of_month.values_list("due_at", "status", "rejected", KT("problem__kind"), "note"):
+        runs.setdefault(due_at.astimezone(zone).date(), Counter())[words_of_run(*end)] += 1
     to_come = Counter(each.astimezone(zone).date() for each in _upcoming(schedule, until))
 
     def shown(day: date) -> Day | None:

@@ -9,18 +9,25 @@ from importer.history.read import column
 from importer.history.regressions import regression
 from importer.models import DiscoveredFile, ImportJob, Schedule
 from importer.models.job import ROWS_IN_TABLE
+from importer.models.outcomes import words_of
+from importer.models.outcomes.looks import NO_NEW_FILE, look_of
 
 MOST_DRAWN = 300
 
 
 def figures(schedule: Schedule) -> dict[str, Any]:
-    """The numbers of succeeded, lossy (with rejected rows) and failed runs, and of loaded files and rows."""
+    """The numbers of runs by how they ended, of loaded files, and of rows.
+
+    `succeeded`; `lossy`: with rejected rows; `without_file`: without a new one; `failed`.
+    """
     ended = schedule.runs.order_by().annotate(
         lossy=Exists(DiscoveredFile.objects.filter(run=OuterRef("pk"), job__rejected_rows__gt=0))
     )
+    nothing = Q(status="succeeded", note=NO_NEW_FILE.words)
     runs = ended.aggregate(
-        succeeded=Count("pk", filter=Q(status="succeeded", lossy=False)),
+        succeeded=Count("pk", filter=Q(status="succeeded", lossy=False) & ~nothing),
         lossy=Count("pk", filter=Q(status="succeeded", lossy=True)),
+        without_file=Count("pk", filter=nothing),
         failed=Count("pk", filter=Q(status="failed")),
     )
     loaded = _imports(schedule).filter(status=ImportJob.Status.SUCCEEDED)
@@ -28,11 +35,19 @@ def figures(schedule: Schedule) -> dict[str, Any]:
     return runs | {"files": sums["files"], "rows": sums["rows"] or 0}
 
 
-def throughput(schedule: Schedule) -> list[tuple[int, float, int]]:
-    """The latest successful imports, the oldest first: end (seconds since 1970), rows per second, primary key."""
+def throughput(schedule: Schedule) -> list[tuple[int, float, int, str, str]]:
+    """The latest successful imports, the oldest first.
+
+    Of each the end (seconds since 1970), rows per second, primary key, outcome, and Tabler's colour of that.
+    """
     succeeded = _imports(schedule).filter(status=ImportJob.Status.SUCCEEDED).exclude(rows_per_second=None)
-    latest = succeeded.order_by("-finished_at").values_list("finished_at", "rows_per_second", "pk")[:MOST_DRAWN]
-    return [(int(at.timestamp()), round(rate, 1), pk) for at, rate, pk in reversed(latest) if at]
+    columns = ("finished_at", "rows_per_second", "pk", "rejected_rows", "restored_at")
+    latest = succeeded.order_by("-finished_at").values_list(*columns)[:MOST_DRAWN]
+    return [
+        (int(at.timestamp()), round(rate, 1), pk, ended.words, ended.colour.css)
+        for at, rate, pk, rejected, restored in reversed(latest)
+        if at and (ended := look_of(words_of("succeeded", rejected, restored=restored is not None)))
+    ]
 
 
 def slow_imports(jobs: Iterable[int | None]) -> dict[int, str]:

@@ -12,7 +12,7 @@ from dashboard.schedules.calendar import REJECTED
 from importer.access.time_zones import zone_named
 from importer.engine.errors import Problem
 from importer.models import Schedule, ScheduleRun
-from importer.models.outcomes import words_of
+from importer.models.outcomes.looks import words_of_run
 
 MOST_MARKS = 14
 
@@ -37,9 +37,9 @@ def strips(schedules: Iterable[Schedule], most: int = MOST_MARKS) -> dict[int, l
     newest = [pk for pk, number in numbered.values_list("pk", "number") if number <= most]
     runs = ScheduleRun.objects.filter(pk__in=newest).annotate(rejected=REJECTED).order_by("due_at", "pk")
     found: dict[int, list[Mark]] = {pk: [] for pk in zones}
-    columns = ("schedule_id", "pk", "due_at", "status", "rejected", "due_times", KT("problem__kind"))
-    for schedule, pk, due_at, status, rejected, due_times, kind in runs.values_list(*columns):
-        words = words_of(status, rejected, kind)
+    columns = ("schedule_id", "pk", "due_at", "due_times", "status", "rejected", KT("problem__kind"), "note")
+    for schedule, pk, due_at, due_times, status, rejected, *end in runs.values_list(*columns):
+        words = words_of_run(status, rejected, *end)
         found[schedule].append(Mark(pk, _in_zone(due_at, zones[schedule]), words, rejected or 0, due_times))
     return found
 

@@ -14,8 +14,9 @@ from dashboard.fields.advice import in_browser
 from importer.engine.mysql.reasons import shown
 from importer.engine.plan.plan import ImportPlan
 from importer.engine.plan.stored_plan import plan_from_json
-from importer.models import ImportJob, Lab, ScheduleRun
-from importer.models.outcomes import OUTCOMES, outcome_words, words_of
+from importer.models import ScheduleRun
+from importer.models.outcomes import outcome_words, words_of
+from importer.models.outcomes.looks import look_of, words_of_run
 from importer.preparation.plan_sql import plan_sql as statements_of
 from importer.sources.room import Disk, fullest_disk
 
@@ -47,20 +48,6 @@ def shown_problem(problem: Mapping[str, Any]) -> Mapping[str, Any]:
 
 _STATEMENTS = re.compile(r"((?:\b(?:SET|GRANT|REVOKE|CREATE|ALTER|DROP) [^;]+;\s*)+)")
 _FINDING_NAMES = {"tls": "TLS", "sign_in": "Sign-in", "local_infile": "local_infile", "sql_mode": "sql_mode"}
-_STATUS_COLOUR: dict[str, str] = {
-    ImportJob.Status.FAILING: "red",
-    ImportJob.Status.PAUSED: "yellow",
-    ImportJob.Status.LOADING: "azure",
-    ImportJob.Status.FINISHING: "azure",
-    ImportJob.Status.INDEXING: "azure",
-    ImportJob.Status.VERIFYING: "azure",
-    Lab.Status.PREPARING: "azure",
-    Lab.Status.RUNNING: "azure",
-    Lab.Status.ENDING: "azure",
-    Lab.Status.DONE: "green",
-    ScheduleRun.Status.FINDING: "azure",
-    **{each.words: each.colour for each in OUTCOMES},
-}
 
 
 @register.filter
@@ -83,20 +70,21 @@ def method_name(method: str) -> str:
 
 @register.filter
 def status_colour(status: str) -> str:
-    """Tabler's colour for the status of a job, a lab or a schedule run; azure while it is under way."""
-    return _STATUS_COLOUR.get(status, "secondary")
+    """Tabler's colour for the word of a state or an outcome of an import, a lab or a schedule's run."""
+    return look_of(status).colour.css
+
+
+@register.filter
+def status_icon(status: str) -> str:
+    """The template of the icon for the word of a state or an outcome; "" for what is under way, which has a dot."""
+    icon = look_of(status).icon
+    return f"shared/icons/{icon}.html" if icon else ""
 
 
 @register.filter
 def outcome_of_run(run: ScheduleRun) -> str:
     """The outcome of a schedule's run in words; `run.rejected` is the number of rows that its imports rejected."""
-    return words_of(run.status, getattr(run, "rejected", None), run.problem.get("kind"))
-
-
-@register.filter
-def outcome_colour(status: str, rejected: int | None) -> str:
-    """Tabler's colour for outcome_words, the status of an import or a run with its number of rejected rows."""
-    return status_colour(words_of(status, rejected))
+    return words_of_run(run.status, getattr(run, "rejected", None), run.problem.get("kind"), run.note)
 
 
 @register.filter

@@ -83,6 +83,7 @@ from importer.jobs.steps.staging import (
 )
 from importer.jobs.steps.table_backup import (
     drop_backup,
+    imports_since_restore,
     pending_backups,
     record_backup,
     release_backup,
@@ -136,6 +137,7 @@ __all__ = [
     "fail",
     "fall_back",
     "finish_scan",
+    "imports_since_restore",
     "is_approved",
     "is_asked_for",
     "is_file_there",

@@ -14,12 +14,12 @@ from importer.engine.stored import to_json
 from importer.history.regressions import regression
 from importer.jobs import approval
 from importer.models import ImportJob
-from importer.models.outcomes import Outcome, outcome_of, reported
+from importer.models.outcomes import Colour, Outcome, outcome_of, reported
 from importer.models.outcomes.attempts import Attempt, attempts_of, speed_of, step_seconds
 from importer.preparation.plan_sql import plan_sql
 
 SCHEMA = "millrace.report/1"
-PLANNED = Outcome("planned", 0, "secondary")
+PLANNED = Outcome("planned", 0, Colour.GREY, "file")
 NO_ROWS = dict.fromkeys(("source", "loaded", "replaced", "unchanged", "skipped", "rejected", "missing"), 0)
 
 
@@ -99,6 +99,7 @@ def _complete(ended: Outcome | None, values: Mapping[str, Any]) -> dict[str, Any
         "job": None,
         "outcome": ended and ended.words,
         "exit_code": ended and ended.exit_code,
+        "colour": ended and ended.colour.value,
         "rows": {**NO_ROWS, "source_is_final": False},
         "lines": {},
         "balanced": False,

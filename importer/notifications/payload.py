@@ -10,8 +10,9 @@ from django.utils import timezone
 
 from importer.models import ImportJob, ScheduleRun
 from importer.models.channel import Event
-from importer.models.outcomes import outcome, words_of
+from importer.models.outcomes import outcome
 from importer.models.outcomes.attempts import step_seconds
+from importer.models.outcomes.looks import look_of, words_of_run
 
 MOST_ROWS = 5
 LONGEST_VALUE = 200
@@ -73,6 +74,7 @@ def _event(event: str, title: str, what: str) -> dict[str, Any]:
 def _run(run: ScheduleRun) -> dict[str, Any]:
     """A schedule run: its schedule, due time, status, outcome, number of files and rows."""
     rows = rows_of(ImportJob.objects.filter(picked__run=run))
+    run_words = words_of_run(run.status, rows["rejected"], run.problem.get("kind"), run.note)
     return {
         "id": run.pk,
         "schedule": {
@@ -82,10 +84,15 @@ def _run(run: ScheduleRun) -> dict[str, Any]:
         },
         "due_at": _moment(run.due_at),
         "status": run.status,
-        "outcome": words_of(run.status, rows["rejected"], run.problem.get("kind")) if run.ended else None,
+        **_outcome(run_words if run.ended else None),
         "files": run.found_files,
         "rows": rows,
     }
+
+
+def _outcome(words: str | None) -> dict[str, str | None]:
+    """The outcome with its colour; None for what is under way."""
+    return {"outcome": words, "colour": look_of(words).colour.value if words else None}
 
 
 def _job(job: ImportJob) -> dict[str, Any]:
@@ -93,7 +100,7 @@ def _job(job: ImportJob) -> dict[str, Any]:
         "id": job.pk,
         "url": link("job", job.pk),
         "status": job.status,
-        "outcome": str(ended) if (ended := outcome(job)) else None,
+        **_outcome(ended.words if (ended := outcome(job)) else None),
         "file": job.source.name,
         "target": job.target.name,
         "table": job.table,

@@ -6,6 +6,8 @@ from typing import Any
 
 from django.template.loader import render_to_string
 
+from importer.models.outcomes.looks import look_of
+
 LONGEST_SUBJECT = 160
 _BREAKS = re.compile(r"\s+")
 
@@ -19,11 +21,14 @@ def subject(payload: dict[str, Any]) -> str:
 def bodies(payload: dict[str, Any], channel: str) -> tuple[str, str]:
     """The message as plain text and as HTML."""
     job, run, problem = (payload[name] or {} for name in ("job", "run", "problem"))
+    # Payloads of older versions have no outcome.
+    words = run.get("outcome") or job.get("outcome")
     context = {
         "title": payload["title"][:1].upper() + payload["title"][1:],
         "payload": payload,
         "job": job,
         "run": run,
+        "outcome": look_of(words) if words else None,
         # The sums over all files of a run.
         "rows": run.get("rows") or job.get("rows"),
         "problem": problem,

@@ -4,7 +4,7 @@
   if (!canvas) return;
   const { axis, colour, moment, paint, short } = charts;
   const day = (seconds) => moment(seconds, { day: "numeric", month: "short" });
-  const points = JSON.parse(document.getElementById("schedule-throughput").textContent).map(([x, y, job]) => ({ x, y, job }));
+  const points = JSON.parse(document.getElementById("schedule-throughput").textContent).map(([x, y, job, outcome, look]) => ({ x, y, job, outcome, look }));
   const chart = new Chart(canvas, {
     type: "scatter",
     data: { datasets: [{ data: points, showLine: points.length < 100, borderWidth: 1, pointRadius: 3 }] },
@@ -17,13 +17,15 @@
       },
       plugins: {
         legend: { display: false },
-        tooltip: { callbacks: { title: ([each]) => `Import ${each.raw.job}, ${day(each.raw.x)}`, label: ({ raw }) => `${short(raw.y)} rows/s` } },
+        tooltip: { callbacks: { title: ([each]) => `Import ${each.raw.job}, ${day(each.raw.x)}`, label: ({ raw }) => `${short(raw.y)} rows/s, ${raw.outcome}` } },
       },
       onClick: (_event, [hit]) => hit && (location.href = `/jobs/${points[hit.index].job}/`),
     },
   });
   function show() {
-    chart.data.datasets[0].borderColor = chart.data.datasets[0].backgroundColor = colour("--tblr-link-color");
+    const [drawn] = chart.data.datasets;
+    drawn.borderColor = colour("--chart-grid");
+    drawn.backgroundColor = drawn.pointBorderColor = points.map(({ look }) => colour(`--tblr-${look}`));
     paint(chart);
   }
   show();

@@ -47,6 +47,13 @@ def why_no_restore(job: ImportJob) -> str:
     return f"Import {later.pk} has worked on the table since; its rows would be put aside as well." if later else ""
 
 
+def imports_since_restore(job: ImportJob) -> list[int]:
+    """The imports that have loaded rows into the table since the old one was put back, the first one first."""
+    others = ImportJob.objects.filter(target=job.target_id, schema_name=job.schema_name, table_name=job.table_name)
+    since = others.exclude(pk=job.pk).filter(started_at__gte=job.restored_at).exclude(committed_bytes=0)
+    return list(since.order_by("pk").values_list("pk", flat=True)[:3])
+
+
 def restore(job_id: int) -> None:
     """Give the old table its name back atomically; the job's table becomes the backup.
 

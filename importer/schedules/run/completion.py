@@ -12,6 +12,7 @@ from importer import jobs, queue
 from importer.engine.errors import Problem
 from importer.models import DiscoveredFile, ImportJob, JobFact, Schedule, ScheduleRun
 from importer.models.channel import Event
+from importer.models.outcomes.looks import NO_NEW_FILE
 from importer.queue import Message
 from importer.schedules.events import record_event
 from importer.schedules.transitions import Outcome, Status, touch
@@ -43,10 +44,10 @@ def complete(run: ScheduleRun, held: QuerySet[ScheduleRun]) -> None:
     if run.schedule.no_file == Schedule.NoFile.FAIL:
         advice = "Check that the file was written; then run the schedule now."
         problem = Problem(nothing, str(run.schedule.connection), advice).as_json()
-        end(run, held, Status.FAILED, problem, "no new file")
+        end(run, held, Status.FAILED, problem, NO_NEW_FILE.words)
     else:
         events = [Event.NO_FILE] if run.schedule.no_file == Schedule.NoFile.WARN else []
-        end(run, held, Status.SUCCEEDED, note="no new file", events=events)
+        end(run, held, Status.SUCCEEDED, note=NO_NEW_FILE.words, events=events)
 
 
 def _cleanup_note(run: ScheduleRun) -> str:

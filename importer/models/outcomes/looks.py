@@ -1,0 +1,42 @@
+"""How each state looks, on every page and in every message: one colour and one icon for each word."""
+
+from collections.abc import Mapping
+
+from importer.models.job import ImportJob
+from importer.models.lab import Lab
+from importer.models.outcomes import OUTCOMES, SUCCEEDED, Colour, Outcome, words_of
+from importer.models.schedule import ScheduleRun
+
+# A run that found no file to load: neither good nor bad.
+NO_NEW_FILE = Outcome("no new file", 0, Colour.GREY, "minus")
+# The icon of what is under way is a dot that moves, which has no file.
+DOT = ""
+
+_Job, _Run, _Lab = ImportJob.Status, ScheduleRun.Status, Lab.Status
+_STATES: Mapping[str, tuple[Colour, str]] = {
+    **dict.fromkeys((_Job.LOADING, _Job.FINISHING, _Job.INDEXING, _Job.VERIFYING), (Colour.AZURE, DOT)),
+    **dict.fromkeys((_Run.FINDING, _Lab.PREPARING, _Lab.RUNNING, _Lab.ENDING), (Colour.AZURE, DOT)),
+    _Job.WAITING: (Colour.GREY, "clock"),
+    _Job.PAUSED: (Colour.AMBER, "pause"),
+    _Job.FAILING: (Colour.RED, DOT),
+    _Job.CANCELLING: (Colour.GREY, DOT),
+    _Run.SKIPPED: (Colour.GREY, "minus"),
+    _Lab.DONE: (SUCCEEDED.colour, SUCCEEDED.icon),
+    "late": (Colour.AMBER, "clock"),
+}
+LOOKS: Mapping[str, Outcome] = {
+    **{str(words): Outcome(str(words), 0, colour, icon) for words, (colour, icon) in _STATES.items()},
+    **{each.words: each for each in (*OUTCOMES, NO_NEW_FILE)},
+}
+
+
+def look_of(words: str) -> Outcome:
+    """The colour and icon of a state or an outcome, by its word; grey with a line for one that has none."""
+    return LOOKS.get(words, Outcome(words, 0, Colour.GREY, "minus"))
+
+
+def words_of_run(status: str, rejected: int | None, kind: str | None, note: str) -> str:
+    """The outcome of a schedule's run in words. `note`: its note; the others as for words_of()."""
+    if status == _Run.SUCCEEDED and note == NO_NEW_FILE.words:
+        return NO_NEW_FILE.words
+    return words_of(status, rejected, kind)
