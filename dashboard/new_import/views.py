@@ -8,6 +8,7 @@ from uuid import UUID
 
 from django.conf import settings
 from django.contrib.auth.models import User
+from django.db.models import Prefetch
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
@@ -41,7 +42,7 @@ from importer.sources import quotas, uploads
 from importer.worker import presence
 
 JOBS_SHOWN = 5
-UPLOADS_SHOWN = 100
+RECENT_SHOWN = 10
 # A placeholder in a URL; the page's script replaces it by the key of an upload.
 ANY_KEY = UUID(int=0)
 # Form fields that are no choices about the import.
@@ -296,7 +297,7 @@ def _answer(request: HttpRequest, part: str, context: dict[str, object], status:
 def _page(request: HttpRequest) -> dict[str, object]:
     return {
         "choices": NewImportForm(request.GET.dict()),
-        "waiting": uploads.not_imported(request.user)[:UPLOADS_SHOWN],
+        "recent": _recent(request),
         "any_target": seen(Target.objects.all()).exists(),
         "any_key": ANY_KEY,
         "part_bytes": settings.UPLOAD_PART_BYTES,
@@ -305,3 +306,10 @@ def _page(request: HttpRequest) -> dict[str, object]:
         "quota_bytes": settings.UPLOAD_QUOTA_BYTES,
         "quota_files": settings.UPLOAD_QUOTA_FILES,
     }
+
+
+def _recent(request: HttpRequest) -> list[SourceFile]:
+    """The person's latest uploads, each with its last import if there is one."""
+    imports = seen(ImportJob.objects.filter(trial=None).select_related("target").order_by("-pk"))
+    recent = uploads.uploads_of(request.user).order_by("-touched_at", "-pk")
+    return list(recent.prefetch_related(Prefetch("jobs", imports, to_attr="imports"))[:RECENT_SHOWN])

@@ -240,21 +240,20 @@ choice.addEventListener("change", () => {
   choice.value = ""; // so that the same file can be chosen again
 });
 
-// A drop outside the zone would make the browser leave the page.
-document.addEventListener("dragover", (event) => event.preventDefault());
-document.addEventListener("dragenter", () => document.body.classList.add("drop-here"));
-document.addEventListener("dragleave", (event) => {
-  if (!event.relatedTarget) document.body.classList.remove("drop-here");
-});
-document.addEventListener("drop", (event) => {
+// Files that were dropped or pasted anywhere on the page (drop.js).
+document.addEventListener("millrace:files", (event) => {
   event.preventDefault();
-  document.body.classList.remove("drop-here");
-  const items = [...event.dataTransfer.items].filter((item) => item.kind === "file");
-  const folders = items.map((item) => item.webkitGetAsEntry?.()).filter((entry) => entry?.isDirectory);
-  take([...event.dataTransfer.files].filter((file) => !folders.some((folder) => folder.name === file.name)));
-  document.getElementById("drop-problem").textContent = folders.length
-    ? `${folders.map((folder) => folder.name).join(", ")}: this is a folder. Drop the files in it.`
-    : "";
+  take(event.detail.files);
+  document.getElementById("drop-problem").textContent = event.detail.problem;
+});
+
+// Text that was typed or pasted into the field becomes a file.
+document.getElementById("paste-use").addEventListener("click", () => {
+  const field = document.getElementById("paste-text");
+  if (!field.value.trim()) return field.focus();
+  take([pastedFile(field.value)]);
+  field.value = "";
+  field.closest("details").open = false;
 });
 
 addEventListener("beforeunload", (event) => {

@@ -61,7 +61,7 @@ def cities(tmp_path) -> Path:
     return path
 
 
-def drop(page: Page, *paths: Path) -> None:
+def drop(page: Page, *paths: Path, on: str = "#drop") -> None:
     """Files dropped onto the page, as a file manager does it."""
     given = [(path.name, base64.b64encode(path.read_bytes()).decode()) for path in paths]
     transfer = page.evaluate_handle(
@@ -74,7 +74,7 @@ def drop(page: Page, *paths: Path) -> None:
         }""",
         given,
     )
-    page.dispatch_event("#drop", "drop", {"dataTransfer": transfer})
+    page.dispatch_event(on, "drop", {"dataTransfer": transfer})
 
 
 class TestDroppedFile:
@@ -82,8 +82,8 @@ class TestDroppedFile:
         page.evaluate("window.notReloaded = true")
         drop(page, cities)
         rows = page.get_by_role("region", name="The first rows of cities.csv")
-        expect(rows.get_by_role("cell", name="City 20", exact=True)).to_be_visible()
-        expect(rows.locator("tbody tr")).to_have_count(20)
+        expect(rows.get_by_role("cell", name="City 6", exact=True)).to_be_visible()
+        expect(rows.locator("tbody tr")).to_have_count(6)
         expect(rows.locator("tbody tr").first.get_by_role("rowheader")).to_have_text("2")
         expect(page.get_by_role("button", name=f"into {target.database}.cities")).to_be_enabled()
         assert page.evaluate("window.notReloaded")
@@ -104,7 +104,7 @@ class TestDroppedFile:
         table.fill("towns")
         table.press("Tab")
         expect(page.get_by_role("button", name=f"into {target.database}.towns")).to_be_enabled()
-        expect(page.get_by_role("region", name="The first rows of cities.csv")).to_be_focused()
+        expect(page.get_by_label("Columns by")).to_be_focused()
 
     def test_enter_in_a_field_starts_nothing(self, page, target, cities):
         drop(page, cities)
@@ -155,6 +155,35 @@ class TestSeveralFiles:
         drop(page, empty, cities)
         expect(page.get_by_role("alert").filter(has_text="The file is empty.")).to_be_visible()
         expect(page.get_by_role("button", name=f"into {target.database}.cities")).to_be_enabled()
+
+
+class TestOtherWays:
+    def test_dropped_on_another_page_it_begins_a_new_import(self, page, target, cities, live_server):
+        page.goto(f"{live_server.url}/history/")
+        drop(page, cities, on="main")
+        page.wait_for_url("**/new/")
+        expect(page.get_by_role("button", name=f"into {target.database}.cities")).to_be_enabled()
+        assert SourceFile.objects.get().file.read_text() == CITIES
+        page.go_back()
+        expect(page).to_have_title(re.compile("Performance"))
+        expect(page.locator(".source")).to_have_count(0)
+
+    def test_cells_of_a_spreadsheet_are_pasted(self, page, target):
+        cells = "id\tname\tpopulation\n1\tA\t2\n"
+        page.evaluate(
+            """cells => {
+                const clipboardData = new DataTransfer();
+                clipboardData.setData("text/plain", cells);
+                document.body.dispatchEvent(new ClipboardEvent("paste", { clipboardData, bubbles: true }));
+            }""",
+            cells,
+        )
+        expect(page.get_by_text("tab, UTF-8, header row")).to_be_visible()
+        page.get_by_text("Paste text").click()
+        page.get_by_label("Cells of a spreadsheet").fill("id,name\n7,B\n")
+        page.get_by_role("button", name="Use this text").click()
+        expect(page.get_by_text("comma, UTF-8, header row")).to_be_visible()
+        assert [each.file.read_text() for each in SourceFile.objects.order_by("pk")] == [cells, "id,name\n7,B\n"]
 
 
 class TestPause:
