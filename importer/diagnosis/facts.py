@@ -1,32 +1,117 @@
 """What the application knows about an import, in plain values for the engine's causes."""
 
-from importer.engine.mysql.diagnosis.facts import Facts
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from contextlib import suppress
+from dataclasses import replace
+from datetime import datetime, timedelta
+from typing import Any
+
+import redis
+from django.conf import settings
+from django.db.models import Min, Q
+from django.utils import timezone
+
+from importer import jobs
+from importer.engine.mysql.diagnosis.facts import Facts, Recent, Sessions, Workers
 from importer.models import Chunk, ImportJob
+from importer.sources.room import fullest_disk
+from importer.worker import presence
+
+Status = ImportJob.Status
+# The figures of recent chunks are those of the last RECENT_SECONDS.
+RECENT_SECONDS = 30
+# The queue of each task that has not the default one.
+_ROUTES: Mapping[str, Any] = settings.CELERY_TASK_ROUTES
 
 
 def facts_of(job: ImportJob) -> Facts:
-    """The facts of an import, with a few short queries."""
-    by_job = _connections(job)
-    return Facts(
-        number=job.pk,
-        status=job.status,
-        schema=job.schema_name,
-        table=job.table_name,
-        connections=tuple(by_job.pop(job.pk, ())),
-        others={connection: number for number, connections in by_job.items() for connection in connections},
+    """The facts of an import, with a few short queries. The import has its target and source."""
+    now = timezone.now()
+    known = Facts(job.pk, job.status, job.schema_name, job.table_name, job.target.name)
+    if job.status in (Status.WAITING, Status.UNAPPROVED, Status.PAUSED):
+        owner = jobs.table_owner(job)
+        return replace(known, owner=owner.pk if owner else 0)
+    runs = _runs(job)
+    own = {connection for number, _, connection in runs if number == job.pk and connection}
+    if job.step_connection_id:
+        own.add(job.step_connection_id)
+    sessions = _sessions(job, runs)
+    disk = fullest_disk()
+    arriving = job.source.arriving
+    return replace(
+        known,
+        connections=tuple(own),
+        others=_connections_of_others(job, runs),
+        workers=_workers(job, now),
+        sessions=sessions,
+        recent=_recent(job, now),
+        problem=_problem(job, now),
+        arrived=job.source.received if arriving else 0,
+        size=job.source.size if arriving else 0,
+        full_disk=str(disk.folder) if disk.is_full else "",
+        network=job.target.bytes_per_second,
+        age=(now - job.started_at).total_seconds() if job.started_at else 0,
     )
 
 
-def _connections(job: ImportJob) -> dict[int, set[int]]:
-    """The connections of all imports into the target, by the import's number."""
-    loading = Chunk.objects.filter(status=Chunk.Status.LOADING, job__target=job.target_id, connection_id__isnull=False)
-    stepping = ImportJob.objects.filter(target=job.target_id, step_connection_id__isnull=False)
-    found = [
-        *loading.order_by().values_list("job_id", "connection_id").distinct(),
-        *stepping.values_list("pk", "step_connection_id"),
-    ]
-    by_job: dict[int, set[int]] = {}
-    for number, connection in found:
-        if connection is not None:
-            by_job.setdefault(number, set()).add(connection)
-    return by_job
+def _runs(job: ImportJob) -> list[tuple[int, Any, int | None]]:
+    """The runs of chunks that load into the target now: import, run and connection."""
+    loading = Chunk.objects.filter(status=Chunk.Status.LOADING, job__target=job.target_id)
+    return list(loading.order_by().values_list("job_id", "run", "connection_id").distinct())
+
+
+def _connections_of_others(job: ImportJob, runs: Iterable[tuple[int, Any, int | None]]) -> dict[int, int]:
+    """The connections of other imports into the target, with the import's number."""
+    steps = ImportJob.objects.filter(target=job.target_id, step_connection_id__isnull=False).exclude(pk=job.pk)
+    by_step = {connection: number for number, connection in steps.values_list("pk", "step_connection_id") if connection}
+    return by_step | {connection: number for number, _, connection in runs if connection and number != job.pk}
+
+
+def _sessions(job: ImportJob, runs: Iterable[tuple[int, Any, int | None]]) -> Sessions:
+    by_job = Counter(number for number, _ in {(number, run) for number, run, _ in runs})
+    pending = job.chunks.filter(status=Chunk.Status.PENDING).count() if job.status == Status.LOADING else 0
+    return Sessions(job.parallelism, by_job[job.pk], job.target.ceiling, by_job.total(), pending)
+
+
+def _workers(job: ImportJob, now: datetime) -> Workers:
+    """What is known about the workers for the import's next work."""
+    queued = job.chunks.filter(status=Chunk.Status.QUEUED).aggregate(Min("lease"))["lease__min"]
+    task = "load_run"
+    if not queued and job.step.endswith(" queued"):
+        queued, task = job.step_lease, job.step.removesuffix(" queued")
+    places = presence.parallel_loads()
+    if not queued:
+        return Workers(places=places)
+    # Queued work has a lease, too: after that it is queued again.
+    waited = settings.LEASE_SECONDS - (queued - now).total_seconds()
+    served: bool | None = None
+    with suppress(redis.RedisError):
+        served = _ROUTES.get(f"importer.tasks.{task}", {}).get("queue", settings.CELERY_TASK_DEFAULT_QUEUE) in (
+            presence.served_queues()
+        )
+    taken = Chunk.objects.filter(status=Chunk.Status.LOADING).order_by().values("run").distinct().count()
+    return Workers(max(0.0, waited), served, places, taken)
+
+
+def _recent(job: ImportJob, now: datetime) -> Recent:
+    """The chunks that were loaded within the last RECENT_SECONDS."""
+    if job.status != Status.LOADING:
+        return Recent()
+    since = now - timedelta(seconds=RECENT_SECONDS)
+    loaded = job.chunks.filter(status=Chunk.Status.LOADED, finished_at__gt=since)
+    found = list(loaded.order_by().values_list("length", "rows", "timings"))
+    phases: Counter[str] = Counter()
+    for _, _, timings in found:
+        phases.update(timings)
+    return Recent(len(found), sum(each[0] for each in found), sum(each[1] for each in found), dict(phases))
+
+
+def _problem(job: ImportJob, now: datetime) -> Mapping[str, Any]:
+    """Why the last attempt failed, if it is going to be repeated."""
+    if job.obstacle:
+        found: Mapping[str, Any] = job.obstacle
+        return found
+    again = job.chunks.filter(~Q(problem={}), status=Chunk.Status.PENDING, lease__gt=now)
+    failed: Mapping[str, Any] = again.values_list("problem", flat=True).first() or {}
+    return failed

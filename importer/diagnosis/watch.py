@@ -167,7 +167,7 @@ def _look_on(address: Address, board: Board) -> None:
                             board.put(read_snapshot(connection))
                             time.sleep(LOOK_SECONDS)
                 except Problem as problem:
-                    board.put(_unanswered(problem))
+                    board.put(unanswered(problem))
                     time.sleep(LOOK_SECONDS)
         finally:
             board.release()
@@ -178,7 +178,7 @@ def _without_database(address: Address) -> Address:
     return replace(address, database="")
 
 
-def _unanswered(problem: Problem) -> Snapshot:
+def unanswered(problem: Problem) -> Snapshot:
     """The look at a server that does not answer."""
     cause: Any = problem.__cause__
     error = cause.args[0] if isinstance(cause, MySQLdb.Error) and cause.args else 0

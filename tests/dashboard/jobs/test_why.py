@@ -4,6 +4,7 @@ import re
 
 import pytest
 from django.urls import reverse
+from django.utils import timezone
 
 from importer.engine.mysql.connection import Address
 from importer.models import Chunk
@@ -21,7 +22,9 @@ def locked(mariadb: Address, redis):
     """An import whose connection waits for a lock of another one; and that one's number."""
     with scene(mariadb) as made:
         holder = made.other("LOCK TABLES t WRITE").thread_id()
-        job = make_job(table="t", target=saved_target(mariadb, "shop"), schema_name=mariadb.database)
+        job = make_job(
+            table="t", target=saved_target(mariadb, "shop"), schema_name=mariadb.database, started_at=timezone.now()
+        )
         own = made.waiting("INSERT INTO t VALUES (7, 8)")
         job.chunks.filter(status=Chunk.Status.LOADING).update(connection_id=own)
         yield job, holder

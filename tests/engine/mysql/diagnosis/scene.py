@@ -21,7 +21,7 @@ class Scene:
     def __init__(self, address: Address, opened: ExitStack) -> None:
         self.address = self._root = address
         self._opened = opened
-        self.watch = opened.enter_context(connect(address))
+        self.watch = self.root = opened.enter_context(connect(address))
         execute(self.watch, "CREATE TABLE t (n INT PRIMARY KEY, k INT)")
         execute(self.watch, "INSERT INTO t VALUES (1, 1), (2, 2)")
 

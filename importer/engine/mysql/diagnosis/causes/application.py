@@ -1,0 +1,130 @@
+"""What the application itself makes an import wait for: people, other imports, workers, bytes."""
+
+from importer.engine.mysql.diagnosis.cause import Cause, Evidence, Explanation
+from importer.engine.units import human_bytes
+
+# A worker that is free takes work within less.
+LONGEST_QUEUED = 2.0  # seconds
+
+
+def paused(evidence: Evidence) -> Explanation | None:
+    """Somebody has paused it."""
+    if evidence.facts.status != "paused":
+        return None
+    return Explanation("paused", "Somebody has paused the import.", "No further chunk starts.", "Resume it to go on.")
+
+
+def approval(evidence: Evidence) -> Explanation | None:
+    """The target needs another person's approval."""
+    if evidence.facts.status != "unapproved":
+        return None
+    return Explanation(
+        "approval",
+        "The import waits for the approval of another person.",
+        "The target asks for it; nothing is written before.",
+        "Ask somebody who may load into the table.",
+    )
+
+
+def other_import(evidence: Evidence) -> Explanation | None:
+    """Another import has the table."""
+    facts = evidence.facts
+    if not facts.owner:
+        return None
+    return Explanation(
+        "other_import",
+        f"Import {facts.owner} has the table {facts.full_name}: one import loads into a table at a time.",
+        advice=f"This one begins when import {facts.owner} has ended.",
+    )
+
+
+def upload(evidence: Evidence) -> Explanation | None:
+    """It has loaded all that has arrived of its file."""
+    facts = evidence.facts
+    if not facts.size or facts.sessions.running or facts.sessions.pending or facts.status != "loading":
+        return None
+    return Explanation(
+        "upload",
+        "The import waits for bytes of the upload.",
+        f"{human_bytes(facts.arrived)} of {human_bytes(facts.size)} have arrived, and are scanned.",
+        "Keep the page of the upload open.",
+    )
+
+
+def no_worker(evidence: Evidence) -> Explanation | None:
+    """No worker runs that would take its next work."""
+    workers = evidence.facts.workers
+    if (workers.seconds or 0) < LONGEST_QUEUED or workers.served is not False:
+        return None
+    return Explanation(
+        "no_worker",
+        "No worker is running that would take the import's next work.",
+        "No such worker has been heard of for 20 s.",
+        "Start the workers, or ask an admin: the page /readyz says what is missing.",
+    )
+
+
+def workers_busy(evidence: Evidence) -> Explanation | None:
+    """All workers work for other imports."""
+    workers, sessions = evidence.facts.workers, evidence.facts.sessions
+    waited = workers.seconds or 0
+    if waited < LONGEST_QUEUED or not workers.served or workers.taken < max(1, workers.places) or sessions.running:
+        return None
+    return Explanation(
+        "workers_busy",
+        "All workers are busy with other imports.",
+        f"They load {workers.taken} chunks in parallel, which is all they can; this import's next work has waited for"
+        f" {waited:.0f} s.",
+        "The import goes on when one of them is free, within about a minute. More workers load more in parallel.",
+    )
+
+
+def ceiling(evidence: Evidence) -> Explanation | None:
+    """The target takes no more parallel chunks."""
+    sessions = evidence.facts.sessions
+    reached = sessions.pending and sessions.running < sessions.asked and sessions.on_target >= sessions.ceiling
+    if evidence.facts.status != "loading" or not reached:
+        return None
+    others = sessions.on_target - sessions.running
+    taken = f", {others} of them by other imports" if others > 0 else ""
+    return Explanation(
+        "ceiling",
+        f"Target {evidence.facts.target} takes at most {sessions.ceiling} parallel chunks.",
+        f"{sessions.on_target} load into it now{taken}; this import asks for {sessions.asked} and has"
+        f" {sessions.running}.",
+        "Max. parallel chunks on the target's page raises it, if the server has processors to spare.",
+        waits=not sessions.running,
+    )
+
+
+def few_workers(evidence: Evidence) -> Explanation | None:
+    """The workers cannot load as many chunks in parallel as it asks for."""
+    sessions, workers = evidence.facts.sessions, evidence.facts.workers
+    full = 0 < workers.places < sessions.asked and sessions.running >= workers.places
+    if evidence.facts.status != "loading" or not (full and sessions.pending):
+        return None
+    return Explanation(
+        "few_workers",
+        f"The running workers load at most {workers.places} chunks in parallel; the import asks for {sessions.asked}.",
+        f"{sessions.running} are loading, {sessions.pending:,} wait.",
+        "Start more workers, or let each load more in parallel.",
+        waits=False,
+    )
+
+
+def full_disk(evidence: Evidence) -> Explanation | None:
+    """A disk of this machine is full."""
+    if not evidence.facts.full_disk:
+        return None
+    return Explanation(
+        "full_disk",
+        "A disk of this machine is full: no working copies and no rejected rows can be written.",
+        f"It holds {evidence.facts.full_disk}.",
+        "Make room on it; the page Storage shows what needs it.",
+    )
+
+
+CAUSES = tuple(
+    Cause(each.__name__, each)
+    for each in (paused, approval, other_import, no_worker, workers_busy, upload, full_disk, ceiling, few_workers)
+)

@@ -1,0 +1,130 @@
+"""What the application makes an import wait for: the cause that is named, and nothing for one that goes on."""
+
+from datetime import timedelta
+from uuid import uuid4
+
+import pytest
+from django.conf import settings
+from django.utils import timezone
+
+from importer.diagnosis.facts import facts_of
+from importer.engine.mysql.diagnosis.cause import Evidence, Explanation
+from importer.engine.mysql.diagnosis.diagnose import diagnose
+from importer.models import Chunk, ImportJob, SourceFile
+from importer.worker import presence
+from tests.dashboard.job_data import Status, make_job
+
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("redis")]
+QUEUES = ("load", "control", "scan")
+
+
+def explained(job: ImportJob) -> list[Explanation]:
+    job = ImportJob.objects.select_related("target", "source").get(pk=job.pk)
+    return diagnose(Evidence(facts_of(job)))
+
+
+def causes(job: ImportJob) -> list[str]:
+    return [each.cause for each in explained(job)]
+
+
+def loading(job: ImportJob, runs: int) -> None:
+    """The chunks in flight belong to so many runs; the rest of them is released."""
+    in_flight = list(job.chunks.filter(status=Chunk.Status.LOADING))
+    for chunk in in_flight[:runs]:
+        Chunk.objects.filter(pk=chunk.pk).update(run=uuid4())
+    job.chunks.filter(pk__in=[each.pk for each in in_flight[runs:]]).update(status=Chunk.Status.PENDING)
+
+
+def queued(job: ImportJob, seconds: float) -> None:
+    """A chunk of the import has waited for a worker for so long; none is loading."""
+    job.chunks.filter(status=Chunk.Status.LOADING).update(status=Chunk.Status.PENDING)
+    lease = timezone.now() + timedelta(seconds=settings.LEASE_SECONDS - seconds)
+    chunk = job.chunks.filter(status=Chunk.Status.PENDING).first()
+    Chunk.objects.filter(pk=chunk.pk).update(status=Chunk.Status.QUEUED, lease=lease, run=uuid4())
+
+
+@pytest.fixture
+def two_places(redis):
+    presence.announce("load@here", 2, QUEUES)
+
+
+def test_an_import_that_goes_on_has_no_cause(two_places):
+    job = make_job(parallelism=2)
+    loading(job, 2)
+    assert causes(job) == []
+
+
+@pytest.mark.parametrize(("status", "cause"), [(Status.PAUSED, "paused"), (Status.UNAPPROVED, "approval")])
+def test_people_keep_it_waiting(status: str, cause: str):
+    assert causes(make_job(status)) == [cause]
+
+
+def test_another_import_has_the_table():
+    job = make_job(Status.WAITING)
+    owner = make_job(table_claim=f"{job.target_id}:osm.nodes")
+    (first,) = explained(job)
+    assert first.cause == "other_import"
+    assert first.what == f"Import {owner.pk} has the table osm.nodes: one import loads into a table at a time."
+
+
+def test_no_worker_runs():
+    job = make_job()
+    queued(job, 3)
+    assert causes(job) == ["no_worker"]
+
+
+def test_a_worker_of_another_kind_is_no_help():
+    presence.announce("control@here", 2, ("control", "scan"))
+    job = make_job()
+    queued(job, 3)
+    assert causes(job) == ["no_worker"]
+
+
+def test_all_workers_are_busy_with_another_import(two_places):
+    job, other = make_job(), make_job(table="ways", parallelism=2)
+    loading(other, 2)
+    queued(job, 3)
+    (first,) = explained(job)
+    assert first.cause == "workers_busy"
+    assert "They load 2 chunks in parallel, which is all they can" in first.evidence
+
+
+def test_work_that_was_queued_just_now_is_no_cause(two_places):
+    job, other = make_job(), make_job(table="ways", parallelism=2)
+    loading(other, 2)
+    queued(job, 0.5)
+    assert causes(job) == []
+
+
+def test_the_target_takes_no_more_parallel_chunks(two_places):
+    job, other = make_job(parallelism=2), make_job(table="ways", parallelism=1)
+    job.target.ceiling = 2
+    job.target.save()
+    loading(job, 1)
+    loading(other, 1)
+    (first,) = explained(job)
+    assert (first.cause, first.waits) == ("ceiling", False)
+    assert "2 load into it now, 1 of them by other imports; this import asks for 2 and has 1." in first.evidence
+
+
+def test_the_workers_have_fewer_places_than_it_asks_for(two_places):
+    job = make_job(parallelism=4)
+    loading(job, 2)
+    (first,) = explained(job)
+    assert (first.cause, first.waits) == ("few_workers", False)
+    assert "at most 2 chunks in parallel; the import asks for 4" in first.what
+
+
+def test_it_has_loaded_all_that_has_arrived():
+    job = make_job(chunks=4, loaded=4, scan_finished=False)
+    SourceFile.objects.filter(pk=job.source_id).update(
+        status=SourceFile.Status.UPLOADING, received=job.source.size // 2
+    )
+    assert causes(job) == ["upload"]
+
+
+def test_the_disk_of_the_workers_is_full(two_places, settings):
+    job = make_job(parallelism=2)
+    loading(job, 2)
+    settings.KEEP_FREE_BYTES = 2**62
+    assert causes(job) == ["full_disk"]
