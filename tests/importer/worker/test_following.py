@@ -7,6 +7,8 @@ from datetime import timedelta
 from pathlib import Path
 
 import pytest
+from django.test import Client
+from django.urls import reverse
 from django.utils import timezone
 
 from importer import jobs
@@ -19,6 +21,7 @@ from importer.models import ImportJob, SourceFile, Target
 from importer.preparation.prepare import ImportRequest, prepare
 from importer.sources import parts, uploads
 from importer.worker import sweep
+from tests.dashboard.job_data import make_user
 from tests.importer.steps import advance, run
 from tests.targets import target_with
 
@@ -143,8 +146,10 @@ class TestEndOfTheFile:
         with pytest.raises(NeedsAnswer):
             prepare(source, target, "t")
 
-    @pytest.mark.parametrize(("is_footer", "status"), [(True, Status.SUCCEEDED), (False, Status.FAILED)])
-    def test_a_footer_is_asked_about_and_a_retry_answers(self, target: Target, is_footer: bool, status: Status):
+    @pytest.mark.parametrize(("answer", "status"), [("footer", Status.SUCCEEDED), ("rows", Status.FAILED)])
+    def test_a_footer_is_asked_about_and_a_retry_answers(
+        self, target: Target, answer: str, status: Status, client: Client
+    ):
         source, send = begun(self.FOOTER)
         job = started(source, target)
         assert in_table(target)
@@ -157,10 +162,12 @@ class TestEndOfTheFile:
         # A retry without an answer asks again.
         jobs.retry(job.pk)
         assert run(job).problem["kind"] == "EndNeedsAnswer"
-        jobs.retry(job.pk, end_is_footer=is_footer)
+        client.force_login(make_user("ann"))
+        assert f'name="end" value="{answer}"' in client.get(reverse("job", args=[job.pk])).content.decode()
+        client.post(reverse("job_retry", args=[job.pk]), {"end": answer})
         job = run(job)
-        assert (job.status, job.problem.get("kind")) == (status, None if is_footer else "RowsRefused")
-        if is_footer:
+        assert (job.status, job.problem.get("kind")) == (status, None if answer == "footer" else "RowsRefused")
+        if answer == "footer":
             assert (in_table(target), job.skipped_lines.as_json()["footer"]["count"]) == (ROWS, 1)
 
     def test_blank_lines_at_the_end_are_counted_as_ever(self, target: Target):
