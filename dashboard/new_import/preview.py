@@ -9,7 +9,7 @@ from pathlib import PurePath
 from dashboard.new_import.form import NewImportForm
 from dashboard.new_import.questions import Question, questions
 from importer.connections.source_location import location_of
-from importer.engine.errors import Problem
+from importer.engine.errors import Problem, UnknownTable
 from importer.engine.mapping.columns import ColumnMapping, FieldOverride, GeneratedColumn
 from importer.engine.mapping.new_table.suggestion import formats_of, suggest_table
 from importer.engine.mapping.suggest import map_to_new, suggest_mapping
@@ -67,6 +67,14 @@ class Preview:
         return self.choices.table or (self.table.name if self.table else "")
 
     @property
+    def creatable(self) -> str:
+        """The name of the table that the page offers to create, as there is none for the file; "" if there is one."""
+        undecided = self.problem is None or isinstance(self.problem, UnknownTable)
+        if self.profile is None or self.target is None or self.table or not undecided:
+            return ""
+        return self.choices.table or _stem(self.source.name)
+
+    @property
     def warnings(self) -> tuple[str, ...]:
         """Warnings about the mapping, to check before the import."""
         if not self.table:
@@ -74,7 +82,15 @@ class Preview:
         preset = self.choices.preset
         changed = presets.differences(preset, self.table) if preset else []
         since = f"The table has changed since the preset {preset} was saved: {'; '.join(changed)}."
-        return (*([since] if changed else []), *(self.reading.notes if self.reading else ()))
+        return (since,) if changed else ()
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """Notes about the mapping, without that of columns that no field goes into: the page lists these."""
+        if not self.reading:
+            return ()
+        listed = {each.evidence for each in self.reading.decisions if each.name == "unfilled_columns"}
+        return tuple(each for each in self.reading.notes if each not in listed)
 
     @property
     def format_questions(self) -> list[Question]:

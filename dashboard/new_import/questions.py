@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from dashboard.new_import.stated_fields import button_value
 from importer.engine.mapping.columns import field_name
-from importer.engine.source.profile.decisions import Decision
+from importer.engine.source.profile.decisions import Answer, Decision
 
 # Questions about fields without a column, from which on one button answers all of them.
 FEW = 3
@@ -36,16 +36,19 @@ class Question:
 def questions(decisions: Iterable[Decision], header: Sequence[str]) -> list[Question]:
     """The questions of a reading, in its order."""
     return [
-        Question(
-            guess,
-            tuple(
-                AnswerButton(_as_sentence(answer.label, guess), button_value(guess, answer, header), answer.shows)
-                for answer in guess.answers
-            ),
-        )
+        Question(guess, tuple(_button(guess, answer, header) for answer in guess.answers))
         for guess in decisions
         if guess.guessed
     ]
+
+
+def _button(guess: Decision, answer: Answer, header: Sequence[str]) -> AnswerButton:
+    return AnswerButton(_as_sentence(answer.label, guess), button_value(guess, answer, header), _shows(guess, answer))
+
+
+def _shows(guess: Decision, answer: Answer) -> tuple[str, ...]:
+    """The values under an answer; none about a field's column, since the grid shows the field's values."""
+    return () if guess.name == "mapping" else answer.shows
 
 
 def leave_all_out(questions: Sequence[Question], header: Sequence[str]) -> str:

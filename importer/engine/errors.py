@@ -75,6 +75,10 @@ class TargetProblem(Problem):
     code = 1200
 
 
+class UnknownTable(TargetProblem):
+    """There is no such table, or none that the account may see."""
+
+
 class TargetUnreachable(TargetProblem):
     """No server answers there, or the connection to it was lost."""
 

@@ -1,5 +1,6 @@
 """The grid of one file: its mapping in the headers, the first rows as they will be stored, and what is left over."""
 
+import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -146,6 +147,11 @@ class Grid:
     def leave_all_out(self) -> str:
         """The value of the button that leaves out all fields without a column; "" if a few are asked about."""
         return leave_all_out(self.preview.column_questions, self.profile.header)
+
+    @property
+    def create_answer(self) -> str:
+        """The value of the button that creates a table for the file."""
+        return json.dumps({"mode": "create", "table": self.preview.creatable})
 
     @property
     def left_out(self) -> list[str]:

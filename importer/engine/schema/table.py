@@ -11,7 +11,7 @@ import MySQLdb
 import xxhash
 from MySQLdb.constants import ER
 
-from importer.engine.errors import TargetProblem
+from importer.engine.errors import TargetProblem, UnknownTable
 from importer.engine.mysql.connection import Connection, execute, fetch_all, fetch_row
 from importer.engine.mysql.quoting import quote_name
 from importer.engine.schema.column_types import ColumnType, column_type, name_of
@@ -198,11 +198,11 @@ def require_unchanged(connection: Connection, schema: str, name: str, digest: st
 
 def _unknown_table(
     connection: Connection, schema: str, name: str, may_name: Callable[[str], bool] | None
-) -> TargetProblem:
+) -> UnknownTable:
     known = list(filter(may_name, list_tables(connection, schema, limit=1000))) if may_name else []
     near = difflib.get_close_matches(name, known, n=3)
     hint = f"Did you mean {', '.join(near)}?" if near else "Create it first, or look at the database's name."
-    return TargetProblem(f"There is no table {name} in the database {schema} that this account may see.", advice=hint)
+    return UnknownTable(f"There is no table {name} in the database {schema} that this account may see.", advice=hint)
 
 
 def _columns(connection: Connection, schema: str, name: str) -> tuple[Column, ...]:
