@@ -9,6 +9,7 @@ from django import forms
 
 from importer.access.policy import seen
 from importer.engine.errors import Problem
+from importer.engine.plan.options import DEFAULT_LIMIT, DEFAULT_LIMIT_WORDS, NO_LIMIT
 from importer.models import Schedule, SourceConnection
 from importer.schedules import ScheduleRequest
 
@@ -68,8 +69,21 @@ class ScheduleForm(forms.ModelForm):  # type: ignore[type-arg]
             "rejects_limit": "More of them in one import are told. Empty: as the channel says.",
         }
 
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
+    # Asked only if the import or preset that is copied has no limit of rejected rows.
+    reject_limit = forms.ChoiceField(
+        choices=(
+            (DEFAULT_LIMIT, f"fails if it rejects more than {DEFAULT_LIMIT_WORDS}"),
+            (NO_LIMIT, "may reject any number of rows"),
+        ),
+        widget=forms.RadioSelect(attrs={"class": "form-check-input"}),
+        label="What is copied has no limit of rejected rows. A run of the schedule",
+        error_messages={"required": "Choose one: the rejected rows of a run are not in the table."},
+    )
+
+    def __init__(self, *args: Any, asks_limit: bool = False, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
+        if not asks_limit:
+            del self.fields["reject_limit"]
         connections = seen(SourceConnection.objects.order_by("name"))
         self.fields["connection"].queryset = connections  # type: ignore[attr-defined]
         # Without the empty choice, which Django offers for a field without a default.
@@ -84,6 +98,11 @@ class ScheduleForm(forms.ModelForm):  # type: ignore[type-arg]
         """The request that the form makes; the form must be valid."""
         return ScheduleRequest(**{each.name: self.cleaned_data[each.name] for each in fields(ScheduleRequest)})
 
+    @property
+    def no_limit(self) -> bool:
+        """Whether a run may reject any number of rows, as was answered; the form must be valid."""
+        return self.cleaned_data.get("reject_limit") == NO_LIMIT
+
     def refuse(self, problem: Problem) -> None:
         """Show a problem at its field, or above all fields."""
         field = problem.option if problem.option in self.fields else None
@@ -93,7 +112,7 @@ class ScheduleForm(forms.ModelForm):  # type: ignore[type-arg]
 
 
 def _css_class(name: str) -> str:
-    if name in (*_RADIO, "subfolders"):
+    if name in (*_RADIO, "reject_limit", "subfolders"):
         return "form-check-input"
     return "form-select" if name == "connection" else "form-control"
 

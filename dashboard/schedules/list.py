@@ -98,10 +98,10 @@ def schedule_new(request: HttpRequest) -> HttpResponse:
     }
     if job:
         initial["pattern"] = suggested_pattern(job.source.name)
-    form = ScheduleForm(request.POST or None, initial=initial)
+    form = ScheduleForm(request.POST or None, initial=initial, asks_limit=importer_schedules.lacks_limit(recipe))
     if form.is_valid():
         try:
-            saved = _create(recipe, form.schedule_request(), cast(User, request.user))
+            saved = _create(recipe, form, cast(User, request.user))
         except Problem as problem:
             form.refuse(problem)
         else:
@@ -109,10 +109,11 @@ def schedule_new(request: HttpRequest) -> HttpResponse:
     return _form(request, form, {"job": job, "preset": preset, "recipe": recipe})
 
 
-def _create(recipe: ImportJob | MappingPreset, requested: importer_schedules.ScheduleRequest, user: User) -> Schedule:
+def _create(recipe: ImportJob | MappingPreset, form: ScheduleForm, user: User) -> Schedule:
+    requested, no_limit = form.schedule_request(), form.no_limit
     if isinstance(recipe, ImportJob):
-        return importer_schedules.create_from_job(recipe, requested, user)
-    return importer_schedules.create(requested, recipe, user)
+        return importer_schedules.create_from_job(recipe, requested, user, no_limit=no_limit)
+    return importer_schedules.create(requested, recipe, user, no_limit=no_limit)
 
 
 @require_http_methods(["GET", "HEAD", "POST"])

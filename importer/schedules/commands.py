@@ -67,18 +67,23 @@ class ScheduleRequest:
         return cls(**{each.name: getattr(schedule, each.name) for each in fields(cls)})
 
 
-def create(request: ScheduleRequest, preset: MappingPreset, user: User | None = None) -> Schedule:
+def create(
+    request: ScheduleRequest, preset: MappingPreset, user: User | None = None, *, no_limit: bool = False
+) -> Schedule:
     """Create a schedule with the preset's mapping, options and table. Its first run is due at the next due time.
 
+    `no_limit`: a run may reject any number of rows, if the preset has no limit either; otherwise the default one holds.
     Raises Problem for an invalid request, and TooMany if the user has as many as allowed.
     """
     names = ("target", "schema_name", "table_name", "header", "columns_json")
     recipe = {name: getattr(preset, name) for name in (*names, "dialect_json", "mapping_json", "fillings_json")}
-    return _create(request, recipe | {"options_json": to_json(_recurring_options(preset.options))}, user)
+    return _create(request, recipe | {"options_json": to_json(_recurring_options(preset.options, no_limit))}, user)
 
 
-def create_from_job(job: ImportJob, request: ScheduleRequest, user: User | None = None) -> Schedule:
-    """Create a schedule with a past import's mapping, options and table.
+def create_from_job(
+    job: ImportJob, request: ScheduleRequest, user: User | None = None, *, no_limit: bool = False
+) -> Schedule:
+    """Create a schedule with a past import's mapping, options and table; `no_limit` as for create().
 
     Raises Problem for an invalid request, and if the import's file or table no longer exists.
     """
@@ -93,14 +98,20 @@ def create_from_job(job: ImportJob, request: ScheduleRequest, user: User | None 
         "dialect_json": job.dialect_json,
         "mapping_json": job.mapping_json,
         "fillings_json": job.fillings_json,
-        "options_json": to_json(_recurring_options(job.options)),
+        "options_json": to_json(_recurring_options(job.options, no_limit)),
     }
     return _create(request, recipe, user)
 
 
-def _recurring_options(options: Options) -> Options:
+def lacks_limit(recipe: ImportJob | MappingPreset | Schedule) -> bool:
+    """Whether any number of rows may be rejected: a person says whether that is meant for every run."""
+    return recipe.options.on_error == "reject" and not recipe.options.limits_rejects
+
+
+def _recurring_options(options: Options, no_limit: bool) -> Options:
     """The options for further imports. Mode create becomes append, since the table now exists."""
-    return replace(options, mode="append", partitions=None) if options.mode == "create" else options
+    limited = options if no_limit else options.with_default_limit()
+    return replace(limited, mode="append", partitions=None) if limited.mode == "create" else limited
 
 
 def _create(request: ScheduleRequest, recipe: dict[str, Any], user: User | None) -> Schedule:
@@ -134,13 +145,15 @@ def _next_due(schedule: Schedule) -> datetime | None:
 def update(schedule: Schedule, request: ScheduleRequest, preset: MappingPreset | None = None) -> None:
     """Change a schedule; a preset replaces its mapping, options and table. The next due time is computed from now.
 
+    A schedule without a limit of rejected rows stays so if the preset has none either.
+
     Raises Problem for an invalid request, and if the schedule was changed since it was read.
     """
     values = _values(request)
     if preset:
         names = ("target", "schema_name", "table_name", "header", "columns_json")
         values |= {name: getattr(preset, name) for name in (*names, "dialect_json", "mapping_json", "fillings_json")}
-        values["options_json"] = to_json(_recurring_options(preset.options))
+        values["options_json"] = to_json(_recurring_options(preset.options, no_limit=lacks_limit(schedule)))
     for name, value in values.items():
         setattr(schedule, name, value)
     require_grants(schedule)

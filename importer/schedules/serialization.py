@@ -27,6 +27,7 @@ def summary(schedule: Schedule) -> dict[str, Any]:
         "pattern": schedule.pattern,
         "target": schedule.target.name,
         "table": schedule.table,
+        "reject_limit": _reject_limit(schedule),
         "when": when(schedule),
         "zone": schedule.zone,
         "paused": schedule.paused,
@@ -34,6 +35,13 @@ def summary(schedule: Schedule) -> dict[str, Any]:
         "problem": schedule.problem or None,
         "last_run": run(last) if last else None,
     }
+
+
+def _reject_limit(schedule: Schedule) -> str:
+    """How many rows a run may reject, in words."""
+    if schedule.options.on_error != "reject":
+        return "none: invalid rows stop a run"
+    return schedule.options.reject_limit_words or "any number"
 
 
 def run(of: ScheduleRun) -> dict[str, Any]:

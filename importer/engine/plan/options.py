@@ -17,6 +17,7 @@ _ZONE = re.compile(r"[+-](?:0?[0-9]|1[0-4]):[0-5][0-9]|[A-Za-z][A-Za-z0-9_+/-]{0
 # The values of `reject_limit`. Options that were stored before it existed have no limit.
 NO_LIMIT, DEFAULT_LIMIT = "none", "default"
 DEFAULT_REJECTS, DEFAULT_REJECT_PERCENT = 100, 1
+DEFAULT_LIMIT_WORDS = f"{DEFAULT_REJECTS} rows or {DEFAULT_REJECT_PERCENT} % of them, whichever is more"
 
 
 @dataclass(frozen=True)
@@ -117,8 +118,7 @@ class Options:
             stated.append(f"{self.max_reject_percent:g} % of the rows")
         if stated:
             return f"at most {' or '.join(stated)}"
-        usual = f"at most {DEFAULT_REJECTS} rows or {DEFAULT_REJECT_PERCENT} % of them, whichever is more"
-        return usual if self.limits_rejects else ""
+        return f"at most {DEFAULT_LIMIT_WORDS}" if self.limits_rejects else ""
 
 
 def check_options(options: Options) -> None:

@@ -15,6 +15,7 @@ from importer import schedules
 from importer.access.acting import acting_user
 from importer.access.policy import seen
 from importer.engine.errors import Problem
+from importer.engine.plan.options import DEFAULT_LIMIT, NO_LIMIT
 from importer.management.base_command import PreparedCommand
 from importer.models import ImportJob, Schedule, ScheduleRun, SourceConnection
 from importer.schedules import ScheduleRequest, serialization
@@ -47,6 +48,12 @@ class Command(PreparedCommand):
         create = verbs.add_parser("create-from-job", help="import files like that of a past import regularly")
         create.add_argument("job", type=int, help="the import's number")
         _add_request(create)
+        create.add_argument(
+            "--reject-limit",
+            choices=(DEFAULT_LIMIT, NO_LIMIT),
+            default=DEFAULT_LIMIT,
+            help="of rejected rows, if the import had none: the larger of 100 rows and 1 %% (default), or none",
+        )
         _with_json(create)
         run = verbs.add_parser("run", help="run it now and wait for the end; exit status 0 only if it succeeds")
         _add_name(run)
@@ -90,6 +97,7 @@ class Command(PreparedCommand):
         self.stdout.write(
             f"{summary['pattern']} of {summary['connection']} into {summary['table']} of {summary['target']}"
         )
+        self.stdout.write(f"rejected rows of a run: {summary['reject_limit']}")
         for each in summary["upcoming"]:
             self.stdout.write(f"due {each}")
         for each in summary["warnings"]:
@@ -103,7 +111,8 @@ class Command(PreparedCommand):
         past = seen(ImportJob.objects.select_related("target", "source")).filter(pk=job).first()
         if not past:
             raise Problem(f"There is no import {job}.", advice="Give the number of one that worked.")
-        schedule = schedules.create_from_job(past, _request(options), acting_user())
+        no_limit = options["reject_limit"] == NO_LIMIT
+        schedule = schedules.create_from_job(past, _request(options), acting_user(), no_limit=no_limit)
         self._show(name=schedule.name, as_json=as_json)
 
     def _run(self, *, name: str, date: date | None, no_wait: bool, as_json: bool, **_: Any) -> None:

@@ -47,6 +47,17 @@ def made(browser, connection, preset):
 
 
 class TestForm:
+    def test_a_recipe_without_a_limit_of_rejects_is_asked_about(self, browser, connection, preset):
+        preset.options_json = {"on_error": "reject"}
+        preset.save()
+        url = f"{reverse('schedule_new')}?preset={preset.pk}"
+        assert "May reject any number of rows" in browser.get(url).text
+        answer = browser.post(url, values(connection))
+        assert (answer.status_code, "the rejected rows of a run are not in the table" in answer.text) == (422, True)
+        browser.post(url, values(connection, reject_limit="default"))
+        page = browser.get(reverse("schedule", args=[Schedule.objects.get().pk])).text
+        assert "are rejected, at most 100 rows or 1 % of them, whichever is more" in page
+
     def test_it_makes_what_was_entered(self, made):
         assert (made.name, made.cron, made.zone) == ("nightly", "30 2 * * *", "Europe/Vienna")
         assert made.next_due_at > timezone.now()

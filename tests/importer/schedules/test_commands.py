@@ -82,6 +82,22 @@ def test_from_a_job_that_worked(make, folder, tmp_path, database):
     assert (schedule.table_name, schedule.options.mode) == ("made", "append")
 
 
+@pytest.mark.parametrize(
+    ("stated", "no_limit", "limit"), [({}, False, 100), ({}, True, None), ({"max_rejects": 7}, False, 7)]
+)
+def test_a_new_schedule_has_a_limit_of_rejected_rows(make, tmp_path, stated, no_limit, limit):
+    first = make("other")
+    source = uploads.register(drop(tmp_path, "made.csv", "1,one\n"))
+    options = Options(on_error="reject", **stated)
+    job = run_job(jobs.create(prepare(source, first.target, first.table_name, ImportRequest(options=options))))
+    assert schedules.lacks_limit(job) is (not stated)
+    request = ScheduleRequest("again", first.connection, "*.csv")
+    schedule = schedules.create_from_job(job, request, no_limit=no_limit)
+    assert schedule.options.most_rejects(1000) == limit
+    schedules.update(schedule, ScheduleRequest.from_schedule(schedule))
+    assert Schedule.objects.get(pk=schedule.pk).options.most_rejects(1000) == limit
+
+
 def test_a_change_counts_from_now_and_not_over_somebody_elses(make):
     schedule = make(**CRON)
     read_too = Schedule.objects.get(pk=schedule.pk)
