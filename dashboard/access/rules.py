@@ -116,6 +116,7 @@ RULES: dict[str, Rule] = {
     "job_why": JOB,
     "job_problem_chunks": JOB,
     "job_chunks": JOB,
+    "job_table_rows": Rule(ImportJob, look=Level.LOAD, recorded=("GET",)),
     "job_timings": JOB,
     "job_pause": OWN_JOB,
     "job_resume": OWN_JOB,

@@ -23,7 +23,7 @@ from dashboard.jobs.progress import Progress, progress
 from dashboard.jobs.rejected_rows import rejected_rows
 from dashboard.jobs.run_again import again_of
 from importer import jobs
-from importer.access.policy import Forbidden, require
+from importer.access.policy import Forbidden, may_now, require
 from importer.engine.errors import Problem
 from importer.history.chunks.map import chunk_map
 from importer.history.chunks.rates import rates as job_rates
@@ -223,6 +223,7 @@ def _can(shown: ImportJob) -> dict[str, bool]:
         "retry_leaving_out": status == Status.FAILED and jobs.could_leave_out(shown) and jobs.is_kept(shown),
         "too_late": status in (Status.FAILED, Status.CANCELLED) and not jobs.is_kept(shown),
         "delete": shown.ended and _may_delete(shown),
+        "table_rows": shown.ended and bool(shown.accounted_rows) and may_now(Level.LOAD, shown),
         "parallelism": status in (Status.UNAPPROVED, Status.WAITING, Status.LOADING, Status.PAUSED),
     }
 

@@ -1,0 +1,82 @@
+"""The rows of the table on the page of an import: which ones they are is said, and some may not see them."""
+
+import pytest
+from django.test import Client
+from django.urls import reverse
+from django.utils import timezone
+
+from importer.engine.mysql.connection import connect, execute
+from importer.models import ImportJob, SourceFile, Target
+from tests.dashboard.job_data import Status, make_job
+from tests.people import viewer
+
+pytestmark = pytest.mark.django_db
+
+HEAD = "id,lat,lon\n"
+
+
+@pytest.fixture
+def job(mariadb, tmp_path):
+    """An import of two rows into a table that had two others before."""
+    with connect(mariadb) as server:
+        execute(server, "CREATE TABLE nodes (id INT PRIMARY KEY, lat DOUBLE, lon DOUBLE)")
+        execute(server, "INSERT INTO nodes VALUES (1, 1.5, NULL), (2, 2.5, 3), (70, 4, 5), (71, 6, 7)")
+    made = make_job(Status.SUCCEEDED, chunks=1, schema_name=mariadb.database, data_offset=len(HEAD))
+    Target.objects.filter(pk=made.target_id).update(
+        host=mariadb.host, port=mariadb.port, user=mariadb.user, database=mariadb.database
+    )
+    file = tmp_path / "nodes.csv"
+    file.write_text(HEAD + "71,6,7\n70,4,5\n")
+    SourceFile.objects.filter(pk=made.source_id).update(path=str(file), size=file.stat().st_size)
+    return see(made, rows_before=2, primary_key="id")
+
+
+def see(job, **facts):
+    ImportJob.objects.filter(pk=job.pk).update(plan_json={**job.plan_json, "seen": facts})
+    return ImportJob.objects.get(pk=job.pk)
+
+
+def rows(browser, job):
+    return browser.get(reverse("job_table_rows", args=[job.pk])).content.decode()
+
+
+def test_the_rows_of_the_file_are_found_by_their_keys(browser, job):
+    html = rows(browser, job)
+    assert f"The file's first rows in {job.table}" in html.replace("&#x27;", "'")
+    assert "<td>70</td><td>4</td>" in html
+    assert "<td>1</td>" not in html
+    assert "may have been there before" in html
+
+
+def test_without_the_file_earlier_rows_are_not_called_those_of_the_import(browser, job):
+    SourceFile.objects.filter(pk=job.source_id).update(path="/nowhere/nodes.csv")
+    html = rows(browser, job)
+    assert f"First rows of {job.table}" in html
+    assert '<td>1</td><td>1.5</td><td><span class="text-secondary">NULL</span></td>' in html
+    assert "About 2 rows were in the table before" in html
+
+
+def test_an_empty_table_was_filled_by_the_import_alone(browser, job):
+    html = rows(browser, see(job, rows_before=0, primary_key="id"))
+    assert "The import filled the whole table" in html
+
+
+def test_after_a_restore_no_row_is_of_the_import(browser, job):
+    ImportJob.objects.filter(pk=job.pk).update(restored_at=timezone.now())
+    html = rows(browser, job)
+    assert "none of this import" in html
+    assert "<td>1</td>" in html
+
+
+def test_a_target_that_is_away_is_said_to_be(browser, job):
+    Target.objects.filter(pk=job.target_id).update(port=1)
+    assert "There is no connection to the target" in rows(browser, job)
+
+
+def test_who_may_not_load_sees_no_rows(browser, job):
+    address = reverse("job_table_rows", args=[job.pk])
+    assert address in browser.get(reverse("job", args=[job.pk])).content.decode()
+    other = Client()
+    other.force_login(viewer("vic"))
+    assert address not in other.get(reverse("job", args=[job.pk])).content.decode()
+    assert other.get(address).status_code == 403
