@@ -7,8 +7,10 @@ from dashboard.channels import views
 from dashboard.connections import views as connections
 from dashboard.history import views as history
 from dashboard.home import views as home
-from dashboard.jobs import approval, compare, delete, detail, list, reject_files, run_again
+from dashboard.jobs import approval, compare, delete, detail, reject_files, run_again
 from dashboard.jobs.cards import chunk_details, table_rows, why
+from dashboard.jobs.list import bulk, saved
+from dashboard.jobs.list import page as list
 from dashboard.lab import detail as lab
 from dashboard.lab import list as labs
 from dashboard.lab import new as lab_new
@@ -30,6 +32,9 @@ urlpatterns = [
     path("", home.home, name="home"),
     # the imports
     path("jobs/", list.jobs, name="jobs"),
+    path("jobs/all/", bulk.bulk, name="jobs_bulk"),
+    path("jobs/filters/", saved.save, name="filter_save"),
+    path("jobs/filters/<int:pk>/delete/", saved.delete, name="filter_delete"),
     # one import
     path("jobs/<int:pk>/", detail.job, name="job"),
     path("jobs/<int:pk>/live/", detail.live, name="job_live"),

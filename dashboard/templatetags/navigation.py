@@ -58,8 +58,13 @@ MANAGED = (
 
 @register.simple_tag(takes_context=True)
 def navigation(context: Context) -> dict[str, Any]:
-    """The links of the reader: `main`, and `managed` in a menu; `managing`: the reader is at one of these."""
-    request: HttpRequest = context["request"]
+    """The links of the reader: `main`, and `managed` in a menu; `managing`: the reader is at one of these.
+
+    Nothing on the page of an error, which knows no reader.
+    """
+    request: HttpRequest | None = context.get("request")
+    if request is None:
+        return {}
     url_name = request.resolver_match.url_name or "" if request.resolver_match else ""
     managed = _links(MANAGED, request.user, url_name)
     return {

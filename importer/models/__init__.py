@@ -7,7 +7,7 @@ from importer.models.channel import Channel, Notification, Subscription
 from importer.models.chunk import Chunk
 from importer.models.job import ImportJob
 from importer.models.lab import Lab, Trial
-from importer.models.person import AccessToken, AuditEvent, Grant, Level, LimitCount, Person, Role
+from importer.models.person import AccessToken, AuditEvent, Grant, Level, LimitCount, Person, Role, SavedFilter
 from importer.models.preset import MappingPreset
 from importer.models.record import JobFact, JobRecord, RetentionPolicy
 from importer.models.schedule import DiscoveredFile, Schedule, ScheduleRun
@@ -33,6 +33,7 @@ __all__ = [
     "Person",
     "RetentionPolicy",
     "Role",
+    "SavedFilter",
     "Schedule",
     "ScheduleRun",
     "SourceConnection",

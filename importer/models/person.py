@@ -42,6 +42,22 @@ class Person(models.Model):
         return f"{self.user} ({self.role})"
 
 
+class SavedFilter(models.Model):
+    """A filter of the list of imports that a person has saved under a name: `query` as it stands in the address."""
+
+    LONGEST_NAME = 64
+
+    user = models.ForeignKey(settings.AUTH_USER_MODEL, models.CASCADE, related_name="saved_filters")
+    name = models.CharField(max_length=LONGEST_NAME)
+    query = models.CharField(max_length=1024)
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["user", "name"], name="one_filter_of_a_name")]
+
+    def __str__(self) -> str:
+        return self.name
+
+
 class Grant(models.Model):
     """A person, or a group, may look at, load into or administer a target; or use a connection or a channel.
 

@@ -1,17 +1,20 @@
-// <div data-refresh="5" hx-trigger="refresh">: asks the server every 5 seconds while the page can be seen.
+// <div data-refresh="5" hx-trigger="refresh">: asks the server every 5 seconds while the page can be seen, and nobody
+// has a menu open or is typing in it. The answer changes only what differs: focus, selection and open details stay.
 (() => {
   const last = new WeakMap();
+  const isUsed = (each) => each.querySelector("details.menu[open], input:focus, select:focus");
 
   function refresh() {
     if (document.hidden) return;
     for (const each of document.querySelectorAll("[data-refresh]")) {
-      if (Date.now() - (last.get(each) ?? loaded) < each.dataset.refresh * 1000) continue;
+      if (!last.has(each)) last.set(each, Date.now());
+      if (isUsed(each) || Date.now() - last.get(each) < each.dataset.refresh * 1000) continue;
       last.set(each, Date.now());
       htmx.trigger(each, "refresh");
     }
   }
 
-  const loaded = Date.now();
+  Idiomorph.defaults.callbacks.beforeAttributeUpdated = (name, element) => !(name === "open" && element.matches("details"));
   setInterval(refresh, 1000);
   document.addEventListener("visibilitychange", refresh);
 })();

@@ -6,7 +6,7 @@ import pytest
 from django.urls import reverse
 from playwright.sync_api import expect
 
-from importer.models import Target
+from importer.models import ImportJob, Target
 from tests.browser.conftest import expect_no_scrolling_sideways
 from tests.dashboard.job_data import Status, make_job
 
@@ -160,6 +160,30 @@ class TestTheListOfImports:
         page.get_by_label("Order").select_option("file")
         expect(page.locator("#jobs .name").first).to_have_text(LONG)
         page.wait_for_url(re.compile("sort=file"))
+
+    def test_it_updates_only_what_has_changed_and_the_focus_stays(self, opened, jobs):
+        ImportJob.objects.filter(pk=jobs[0].pk).update(status=ImportJob.Status.LOADING)
+        page = opened(reverse("jobs"))
+        other = page.locator(f"#job-{jobs[1].pk}")
+        other.evaluate("row => row.isSame = true")
+        other.get_by_role("link").first.focus()
+        ImportJob.objects.filter(pk=jobs[0].pk).update(status=ImportJob.Status.PAUSED)
+        expect(page.locator(f"#job-{jobs[0].pk} .state")).to_contain_text("Paused", timeout=15_000)
+        assert other.evaluate("row => row.isSame")
+        expect(other.get_by_role("link").first).to_be_focused()
+
+    def test_a_filter_is_saved_and_all_that_match_are_deleted(self, opened, jobs):
+        page = opened(reverse("jobs"))
+        page.get_by_label("File or table").fill("nodes-")
+        page.get_by_text("Save this filter").click()
+        page.get_by_label("Name", exact=True).fill("mine")
+        page.get_by_role("button", name="Save", exact=True).click()
+        expect(page.get_by_role("navigation", name="Saved filters").get_by_role("link", name="mine")).to_be_visible()
+        page.get_by_text("Actions on all 3").click()
+        page.get_by_role("link", name="Delete the records of all that match").click()
+        page.get_by_role("button", name="Delete the records of 3 imports").click()
+        expect(page.get_by_text("3 imports are deleted.")).to_be_visible()
+        assert ImportJob.objects.count() == 1
 
 
 class TestATargetsPage:

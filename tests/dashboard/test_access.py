@@ -117,7 +117,7 @@ class TestErrorPages:
     def test_an_error_of_ours_is_a_page_without_a_traceback(self, client, user, monkeypatch):
         client.force_login(user)
         client.raise_request_exception = False
-        monkeypatch.setattr("dashboard.jobs.list.matching", lambda *_: 1 / 0)
+        monkeypatch.setattr("dashboard.jobs.list.page.matching", lambda *_: 1 / 0)
         answer = client.get(reverse("jobs"))
         page = answer.content.decode()
         assert answer.status_code == 500

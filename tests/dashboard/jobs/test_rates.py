@@ -12,7 +12,7 @@ from django.test import Client
 from django.urls import reverse
 
 from dashboard.formatting import rate
-from dashboard.jobs.list import rows as listed
+from dashboard.jobs.list.page import rows as listed
 from importer import jobs
 from importer.engine.mysql.connection import Address, connect, execute
 from importer.engine.plan.options import Options

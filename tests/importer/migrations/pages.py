@@ -54,6 +54,7 @@ LISTS = (
     Page("jobs", words=("19 found", "more_orders.csv", "slower than similar imports", "48.4", "indexes after")),
     Page("jobs", query="?q=orders&status=failed&sort=-rate", words=("1 found", "broken_orders.csv")),
     Page("jobs", query="?sort=method", words=("INSERT PREPARED", "LOAD DATA SERVER")),
+    Page("jobs_bulk", query="?action=delete&status=failed", words=("Delete the records of", "broken_orders.csv")),
     Page("schedules", words=(NIGHTLY, "At 02:30 every day, Europe/Vienna", "bucket, paused", "Every 15 minutes")),
     Page("schedules", query="?show=attention", words=("The header is another one: price missing; cost new.",)),
     Page("labs", words=("5 in all", "LOAD DATA, 8 sessions", "46.5k", "hash partitions", "Cancelled")),
@@ -255,6 +256,7 @@ LEFT_OUT = {
         ("lab_clean_now", "lab_end_without"), "ways out for a lab that cannot clean up, a state that is newer"
     ),
     **dict.fromkeys(("audit", "audit_csv"), "the audit log, which the old version did not have"),
+    **dict.fromkeys(("filter_save", "filter_delete"), "saved filters, which the old version did not have"),
     "uploads": "begins an upload: nothing stored is shown",
     "upload": "speaks tus, and has a test of its own",
 }

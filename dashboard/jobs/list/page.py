@@ -1,9 +1,11 @@
 """The list of imports with settings and timings, filtered, sorted and paged in the database."""
 
-from typing import Any
+from typing import Any, cast
 
+import xxhash
+from django.contrib.auth.models import User
 from django.core.paginator import Paginator
-from django.db.models import BigIntegerField, Expression, F, Q, QuerySet, Value
+from django.db.models import BigIntegerField, Expression, F, QuerySet, Subquery, Value
 from django.db.models.fields.json import KT
 from django.db.models.functions import Cast, Coalesce, NullIf
 from django.http import HttpRequest, HttpResponse
@@ -12,23 +14,19 @@ from django.views.decorators.http import require_safe
 from django.views.decorators.vary import vary_on_headers
 
 from dashboard.formatting import percent
+from dashboard.jobs.list.bulk import ACTIONS
+from dashboard.jobs.list.filters import ORIGIN, ORIGINS, OWN, SCHEDULE_NAME, STATES, Filters, matching
 from importer import schedules
 from importer.access.policy import seen
 from importer.history.read import column
-from importer.models import ImportJob, Target
+from importer.models import ImportJob, SavedFilter, Target
 from importer.models.job import ACCOUNTED_ROWS
-from importer.models.outcomes import CONDITIONS, PROBLEM_KIND, words_of
+from importer.models.outcomes import words_of
 
 PAGE_ROWS = 50
 NEWEST_FIRST = "-started"
-# What the list can be narrowed to: each status of an import under way, and each outcome.
-STATES = [
-    *(each for each in ImportJob.Status.choices if each[0] not in ImportJob.ENDED),
-    *((words, words.capitalize()) for words in CONDITIONS),
-]
-
 # Columns computed by the database, in addition to the model's fields.
-COMPUTED: dict[str, F | Expression] = {
+COMPUTED: dict[str, F | Expression | Subquery] = {
     "file": F("source__name"),
     "size": F("source__size"),
     "target_name": F("target__name"),
@@ -39,6 +37,9 @@ COMPUTED: dict[str, F | Expression] = {
     "chunk_bytes": Cast(KT("plan_json__chunk_bytes"), BigIntegerField()),
     "method": KT("plan_json__method"),
     "problem_kind": KT("problem__kind"),
+    "origin": ORIGIN,
+    "schedule": SCHEDULE_NAME,
+    "owner": F("created_by__username"),
     "indexes": Coalesce(KT("plan_json__arrangement__keys__0__name"), KT("plan_json__staged__later__0")),
 }
 FIELDS = (
@@ -55,7 +56,7 @@ FIELDS = (
     "created_at",
 )
 # The columns to sort by, by their names in the URL.
-SORTS: dict[str, F | Expression] = {
+SORTS: dict[str, Any] = {
     "file": COMPUTED["file"],
     "size": COMPUTED["size"],
     "table": F("table_name"),
@@ -68,6 +69,7 @@ SORTS: dict[str, F | Expression] = {
     "parallelism": F("parallelism"),
     "chunk": COMPUTED["chunk_bytes"],
     "method": COMPUTED["method"],
+    "owner": COMPUTED["owner"],
     "started": F("created_at"),
 }
 
@@ -88,12 +90,16 @@ SORT_CHOICES = {
 @require_safe
 @vary_on_headers("HX-Request")
 def jobs(request: HttpRequest) -> HttpResponse:
-    """The whole page, or only its table for htmx."""
-    selected = matching(request.GET.get("q", ""), request.GET.get("status", ""), request.GET.get("target", ""))
+    """The whole page; only its table for htmx, or 204 if that is still the table of `?seen=`."""
+    # Links of the page keep its address, without what the last poll has seen.
+    before, query = request.GET.get("seen", ""), request.GET.copy()
+    query.pop("seen", None)
+    request.GET = query  # type: ignore[assignment]
+    filters = Filters.of(query)
     sort = request.GET.get("sort", "")
     if sort.removeprefix("-") not in SORTS:
         sort = NEWEST_FIRST
-    page = Paginator(in_order(selected, sort), PAGE_ROWS).get_page(request.GET.get("page"))
+    page = Paginator(in_order(matching(filters), sort), PAGE_ROWS).get_page(request.GET.get("page"))
     shown = rows(list(page.object_list))
     context: dict[str, Any] = {
         "page": page,
@@ -102,35 +108,30 @@ def jobs(request: HttpRequest) -> HttpResponse:
         "sort": sort,
         "sort_choices": SORT_CHOICES | ({} if sort in SORT_CHOICES else {sort: f"By {sort.lstrip('-')}"}),
         "running": any(job["progress"] is not None for job in shown),
+        "filters": filters,
+        "actions": ACTIONS,
     }
+    context["seen"] = xxhash.xxh3_64_hexdigest(f"{filters}{sort}{page.number}{page.paginator.count}{shown}".encode())
     if request.htmx:  # type: ignore[attr-defined]
-        return render(request, "jobs/_list_table.html", context)
-    context |= {
+        unchanged = before == context["seen"]
+        return HttpResponse(status=204) if unchanged else render(request, "jobs/list/_table.html", context)
+    return render(request, "jobs/list/page.html", context | _choices(request, page.paginator.count))
+
+
+def _choices(request: HttpRequest, found: int) -> dict[str, Any]:
+    """What the filters offer, and what stands above them."""
+    every = seen(ImportJob.objects.filter(trial=None))
+    owners = every.exclude(created_by=None).order_by().values_list("created_by__username", flat=True).distinct()
+    return {
         "states": STATES,
+        "origins": ORIGINS,
+        "own": OWN,
         "targets": seen(Target.objects.all()).values_list("name", flat=True).order_by("name"),
+        "owners": sorted(owners),
+        "saved": SavedFilter.objects.filter(user=cast(User, request.user)).order_by("name"),
         "attention": seen(schedules.needing_attention()).count(),
-        "any_jobs": bool(page.paginator.count) or seen(ImportJob.objects.filter(trial=None)).exists(),
+        "any_jobs": bool(found) or every.exists(),
     }
-    return render(request, "jobs/list.html", context)
-
-
-def matching(text: str, status: str, target: str) -> QuerySet[ImportJob]:
-    """The jobs whose file or table name contains the text, of one outcome or status, on the target of that name.
-
-    An empty argument does not filter. Trials of labs are left out.
-    """
-    selected = seen(ImportJob.objects.filter(trial=None))
-    if text := text.strip():
-        selected = selected.filter(
-            Q(source__name__icontains=text) | Q(table_name__icontains=text) | Q(schema_name__icontains=text)
-        )
-    if status in CONDITIONS:
-        selected = selected.annotate(kind=PROBLEM_KIND).filter(CONDITIONS[status])
-    elif status:
-        selected = selected.filter(status=status)
-    if target:
-        selected = selected.filter(target__name=target)
-    return selected
 
 
 def in_order(selected: QuerySet[ImportJob], sort: str) -> QuerySet[ImportJob, int]:
