@@ -25,6 +25,12 @@ class FormatField:
     read: Callable[[str], Any]
     show: Callable[[Any], str]
     words: Mapping[str, str] = field(default_factory=dict)
+    suggested: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def counts(self) -> bool:
+        """Whether it is a number of lines."""
+        return self.read is _lines
 
 
 def _text(name: str, label: str, words: Mapping[str, str] | None = None) -> FormatField:
@@ -42,8 +48,8 @@ def _lines(text: str) -> int:
 
 
 _ALL = (
-    FormatField("encoding", "Encoding", encodings.canonical_name, str),
-    FormatField("delimiter", "Delimiter", unescape_mark, escape_mark),
+    FormatField("encoding", "Encoding", encodings.canonical_name, str, suggested=encodings.COMMON),
+    FormatField("delimiter", "Delimiter", unescape_mark, escape_mark, suggested=DELIMITERS),
     FormatField("skip_rows", "Skip first lines", _lines, str),
     _text("quote", "Quote", {'"': 'double "', "'": "single '", "": "none"}),
     _text("escape", "Escape", ESCAPES),
@@ -63,9 +69,27 @@ _ALL = (
     _choice("unquoted_empty_is_null", "Unquoted empty value", _YES_NO, {"no": "Empty text", "yes": "NULL"}),
 )
 FORMAT_FIELDS: dict[str, FormatField] = {each.name: each for each in _ALL}
-SELECTS = tuple(each for each in _ALL if each.words)
 
 
 def shown_format(dialect: Dialect) -> dict[str, str]:
     """The text of each field for a dialect."""
     return {name: each.show(getattr(dialect, name)) for name, each in FORMAT_FIELDS.items()}
+
+
+@dataclass(frozen=True)
+class FormatInput:
+    """A field of the format as the page shows it. `options` of a select: value, label, whether chosen."""
+
+    field: FormatField
+    text: str
+
+    @property
+    def options(self) -> list[tuple[str, str, bool]]:
+        words = self.field.words
+        known = words if not words or self.text in words else {**words, self.text: self.text}
+        return [(value, word, value == self.text) for value, word in known.items()]
+
+
+def format_inputs(texts: Mapping[str, str]) -> list[FormatInput]:
+    """All fields with their texts. Without an input, an answer would be forgotten by the next request."""
+    return [FormatInput(each, texts[name]) for name, each in FORMAT_FIELDS.items()]

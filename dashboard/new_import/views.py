@@ -1,7 +1,6 @@
 """The page of a new import: uploads files, shows a preview with the plan for each, and starts the import."""
 
 import json
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import cast
 from uuid import UUID
@@ -15,7 +14,7 @@ from django.urls import reverse
 from django.views.decorators.http import require_POST, require_safe
 from django_htmx.http import HttpResponseClientRedirect
 
-from dashboard.fields.format_fields import DELIMITERS, SELECTS, shown_format
+from dashboard.fields.format_fields import format_inputs, shown_format
 from dashboard.new_import import speed_form
 from dashboard.new_import.arriving import follower, too_early
 from dashboard.new_import.form import NewImportForm
@@ -32,7 +31,6 @@ from importer.engine.errors import Problem
 from importer.engine.mapping.suggest import BY_NAME, BY_POSITION
 from importer.engine.mysql.connection import connect
 from importer.engine.plan.option_specs import named
-from importer.engine.source import encodings
 from importer.engine.source.compression import PACKING_NAMES
 from importer.engine.target.write_modes import MODES
 from importer.models import ImportJob, MappingPreset, SourceFile, Target
@@ -199,10 +197,7 @@ def _show(
         "targets": seen(Target.objects.order_by("name")),
         "shown": _shown(preview, format_texts),
         "answered": json.dumps(sorted(preview.choices.answered)),
-        "format_texts": format_texts,
-        "dialect_selects": _dialect_selects(format_texts),
-        "delimiters": DELIMITERS,
-        "encodings": encodings.COMMON,
+        "format_inputs": format_inputs(format_texts),
         "packed_as": PACKING_NAMES.get(preview.profile.packing, "") if preview.profile else "",
         "steps": steps(preview, grid),
         "groups": groups(preview),
@@ -261,10 +256,6 @@ def _shown(preview: Preview, format_texts: dict[str, str]) -> str:
     return json.dumps({name: text for name, text in shown.items() if text}, separators=(",", ":"))
 
 
-def _dialect_selects(format_texts: dict[str, str]) -> list[Select]:
-    return [Select(each.name, each.label, _select_options(each.words, format_texts[each.name])) for each in SELECTS]
-
-
 def _accounting(choices: NewImportForm) -> list[Select]:
     """The questions of ACCOUNTING as selects, where the engine offers more than one answer."""
     selects = []
@@ -275,11 +266,6 @@ def _accounting(choices: NewImportForm) -> list[Select]:
         if len(options) > 1:
             selects.append(Select(name, label, options, offered.get(chosen, ("", ""))[1]))
     return selects
-
-
-def _select_options(words: Mapping[str, str], chosen: str) -> list[tuple[str, str, bool]]:
-    known = words if chosen in words else {**words, chosen: chosen}
-    return [(value, word, value == chosen) for value, word in known.items()]
 
 
 def _answer(request: HttpRequest, part: str, context: dict[str, object], status: int = 200) -> HttpResponse:

@@ -117,3 +117,13 @@ def test_a_changed_format_field_is_stated_and_the_rest_is_detected_again(browser
     values = shown_form(show(browser, source))
     shown = shown_form(show(browser, source, **{**values, "delimiter": "|"}))
     assert (shown["delimiter"], json.loads(shown["answered"])) == ("|", ["delimiter"])
+
+
+def test_an_answer_about_the_footer_stays_until_the_start(browser, user, target):
+    source = uploaded(user, b"id,name,price\n1,Anna,2\n2,Bo,3\nTotal,,5\n", "people.csv")
+    shown = show(browser, source)
+    shown = show(browser, source, **shown_form(shown), answer=buttons(shown)["A footer"])
+    shown = show(browser, source, **shown_form(shown))
+    assert buttons(shown) == {}
+    assert start(browser, source, **shown_form(shown)).status_code == 200
+    assert ImportJob.objects.get().file_dialect.skip_footer == 1
