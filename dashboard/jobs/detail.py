@@ -15,6 +15,7 @@ from django_htmx.http import HttpResponseStopPolling
 from dashboard.jobs import unchanged
 from dashboard.jobs.approval import card_of
 from dashboard.jobs.cards.loaders import loaders
+from dashboard.jobs.cards.slowest import slowest
 from dashboard.jobs.cards.timeline import timeline
 from dashboard.jobs.chunk_timings import timings_of
 from dashboard.jobs.option_summary import option_summary
@@ -93,7 +94,9 @@ def problem_chunks(request: HttpRequest, pk: int, first: int, last: int) -> Http
 def timings(request: HttpRequest, pk: int) -> HttpResponse:
     """The loading times of the chunks: the chart's data, a summary in words, and the slowest chunks."""
     shown = _job(pk)
-    return render(request, "jobs/detail/_timings.html", {"job": shown, "timings": timings_of(shown)})
+    measured = timings_of(shown)
+    context = {"job": shown, "timings": measured, "slowest": slowest(shown, measured.all)}
+    return render(request, "jobs/detail/_timings.html", context)
 
 
 @require_POST

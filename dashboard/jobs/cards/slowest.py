@@ -1,0 +1,90 @@
+"""What took most of an import's time, and what would make it faster, as far as its recorded timings tell that."""
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from dashboard.formatting import duration, share
+from dashboard.jobs.cards.timeline import timeline
+from dashboard.jobs.chunk_timings import lap_title
+from importer.history.chunks.timings import LAPS, ChunkTimings
+from importer.models import ImportJob
+
+# Shares below these, and times below LEAST_SECONDS, are no reason to change anything.
+LARGE_SHARE, LARGE_LAP = 0.4, 0.25
+LEAST_SECONDS = 1.0
+
+_LAP_ADVICE = {
+    "connect": "Larger chunks would need fewer connections.",
+    "ledger": "Larger chunks would need fewer rows in the ledger.",
+    "review": "Rows with values that the server might change are reviewed before they are sent. Stating the formats of"
+    " their fields, or fixing the values in the file, saves that.",
+    "commit": "Each commit waits for the server's disk. Larger chunks commit less often.",
+}
+
+
+@dataclass(frozen=True)
+class Slowest:
+    """A sentence about the time, and advice; no advice where the timings tell none."""
+
+    sentence: str
+    advice: tuple[str, ...]
+
+
+def slowest(job: ImportJob, timings: ChunkTimings) -> Slowest | None:
+    """What took most of the last attempt's time; None if nothing of it is known."""
+    if job.finished_at is None:
+        return None
+    phases = {each.kind: each.seconds for each in timeline(job, job.finished_at)[-1].phases}
+    # The scan runs while chunks load.
+    one_by_one = {kind: seconds for kind, seconds in phases.items() if kind != "scan"}
+    whole = sum(one_by_one.values())
+    if not whole:
+        return None
+    kind = max(one_by_one, key=one_by_one.__getitem__)
+    spent = _spent(timings)
+    sentence = f"{_WORDS[kind]} took {duration(one_by_one[kind])}, {share_of(one_by_one[kind], whole)} of the time."
+    if kind == "load" and spent:
+        lap, seconds = max(spent.items(), key=lambda each: each[1])
+        sentence += f" Most of the work on a chunk was “{lap_title(lap)}”, {share_of(seconds, sum(spent.values()))}."
+    advice = tuple(_advice(job, phases, spent)) if whole >= LEAST_SECONDS else ()
+    return Slowest(sentence, advice)
+
+
+_WORDS = {
+    "wait": "Waiting",
+    "load": "Loading",
+    "index": "Building keys",
+    "verify": "Verification",
+    "past": "The import",
+}
+
+
+def share_of(part: float, whole: float) -> str:
+    """A share of seconds in percent."""
+    return share(round(1000 * part), round(1000 * whole)) or "0 %"
+
+
+def _spent(timings: ChunkTimings) -> dict[str, float]:
+    """The seconds of each part of the chunks' loads, added up over all chunks."""
+    spent: Counter[str] = Counter()
+    for point in timings.points:
+        chunks = point.last - point.first + 1
+        spent.update({lap: seconds * chunks for lap, seconds in zip(LAPS, point.laps, strict=True)})
+    return {lap: seconds for lap, seconds in spent.items() if seconds}
+
+
+def _advice(job: ImportJob, phases: dict[str, float], spent: dict[str, float]) -> Iterator[str]:
+    whole = sum(phases.values()) - phases.get("scan", 0)
+    if phases.get("wait", 0) >= max(LEAST_SECONDS, LARGE_SHARE * whole):
+        yield "It waited for its table, a worker or an approval. At another time, or with more workers, it waits less."
+    load = phases.get("load", 0)
+    if load < LARGE_SHARE * whole:
+        return
+    if phases.get("scan", 0) > 0.9 * load and load >= LEAST_SECONDS:
+        yield "Reading the file set the pace: chunks were loaded as soon as they were found." + (
+            " A file in UTF-8 that is not packed needs no working copy." if job.needs_plain_copy else ""
+        )
+    work = sum(spent.values())
+    yield from (words for lap, words in _LAP_ADVICE.items() if spent.get(lap, 0) >= LARGE_LAP * max(work, 0.001))
+    yield from (f"{each.choice}: {each.why}." for each in job.plan.reasons if each.holds_back)
