@@ -1,7 +1,7 @@
 """What the application knows about an import, in plain values for the engine's causes."""
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime, timedelta
@@ -16,7 +16,7 @@ from importer import jobs
 from importer.engine.mysql.diagnosis.facts import Facts, Recent, Sessions, Workers
 from importer.models import Chunk, ImportJob
 from importer.sources.room import fullest_disk
-from importer.worker import presence
+from importer.worker import live_progress, presence
 
 Status = ImportJob.Status
 # The figures of recent chunks are those of the last RECENT_SECONDS.
@@ -50,6 +50,8 @@ def facts_of(job: ImportJob) -> Facts:
         arrived=job.source.received if arriving else 0,
         size=job.source.size if arriving else 0,
         full_disk=str(disk.folder) if disk.is_full else "",
+        busy=live_progress.busy_share(job.pk),
+        work=tuple(_work(job)),
         network=job.target.bytes_per_second,
         age=(now - job.started_at).total_seconds() if job.started_at else 0,
     )
@@ -105,6 +107,19 @@ def _recent(job: ImportJob, now: datetime) -> Recent:
     for _, _, timings in found:
         phases.update(timings)
     return Recent(len(found), sum(each[0] for each in found), sum(each[1] for each in found), dict(phases))
+
+
+def _work(job: ImportJob) -> Iterator[str]:
+    """What the table adds to each row, in words."""
+    plan = job.plan
+    off = {key.name for key in plan.temporary_changes.keys} if plan.temporary_changes else set()
+    keys = int(plan.seen.get("secondary_keys", 0)) - len(off)
+    counts = {
+        "secondary key": max(0, keys),
+        "foreign key": 0 if job.unchecked_json else int(plan.seen.get("table_foreign_keys", 0)),
+        "trigger": int(plan.seen.get("insert_triggers", 0)),
+    }
+    return (f"{count} {name}{'s' if count > 1 else ''}" for name, count in counts.items() if count)
 
 
 def _problem(job: ImportJob, now: datetime) -> Mapping[str, Any]:

@@ -35,6 +35,8 @@ class SentBytes:
         self._written_at = float("-inf")
         self._written = False
         self._expires = False
+        # When the last interval began: by the clock, and in seconds of this thread on a processor.
+        self._since = (time.monotonic(), time.thread_time())
 
     def chunk_progress(self, sent: int) -> None:
         """Of the current chunk, `sent` bytes are sent."""
@@ -42,6 +44,7 @@ class SentBytes:
         if now - self._written_at >= INTERVAL:
             self._written_at = now
             self._write(self._committed + sent)
+            self._write_busy(now)
 
     def chunk_committed(self, length: int) -> None:
         """The current chunk, of `length` bytes, is committed."""
@@ -58,6 +61,7 @@ class SentBytes:
         if self._written:
             with suppress(redis.RedisError):
                 connection().hdel(_key(self._job_id), self._run)
+                connection().hdel(_busy_key(self._job_id), self._run)
 
     def _write(self, sent: int) -> None:
         self._written = True
@@ -66,6 +70,24 @@ class SentBytes:
             # So that the counter of a killed worker disappears. Once per run, since each call takes as long as hset().
             if not self._expires:
                 self._expires = bool(connection().expire(_key(self._job_id), KEPT_SECONDS))
+
+    def _write_busy(self, now: float) -> None:
+        """Write the share of the last interval in which the loading thread computed."""
+        (began, computed), self._since = self._since, (now, time.thread_time())
+        if now - began < INTERVAL / 2:
+            return
+        with suppress(redis.RedisError):
+            connection().hset(_busy_key(self._job_id), self._run, f"{(self._since[1] - computed) / (now - began):.3f}")
+            connection().expire(_busy_key(self._job_id), STAGE_KEPT_SECONDS)
+
+
+def busy_share(job_id: int) -> float | None:
+    """The share of the time in which the workers that load the job compute; None if nobody tells."""
+    try:
+        shares = [float(share) for share in connection().hvals(_busy_key(job_id))]
+    except UNREADABLE:
+        return None
+    return sum(shares) / len(shares) if shares else None
 
 
 def restore_progress(job_id: int) -> DdlProgress | None:
@@ -98,6 +120,10 @@ def restoring(job_id: int) -> Iterator[Callable[[DdlProgress], None]]:
 
 def _stage_key(job_id: int) -> str:
     return f"millrace:stage:{job_id}"
+
+
+def _busy_key(job_id: int) -> str:
+    return f"millrace:busy:{job_id}"
 
 
 def _key(job_id: int) -> str:

@@ -1,5 +1,7 @@
 """The live counters, in a real Redis."""
 
+import time
+
 import pytest
 
 from importer.worker import live_progress, presence
@@ -43,3 +45,15 @@ def test_what_somebody_else_has_written_is_no_progress(redis, written):
     redis.delete(live_progress._stage_key(JOB))
     redis.set(live_progress._stage_key(JOB), "no hash")
     assert live_progress.restore_progress(JOB) is None
+
+
+def test_the_share_in_which_a_worker_computes_is_that_of_its_thread(redis):
+    sent = live_progress.SentBytes(JOB, "run")
+    began, computed = time.monotonic(), time.thread_time()
+    while (now := time.monotonic()) - began < live_progress.INTERVAL:
+        pass
+    share = (time.thread_time() - computed) / (now - began)
+    sent.chunk_progress(1)
+    assert live_progress.busy_share(JOB) == pytest.approx(share, abs=0.1)
+    sent.clear()
+    assert live_progress.busy_share(JOB) is None

@@ -67,6 +67,8 @@ def find_block(evidence: Evidence) -> Block | None:
     longest = max(waiting, key=lambda each: each.seconds)
     if longest.id in row_waiters:
         return _followed(evidence, snapshot, longest, "row")
+    if "table level lock" in longest.state.lower():
+        return _guessed(evidence, snapshot, longest, "table")
     kind = "server" if GLOBAL_STATE.search(longest.state) else "table"
     if snapshot.locks and (block := _followed(evidence, snapshot, longest, kind)).holder:
         return block
@@ -131,6 +133,9 @@ def _guessed(evidence: Evidence, snapshot: Snapshot, waiting: Session, kind: str
     running = [each for each in changing if not each.waits_for_lock]
     if kind == "table" and running and not DDL.match(waiting.statement):
         return Block(waiting, kind, running[0])
+    if "table level lock" in waiting.state.lower():
+        using = [each for each in others if evidence.facts.table in each.statement and not each.waits_for_lock]
+        return Block(waiting, kind, using[0] if using else None, candidates=tuple(others if not using else ()))
     by = tuple(each for each in changing if each.waits_for_lock)[:1]
     if kind == "table" and (by or DDL.match(waiting.statement)):
         # An open transaction lets rows in, and no change of the definition.

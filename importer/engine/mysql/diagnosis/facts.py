@@ -62,7 +62,8 @@ class Facts:
     `owner`: the import that has the table. `problem`: why the last attempt failed (Problem as JSON), if it is repeated.
     `arrived` of `size` bytes of an upload under way; `size` 0: all are there. `full_disk`: the folder of this machine
     whose disk is full. `network`: the bytes per second that one session can send, as the target's check measured.
-    `age`: seconds since the import began. `work`: what the table adds to each row, such as "3 triggers".
+    `busy`: the share of the time in which a loading worker computes, None if nobody knows. `age`: seconds since the
+    import began. `work`: what the table adds to each row, such as "3 triggers".
     """
 
     number: int = 0
@@ -81,6 +82,7 @@ class Facts:
     size: int = 0
     full_disk: str = ""
     network: float | None = None
+    busy: float | None = None
     age: float = 0
     work: tuple[str, ...] = ()
 

@@ -6,7 +6,7 @@ from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import replace
 
 from importer.engine.errors import TargetProblem
-from importer.engine.mysql.connection import Address, Connection, connect, execute, kill
+from importer.engine.mysql.connection import Address, Connection, connect, execute, fetch_all, kill
 from importer.engine.mysql.diagnosis.blockers import SHORTEST_WAIT
 from importer.engine.mysql.diagnosis.cause import Evidence, Explanation
 from importer.engine.mysql.diagnosis.diagnose import diagnose
@@ -90,3 +90,14 @@ class Scene:
 def scene(address: Address) -> Iterator[Scene]:
     with ExitStack() as opened:
         yield Scene(address, opened)
+
+
+@contextmanager
+def setting(scene: Scene, variable: str, value: int) -> Iterator[None]:
+    """Meanwhile, the server has this value."""
+    (usual,) = fetch_all(scene.root, f"SELECT @@GLOBAL.{variable}")[0]
+    execute(scene.root, f"SET GLOBAL {variable} = {value}")
+    try:
+        yield
+    finally:
+        execute(scene.root, f"SET GLOBAL {variable} = {usual}")

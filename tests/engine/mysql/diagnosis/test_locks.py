@@ -58,6 +58,13 @@ def test_an_alter_table_that_runs_is_named(on_table: Scene):
     assert first.statement.startswith("ALTER TABLE t ADD KEY (k)")
 
 
+def test_a_table_whose_engine_takes_one_statement_at_a_time(on_table: Scene):
+    execute(on_table.watch, "ALTER TABLE t ENGINE = MyISAM")
+    number = on_table.running("SELECT SLEEP(60) FROM t")
+    (first,) = on_table.explained(on_table.waiting("UPDATE t SET k = 3"))
+    assert (first.cause, first.holder) == ("engine_lock", number)
+
+
 def test_a_connection_of_another_import_is_named_as_such_and_not_killed(on_table: Scene):
     holder = on_table.other(*HELD["row_lock"])
     own = on_table.waiting(LOAD)

@@ -6,13 +6,13 @@ import pytest
 
 from importer.diagnosis import watch
 from importer.engine.errors import TargetProblem
-from importer.engine.mysql.connection import Address, connect, execute, fetch_all
+from importer.engine.mysql.connection import Address, connect, execute
 from importer.engine.mysql.diagnosis.cause import Evidence
 from importer.engine.mysql.diagnosis.diagnose import diagnose
 from importer.engine.mysql.diagnosis.facts import Facts
 from importer.engine.mysql.diagnosis.snapshot import Snapshot, read_snapshot
 from scripts.servers import free_port
-from tests.engine.mysql.diagnosis.scene import Scene
+from tests.engine.mysql.diagnosis.scene import Scene, setting
 
 
 @contextmanager
@@ -26,17 +26,6 @@ def plain_account(scene: Scene):
         yield scene.address
     for each in names:
         execute(scene.watch, f"DROP USER {each}")
-
-
-@contextmanager
-def setting(scene: Scene, variable: str, value: int):
-    """Meanwhile, the server has this value."""
-    (usual,) = fetch_all(scene.root, f"SELECT @@GLOBAL.{variable}")[0]
-    execute(scene.root, f"SET GLOBAL {variable} = {value}")
-    try:
-        yield
-    finally:
-        execute(scene.root, f"SET GLOBAL {variable} = {usual}")
 
 
 def refused(address: Address, *statements: str) -> TargetProblem:

@@ -5,6 +5,8 @@ from importer.engine.mysql.diagnosis.cause import Cause, Evidence, Explanation
 from importer.engine.mysql.diagnosis.sessions import Session
 
 MOST_CANDIDATES = 3
+# MyISAM, Aria and MEMORY (manual, Table Locking).
+ENGINE_STATE = "table level lock"
 PLUGIN = "INSTALL SONAME 'metadata_lock_info'"
 _LOCKED_TABLES = ("SHARED_NO_READ_WRITE", "SHARED_READ_ONLY", "SHARED_NO_WRITE")
 
@@ -15,12 +17,15 @@ _SENTENCES = {
     "server_lock": "Nobody may write to the server: it is locked {holder}, with FLUSH TABLES WITH READ LOCK or by a"
     " backup.",
     "table_lock": "{table} is locked {holder}, with LOCK TABLES.",
+    "engine_lock": "{table} takes one statement at a time, because its engine locks whole tables; in use {holder}.",
     "open_transaction": "The definition of {table} is held {holder}, whose transaction is open.",
 }
 
 
 def _name_of(block: Block) -> str:
     """The cause that the block is."""
+    if ENGINE_STATE in block.waiting.state.lower():
+        return "engine_lock"
     if block.kind != "table":
         return "row_lock" if block.kind == "row" else "server_lock"
     if block.holder and DDL.match(block.holder.statement):
