@@ -3,6 +3,7 @@
 from datetime import timedelta
 from typing import Any
 
+from django.conf import settings
 from django.db.models import F, QuerySet, Sum
 from django.utils import timezone
 
@@ -27,7 +28,7 @@ from importer.jobs.transitions import (
 from importer.models import ImportJob
 from importer.queue import Message
 
-# Time until the next try to drop the staging table of a job that has ended, after the server did not answer.
+# Time until the next try to drop the staging table of a job that has ended, after MAX_ATTEMPTS without an answer.
 CLEAN_AGAIN = timedelta(minutes=10)
 
 NOT_DONE = (Status.FAILING, Status.CANCELLING, Status.FAILED, Status.CANCELLED)
@@ -140,11 +141,12 @@ def record_clean(job: ImportJob) -> None:
 
 
 def cleaning_failed(job: ImportJob) -> list[Message]:
-    """After a failure to clean up: retry after a backoff, or every CLEAN_AGAIN if the job has ended."""
+    """After a failure to clean up: retry after a backoff. A job that has ended is tried on, every CLEAN_AGAIN."""
     again = {"step": JobStep.CLEAN_QUEUED, "step_lease": timezone.now() + CLEAN_AGAIN, "step_connection_id": None}
-    if not held_step(job).filter(status__in=ImportJob.ENDED).update(**again):
-        return [Message("advance", job.pk, delay=backoff(job))]
-    return []
+    often = job.step_failures + 1 >= settings.MAX_ATTEMPTS
+    if often and held_step(job).filter(status__in=ImportJob.ENDED).update(**again):
+        return []
+    return [Message("advance", job.pk, delay=backoff(job))]
 
 
 def leftovers() -> list[int]:

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 from django.core.management import CommandError, call_command
+from django.utils import timezone
 
 from importer import jobs
 from importer.engine.errors import Problem
@@ -11,6 +12,7 @@ from importer.engine.load import ledger
 from importer.engine.mysql.connection import connect, execute, fetch_all
 from importer.engine.plan.options import Options
 from importer.engine.target import staging
+from importer.jobs.steps.staging import CLEAN_AGAIN
 from importer.models import ImportJob, Target
 from importer.preparation.prepare import ImportRequest, prepare
 from importer.sources import uploads
@@ -245,6 +247,24 @@ def test_a_server_that_is_away_while_cleaning_is_cleaned_up_by_a_later_sweep(tar
     sweep.sweep_jobs(lambda job_id, _later: [take(step) for step in jobs.advance(job_id)])
     assert now(job).status == Status.CANCELLED
     as_it_was(target, job)
+
+
+def test_a_server_that_is_away_after_the_end_is_asked_again_soon(target, file, server):
+    """A retry and the next import wait for it, so that it must not take ten minutes."""
+    job = run(created(target, file, "atomic"))
+    # As after a finishing step whose own try to drop the staging table failed.
+    ImportJob.objects.filter(pk=job.pk).update(leftover=True)
+    jobs.advance(job.pk)
+    server.kill()
+    before = timezone.now()
+    for step in queued(job):
+        take(step)
+    assert (now(job).leftover, now(job).step_failures) == (True, 1)
+    assert now(job).step_lease < before + CLEAN_AGAIN / 2
+    server.start()
+    ImportJob.objects.filter(pk=job.pk).update(step_lease=before)
+    sweep.sweep_jobs(lambda job_id, _later: [take(step) for step in jobs.advance(job_id)])
+    assert (now(job).status, now(job).leftover) == (Status.SUCCEEDED, False)
 
 
 def test_two_jobs_on_one_table_come_one_after_the_other(target, file):
