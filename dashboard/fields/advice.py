@@ -30,6 +30,7 @@ _FIELDS = {
     "--type": "Type",
     "--primary-key": "Primary key",
 }
+_OF_ONE = ("--map", "--type")
 _VALUE = r"'[^']*'|[\w#=*+:/][\w#=*+:/-]*(?:\([^)]*\))?"
 _OPTION = re.compile(rf"--([a-z][a-z-]+)(?: ({_VALUE}))?")
 
@@ -45,7 +46,20 @@ def _as_field(found: re.Match[str]) -> str:
         return f"“{_SWITCHES[flag]}”" + (f" {value}" if value else "")
     if flag not in _LABELS:
         return found[0]
-    return f"“{_LABELS[flag]}: {_words(flag, value)}”" if value else f"“{_LABELS[flag]}”"
+    if not value:
+        return f"“{_LABELS[flag]}”"
+    if flag in _OF_ONE and "=" in value:
+        return _of_one(flag, value.strip("'"))
+    return f"“{_LABELS[flag]}: {_words(flag, value)}”"
+
+
+def _of_one(flag: str, value: str) -> str:
+    """A field of one column's header: NAME=TYPE, or FIELD=COLUMN:READING."""
+    name, _, text = value.partition("=")
+    column, _, reading = text.partition(":")
+    if flag == "--map" and reading:
+        return f"“Read as: {reading}” for {name}"
+    return f"“{_LABELS[flag]}: {column if flag == '--map' else text}” for {name}"
 
 
 def _words(flag: str, value: str) -> str:
