@@ -7,10 +7,12 @@ from dashboard.channels import views
 from dashboard.connections import views as connections
 from dashboard.history import views as history
 from dashboard.home import views as home
-from dashboard.jobs import approval, compare, delete, detail, reject_files, run_again
+from dashboard.jobs import approval, compare, delete, detail, run_again
 from dashboard.jobs.cards import chunk_details, table_rows, why
 from dashboard.jobs.list import bulk, saved
 from dashboard.jobs.list import page as list
+from dashboard.jobs.rejects import files
+from dashboard.jobs.rejects import views as rejects
 from dashboard.lab import detail as lab
 from dashboard.lab import list as labs
 from dashboard.lab import new as lab_new
@@ -55,11 +57,15 @@ urlpatterns = [
     path("jobs/<int:pk>/restore/", detail.restore, name="job_restore"),
     path("jobs/<int:pk>/drop-kept/", detail.drop_backup, name="job_drop_backup"),
     path("jobs/<int:pk>/parallelism/", detail.parallelism, name="job_parallelism"),
-    path("jobs/<int:pk>/rejects/", reject_files.reject_file, name="job_reject_file"),
-    path("jobs/<int:pk>/reasons/", reject_files.reasons_file, name="job_reasons_file"),
+    path("jobs/<int:pk>/rejects/", files.reject_file, name="job_reject_file"),
+    path("jobs/<int:pk>/reasons/", files.reasons_file, name="job_reasons_file"),
+    path("jobs/<int:pk>/rejected/", rejects.rejected, name="job_rejected"),
+    path("jobs/<int:pk>/rejected/<int:chunk>-<int:place>/", rejects.fix_row, name="job_fix_row"),
+    path("jobs/<int:pk>/rejected/fixed/", rejects.fixed_rows, name="job_fixed_rows"),
+    path("jobs/<int:pk>/rejected/load/", rejects.load_fixed, name="job_load_fixed"),
     path("jobs/<int:pk>/edit/", run_again.edit, name="job_edit"),
     path("jobs/<int:pk>/run-again/", run_again.run_again, name="job_run_again"),
-    path("jobs/<int:pk>/again/", reject_files.again, name="job_again"),
+    path("jobs/<int:pk>/again/", files.again, name="job_again"),
     path("jobs/<int:pk>/delete/", delete.job_delete, name="job_delete"),
     # a new import
     path("new/", new.new, name="new"),

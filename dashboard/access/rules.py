@@ -134,6 +134,11 @@ RULES: dict[str, Rule] = {
     "job_parallelism": JOB,
     "job_reject_file": ROW_FILE,
     "job_reasons_file": ROW_FILE,
+    "job_rejected": ROWS,
+    # A draft of the person; what is loaded of it is recorded.
+    "job_fix_row": replace(ROWS, recorded=()),
+    "job_fixed_rows": ROWS,
+    "job_load_fixed": replace(ROWS, rate=limits.STARTS),
     "job_edit": ROWS,
     "job_run_again": replace(JOB, rate=limits.STARTS),
     "job_again": replace(ROWS, rate=limits.UPLOADS),

@@ -29,6 +29,7 @@ WORDS = {
     "job_parallelism": "change parallel chunks",
     "job_reject_file": "download rejected rows",
     "job_reasons_file": "download reasons of rejects",
+    "job_load_fixed": "load fixed rows",
     "job_run_again": "run import again",
     "job_again": "import rejects again",
     "job_preset": "save preset of import",

@@ -21,7 +21,7 @@ from dashboard.jobs.chunk_timings import timings_of
 from dashboard.jobs.option_summary import option_summary
 from dashboard.jobs.peer_comparison import peer_comparison
 from dashboard.jobs.progress import Progress, progress
-from dashboard.jobs.rejected_rows import rejected_rows
+from dashboard.jobs.rejects.section import rejected_rows
 from dashboard.jobs.run_again import again_of
 from importer import jobs
 from importer.access.policy import Forbidden, may_now, require

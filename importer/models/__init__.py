@@ -4,7 +4,7 @@ Only `importer.jobs` changes the state of jobs and chunks, `importer.lab` of lab
 """
 
 from importer.models.channel import Channel, Notification, Subscription
-from importer.models.chunk import Chunk
+from importer.models.chunk import Chunk, RowFix
 from importer.models.job import ImportJob
 from importer.models.lab import Lab, Trial
 from importer.models.person import AccessToken, AuditEvent, Grant, Level, LimitCount, Person, Role, SavedFilter
@@ -33,6 +33,7 @@ __all__ = [
     "Person",
     "RetentionPolicy",
     "Role",
+    "RowFix",
     "SavedFilter",
     "Schedule",
     "ScheduleRun",

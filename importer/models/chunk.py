@@ -1,5 +1,6 @@
-"""A chunk: a part of a job's file that is loaded completely or not at all."""
+"""A chunk: a part of a job's file that is loaded completely or not at all; and corrections of its rejected rows."""
 
+from django.conf import settings
 from django.db import models
 from django.utils.functional import cached_property
 
@@ -82,3 +83,30 @@ class Chunk(models.Model):
     def range(self) -> ChunkRange:
         """The chunk's range. It is cached, because the scan's result never changes."""
         return ChunkRange(**{name: getattr(self, name) for name in RANGE})
+
+
+class RowFix(models.Model):
+    """A rejected row as a person has corrected it: a draft until an import has taken it.
+
+    The row is named by its chunk and its place, from 0, among the chunk's rejected rows. `key` is the job's key when
+    the row was corrected: a job that begins again has a new one, and may reject other rows.
+    """
+
+    job = models.ForeignKey(ImportJob, models.CASCADE, related_name="row_fixes")
+    key = models.UUIDField(editable=False)
+    chunk = models.PositiveIntegerField()
+    place = models.PositiveIntegerField()
+    person = models.ForeignKey(settings.AUTH_USER_MODEL, models.CASCADE, related_name="+")
+    # The text of each field.
+    texts = models.JSONField()
+    # When an import took the row, and which; the time stays when that import is deleted, so that no other takes it.
+    taken_at = models.DateTimeField(null=True, blank=True)
+    taken_by = models.ForeignKey(ImportJob, models.SET_NULL, null=True, blank=True, related_name="+")
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["job", "key", "chunk", "place", "person"], name="one_fix_of_a_row"),
+        ]
+
+    def __str__(self) -> str:
+        return f"corrected row {self.place} of chunk {self.chunk} of import {self.job_id}"

@@ -20,7 +20,7 @@ from importer.history.chunks import timings
 from importer.history.chunks.map import read_map
 from importer.history.chunks.rates import read_rates
 from importer.jobs.record import write_record
-from importer.jobs.rejects import downloads
+from importer.jobs.rejects import downloads, fixes
 from importer.models import DiscoveredFile, ImportJob, JobRecord
 from importer.models.outcomes.attempts import present_attempt
 from importer.retention.needed import CHUNK_OBSTACLES, JOB_OBSTACLES, any_of, can_be_retried, reason, why_job_stays
@@ -117,6 +117,7 @@ def _remove_chunks(pk: int, due: QuerySet[ImportJob], now: datetime) -> bool:
             return False
         JobRecord.objects.filter(pk=pk).update(**_kept(job))
         job.chunks.all().delete()
+        fixes.forget(job)
         ImportJob.objects.filter(pk=pk).update(chunks_removed_at=now)
     shutil.rmtree(downloads.folder(job), ignore_errors=True)
     return True

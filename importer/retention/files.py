@@ -14,7 +14,7 @@ from django.db.models import Exists, OuterRef, ProtectedError, Q, QuerySet
 
 from importer.access import audit
 from importer.engine.errors import Problem
-from importer.jobs.rejects import downloads
+from importer.jobs.rejects import downloads, fixes
 from importer.models import ImportJob, SourceFile
 from importer.retention.needed import FILE_OBSTACLES, any_of, can_be_retried, file_reasons, why_file_stays
 from importer.retention.policies import before
@@ -108,6 +108,7 @@ def remove_rejects(now: datetime, most: int) -> int:
     for first in range(0, len(names), AT_ONCE):
         for job in old.filter(key__in=names[first : first + AT_ONCE]).only("key"):
             folder = downloads.folder(job)
+            fixes.forget(job)
             shutil.rmtree(folder, ignore_errors=True)
             removed += not folder.exists()
             if removed == most:

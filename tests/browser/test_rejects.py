@@ -8,6 +8,8 @@ from playwright.sync_api import Page, expect
 from importer.engine.mysql.connection import Address, connect, execute, fetch_all
 from importer.models import ImportJob
 from tests.browser.test_import import add_target, upload
+from tests.dashboard.job_data import make_job
+from tests.dashboard.reject_data import write_parts
 from tests.stack import wait_until
 
 ROWS = 5_000
@@ -56,10 +58,10 @@ def test_bad_rows_are_left_out_mended_and_loaded_again(page: Page, database: Add
     expect(equation).to_contain_text(f"{ROWS - len(BAD):,}loaded")
     expect(equation.get_by_role("link", name=str(len(BAD)))).to_have_attribute("href", "#job-rejects")
     left_out = page.get_by_role("region", name="Rejected rows")
-    expect(left_out.locator("#job-rows-box tbody tr")).to_have_count(len(BAD))
+    expect(left_out.locator(".reject-grid tbody tr")).to_have_count(len(BAD))
     for line in (n + 2 for n in BAD):
         expect(left_out.get_by_role("cell", name=f"{line:,}", exact=True)).to_be_visible()
-    expect(left_out.get_by_text(EVIL)).to_be_visible()
+    expect(left_out.get_by_label("name, line 1202")).to_have_value(EVIL)
     with page.expect_download() as taken:
         left_out.get_by_role("link", name="Reject file").click()
     assert taken.value.suggested_filename == "people.rejects.csv"
@@ -69,6 +71,7 @@ def test_bad_rows_are_left_out_mended_and_loaded_again(page: Page, database: Add
     first = ImportJob.objects.get()
 
     reject_file.write_text("id,name,seen,score\n" + "".join(f"{row}\n" for row in MENDED.values()))
+    left_out.get_by_text("Other ways to bring them in").click()
     left_out.get_by_role("link", name="upload it again").click()
     page.locator("#file-choice").set_input_files(reject_file)
     expect(page.get_by_label("Invalid rows")).to_have_value("reject")
@@ -91,12 +94,30 @@ def test_they_load_as_they_are_once_the_table_takes_them(page: Page, database: A
     page.get_by_label("% of the rows").press("Tab")
     expect(page.get_by_text("at most 50 % of the rows").first).to_be_visible()
     page.get_by_role("button", name=".people").click()
-    expect(page.get_by_text("The first 50 of 400")).to_be_visible(timeout=60_000)
+    expect(page.get_by_text("1 to 50 of 400")).to_be_visible(timeout=60_000)
     wait_until(lambda: ImportJob.objects.get().ended)
     with connect(database) as connection:
         execute(connection, "ALTER TABLE people MODIFY name VARCHAR(60) NOT NULL")
+    page.get_by_text("Other ways to bring them in").click()
     page.get_by_role("button", name="Load these again").click()
     page.wait_for_url(re.compile(r"/new/.*again="))
     page.get_by_role("button", name=f"into {database.database}.people").click()
     expect(page.get_by_text("Balanced, and verified")).to_be_visible(timeout=60_000)
     assert count(database) == (900, sum(range(900)))
+
+
+def test_values_are_fixed_with_the_keyboard_alone(opened, settings, tmp_path: Path):
+    settings.REJECTS_DIR = tmp_path / "rejects"
+    job = make_job(ImportJob.Status.SUCCEEDED, chunks=1, options_json={"on_error": "reject"})
+    write_parts(job, 0, [(n, "lat", "north", "1366", "Not a number.", b"1,north,2\n") for n in range(2, 62)])
+    page = opened(f"/jobs/{job.pk}/")
+    page.get_by_label("lat, line 2", exact=True).fill("52.5")
+    page.keyboard.press("Tab")
+    expect(page.get_by_text("1 row is fixed and waits")).to_be_visible()
+    expect(page.get_by_role("button", name="Fix all values of line 2", exact=True)).to_be_focused()
+    page.keyboard.press("Enter")
+    expect(page.get_by_label("lon", exact=True)).to_have_value("2")
+    page.get_by_role("button", name="Undo the changes of line 2").press("Enter")
+    expect(page.locator("#job-load-fixed")).to_have_count(0)
+    page.get_by_role("link", name="Next").press("Enter")
+    expect(page.get_by_text("51 to 60 of 60")).to_be_visible()

@@ -33,6 +33,7 @@ ALIKE = {
 }
 # What an admin sees of what the old version did not have, and an address that leads nowhere.
 LATER = (
+    Page("job_rejected", (3,)),
     Page("people"),
     Page("person_new"),
     Page("person", (1,)),
@@ -71,6 +72,8 @@ NO_PAGE = {
     "uploads": "an answer for programs",
     "audit_csv": "a file",
     "job_edit": "leads to new or new_source",
+    "job_fix_row": "a part of job_rejected",
+    "job_fixed_rows": "a part of job_rejected",
     "account_login": "the same as login",
     "openid_connect_login": "leads to the identity provider",
     "mfa_login_webauthn": "an answer for the script that signs in with a passkey",

@@ -91,7 +91,7 @@ def things(db, tmp_path) -> dict[type, Any]:
 def address(name: str, things: dict[type, Any]) -> str:
     """The address of a URL, with the thing of its rule."""
     thing = things.get(RULES[name].thing) if RULES[name].thing else None
-    values: dict[str, Any] = {"first": 0, "last": 1}
+    values: dict[str, Any] = {"first": 0, "last": 1, "chunk": 0, "place": 0}
     if thing:
         values |= {"pk": thing.pk, "key": getattr(thing, "key", None)}
     return reverse(name, kwargs={key: values[key] for key in NAMES[name].pattern.converters})

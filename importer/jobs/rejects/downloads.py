@@ -9,7 +9,7 @@ left some too. Parts are kept as long as the policy
 import csv
 import io
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import chain
@@ -25,7 +25,7 @@ from importer.engine.errors import Problem, SourceProblem
 from importer.engine.load.rejects.formulas import defused_csv
 from importer.engine.source import encodings
 from importer.engine.source.byte_source import open_source
-from importer.engine.source.dialect import ANY_LINE_END, LINE_ENDS
+from importer.engine.source.dialect import ANY_LINE_END, LINE_ENDS, Dialect
 from importer.engine.source.records.blocks import read_exactly
 from importer.models import Chunk, ImportJob, SourceFile
 from importer.sources import parts, uploads
@@ -36,6 +36,10 @@ PACKED = (".gz", ".zst", ".zip")
 TEXT = (".csv", ".tsv", ".txt")
 LONGEST_NAME = 50  # characters of the source's name; a file name has at most 255 bytes
 HEAD = "head"
+# The delimiters of copies for spreadsheets by their names. Which one a spreadsheet expects depends on its language.
+SPREADSHEET_DELIMITERS = {"comma": ",", "semicolon": ";"}
+# As csv.writer writes the files of reasons.
+RFC4180_CRLF = Dialect(line_end="\r\n")
 FIND_THEM = "Find the rows in the source by the counts and reasons on the page of the import."
 
 
@@ -75,7 +79,15 @@ def reject_file(job: ImportJob) -> Iterator[bytes]:
 
     Raises SourceProblem, before the first piece, if no row was rejected or the parts no longer exist.
     """
-    pieces = _rejected(job)
+    return _in_source_form(job, _rejected(job))
+
+
+def fixed_file(job: ImportJob, records: Iterable[bytes]) -> Iterator[bytes]:
+    """A file as reject_file() makes it, of these records of the plain file. Raises SourceProblem without the header."""
+    return _in_source_form(job, chain(_pieces(_existing(job, [folder(job) / HEAD])), records))
+
+
+def _in_source_form(job: ImportJob, pieces: Iterator[bytes]) -> Iterator[bytes]:
     if job.file_dialect.skip_footer:
         # The dialect leaves out as many lines at the end.
         mark = LINE_ENDS["lf"] if job.file_dialect.line_end == ANY_LINE_END else job.file_dialect.line_end
@@ -83,12 +95,12 @@ def reject_file(job: ImportJob) -> Iterator[bytes]:
     return encodings.to_source_encoding(pieces, job.file_dialect.encoding)
 
 
-def defused_file(job: ImportJob) -> Iterator[bytes]:
+def defused_file(job: ImportJob, delimiter: str = ",") -> Iterator[bytes]:
     """The rejected records for a look at them in a spreadsheet, which finds no formula in them.
 
     Not for a new import: the values are changed. Raises as reject_file() does.
     """
-    return defused_csv(_rejected(job), job.dialect)
+    return defused_csv(_rejected(job), job.dialect, delimiter)
 
 
 def _rejected(job: ImportJob) -> Iterator[bytes]:
@@ -103,6 +115,11 @@ def reasons_file(job: ImportJob) -> Iterator[bytes]:
     """CSV in UTF-8 with the header HEADER, a row for each rejected or skipped one. Raises as reject_file() does."""
     parts = _parts(job, "csv", Q(rejected_rows__gt=0) | Q(skipped_rows__gt=0))
     return _with_header(_pieces(parts))
+
+
+def spreadsheet_reasons(job: ImportJob, delimiter: str) -> Iterator[bytes]:
+    """The file of reasons for a spreadsheet: with this delimiter and a BOM. Raises as reasons_file() does."""
+    return defused_csv(reasons_file(job), RFC4180_CRLF, delimiter)
 
 
 def write_reject_file(job: ImportJob) -> Path | None:

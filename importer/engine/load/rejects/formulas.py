@@ -32,16 +32,17 @@ def defused(text: str) -> str:
     return text if _PLAIN_NUMBER.fullmatch(text) else _CELL_BEGINS.sub("'", text)
 
 
-def defused_csv(pieces: Iterable[bytes], dialect: Dialect) -> Iterator[bytes]:
+def defused_csv(pieces: Iterable[bytes], dialect: Dialect, delimiter: str = ",") -> Iterator[bytes]:
     """The records in pieces of a plain file as CSV for spreadsheets: RFC 4180 in UTF-8 with a BOM, every value quoted.
 
+    `delimiter`: what the spreadsheet expects; with a decimal comma in numbers that is the semicolon.
     NULL becomes an empty value. Bytes that are no characters are shown as \\xE9.
     """
     yield codecs.BOM_UTF8
     for data, ends in whole_records(_without_mark(pieces), dialect):
         low, lines = 0, []
         for high in ends.as_array().tolist():
-            lines.append(_line(data[low:high], dialect))
+            lines.append(_line(data[low:high], dialect, delimiter))
             low = high
         yield "".join(lines).encode()
 
@@ -53,6 +54,6 @@ def _without_mark(pieces: Iterable[bytes]) -> Iterator[bytes]:
         first = False
 
 
-def _line(record: bytes, dialect: Dialect) -> str:
+def _line(record: bytes, dialect: Dialect, delimiter: str) -> str:
     texts = (encodings.readable_text(value or b"", dialect.encoding) for value in values(record, dialect))
-    return ",".join(f'"{defused(text).replace(QUOTE, QUOTE * 2)}"' for text in texts) + "\r\n"
+    return delimiter.join(f'"{defused(text).replace(QUOTE, QUOTE * 2)}"' for text in texts) + "\r\n"

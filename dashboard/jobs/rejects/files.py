@@ -22,18 +22,30 @@ from importer.models import ImportJob
 @require_safe
 @never_cache
 def reject_file(request: HttpRequest, pk: int) -> HttpResponseBase:
-    """Download the rejected rows, byte for byte as in the source; with `?defused` a copy without formulas."""
-    job = _job(pk)
+    """Download the rejected rows, byte for byte as in the source; with `?defused` a copy without formulas.
+
+    `?delimiter=semicolon`: of that copy.
+    """
+    job, delimiter = _job(pk), _delimiter(request)
     if "defused" in request.GET:
-        return _download(request, job, "defused", "utf-8", downloads.defused_file)
+        return _download(request, job, "defused", "utf-8", lambda of: downloads.defused_file(of, delimiter or ","))
     return _download(request, job, "rejects", job.file_dialect.encoding, downloads.reject_file)
 
 
 @require_safe
 @never_cache
 def reasons_file(request: HttpRequest, pk: int) -> HttpResponseBase:
-    """Download line, byte, column, value, code and reason of each rejected row."""
+    """Download line, byte, column, value, code and reason of each rejected row.
+
+    With `?delimiter=semicolon` or `comma`: for a spreadsheet.
+    """
+    if delimiter := _delimiter(request):
+        return _download(request, _job(pk), "reasons", "utf-8", lambda of: downloads.spreadsheet_reasons(of, delimiter))
     return _download(request, _job(pk), "reasons", "utf-8", downloads.reasons_file)
+
+
+def _delimiter(request: HttpRequest) -> str:
+    return downloads.SPREADSHEET_DELIMITERS.get(request.GET.get("delimiter", ""), "")
 
 
 @require_POST

@@ -1,10 +1,12 @@
-"""The rows that an import rejected or skipped, and the values that it was allowed to change, for its page."""
+"""The section of an import's page about rows that it rejected or skipped, and values that it was allowed to change."""
 
 from dataclasses import dataclass
 
+from dashboard.jobs.rejects.grid import Grid, grid_of, may_see_rows
 from importer.jobs.rejects import downloads
 from importer.jobs.rejects.counts import Kind, by_reason
 from importer.jobs.rejects.downloads import ExplainedRow
+from importer.jobs.rejects.fixes import can_be_fixed
 from importer.models import ImportJob
 
 ROWS_SHOWN = 50
@@ -15,7 +17,7 @@ KINDS_SHOWN = 10
 class Section:
     """The counts by reason and column, and the first ROWS_SHOWN rows; the cost does not grow with the number of rows.
 
-    `again`: imports of this import's reject file.
+    `again`: imports of rejected rows of this import. `grid`: the rows to fix, for who may see them, after the end.
     """
 
     count: int
@@ -24,6 +26,8 @@ class Section:
     notices: list[Kind]
     rows: list[ExplainedRow]
     again: list[ImportJob]
+    grid: Grid | None
+    delimiters: tuple[tuple[str, str], ...]
 
 
 def rejected_rows(job: ImportJob) -> Section | None:
@@ -38,4 +42,12 @@ def rejected_rows(job: ImportJob) -> Section | None:
         notices=by_reason(job.notices, "values"),
         rows=downloads.first_rows(job, ROWS_SHOWN),
         again=list(job.loaded_again_by.order_by("pk")),
+        grid=grid_of(job) if can_be_fixed(job) and may_see_rows(job) else None,
+        delimiters=_delimiters(job),
     )
+
+
+def _delimiters(job: ImportJob) -> tuple[tuple[str, str], ...]:
+    """The delimiters of copies for spreadsheets, with their names; that of the file first."""
+    known = [(mark, name) for name, mark in downloads.SPREADSHEET_DELIMITERS.items()]
+    return tuple(sorted(known, key=lambda each: each[0] != job.file_dialect.delimiter))

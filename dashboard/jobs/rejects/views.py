@@ -1,0 +1,104 @@
+"""The grid of rejected rows: filtered and paged, one row fixed, and all fixed rows loaded."""
+
+from collections.abc import Sequence
+from typing import cast
+
+from django.contrib import messages
+from django.contrib.auth.models import User
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
+
+from dashboard.formatting import entered_number
+from dashboard.jobs.rejects.grid import drafts_of, grid_of, refused, row_of, shown_columns
+from importer.access import audit
+from importer.engine.errors import Problem
+from importer.jobs.rejects import fixes
+from importer.jobs.rejects.rows import RejectedRecord, rows_at
+from importer.models import ImportJob
+
+# The event in the browser after which the number of fixed rows is read again.
+CHANGED = "rows-fixed"
+
+
+@require_safe
+@never_cache
+def rejected(request: HttpRequest, pk: int) -> HttpResponse:
+    """The rejected rows of an import, `?page=` by page, all or of the reason with the number `?why=`."""
+    job = _job(pk)
+    why = entered_number(request.GET.get("why", ""))
+    context = {"job": job, "grid": grid_of(job, why, entered_number(request.GET.get("page", "")) or 1)}
+    htmx = request.htmx  # type: ignore[attr-defined]
+    return render(request, "jobs/rejects/_grid.html" if htmx else "jobs/rejects/page.html", context)
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@never_cache
+def fix_row(request: HttpRequest, pk: int, chunk: int, place: int) -> HttpResponse:
+    """One row of the grid; with `?open`, all of its values. A POST keeps the sent values as the person's draft.
+
+    `undo` takes the draft back.
+    """
+    job, person = _job(pk), cast(User, request.user)
+    row = next(iter(rows_at(job, {(chunk, place)})), None)
+    if row is None:
+        raise Http404
+    texts, problem = _texts(request, job, row), None
+    if request.method == "POST":
+        try:
+            fixes.save_fix(job, person, row, texts)
+        except Problem as refusal:
+            problem = refusal
+    columns = _columns(request) or shown_columns(job, [row])
+    shown = row_of(job, row, None if "open" in request.GET else columns)
+    if problem:
+        shown = refused(job, shown, texts, problem)
+    context = {"job": job, "row": shown, "columns": columns}
+    answer = render(request, "jobs/rejects/_row.html", context, status=422 if problem else 200)
+    if request.method == "POST":
+        answer["HX-Trigger"] = CHANGED
+    return answer
+
+
+@require_safe
+@never_cache
+def fixed_rows(request: HttpRequest, pk: int) -> HttpResponse:
+    """How many rows the person has fixed, with the button that loads them."""
+    job = _job(pk)
+    return render(request, "jobs/rejects/_fixed.html", {"job": job, "drafts": drafts_of(job)})
+
+
+@require_POST
+def load_fixed(request: HttpRequest, pk: int) -> HttpResponse:
+    """Load the rows that the person has fixed, as an import of their own, and go to its page."""
+    try:
+        started, count = fixes.load_fixed(_job(pk), cast(User, request.user))
+    except Problem as problem:
+        messages.error(request, str(problem))
+        return redirect("job", pk=pk)
+    audit.note(started=started.pk, rows=count)
+    return redirect("job", pk=started.pk)
+
+
+def _texts(request: HttpRequest, job: ImportJob, row: RejectedRecord) -> list[str]:
+    """The row's values with those that were sent; a browser sends line breaks as CR LF."""
+    before = [each.text for each in fixes.cells_of(job, row)]
+    if "undo" in request.POST:
+        return before
+    draft = fixes.fixes_of(job, cast(User, request.user)).own.get(row.at, before)
+    texts = [draft[number] if number < len(draft) else text for number, text in enumerate(before)]
+    for number, text in enumerate(texts):
+        sent = request.POST.get(f"value_{number}")
+        if sent is not None and sent.replace("\r\n", "\n") != text.replace("\r\n", "\n"):
+            texts[number] = sent.replace("\r\n", "\n")
+    return texts
+
+
+def _columns(request: HttpRequest) -> Sequence[int]:
+    numbers = (entered_number(each) for each in request.GET.get("columns", "").split("."))
+    return [each for each in numbers if each is not None]
+
+
+def _job(pk: int) -> ImportJob:
+    return get_object_or_404(ImportJob.objects.select_related("source", "target", "rejects_of"), pk=pk)

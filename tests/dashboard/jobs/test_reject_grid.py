@@ -1,0 +1,170 @@
+"""The rejected rows as a grid: filtered, fixed in place by each person alone, and loaded once, on both servers."""
+
+import re
+
+import pytest
+from django.urls import reverse
+
+from importer import jobs
+from importer.engine.mysql.connection import connect, execute, fetch_all
+from importer.engine.plan.options import Options
+from importer.jobs.rejects import fixes, rows
+from importer.models import AuditEvent, ImportJob, Level, RowFix
+from importer.preparation.prepare import ImportRequest, prepare
+from tests.dashboard.job_data import Status, make_job
+from tests.dashboard.jobs.test_detail import HTMX, page
+from tests.dashboard.new_import.test_page import uploaded
+from tests.dashboard.reject_data import write_parts
+from tests.importer.steps import run
+from tests.people import operator, viewer
+from tests.targets import saved_target
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+# Rejected: line 3 (amount), 4 (date), 5 to 6 (amount, over two lines), 8 (too few fields).
+ORDERS = b"""id;note;amount;day
+1;fine;1.50;2026-01-01
+2;plain;x1;2026-01-02
+3;plain;2.50;2026-13-01
+4;"say ""hi"";
+twice";y2;2026-01-04
+5;fine;3.50;2026-01-05
+6;short
+"""
+TABLE = "CREATE TABLE orders (id INT PRIMARY KEY, note VARCHAR(40), amount DECIMAL(8,2), day DATE) ENGINE=InnoDB"
+
+
+@pytest.fixture(autouse=True)
+def rejects_dir(settings, tmp_path):
+    settings.REJECTS_DIR = tmp_path / "rejects"
+
+
+@pytest.fixture
+def rejected(database, user):
+    """An import that has rejected four of six rows."""
+    with connect(database) as connection:
+        execute(connection, TABLE)
+    options = Options(on_error="reject", chunk_bytes=2**20).without_limit()
+    prepared = prepare(
+        uploaded(user, ORDERS, "orders.csv"), saved_target(database), "orders", ImportRequest(options=options)
+    )
+    job = run(jobs.create(prepared, user))
+    assert (job.status, job.rejected_rows) == (Status.SUCCEEDED, 4)
+    return job
+
+
+def stored(database):
+    with connect(database) as connection:
+        return list(fetch_all(connection, "SELECT id, note, CAST(amount AS CHAR), CAST(day AS CHAR) FROM orders"))
+
+
+def grid(browser, job, **query):
+    return browser.get(reverse("job_rejected", args=[job.pk]), query, headers=HTMX).content.decode()
+
+
+def fix(browser, job, place, **values):
+    return browser.post(reverse("job_fix_row", args=[job.pk, 0, place]), values, headers=HTMX)
+
+
+def load(browser, job):
+    return browser.post(reverse("job_load_fixed", args=[job.pk]), follow=True)
+
+
+def messages(answer):
+    return [str(each) for each in answer.context["messages"]]
+
+
+def test_rows_are_fixed_in_place_and_loaded_once(browser, user, rejected, database):
+    html = page(browser, rejected)
+    assert html.count('class="wrong"') == 3
+    assert re.search(r'<input[^>]*name="value_2" value="x1"', html)
+    assert re.search(r'<input[^>]*name="value_3" value="2026-13-01"', html)
+    answer = fix(browser, rejected, 0, value_2="20.25")
+    assert answer["HX-Trigger"] == "rows-fixed"
+    assert ">Fixed</span>" in answer.content.decode()
+    fix(browser, rejected, 2, value_1='say "hi";\r\nthrice', value_2="4.5")
+    fix(browser, rejected, 3, value_2="6", value_3="2026-01-06")
+    assert "3 rows are fixed" in page(browser, rejected)
+    answer = load(browser, rejected)
+    loaded = run(ImportJob.objects.get(rejects_of=rejected))
+    assert answer.redirect_chain[-1][0] == reverse("job", args=[loaded.pk])
+    assert (loaded.status, loaded.rejected_rows, loaded.loaded_rows) == (Status.SUCCEEDED, 0, 3)
+    assert [row for row in stored(database) if row[0] in (2, 4, 6)] == [
+        (2, "plain", "20.25", "2026-01-02"),
+        (4, 'say "hi";\nthrice', "4.50", "2026-01-04"),
+        (6, "short", "6.00", "2026-01-06"),
+    ]
+    assert f'3 of 4 rejected rows were fixed and loaded by <a href="{reverse("job", args=[loaded.pk])}">' in page(
+        browser, rejected
+    )
+    assert "No corrected row waits" in messages(load(browser, rejected))[0]
+    assert fix(browser, rejected, 0, value_2="7").status_code == 422
+    assert ImportJob.objects.count() == 2
+    event = AuditEvent.objects.filter(action="job_load_fixed", outcome="done").get()
+    assert (event.details["started"], event.details["rows"]) == (loaded.pk, 3)
+
+
+def test_each_person_has_own_drafts_and_no_row_is_loaded_twice(browser, client, rejected, database):
+    fix(browser, rejected, 0, value_2="1")
+    other = operator("bob")
+    client.force_login(other)
+    assert 'value="x1"' in grid(client, rejected)
+    fix(client, rejected, 0, value_2="2")
+    fix(client, rejected, 1, value_3="2026-12-01")
+    load(client, rejected)
+    first = run(ImportJob.objects.get(rejects_of=rejected))
+    client.force_login(ImportJob.objects.get(pk=rejected.pk).created_by)
+    html = grid(client, rejected)
+    assert html.count(f"Fixed, import {first.pk}") == 2
+    assert "No corrected row waits" in messages(load(client, rejected))[0]
+    first.delete()
+    assert "Fixed and loaded" in grid(client, rejected)
+
+
+def test_a_refused_fix_shows_what_was_entered_and_undo_takes_a_draft_back(browser, rejected):
+    dialect = rejected.dialect_json | {"encoding": "cp1252"}
+    ImportJob.objects.filter(pk=rejected.pk).update(dialect_json=dialect)
+    answer = fix(browser, rejected, 0, value_2="→")
+    assert answer.status_code == 422
+    assert "does not have the character" in answer.content.decode()
+    assert 'value="→"' in answer.content.decode()
+    assert not RowFix.objects.exists()
+    fix(browser, rejected, 0, value_2="1")
+    assert "Undo" in grid(browser, rejected)
+    fix(browser, rejected, 0, undo="yes")
+    assert not RowFix.objects.exists()
+
+
+def test_a_whole_row_opens_with_every_value(browser, rejected):
+    address = reverse("job_fix_row", args=[rejected.pk, 0, 3])
+    html = browser.get(address, {"open": "yes", "columns": "0.1.2.3"}, headers=HTMX).content.decode()
+    assert len(re.findall(r"<(?:input|textarea)", html)) == 4
+    assert browser.get(reverse("job_fix_row", args=[rejected.pk, 0, 9])).status_code == 404
+
+
+def test_who_may_only_look_at_the_import_sees_no_whole_row(client, rejected):
+    client.force_login(viewer("vera", Level.LOOK))
+    assert 'id="job-reject-grid"' not in page(client, rejected)
+    assert client.get(reverse("job_rejected", args=[rejected.pk])).status_code == 403
+    assert fix(client, rejected, 0, value_2="1").status_code == 403
+
+
+def test_many_rows_are_paged_and_filtered_and_other_chunks_are_not_read(browser):
+    job = make_job(Status.SUCCEEDED, chunks=3, options_json={"on_error": "reject"})
+    for number, column in enumerate(("lat", "lon", "lat")):
+        write_parts(job, number, [(n, column, f"v{n}", "1366", f"Not for {column}.", b"1,v,2\n") for n in range(2, 82)])
+    assert [amount for _, amount in rows.reasons(job)] == [160, 80]
+    html = grid(browser, job, page=2)
+    assert "51 to 100 of 240" in html
+    html = grid(browser, job, why=1, page=2)
+    assert "51 to 80 of 80" in html
+    assert "Not for lat." not in re.search("<tbody>.*</tbody>", html, re.DOTALL)[0]
+    RowFix.objects.all().delete()
+    (rows.folder(job) / "00000000.csv").write_text("not read")
+    assert len(rows.rows(job, ("Not for lon.", "lon"), 0, 50)) == 50
+
+
+def test_values_go_with_the_rejected_rows(browser, rejected):
+    fix(browser, rejected, 0, value_2="1")
+    fixes.forget(rejected)
+    assert not RowFix.objects.exists()
