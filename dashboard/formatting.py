@@ -2,9 +2,9 @@
 
 from datetime import datetime, timedelta
 
-_SIZES = ((10**12, "TB"), (10**9, "GB"), (10**6, "MB"), (10**3, "kB"))
+from importer.engine.units import human_bytes, human_rate
+
 _COMPACT = ((10**9, "G"), (10**6, "M"), (10**3, "k"))
-_BINARY_SIZES = ((2**20, "MiB"), (2**30, "GiB"))
 
 
 def number(value: int | None) -> str:
@@ -13,16 +13,8 @@ def number(value: int | None) -> str:
 
 
 def size(value: int | None) -> str:
-    """Bytes: whole MiB or GiB in binary units, as people set them ("32 MiB"); others in decimal units ("3.70 GB")."""
-    if value is None:
-        return ""
-    for unit, name in _BINARY_SIZES:
-        if 0 < value < 1024 * unit and value % unit == 0:
-            return f"{value // unit} {name}"
-    for unit, name in _SIZES:
-        if value >= unit:
-            return f"{_three_digits(value / unit)} {name}"
-    return f"{value} bytes"
+    """Bytes: 33554432 -> "32 MiB"."""
+    return "" if value is None else human_bytes(value)
 
 
 def rate(value: float | None) -> str:
@@ -35,9 +27,9 @@ def rate(value: float | None) -> str:
     return _three_digits(value)
 
 
-def megabytes_per_second(value: float | None) -> str:
-    """31.72 -> "31.7 MB/s"."""
-    return "" if value is None else f"{_three_digits(value)} MB/s"
+def byte_rate(value: float | None) -> str:
+    """Bytes per second: 33260829 -> "31.7 MiB/s"."""
+    return "" if value is None else human_rate(value)
 
 
 def duration(value: float | timedelta | None) -> str:

@@ -224,17 +224,16 @@ class Progress:
         return self.speed.rows_per_second if self.speed else None
 
     @property
-    def megabytes_per_second(self) -> float | None:
-        rate = self.speed.bytes_per_second if self.speed else None
-        return None if rate is None else rate / 1e6
+    def bytes_per_second(self) -> float | None:
+        return self.speed.bytes_per_second if self.speed else None
 
     @property
     def recent_rows_per_second(self) -> float:
         return _per_second(self.recent.rows, self._window(RECENT_SECONDS)) or 0.0
 
     @property
-    def recent_megabytes_per_second(self) -> float:
-        return _per_second(self.recent.bytes / 1e6, self._window(RECENT_SECONDS)) or 0.0
+    def recent_bytes_per_second(self) -> float:
+        return _per_second(self.recent.bytes, self._window(RECENT_SECONDS)) or 0.0
 
     @property
     def seconds_left(self) -> float | None:

@@ -3,6 +3,7 @@
 from importer.engine.plan.option_specs import display, named
 from importer.engine.tuning.grid import WAY, Settings, Value, words
 from importer.engine.tuning.value_syntax import write_values
+from importer.engine.units import human_bytes
 from importer.lab import whole
 from importer.models import Lab
 
@@ -24,5 +25,5 @@ def value_words(name: str, value: Value) -> str:
     if isinstance(value, str):
         return display(value) if value else "default"
     if name == "chunk_bytes" and isinstance(value, int) and not isinstance(value, bool):
-        return f"{value / 2**20:,.4g} MiB"
+        return human_bytes(value)
     return f"{value:,}" if type(value) is int else write_values(name, [value])

@@ -25,7 +25,7 @@ for _format in (
     formatting.number,
     formatting.size,
     formatting.rate,
-    formatting.megabytes_per_second,
+    formatting.byte_rate,
     formatting.duration,
     formatting.roughly,
     formatting.seconds_until,

@@ -7,14 +7,22 @@ MIB = 2**20
 GIB = 2**30
 
 
-def human_bytes(count: int) -> str:
-    """Format a size for people: 134217728 is "128 MiB"."""
-    size = float(count)
-    for unit in ("bytes", "KiB", "MiB", "GiB"):
-        if size < 1024:
-            return f"{size:.4g} {unit}"
-        size /= 1024
-    return f"{size:.4g} TiB"
+def human_bytes(count: float) -> str:
+    """Format a size for people, with three digits: 134217728 is "128 MiB", 2621440 "2.5 MiB", 1000 "1,000 bytes"."""
+    if count < 1024:
+        return f"{count:,.0f} byte{'' if round(count) == 1 else 's'}"
+    size, unit = count / 1024, "KiB"
+    for larger in ("MiB", "GiB", "TiB"):
+        # 1,000 KiB would have four digits.
+        if size < 999.5:
+            break
+        size, unit = size / 1024, larger
+    return f"{size:,.0f} {unit}" if size >= 99.95 else f"{size:.3g} {unit}"
+
+
+def human_rate(bytes_per_second: float) -> str:
+    """Format bytes per second for people: 20971520 is "20 MiB/s"."""
+    return f"{human_bytes(bytes_per_second)}/s"
 
 
 def parse_size(text: str) -> int | None:

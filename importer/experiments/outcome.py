@@ -9,7 +9,7 @@ from importer.engine.mysql.connection import connect
 from importer.engine.mysql.server_info import read_server
 from importer.engine.tuning.grid import WAY
 from importer.engine.tuning.rounds import WARM_UP
-from importer.engine.units import GIB
+from importer.engine.units import human_bytes
 from importer.experiments.published.registry import experiment_named
 from importer.experiments.report import Conditions, ExperimentResult
 from importer.models import Lab, Target, Trial
@@ -80,7 +80,7 @@ def _away(target: Target) -> str:
 
 def _machine() -> str:
     memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
-    return f"{_cores()} cores and {memory / GIB:.0f} GiB of memory"
+    return f"{_cores()} cores and {human_bytes(memory)} of memory"
 
 
 def _cores() -> int:

@@ -4,7 +4,7 @@ from datetime import datetime
 
 from django.utils import timezone
 
-from importer.engine.units import human_bytes
+from importer.engine.units import human_bytes, human_rate
 from importer.history.facts import FACTS, Kind, Value
 
 
@@ -31,5 +31,5 @@ def in_words(name: str, value: Value | None) -> str:
         case Kind.ROWS_PER_SECOND:
             return f"{value:,.0f} rows/s"
         case Kind.BYTES_PER_SECOND:
-            return f"{value / 1e6:,.3g} MB/s"
+            return human_rate(value)
     return f"{value:,}"

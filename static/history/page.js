@@ -1,28 +1,24 @@
 // The history page: draws the chart again for each new view, and searches among the columns.
 (() => {
-  const { axis, colour, duration, moment, short } = charts;
+  const { axis, colour, duration, moment, short, size } = charts;
   let chart;
   let drawn;
   // The canvas has no id: htmx would copy the old one's inline styles to the new one, which the CSP forbids.
   const canvasShown = () => document.querySelector(".history-canvas canvas");
 
   // --- values on axes and in tooltips, by the kind of the fact ---
-  const bytes = (value) => {
-    const [unit, name] = [[2 ** 30, "GiB"], [2 ** 20, "MiB"], [2 ** 10, "KiB"]].find(([least]) => value >= least) ?? [1, "bytes"];
-    return `${+(value / unit).toPrecision(3)} ${name}`;
-  };
   const day = (seconds) => moment(seconds, { day: "numeric", month: "short", year: "2-digit" });
   const minute = (seconds) => moment(seconds, { day: "numeric", month: "short", hour: "2-digit", minute: "2-digit", hourCycle: "h23" });
   // Seconds; a shorter time axis shows times instead of days.
   const DAYS = 4 * 86400;
   const FORMS = {
-    bytes,
+    bytes: size,
     moment: day,
     seconds: (value) => (value < 10 ? `${+value.toPrecision(3)} s` : duration(Math.round(value))),
     milliseconds: (value) => `${short(value)} ms`,
     share: (value) => `${Math.round(value * 100)} %`,
     "rows per second": (value) => `${short(value)} rows/s`,
-    "bytes per second": (value) => `${short(value)}B/s`,
+    "bytes per second": (value) => `${size(value)}/s`,
   };
   const form = (about) => FORMS[about.form] ?? short;
 

@@ -24,7 +24,7 @@ const chunkMap = (() => {
 
   function words({ first, last, bytes, style }) {
     const name = first === last ? `Chunk ${first}` : `Chunks ${first} to ${last}`;
-    return `${name}: ${style.startsWith("speed") ? "loaded" : style}, ${charts.short(bytes)}B`;
+    return `${name}: ${style.startsWith("speed") ? "loaded" : style}, ${charts.size(bytes)}`;
   }
 
   // Lines of about equally many bytes.

@@ -50,7 +50,7 @@
             displayColors: false,
             callbacks: {
               title: ([point]) => `after ${duration(Math.round(point.raw.x))}`,
-              label: (point) => [`${short(point.raw.y)} rows/s`, `${short(point.raw.bytes)}B/s`],
+              label: (point) => [`${short(point.raw.y)} rows/s`, `${charts.size(point.raw.bytes)}/s`],
             },
           },
         },

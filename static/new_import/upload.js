@@ -15,8 +15,8 @@ const running = new Set();
 // --- sizes and durations in the form that the pages use ---
 
 function size(bytes) {
-  for (const [unit, name] of [[1e12, "TB"], [1e9, "GB"], [1e6, "MB"], [1e3, "kB"]]) {
-    if (bytes >= unit) return `${(bytes / unit).toPrecision(3)} ${name}`;
+  for (const [unit, name] of [[2 ** 40, "TiB"], [2 ** 30, "GiB"], [2 ** 20, "MiB"], [2 ** 10, "KiB"]]) {
+    if (bytes >= unit) return `${+(bytes / unit).toPrecision(3)} ${name}`;
   }
   return `${bytes} bytes`;
 }

@@ -11,6 +11,11 @@ const charts = (() => {
     const [unit, name] = [[1e9, "G"], [1e6, "M"], [1e3, "k"]].find(([least]) => Math.abs(number) >= least) ?? [1, ""];
     return `${+(number / unit).toPrecision(3)}${name}`;
   }
+  // 2621440 -> "2.5 MiB".
+  function size(bytes) {
+    const [unit, name] = [[2 ** 40, "TiB"], [2 ** 30, "GiB"], [2 ** 20, "MiB"], [2 ** 10, "KiB"]].find(([least]) => bytes >= least) ?? [1, "bytes"];
+    return `${+(bytes / unit).toPrecision(3)} ${name}`;
+  }
   // A moment (seconds since 1970) in the reader's time zone; in UTC if the browser does not know that one.
   function moment(seconds, parts) {
     const at = new Date(seconds * 1000);
@@ -35,5 +40,5 @@ const charts = (() => {
     chart.update("none");
   }
 
-  return { axis, colour, duration, moment, paint, short };
+  return { axis, colour, duration, moment, paint, short, size };
 })();

@@ -31,8 +31,8 @@ COMPUTED: dict[str, F | Expression | Subquery] = {
     "size": F("source__size"),
     "target_name": F("target__name"),
     "rows": ACCOUNTED_ROWS,
-    # MB/s. No database divides by 0.
-    "throughput": F("committed_bytes") / 1e6 / NullIf(F("loading_seconds"), Value(0.0)),
+    # No database divides by 0.
+    "throughput": F("committed_bytes") / NullIf(F("loading_seconds"), Value(0.0)),
     "seconds": F("total_seconds"),
     "chunk_bytes": Cast(KT("plan_json__chunk_bytes"), BigIntegerField()),
     "method": KT("plan_json__method"),

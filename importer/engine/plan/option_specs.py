@@ -11,7 +11,7 @@ from enum import Enum
 from importer.engine.mysql.session_variables import ISOLATIONS
 from importer.engine.plan.methods import AUTO, METHODS
 from importer.engine.target.write_modes import MODES
-from importer.engine.units import MIB
+from importer.engine.units import MIB, human_bytes
 
 MOST_PARALLELISM = 64
 AS_PLANNED = "as planned"
@@ -90,7 +90,7 @@ class OptionSpec:
         if value is None:
             return ""
         assert isinstance(value, int | float)
-        return f"{value / MIB:,.4g} MiB" if self.kind is OptionKind.SIZE else f"{value:,}"
+        return human_bytes(value) if self.kind is OptionKind.SIZE else f"{value:,}"
 
 
 def display(value: str) -> str:

@@ -3,7 +3,7 @@
 from importer.engine.load import ledger
 from importer.engine.load.network_probe import NetworkProbe, probe
 from importer.engine.preflight.finding import Finding, Subject
-from importer.engine.units import MIB
+from importer.engine.units import MIB, human_rate
 
 # Bytes per second. On a fast network a session loads some 20 MB/s (server-behaviour.md, Speed), so a slower network
 # determines the duration of a load.
@@ -27,7 +27,7 @@ def _judged(distance: NetworkProbe) -> tuple[str, str, str]:
     rate = distance.bytes_per_second
     if rate is None:
         return "ok", f"{trip}; the bytes per second could not be measured.", ""
-    message = f"{trip}, and one session sends {rate / 1e6:.3g} MB/s: 1 GiB takes at least {_time(1024 * MIB / rate)}."
+    message = f"{trip}, and one session sends {human_rate(rate)}: 1 GiB takes at least {_time(1024 * MIB / rate)}."
     if rate < SLOW_LINE or distance.round_trip_ms > FAR:
         advice = "The network determines the duration of loads. Run Millrace on a machine nearer to the server."
         return "warn", message, advice

@@ -12,6 +12,7 @@ from isal import igzip_lib
 
 from importer.engine.errors import SourceProblem
 from importer.engine.source.byte_source import Readable, as_file, read_at, size_of
+from importer.engine.units import human_bytes
 
 if sys.version_info >= (3, 14):
     from compression import zstd
@@ -137,7 +138,7 @@ def _members(fd: Readable, begin: Callable[[], _Decoder], magic: tuple[bytes, ..
         except (igzip_lib.IsalError, zstd.ZstdError) as error:  # type: ignore[misc]  # isal's stubs: an instance
             if "memory" in str(error):  # only Zstandard reports this
                 raise SourceProblem(
-                    f"Unpacking the file needs more than {2**ZSTD_WINDOW_LOG // MIB} MiB of memory.",
+                    f"Unpacking the file needs more than {human_bytes(2**ZSTD_WINDOW_LOG)} of memory.",
                     advice="Pack it again without --long, or unpack it.",
                 ) from error
             raise _damaged(f"at about byte {at:,}", error) from error

@@ -8,7 +8,7 @@ from importer.engine.errors import Problem
 from importer.engine.plan.methods import AUTO, METHODS
 from importer.engine.plan.option_specs import OPTIONS, OptionKind, named
 from importer.engine.plan.options import Options
-from importer.engine.units import MIB
+from importer.engine.units import MIB, human_bytes
 
 Value = int | str | bool | None
 Settings = dict[str, Value]
@@ -169,7 +169,7 @@ def _words(settings: Settings) -> Iterator[str]:
         if name == WAY:
             yield str(value)
         elif name == "chunk_bytes" and isinstance(value, int):
-            yield f"chunk size {value / MIB:,.4g} MiB"
+            yield f"chunk size {human_bytes(value)}"
         elif isinstance(value, bool):
             yield f"{name} {'on' if value else 'off'}"
         else:

@@ -11,7 +11,7 @@ from django.db.models import F
 from django.test import Client
 from django.urls import reverse
 
-from dashboard.formatting import rate
+from dashboard.formatting import rate, size
 from dashboard.jobs.list.page import rows as listed
 from importer import jobs
 from importer.engine.mysql.connection import Address, connect, execute
@@ -99,8 +99,12 @@ def test_a_retry_hours_later_has_the_rate_of_its_attempts_everywhere(
     (row,) = listed([job.pk])
     assert (row["rows_per_second"], row["seconds"]) == (job.rows_per_second, report["seconds"]["total"])
     assert payload_of(Event.RECOVERED, "", job, None, None)["job"]["rows_per_second"] == facts["rows_per_second"]
+    said = history(job, "file_bytes", "rows_per_second", "parallelism", "rows")
     for page in (reverse("jobs"), reverse("job", args=[job.pk])):
-        assert rate(job.rows_per_second) in browser.get(page).text
+        text = browser.get(page).text
+        for shown in (rate(said["rows_per_second"]), size(said["file_bytes"]), f"{said['rows']:,}"):
+            assert shown in text
+    assert row["parallelism"] == said["parallelism"] == report["plan"]["parallel_chunks"]
 
 
 def test_a_pause_is_no_loading_time(target: Target, tmp_path: Path):

@@ -109,7 +109,7 @@ class TestKeptTable:
 
     def test_its_size_is_told_and_there_are_two_buttons(self, browser):
         html = browser.get(reverse("job", args=[self.kept().pk])).content.decode()
-        assert "about 1,234 rows, 5.00 MB" in html
+        assert "about 1,234 rows, 4.77 MiB" in html
         assert 'id="job-restore"' in html
         assert 'id="job-drop-backup"' in html
 

@@ -63,7 +63,7 @@ class TestStorage:
         client.force_login(olga)
         html = page(client)
         assert html.index("large.csv") < html.index("small.csv")
-        assert "You keep 1.01 kB" in html
+        assert "You keep 1,010 bytes" in html
         for text in ("theirs.csv", "Use of disk and memory", "Free on each disk"):
             assert text not in html
 

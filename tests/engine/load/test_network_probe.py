@@ -35,7 +35,7 @@ class TestMeasured:
     def test_is_told_among_the_findings_and_handed_to_the_planner(self, subject: Subject):
         finding = network.network(subject)
         assert finding.status == "ok"
-        assert "MB/s" in finding.message
+        assert "MiB/s" in finding.message
         assert finding.distance
         assert "distance" not in finding.as_json()
 
@@ -87,7 +87,7 @@ class TestPlan:
     def test_the_figures_stand_in_the_reason(self):
         said = why(plan(on=FAR, distance=NetworkProbe(0.5, 12e6)), "2 in parallel")
         assert "0.5 ms" in said
-        assert "12 MB/s, which fills the line" in said
+        assert "11.4 MiB/s, which fills the line" in said
 
     def test_is_nothing_to_a_server_on_this_machine(self):
         assert plan(distance=NetworkProbe(100, 1e6)).parallelism == 6

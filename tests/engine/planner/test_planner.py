@@ -124,11 +124,11 @@ class TestChunks:
         assert plan().first_chunk_bytes <= 256 * 1024
 
     def test_are_told_with_the_small_ones_at_the_beginning(self):
-        assert why(plan(100 * 1024), "One chunk of at most 1.0 MB")
-        assert why(plan(10 * MIB, options=Options(parallelism=1)), "About 10 chunks of at most 1.3 MB")
+        assert why(plan(100 * 1024), "One chunk of at most 1 MiB")
+        assert why(plan(10 * MIB, options=Options(parallelism=1)), "About 10 chunks of at most 1.25 MiB")
 
     def test_and_with_those_at_the_end(self):
-        assert why(plan(10 * MIB, options=Options(parallelism=2)), "About 17 chunks of at most 1.0 MB")
+        assert why(plan(10 * MIB, options=Options(parallelism=2)), "About 17 chunks of at most 1 MiB")
 
     def test_have_as_many_rows_as_are_to_be_committed_together(self):
         made = plan(options=Options(commit_rows=1))
@@ -141,8 +141,8 @@ class TestChunks:
     def test_share_transactions_of_the_size_that_is_planned_where_smaller_ones_are_asked_for(self):
         made = plan(options=Options(chunk_bytes=77_000))
         assert made.transaction_bytes == plan().chunk_bytes == 20_833_333
-        told = why(made, "About 12,988 chunks of at most 77.0 kB")
-        assert told == "as requested; up to 20.8 MB of them that follow each other are one transaction"
+        told = why(made, "About 12,988 chunks of at most 75.2 KiB")
+        assert told == "as requested; up to 19.9 MiB of them that follow each other are one transaction"
 
     @pytest.mark.parametrize(
         "asked",

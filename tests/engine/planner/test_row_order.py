@@ -26,8 +26,8 @@ class TestByItself:
         assert planned.sorted_by.columns == ("a",)
         said = why(planned, "Rows are loaded in the order of a")
         assert "not in order" in said
-        assert "buffer pool holds 134 MB" in said
-        assert "2,147 MB on the disk" in said
+        assert "buffer pool holds 128 MiB" in said
+        assert "2 GiB on the disk" in said
         assert plan_from_json(plan_to_json(planned)) == planned
 
     @pytest.mark.parametrize(("order", "said"), [(NEARLY, "nearly in order"), (IN_ORDER, "in order")])

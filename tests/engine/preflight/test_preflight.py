@@ -284,7 +284,7 @@ class TestPasswordStaysSecret:
 
 
 @pytest.mark.parametrize(
-    ("count", "text"), [(0, "0 bytes"), (134217728, "128 MiB"), (1610612736, "1.5 GiB"), (2**50, "1024 TiB")]
+    ("count", "text"), [(0, "0 bytes"), (134217728, "128 MiB"), (1610612736, "1.5 GiB"), (2**50, "1,024 TiB")]
 )
 def test_bytes_are_written_with_a_unit(count, text):
     assert human_bytes(count) == text

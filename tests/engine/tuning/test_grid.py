@@ -52,7 +52,7 @@ class TestGrid:
 
     def test_combination_in_words(self):
         settings = {"chunk_bytes": MIB // 4, "parallelism": 2, "unique_checks": False}
-        assert words(settings) == "chunk size 0.25 MiB, parallelism 2, unique_checks off"
+        assert words(settings) == "chunk size 256 KiB, parallelism 2, unique_checks off"
         assert words({}) == "as planned"
 
 

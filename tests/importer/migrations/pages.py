@@ -65,7 +65,7 @@ LISTS = (
     Page("storage", words=("half.csv", "orders_801.csv", "Rejected rows", "Audit log")),
     Page("storage_file_delete", (LOOKED_AT,), words=("Delete",)),
     Page("job_delete", (1,), words=("Delete the import",)),
-    Page("new", words=("half.csv", "40 %", "orders_801.csv", "1.32 kB")),
+    Page("new", words=("half.csv", "40 %", "orders_801.csv", "1.29 KiB")),
 )
 IMPORTS = (
     Page("job", (1,), words=("60 loaded", "Transcoded from cp1252", "customers.csv", "chunks of 1 MiB")),

@@ -5,7 +5,7 @@ from importer.engine.planner.context import PlanningContext
 from importer.engine.planner.decisions import network
 from importer.engine.planner.reasons.replication import largest_transaction
 from importer.engine.source.chunks.chunk_sizes import ChunkSizes
-from importer.engine.units import MIB
+from importer.engine.units import MIB, human_bytes
 
 # A chunk costs a millisecond in addition to its load, which takes some 50 ms a MB (server-behaviour.md, Speed).
 SMALLEST_CHUNK = 1 * MIB
@@ -99,8 +99,8 @@ def chunk_sizes(context: PlanningContext, parallelism: int) -> ChunkSizes:
 def chunks_reason(context: PlanningContext, sizes: ChunkSizes, together: int) -> Reason:
     """The number of chunks and the reason for their size. Up to `together` bytes of chunks share a transaction."""
     options = context.options
-    size = _written(sizes.bytes)
-    one = f"up to {_written(together)} of them that follow each other are one transaction" if together else ""
+    size = human_bytes(sizes.bytes)
+    one = f"up to {human_bytes(together)} of them that follow each other are one transaction" if together else ""
     why = f"{_why_of_that_size(context)}; {one or 'each is one transaction'}"
     if options.commit_rows:
         rows = "1 row" if options.commit_rows == 1 else f"{options.commit_rows:,} rows"
@@ -121,10 +121,6 @@ def _why_of_that_size(context: PlanningContext) -> str:
     if network.largest_chunk(context, 1):
         return "small enough for the line, large enough for its round trips"
     return "small enough to share out and to repeat, large enough to be cheap"
-
-
-def _written(size: int) -> str:
-    return f"{size / 1e6:.1f} MB" if size >= 100_000 else f"{size / 1e3:.1f} kB"
 
 
 def _within(value: int, least: int, most: int) -> int:

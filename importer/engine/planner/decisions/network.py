@@ -4,7 +4,7 @@ import math
 
 from importer.engine.load.network_probe import NetworkProbe
 from importer.engine.planner.context import PlanningContext
-from importer.engine.units import MIB
+from importer.engine.units import MIB, human_rate
 
 # Bytes a second that one session loads (server-behaviour.md, Speed). The cores of a remote server are not visible.
 SESSION_RATE = 20 * 10**6
@@ -66,7 +66,7 @@ def why(distance: NetworkProbe | None) -> str:
     latency = f"a round trip takes {distance.round_trip_ms:.3g} ms"
     if distance.bytes_per_second is None:
         return f"{latency}: some sessions load while others wait for the network"
-    rate = f"one session sends {distance.bytes_per_second / 1e6:.3g} MB/s"
+    rate = f"one session sends {human_rate(distance.bytes_per_second)}"
     if _busy(distance) == 1:
         return f"{latency} and {rate}, which fills the line: another only bridges the waits"
     return f"{latency} and {rate}: some sessions load while others wait for the network"

@@ -8,7 +8,7 @@ from importer.engine.planner.context import PlanningContext
 from importer.engine.schema.table import Table
 from importer.engine.sorting.sort_key import SortKey, Unsortable
 from importer.engine.source.decoding import needs_copy
-from importer.engine.units import MIB
+from importer.engine.units import MIB, human_bytes
 
 # Bytes in InnoDB for each byte in the file: a row has some 20 bytes more, and pages are not quite full.
 TABLE_BYTES_PER_BYTE = 1.3
@@ -45,7 +45,9 @@ def choose_order(context: PlanningContext) -> tuple[SortKey | None, Reason]:
 def _if_it_pays(context: PlanningContext, key: SortKey) -> tuple[SortKey | None, Reason]:
     pool = context.server.number("innodb_buffer_pool_size") or 0
     expected = _table_bytes(context.data_bytes, context.table, context.options)
-    sizes = f"with these rows the table takes some {_megabytes(expected)}, and the buffer pool holds {_megabytes(pool)}"
+    sizes = (
+        f"with these rows the table takes some {human_bytes(expected)}, and the buffer pool holds {human_bytes(pool)}"
+    )
     if not outgrows(context.data_bytes, context.table, context.options, context.server):
         return None, _in_file_order(sizes)
     columns = ", ".join(key.columns)
@@ -78,7 +80,7 @@ def _table_bytes(data_bytes: int, table: Table, options: Options) -> float:
 
 def _cost(context: PlanningContext) -> str:
     seconds = max(1, round(context.data_bytes / SORTED_BYTES_PER_SECOND))
-    room = _megabytes(DISK_BYTES_PER_BYTE * context.data_bytes)
+    room = human_bytes(DISK_BYTES_PER_BYTE * context.data_bytes)
     return f"a sorted copy is made first, in about {seconds:,} s and {room} on the disk, before the first row is loaded"
 
 
@@ -88,7 +90,3 @@ def _sorted(key: SortKey, why: str) -> Reason:
 
 def _in_file_order(why: str) -> Reason:
     return Reason("Rows are loaded in the file's order", why, option="sort")
-
-
-def _megabytes(size: float) -> str:
-    return f"{size / 1e6:,.0f} MB"

@@ -45,7 +45,7 @@ def _redo_log(context: PlanningContext) -> Iterator[Reason]:
         if "innodb_redo_log_capacity" in server.variables:
             line = f"SET GLOBAL innodb_redo_log_capacity = {GOOD_REDO} makes it larger"
         why = f"the load fills it and then waits for pages to be written; {line}"
-        yield Reason(f"The redo log holds {redo // MIB:,} MiB", why, holds_back=True)
+        yield Reason(f"The redo log holds {human_bytes(redo)}", why, holds_back=True)
     flushing = server.number("innodb_io_capacity")
     if flushing is not None and flushing <= SLOW_FLUSHING:
         yield Reason(
