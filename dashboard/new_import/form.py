@@ -1,6 +1,5 @@
 """The form of a new import: its values, and the dialect, mapping and options that they make."""
 
-import csv
 import json
 import re
 from collections.abc import Collection, Mapping, Sequence
@@ -25,7 +24,6 @@ from importer.engine.mapping.suggest import MATCHES
 from importer.engine.plan.option_specs import named
 from importer.engine.plan.options import NO_LIMIT, Options
 from importer.engine.reading.stated import Stated
-from importer.engine.schema.new_table import NewTable
 from importer.engine.schema.table import Table
 from importer.engine.source.dialect import RFC4180, Dialect
 from importer.engine.target.write_modes import MODES
@@ -241,23 +239,27 @@ class NewImportForm:
     def _new_table_before(self) -> NewTableRequest:
         return (jobs.new_table_again(self.edited) if self.edited else None) or NewTableRequest()
 
-    @property
-    def primary_key(self) -> str:
-        """The columns of a new table's primary key, with commas between."""
-        return self.values.get("primary_key", ", ".join(self._new_table_before.primary_key))
+    def new_table_request(self, names: Sequence[str], basis: str) -> NewTableRequest:
+        """The choices for a new table with these columns; those of columns only if they were made for this `basis`.
 
-    def new_table_request(self, table: NewTable, basis: str) -> NewTableRequest:
-        """The choices for a new table; its types only if they were chosen for this `basis`."""
-        types = dict(self._new_table_before.types)
+        `names`: the name of the column of each field, "" for a field that is left out.
+        """
+        before = self._new_table_before
+        types, keys, not_null = dict(before.types), before.primary_key, before.not_null
         if self.values.get("basis") == basis:
             answered = stated_positions(self.answered, "type")
-            for at, column in enumerate(table.columns):
-                text = self.values.get(f"type_{at}", "").strip()
-                if text and at in answered:
-                    types[column.name] = text
-        key = next(csv.reader([self.primary_key], skipinitialspace=True), [])
+            for number in answered & {number for number, name in enumerate(names) if name}:
+                if text := self.values.get(f"type_{number}", "").strip():
+                    types[names[number]] = text
+            keys, not_null = self._columns_with("key", names), self._columns_with("not_null", names)
         narrow = "basis" in self.values and "widen" not in self.values and self.values.get("mode_shown") == "create"
-        return NewTableRequest(types, tuple(name.strip() for name in key if name.strip()), widen=not narrow)
+        return NewTableRequest(
+            {name: type_ for name, type_ in types.items() if name in names}, keys, not narrow, not_null
+        )
+
+    def _columns_with(self, chosen: str, names: Sequence[str]) -> tuple[str, ...]:
+        """The columns of a new table for which this was chosen under NULL."""
+        return tuple(name for number, name in enumerate(names) if name and self.values.get(f"nulls_{number}") == chosen)
 
     def mapping(self, fields: int, basis: str) -> tuple[ColumnMapping, ...] | None:
         """The chosen mapping of each of `fields` fields; None unless it was chosen for this `basis`."""

@@ -1,24 +1,23 @@
 """The preview of one uploaded file before its import: its first rows, their mapping, and the plan."""
 
 import codecs
-from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import PurePath
 
+from dashboard.new_import.created_table import CreatedTable, create_table
 from dashboard.new_import.form import NewImportForm
 from dashboard.new_import.questions import Question, questions
 from importer.connections.source_location import location_of
 from importer.engine.errors import Problem, UnknownTable
 from importer.engine.mapping.columns import ColumnMapping, FieldOverride, GeneratedColumn
-from importer.engine.mapping.new_table.suggestion import formats_of, suggest_table
 from importer.engine.mapping.suggest import map_to_new, suggest_mapping
-from importer.engine.mapping.transforms import TRANSFORMS, check_transforms
+from importer.engine.mapping.transforms import check_transforms
 from importer.engine.mysql.connection import Connection, connect
 from importer.engine.reading.build import make_reading
 from importer.engine.reading.expected import expected_columns
 from importer.engine.reading.reading import Reading
-from importer.engine.schema.new_table import NewTable, change_table
+from importer.engine.schema.new_table import NewTable
 from importer.engine.schema.table import Table
 from importer.engine.source.byte_source import open_source, read_at
 from importer.engine.source.dialect import RFC4180, Dialect
@@ -45,6 +44,7 @@ class Preview:
     # The table that mode create makes, and the choices for it.
     new_table: NewTable | None = None
     new_table_request: NewTableRequest | None = None
+    created: CreatedTable | None = None
     mapping: tuple[ColumnMapping, ...] = ()
     fillings: tuple[GeneratedColumn, ...] = ()
     presets: list[MappingPreset] = field(default_factory=list)
@@ -185,17 +185,17 @@ def _read_existing_table(preview: Preview) -> Problem | None:
 
 
 def _suggest_new_table(preview: Preview, profile: Profile, target: Target) -> None:
-    """Suggest the table that mode create makes, and apply the chosen types."""
+    """Suggest the table that mode create makes, and apply the choices for it."""
     schema, _, name = (preview.choices.table or _stem(preview.source.name)).rpartition(".")
-    suggested = suggest_table(schema or target.database, name, profile, preview.choices.null_markers)
-    basis = preview.choices.basis(profile.dialect, profile.header, suggested.as_table())
-    if chosen := preview.choices.mapping(len(profile.header), basis) or _mapping_of_new(preview, suggested.as_table()):
-        suggested = suggest_table(suggested.schema, name, profile, preview.choices.null_markers, formats_of(chosen))
-    preview.new_table_request = requested = preview.choices.new_table_request(suggested, basis)
-    # If change_table() raises, the page shows the problem with the suggested types.
-    preview.new_table, preview.table = suggested, suggested.as_table()
-    preview.mapping = map_to_new(profile, preview.table)
-    preview.new_table = change_table(suggested, requested.types, requested.primary_key, requested.widen)
+    schema = schema or target.database
+    earlier = _mapping_of_new(preview, f"{schema}.{name}")
+    created = create_table(preview.choices, schema, name, profile, earlier)
+    preview.created, preview.new_table_request, preview.basis = created, created.request, created.basis
+    # If changed() raises, the page shows the problem beside what was entered.
+    preview.new_table = created.entered()
+    preview.table = preview.new_table.as_table()
+    preview.mapping = created.entered_mapping or map_to_new(profile, preview.table)
+    preview.new_table = created.changed()
     preview.table = preview.new_table.as_table()
 
 
@@ -225,35 +225,23 @@ def _mapping_before(preview: Preview, table: Table) -> tuple[ColumnMapping, ...]
     return tuple(each if each.column.lower() in known else ColumnMapping("") for each in before.mapping)
 
 
-def _mapping_of_new(preview: Preview, table: Table) -> tuple[ColumnMapping, ...] | None:
+def _mapping_of_new(preview: Preview, table: str) -> tuple[ColumnMapping, ...] | None:
     """The mapping of the import that is run again, if it makes the same new table; None without one."""
     edited = preview.choices.edited
-    return _mapping_before(preview, table) if edited and edited.new_table else None
+    if not edited or not edited.new_table or not preview.profile or edited.table != table:
+        return None
+    return edited.mapping if len(edited.mapping) == len(preview.profile.header) else None
 
 
-def _with_moved_fields(preview: Preview, table: Table) -> tuple[ColumnMapping, ...]:
+def _with_moved_fields(preview: Preview, mapping: tuple[ColumnMapping, ...], table: Table) -> tuple[ColumnMapping, ...]:
     """The mapping, with the suggested transforms for fields whose column was just changed."""
     assert preview.profile
-    moved = {number: column for number, column in preview.choices.moved.items() if number < len(preview.mapping)}
+    moved = {number: column for number, column in preview.choices.moved.items() if number < len(mapping)}
     if not moved:
-        return preview.mapping
+        return mapping
     overrides = [FieldOverride(f"#{number + 1}", column) for number, column in moved.items()]
     suggested = suggest_mapping(preview.profile, table, preview.choices.null_markers, overrides=overrides)
-    return tuple(suggested[number] if number in moved else each for number, each in enumerate(preview.mapping))
-
-
-def _with_suitable_formats(
-    chosen: Sequence[ColumnMapping], suggested: Sequence[ColumnMapping], table: Table, retyped: Collection[int]
-) -> tuple[ColumnMapping, ...]:
-    """The chosen mapping, as suggested for the columns at the positions `retyped`, and where a format does not suit."""
-    formatted = []
-    for number, (each, other) in enumerate(zip(chosen, suggested, strict=True)):
-        type_ = table.column(each.column).column_type if each.column else None
-        suits = type_ is None or all(TRANSFORMS[name].accepted(type_) for name in each.transforms)
-        suits = suits and (type_ is None or type_.is_temporal or not each.datetime_format) and number not in retyped
-        markers = each.null_markers or other.null_markers
-        formatted.append(each if suits else replace(other, null_markers=markers))
-    return tuple(formatted)
+    return tuple(suggested[number] if number in moved else each for number, each in enumerate(mapping))
 
 
 def _fillings_before(preview: Preview, table: Table) -> tuple[GeneratedColumn, ...]:
@@ -264,34 +252,36 @@ def _fillings_before(preview: Preview, table: Table) -> tuple[GeneratedColumn, .
     return tuple(each for each in before.fillings if each.column.lower() in known)
 
 
-def _suggested(preview: Preview, profile: Profile, table: Table) -> tuple[ColumnMapping, ...]:
-    """The mapping that the sample suggests."""
+def _map(preview: Preview, profile: Profile, table: Table) -> bool:
+    """Map the fields to the table's columns. Returns whether that is the mapping of an earlier import or a preset."""
     choices = preview.choices
-    if preview.new_table:
-        return map_to_new(profile, table, choices.null_markers)
-    return suggest_mapping(profile, table, choices.null_markers, choices.match)
+    if preview.created:
+        before = preview.created.chosen if choices.edited else None
+        if choices.mapping(len(profile.header), preview.basis) is None:
+            preview.choices = choices.without_columns()
+        preview.mapping = preview.created.mapping(table)
+    else:
+        preview.basis = choices.basis(profile.dialect, profile.header, table)
+        before = _mapping_before(preview, table)
+        chosen = choices.mapping(len(profile.header), preview.basis)
+        if chosen is None:
+            preview.choices = choices.without_columns()
+        suggested = chosen or before or suggest_mapping(profile, table, choices.null_markers, choices.match)
+        preview.mapping = _with_moved_fields(preview, suggested, table)
+    return before is not None and choices.before is not None and before == choices.before.mapping
 
 
 def _map_and_plan(preview: Preview, table: Table, target: Target) -> None:
-    profile, choices = preview.profile, preview.choices
+    profile = preview.profile
     assert profile
-    preview.basis = choices.basis(profile.dialect, profile.header, table)
-    before = _mapping_of_new(preview, table) if preview.new_table else _mapping_before(preview, table)
-    chosen_mapping = choices.mapping(len(profile.header), preview.basis)
-    if chosen_mapping is None:
-        preview.choices = choices = choices.without_columns()
-    preview.mapping = chosen_mapping or before or _suggested(preview, profile, table)
-    if preview.new_table:
-        first = before or _suggested(preview, profile, table)
-        preview.mapping = _with_suitable_formats(preview.mapping, first, table, choices.retyped)
-    preview.mapping = _with_moved_fields(preview, table)
+    whole_mapping = _map(preview, profile, table)
+    choices = preview.choices
     chosen = choices.fillings(table, preview.basis)
     preview.fillings = _fillings_before(preview, table) if chosen is None else chosen
     for each in preview.mapping:
         if each.column:
             check_transforms(each.transforms, each.datetime_format, table.column(each.column))
     whole_format = choices.before is not None
-    whole_mapping = before is not None and choices.before is not None and before == choices.before.mapping
     stated = choices.stated(profile.header, whole_format=whole_format, whole_mapping=whole_mapping)
     request = ImportRequest(
         dialect=profile.dialect if whole_format else None,

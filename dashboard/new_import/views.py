@@ -251,8 +251,10 @@ def _shown(preview: Preview, format_texts: dict[str, str]) -> str:
     names = preview.table.column_names if preview.table else ()
     for filling in preview.fillings:
         shown |= shown_filling(filling, names.index(filling.column))
-    if preview.new_table and preview.table:
-        shown |= {f"type_{number}": column.type for number, column in enumerate(preview.table.columns)}
+    if preview.created and preview.table:
+        kept = [(number, name) for number, name in enumerate(preview.created.names) if name]
+        shown |= {f"type_{number}": preview.table.column(name).type for number, name in kept}
+        shown |= {f"nulls_{number}": preview.created.nulls(name) for number, name in kept}
     return json.dumps({name: text for name, text in shown.items() if text}, separators=(",", ":"))
 
 

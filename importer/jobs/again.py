@@ -85,8 +85,10 @@ def new_table_again(job: ImportJob) -> NewTableRequest | None:
     """The types and the key that were chosen for the job's new table; None for a job that makes none."""
     if job.new_table is None:
         return None
-    types = {each.name: each.type for each in job.new_table.columns if each.name in job.new_table.stated}
-    return NewTableRequest(types, job.new_table.primary_key, job.new_table.widen)
+    columns = job.new_table.columns
+    types = {each.name: each.type for each in columns if each.name in job.new_table.stated}
+    not_null = tuple(each.name for each in columns if not each.nullable)
+    return NewTableRequest(types, job.new_table.primary_key, job.new_table.widen, not_null)
 
 
 def is_file_there(job: ImportJob) -> bool:

@@ -32,7 +32,7 @@ from importer.engine.reading.expected import expected_columns
 from importer.engine.reading.questions import NeedsAnswer
 from importer.engine.reading.reading import Reading
 from importer.engine.reading.stated import Stated
-from importer.engine.schema.new_table import NewTable, change_table, check_new_table, partition_table
+from importer.engine.schema.new_table import NewTable, change_table, check_new_table, name_columns_as, partition_table
 from importer.engine.schema.table import Table
 from importer.engine.sorting.key_sample import KeyOrder, key_order
 from importer.engine.sorting.sort_key import SortKey, Unsortable
@@ -53,12 +53,14 @@ from importer.preparation.table_context import SourceFacts, TableContext, read_c
 class NewTableRequest:
     """The requested properties of mode create's table: types by column, and the columns of its primary key.
 
+    Its columns have the names that a given mapping has for their fields. `not_null`: the columns that take no NULL.
     `widen`: a type that is too narrow for the whole file is widened; otherwise the import fails.
     """
 
     types: dict[str, str] = field(default_factory=dict)
     primary_key: tuple[str, ...] = ()
     widen: bool = True
+    not_null: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -242,8 +244,10 @@ def _new_table(connection: Connection, server: Server, table: NewTable, request:
         raise TargetProblem(
             f"There is a table {table.schema}.{table.name} already.", advice="Choose another name, or mode replace."
         )
+    if request.mapping is not None:
+        table = name_columns_as(table, [each.column for each in request.mapping])
     if wanted := request.new_table:
-        table = change_table(table, wanted.types, wanted.primary_key, wanted.widen)
+        table = change_table(table, wanted.types, wanted.primary_key, wanted.widen, wanted.not_null)
     if request.options and request.options.partitions:
         table = partition_table(table, request.options.partitions)
     if server.on("sql_require_primary_key") and not table.primary_key:

@@ -8,7 +8,7 @@ from django.urls import reverse
 from playwright.sync_api import Page, expect
 
 from importer.engine.mysql.connection import Address, connect, execute
-from importer.models import MappingPreset, SourceFile
+from importer.models import ImportJob, MappingPreset, SourceFile
 from importer.sources import uploads
 from tests.browser.conftest import expect_no_scrolling_sideways
 from tests.targets import saved_target
@@ -31,8 +31,11 @@ def upload(database: Address, tmp_path: Path, opened) -> SourceFile:
 
 
 def uploaded(folder: Path) -> SourceFile:
-    path = folder / "prices.csv"
-    path.write_text(ROWS)
+    return registered(folder / "prices.csv", ROWS)
+
+
+def registered(path: Path, text: str) -> SourceFile:
+    path.write_text(text)
     source = uploads.register(path)
     source.owned, source.uploaded_by = True, User.objects.get()
     source.save()
@@ -101,6 +104,32 @@ def test_another_column_is_read_as_that_column_suggests(opened, upload: SourceFi
     expect(page.get_by_label("price is read as")).to_have_value("thousands-dot")
 
 
+def test_a_field_is_dragged_onto_a_column_that_no_field_fills(opened, upload: SourceFile):
+    page = opened(reverse("new_source", args=[upload.key]), viewport={"width": 1280, "height": 1400})
+    page.locator(".field-name", has_text="extra").drag_to(page.locator("[data-column=source]"))
+    expect(page.get_by_label("extra goes into")).to_have_value("source")
+    expect(page.get_by_label("source gets")).to_have_count(0)
+
+
+def test_three_hundred_columns_are_few_nodes(opened, upload: SourceFile, database: Address, tmp_path: Path):
+    names = [f"measure_{number:03}" for number in range(300)]
+    with connect(database) as connection:
+        execute(connection, f"CREATE TABLE wide ({', '.join(f'{name} INT' for name in names)})")
+    source = registered(tmp_path / "wide.csv", "\n".join(map(",".join, [names, *[["1"] * 300] * 100])))
+    page = opened(reverse("new_source", args=[source.key]), viewport={"width": 1280, "height": 900})
+    assert page.evaluate("document.querySelectorAll('*').length") < 3000
+    page.get_by_role("button", name="Next fields").click()
+    expect(page.get_by_label("measure_024 goes into")).to_have_value("measure_024")
+    page.get_by_label("Find fields").fill("299")
+    page.get_by_label("Find fields").press("Enter")
+    page.get_by_label("measure_299 goes into").fill("")
+    page.get_by_label("measure_299 goes into").press("Tab")
+    expect(page.get_by_text("1 field not loaded (measure_299)")).to_be_visible()
+    page.get_by_role("button", name="Import into").click()
+    page.wait_for_url("**/jobs/**")
+    assert [each.column for each in ImportJob.objects.get().mapping] == [*names[:-1], ""]
+
+
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_nothing_is_wider_than_a_phone(opened, upload: SourceFile, scheme: str):
     size = {"width": 390, "height": 844}
@@ -110,11 +139,8 @@ def test_nothing_is_wider_than_a_phone(opened, upload: SourceFile, scheme: str):
 
 
 def test_words_stay_whole_in_the_headers_of_the_grid(opened, upload: SourceFile, database: Address, tmp_path: Path):
-    path = tmp_path / "prices.csv"
-    path.write_text("id;a_rather_long_customer;ordered_at;" + "x" * 80 + "\n1;2;3;4\n2;3;4;5\n")
-    source = uploads.register(path)
-    source.owned, source.uploaded_by = True, User.objects.get()
-    source.save()
+    rows = "id;a_rather_long_customer;ordered_at;" + "x" * 80 + "\n1;2;3;4\n2;3;4;5\n"
+    source = registered(tmp_path / "prices.csv", rows)
     page = opened(reverse("new_source", args=[source.key]), viewport={"width": 1280, "height": 900})
     heights = page.locator(".grid-table .field-name").evaluate_all(
         "all => all.map(each => each.getBoundingClientRect().height)"

@@ -36,8 +36,9 @@ STANDINGS = {
 class Field:
     """One field of the file as the header of its column in the grid shows it: its name and its mapping.
 
-    `key`: its column is in the primary key. `reading`: how sure its mapping is; None as long as nothing was decided.
-    `wrong_type`: the text that was entered as the column's type, if that is invalid.
+    `key`: its column is in the primary key. `sure`: how sure its mapping is; None as long as nothing was decided.
+    `nulls`: for a new table, what was chosen under NULL. `wrong_type`: the text that was entered as the column's type,
+    if that is invalid.
     """
 
     number: int
@@ -46,6 +47,7 @@ class Field:
     column: Column | None
     key: bool = False
     sure: FieldReading | None = None
+    nulls: str = ""
     wrong_type: str = ""
 
     @property

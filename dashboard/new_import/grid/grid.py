@@ -5,6 +5,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
+from dashboard.new_import.created_table import NULLS
 from dashboard.new_import.grid.cells import FileRow, Row, file_rows, row_cells
 from dashboard.new_import.grid.columns import Field, UnfilledColumn
 from dashboard.new_import.grid.view import KINDS, WINDOW, GridView
@@ -90,6 +91,7 @@ class Grid:
             columns.get(mapping.column.lower()),
             mapping.column.lower() in keys,
             sure,
+            preview.created.nulls(mapping.column) if preview.created else "",
             wrong_types.get(mapping.column, ""),
         )
 
@@ -147,6 +149,19 @@ class Grid:
     def leave_all_out(self) -> str:
         """The value of the button that leaves out all fields without a column; "" if a few are asked about."""
         return leave_all_out(self.preview.column_questions, self.profile.header)
+
+    @property
+    def nulls(self) -> dict[str, str]:
+        """The choices under NULL of a new column."""
+        return NULLS
+
+    @property
+    def key_answer(self) -> str:
+        """The value of the button that makes the proposed column the primary key; "" if there is a key, or none is."""
+        table, names = self.preview.new_table, [each.column for each in self.preview.mapping]
+        if not table or table.primary_key or table.proposed_key not in names:
+            return ""
+        return json.dumps({f"nulls_{names.index(table.proposed_key)}": "key"})
 
     @property
     def create_answer(self) -> str:

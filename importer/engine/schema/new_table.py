@@ -3,12 +3,12 @@
 mapping/new_table/ suggests it from the sample, validation/type_widening.py checks its types against the whole file.
 """
 
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from importer.engine.errors import Problem
 from importer.engine.mysql.quoting import quote_name
-from importer.engine.schema.column_names import LONGEST_NAME, is_valid_character
+from importer.engine.schema.column_names import LONGEST_NAME, folded, is_valid_character, name_columns
 from importer.engine.schema.column_types import Family, column_type
 from importer.engine.schema.row_size import MOST_KEY_BYTES, MOST_KEY_COLUMNS, check_size, key_bytes
 from importer.engine.schema.table import Column, Key, Table
@@ -17,10 +17,14 @@ from importer.engine.schema.type_inference import check_type
 
 @dataclass(frozen=True)
 class NewColumn:
-    """A column of a new table; `type` has passed type_inference.check_type()."""
+    """A column of a new table; `type` has passed type_inference.check_type().
+
+    `nullable`: it takes NULL, unless it is in the primary key.
+    """
 
     name: str
     type: str
+    nullable: bool = True
 
 
 @dataclass(frozen=True)
@@ -58,12 +62,15 @@ class NewTable:
         return partitioning(self.primary_key, [types[name] for name in self.primary_key], self.partitions or 1)
 
     def _null(self, column: NewColumn) -> str:
-        return " NOT NULL" if column.name in self.primary_key else " NULL"
+        return " NULL" if self._takes_null(column) else " NOT NULL"
+
+    def _takes_null(self, column: NewColumn) -> bool:
+        return column.nullable and column.name not in self.primary_key
 
     def as_table(self) -> Table:
         """The table as the server will describe it, as far as a plan needs that."""
         columns = tuple(
-            Column(each.name, each.type, each.name not in self.primary_key, None, False, False) for each in self.columns
+            Column(each.name, each.type, self._takes_null(each), None, False, False) for each in self.columns
         )
         columns = tuple(replace(each, charset="utf8mb4") if each.column_type.has_charset else each for each in columns)
         keys = (Key("PRIMARY", self.primary_key, True),) if self.primary_key else ()
@@ -92,16 +99,46 @@ def partition_table(table: NewTable, partitions: int) -> NewTable:
     return replace(table, partitions=partitions)
 
 
-def change_table(table: NewTable, types: dict[str, str], primary_key: Sequence[str], widen: bool) -> NewTable:
-    """The table with the requested types and primary key.
+def name_columns_as(table: NewTable, names: Sequence[str]) -> NewTable:
+    """The table with these names of its columns; a column with the name "" is left out.
+
+    The table as it is if no name is given. Raises Problem for a name that no server takes, or that is there twice.
+    """
+    if not any(names):
+        return table
+    pairs = [(column, name) for column, name in zip(table.columns, names, strict=True) if name]
+    seen: set[str] = set()
+    for _, name in pairs:
+        _check_name(name)
+        if folded(name) in seen:
+            raise Problem(f"The new table has two columns named {name}.", advice="Give one of them another name.")
+        seen.add(folded(name))
+    proposed = next((name for column, name in pairs if column.name == table.proposed_key), "")
+    return replace(table, columns=tuple(replace(column, name=name) for column, name in pairs), proposed_key=proposed)
+
+
+def _check_name(name: str) -> None:
+    """Raise Problem if no server takes the name for a column."""
+    cleaned, _ = name_columns([name])
+    if cleaned != (name,):
+        raise Problem(f"No column can be named {name!r}.", advice=f"Choose another name, such as {cleaned[0]}.")
+
+
+def change_table(
+    table: NewTable, types: Mapping[str, str], primary_key: Sequence[str], widen: bool, not_null: Collection[str] = ()
+) -> NewTable:
+    """The table with the requested types, primary key and columns that take no NULL.
 
     Raises Problem for an unknown column or type, and for a primary key that no server makes.
     """
     known = {column.name for column in table.columns}
-    for name in (*types, *primary_key):
+    for name in (*types, *primary_key, *not_null):
         if name not in known:
             raise Problem(f"The new table has no column {name}.", advice=f"It has {', '.join(sorted(known))}.")
-    columns = tuple(replace(each, type=check_type(types.get(each.name) or each.type)) for each in table.columns)
+    columns = tuple(
+        replace(each, type=check_type(types.get(each.name) or each.type), nullable=each.name not in not_null)
+        for each in table.columns
+    )
     changed = replace(table, columns=columns, primary_key=tuple(primary_key), widen=widen, stated=tuple(types))
     _check_key(changed)
     return changed

@@ -288,7 +288,7 @@ def widen_types(table: NewTable, mismatches: dict[str, TypeMismatch], *, rejects
             )
         columns.append(replace(column, type=mismatch.type) if mismatch else column)
     types = fit_row_size([column.type for column in columns])
-    fitted = (NewColumn(column.name, type_) for column, type_ in zip(columns, types, strict=True))
+    fitted = (replace(column, type=type_) for column, type_ in zip(columns, types, strict=True))
     return replace(table, columns=tuple(fitted))
 
 

@@ -89,15 +89,15 @@ class TestEdit:
     def test_a_new_table_keeps_its_key_and_types(self, browser, user, target):
         source = uploaded(user, ROWS, "fresh.csv")
         values = {"target": target.pk, "table": "fresh", "mode": "create"}
-        form = shown_form(show(browser, source, **values)) | {"primary_key": "name", "type_1": "VARCHAR(33)"}
+        form = shown_form(show(browser, source, **values)) | {"nulls_1": "key", "type_1": "VARCHAR(33)"}
         start(browser, source, **shown_form(show(browser, source, **form)))
         job = ImportJob.objects.get(source=source)
         ImportJob.objects.filter(pk=job.pk).update(status=Status.FAILED)
         form = shown_form(edit(browser, job))
-        assert (form["mode"], form["primary_key"], form["type_1"].upper()) == ("create", "name", "VARCHAR(33)")
+        assert (form["mode"], form["nulls_1"], form["type_1"].upper()) == ("create", "key", "VARCHAR(33)")
         # Sent back, the values of the earlier import stay although nobody has entered them here.
         form = shown_form(show(browser, source, **form | {"chunk_mib": "2"}))
-        assert (form["primary_key"], form["type_1"].upper()) == ("name", "VARCHAR(33)")
+        assert (form["nulls_1"], form["type_1"].upper()) == ("key", "VARCHAR(33)")
 
     def test_without_its_file_the_page_asks_for_it(self, browser):
         job = make_job(Status.FAILED, chunks=1)

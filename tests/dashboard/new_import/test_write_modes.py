@@ -1,5 +1,7 @@
 """The modes on the new import page, and the kept table on the page of an import."""
 
+from html import unescape
+
 import pytest
 from django.urls import reverse
 
@@ -7,7 +9,7 @@ from importer.engine.plan.options import Options
 from importer.engine.stored import to_json
 from importer.models import ImportJob
 from tests.dashboard.job_data import make_job
-from tests.dashboard.new_import.test_page import show, start, uploaded
+from tests.dashboard.new_import.test_page import show, shown_form, start, uploaded
 from tests.targets import target_with
 
 pytestmark = pytest.mark.django_db
@@ -76,10 +78,17 @@ class TestCreate:
         for number, type_ in enumerate(("varchar(16)", "int", "date")):
             assert f'name="type_{number}" value="{type_}"' in html
         assert "CREATE TABLE" in html
-        changed = {"type_1": "DECIMAL(9,2)", "primary_key": "code", "widen": "yes", "mode_shown": "create"}
-        fields = {f"column_{number}": name for number, name in enumerate(("code", "amount", "day"))}
+        changed = {
+            "type_1": "DECIMAL(9,2)",
+            "nulls_0": "key",
+            "nulls_2": "not_null",
+            "widen": "yes",
+            "mode_shown": "create",
+        }
+        fields = {f"column_{number}": name for number, name in enumerate(("code", "price", "day"))}
         html = show(browser, source, **values, **changed, **fields, basis=basis(html)).content.decode()
-        assert "`amount` decimal(9,2) NULL" in html
+        assert "`price` decimal(9,2) NULL" in html
+        assert "`day` date NOT NULL" in html
         assert "PRIMARY KEY (`code`)" in html
         start(browser, source, **values, **changed, **fields, basis=basis(html))
         assert ImportJob.objects.get().new_table.primary_key == ("code",)
@@ -92,6 +101,22 @@ class TestCreate:
         assert answer.status_code == 422
         assert "not a column type" in answer.content.decode()
         assert 'name="type_1" value="int); DROP TABLE items"' in answer.content.decode()
+
+    def test_a_field_without_a_name_has_no_column(self, browser, user, target):
+        source = uploaded(user, ITEMS, "fresh.csv")
+        values = shown_form(show(browser, source, **form(target, "fresh", "create"))) | {"column_1": ""}
+        start(browser, source, **shown_form(show(browser, source, **values)))
+        assert [each.name for each in ImportJob.objects.get().new_table.columns] == ["code", "day"]
+
+    @pytest.mark.parametrize(
+        ("name", "words"), [("CODE", "two columns named CODE"), ("x\u200b", "No column can be named")]
+    )
+    def test_a_name_that_no_table_takes_is_refused_and_stays_editable(self, browser, user, target, name, words):
+        source = uploaded(user, ITEMS, "fresh.csv")
+        values = shown_form(show(browser, source, **form(target, "fresh", "create"))) | {"column_1": name}
+        answer = show(browser, source, **values)
+        assert words in unescape(answer.content.decode())
+        assert shown_form(answer)["column_1"] == name
 
     def test_a_table_that_is_there_is_refused(self, browser, user, target):
         answer = show(browser, uploaded(user, ITEMS, "items.csv"), **form(target, "items", "create"))
