@@ -107,8 +107,8 @@ class Grid:
     @property
     def typed(self) -> bool:
         """Whether columns are typed, because selects would have too many options."""
-        table = self.preview.table
-        return table is not None and len(table.columns) * len(self.numbers) > MOST_OPTIONS
+        table, most = self.preview.table, min(WINDOW, len(self.profile.header))
+        return table is not None and len(table.columns) * most > MOST_OPTIONS
 
     @property
     def unfilled_shown(self) -> list[UnfilledColumn]:
