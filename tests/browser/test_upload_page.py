@@ -104,7 +104,7 @@ class TestDroppedFile:
         table.fill("towns")
         table.press("Tab")
         expect(page.get_by_role("button", name=f"into {target.database}.towns")).to_be_enabled()
-        expect(page.get_by_label("Columns by")).to_be_focused()
+        expect(page.get_by_label("id goes into")).to_be_focused()
 
     def test_enter_in_a_field_starts_nothing(self, page, target, cities):
         drop(page, cities)
