@@ -339,6 +339,7 @@ CELERY_TASK_ROUTES = {
     "importer.tasks.load_run": {"queue": "load"},
     "importer.tasks.finish": {"queue": "load"},
     "importer.tasks.restore": {"queue": "load"},
+    "importer.tasks.examine": {"queue": "scan"},
     # These may list a bucket, or fetch a large file.
     "importer.tasks.take_run": {"queue": "scan"},
     "importer.tasks.look_for_files": {"queue": "scan"},

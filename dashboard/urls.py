@@ -18,6 +18,7 @@ from dashboard.lab import list as labs
 from dashboard.lab import new as lab_new
 from dashboard.new_import import presets, uploads
 from dashboard.new_import import views as new
+from dashboard.new_import.grid import problems as new_problems
 from dashboard.people import grants, groups, invitation, own, people
 from dashboard.schedules import again as schedule_again
 from dashboard.schedules import detail as schedule
@@ -71,6 +72,7 @@ urlpatterns = [
     path("new/", new.new, name="new"),
     path("new/tables/", new.tables, name="new_tables"),
     path("new/<uuid:key>/", new.new_source, name="new_source"),
+    path("new/<uuid:key>/findings/", new_problems.findings, name="new_findings"),
     path("new/<uuid:key>/start/", new.start, name="start_import"),
     path("new/<uuid:key>/remove/", new.remove, name="remove_source"),
     path("new/<uuid:key>/preset/", new.save_preset, name="save_preset"),

@@ -8,9 +8,10 @@ from django.utils import timezone
 from importer import jobs, lab, notifications, queue, schedules
 from importer.engine.load.finish import READ_TIMEOUT
 from importer.notifications.delivery import LONGEST_SEND
+from importer.preparation.examine import examine as examine_file
 from importer.queue import Message
 from importer.retention import run as retention
-from importer.worker import change_target, load_chunks, presence, stage_and_finish
+from importer.worker import change_target, load_chunks, presence, shutdown, stage_and_finish
 from importer.worker.scan import scan_job
 from importer.worker.sweep import sweep_jobs
 from importer.worker.verify import verify_job
@@ -26,6 +27,11 @@ def scan(job_id: int) -> None:
 @shared_task
 def load_run(chunk_id: int) -> None:
     load_chunks.load(chunk_id, _go_on)
+
+
+@shared_task
+def examine(source_id: int) -> None:
+    examine_file(source_id, queue.send, shutdown.requested)
 
 
 @shared_task

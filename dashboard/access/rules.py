@@ -148,6 +148,7 @@ RULES: dict[str, Rule] = {
     "new_tables": OPERATORS,
     # A post of changed choices is a question, and a patch is a part of a file.
     "new_source": Rule(SourceFile, look=Level.LOAD, recorded=()),
+    "new_findings": Rule(SourceFile, look=Level.LOAD),
     "start_import": replace(FILE, rate=limits.STARTS),
     "remove_source": FILE,
     "save_preset": FILE,

@@ -34,7 +34,7 @@ from importer.engine.plan.option_specs import named
 from importer.engine.source.compression import PACKING_NAMES
 from importer.engine.target.write_modes import MODES
 from importer.models import ImportJob, MappingPreset, SourceFile, Target
-from importer.preparation import presets
+from importer.preparation import examination, presets
 from importer.preparation.loadable_tables import offered_tables
 from importer.sources import quotas, uploads
 from importer.worker import presence
@@ -121,6 +121,7 @@ def start(request: HttpRequest, key: UUID) -> HttpResponse:
     except Problem as problem:
         preview.problem = problem
         return _show(request, preview)
+    examination.stop(source)
     jobs.start(job.pk)
     return _go_to(request, job)
 

@@ -1,4 +1,4 @@
-"""A source file: a CSV file to import."""
+"""A source file: a CSV file to import, and its examination."""
 
 import uuid
 from pathlib import Path
@@ -49,3 +49,25 @@ class SourceFile(models.Model):
     @property
     def file(self) -> Path:
         return Path(self.path)
+
+
+class Examination(models.Model):
+    """Counts the rows of a file that its table would not take; the workers go on with it as the file arrives.
+
+    One worker at a time has its lease (importer.lease). Another mapping begins it again; the import's start ends it.
+    """
+
+    source = models.OneToOneField(SourceFile, models.CASCADE, related_name="examination", editable=False)
+    # What is examined (importer.preparation.examination.Basis as JSON), and its digest.
+    basis_json = models.JSONField(editable=False)
+    digest = models.CharField(max_length=64, editable=False)
+    # Where it goes on (importer.engine.source.chunks.scanner.Position), and what it has found so far
+    # (importer.preparation.row_problems.RowProblems), both as JSON.
+    position_json = models.JSONField(default=dict, editable=False)
+    found_json = models.JSONField(default=dict, editable=False)
+    done = models.BooleanField(default=False, editable=False)
+    attempt = models.PositiveIntegerField(default=0, editable=False)
+    lease = models.DateTimeField(null=True, editable=False)
+
+    def __str__(self) -> str:
+        return f"Examination of {self.source}"

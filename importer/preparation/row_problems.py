@@ -90,14 +90,28 @@ def _examine(
     if not chunk.length:
         return RowProblems(whole=scanned == end)
     source = ChunkSource(fd, Path(), chunk, dialect)
-    errors, rows = _errors(source, rules), ChunkRows(source)
-    kept = sorted(errors)[:MOST_KEPT]
-    columns = [each.column.lower() for each in mapping]
-    found = (
-        _problem_row(record, errors[number], dialect, columns)
-        for number, record in zip(kept, rows.located(kept), strict=True)
+    count, found = chunk_problems(source, rules, [each.column.lower() for each in mapping], MOST_KEPT)
+    return RowProblems(len(ChunkRows(source)), scanned == end, count, found)
+
+
+def chunk_problems(
+    source: ChunkSource, rules: ValidationRules, columns: Sequence[str], most: int
+) -> tuple[int, tuple[ProblemRow, ...]]:
+    """The number of rows of a chunk that the table would not take, and the first `most` of them.
+
+    `columns`: the column of each field, in lower case.
+    """
+    errors = _errors(source, rules)
+    kept = sorted(errors)[:most]
+    located = zip(kept, ChunkRows(source).located(kept), strict=True) if kept else ()
+    return len(errors), tuple(
+        _problem_row(record, errors[number], source.dialect, columns) for number, record in located
     )
-    return RowProblems(len(rows), scanned == end, len(errors), tuple(found))
+
+
+def needs_look(rules: ValidationRules) -> bool:
+    """Whether rows can have problems that a scan of their chunk does not suspect."""
+    return bool(conversions(rules.validator.rules))
 
 
 def _errors(source: ChunkSource, rules: ValidationRules) -> dict[int, RowError]:

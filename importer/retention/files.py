@@ -16,6 +16,7 @@ from importer.access import audit
 from importer.engine.errors import Problem
 from importer.jobs.rejects import downloads, fixes
 from importer.models import ImportJob, SourceFile
+from importer.preparation import examination
 from importer.retention.needed import FILE_OBSTACLES, any_of, can_be_retried, file_reasons, why_file_stays
 from importer.retention.policies import before
 
@@ -51,6 +52,7 @@ def _remove(pk: int, allowed: QuerySet[SourceFile]) -> bool:
     # A compare-and-set: the conditions are read again in the statement that marks the row.
     if source is None or not allowed.filter(pk=pk).update(status=File.REMOVED):
         return False
+    examination.stop(source)
     source.file.unlink(missing_ok=True)
     forget_rows([pk])
     return True

@@ -33,7 +33,7 @@ from importer.sources.uploads import (
     give_up,
     locked,
     refresh,
-    wake_imports,
+    wake_followers,
 )
 
 ALGORITHMS = ("sha1", "sha256")  # tus 1.0 asks for SHA-1
@@ -149,7 +149,7 @@ class Part:
                 "The upload was removed while it was arriving.", self.source.name, "Upload the file again."
             )
         self.source.received = received
-        wake_imports(self.source)
+        wake_followers(self.source)
         return received
 
     def close(self) -> None:

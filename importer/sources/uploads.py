@@ -20,7 +20,7 @@ from django.utils import timezone
 
 from importer import queue
 from importer.engine.errors import Problem, SourceProblem
-from importer.models import ImportJob, SourceFile
+from importer.models import Examination, ImportJob, SourceFile
 from importer.queue import Message
 from importer.sources import quotas
 from importer.sources.reservations import require_room
@@ -136,14 +136,16 @@ def finish(source: SourceFile) -> SourceFile:
         if not _change(source, fingerprint=fingerprint(source.file), status=SourceFile.Status.READY):
             raise _gone(source)
         source.refresh_from_db()
-    wake_imports(source)
+    wake_followers(source)
     return source
 
 
-def wake_imports(source: SourceFile) -> None:
-    """Tell the imports that follow the upload that more of it has arrived, or that no more will."""
+def wake_followers(source: SourceFile) -> None:
+    """Tell the imports that follow the upload, and its examination, that more has arrived, or that no more will."""
     following = source.jobs.exclude(status__in=ImportJob.ENDED).filter(scan_finished=False)
     queue.send([Message("advance", pk) for pk in following.values_list("pk", flat=True)])
+    if Examination.objects.filter(source=source, done=False).exists():
+        queue.send([Message("examine", source.pk)])
 
 
 def fingerprint(path: Path) -> str:
@@ -227,7 +229,8 @@ def give_up(source: SourceFile) -> None:
     except IntegrityError:
         if _change(source, status=SourceFile.Status.REMOVED):
             source.file.unlink(missing_ok=True)
-            wake_imports(source)
+            Examination.objects.filter(source=source).delete()
+            wake_followers(source)
 
 
 def _change(source: SourceFile, **values: Any) -> bool:

@@ -7,7 +7,8 @@ import pytest
 from playwright.sync_api import Page, Route, expect
 
 from importer.engine.mysql.connection import connect, fetch_all
-from importer.models import ImportJob, SourceFile, Target
+from importer.models import Examination, ImportJob, SourceFile, Target
+from importer.preparation import examine
 from tests.browser.conftest import expect_no_scrolling_sideways
 from tests.browser.test_reach import AXE, FIND, LOADED
 from tests.importer.steps import run
@@ -74,6 +75,10 @@ def test_rows_are_in_the_table_before_the_last_byte_has_come(page: Page, target:
     start = page.get_by_role("button", name=f"into {target.database}.numbers while it uploads")
     expect(start).to_be_enabled()
     expect(page.get_by_text("Keep this tab open until the upload ends.")).to_be_visible()
+    findings = page.locator(".findings")
+    expect(findings).to_contain_text("scanned so far")
+    examine.examine(SourceFile.objects.get().pk, lambda _: None, lambda: False)
+    expect(findings).to_contain_text(f"{Examination.objects.get().found_json['scanned']:,} scanned so far")
     accessible(page)
     start.click()
     following = page.locator("[data-follows]")

@@ -8,17 +8,17 @@ from functools import cached_property
 from dashboard.new_import.created_table import NULLS
 from dashboard.new_import.grid.cells import FileRow, Row, file_rows, row_cells
 from dashboard.new_import.grid.columns import Field, UnfilledColumn
+from dashboard.new_import.grid.problems import row_problems
 from dashboard.new_import.grid.view import KINDS, WINDOW, GridView
 from dashboard.new_import.preview import Preview
 from dashboard.new_import.questions import Question, leave_all_out
-from importer.connections.source_location import location_of
 from importer.engine.errors import Problem
 from importer.engine.mapping.columns import ColumnMapping
 from importer.engine.mapping.preview import PreviewValue, preview_values
 from importer.engine.mysql.connection import connect
 from importer.engine.source.profile.decisions import Standing
 from importer.engine.source.profile.profile import Profile
-from importer.preparation.row_problems import RowProblems, find_row_problems
+from importer.preparation.row_problems import RowProblems
 
 # Options in all selects of columns together; with more of them, a column is typed and suggested.
 MOST_OPTIONS = 800
@@ -29,12 +29,16 @@ MOST_UNFILLED = WINDOW
 
 @dataclass(frozen=True)
 class Grid:
-    """The grid as the page shows it: `numbers` are the positions (from 0) of the fields in its window."""
+    """The grid as the page shows it: `numbers` are the positions (from 0) of the fields in its window.
+
+    `examining`: a worker searches the rest of the file for rows with problems.
+    """
 
     preview: Preview
     profile: Profile
     view: GridView
     problems: RowProblems
+    examining: bool
     found: tuple[int, ...]
     shown: tuple[FileRow, ...]
     converted: Sequence[dict[int, PreviewValue]]
@@ -181,12 +185,12 @@ def make_grid(preview: Preview) -> Grid | None:
     if not profile:
         return None
     view = GridView.of(preview.choices.values)
-    problems = _row_problems(preview, profile)
+    problems, examining = row_problems(preview, profile)
     found = tuple(_found(preview, profile, view))
     first = view.first if view.first < len(found) else 0
     view = replace(view, first=first, only_problems=view.only_problems and problems.count > 0)
     shown = file_rows(profile, problems, only_problems=view.only_problems)
-    grid = Grid(preview, profile, view, problems, found, shown, [{} for _ in shown])
+    grid = Grid(preview, profile, view, problems, examining, found, shown, [{} for _ in shown])
     return replace(grid, converted=_converted(grid))
 
 
@@ -201,17 +205,6 @@ def _found(preview: Preview, profile: Profile, view: GridView) -> Iterator[int]:
         if view.kind == "questions" and not (sure and sure[number].standing is Standing.GUESSED):
             continue
         yield number
-
-
-def _row_problems(preview: Preview, profile: Profile) -> RowProblems:
-    rules = preview.prepared.plan.exactness if preview.prepared else None
-    # The types of a new table are widened to what the file has.
-    if rules is None or preview.new_table:
-        return RowProblems()
-    try:
-        return find_row_problems(location_of(preview.source), profile, rules, preview.mapping)
-    except Problem:  # A record that cannot be read; the scan of the import says where.
-        return RowProblems()
 
 
 def _converted(grid: Grid) -> list[dict[int, PreviewValue]]:
