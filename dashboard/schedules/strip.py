@@ -13,6 +13,7 @@ from importer.access.time_zones import zone_named
 from importer.engine.errors import Problem
 from importer.models import Schedule, ScheduleRun
 from importer.models.outcomes.looks import words_of_run
+from importer.schedules.scheduler import MISSED
 
 MOST_MARKS = 14
 
@@ -34,12 +35,14 @@ def strips(schedules: Iterable[Schedule], most: int = MOST_MARKS) -> dict[int, l
     numbered = ScheduleRun.objects.filter(schedule__in=zones).annotate(
         number=Window(RowNumber(), partition_by=F("schedule_id"), order_by=[F("due_at").desc(), F("pk").desc()])
     )
-    newest = [pk for pk, number in numbered.values_list("pk", "number") if number <= most]
+    newest = list(numbered.filter(number__lte=most).values_list("pk", flat=True))
     runs = ScheduleRun.objects.filter(pk__in=newest).annotate(rejected=REJECTED).order_by("due_at", "pk")
     found: dict[int, list[Mark]] = {pk: [] for pk in zones}
     columns = ("schedule_id", "pk", "due_at", "due_times", "status", "rejected", KT("problem__kind"), "note")
     for schedule, pk, due_at, due_times, status, rejected, *end in runs.values_list(*columns):
         words = words_of_run(status, rejected, *end)
+        if status == ScheduleRun.Status.SKIPPED and str(end[-1]).startswith(MISSED):
+            words = MISSED
         found[schedule].append(Mark(pk, _in_zone(due_at, zones[schedule]), words, rejected or 0, due_times))
     return found
 

@@ -18,6 +18,12 @@ class State:
     parallel_chunks: int
     idle_queues: tuple[str, ...]
 
+    @property
+    def free(self) -> int:
+        """The free bytes of the disk, down to two digits: a page need not change with each file."""
+        unit: int = 10 ** max(0, len(str(self.disk.free)) - 2)
+        return self.disk.free // unit * unit
+
 
 def state() -> State:
     """The present state."""

@@ -1,0 +1,126 @@
+"""Somebody comes back after a week of nightly runs, sees at first glance the night that lost rows, and fixes it."""
+
+import os
+import time
+from collections.abc import Iterator
+from datetime import datetime, timedelta
+from datetime import time as clock
+from functools import partial
+from pathlib import Path
+from zoneinfo import ZoneInfo
+
+import pytest
+from django.conf import settings
+from django.urls import reverse
+from django.utils import timezone
+from playwright.sync_api import Locator, Page, expect
+
+from importer import connections, queue, schedules
+from importer.engine.mysql.connection import Address, connect, execute, fetch_all
+from importer.engine.plan.options import Options
+from importer.models import ImportJob, Schedule, ScheduleRun, SourceConnection
+from importer.preparation.prepare import ImportRequest, prepare
+from importer.preparation.presets import save
+from importer.queue import Message
+from importer.schedules import ScheduleRequest
+from importer.schedules.scheduler import record_run
+from importer.sources import uploads
+from tests.stack import wait_until
+from tests.targets import TestServer, saved_target
+
+ZONE = ZoneInfo("Europe/Vienna")
+NIGHTS, ROWS, LOSSY, LOST = 7, 40, 3, 35
+HEADER = "id,name\n"
+
+
+def rows(night: int, lost: int = 0) -> str:
+    """The rows of a night; of the last `lost` ones the name is too long."""
+    whole = ROWS - lost
+    return "".join(f"{night * ROWS + n},{'n' if n < whole else 'n' * 30}{n}\n" for n in range(ROWS))
+
+
+@pytest.fixture
+def each_database(server: TestServer) -> Iterator[Address]:
+    with server.fresh_database() as address, connect(address) as connection:
+        execute(connection, "CREATE TABLE sales (id INT PRIMARY KEY, name VARCHAR(20) NOT NULL)")
+        yield address
+
+
+@pytest.fixture
+def nightly(page: Page, each_database: Address, tmp_path: Path) -> Schedule:
+    """A schedule whose files of the last nights are there, and have been loaded by real workers."""
+    folder = Path(settings.IMPORT_FOLDERS[0]) / tmp_path.name
+    folder.mkdir(parents=True)
+    like = tmp_path / "sales.csv"
+    like.write_text(HEADER + rows(0))
+    request = ImportRequest(options=Options(on_error="reject"))
+    preset = save("sales", prepare(uploads.register(like), saved_target(each_database, "here"), "sales", request))
+    connection = SourceConnection.objects.create(name="incoming", kind="folder", base=str(folder))
+    wanted = ScheduleRequest(
+        name="sales nightly", connection=connection, pattern="sales-{date:%Y%m%d}.csv", trigger="cron",
+        cron="30 2 * * *", zone=ZONE.key,
+    )  # fmt: skip
+    schedule = schedules.create(wanted, preset)
+    today = timezone.now().astimezone(ZONE).date()
+    for night in range(NIGHTS):
+        day = today - timedelta(days=NIGHTS - night)
+        file = folder / f"sales-{day:%Y%m%d}.csv"
+        file.write_text(HEADER + rows(night, LOST if night == LOSSY else 0))
+        os.utime(file, (time.time() - 60,) * 2)
+        record_run(schedule, datetime.combine(day, clock(2, 30), ZONE), ScheduleRun.Cause.DUE)
+    there = partial(connections.find, connection, "*.csv", timezone.now(), ZONE)
+    wait_until(lambda: len(there()) == NIGHTS, what="files that nobody writes to any more")
+    first = schedule.runs.order_by("due_at").first()
+    assert first
+    queue.send([Message("take_run", first.pk)])
+    wait_until(lambda: schedule.runs.filter(status="succeeded").count() == NIGHTS, what="seven runs", seconds=120)
+    return schedule
+
+
+def expect_one_amber(marks: Locator) -> None:
+    """All marks are green but one, which is amber and says what was lost."""
+    expect(marks).to_have_count(NIGHTS)
+    amber = marks.and_(marks.page.locator(".mark-yellow"))
+    expect(amber).to_have_count(1)
+    expect(amber).to_contain_text(f"completed with rejects, {LOST} rows rejected")
+    expect(marks.nth(LOSSY)).to_have_class("mark mark-yellow")
+
+
+def count(database: Address) -> int:
+    with connect(database) as connection:
+        return fetch_all(connection, "SELECT COUNT(*) FROM sales")[0][0]
+
+
+def test_a_lossy_night_is_amber_everywhere_and_is_fixed_from_home(
+    page: Page, nightly: Schedule, each_database: Address, tmp_path: Path
+):
+    assert count(each_database) == NIGHTS * ROWS - LOST
+    page.goto(reverse("home"))
+    expect(page.get_by_role("heading", name="1 thing needs your attention")).to_be_visible()
+    expect_one_amber(page.locator(".mark"))
+    page.get_by_role("navigation").get_by_role("link", name="Imports").click()
+    expect(page.locator("#jobs .status-yellow")).to_have_count(1)
+    expect(page.locator("#jobs .status-green")).to_have_count(NIGHTS - 1)
+    page.get_by_role("navigation").get_by_role("link", name="Schedules").click()
+    expect_one_amber(page.locator(".mark"))
+    page.locator(".mark-yellow").click()
+    expect(page.locator(".schedule-month .bg-yellow-lt")).to_have_count(1)
+    expect(page.get_by_role("link", name=f"{LOST} rows rejected", exact=True)).to_be_visible()
+
+    page.goto(reverse("home"))
+    page.locator("#home").get_by_role("link", name="sales-").first.click()
+    lossy = ImportJob.objects.get(rejected_rows=LOST)
+    rejected = page.get_by_role("region", name="Rejected rows")
+    with page.expect_download() as taken:
+        rejected.get_by_role("link", name="Reject file").click()
+    fixed = tmp_path / taken.value.suggested_filename
+    fixed.write_text(HEADER + "".join(rows(LOSSY).splitlines(keepends=True)[-LOST:]))
+    rejected.get_by_role("link", name="upload it again").click()
+    page.wait_for_load_state()
+    page.locator("#file-choice").set_input_files(fixed)
+    page.get_by_role("button", name=f"into {each_database.database}.sales").click()
+    expect(page.get_by_text("Balanced, and verified")).to_be_visible(timeout=60_000)
+    assert ImportJob.objects.get(rejects_of=lossy).loaded_rows == LOST
+    assert count(each_database) == NIGHTS * ROWS
+    page.goto(reverse("home"))
+    expect(page.get_by_role("heading", name="Nothing needs your attention")).to_be_visible()
