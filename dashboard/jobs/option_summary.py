@@ -2,9 +2,11 @@
 
 from dataclasses import dataclass
 
-from dashboard.new_import.row_policy import ACCOUNTING
-from importer.engine.plan.option_specs import SPEED, named
+from importer.engine.plan.option_specs import OPTIONS, OptionSpec
 from importer.engine.plan.options import Options
+
+# Options that the words for rejected rows contain.
+IN_WORDS_OF_LIMIT = ("max_rejects", "max_reject_percent")
 
 
 @dataclass(frozen=True)
@@ -26,32 +28,14 @@ class OptionSummary:
 
 def option_summary(options: Options) -> OptionSummary:
     """The options of an import; its mode always counts as chosen."""
-    answers = [OptionValue("Mode", options.mode, usual=False), *_accounting(options), *_speed(options)]
+    answers = [_value(each, options) for each in OPTIONS if each.flag and each.name not in IN_WORDS_OF_LIMIT]
     return OptionSummary([each for each in answers if not each.usual], [each for each in answers if each.usual])
 
 
-def _accounting(options: Options) -> list[OptionValue]:
-    usual = Options()
-    values = []
-    for name, (question, answers) in ACCOUNTING.items():
-        value = getattr(options, name)
-        words = answers[value][0] if value in answers else value
-        if name == "on_error" and value == "reject":
-            limit = options.reject_limit_words
-            words = f"{words}, {limit}" if limit else words
-        values.append(OptionValue(question, words, value == getattr(usual, name)))
-    zone = named("time_zone")
-    values.append(OptionValue(zone.label, options.time_zone or zone.unset, not options.time_zone))
-    return values
-
-
-def _speed(options: Options) -> list[OptionValue]:
-    usual = Options()
-    return [
-        OptionValue(
-            each.label.removesuffix(", MiB"),
-            each.shown(getattr(options, each.name)) or each.unset,
-            getattr(options, each.name) == getattr(usual, each.name),
-        )
-        for each in SPEED
-    ]
+def _value(spec: OptionSpec, options: Options) -> OptionValue:
+    value = getattr(options, spec.name)
+    words = spec.shown(value) or spec.unset
+    if spec.name == "on_error" and value == "reject" and options.reject_limit_words:
+        words = f"{words}, {options.reject_limit_words}"
+    usual = value == getattr(Options(), spec.name) and spec.name != "mode"
+    return OptionValue(spec.label.removesuffix(", MiB"), words, usual)

@@ -1,13 +1,15 @@
 """The form of a new lab: its values, and the lab request that they make."""
 
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
+from django import forms
+from django.core.exceptions import ValidationError
+
+from dashboard.fields.option_values import PercentField, WholeNumberField
 from dashboard.lab.grids import FIRST, OFFERS, OWN, Offer, offered
-from dashboard.new_import.speed_form import whole_number
 from importer.access.policy import seen
 from importer.engine.errors import Problem
 from importer.engine.tuning.budget import Budget
@@ -72,7 +74,7 @@ class LabForm:
         """The sample that every trial loads: a share of the file, or its first rows (default: `suggested`)."""
         if self.text("sample", "rows") == "share":
             return Sample(share=self._percent() / 100)
-        rows = whole_number(self.rows(suggested), "First rows", 1, MOST_ROWS, option="rows")
+        rows = _read(WholeNumberField(label="First rows", least=1, most=MOST_ROWS), self.rows(suggested), "rows")
         return Sample(rows=rows or suggested)
 
     def rows(self, suggested: int) -> str:
@@ -80,15 +82,19 @@ class LabForm:
         return self.text("rows").replace(",", "") or str(suggested)
 
     def _percent(self) -> float:
-        text = self.text("share", USUAL_SHARE).removesuffix("%").strip()
-        if re.fullmatch(r"[0-9]{1,3}(\.[0-9]{1,6})?", text) and 0 < float(text) <= 100:
-            return float(text)
+        text = self.text("share", USUAL_SHARE)
+        if share := _read(PercentField(label="Share"), text, "share"):
+            return float(share)
         raise Problem(f"{text!r} percent cannot be taken.", advice="Give more than 0, and at most 100.", option="share")
+
+    def _whole_number(self, name: str, label: str, most: int, usual: str = "") -> int | None:
+        number: int | None = _read(WholeNumberField(label=label, least=1, most=most), self.text(name, usual), name)
+        return number
 
     def lab_request(self, suggested: int, offer: Offer | None = None) -> LabRequest:
         """The whole request; with `offer`, of that grid with its default values. Raises Problem with its option."""
         values = dict(offer.values) if offer else self.read()
-        repeats = whole_number(self.text("repeats", str(REPEATS)), "Rounds", 1, MOST_REPEATS, option="repeats")
+        repeats = self._whole_number("repeats", "Rounds", MOST_REPEATS, str(REPEATS))
         given: dict[str, Any] = {"seed": int(self.text("seed"))} if self._has_seed else {}
         return LabRequest(
             (offer or self.offer).grid(values),
@@ -108,10 +114,10 @@ class LabForm:
     @property
     def budget(self) -> Budget:
         """The limits of the lab. Raises Problem with its option for an invalid one."""
-        minutes = whole_number(self.text("minutes", USUAL_MINUTES), "Minutes", 1, 10**5, option="minutes")
+        minutes = self._whole_number("minutes", "Minutes", 10**5, USUAL_MINUTES)
         return Budget(
             seconds=minutes * 60 if minutes else None,
-            rows=whole_number(self.text("most_rows").replace(",", ""), "Rows in all", 1, 10**15, option="most_rows"),
+            rows=self._whole_number("most_rows", "Rows in all", 10**15),
             target_bytes=self._size("target_disk"),
             local_bytes=self._size("disk"),
         )
@@ -123,6 +129,14 @@ class LabForm:
         if size := parse_size(text):
             return size
         raise Problem(f"{text!r} is not a size such as 512M or 10G.", advice="Or leave it empty.", option=name)
+
+
+def _read(field: forms.Field, text: str, option: str) -> Any:
+    """The value of a field's text. Raises Problem, with the option, for a text that is none."""
+    try:
+        return field.clean(text)
+    except ValidationError as error:
+        raise Problem(f"{field.label}: {error.messages[0]}", option=option) from error
 
 
 def form_of_lab(lab: Lab) -> LabForm:

@@ -1,7 +1,6 @@
 """The form of a new import: its values, and the dialect, mapping and options that they make."""
 
 import json
-import re
 from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
@@ -10,10 +9,9 @@ from hashlib import sha256
 from typing import Any
 
 from dashboard.fields.format_fields import FORMAT_FIELDS
+from dashboard.fields.option_form import OptionsForm
 from dashboard.formatting import entered_number
 from dashboard.new_import.null_markers import parse_markers
-from dashboard.new_import.row_policy import ACCOUNTING
-from dashboard.new_import.speed_form import SpeedChoices, whole_number
 from dashboard.new_import.stated_fields import ANSWERED, answered_fields, stated_positions
 from importer import jobs
 from importer import lab as labs
@@ -21,7 +19,6 @@ from importer.access.policy import seen
 from importer.engine.errors import Problem
 from importer.engine.mapping.columns import ColumnMapping, GeneratedColumn, field_name
 from importer.engine.mapping.suggest import MATCHES
-from importer.engine.plan.option_specs import named
 from importer.engine.plan.options import NO_LIMIT, Options
 from importer.engine.reading.stated import Stated
 from importer.engine.schema.table import Table
@@ -160,18 +157,6 @@ class NewImportForm:
         """The form with a preset as its defaults."""
         return NewImportForm({**self.values, "preset": str(preset.pk)})
 
-    @cached_property
-    def accounting(self) -> dict[str, str]:
-        """The policy for rows that cannot be loaded unchanged: an answer for each question of ACCOUNTING."""
-        default = self.options_before or Options()
-        return {name: self.values.get(name) or getattr(default, name) for name in ACCOUNTING}
-
-    @property
-    def time_zone(self) -> str:
-        """The time zone of the times for TIMESTAMP columns; "" is the server's own."""
-        before = self.options_before.time_zone if self.options_before else ""
-        return self.values.get("time_zone", before).strip()
-
     @property
     def mode(self) -> str:
         """The write mode. The default repeats the earlier one, except modes that would remove or recreate the rows.
@@ -183,51 +168,15 @@ class NewImportForm:
         return self.values.get("mode") or (before if before in repeatable else "append")
 
     @cached_property
-    def speed(self) -> SpeedChoices:
-        """The speed settings."""
-        return SpeedChoices(self.values, self.mode, self.options_before or Options())
+    def option_form(self) -> OptionsForm:
+        """The form of the options. A file of rejected rows has no limit by default: many may be bad again."""
+        values = {"max_rejects": NO_LIMIT, **self.values} if self.again else self.values
+        return OptionsForm(values, self.options_before or Options(), self.mode)
 
     @property
-    def limits(self) -> dict[str, str]:
-        """The limits of rows to leave out, as text. Empty: the default limit; the word none: no limit.
-
-        A reject file has no limit by default: many of its rows may be bad again.
-        """
-        before = self.options_before
-        rows = percent = ""
-        if self.again:
-            rows = NO_LIMIT
-        elif before and before.on_error == "reject":
-            rows = "" if before.max_rejects is None else str(before.max_rejects)
-            percent = "" if before.max_reject_percent is None else f"{before.max_reject_percent:g}"
-            rows = rows if before.limits_rejects else NO_LIMIT
-        return {
-            "max_rejects": self.values.get("max_rejects", rows).strip(),
-            "max_reject_percent": self.values.get("max_reject_percent", percent).strip(),
-        }
-
-    @cached_property
     def options(self) -> Options:
-        """The options of the import. Raises Problem if a number is invalid or out of range."""
-        values: dict[str, Any] = {**self.accounting, "time_zone": self.time_zone}
-        options = Options(mode=self.mode, **values, **self.speed.options)
-        text = self.limits["max_rejects"]
-        # An import that stops at the first bad row has no limits.
-        if options.on_error != "reject" or text == NO_LIMIT:
-            return options
-        most = whole_number(text, "Most rows to leave out", *named("max_rejects").limits, "max_rejects")
-        return replace(options, max_rejects=most, max_reject_percent=self._reject_percent()).with_default_limit()
-
-    def _reject_percent(self) -> float | None:
-        text = self.limits["max_reject_percent"].removesuffix("%").replace(",", ".").strip()
-        if not text:
-            return None
-        if re.fullmatch(r"[0-9]{1,3}(\.[0-9]{1,6})?", text) and float(text) <= 100:
-            return float(text)
-        raise Problem(
-            f"The most rows to leave out, in percent, is {text!r}.",
-            advice="Give a number from 0 to 100, or leave it empty.",
-        )
+        """The options of the import. Raises Problem, with the option, for one that is invalid."""
+        return self.option_form.options
 
     @property
     def retyped(self) -> frozenset[int]:

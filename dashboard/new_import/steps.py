@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from dashboard.formatting import number, roughly
 from dashboard.new_import.grid.grid import Grid
 from dashboard.new_import.preview import Preview
-from dashboard.new_import.row_policy import ACCOUNTING
 from importer.engine.source import encodings
 from importer.engine.source.dialect import Dialect, escape_mark
 from importer.engine.source.profile.profile import SAMPLE_ROWS, Profile
@@ -88,7 +87,9 @@ def _remarks(preview: Preview, grid: Grid) -> Iterator[str]:
         yield f"{_count(len(left_out), 'field')} not loaded ({names})"
     if bad := grid.problems.count:
         of = "" if grid.problems.whole else f" of the first {number(grid.problems.scanned)}"
-        fate = "will be rejected" if preview.choices.accounting["on_error"] == "reject" else "would stop the import"
+        fate = (
+            "will be rejected" if preview.choices.option_form["on_error"].text == "reject" else "would stop the import"
+        )
         yield f"{_count(bad, 'row')}{of} {fate}"
 
 
@@ -147,9 +148,9 @@ class Groups:
 
 def groups(preview: Preview) -> Groups:
     """The words for the option groups of step 3."""
-    choices, table = preview.choices, preview.table
-    mode = f"{choices.mode.capitalize()}{_into(choices.mode, table.name) if table else ''}"
-    words = {name: answers.get(choices.accounting[name], ("?", ""))[0] for name, (_, answers) in ACCOUNTING.items()}
+    options, mode, table = preview.choices.option_form, preview.choices.mode, preview.table
+    mode = f"{mode.capitalize()}{_into(mode, table.name) if table else ''}"
+    words = {name: options[name].words for name in ("on_error", "on_duplicate", "verify")}
     errors = (
         f"Invalid rows: {_lower(words['on_error'])}{_limit(preview)} · duplicate keys: {_lower(words['on_duplicate'])}"
     )

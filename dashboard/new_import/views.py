@@ -1,7 +1,6 @@
 """The page of a new import: uploads files, shows a preview with the plan for each, and starts the import."""
 
 import json
-from dataclasses import dataclass
 from typing import cast
 from uuid import UUID
 
@@ -15,13 +14,11 @@ from django.views.decorators.http import require_POST, require_safe
 from django_htmx.http import HttpResponseClientRedirect
 
 from dashboard.fields.format_fields import format_inputs, shown_format
-from dashboard.new_import import speed_form
 from dashboard.new_import.arriving import follower, too_early
 from dashboard.new_import.form import NewImportForm
 from dashboard.new_import.grid.columns import FILLINGS, TRIMS
 from dashboard.new_import.grid.grid import make_grid
 from dashboard.new_import.preview import Preview, read_preview
-from dashboard.new_import.row_policy import ACCOUNTING
 from dashboard.new_import.stated_fields import restored, shown_filling, shown_mapping, with_answers
 from dashboard.new_import.steps import groups, steps
 from importer import jobs
@@ -30,7 +27,6 @@ from importer.access.policy import seen
 from importer.engine.errors import Problem
 from importer.engine.mapping.suggest import BY_NAME, BY_POSITION
 from importer.engine.mysql.connection import connect
-from importer.engine.plan.option_specs import named
 from importer.engine.source.compression import PACKING_NAMES
 from importer.engine.target.write_modes import MODES
 from importer.models import ImportJob, MappingPreset, SourceFile, Target
@@ -201,11 +197,9 @@ def _show(
         "format_inputs": format_inputs(format_texts),
         "packed_as": PACKING_NAMES.get(preview.profile.packing, "") if preview.profile else "",
         "steps": steps(preview, grid),
-        "groups": groups(preview),
-        "error_handling": [each for each in _accounting(preview.choices) if each.name != "verify"],
-        "verification": [each for each in _accounting(preview.choices) if each.name == "verify"],
-        "speed": speed_form.card(
-            preview.choices.speed, preview.prepared.plan if preview.prepared else None, preview.problem
+        "sentences": groups(preview),
+        "options": preview.choices.option_form.show(
+            preview.prepared.plan if preview.prepared else None, preview.problem
         ),
         "saved": saved,
         "formats": DATETIME_FORMATS,
@@ -224,16 +218,6 @@ def _stored_choices(request: HttpRequest, source: SourceFile) -> dict[str, objec
     waiting = set(uploads.not_imported(request.user).filter(pk__in=[other.pk for other in same]))
     earlier = seen(ImportJob.objects.filter(source__in=[source, *same])).select_related("source").order_by("-pk")
     return {"earlier_jobs": earlier[:JOBS_SHOWN], "same": [other for other in same if other in waiting]}
-
-
-@dataclass(frozen=True)
-class Select:
-    """A select: `options` are value, label, whether chosen; `hint` explains the chosen one."""
-
-    name: str
-    label: str
-    options: list[tuple[str, str, bool]]
-    hint: str = ""
 
 
 def _format_texts(preview: Preview) -> dict[str, str]:
@@ -257,18 +241,6 @@ def _shown(preview: Preview, format_texts: dict[str, str]) -> str:
         shown |= {f"type_{number}": preview.table.column(name).type for number, name in kept}
         shown |= {f"nulls_{number}": preview.created.nulls(name) for number, name in kept}
     return json.dumps({name: text for name, text in shown.items() if text}, separators=(",", ":"))
-
-
-def _accounting(choices: NewImportForm) -> list[Select]:
-    """The questions of ACCOUNTING as selects, where the engine offers more than one answer."""
-    selects = []
-    for name, (label, answers) in ACCOUNTING.items():
-        offered = {value: words for value, words in answers.items() if value in named(name).choices}
-        chosen = choices.accounting[name]
-        options = [(value, words, value == chosen) for value, (words, _) in offered.items()]
-        if len(options) > 1:
-            selects.append(Select(name, label, options, offered.get(chosen, ("", ""))[1]))
-    return selects
 
 
 def _answer(request: HttpRequest, part: str, context: dict[str, object], status: int = 200) -> HttpResponse:

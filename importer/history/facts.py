@@ -185,7 +185,7 @@ SERVER = _of(
 # Requested options. The name of an option that also has a planned value begins with "asked_" (stored; do not change).
 REQUESTED = _of(
     Group.REQUESTED,
-    *((each.name, each.label, _KINDS[each.kind], each.name) for each in OPTIONS if each.group is OptionGroup.ROWS),
+    *((each.name, each.label, _KINDS[each.kind], each.name) for each in OPTIONS if each.group is not OptionGroup.SPEED),
     *((f"asked_{each.name}", f"{each.label}, requested", _KINDS[each.kind], each.name) for each in SPEED),
 )
 CHOSEN = _of(

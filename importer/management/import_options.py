@@ -56,7 +56,7 @@ def _add_new_table(parser: CommandParser) -> None:
 def _add_row_policy(parser: CommandParser) -> None:
     group = parser.add_argument_group("rows that cannot be loaded as they are")
     for option in OPTIONS:
-        if option.group is Group.ROWS and option.flag and option.name != "mode":
+        if option.group is not Group.SPEED and option.flag and option.name != "mode":
             _add_option(group, option)
 
 

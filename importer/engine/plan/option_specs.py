@@ -32,10 +32,12 @@ class OptionKind(Enum):
 
 
 class Group(Enum):
-    """Where an option is shown: with the policy for rows, or with the settings of speed."""
+    """The groups in which pages show the options, and their titles."""
 
-    ROWS = "rows"
-    SPEED = "speed"
+    MODE = "Import mode"
+    ERRORS = "Error handling"
+    SPEED = "Speed"
+    VERIFY = "Verify"
 
 
 @dataclass(frozen=True)
@@ -44,7 +46,8 @@ class OptionSpec:
 
     `about` says what it does and its disadvantage, `answers` what each value means. A choice has `choices`, a number or
     size `bounds` (least and most; None is always possible). `examples` are values that a lab may try, "" where a lab
-    cannot vary the option because it changes which rows arrive. `unset` is the meaning of no value.
+    cannot vary the option because it changes which rows arrive. `unset` is the meaning of no value. `hints` explain the
+    answers on pages, or under "" the option; without them, `about` does.
     """
 
     name: str
@@ -58,6 +61,11 @@ class OptionSpec:
     bounds: tuple[int, int] | None = None
     examples: str = ""
     unset: str = "none"
+    hints: Mapping[str, str] = field(default_factory=dict)
+
+    def hint(self, value: str) -> str:
+        """The explanation on a page where this value is chosen."""
+        return self.hints.get(value) or self.hints.get("") or f"{self.about}."
 
     @property
     def offered(self) -> dict[str, str]:
@@ -105,36 +113,43 @@ OPTIONS: tuple[OptionSpec, ...] = (
         "--mode",
         "Mode",
         "What happens to the table and its rows (default: append)",
-        group=Group.ROWS,
+        group=Group.MODE,
         choices=tuple(MODES),
     ),
     OptionSpec(
         "on_error",
         OptionKind.CHOICE,
         "--on-error",
-        "Bad rows",
+        "Invalid rows",
         "A row that cannot be loaded stops the import, or is left out and kept in a reject file (default: stop)",
-        group=Group.ROWS,
+        group=Group.ERRORS,
         choices=("stop", "reject"),
+        answers={"stop": "Stop the import", "reject": "Reject and continue"},
+        hints={
+            "stop": "The row is named by line, column and reason; nothing of its chunk is kept.",
+            "reject": "The other rows load. Rejected rows are kept with their reasons, to fix and load again.",
+        },
     ),
     OptionSpec(
         "max_rejects",
         OptionKind.NUMBER,
         "--max-rejects",
-        "Most rejects",
+        "Most rejected rows",
         "With --on-error reject: the largest number of rejected rows; none: any number (default: the larger of 100 rows"
         " and 1 %)",
-        group=Group.ROWS,
+        group=Group.ERRORS,
         bounds=(0, 10**12),
+        hints={"": "More of them stop the import. Empty: the larger of 100 rows and 1 %. For no limit, write none."},
     ),
     OptionSpec(
         "max_reject_percent",
         OptionKind.PERCENT,
         "--max-reject-percent",
-        "Most rejects, percent",
+        "Most rejected rows, percent",
         "With --on-error reject: the largest share of rejected rows",
-        group=Group.ROWS,
+        group=Group.ERRORS,
         bounds=(0, 100),
+        hints={"": "Of the rows of the file."},
     ),
     OptionSpec(
         "reject_limit",
@@ -143,18 +158,24 @@ OPTIONS: tuple[OptionSpec, ...] = (
         "Limit without numbers",
         "The limit of rejected rows if none is given",
         answers={"none": "none", "default": "the larger of 100 rows and 1 %"},
-        group=Group.ROWS,
+        group=Group.ERRORS,
         choices=("none", "default"),
     ),
     OptionSpec(
         "on_duplicate",
         OptionKind.CHOICE,
         "--on-duplicate",
-        "Duplicates",
+        "Duplicate keys",
         "A row whose key exists already cannot be loaded (fail), is skipped, or replaces the existing row; the last two"
         " keep the file's order, one chunk after another (default: fail)",
-        group=Group.ROWS,
+        group=Group.ERRORS,
         choices=("fail", "skip", "replace"),
+        answers={"fail": "Reject row", "skip": "Skip row", "replace": "Replace existing row"},
+        hints={
+            "fail": "The key is in the table or earlier in the file: the row is invalid.",
+            "skip": "The existing row stays. Chunks load one after another, in the file's order.",
+            "replace": "The last row in the file wins. Chunks load one after another.",
+        },
     ),
     OptionSpec(
         "rounding",
@@ -162,8 +183,13 @@ OPTIONS: tuple[OptionSpec, ...] = (
         "--rounding",
         "Rounding",
         "A value that would lose digits is loaded and counted, or rejected (default: notice)",
-        group=Group.ROWS,
+        group=Group.ERRORS,
         choices=("notice", "reject"),
+        answers={"notice": "Round and report", "reject": "Reject row"},
+        hints={
+            "notice": "1.005 becomes 1.01 in a DECIMAL(8,2); the page tells how many values.",
+            "reject": "A row with a value that the column cannot keep exactly is invalid.",
+        },
     ),
     OptionSpec(
         "verify",
@@ -171,8 +197,13 @@ OPTIONS: tuple[OptionSpec, ...] = (
         "--verify",
         "Verification",
         "What is compared with the file afterwards: the counts of each chunk, or every value (default: counts)",
-        group=Group.ROWS,
+        group=Group.VERIFY,
         choices=("counts", "full"),
+        answers={"counts": "Row counts of every chunk", "full": "Every value"},
+        hints={
+            "counts": "Compared with the ledger on the server: no row lost, none twice.",
+            "full": "Read back and compared before a chunk is committed. Takes several times as long.",
+        },
     ),
     OptionSpec(
         "time_zone",
@@ -181,11 +212,14 @@ OPTIONS: tuple[OptionSpec, ...] = (
         "Time zone",
         "The zone of the times that go into TIMESTAMP columns, such as +02:00, or Europe/Berlin if the server knows it"
         " (default: the server's own)",
-        group=Group.ROWS,
+        group=Group.MODE,
         unset="the server's own",
+        hints={"": "Of the times for TIMESTAMP columns: such as +02:00, or Europe/Berlin if the server knows it."},
     ),
     # Has no flag: only a benchmark takes it off.
-    OptionSpec("checks", OptionKind.SWITCH, "", "Checks of values", "Finds silent changes of values", group=Group.ROWS),
+    OptionSpec(
+        "checks", OptionKind.SWITCH, "", "Checks of values", "Finds silent changes of values", group=Group.VERIFY
+    ),
     OptionSpec(
         "method",
         OptionKind.CHOICE,

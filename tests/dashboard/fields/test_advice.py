@@ -25,7 +25,7 @@ TERMINAL = ("management", "experiments", "option_specs.py", "targets.py", "quest
         ),
         ("name its encoding (--encoding utf-16-le).", "name its encoding (“Encoding: utf-16-le”)."),
         ("load with --foreign-keys defer.", "load with “Foreign keys: take off, put back after the load”."),
-        ("--on-error reject keeps them", "“Bad rows: reject” keeps them"),
+        ("--on-error reject keeps them", "“Invalid rows: Reject and continue” keeps them"),
         (
             "--no-header --skip-rows 3 --map '#1=COLUMN'.",
             "“Header row: No” “Skip first lines: 3” “Column: COLUMN” for #1.",

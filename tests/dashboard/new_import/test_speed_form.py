@@ -2,15 +2,11 @@
 
 import re
 
-import pytest
 from django.urls import reverse
 from django.utils.html import escape
 
-from dashboard.new_import.speed_form import SpeedChoices, card
-from importer.engine.errors import Problem
 from importer.engine.mysql.connection import connect, execute
 from importer.engine.plan.option_specs import SPEED
-from importer.engine.plan.options import Options
 from importer.models import ImportJob, MappingPreset
 from tests.dashboard.new_import.test_page import show, shown_form, start, target, uploaded
 from tests.dashboard.new_import.test_presets import save
@@ -25,57 +21,11 @@ MEANT = {
 }
 
 
-def options(**values: str) -> Options:
-    return Options(**SpeedChoices(values, values.get("mode", "append")).options)
-
-
 def at_field(answer, name: str) -> str:
     """The problem shown at a field that is marked as invalid; "" if it is not."""
     html = answer.content.decode()
     found = re.search(rf'<div class="invalid-feedback" id="{name}-[^"]*-problem">([^<]*)', html)
     return found[1] if found and re.search(rf'is-invalid" id="{name}-', html) else ""
-
-
-class TestChoices:
-    def test_nothing_chosen_leaves_everything_to_the_planner(self):
-        assert options() == Options()
-
-    def test_what_was_written_is_what_was_meant(self):
-        chosen = {name: MEANT[name] for name in MEANT}
-        assert options(**ASKED) == Options(**chosen)
-        assert options(chunk_mib="0.5").chunk_bytes == 2**19
-        assert options(unique_checks="no", lock_table="yes") == Options(unique_checks=False, lock_table=True)
-
-    @pytest.mark.parametrize("begun", [Options(), Options(**MEANT), Options(chunk_bytes=1_000_001, lock_table=True)])
-    def test_options_come_back_through_the_form(self, begun):
-        shown = card(SpeedChoices({}, "append", begun), None, None)
-        assert options(**{each.name: each.text for each in shown.settings}) == begun
-
-    @pytest.mark.parametrize(
-        ("name", "text"),
-        [
-            *(("commit_rows", text) for text in ("0", "-1", "x", "1e3", "9" * 12)),
-            *(("parallelism", text) for text in ("0", "65")),
-            *(("chunk_bytes", text) for text in ("0", "x", "99999", "nan")),
-            *(("session", text) for text in ("a", "a=", "=1", "a=1\nA=2")),
-            ("server_variables", "innodb_io_capacity = 5"),
-        ],
-    )
-    def test_what_cannot_be_is_said_of_its_option(self, name, text):
-        with pytest.raises(Problem) as caught:
-            options(**{"chunk_mib" if name == "chunk_bytes" else name: text})
-        assert caught.value.option == name
-
-    def test_what_means_nothing_beside_other_choices_is_left_out(self):
-        begun = Options(partitions=8, load_as="myisam", rows_per_statement=100)
-        assert Options(**SpeedChoices({"method": "load_data_local"}, "append", begun).options) == Options(
-            method="load_data_local"
-        )
-        assert Options(**SpeedChoices({}, "create", begun).options) == begun
-
-    def test_server_variables_need_a_word_of_consent(self):
-        written = {"server_variables": "innodb_io_capacity = 5"}
-        assert options(**written, server_variables_agreed="yes").server_variables == {"innodb_io_capacity": "5"}
 
 
 class TestPage:

@@ -1,0 +1,221 @@
+"""The form of an import's options, made from their declarations (importer.engine.plan.option_specs)."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from django import forms
+
+from dashboard.fields.option_values import (
+    ChoiceField,
+    MebibytesField,
+    OptionField,
+    PercentField,
+    SwitchField,
+    TextField,
+    VariablesField,
+    WholeNumberField,
+)
+from dashboard.formatting import size
+from importer.engine.errors import Problem
+from importer.engine.mysql.global_variables import SERVER_VARIABLES
+from importer.engine.mysql.session_variables import SESSION_VARIABLES
+from importer.engine.plan.methods import AUTO, METHODS
+from importer.engine.plan.option_specs import OPTIONS, Group, OptionKind, OptionSpec
+from importer.engine.plan.options import NO_LIMIT, Options
+from importer.engine.plan.plan import ImportPlan
+from importer.engine.target import write_modes
+
+# Names in the form that differ from those of the options: this field is in MiB.
+NAMES = {"chunk_bytes": "chunk_mib"}
+# The check box that confirms changes of server variables.
+AGREED = "server_variables_agreed"
+# The word none stands for these options being unlimited.
+MAY_BE_NONE = ("max_rejects",)
+ALLOWED = {"session": sorted(SESSION_VARIABLES), "server_variables": sorted(SERVER_VARIABLES)}
+# The most important settings of speed, for their summary.
+IN_SHORT = ("method", "parallelism", "chunk_bytes", "indexes", "sort")
+
+
+def option_field(spec: OptionSpec) -> OptionField:
+    """The form field for an option."""
+    about: dict[str, Any] = {"label": spec.label}
+    match spec.kind:
+        case OptionKind.CHOICE:
+            return ChoiceField(choices=tuple(spec.offered.items()), **about)
+        case OptionKind.SWITCH:
+            return SwitchField(choices=tuple(spec.answers.items()), **about)
+        case OptionKind.VARIABLES:
+            return VariablesField(**about)
+        case OptionKind.TEXT:
+            return TextField(**about)
+        case OptionKind.PERCENT:
+            return PercentField(**about)
+        case OptionKind.SIZE:
+            return MebibytesField(most=spec.limits[1], **about)
+    least, most = spec.limits
+    return WholeNumberField(least=least, most=most, none=spec.name in MAY_BE_NONE, **about)
+
+
+class OptionInput(forms.BoundField):
+    """An option in the form, as the page shows it."""
+
+    form: "OptionsForm"
+
+    @property
+    def spec(self) -> OptionSpec:
+        return _SPECS[self.name]
+
+    @property
+    def text(self) -> str:
+        """What stands in the field."""
+        return str(self.form.data[self.html_name])
+
+    @property
+    def answers(self) -> list[tuple[str, str, bool]]:
+        """For a choice: value, words, whether chosen; what was sent stays, even if nobody offers it."""
+        words = dict(getattr(self.field, "choices", ()))
+        if words and self.text not in words:
+            words[self.text] = self.text
+        return [(value, word, value == self.text) for value, word in words.items()]
+
+    @property
+    def words(self) -> str:
+        """The chosen answer."""
+        return next((words for _, words, chosen in self.answers if chosen), self.text)
+
+    @property
+    def hint(self) -> str:
+        """What the option, or its chosen answer, does."""
+        return self.spec.hint(self.text)
+
+    @property
+    def usual(self) -> bool:
+        """Whether it is at its default."""
+        return self.text.strip() == self.form.made[self.name].written(getattr(Options(), self.name))
+
+    @property
+    def planned(self) -> str:
+        """What the plan decided, or the meaning of an empty field."""
+        plan = self.form.plan
+        if plan and self.name == "parallelism":
+            return f"{plan.parallelism}, as planned"
+        if plan and self.name == "chunk_bytes":
+            return f"{size(plan.chunk_bytes)}, as planned"
+        return self.spec.unset
+
+    @property
+    def now(self) -> list[str]:
+        """The plan's reasons for the option."""
+        reasons = self.form.plan.reasons if self.form.plan and self.spec.group is Group.SPEED else ()
+        return [f"{each.choice}: {each.why}" for each in reasons if each.option == self.name]
+
+    @property
+    def allowed(self) -> str:
+        """The names of the variables that may be set."""
+        return ", ".join(ALLOWED.get(self.name, ()))
+
+
+class OptionsForm(forms.Form):
+    """The options of an import. A field that was not sent is as in `before`: those of a preset, or the defaults.
+
+    An option that has no effect with the other choices is neither shown nor read.
+    """
+
+    plan: ImportPlan | None = None
+
+    def __init__(self, values: Mapping[str, str], before: Options, mode: str) -> None:
+        self.made = made = {spec.name: option_field(spec) for spec in OPTIONS if spec.flag}
+        written = {NAMES.get(name, name): each.written(getattr(before, name)) for name, each in made.items()}
+        if before.on_error == "reject" and not before.limits_rejects:
+            written["max_rejects"] = NO_LIMIT
+        agreed = values.get(AGREED) == "yes" if "server_variables" in values else bool(before.server_variables)
+        sent = {name: values[name] for name in written if name in values}
+        super().__init__({**written, **sent, "mode": mode, AGREED: "yes" if agreed else ""})
+        self.fields: dict[str, forms.Field] = {name: each for name, each in made.items() if self._applies(name)}
+
+    def add_prefix(self, field_name: str) -> str:
+        return NAMES.get(field_name, field_name)
+
+    def _applies(self, name: str) -> bool:
+        method, mode = self.data["method"], self.data["mode"]
+        applies: dict[str, bool] = {
+            "rows_per_statement": method not in METHODS or METHODS[method].inserts,
+            "partitions": mode == "create",
+            "load_as": write_modes.stages(mode),
+            "max_rejects": self.data["on_error"] == "reject",
+            "max_reject_percent": self.data["on_error"] == "reject",
+        }
+        return applies.get(name, True)
+
+    def __getitem__(self, name: str) -> OptionInput:
+        return OptionInput(self, self.fields[name], name)
+
+    @property
+    def agreed(self) -> bool:
+        """Whether the user has allowed changes of server variables."""
+        return bool(self.data[AGREED])
+
+    def clean(self) -> dict[str, Any]:
+        if self.cleaned_data.get("server_variables") and not self.agreed:
+            self.add_error(
+                "server_variables",
+                "Server variables change the server for everybody on it. Say that they may be set, or leave them out.",
+            )
+        return self.cleaned_data
+
+    @property
+    def options(self) -> Options:
+        """The options. Raises Problem, with the option, for an invalid one."""
+        for name, errors in self.errors.items():
+            raise Problem(f"{_SPECS[name].label}: {errors[0]}", option=name)
+        values = dict(self.cleaned_data)
+        unlimited = values.get("max_rejects") == NO_LIMIT
+        if unlimited:
+            values |= {"max_rejects": None, "max_reject_percent": None}
+        options = Options(**values)
+        return options if unlimited else options.with_default_limit()
+
+    def show(self, plan: ImportPlan | None, problem: Problem | None) -> "OptionsForm":
+        """The form with what the plan made of it, and with the problem at its field."""
+        self.plan = plan
+        if problem and problem.option in self.fields and not self.has_error(problem.option):
+            self.add_error(problem.option, f"{problem.what} {problem.advice}".strip())
+        return self
+
+    def group(self, group: Group) -> list[OptionInput]:
+        """The options of a group, as far as the page shows them."""
+        return [self[name] for name in self.fields if _SPECS[name].group is group and self._shown(name)]
+
+    def _shown(self, name: str) -> bool:
+        """Whether the page shows the field: the rows of a statement, only if the plan or the user makes statements."""
+        if name != "rows_per_statement" or self.data["method"] != AUTO or self.data[name]:
+            return True
+        return bool(self.plan and METHODS[self.plan.statements.method].inserts)
+
+    @property
+    def groups(self) -> dict[str, list[OptionInput]]:
+        """The options of each group, by its name in lower case."""
+        return {each.name.lower(): self.group(each) for each in Group}
+
+    @property
+    def in_trouble(self) -> set[str]:
+        """The groups with an error, by their names in lower case."""
+        return {_SPECS[name].group.name.lower() for name in self.errors if name in _SPECS}
+
+    @property
+    def set_manually(self) -> int:
+        """How many settings of speed differ from the defaults."""
+        return sum(not each.usual for each in self.group(Group.SPEED))
+
+    @property
+    def speed_in_short(self) -> str:
+        """The plan's choices for the most important settings of speed."""
+        return " · ".join(self._in_short())
+
+    def _in_short(self) -> Iterator[str]:
+        reasons = self.plan.reasons if self.plan else ()
+        for name in IN_SHORT:
+            yield from (each.choice for each in reasons if each.option == name)
+
+
+_SPECS = {spec.name: spec for spec in OPTIONS}
