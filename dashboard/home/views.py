@@ -20,6 +20,7 @@ from importer.access.policy import seen
 from importer.models import ImportJob, Lab, Schedule, Target
 
 MOST_RUNNING = 8
+MOST_ENDED = 5
 MOST_SCHEDULES = 10
 
 
@@ -50,11 +51,18 @@ def _context() -> dict[str, Any]:
         "days": DAYS,
         "running": [(job, percent(job.committed_bytes, job.read_size)) for job in shown],
         "running_count": running.count(),
+        "ended": _ended(),
         "labs": labs.select_related("target").order_by("pk")[:MOST_RUNNING],
         "schedules": _schedules(),
         "schedule_count": seen(Schedule.objects.all()).count(),
         "system": state(),
     }
+
+
+def _ended() -> list[ImportJob]:
+    """The latest imports that have ended."""
+    ended = seen(ImportJob.objects.filter(trial=None, status__in=ImportJob.ENDED))
+    return list(ended.select_related("source", "target").order_by("-pk")[:MOST_ENDED])
 
 
 def _schedules() -> list[dict[str, Any]]:
