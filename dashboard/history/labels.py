@@ -2,6 +2,7 @@
 
 from dashboard.formatting import duration, rate
 from importer.engine.plan.option_specs import display
+from importer.engine.units import MIB
 from importer.history.facts import FACTS, Kind, Value
 from importer.history.formatting import in_words
 
@@ -13,7 +14,7 @@ SHORT = {
     "chunk_bytes": "Chunk size",
     "indexes": "Indexes",
     "rows_per_second": "Rows/s",
-    "bytes_per_second": "MB/s",
+    "bytes_per_second": "MiB/s",
     "overall_rows_per_second": "Rows/s overall",
 }
 ANSWERS = {"indexes": {"keep": "kept on", "defer": "after"}, "foreign_keys": {"keep": "kept on", "defer": "after"}}
@@ -34,7 +35,7 @@ def short(name: str, value: Value | None) -> str:
         case Kind.ROWS_PER_SECOND:
             return rate(float(value))
         case Kind.BYTES_PER_SECOND:
-            return rate(float(value) / 1e6)
+            return rate(float(value) / MIB)
         case Kind.MOMENT:
             return in_words(name, value)[:-3]
         case Kind.WORD:

@@ -14,7 +14,8 @@ from dashboard.fields.advice import in_browser
 from importer.engine.mysql.reasons import shown
 from importer.engine.plan.plan import ImportPlan
 from importer.engine.plan.stored_plan import plan_from_json
-from importer.models import ScheduleRun
+from importer.jobs.same_table import SameTable, imports_under_way
+from importer.models import ImportJob, ScheduleRun, Target
 from importer.models.outcomes import outcome_words, words_of
 from importer.models.outcomes.looks import look_of, words_of_run
 from importer.preparation.plan_sql import plan_sql as statements_of
@@ -130,6 +131,12 @@ def low_disk() -> Disk | None:
     """The fullest disk that Millrace writes to, if admins are to be warned of it."""
     disk = fullest_disk()
     return disk if disk.is_low else None
+
+
+@register.simple_tag
+def imports_into(target: Target, schema: str, table: str, besides: ImportJob | None = None) -> SameTable:
+    """The imports under way into a table, without `besides`."""
+    return imports_under_way(target, schema, table, besides)
 
 
 @register.inclusion_tag("shared/_sort.html", takes_context=True)
