@@ -16,6 +16,7 @@ from django_htmx.http import HttpResponseStopPolling
 from dashboard.jobs.approval import ApprovalCard, decided, why_not
 from dashboard.jobs.option_summary import option_summary
 from dashboard.lab.charts import lab_charts
+from dashboard.lab.matrix import matrix_of
 from dashboard.lab.progress import LabProgress, lab_progress
 from importer import lab as labs
 from importer.access import audit
@@ -121,6 +122,7 @@ def _context(request: HttpRequest, now: LabProgress) -> dict[str, Any]:
         "lab": shown,
         "progress": now,
         "outcome": now.outcome,
+        "matrix": matrix_of(shown, now.trials, now.outcome),
         "advice": advice,
         "shares": lab_charts(shown)["shares"] if len(shown.grid.values) > 1 else [],
         "recommended": option_summary(labs.options_of(shown)).chosen if advice else [],

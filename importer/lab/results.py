@@ -51,8 +51,9 @@ def outcome(lab: Lab) -> dict[str, Any]:
                 "final": each.measured.final,
                 "of_best": each.of_best,
                 "chance": each.behind,
+                "difference": "" if place == 0 else each.difference,
             }
-            for each in rank(measured)
+            for place, each in enumerate(rank(measured))
         ],
         "failed": _not_tried(lab, trials, State.FAILED),
         "left_out": [*lab.left_out_json, *_not_tried(lab, trials, State.LEFT_OUT)],

@@ -24,6 +24,7 @@ from importer.engine.target import scratch_tables
 from importer.engine.tuning.budget import Spent, TrialCost, why_not
 from importer.engine.tuning.grid import with_settings
 from importer.engine.tuning.rounds import WARM_UP
+from importer.lab import same_chunks
 from importer.lab.cleanup import tidy, untidy
 from importer.lab.setup import scratch_of
 from importer.lab.transitions import Status, change_held, connected, end, held, lease_keeper
@@ -70,8 +71,12 @@ def advance(lab: Lab) -> bool:
 def _next(lab: Lab) -> Trial | None:
     """The next trial that may begin; trials before it that the budget forbids are marked as left out."""
     for trial in lab.trials.filter(status=State.PENDING).select_related("lab"):
-        why = _failed_before(lab, trial) or why_not(
-            lab.budget, spent(lab), trial.combination, lab.sample_rows, max(lab.sample_bytes, lab.table_bytes)
+        why = (
+            _failed_before(lab, trial)
+            or same_chunks.why_left_out(lab, trial)
+            or why_not(
+                lab.budget, spent(lab), trial.combination, lab.sample_rows, max(lab.sample_bytes, lab.table_bytes)
+            )
         )
         if not why:
             return trial
@@ -226,7 +231,7 @@ def _finish(lab: Lab, trial: Trial, job: ImportJob) -> None:
 
 
 def _figures(trial: Trial, job: ImportJob, succeeded: bool) -> dict[str, Any]:
-    timings = {**jobs.report(job)["seconds"], "chunks": in_chunks(job)}
+    timings = {**jobs.report(job)["seconds"], "chunks": in_chunks(job), same_chunks.CUT: same_chunks.cut_of(job)}
     figures = {"rows": job.rows_in_table, "timings": timings}
     if not succeeded:
         problem = trial.problem or job.problem or Problem(f"Its import was {job.status}.", str(trial)).as_json()

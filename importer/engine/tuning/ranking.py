@@ -13,6 +13,7 @@ from statistics import median, quantiles
 # Largest probability of the order by chance for high and for medium confidence. Three runs of each combination reach
 # 1 in 20, five reach 1 in 252.
 HIGH, MEDIUM = 0.01, 0.05
+NONE_SEEN = "no difference seen"
 
 
 @dataclass(frozen=True)
@@ -51,17 +52,26 @@ class Ranked:
     """A combination in the ranking.
 
     `of_best` is its median as a share of the first one's; it may exceed 1 if only the first one was in the finals.
-    `behind` is the probability that it is so far behind the first one by chance.
+    `behind` is the probability that it is so far behind the first one by chance. `overlaps`: one of its runs was at
+    least as fast as one of the first one's.
     """
 
     measured: Measured
     of_best: float
     behind: float
+    overlaps: bool
 
     @property
     def level_with_best(self) -> bool:
         """Whether the runs show no significant difference from the best."""
         return self.behind > MEDIUM
+
+    @property
+    def difference(self) -> str:
+        """How it compares with the best: NONE_SEEN, "perhaps slower" if there are too few runs to tell, or "slower"."""
+        if not self.level_with_best:
+            return "slower"
+        return NONE_SEEN if self.overlaps or len(self.measured.rates) == 1 else "perhaps slower"
 
 
 def rank(measured: Iterable[Measured]) -> list[Ranked]:
@@ -69,7 +79,10 @@ def rank(measured: Iterable[Measured]) -> list[Ranked]:
     ordered = sorted((each for each in measured if each.rates), key=lambda each: (not each.final, -each.median))
     return [
         Ranked(
-            each, each.median / ordered[0].median, 1.0 if each is ordered[0] else chance(ordered[0].rates, each.rates)
+            each,
+            each.median / ordered[0].median,
+            1.0 if each is ordered[0] else chance(ordered[0].rates, each.rates),
+            max(each.rates) >= min(ordered[0].rates),
         )
         for each in ordered
     ]

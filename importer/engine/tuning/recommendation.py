@@ -7,10 +7,10 @@ from importer.engine.tuning.grid import Settings, words
 from importer.engine.tuning.ranking import Measured, Ranked, confidence, rank
 
 FEW_RUNS = 5
-# The planned settings are kept unless something is clearly faster and their median is below this share of the best; the
-# second share applies to fewer than FEW_RUNS runs: of eight equal combinations one leads by that much by chance
-# (docs/lab.md).
-CLOSE, CLOSE_BY_FEW_RUNS = 0.9, 0.85
+# The planned settings are kept unless the runs tell them from the best. If each run of the best was faster, but there
+# are too few runs for significance, their median must be below this share of the best: of eight equal combinations one
+# leads by that much by chance (docs/lab.md).
+CLOSE = 0.85
 # From this number of combinations on, the best one looks better than it is.
 MANY = 6
 
@@ -62,15 +62,15 @@ def recommend(combinations: Sequence[Settings], measured: Sequence[Measured], pl
 
 
 def _stays(as_planned: Ranked, best: Ranked) -> bool:
-    """Whether the planned settings are kept: nothing is clearly faster and they are close, or there is only one run."""
+    """Whether the planned settings are kept: the runs do not tell them from the best, or there is only one run."""
     runs = min(len(as_planned.measured.rates), len(best.measured.rates))
-    close = CLOSE if runs >= FEW_RUNS else CLOSE_BY_FEW_RUNS
-    return runs == 1 or (as_planned.level_with_best and as_planned.of_best >= close)
+    alike = as_planned.overlaps or as_planned.of_best >= CLOSE
+    return runs == 1 or (as_planned.level_with_best and alike)
 
 
 def _advice(name: str, chosen: Ranked, as_planned: Ranked | None, times: float | None, sure: str) -> str:
     if chosen is as_planned:
-        return f"Import as planned{name and f' ({name})'}: nothing that was tried is clearly faster."
+        return f"Import as planned{name and f' ({name})'}: nothing that was tried was seen to be faster."
     if times is None:
         return f"Import with {name}: the highest median of all that was tried."
     perhaps = "Perhaps import" if sure == "low" else "Import"
@@ -87,6 +87,8 @@ def _figures(name: str, each: Ranked) -> str:
 
 def _others(names: Sequence[str], ranking: Sequence[Ranked], chosen: Ranked) -> tuple[str, ...]:
     level = [each for each in ranking if each is not chosen and each.level_with_best]
+    if len(ranking) > 1 and len(ranking[0].measured.rates) == 1:
+        return ()  # The confidence says that a single run tells nothing apart.
     if len(ranking) == 1:
         return ("Nothing else could be measured.",)
     if not level:
@@ -95,7 +97,7 @@ def _others(names: Sequence[str], ranking: Sequence[Ranked], chosen: Ranked) -> 
         return (f"All others are behind it by more than chance; the slowest, {name}, reaches {worst.of_best:.0%}.",)
     listed = "; ".join(f"{names[each.measured.combination]}, {each.of_best:.0%}" for each in level[:5])
     more = f" and {len(level) - 5} more" if len(level) > 5 else ""
-    return (f"Not significantly slower than the best: {listed}{more}.",)
+    return (f"No difference seen from the best: {listed}{more}.",)
 
 
 def _confidence(ranking: Sequence[Ranked], chosen: Ranked, as_planned: Ranked | None) -> tuple[str, str]:
@@ -112,7 +114,7 @@ def _confidence(ranking: Sequence[Ranked], chosen: Ranked, as_planned: Ranked | 
             "A single run says nothing about how much runs differ, so it is unknown which of the two is faster.",
         )
     if chosen is as_planned and chosen is not ranking[0]:
-        return "low", "It is kept because no significant difference from the best was measured; that is no proof."
+        return "low", "It is kept because no difference from the best was seen; that is no proof that there is none."
     than = "the planned settings" if against is as_planned else "the next best"
     return sure, (
         f"By chance, a lead over {than} is this clear in about {against.behind:.1%} of comparisons: confidence {sure}."

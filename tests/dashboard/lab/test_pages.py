@@ -218,3 +218,28 @@ def test_the_empty_list_says_what_a_lab_is(browser):
     page = text(browser.get(reverse("labs")))
     assert "loads a sample of your file again and again" in page
     assert reverse("lab_new") in page
+
+
+class TestMatrix:
+    def test_combinations_that_come_to_the_same_chunks_are_one_trial_and_the_matrix_says_so(
+        self, browser, target, path
+    ):
+        """On the sample each size from 1 MiB on makes one chunk, and then parallel chunks make no difference."""
+        begun = created_lab(target, path, {"chunk_bytes": (4096, MIB, 4 * MIB), "parallelism": (1, 2)}, repeats=1)
+        assert "to come" in page_of(browser, begun)
+        done = to_end(begun)
+        outcome = lab.outcome(done)
+        measured = [(each["settings"].get("chunk_bytes"), each["planned"]) for each in outcome["ranking"]]
+        large = [planned for size, planned in measured if size != 4096]
+        assert len(measured) == 3
+        assert large == [True]
+        left = [each for each in outcome["left_out"] if "the same chunks as" in each["why"]]
+        assert {each["settings"].get("chunk_bytes", MIB) for each in left} <= {MIB, 4 * MIB}
+        page = page_of(browser, done)
+        assert page.count("so both are one trial</span>") == len(left)
+        matrix = page[page.index('class="table card-table lab-matrix"') :].partition("</table>")[0]
+        assert matrix.count('class="measured"') == 3
+        assert "best" in matrix
+
+    def test_a_lab_of_one_setting_has_none(self, browser, target, path):
+        assert "lab-matrix-words" not in page_of(browser, created_lab(target, path, SIZES))

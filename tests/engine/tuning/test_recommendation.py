@@ -70,7 +70,7 @@ class TestRecommendation:
         whole = [{"parallelism": 2}, *SETTINGS[1:]]
         advice = recommend(whole, measured((99, 100, 104), (98, 101, 105), (50, 51, 52)), 0)
         assert advice.settings == {}
-        assert advice.advice == "Import as planned (parallelism 2): nothing that was tried is clearly faster."
+        assert advice.advice == "Import as planned (parallelism 2): nothing that was tried was seen to be faster."
         assert advice.evidence[0].startswith("parallelism 2 (as planned): median 100 rows/s")
 
     def test_planned_settings_may_be_the_best_with_high_confidence(self):
@@ -78,10 +78,17 @@ class TestRecommendation:
         assert (advice.settings, advice.times, advice.confidence) == ({}, 1, "high")
         assert "lead over the next best" in " ".join(advice.evidence)
 
-    def test_much_higher_median_is_recommended_with_low_confidence(self):
-        advice = recommend(SETTINGS, measured((50, 100), (90, 120)), 0)
+    def test_much_higher_median_is_recommended_with_low_confidence_if_each_run_was_faster(self):
+        advice = recommend(SETTINGS, measured((50, 80), (90, 120)), 0)
         assert (advice.settings, advice.confidence) == ({"parallelism": 4}, "low")
-        assert advice.advice.startswith("Perhaps import with parallelism 4: 1.40 times")
+        assert advice.advice.startswith("Perhaps import with parallelism 4: 1.62 times")
+
+    def test_runs_that_overlap_show_no_difference(self):
+        rates = measured((50, 100), (90, 120))
+        assert [each.difference for each in rank(rates)][1] == "no difference seen"
+        advice = recommend(SETTINGS, rates, 0)
+        assert (advice.settings, advice.confidence) == ({}, "low")
+        assert "No difference seen from the best" in " ".join(advice.evidence)
 
     def test_best_of_many_may_lead_by_chance(self):
         many = [{"parallelism": each} for each in range(1, 7)]

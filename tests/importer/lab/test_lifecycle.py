@@ -46,7 +46,7 @@ TABLE = """CREATE TABLE t (n INT PRIMARY KEY, word VARCHAR(80), p INT, KEY word 
 # One of them is the planned combination.
 SIZES = {"chunk_bytes": (4096, MIB)}
 # The last of them is the planned combination.
-MANY_SIZES = {"chunk_bytes": (4096, 8192, 16384, 32768, MIB)}
+MANY_SIZES = {"chunk_bytes": (4096, 5120, 6144, 8192, MIB)}
 # Rates by combination that replace the random rates of tiny trials.
 RATES = (100.0, 98.0, 60.0, 50.0, 40.0)
 
