@@ -1,4 +1,4 @@
-"""The grid of the new import page: the first rows of a file as they will be stored, below the column of each field.
+"""The mapping grid of a new import: the first rows as they will be stored, below the column of each field.
 
 In reading order: view, columns, cells, grid.
 """
