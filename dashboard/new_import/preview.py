@@ -86,10 +86,15 @@ class Preview:
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """Notes about the mapping, without that of columns that no field goes into: the page lists these."""
+        """Notes about the mapping, without those of which the page makes a list and a button.
+
+        They are about columns that no field goes into, and about the primary key of a new table.
+        """
         if not self.reading:
             return ()
         listed = {each.evidence for each in self.reading.decisions if each.name == "unfilled_columns"}
+        if self.created:
+            listed.add(self.created.suggested.key_note)
         return tuple(each for each in self.reading.notes if each not in listed)
 
     @property

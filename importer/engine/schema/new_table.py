@@ -61,6 +61,16 @@ class NewTable:
         types = {each.name: each.type for each in self.columns}
         return partitioning(self.primary_key, [types[name] for name in self.primary_key], self.partitions or 1)
 
+    @property
+    def key_note(self) -> str:
+        """The note about the proposed key; "" without one."""
+        if not self.proposed_key:
+            return ""
+        return (
+            f"{self.proposed_key} could be the primary key: its values are never empty and all different in the sample."
+            f" --primary-key '{self.proposed_key}' makes it so."
+        )
+
     def _null(self, column: NewColumn) -> str:
         return " NULL" if self._takes_null(column) else " NOT NULL"
 

@@ -6,6 +6,7 @@ read in two ways, the column is a text: a text loses nothing. A note says why, a
 
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import replace
 
 from importer.engine.mapping.columns import ColumnMapping, FieldOverride, field_name, overrides_by_position
 from importer.engine.mapping.new_table.fields import (
@@ -48,13 +49,8 @@ def suggest_table(
     columns = tuple(NewColumn(*pair) for pair in zip(names, types, strict=True))
     notes = [f"{column.name}: {each.note}" for column, each in zip(columns, fields, strict=True) if each.note]
     notes += _size_notes(names, suggested, types)
-    key = _proposed_key(profile, columns)
-    if key:
-        notes.append(
-            f"{key} could be the primary key: its values are never empty and all different in the sample."
-            f" --primary-key '{key}' makes it so."
-        )
-    return NewTable(schema, name, columns, notes=(*name_notes, *notes), proposed_key=key)
+    table = NewTable(schema, name, columns, proposed_key=_proposed_key(profile, columns))
+    return replace(table, notes=tuple(filter(None, (*name_notes, *notes, table.key_note))))
 
 
 def formats_of(mapping: Sequence[ColumnMapping]) -> tuple[FieldOverride, ...]:
