@@ -24,10 +24,13 @@ class Why:
         return self.explanations[0] if self.explanations else None
 
 
-def why(job: ImportJob, board: Board | None = None) -> Why:
-    """Why the import waits or is slow. Its server is watched from now on, until nobody asks any more."""
+def why(job: ImportJob, *, board: Board | None = None, seen: Seen | None = None) -> Why:
+    """Why the import waits or is slow.
+
+    Without what was `seen` of its server, that is watched from now on, until nobody asks any more.
+    """
     if job.ended:
         return Why()
-    seen = watch(job.target, board)
+    seen = seen or watch(job.target, board)
     evidence = Evidence(facts_of(job), seen.snapshot, seen.before(RATE_SECONDS))
     return Why(tuple(diagnose(evidence)), seen)

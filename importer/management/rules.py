@@ -100,6 +100,7 @@ RULES: dict[str, Rule] = {
     "job cancel": Rule((Named(ImportJob, Level.LOAD, "job", "pk", owner=True),), operator=True),
     "job delete": Rule((Named(ImportJob, Level.ADMINISTER, "job", "pk", owner=True),), operator=True),
     "job plan": _on(ImportJob, Level.LOOK, "job", "pk"),
+    "job why": _on(ImportJob, Level.LOOK, "job", "pk"),
     "job approve": _OF_IMPORT,
     "job refuse": _OF_IMPORT,
     "job run": replace(_OF_IMPORT, rate=limits.STARTS),

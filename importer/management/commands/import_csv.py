@@ -15,6 +15,7 @@ from importer.management.base_command import PreparedCommand
 from importer.management.build_import import prepare_from_options
 from importer.management.import_options import add_flags
 from importer.management.output import CommandOutput
+from importer.management.waiting import WaitingSaid
 from importer.models import ImportJob
 from importer.models.outcomes import exit_code, outcome_of
 from importer.preparation.prepare import PreparedImport
@@ -74,13 +75,15 @@ def _follow(job: ImportJob, prepared: PreparedImport, options: dict[str, Any]) -
     quiet = options["json"] or not sys.stderr.isatty()
     with tqdm(total=prepared.source.size, unit="B", unit_scale=True, disable=quiet, desc=f"import {job.pk}") as bar:
         told: set[str] = set()
+        waiting = WaitingSaid()
 
         def look(now: ImportJob) -> None:
             if (reason := _why_it_waits(now)) and reason not in told:
                 told.add(reason)
                 sys.stderr.write(f"{reason}\n")
             bar.total = now.read_size
-            bar.set_postfix_str(f"{now.rows_in_table:,} rows, {now.status}")
+            waiting.look(now)
+            bar.set_postfix_str(f"{now.rows_in_table:,} rows, {now.status}{waiting.now and f': {waiting.now}'}")
             bar.update(now.data_offset + now.committed_bytes - bar.n)
 
         wait: Callable[[], ImportJob] = lambda: _wait(job.pk, look)  # noqa: E731

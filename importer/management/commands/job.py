@@ -10,6 +10,7 @@ from django.core.management.base import CommandError
 from importer import jobs
 from importer.access import audit
 from importer.access.policy import seen
+from importer.management import waiting
 from importer.management.base_command import PreparedCommand
 from importer.models import ImportJob
 from importer.models.outcomes import exit_code, outcome_words
@@ -32,6 +33,8 @@ class Command(PreparedCommand):
                 verb.add_argument(
                     "--reason", required=True, metavar="TEXT", help="for the person who started the import"
                 )
+            if name == "why":
+                verb.add_argument("--json", action="store_true", help="print the causes as JSON")
 
     def handle(self, *_args: Any, verb: str, **options: Any) -> None:
         """Run one verb. Raises Problem if the import's state does not allow it."""
@@ -48,6 +51,9 @@ class Command(PreparedCommand):
         self.stdout.write(f"\nDigest: {jobs.digest_of(job)}")
         if not jobs.is_asked_for(job):
             self.stdout.write(f"It does not wait for an approval: it is {outcome_words(job)}.")
+
+    def _why(self, job: ImportJob, options: dict[str, Any]) -> None:
+        self.stdout.write(waiting.as_text(job, waiting.explanations(job), options["json"]))
 
     def _approve(self, job: ImportJob, options: dict[str, Any]) -> None:
         jobs.approve(job.pk, options["digest"])
@@ -89,6 +95,7 @@ class Command(PreparedCommand):
 
 VERBS: dict[str, tuple[Callable[[Command, ImportJob, dict[str, Any]], None], str]] = {
     "plan": (Command._plan, "what an import does: in a sentence, as SQL, and the digest that is approved"),
+    "why": (Command._why, "why an import waits or is slow now, with the evidence"),
     "approve": (Command._approve, "let an import of somebody else write to a target that needs approvals"),
     "refuse": (Command._refuse, "end an import of somebody else that waits for approval"),
     "run": (Command._run, "run an import to its end in this process; for one that no worker takes"),

@@ -81,7 +81,8 @@ def _waiting(block: Block, evidence: Evidence) -> str:
     own = evidence.own
     waiting = sum(each.waits_for_lock or each.id == block.waiting.id for each in own)
     state = block.waiting.state if block.waiting.waits_for_lock else "waiting for a row"
-    count = "The import's connection" if len(own) == 1 else f"{waiting} of the import's {len(own)} connections"
+    some = f"{waiting} of" if waiting < len(own) else "All"
+    count = "The import's connection" if len(own) == 1 else f"{some} the import's {len(own)} connections"
     verb = "has" if waiting == 1 else "have"
     return f"{count} {verb} waited for {block.waiting.seconds} s: {state[0].lower()}{state[1:]}."
 
@@ -99,7 +100,7 @@ def _held(holder: Session | None) -> str:
     if holder is None:
         return ""
     does = "running a statement" if holder.statement else "idle"
-    since = f"It has been {does} for {holder.seconds} s"
+    since = f"Connection {holder.id} has been {does} for {holder.seconds} s"
     if holder.transaction_seconds is None:
         return f"{since}."
     changed = f", with {holder.rows_changed:,} rows changed" if holder.rows_changed else ""

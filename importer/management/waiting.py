@@ -1,0 +1,68 @@
+"""Says on the command line why an import waits or is slow."""
+
+import json
+import sys
+import time
+from dataclasses import replace
+from typing import Any
+
+from importer.access.policy import may_now
+from importer.diagnosis.watch import MemoryBoard, look_twice
+from importer.diagnosis.why import why
+from importer.engine.mysql.diagnosis.cause import Explanation
+from importer.engine.stored import to_json
+from importer.models import ImportJob, Level
+
+# An import that ends sooner is not looked at.
+FIRST_LOOK, LOOK_EVERY = 3.0, 2.0  # seconds
+# The command that follows an import says these in its own words.
+SAID_OTHERWISE = ("other_import", "no_worker", "approval")
+
+
+class WaitingSaid:
+    """Writes each cause to standard error once, while a command follows an import."""
+
+    def __init__(self) -> None:
+        self._board = MemoryBoard()
+        self._due = time.monotonic() + FIRST_LOOK
+        self._said: set[tuple[str, int]] = set()
+        self.now = ""
+
+    def look(self, job: ImportJob) -> None:
+        """Say what is new. `now` is the present sentence, "" for none."""
+        if job.ended or time.monotonic() < self._due:
+            return
+        self._due = time.monotonic() + LOOK_EVERY
+        found = [each for each in why(job, board=self._board).explanations if each.cause not in SAID_OTHERWISE]
+        self.now = found[0].what if found else ""
+        for each in found:
+            if (each.cause, each.holder) not in self._said:
+                self._said.add((each.cause, each.holder))
+                sys.stderr.write(f"{in_words(each)}\n")
+
+
+def in_words(explanation: Explanation) -> str:
+    """The explanation in a line."""
+    parts = (explanation.what, explanation.evidence, explanation.advice)
+    return " ".join(filter(None, parts))
+
+
+def explanations(job: ImportJob) -> list[Explanation]:
+    """Why the import waits or is slow now, after two looks at its server.
+
+    Statements of others are only for those who may administer the target.
+    """
+    found = why(job, seen=look_twice(job.target)).explanations
+    if may_now(Level.ADMINISTER, job.target):
+        return list(found)
+    return [replace(each, statement="", sql="") for each in found]
+
+
+def as_text(job: ImportJob, found: list[Explanation], as_json: bool) -> str:
+    """The explanations for people, or as JSON."""
+    if as_json:
+        shown: dict[str, Any] = {"job": job.pk, "causes": [to_json(each) for each in found]}
+        return json.dumps(shown, indent=2)
+    if not found:
+        return f"{job}: no cause is known that it waits or is slow."
+    return "\n".join(f"{in_words(each)}{f' {each.sql}' if each.sql else ''}" for each in found)
