@@ -115,6 +115,7 @@ urlpatterns = [
     path("labs/<int:pk>/preset/", lab.save_preset, name="lab_preset"),
     # the presets
     path("presets/", presets.presets, name="presets"),
+    path("presets/<int:pk>/", presets.preset, name="preset"),
     path("presets/<int:pk>/rename/", presets.rename, name="preset_rename"),
     path("presets/<int:pk>/delete/", presets.delete, name="preset_delete"),
     path("jobs/<int:pk>/preset/", presets.save_job, name="job_preset"),

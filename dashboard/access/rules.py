@@ -187,6 +187,7 @@ RULES: dict[str, Rule] = {
     "lab_refuse": Rule(Lab),
     "lab_preset": LAB,
     "presets": LISTED,
+    "preset": PRESET,
     "preset_rename": PRESET,
     "preset_delete": PRESET,
     "targets": LISTED,

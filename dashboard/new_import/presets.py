@@ -10,14 +10,46 @@ from django.views.decorators.http import require_POST, require_safe
 from importer.access import audit
 from importer.access.policy import seen
 from importer.engine.errors import Problem
-from importer.models import ImportJob, MappingPreset
+from importer.engine.plan.option_specs import OPTIONS
+from importer.engine.plan.options import Options
+from importer.models import ImportJob, MappingPreset, SourceFile
 from importer.preparation import presets as saved
+from importer.sources.uploads import importable_by
+
+MOST_LOOKED_AT, FILES_OFFERED = 50, 5
 
 
 @require_safe
 def presets(request: HttpRequest) -> HttpResponse:
     """All presets by name."""
     return _page(request)
+
+
+@require_safe
+def preset(request: HttpRequest, pk: int) -> HttpResponse:
+    """The recipe of one preset, and the files with which it can be changed in the form."""
+    shown = get_object_or_404(MappingPreset.objects.select_related("target", "created_by"), pk=pk)
+    place = {"target": shown.target, "schema_name": shown.schema_name, "table_name": shown.table_name}
+    jobs = seen(ImportJob.objects.filter(**place, trial=None)).order_by("-pk")
+    sources = list(jobs.values_list("source", flat=True)[:MOST_LOOKED_AT])
+    files = importable_by(request.user).filter(status=SourceFile.Status.READY, pk__in=sources)
+    context = {
+        "preset": shown,
+        "fields": list(zip(shown.header, shown.mapping, strict=False)),
+        "options": _options(shown.options),
+        "files": files.order_by("-pk")[:FILES_OFFERED],
+    }
+    return render(request, "new_import/presets/detail.html", context)
+
+
+def _options(options: Options) -> list[tuple[str, str]]:
+    """The options that differ from their defaults, in words."""
+    usual = Options()
+    return [
+        (each.label, each.shown(getattr(options, each.name)) or each.unset)
+        for each in OPTIONS
+        if getattr(options, each.name) != getattr(usual, each.name)
+    ]
 
 
 @require_POST

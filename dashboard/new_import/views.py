@@ -40,7 +40,7 @@ RECENT_SHOWN = 10
 # A placeholder in a URL; the page's script replaces it by the key of an upload.
 ANY_KEY = UUID(int=0)
 # Form fields that are no choices about the import.
-NOT_CHOSEN = ("csrfmiddlewaretoken", "stay", "preset_name")
+NOT_CHOSEN = ("csrfmiddlewaretoken", "stay", "preset_name", "preset_update")
 DATETIME_FORMATS = ("%Y-%m-%dT%H:%i:%s%z", "%d.%m.%Y %H:%i", "%d/%m/%Y", "%m/%d/%Y %H:%i", "%Y%m%d")
 
 MATCH_WORDS = (("", "name, or as fits"), (BY_NAME, "name"), (BY_POSITION, "position"))
@@ -124,13 +124,16 @@ def start(request: HttpRequest, key: UUID) -> HttpResponse:
 
 @require_POST
 def save_preset(request: HttpRequest, key: UUID) -> HttpResponse:
-    """Save the choices as a preset, which is offered for files with this header."""
+    """Save the choices as a preset, which is offered for files with this header; or change the chosen preset."""
     ready = uploads.importable_by(request.user).filter(status=SourceFile.Status.READY)
     preview = read_preview(get_object_or_404(ready, key=key), NewImportForm(with_answers(request.POST.dict())))
     saved = None
     if preview.startable:
         try:
-            saved = presets.save(request.POST.get("preset_name", ""), preview.startable, cast(User, request.user))
+            if (chosen := preview.choices.preset) and "preset_update" in request.POST:
+                saved = presets.replace(chosen, preview.startable)
+            else:
+                saved = presets.save(request.POST.get("preset_name", ""), preview.startable, cast(User, request.user))
             audit.note(preset=saved.name)
             preview.use(saved)
         except Problem as problem:

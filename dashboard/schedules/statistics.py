@@ -21,12 +21,12 @@ def figures(schedule: Schedule) -> dict[str, Any]:
     `succeeded`; `lossy`: with rejected rows; `without_file`: without a new one; `failed`.
     """
     ended = schedule.runs.order_by().annotate(
-        lossy=Exists(DiscoveredFile.objects.filter(run=OuterRef("pk"), job__rejected_rows__gt=0))
+        has_rejects=Exists(DiscoveredFile.objects.filter(run=OuterRef("pk"), job__rejected_rows__gt=0))
     )
     nothing = Q(status="succeeded", note=NO_NEW_FILE.words)
     runs = ended.aggregate(
-        succeeded=Count("pk", filter=Q(status="succeeded", lossy=False) & ~nothing),
-        lossy=Count("pk", filter=Q(status="succeeded", lossy=True)),
+        succeeded=Count("pk", filter=Q(status="succeeded", has_rejects=False) & ~nothing),
+        lossy=Count("pk", filter=Q(status="succeeded", has_rejects=True)),
         without_file=Count("pk", filter=nothing),
         failed=Count("pk", filter=Q(status="failed")),
     )

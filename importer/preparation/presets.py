@@ -1,20 +1,21 @@
 """Presets: stored mappings with dialect and options, for files with equal headers."""
 
 from collections.abc import Sequence
+from typing import Any
 
 from django.contrib.auth.models import User
 from django.core.exceptions import ValidationError
 from django.utils import timezone
 
 from importer.access import limits
-from importer.access.policy import seen
+from importer.access.policy import require, seen
 from importer.connections.source_location import location_of
 from importer.engine.errors import Problem
 from importer.engine.mysql.connection import connect
 from importer.engine.schema.table import Table
 from importer.engine.source.profile.profile import profile_file
 from importer.engine.stored import to_json
-from importer.models import ImportJob, MappingPreset, Schedule
+from importer.models import ImportJob, Level, MappingPreset, Schedule
 from importer.preparation.loadable_tables import read_loadable
 from importer.preparation.prepare import PreparedImport
 
@@ -26,22 +27,26 @@ def save(name: str, prepared: PreparedImport, user: User | None = None) -> Mappi
 
     Raises Problem if the name is taken or invalid, TooMany if the user has as many as allowed.
     """
-    preset = MappingPreset(
-        target=prepared.target,
-        schema_name=prepared.table.schema,
-        table_name=prepared.table.name,
-        header=list(prepared.profile.header),
-        dialect_json=to_json(prepared.profile.dialect),
-        mapping_json=[to_json(each) for each in prepared.mapping],
-        fillings_json=[to_json(each) for each in prepared.fillings],
-        options_json=to_json(prepared.options),
-        columns_json=column_types(prepared.table),
-        created_by=user,
-        used_at=timezone.now(),
-    )
+    preset = MappingPreset(**_recipe(prepared), created_by=user)
     with limits.one_more(limits.PRESETS, MappingPreset, user):
         _name(preset, name)
     return preset
+
+
+def _recipe(prepared: PreparedImport) -> dict[str, Any]:
+    """The fields of a preset that a prepared import decides."""
+    return {
+        "target": prepared.target,
+        "schema_name": prepared.table.schema,
+        "table_name": prepared.table.name,
+        "header": list(prepared.profile.header),
+        "dialect_json": to_json(prepared.profile.dialect),
+        "mapping_json": [to_json(each) for each in prepared.mapping],
+        "fillings_json": [to_json(each) for each in prepared.fillings],
+        "options_json": to_json(prepared.options),
+        "columns_json": column_types(prepared.table),
+        "used_at": timezone.now(),
+    }
 
 
 def save_from_job(name: str, job: ImportJob, user: User | None = None) -> MappingPreset:
@@ -63,6 +68,18 @@ def save_from_job(name: str, job: ImportJob, user: User | None = None) -> Mappin
     )
     with limits.one_more(limits.PRESETS, MappingPreset, user):
         _name(preset, name)
+    return preset
+
+
+def replace(preset: MappingPreset, prepared: PreparedImport) -> MappingPreset:
+    """Give a preset the settings of a prepared import. Schedules that were made with it keep theirs.
+
+    Raises Forbidden unless the acting person made it, or may load into its table.
+    """
+    require(Level.LOAD, preset, owner=True)
+    for name, value in _recipe(prepared).items():
+        setattr(preset, name, value)
+    preset.save()
     return preset
 
 

@@ -105,6 +105,7 @@ def test_a_lossy_night_is_amber_everywhere_and_is_fixed_from_home(
     expect_one_amber(page.locator(".mark"))
     page.locator(".mark-yellow").click()
     expect(page.locator(".schedule-month .bg-yellow-lt")).to_have_count(1)
+    expect(page.locator(".schedule-figures").get_by_text("1 with rejects")).to_be_visible()
     expect(page.get_by_role("link", name=f"{LOST} rows rejected", exact=True)).to_be_visible()
 
     page.goto(reverse("home"))

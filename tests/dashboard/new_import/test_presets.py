@@ -131,3 +131,30 @@ class TestFillings:
         assert "filled from &#x27;version()&#x27;" in show(browser, source, **values).content.decode()
         values |= {"fill_3": "", "read_1": "sleep(1)"}
         assert "no transform &#x27;sleep(1)&#x27;" in show(browser, source, **values).content.decode()
+
+
+class TestChanging:
+    def test_the_chosen_preset_gets_what_the_form_says(self, browser, user, target):
+        source = uploaded(user)
+        save(browser, source)
+        preset = MappingPreset.objects.get()
+        page = browser.get(reverse("preset", args=[preset.pk])).content.decode()
+        assert "Choose another file" in page
+        assert source.name not in page
+        shown = shown_form(show(browser, source)) | {"preset_update": "yes", "parallelism": "3", "trim_1": "trim"}
+        answer = browser.post(reverse("save_preset", args=[source.key]), shown, headers=HTMX)
+        assert "Saved as preset <strong>monthly</strong>" in answer.content.decode()
+        changed = MappingPreset.objects.get()
+        assert (changed.pk, changed.options.parallelism, changed.mapping[1].transforms) == (preset.pk, 3, ("trim",))
+        page = browser.get(reverse("preset", args=[preset.pk])).content.decode()
+        assert "trim" in page
+        assert ">Parallel chunks:</span> 3" in page
+
+    def test_a_file_that_was_imported_into_its_table_opens_the_form_with_it(self, browser, user, target):
+        source = uploaded(user)
+        start(browser, source, **shown_form(show(browser, source)))
+        browser.post(reverse("job_preset", args=[ImportJob.objects.get().pk]), {"name": "as before"})
+        preset = MappingPreset.objects.get()
+        opened = f"{reverse('new_source', args=[source.key])}?preset={preset.pk}"
+        assert opened in browser.get(reverse("preset", args=[preset.pk])).content.decode()
+        assert browser.get(opened).status_code == 200
