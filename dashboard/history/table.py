@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 from dashboard.history.labels import short, title
-from dashboard.history.url_state import View
+from dashboard.history.url_state import USUAL, View
 from importer.history.facts import FACTS, Fact, Group, Value
 from importer.history.formatting import in_words
 from importer.history.query import Condition, Op, Query
@@ -84,11 +84,17 @@ def table(view: View) -> Table:
     fastest = _fastest(view.table)
     pages = set(ImportJob.objects.filter(pk__in=[row.job for row in rows_page.rows]).values_list("pk", flat=True))
     return Table(
-        tuple(_heading(name, view) for name in view.columns),
-        tuple(_line(row, view.columns, fastest, pages) for row in rows_page.rows),
+        tuple(_heading(name, view) for name in _shown(view)),
+        tuple(_line(row, _shown(view), fastest, pages) for row in rows_page.rows),
         rows_page,
         tuple(_pages(rows_page, view)),
     )
+
+
+def _shown(view: View) -> tuple[str, ...]:
+    """The columns, without the table's name where all imports are into one table and nobody has chosen columns."""
+    hidden = {"table"} if view.table and view.columns == USUAL else set()
+    return tuple(each for each in view.columns if each not in hidden)
 
 
 def _heading(name: str, view: View) -> Heading:

@@ -11,20 +11,18 @@ from importer.engine.errors import Problem
 from importer.history.facts import FACTS, fact
 from importer.history.query import Condition, Op, Query
 
-# The default columns: the most informative facts in the least space.
+# The default columns: the most informative facts in the least space, so that a table is not cut off at 1280 pixels.
 USUAL = (
     "job",
     "ended",
     "table",
     "flavour",
-    "server_release",
     "method",
     "parallelism",
     "chunk_bytes",
     "indexes",
     "rows",
     "rows_per_second",
-    "bytes_per_second",
     "total_seconds",
 )
 ALL = "all"

@@ -18,6 +18,8 @@ from importer.models import ImportJob
 from importer.models.outcomes.attempts import speed_of
 
 MOST = 6
+# Imports that are offered to choose from, of one table and of all.
+MOST_OFFERED = 30
 # More digits than any import's number has.
 MOST_DIGITS = 12
 
@@ -58,10 +60,34 @@ class Line:
 def compare_imports(request: HttpRequest) -> HttpResponse:
     """Compare `?jobs=41&jobs=42` with the first of them; `&all=1` also shows what all of them have in common."""
     jobs, problems = _requested(request.GET.getlist("jobs"))
-    context: dict[str, Any] = {"problems": problems, "job_numbers": [job.pk for job in jobs], "most": MOST}
+    context: dict[str, Any] = {
+        "problems": problems,
+        "job_numbers": [job.pk for job in jobs],
+        "most": MOST,
+        "choices": _choices(jobs),
+    }
     if len(jobs) > 1:
         context |= _side_by_side(jobs, with_alike="all" in request.GET)
     return render(request, "jobs/compare.html", context, status=200 if len(jobs) > 1 or not problems else 400)
+
+
+def _choices(jobs: Sequence[ImportJob]) -> list[tuple[str, list[ImportJob]]]:
+    """The latest imports that can be added, by table; those into the first import's table come first."""
+    comparable = seen(ImportJob.objects.filter(trial=None, status__in=ImportJob.ENDED, record__isnull=False))
+    latest = comparable.exclude(pk__in=[job.pk for job in jobs]).select_related("source", "target").order_by("-pk")
+    groups: dict[str, list[ImportJob]] = {}
+    if jobs:
+        first = {"target": jobs[0].target, "schema_name": jobs[0].schema_name, "table_name": jobs[0].table_name}
+        groups[_place(jobs[0])] = list(latest.filter(**first)[:MOST_OFFERED])
+    for job in latest[:MOST_OFFERED]:
+        group = groups.setdefault(_place(job), [])
+        if job not in group:
+            group.append(job)
+    return [(place, group) for place, group in groups.items() if group]
+
+
+def _place(job: ImportJob) -> str:
+    return f"{job.table} on {job.target.name}"
 
 
 def _requested(texts: Sequence[str]) -> tuple[list[ImportJob], list[str]]:

@@ -186,11 +186,14 @@ SERVER = _of(
 REQUESTED = _of(
     Group.REQUESTED,
     *((each.name, each.label, _KINDS[each.kind], each.name) for each in OPTIONS if each.group is not OptionGroup.SPEED),
-    *((f"asked_{each.name}", f"{each.label}, requested", _KINDS[each.kind], each.name) for each in SPEED),
+    *(
+        (f"asked_{each.name}", f"{each.label.removesuffix(', MiB')}, requested", _KINDS[each.kind], each.name)
+        for each in SPEED
+    ),
 )
 CHOSEN = _of(
     Group.CHOSEN,
-    *((each.name, each.label, _KINDS[each.kind], each.name) for each in SPEED),
+    *((each.name, each.label.removesuffix(", MiB"), _KINDS[each.kind], each.name) for each in SPEED),
     ("planned_parallelism", "Parallel chunks, as planned", Kind.NUMBER),
     ("deferred_indexes", "Indexes deferred", Kind.NUMBER),
     ("deferred_foreign_keys", "Foreign keys deferred", Kind.NUMBER),
