@@ -14,6 +14,7 @@ from importer.models.outcomes import OUTCOMES, Colour
 from importer.models.outcomes.looks import LOOKS, NO_NEW_FILE, look_of
 from importer.notifications.payload import payload_of
 from importer.notifications.rendering import bodies
+from importer.schedules import serialization
 from tests.dashboard.job_data import Status, make_job
 from tests.stack import ROOT
 
@@ -67,6 +68,7 @@ def test_a_run_without_a_new_file_is_grey_and_one_that_lost_rows_amber(browser, 
         )
     assert "1 without a new file" in page
     assert 'class="status status-secondary' in browser.get(reverse("schedules")).text
+    assert [serialization.run(run)["outcome"] for run in (lossy, nothing)] == ["completed with rejects", "no new file"]
     assert [payload_of(Event.REJECTS, "", None, run, None)["run"]["colour"] for run in (lossy, nothing)] == [
         "amber",
         "grey",

@@ -80,7 +80,7 @@ class Command(PreparedCommand):
             return
         for each in rows:
             due = "paused" if each["paused"] else f"next {each['next_due_at'] or 'never'}"
-            last = f", last run {each['last_run']['status']}" if each["last_run"] else ""
+            last = f", last run {_how_it_went(each['last_run'])}" if each["last_run"] else ""
             self.stdout.write(f"{each['name']}: {each['when']}, {due}{last}")
 
     def _show(self, *, name: str, as_json: bool, **_: Any) -> None:
@@ -143,8 +143,9 @@ class Command(PreparedCommand):
         self.stdout.write(f"The next run loads {file} as a new file.")
 
     def _write_run(self, run: dict[str, Any]) -> None:
-        note = f": {run['note']}" if run["note"] else ""
-        self.stdout.write(f"run {run['run']}, {run['cause']}, {run['due_at']}, {run['status']}{note}")
+        words = _how_it_went(run)
+        note = f": {run['note']}" if run["note"] not in ("", words) else ""
+        self.stdout.write(f"run {run['run']}, {run['cause']}, {run['due_at']}, {words}{note}")
         for each in run["files"]:
             rows = f", {each['rows']:,} rows by import {each['job']}" if each["job"] else ""
             self.stdout.write(f"  {each['name']}: {each['outcome']}{rows}")
@@ -153,6 +154,11 @@ class Command(PreparedCommand):
 
     def _write_json(self, value: Any) -> None:
         self.stdout.write(json.dumps(value, indent=2))
+
+
+def _how_it_went(run: dict[str, Any]) -> str:
+    """The outcome of a run; the status of one that is under way."""
+    return str(run["outcome"] or run["status"])
 
 
 def _in_words(problem: dict[str, Any]) -> str:
