@@ -5,7 +5,9 @@ from typing import cast
 from uuid import UUID
 
 from django.conf import settings
+from django.contrib import messages
 from django.contrib.auth.models import User
+from django.db import transaction
 from django.db.models import Prefetch
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import get_object_or_404, redirect, render
@@ -14,7 +16,9 @@ from django.views.decorators.http import require_POST, require_safe
 from django_htmx.http import HttpResponseClientRedirect
 
 from dashboard.fields.format_fields import format_inputs, shown_format
+from dashboard.new_import import batch as batches
 from dashboard.new_import.arriving import follower, too_early
+from dashboard.new_import.batch import Batch
 from dashboard.new_import.form import NewImportForm
 from dashboard.new_import.grid.columns import FILLINGS, TRIMS
 from dashboard.new_import.grid.grid import make_grid
@@ -40,7 +44,7 @@ RECENT_SHOWN = 10
 # A placeholder in a URL; the page's script replaces it by the key of an upload.
 ANY_KEY = UUID(int=0)
 # Form fields that are no choices about the import.
-NOT_CHOSEN = ("csrfmiddlewaretoken", "stay", "preset_name", "preset_update")
+NOT_CHOSEN = ("csrfmiddlewaretoken", "stay", "preset_name", "preset_update", *batches.FIELDS)
 DATETIME_FORMATS = ("%Y-%m-%dT%H:%i:%s%z", "%d.%m.%Y %H:%i", "%d/%m/%Y", "%m/%d/%Y %H:%i", "%Y%m%d")
 
 MATCH_WORDS = (("", "name, or as fits"), (BY_NAME, "name"), (BY_POSITION, "position"))
@@ -88,7 +92,8 @@ def _choices(request: HttpRequest, source: SourceFile) -> NewImportForm:
         if source.owned:  # Choices for a file on the server, which several people may import, are not stored.
             uploads.save_choices(source, values)
         return NewImportForm(values)
-    return NewImportForm(restored(request.GET.dict() or source.choices))
+    asked = {name: value for name, value in request.GET.dict().items() if name not in NOT_CHOSEN}
+    return NewImportForm(restored(asked or source.choices))
 
 
 def _arrived(source: SourceFile) -> bool:
@@ -111,15 +116,23 @@ def start(request: HttpRequest, key: UUID) -> HttpResponse:
         return _show(request, preview, status=422)
     try:
         _check_shown(preview)
-        job = jobs.create_once(prepared, cast(User, request.user), preview.choices.rejects_of)
+        batch = batches.read_batch(request, preview)
+        others = batches.prepare_others(preview, batch)
+        with transaction.atomic():
+            job, *more = [
+                jobs.create_once(each, cast(User, request.user), preview.choices.rejects_of)
+                for each in (prepared, *others)
+            ]
         if preview.choices.preset:
             presets.mark_used(preview.choices.preset)
     except Problem as problem:
         preview.problem = problem
         return _show(request, preview)
     examination.stop(source)
-    jobs.start(job.pk)
-    return _go_to(request, job)
+    for each in (job, *more):
+        jobs.start(each.pk)
+    audit.note(**({"more_imports": [each.pk for each in more]} if more else {}))
+    return _go_to(request, [job, *more], batch)
 
 
 @require_POST
@@ -147,15 +160,28 @@ def _check_shown(preview: Preview) -> None:
         raise Problem("The plan has changed since it was shown.", advice="Look at it again, then start it.")
 
 
-def _go_to(request: HttpRequest, job: ImportJob) -> HttpResponse:
+def _go_to(request: HttpRequest, started: list[ImportJob], batch: Batch) -> HttpResponse:
+    """To the next file of the page if there is one; else to the import, or to the list of several."""
+    job = started[0]
     if job.source.arriving:  # Leaving the page would end its upload.
         return _answer(request, "new_import/_following.html", {"job": job, "source": job.source})
-    address = reverse("job", args=[job.pk])
+    address = reverse("jobs") if len(started) > 1 else reverse("job", args=[job.pk])
+    if batch.left:
+        keys = [str(each.source.key) for each in batch.left]
+        address = f"{reverse('new_source', args=[keys[0]])}?also={','.join(keys[1:])}"
     if not request.htmx:  # type: ignore[attr-defined]
         return HttpResponseRedirect(address)
     if request.POST.get("stay"):  # Leaving the page would end the uploads of other files on it.
-        return render(request, "new_import/_started.html", {"job": job})
+        following = {"next": address, "next_name": batch.left[0].source.name} if batch.left else {}
+        return render(request, "new_import/_started.html", {"job": job, "jobs": started, **following})
+    if batch.left or len(started) > 1:
+        messages.success(request, _told(started))
     return HttpResponseClientRedirect(address)
+
+
+def _told(started: list[ImportJob]) -> str:
+    numbers = ", ".join(str(each.pk) for each in started)
+    return f"Import{'s' if len(started) > 1 else ''} {numbers} into {started[0].table} started."
 
 
 @require_POST
@@ -199,6 +225,7 @@ def _show(
         "answered": json.dumps(sorted(preview.choices.answered)),
         "format_inputs": format_inputs(format_texts),
         "packed_as": PACKING_NAMES.get(preview.profile.packing, "") if preview.profile else "",
+        "batch": batches.read_batch(request, preview),
         "steps": steps(preview, grid),
         "sentences": groups(preview),
         "options": preview.choices.option_form.show(

@@ -43,9 +43,20 @@ function partBytes(wanted) {
   return Math.round(Math.min(Math.max(wanted, SMALLEST_PART), Number(drop.dataset.partBytes)));
 }
 
+// After the next answer, or when what it brought is settled: until then new elements have the classes of old ones.
 function nextAnswer() {
-  return new Promise((resolve) => document.addEventListener("htmx:afterRequest", resolve, { once: true }));
+  return new Promise((resolve) => {
+    for (const name of ["htmx:afterRequest", "htmx:afterSettle"]) document.addEventListener(name, resolve, { once: true });
+  });
 }
+
+// The form of the first file, if that is another one.
+function first(upload) {
+  const form = files.querySelector("form[id^=form-]");
+  return form && !upload.box.contains(form) ? form : null;
+}
+
+let showing = Promise.resolve();
 
 // --- one upload ---
 
@@ -164,6 +175,7 @@ class Upload {
 
   // The preview of what has arrived: asked for again when there is more, since a packed file may need more than a sample.
   async showArrived(accepted) {
+    if (first(this)) return;
     if (accepted >= this.file.size || accepted < this.enough || this.box.children.length > 1) return;
     this.enough = 4 * accepted;
     const place = document.createElement("div");
@@ -173,11 +185,28 @@ class Upload {
     place.remove();
   }
 
-  async showPreview() {
+  showPreview() {
     this.leave();
     this.showButtons();
     this.setStatus("Looking into it");
+    showing = showing.catch(() => {}).then(() => this.showWhole()); // one after the other: the first file's form takes up the others
+  }
+
+  async showWhole() {
     await this.asked;
+    const form = first(this);
+    return form && !this.box.querySelector("[data-follows]") ? this.join(form) : this.showAlone();
+  }
+
+  // Adds the file to the form of the first one, which may apply its settings to all.
+  async join(form) {
+    while (form.closest(".source").querySelector(".htmx-request")) await nextAnswer();
+    const values = { add: this.tus.url.split("/").filter(Boolean).pop() };
+    await htmx.ajax("POST", form.getAttribute("hx-post"), { source: form, target: form.closest(".source"), swap: "outerHTML", values });
+    this.box.remove();
+  }
+
+  async showAlone() {
     while (this.box.querySelector(".htmx-request")) await nextAnswer();
     const followed = this.box.querySelector("[data-follows]");
     const form = this.box.querySelector("form[id^=form-]");

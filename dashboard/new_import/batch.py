@@ -1,0 +1,134 @@
+"""Several files on one page of a new import: the first one's settings may be applied to all that are like it."""
+
+from dataclasses import dataclass, fields
+from uuid import UUID
+
+from django.http import HttpRequest
+
+from dashboard.fields.format_fields import FORMAT_FIELDS
+from dashboard.new_import.preview import Preview
+from importer.connections.source_location import location_of
+from importer.engine.errors import Problem
+from importer.engine.reading.expected import expected_columns
+from importer.engine.source.dialect import Dialect
+from importer.engine.source.encodings import UTF8
+from importer.engine.source.profile.profile import Profile, profile_file
+from importer.engine.target.write_modes import SWAPPING
+from importer.models import SourceFile
+from importer.preparation.prepare import ImportRequest, PreparedImport, prepare
+from importer.sources import uploads
+
+# The form's fields: the keys of the other files with commas between, one to add, one to take off, and the check box.
+ALSO, ADD, DROP, APPLY = "also", "add", "drop", "apply_to_all"
+FIELDS = (ALSO, ADD, DROP, APPLY)
+MOST = 50
+
+
+@dataclass(frozen=True)
+class OtherFile:
+    """Another file on the page; `differs` says why the settings do not fit it, "" if they do."""
+
+    source: SourceFile
+    differs: str = ""
+
+
+@dataclass(frozen=True)
+class Batch:
+    """The other files on the page; `applied`: those that the settings fit are imported, too."""
+
+    others: tuple[OtherFile, ...] = ()
+    applied: bool = False
+    refusal: str = ""
+
+    @property
+    def keys(self) -> str:
+        """The keys of the files, with commas between."""
+        return ",".join(str(each.source.key) for each in self.others)
+
+    @property
+    def fitting(self) -> tuple[OtherFile, ...]:
+        return tuple(each for each in self.others if not each.differs)
+
+    @property
+    def files(self) -> int:
+        """How many files the button imports."""
+        return 1 + len(self.fitting) if self.applied else 1
+
+    @property
+    def left(self) -> tuple[OtherFile, ...]:
+        """The files that remain when the button was pressed."""
+        return tuple(each for each in self.others if each.differs or not self.applied)
+
+
+def read_batch(request: HttpRequest, preview: Preview) -> Batch:
+    """The other files that the form names, as far as the person may import them, each compared with the first."""
+    sent = request.POST if request.method == "POST" else request.GET
+    wanted = [*sent.get(ALSO, "").split(","), sent.get(ADD, "")]
+    keys = [key for key in dict.fromkeys(wanted) if _is_key(key) and key != sent.get(DROP)][:MOST]
+    if not keys:
+        return Batch()
+    ready = uploads.importable_by(request.user).filter(status=SourceFile.Status.READY).exclude(pk=preview.source.pk)
+    found = {str(each.key): each for each in ready.filter(key__in=keys)}
+    others = tuple(_compared(found[key], preview) for key in keys if key in found)
+    applied = APPLY in sent
+    several = applied and any(not each.differs for each in others)
+    mode = preview.choices.mode
+    refusal = f"Mode {mode} is for one file: choose another mode for several" if several and mode in SWAPPING else ""
+    return Batch(others, applied, refusal)
+
+
+def prepare_others(preview: Preview, batch: Batch) -> list[PreparedImport]:
+    """The imports of the other files with the settings of the first. Raises Problem with the file's name."""
+    if not (batch.applied and preview.profile and preview.table and preview.target):
+        return []
+    if batch.refusal:
+        raise Problem(f"{batch.refusal}.")
+    request = ImportRequest(
+        dialect=preview.profile.dialect,
+        mapping=preview.mapping,
+        fillings=preview.fillings,
+        options=preview.choices.options,
+    )
+    table = f"{preview.table.schema}.{preview.table.name}"
+    prepared = []
+    for each in batch.fitting:
+        try:
+            prepared.append(prepare(each.source, preview.target, table, request))
+        except Problem as problem:
+            raise uploads.with_file_name(problem, each.source) from problem
+    return prepared
+
+
+def _is_key(text: str) -> bool:
+    try:
+        return str(UUID(text)) == text
+    except ValueError:
+        return False
+
+
+def _compared(source: SourceFile, preview: Preview) -> OtherFile:
+    first = preview.profile
+    if not first:
+        return OtherFile(source, "the first file cannot be read")
+    try:
+        expected = expected_columns(preview.table) if preview.table else ()
+        profile = profile_file(location_of(source), None, expected, **preview.choices.known_format)
+    except Problem as problem:
+        return OtherFile(source, problem.what)
+    return OtherFile(source, _difference(first, profile))
+
+
+def _difference(first: Profile, other: Profile) -> str:
+    """How the file differs from the first one in format or columns; "" if it does not."""
+    if first.header != other.header:
+        return "other columns"
+    differing = [each.name for each in fields(Dialect) if _differs(each.name, first, other)]
+    labels = [FORMAT_FIELDS[name].label.lower() for name in differing if name in FORMAT_FIELDS]
+    return f"another format: {', '.join(labels)}" if labels else ""
+
+
+def _differs(name: str, first: Profile, other: Profile) -> bool:
+    if name == "encoding" and other.dialect.encoding == UTF8:
+        # A file of ASCII characters is the same in the encodings of western countries.
+        return first.dialect.encoding != UTF8 and not all(value.isascii() for row in other.rows for value in row)
+    return bool(getattr(first.dialect, name) != getattr(other.dialect, name))
