@@ -214,6 +214,10 @@ class ImportJob(ImportRecipe, Approvable):
     loading_seconds = models.FloatField(null=True, blank=True)
     total_seconds = models.FloatField(null=True, blank=True)
 
+    class Meta:
+        # Of one file into one table: SQLite would take the index of the status, which most imports share.
+        indexes = [models.Index(fields=["source", "target", "schema_name", "table_name"], name="imports_of_file")]
+
     def __str__(self) -> str:
         return f"Import {self.pk}"
 

@@ -1,0 +1,80 @@
+"""Each page stays small and quick with 10,000 imports, of one file over and over again."""
+
+import gzip
+import re
+import time
+from functools import cache
+from math import inf
+from pathlib import Path
+
+import pytest
+from django.db import connection
+
+from importer.models import ImportJob
+from tests.browser.visits import address, visits
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+STATIC = Path(__file__).resolve().parents[2] / "static"
+IMPORTS = 10_000
+MOST_BYTES, MOST_SECONDS = 300_000, 0.3
+# The first look at a page reads its templates, and other programs share the processors' caches.
+TRIES = 5
+
+
+def repeat_imports() -> None:
+    """Every import that succeeded, again and again; each tenth failed. They are copied inside the database."""
+    own = {
+        "id": "%(top)s + n * 100 + old.id",
+        "key": "lower(hex(randomblob(16)))",
+        "table_claim": "NULL",
+        "trial_id": "NULL",
+        "status": "CASE WHEN n % 10 = 0 THEN 'failed' ELSE old.status END",
+        "created_at": "datetime(old.created_at, '+' || n || ' minutes')",
+        "finished_at": "datetime('now', '-' || n || ' minutes')",
+    }
+    names = [field.column for field in ImportJob._meta.concrete_fields]
+    some = ImportJob.objects.filter(status=ImportJob.Status.SUCCEEDED, trial=None)
+    top, old = ImportJob.objects.order_by("pk").last().pk, some.count()
+    values = ", ".join(own.get(name, f'old."{name}"') for name in names).replace("%(top)s", str(top))
+    columns = ", ".join(f'"{name}"' for name in names)
+    with connection.cursor() as cursor:
+        cursor.execute(
+            f"WITH RECURSIVE times(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM times WHERE n < {IMPORTS // old})"
+            f" INSERT INTO importer_importjob ({columns}) SELECT {values} FROM times, importer_importjob AS old"
+            " WHERE old.status = 'succeeded' AND old.trial_id IS NULL"
+        )
+
+
+@cache
+def compressed(file: str) -> int:
+    return len(gzip.compress((STATIC / file).read_bytes()))
+
+
+def bytes_of(answer) -> int:
+    """The bytes of a page with the static files that it names, compressed."""
+    packed = answer.headers.get("Content-Encoding") == "gzip"
+    html = (gzip.decompress(answer.content) if packed else answer.content).decode()
+    files = set(re.findall(r'(?:src|href)="/static/([^"?]+)"', html))
+    assert files, "a page has a style sheet"
+    return len(answer.content) + sum(map(compressed, files))
+
+
+def test_each_page_keeps_its_budgets_of_bytes_and_of_processor_time(old, settings):
+    settings.OIDC_ISSUER, settings.OIDC_NAME = "http://127.0.0.1:1", "Keys"
+    seen = visits()
+    repeat_imports()
+    assert ImportJob.objects.count() > IMPORTS * 0.9
+    beyond = {}
+    for browser, pages in seen:
+        for page in pages:
+            seconds, answer = inf, None
+            for _ in range(TRIES):
+                began = time.process_time()
+                answer = browser.get(address(page), headers={"Accept-Encoding": "gzip"})
+                seconds = min(seconds, time.process_time() - began)
+                if seconds < MOST_SECONDS:
+                    break
+            if bytes_of(answer) > MOST_BYTES or seconds > MOST_SECONDS:
+                beyond[str(page)] = (bytes_of(answer), round(seconds, 3))
+    assert beyond == {}
