@@ -1,6 +1,8 @@
 """Why an import waits or is slow, and what its server does now: parts of its page, with a poll of their own."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, render
@@ -8,10 +10,19 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
 from django_htmx.http import HttpResponseStopPolling
 
+from dashboard import formatting
 from importer.access.policy import may_now
 from importer.diagnosis.why import RATE_SECONDS, Why, why
+from importer.engine.mysql.diagnosis.counters import Counters
 from importer.engine.mysql.diagnosis.snapshot import Snapshot
 from importer.models import ImportJob, Level
+
+# The picture of the load: its size in units of the SVG, and how many looks it shows.
+WIDTH, HEIGHT = 600, 80
+FEWEST_LOOKS, MOST_POINTS = 4, 60
+# Fewer rows a second do not reach the top of it.
+FEWEST_ROWS = 1000.0
+Points = Sequence[tuple[float, float | None]]
 
 
 @dataclass(frozen=True)
@@ -28,6 +39,19 @@ class ServerNow:
     rows: float | None = None
     written: int | None = None
     syncs: float | None = None
+    # The load while it was watched, and for how many seconds that is.
+    curves: tuple["Curve", ...] = ()
+    seconds: float = 0
+
+
+@dataclass(frozen=True)
+class Curve:
+    """A line of the picture of a server's load. `points`: of an SVG polyline; `most`: its largest value, in words."""
+
+    style: str
+    name: str
+    points: str
+    most: str
 
 
 @require_safe
@@ -77,7 +101,46 @@ def _server(now: Why) -> ServerNow | None:
         rows=counters.per_second("rows_written", before),
         written=None if written is None else round(written),
         syncs=counters.per_second("syncs", before),
+        curves=_curves(now.seen.counters),
+        seconds=counters.at - now.seen.counters[0].at if now.seen.counters else 0,
     )
+
+
+def _curves(looks: Sequence[Counters]) -> tuple[Curve, ...]:
+    """The rows per second, and the shares of the redo log and the buffer pool, over the looks that are kept."""
+    if len(looks) < FEWEST_LOOKS:
+        return ()
+    step = -(-len(looks) // MOST_POINTS)
+    chosen = [*looks[:-1:step], looks[-1]]
+    rows = [(late.at, late.per_second("rows_written", early)) for early, late in pairwise(chosen)]
+    most = max((rate for _, rate in rows if rate is not None), default=0.0)
+    span = (chosen[0].at, chosen[-1].at)
+    return (
+        Curve(
+            "rows",
+            "Rows written",
+            _points(rows, span, max(most, FEWEST_ROWS)),
+            f"up to {formatting.rate(most) if most else 0} rows/s",
+        ),
+        _share_curve("redo", "Redo log in use", [(each.at, each.redo_share) for each in chosen], span),
+        _share_curve("dirty", "Buffer pool dirty", [(each.at, each.dirty_share) for each in chosen], span),
+    )
+
+
+def _share_curve(style: str, name: str, values: Points, span: tuple[float, float]) -> Curve:
+    most = max((share for _, share in values if share is not None), default=0.0)
+    return Curve(style, name, _points(values, span, 1.0), f"up to {most:.0%}".replace("%", " %"))
+
+
+def _points(values: Points, span: tuple[float, float], most: float) -> str:
+    """The points of a polyline in a picture of WIDTH by HEIGHT, whose top is `most`."""
+    begin, end = span
+    placed = (
+        (WIDTH * (at - begin) / (end - begin), min(1.0, value / (most or 1)))
+        for at, value in values
+        if value is not None
+    )
+    return " ".join(f"{x:.0f},{HEIGHT - 2 - (HEIGHT - 4) * share:.0f}" for x, share in placed)
 
 
 def _running(last: Snapshot) -> int:
