@@ -83,6 +83,11 @@ def findings(prepared: PreparedImport) -> RowProblems | None:
     return found_so_far(made)
 
 
+def goes_on(source: SourceFile) -> bool:
+    """Whether the file is not examined to its end yet."""
+    return Examination.objects.filter(source=source, done=False).exists()
+
+
 def found_so_far(made: Examination) -> RowProblems:
     return from_json(RowProblems, made.found_json)
 

@@ -77,7 +77,7 @@ class _Examiner:
                 self.record()
                 # More may have come since; what comes later wakes the examination itself.
                 return _received(source) > source.received
-        self.record(done=True)
+        self.record(done=True, whole=True)
         return False
 
     def _add(self, fd: Readable, chunk: ChunkRange) -> None:
@@ -91,9 +91,12 @@ class _Examiner:
         lines = line_ends(read_at(fd, chunk.length, chunk.offset), rules.dialect.line_end)
         self._position = Position(chunk.end, chunk.first_line + lines, chunk.number + 1, chunk.first_row + chunk.rows)
 
-    def record(self, *, done: bool = False) -> bool:
-        """Record what is found, and renew the lease. False: another mapping is examined now, or none."""
-        values = {"found_json": to_json(replace(self._found, whole=done)), "position_json": to_json(self._position)}
+    def record(self, *, done: bool = False, whole: bool = False) -> bool:
+        """Record what is found, and renew the lease. False: another mapping is examined now, or none.
+
+        `done`: no task goes on. `whole`: the whole file is examined.
+        """
+        values = {"found_json": to_json(replace(self._found, whole=whole)), "position_json": to_json(self._position)}
         return LEASE.renew(LEASE.held(self._made), done=done, **values)
 
 

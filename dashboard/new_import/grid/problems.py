@@ -27,7 +27,7 @@ def row_problems(preview: Preview, profile: Profile) -> tuple[RowProblems, bool]
     examination.begin(prepared)
     found = examination.findings(prepared)
     if found and found.scanned:
-        return found, not found.whole
+        return found, examination.goes_on(prepared.source)
     try:
         return find_row_problems(location_of(preview.source), profile, rules, preview.mapping), found is not None
     except Problem:  # A record that cannot be read; the scan of the import says where.

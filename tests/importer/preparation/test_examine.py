@@ -115,3 +115,13 @@ def test_another_mapping_begins_it_again_and_the_old_worker_records_nothing(targ
     assert found(other).count == ROWS
     examination.stop(source)
     assert examination.findings(other) is None
+
+
+def test_of_a_file_that_cannot_be_read_to_its_end_nobody_says_that_all_is_examined(target: Target, monkeypatch):
+    source, prepared = begun(target, len(TEXT))
+    monkeypatch.setattr(examine, "TASK_SECONDS", 0)
+    examine.examine(source.pk, lambda _: None, lambda: False)
+    source.file.unlink()
+    assert examined(source) == 1
+    assert Examination.objects.get().done
+    assert (found(prepared).whole, 0 < found(prepared).scanned < ROWS) == (False, True)
