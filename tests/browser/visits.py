@@ -49,6 +49,8 @@ LATER = (
     Page("mfa_activate_totp"),
     Page("mfa_add_webauthn"),
     Page("job", (404,), status=404),
+    Page("new_source", (LOOKED_AT,), "?mode=create&table=fresh"),
+    Page("new_source", (LOOKED_AT,), "?table=nowhere"),
 )
 # Of somebody who has an app, a passkey and recovery codes.
 WITH_FACTORS = (
