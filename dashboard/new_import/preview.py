@@ -9,7 +9,7 @@ from dashboard.new_import.created_table import CreatedTable, create_table
 from dashboard.new_import.form import NewImportForm
 from dashboard.new_import.questions import Question, questions
 from importer.connections.source_location import location_of
-from importer.engine.errors import Problem, UnknownTable
+from importer.engine.errors import Problem, TableExists, UnknownTable
 from importer.engine.mapping.columns import ColumnMapping, FieldOverride, GeneratedColumn
 from importer.engine.mapping.suggest import map_to_new, suggest_mapping
 from importer.engine.mapping.transforms import check_transforms
@@ -73,6 +73,11 @@ class Preview:
         if self.profile is None or self.target is None or self.table or not undecided:
             return ""
         return self.choices.table or _stem(self.source.name)
+
+    @property
+    def exists(self) -> bool:
+        """Whether the new table cannot be made because there is one of its name."""
+        return isinstance(self.problem, TableExists)
 
     @property
     def warnings(self) -> tuple[str, ...]:

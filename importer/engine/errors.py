@@ -79,6 +79,10 @@ class UnknownTable(TargetProblem):
     """There is no such table, or none that the account may see."""
 
 
+class TableExists(TargetProblem):
+    """The table that an import is to make is there already."""
+
+
 class TargetUnreachable(TargetProblem):
     """No server answers there, or the connection to it was lost."""
 

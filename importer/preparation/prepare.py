@@ -9,7 +9,7 @@ from django.conf import settings
 
 from importer.access.policy import require
 from importer.connections.source_location import location_of
-from importer.engine.errors import Problem, TargetProblem
+from importer.engine.errors import Problem, TableExists, TargetProblem
 from importer.engine.mapping.columns import (
     ColumnMapping,
     FieldOverride,
@@ -241,7 +241,7 @@ def _try_session(target: Target, plan: ImportPlan, server: Server) -> None:
 def _new_table(connection: Connection, server: Server, table: NewTable, request: ImportRequest) -> NewTable:
     """The table of mode create: the sample's suggestion, changed as requested."""
     if existing_tables(connection, table.schema, [table.name]):
-        raise TargetProblem(
+        raise TableExists(
             f"There is a table {table.schema}.{table.name} already.", advice="Choose another name, or mode replace."
         )
     if request.mapping is not None:

@@ -1,5 +1,6 @@
 """The modes on the new import page, and the kept table on the page of an import."""
 
+import re
 from html import unescape
 
 import pytest
@@ -9,6 +10,7 @@ from importer.engine.plan.options import Options
 from importer.engine.stored import to_json
 from importer.models import ImportJob
 from tests.dashboard.job_data import make_job
+from tests.dashboard.new_import.grid.test_grid import press
 from tests.dashboard.new_import.test_page import show, shown_form, start, uploaded
 from tests.targets import target_with
 
@@ -119,9 +121,19 @@ class TestCreate:
         assert shown_form(answer)["column_1"] == name
 
     def test_a_table_that_is_there_is_refused(self, browser, user, target):
-        answer = show(browser, uploaded(user, ITEMS, "items.csv"), **form(target, "items", "create"))
+        source = uploaded(user, ITEMS, "items.csv")
+        answer = show(browser, source, **form(target, "items", "create"))
         assert answer.status_code == 422
         assert "There is a table" in answer.content.decode()
+        append = press(shown_form(answer), answer.content.decode(), "Append to it")
+        assert shown_form(show(browser, source, **append))["mode"] == "append"
+
+    def test_a_name_that_is_no_table_offers_to_create_it(self, browser, user, target):
+        source = uploaded(user, ITEMS, "items.csv")
+        answer = show(browser, source, **form(target, "nowhere", "append"))
+        button = re.search(r'value="([^"]*)">Create table nowhere<', answer.content.decode())
+        created = show(browser, source, **shown_form(answer), answer=unescape(button[1]))
+        assert (shown_form(created)["mode"], shown_form(created)["type_2"]) == ("create", "date")
 
 
 class TestKeptTable:
