@@ -130,6 +130,12 @@ class TestDroppedFile:
         drop(page, cities)
         expect(page.get_by_text("The same file has been uploaded before.")).to_be_visible()
 
+    def test_it_fits_one_screen(self, target, page, cities):
+        page.set_viewport_size({"width": 1280, "height": 1000})
+        drop(page, cities)
+        expect(page.get_by_role("button", name=f"into {target.database}.cities")).to_be_in_viewport()
+        assert page.evaluate("document.documentElement.scrollHeight") == 1000
+
     def test_it_fits_a_phone(self, page, target, cities):
         page.set_viewport_size({"width": 390, "height": 844})
         drop(page, cities)

@@ -48,6 +48,7 @@ LATER = (
     Page("mfa_index"),
     Page("mfa_activate_totp"),
     Page("mfa_add_webauthn"),
+    Page("new_source", (LOOKED_AT,), f"?also={REJECTS}"),
     Page("job", (404,), status=404),
     Page("new_source", (LOOKED_AT,), "?mode=create&table=fresh"),
     Page("new_source", (LOOKED_AT,), "?table=nowhere"),
