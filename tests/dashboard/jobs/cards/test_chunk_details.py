@@ -28,7 +28,7 @@ def test_one_chunk_tells_who_when_how_much_and_how(browser):
     assert "<html" not in html
     for text in ("4711 on load-1", "88", "loaded, attempt 2", "02:03:04", "02:03:06", "2.00 s", f"{ROWS:,} loaded"):
         assert text in html
-    assert f"{LENGTH // 1000} kB" in html
+    assert f"{LENGTH / 1024:.0f} KiB from byte" in html
     assert STATEMENT.splitlines()[0].replace("'", "&#x27;") in html
 
 
