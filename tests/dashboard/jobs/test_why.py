@@ -42,16 +42,21 @@ def said(browser, job, words: str, **values: str) -> str:
     return pages[-1]
 
 
-def test_the_banner_names_the_holder_and_the_card_shows_the_server(browser, client, locked):
+def test_the_banner_names_the_holder_and_the_card_shows_the_server(
+    browser, client, locked, django_assert_max_num_queries
+):
     job, holder = locked
     parts = said(browser, job, "rows/s")
     assert f"t is locked probably by connection {holder} (root@127.0.0.1), with LOCK TABLES." in parts
     assert f"KILL {holder};" in parts
-    assert re.search(r"\d % of \d+(\.\d+)? MB in use", parts)
+    assert re.search(r"\d % of \d+(\.\d+)? MiB in use", parts)
     # An opened statement stays open: only the sentence with the seconds is replaced.
     again = said(browser, job, "rows/s", seen=f"table_lock.{holder}")
     assert "Copy KILL" not in again
     assert "The import&#x27;s connection has waited for" in again
+    # Each who watches asks again and again.
+    with django_assert_max_num_queries(16):
+        browser.get(reverse("job_why", args=[job.pk]))
     client.force_login(viewer("vic"))
     assert "KILL" not in said(client, job, "t is locked").replace("with KILL", "")
 

@@ -258,6 +258,7 @@ LEFT_OUT = {
     ),
     **dict.fromkeys(("audit", "audit_csv"), "the audit log, which the old version did not have"),
     **dict.fromkeys(("filter_save", "filter_delete"), "saved filters, which the old version did not have"),
+    "job_why": "what the server does now: nothing stored is shown",
     "uploads": "begins an upload: nothing stored is shown",
     "upload": "speaks tus, and has a test of its own",
 }
