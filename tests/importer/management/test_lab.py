@@ -38,7 +38,7 @@ def test_lab_run_prints_the_result_and_list_and_show_have_it(arguments, database
     )
     result = json.loads(done.stdout)
     assert (result["status"], result["sample"]["rows"], result["trials"]["done"]) == ("done", 500, 4)
-    assert {each["words"] for each in result["ranking"]} == {"chunk size 1 MiB", "chunk size 0.003906 MiB"}
+    assert {each["words"] for each in result["ranking"]} == {"chunk size 1 MiB", "chunk size 4 KiB"}
     assert result["recommendation"]["confidence"] == "none"
     assert (tables(database), record_count(database)) == ({"t"}, 0)
     shown = run("show", str(result["lab"]))

@@ -164,7 +164,7 @@ LAB = (
     Page("lab", (4,), words=("Ended without a result", TOO_LONG)),
     Page("lab", (5,), words=("Testing the Fastest Way to Import a Table into MySQL", "46,512", "commit each")),
     Page("lab_live", (1,), words=("1,257",), status=286),
-    Page("lab_charts", (1,), words=('"median": 1257', "chunk size 0.01562 MiB, indexes defer")),
+    Page("lab_charts", (1,), words=('"median": 1257', "chunk size 16 KiB, indexes defer")),
     Page("lab_charts", (2,), words=("Hash partitions", "530.075")),
     Page("lab_new", words=("Import 16: readings-3.csv",)),
     Page("lab_new", query="?job=16", words=("Import 16: readings-3.csv", "sales.readings")),
