@@ -162,7 +162,7 @@ class TestPreview:
 
     def test_a_small_files_chunk_has_a_size(self, browser, user, target):
         html = show(browser, uploaded(user)).content.decode()
-        assert re.search(r"One chunk of at most [1-9]\d*\.\d [kM]B", html)
+        assert re.search(r"One chunk of at most [1-9][\d.]* [KM]iB", html)
         assert re.search(r'placeholder="[1-9][^"]* [kM]i?B, as planned"', html)
 
     def test_the_first_row_as_data(self, browser, user, target):
