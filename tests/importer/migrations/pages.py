@@ -257,6 +257,12 @@ LEFT_OUT = {
         ("lab_clean_now", "lab_end_without"), "ways out for a lab that cannot clean up, a state that is newer"
     ),
     **dict.fromkeys(("audit", "audit_csv"), "the audit log, which the old version did not have"),
+    **dict.fromkeys(("job_edit", "job_run_again"), "new imports that begin with the file and settings of an old one"),
+    **dict.fromkeys(
+        ("job_rejected", "job_fix_row", "job_fixed_rows", "job_load_fixed"),
+        "rejected rows that are fixed in place, which the old version did not have",
+    ),
+    "new_findings": "what the scan of an upload has found so far: nothing stored is shown",
     **dict.fromkeys(("filter_save", "filter_delete"), "saved filters, which the old version did not have"),
     "job_why": "what the server does now: nothing stored is shown",
     "uploads": "begins an upload: nothing stored is shown",
