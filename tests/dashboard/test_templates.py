@@ -5,6 +5,8 @@ import re
 import pytest
 from django.conf import settings
 
+from importer.models.outcomes.looks import LOOKS
+
 TEMPLATES = settings.BASE_DIR / "templates"
 STATIC = settings.BASE_DIR / "static"
 # Django looks for these by itself.
@@ -29,7 +31,8 @@ def named(templates):
         for path in (settings.BASE_DIR / folder).rglob("*.py")
         for line in path.read_text().splitlines()
     ]
-    return {name for text in [*tags, *code] for name in TEMPLATE_NAME.findall(text)}
+    icons = {f"shared/icons/{each.icon}.html" for each in LOOKS.values() if each.icon}
+    return icons | {name for text in [*tags, *code] for name in TEMPLATE_NAME.findall(text)}
 
 
 def test_every_named_template_exists_and_every_template_is_named(templates, named):
