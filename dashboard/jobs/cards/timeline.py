@@ -26,6 +26,8 @@ class Phase:
     runs: bool
     start: int = 0
     width: int = 0
+    # The seconds of it during which the import was paused.
+    paused: float = 0
 
     @property
     def seconds(self) -> float:
@@ -91,7 +93,7 @@ def _phases(job: ImportJob, now: datetime) -> Iterable[Phase]:
         return
     again = job.status in (Status.UNAPPROVED, Status.WAITING, Status.LOADING, Status.PAUSED)
     loaded = job.loaded_at if job.loaded_at and job.loaded_at >= began and not again else None
-    yield _phase("Load", "load", began, loaded, end)
+    yield replace(_phase("Load", "load", began, loaded, end), paused=_paused(job, now))
     if loaded is None:
         return
     built = loaded + timedelta(seconds=job.index_seconds)
@@ -101,6 +103,12 @@ def _phases(job: ImportJob, now: datetime) -> Iterable[Phase]:
     if not indexing:
         name = "Finish and verify" if job.stages else "Verify"
         yield _phase(name, "verify", min(built, end), job.finished_at, end)
+
+
+def _paused(job: ImportJob, now: datetime) -> float:
+    """The seconds during which the present attempt was paused, until now."""
+    since = (now - job.phase_since).total_seconds() if job.status == Status.PAUSED and job.phase_since else 0.0
+    return max(0.0, float(job.phases_json.get(Status.PAUSED, 0.0)) + since)
 
 
 def _phase(name: str, kind: str, began: datetime, ended: datetime | None, otherwise: datetime) -> Phase:

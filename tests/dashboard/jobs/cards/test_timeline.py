@@ -71,3 +71,12 @@ def test_the_page_shows_both_attempts_with_the_problem_of_the_first(browser):
     html = browser.get(f"/jobs/{job.pk}/").content.decode()
     for text in ("Attempt 1: failed", "3 chunks loaded, 1 failed", REFUSED.what, "Attempt 2"):
         assert text in html
+
+
+def test_a_pause_is_told_from_loading():
+    job = job_with(
+        Status.PAUSED, tried_at=ago(60), started_at=ago(60), phases_json={"paused": 5.0}, phase_since=ago(20)
+    )
+    (attempt,) = timeline(job, NOW)
+    assert attempt.phases[-1].paused == pytest.approx(25)
+    assert timeline(job_with(Status.LOADING, phases_json={}), NOW)[-1].phases[-1].paused == 0
