@@ -208,7 +208,7 @@ class TestOtherWays:
         page.get_by_text("Paste text").click()
         page.get_by_label("Cells of a spreadsheet").fill("id,name\n7,B\n")
         page.get_by_role("button", name="Use this text").click()
-        expect(page.get_by_text("comma, UTF-8, header row")).to_be_visible()
+        expect(page.get_by_text("other columns: imported by itself")).to_be_visible()
         assert [each.file.read_text() for each in SourceFile.objects.order_by("pk")] == [cells, "id,name\n7,B\n"]
 
 
