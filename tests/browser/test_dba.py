@@ -13,7 +13,7 @@ from importer.models import ImportJob
 from importer.preparation.prepare import ImportRequest, prepare
 from importer.sources import uploads
 from tests.browser.conftest import expect_no_scrolling_sideways
-from tests.browser.test_reach import AXE, FIND, RULES
+from tests.browser.test_reach import AXE, FIND, PREPARE, RULES
 from tests.stack import wait_until
 from tests.targets import TestServer, saved_target
 
@@ -48,12 +48,15 @@ def test_the_page_of_an_import_that_waits_for_a_lock_says_who_holds_it(page: Pag
         expect(banner.get_by_role("button", name=f"Copy KILL {number}")).to_be_visible()
         expect(page.locator("#job-server")).to_contain_text("Redo log")
         expect(page.get_by_role("img", name="The load over")).to_be_visible()
-        page.evaluate(AXE)
-        for scheme, rules in RULES.items():
-            page.emulate_media(color_scheme=scheme)
-            assert page.evaluate(FIND, rules) == []
         page.set_viewport_size({"width": 390, "height": 844})
         expect_no_scrolling_sideways(page)
+        page.set_viewport_size({"width": 1280, "height": 900})
+        page.evaluate(AXE)
+        page.evaluate(PREPARE)
+        for scheme, rules in RULES.items():
+            page.emulate_media(color_scheme=scheme)
+            expect(page.locator("html")).to_have_attribute("data-bs-theme", scheme)
+            assert page.evaluate(FIND, rules) == []
         execute(other, "UNLOCK TABLES")
     wait_until(lambda: ImportJob.objects.get(pk=job.pk).ended, what="the import's end")
     expect(banner).to_have_text("")
