@@ -36,8 +36,8 @@ urlpatterns = [
     # the imports
     path("jobs/", list.jobs, name="jobs"),
     path("jobs/all/", bulk.bulk, name="jobs_bulk"),
-    path("jobs/filters/", saved.save, name="filter_save"),
-    path("jobs/filters/<int:pk>/delete/", saved.delete, name="filter_delete"),
+    path("jobs/filters/", saved.save, name="account_filter_save"),
+    path("jobs/filters/<int:pk>/delete/", saved.delete, name="account_filter_delete"),
     # one import
     path("jobs/<int:pk>/", detail.job, name="job"),
     path("jobs/<int:pk>/live/", detail.live, name="job_live"),

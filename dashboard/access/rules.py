@@ -111,8 +111,6 @@ RULES: dict[str, Rule] = {
     "home": LISTED,
     "jobs": LISTED,
     "jobs_bulk": Rule(rate=limits.STARTS),
-    "filter_save": ACCOUNT,
-    "filter_delete": ACCOUNT,
     "job": JOB,
     "job_live": JOB,
     "job_rates": JOB,

@@ -52,21 +52,21 @@ class TestSavedFilters:
     def test_a_filter_is_saved_changed_shown_to_its_owner_only_and_deleted(self, browser, client):
         values = {"name": "mine", "q": "nodes", "status": "failed", "page": "7"}
         make_job(Status.FAILED, chunks=1)
-        assert browser.post(reverse("filter_save"), values).url == f"{reverse('jobs')}?{self.FAILED}"
+        assert browser.post(reverse("account_filter_save"), values).url == f"{reverse('jobs')}?{self.FAILED}"
         assert f'href="?{self.FAILED.replace("&", "&amp;")}"' in browser.get(reverse("jobs")).content.decode()
-        browser.post(reverse("filter_save"), values | {"status": ""})
+        browser.post(reverse("account_filter_save"), values | {"status": ""})
         saved = SavedFilter.objects.get()
         assert (saved.name, saved.query) == ("mine", "q=nodes")
         client.force_login(viewer("bob"))
         assert not client.get(reverse("jobs")).context["saved"]
-        assert client.post(reverse("filter_delete", args=[saved.pk])).status_code == 404
+        assert client.post(reverse("account_filter_delete", args=[saved.pk])).status_code == 404
         client.force_login(saved.user)
-        client.post(reverse("filter_delete", args=[saved.pk]))
+        client.post(reverse("account_filter_delete", args=[saved.pk]))
         assert not SavedFilter.objects.exists()
 
     @pytest.mark.parametrize("values", [{"name": ""}, {"name": "x" * 65}, {"q": ""}])
     def test_without_a_name_or_a_filter_nothing_is_saved(self, browser, values):
-        answer = browser.post(reverse("filter_save"), {"name": "mine", "q": "nodes"} | values, follow=True)
+        answer = browser.post(reverse("account_filter_save"), {"name": "mine", "q": "nodes"} | values, follow=True)
         assert "Choose a filter" in answer.content.decode()
         assert not SavedFilter.objects.exists()
 

@@ -263,7 +263,9 @@ LEFT_OUT = {
         "rejected rows that are fixed in place, which the old version did not have",
     ),
     "new_findings": "what the scan of an upload has found so far: nothing stored is shown",
-    **dict.fromkeys(("filter_save", "filter_delete"), "saved filters, which the old version did not have"),
+    **dict.fromkeys(
+        ("account_filter_save", "account_filter_delete"), "saved filters, which the old version did not have"
+    ),
     "job_why": "what the server does now: nothing stored is shown",
     "uploads": "begins an upload: nothing stored is shown",
     "upload": "speaks tus, and has a test of its own",
