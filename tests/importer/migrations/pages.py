@@ -74,7 +74,12 @@ IMPORTS = (
     Page(
         "job",
         (3,),
-        words=("115 loaded + 0 replaced + 0 unchanged + 9 skipped + 6 rejected", TOO_LONG, "30.5", "Loaded again by"),
+        words=(
+            "115 loaded + 0 replaced + 0 unchanged + 9 skipped + 6 rejected",
+            TOO_LONG,
+            "30.5",
+            "rejected rows were fixed and loaded by",
+        ),
     ),
     Page(
         "job", (4,), words=(TOO_LONG, "line 51, column note", "48 rows of other chunks", "Retry, reject invalid rows")
