@@ -60,6 +60,7 @@ def test_what_is_shown_is_what_arrives_and_comes_back_as_a_preset(opened, upload
     expect(cell(page, "NA")).to_have_class("null")
     open_format(page, "name")
     page.get_by_label("Blanks around name").select_option("trim")
+    expect(page.locator(".htmx-request")).to_have_count(0)
     expect(cell(page, "Zoë")).to_have_text("Zoë")
     open_format(page, "day")
     page.get_by_label("Date and time format of day").fill("%m.%d.%Y")

@@ -36,6 +36,7 @@ def test_a_policy_is_changed_and_a_file_and_its_import_are_deleted(opened, width
     page.goto(page.url.replace("/storage/", f"/jobs/{job.pk}/"))
     expect(page.get_by_text("It can no longer be retried")).to_be_visible()
     expect_no_scrolling_sideways(page)
+    page.get_by_text("More", exact=True).click()
     page.get_by_role("link", name="Delete", exact=True).click()
     expect_no_scrolling_sideways(page)
     page.get_by_role("button", name="Delete the import").click()

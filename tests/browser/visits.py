@@ -75,6 +75,7 @@ NO_PAGE = {
     "uploads": "an answer for programs",
     "audit_csv": "a file",
     "new_findings": "a part of new_source",
+    "job_why": "a part of job",
     "job_edit": "leads to new or new_source",
     "job_fix_row": "a part of job_rejected",
     "job_fixed_rows": "a part of job_rejected",

@@ -107,7 +107,7 @@ class TestApp:
         assert "Remove the app" in confirm(other, "mfa_deactivate_totp").content.decode()
         other.post(reverse("mfa_deactivate_totp"))
         assert not Authenticator.objects.exists()
-        assert sign_in(Client())["Location"] == reverse("jobs")
+        assert sign_in(Client())["Location"] == reverse("home")
 
 
 class TestRecoveryCodes:

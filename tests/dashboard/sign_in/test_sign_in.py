@@ -50,7 +50,7 @@ class TestSignIn:
 
     def test_who_is_signed_in_needs_no_sign_in(self, client, user):
         client.force_login(user)
-        assert client.get(reverse("login"))["Location"] == reverse("jobs")
+        assert client.get(reverse("login"))["Location"] == reverse("home")
 
     def test_somebody_deactivated_is_told_so_only_with_the_right_password(self, client, user):
         User.objects.update(is_active=False)
