@@ -17,7 +17,7 @@ from tests.targets import saved_target
 
 pytestmark = pytest.mark.django_db
 
-JOBS, CHUNKS, DAYS = 500, 50_000, 125
+JOBS, CHUNKS, DAYS = 250, 25_000, 125
 
 
 def test_what_stays_is_bounded_and_the_figures_of_the_history_stay(mariadb: Address):
