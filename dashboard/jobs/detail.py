@@ -53,6 +53,8 @@ def live(request: HttpRequest, pk: int) -> HttpResponse:
     unchanged.remember(request, pk, now.page_state, pulse, now.recent.steady)
     if now.job.ended:
         answer: HttpResponse = HttpResponseStopPolling()
+        # The banner polls in the rhythm of this poll, which ends here: without a last look it would stay.
+        answer["HX-Trigger-After-Settle"] = "import-ended"
         answer.content = render(request, "jobs/detail/_live.html", _live_context(now) | {"oob": True}).content
         return answer
     if seen == now.page_state:

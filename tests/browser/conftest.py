@@ -89,5 +89,5 @@ def opened(chromium, live_server, client):
 
 def expect_no_scrolling_sideways(page: Page) -> None:
     """Charts take their new width a moment after the window does, hence waiting."""
-    narrow_enough = "document.documentElement.scrollWidth <= window.innerWidth"
+    narrow_enough = "document.documentElement?.scrollWidth <= window.innerWidth"
     wait_until(lambda: page.evaluate(narrow_enough), 20, f"{page.url} needs no scrolling sideways")

@@ -51,7 +51,7 @@ def test_the_chunk_map_is_one_stop_of_the_tab_key_and_shows_details_on_enter(ope
     expect(details).to_contain_text("SQL of this chunk")
     # The page goes on without taking the focus away.
     cells.nth(5).focus()
-    ImportJob.objects.filter(pk=job.pk).update(version=9, committed_bytes=job.committed_bytes + 1)
     job.chunks.filter(number=6000).update(status="failed")
+    ImportJob.objects.filter(pk=job.pk).update(version=9, committed_bytes=job.committed_bytes + 1)
     expect(page.locator("#job-map button.failed")).to_have_count(1)
     expect(cells.nth(5)).to_be_focused()
