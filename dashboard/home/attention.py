@@ -13,6 +13,7 @@ from importer.access.policy import seen
 from importer.engine.mysql.reasons import shown
 from importer.models import ImportJob, ScheduleRun
 from importer.models.outcomes import WITH_REJECTS, outcome_words
+from importer.models.outcomes.runs import outcome_of_run, with_imports
 
 DAYS = 14
 MOST_SHOWN = 8
@@ -65,7 +66,7 @@ def matters() -> tuple[list[Matter], int]:
     needing = seen(schedules.needing_attention()).annotate(last=Subquery(_LAST_RUN.values("pk")[:1])).order_by("name")
     imports = imports_needing_attention().exclude(picked__run__in=needing.exclude(last=None).values("last"))
     shown_schedules = list(needing[:MOST_SHOWN])
-    runs = ScheduleRun.objects.in_bulk([each.last for each in shown_schedules if each.last])
+    runs = with_imports(ScheduleRun.objects.all()).in_bulk([each.last for each in shown_schedules if each.last])
     listed = [_schedule(each, runs.get(each.last)) for each in shown_schedules]
     numbers = list(imports.order_by("-pk").values_list("pk", flat=True))
     newest = ImportJob.objects.select_related("source", "target").filter(pk__in=numbers[:MOST_SHOWN]).order_by("-pk")
@@ -83,7 +84,7 @@ def _schedule(schedule: Any, last: ScheduleRun | None) -> Matter:
 def _outcome(run: ScheduleRun | None) -> str:
     if run is None:
         return "waiting"
-    return run.status if run.ended else "late"
+    return outcome_of_run(run) if run.ended else "late"
 
 
 def _import(job: ImportJob) -> Matter:

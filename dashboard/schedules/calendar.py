@@ -7,22 +7,19 @@ from datetime import UTC, date, datetime, time, timedelta
 from itertools import islice, takewhile
 from zoneinfo import ZoneInfo
 
-from django.db.models import Sum
-from django.db.models.fields.json import KT
 from django.utils import timezone
 
 from importer.access.time_zones import zone_named
 from importer.models import Schedule
-from importer.models.outcomes import NEEDS_ANSWER, UNREACHABLE, WITH_REJECTS
-from importer.models.outcomes.looks import NO_NEW_FILE, words_of_run
+from importer.models.outcomes import NEEDS_ANSWER, RESTORED, UNREACHABLE, WITH_REJECTS
+from importer.models.outcomes.looks import NO_NEW_FILE
+from importer.models.outcomes.runs import WORDS_OF, with_imports, words_of_run
 from importer.schedules import recurrence, timing_of
 
 _WORST_FIRST = (
-    "failed", UNREACHABLE.words, NEEDS_ANSWER.words, WITH_REJECTS.words, "cancelled",
+    "failed", UNREACHABLE.words, NEEDS_ANSWER.words, WITH_REJECTS.words, "cancelled", RESTORED.words,
     "loading", "finding", "waiting", "succeeded", NO_NEW_FILE.words, "skipped",
 )  # fmt: skip
-# The rows that the imports of a run have rejected; None without an import.
-REJECTED = Sum("files__job__rejected_rows")
 MOST_UPCOMING = 50_000  # a due time a minute for a month
 
 
@@ -59,8 +56,8 @@ def month(schedule: Schedule, text: str) -> Month:
     after = (first + timedelta(days=32)).replace(day=1)
     since, until = _begin(first, zone), _begin(after, zone)
     runs: dict[date, Counter[str]] = {}
-    of_month = schedule.runs.filter(due_at__gte=since, due_at__lt=until).annotate(rejected=REJECTED)
-    for due_at, *end in of_month.values_list("due_at", "status", "rejected", KT("problem__kind"), "note"):
+    of_month = with_imports(schedule.runs.filter(due_at__gte=since, due_at__lt=until))
+    for due_at, *end in of_month.values_list("due_at", *WORDS_OF):
         runs.setdefault(due_at.astimezone(zone).date(), Counter())[words_of_run(*end)] += 1
     to_come = Counter(each.astimezone(zone).date() for each in _upcoming(schedule, until))
 

@@ -12,12 +12,13 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_POST, require_safe
 
-from dashboard.schedules.calendar import REJECTED, month, span_of
+from dashboard.schedules.calendar import month, span_of
 from dashboard.schedules.statistics import figures, slow_imports, throughput
 from dashboard.schedules.strip import strips
 from importer import schedules
 from importer.engine.errors import Problem
 from importer.models import DiscoveredFile, Schedule, ScheduleRun
+from importer.models.outcomes.runs import with_imports
 from importer.schedules.serialization import when
 
 PAGE_RUNS = 20
@@ -78,7 +79,7 @@ def _month(request: HttpRequest) -> str:
 
 def _runs_of_day(current: Schedule, day: str) -> Any:
     """The runs, the newest first; with a valid day, those of that day in the schedule's zone."""
-    runs = current.runs.select_related("asked_by").annotate(rejected=REJECTED).order_by("-due_at", "-pk")
+    runs = with_imports(current.runs.select_related("asked_by")).order_by("-due_at", "-pk")
     try:
         chosen = date.fromisoformat(day)
     except ValueError:

@@ -14,7 +14,6 @@ from django.views.decorators.http import require_http_methods, require_safe
 
 from dashboard.formatting import entered_number
 from dashboard.schedules import preview
-from dashboard.schedules.calendar import REJECTED
 from dashboard.schedules.form import CRONS, ScheduleForm, suggested_pattern
 from dashboard.schedules.strip import strips
 from importer import schedules as importer_schedules
@@ -23,6 +22,7 @@ from importer.access.policy import seen
 from importer.access.time_zones import zone_names
 from importer.engine.errors import Problem
 from importer.models import ImportJob, MappingPreset, Schedule, ScheduleRun, SourceConnection
+from importer.models.outcomes.runs import with_imports
 from importer.schedules.serialization import when
 
 PAGE_ROWS = 50
@@ -47,7 +47,7 @@ def schedules(request: HttpRequest) -> HttpResponse:
     if text := request.GET.get("q", "").strip():
         matching = matching.filter(name__icontains=text)
     page: Any = Paginator(matching.order_by("name"), PAGE_ROWS).get_page(request.GET.get("page"))
-    runs = ScheduleRun.objects.annotate(rejected=REJECTED).in_bulk([each.last for each in page if each.last])
+    runs = with_imports(ScheduleRun.objects.all()).in_bulk([each.last for each in page if each.last])
     marks = strips(page)
     rows = [
         {

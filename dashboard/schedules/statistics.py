@@ -3,14 +3,15 @@
 from collections.abc import Iterable
 from typing import Any
 
-from django.db.models import Count, Exists, OuterRef, Q, Sum
+from django.db.models import Count, Q, Sum
 
 from importer.history.read import column
 from importer.history.regressions import regression
-from importer.models import DiscoveredFile, ImportJob, Schedule
+from importer.models import ImportJob, Schedule
 from importer.models.job import ROWS_IN_TABLE
 from importer.models.outcomes import words_of
 from importer.models.outcomes.looks import NO_NEW_FILE, look_of
+from importer.models.outcomes.runs import HAS_REJECTS, HAS_RESTORED
 
 MOST_DRAWN = 300
 
@@ -18,15 +19,15 @@ MOST_DRAWN = 300
 def figures(schedule: Schedule) -> dict[str, Any]:
     """The numbers of runs by how they ended, of loaded files, and of rows.
 
-    `succeeded`; `lossy`: with rejected rows; `without_file`: without a new one; `failed`.
+    `succeeded`; `lossy`: with rejected rows; `restored`: the old table is back; `without_file`: without a new one;
+    `failed`.
     """
-    ended = schedule.runs.order_by().annotate(
-        has_rejects=Exists(DiscoveredFile.objects.filter(run=OuterRef("pk"), job__rejected_rows__gt=0))
-    )
+    ended = schedule.runs.order_by().annotate(has_rejects=HAS_REJECTS, has_restored=HAS_RESTORED)
     nothing = Q(status="succeeded", note=NO_NEW_FILE.words)
     runs = ended.aggregate(
-        succeeded=Count("pk", filter=Q(status="succeeded", has_rejects=False) & ~nothing),
-        lossy=Count("pk", filter=Q(status="succeeded", has_rejects=True)),
+        succeeded=Count("pk", filter=Q(status="succeeded", has_rejects=False, has_restored=False) & ~nothing),
+        lossy=Count("pk", filter=Q(status="succeeded", has_rejects=True) & ~nothing),
+        restored=Count("pk", filter=Q(status="succeeded", has_rejects=False, has_restored=True) & ~nothing),
         without_file=Count("pk", filter=nothing),
         failed=Count("pk", filter=Q(status="failed")),
     )

@@ -5,14 +5,12 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from django.db.models import F, Window
-from django.db.models.fields.json import KT
 from django.db.models.functions import RowNumber
 
-from dashboard.schedules.calendar import REJECTED
 from importer.access.time_zones import zone_named
 from importer.engine.errors import Problem
 from importer.models import Schedule, ScheduleRun
-from importer.models.outcomes.looks import words_of_run
+from importer.models.outcomes.runs import WORDS_OF, with_imports, words_of_run
 from importer.schedules.scheduler import MISSED
 
 MOST_MARKS = 14
@@ -36,9 +34,9 @@ def strips(schedules: Iterable[Schedule], most: int = MOST_MARKS) -> dict[int, l
         number=Window(RowNumber(), partition_by=F("schedule_id"), order_by=[F("due_at").desc(), F("pk").desc()])
     )
     newest = list(numbered.filter(number__lte=most).values_list("pk", flat=True))
-    runs = ScheduleRun.objects.filter(pk__in=newest).annotate(rejected=REJECTED).order_by("due_at", "pk")
+    runs = with_imports(ScheduleRun.objects.filter(pk__in=newest)).order_by("due_at", "pk")
     found: dict[int, list[Mark]] = {pk: [] for pk in zones}
-    columns = ("schedule_id", "pk", "due_at", "due_times", "status", "rejected", KT("problem__kind"), "note")
+    columns = ("schedule_id", "pk", "due_at", "due_times", *WORDS_OF)
     for schedule, pk, due_at, due_times, status, rejected, *end in runs.values_list(*columns):
         words = words_of_run(status, rejected, *end)
         if status == ScheduleRun.Status.SKIPPED and str(end[-1]).startswith(MISSED):

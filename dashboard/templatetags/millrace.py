@@ -15,9 +15,10 @@ from importer.engine.mysql.reasons import shown
 from importer.engine.plan.plan import ImportPlan
 from importer.engine.plan.stored_plan import plan_from_json
 from importer.jobs.same_table import SameTable, imports_under_way
-from importer.models import ImportJob, ScheduleRun, Target
+from importer.models import ImportJob, Target
 from importer.models.outcomes import outcome_words, words_of
-from importer.models.outcomes.looks import look_of, words_of_run
+from importer.models.outcomes.looks import look_of
+from importer.models.outcomes.runs import outcome_of_run
 from importer.preparation.plan_sql import plan_sql as statements_of
 from importer.sources.room import Disk, fullest_disk
 
@@ -39,6 +40,7 @@ for _format in (
 register.filter(in_browser)
 register.filter("outcome_words", words_of)
 register.filter("outcome_of_job", outcome_words)
+register.filter("outcome_of_run", outcome_of_run)
 
 
 @register.filter
@@ -80,12 +82,6 @@ def status_icon(status: str) -> str:
     """The template of the icon for the word of a state or an outcome; "" for what is under way, which has a dot."""
     icon = look_of(status).icon
     return f"shared/icons/{icon}.html" if icon else ""
-
-
-@register.filter
-def outcome_of_run(run: ScheduleRun) -> str:
-    """The outcome of a schedule's run in words; `run.rejected` is the number of rows that its imports rejected."""
-    return words_of_run(run.status, getattr(run, "rejected", None), run.problem.get("kind"), run.note)
 
 
 @register.filter

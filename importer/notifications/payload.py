@@ -12,7 +12,8 @@ from importer.models import ImportJob, ScheduleRun
 from importer.models.channel import Event
 from importer.models.outcomes import outcome
 from importer.models.outcomes.attempts import step_seconds
-from importer.models.outcomes.looks import look_of, words_of_run
+from importer.models.outcomes.looks import look_of
+from importer.models.outcomes.runs import outcome_of_run
 
 MOST_ROWS = 5
 LONGEST_VALUE = 200
@@ -74,7 +75,6 @@ def _event(event: str, title: str, what: str) -> dict[str, Any]:
 def _run(run: ScheduleRun) -> dict[str, Any]:
     """A schedule run: its schedule, due time, status, outcome, number of files and rows."""
     rows = rows_of(ImportJob.objects.filter(picked__run=run))
-    run_words = words_of_run(run.status, rows["rejected"], run.problem.get("kind"), run.note)
     return {
         "id": run.pk,
         "schedule": {
@@ -84,7 +84,7 @@ def _run(run: ScheduleRun) -> dict[str, Any]:
         },
         "due_at": _moment(run.due_at),
         "status": run.status,
-        **_outcome(run_words if run.ended else None),
+        **_outcome(outcome_of_run(run) if run.ended else None),
         "files": run.found_files,
         "rows": rows,
     }

@@ -3,10 +3,9 @@
 from datetime import datetime
 from typing import Any
 
-from django.db.models import Sum
-
 from importer.models import DiscoveredFile, Schedule, ScheduleRun
-from importer.models.outcomes.looks import look_of, words_of_run
+from importer.models.outcomes.looks import look_of
+from importer.models.outcomes.runs import outcome_of_run
 from importer.schedules.recurrence import describe
 from importer.schedules.scheduler import timing_of
 
@@ -50,8 +49,7 @@ def _reject_limit(schedule: Schedule) -> str:
 def run(of: ScheduleRun) -> dict[str, Any]:
     """A run, with its first MOST_FILES files. `due_times` is above 1 for due times that were skipped together."""
     files = of.files.select_related("job")[:MOST_FILES]
-    rejected = of.files.aggregate(rows=Sum("job__rejected_rows"))["rows"]
-    ended = look_of(words_of_run(of.status, rejected, of.problem.get("kind"), of.note))
+    ended = look_of(outcome_of_run(of))
     return {
         "run": of.pk,
         "cause": of.cause,

@@ -14,7 +14,7 @@ from importer.engine.errors import Problem
 from importer.engine.mysql.connection import Connection, connect
 from importer.engine.target import staging, table_backup
 from importer.jobs.transitions import NO_STEP, STEP, JobStep, claim_of, held_step, step_is_free
-from importer.models import ImportJob
+from importer.models import ImportJob, Schedule
 
 
 def record_backup(job: ImportJob) -> None:
@@ -31,6 +31,9 @@ def record_backup(job: ImportJob) -> None:
         restored_at=(job.restored_at or timezone.now()) if name == undone else job.restored_at,
         version=F("version") + 1,
     )
+    if name == undone:
+        # The pages of the schedules whose runs it belongs to say so.
+        Schedule.objects.filter(pk__in=job.picked.values("schedule")).update(version=F("version") + 1)
 
 
 def why_no_restore(job: ImportJob) -> str:

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 from importer.models.job import ImportJob
 from importer.models.lab import Lab
-from importer.models.outcomes import OUTCOMES, SUCCEEDED, Colour, Outcome, words_of
+from importer.models.outcomes import OUTCOMES, SUCCEEDED, Colour, Outcome
 from importer.models.schedule import ScheduleRun
 
 # A run that found no file to load: neither good nor bad.
@@ -33,10 +33,3 @@ LOOKS: Mapping[str, Outcome] = {
 def look_of(words: str) -> Outcome:
     """The colour and icon of a state or an outcome, by its word; grey with a line for one that has none."""
     return LOOKS.get(words, Outcome(words, 0, Colour.GREY, "minus"))
-
-
-def words_of_run(status: str, rejected: int | None, kind: str | None, note: str) -> str:
-    """The outcome of a schedule's run in words. `note`: its note; the others as for words_of()."""
-    if status == _Run.SUCCEEDED and note == NO_NEW_FILE.words:
-        return NO_NEW_FILE.words
-    return words_of(status, rejected, kind)
