@@ -5,6 +5,7 @@ from contextlib import suppress
 from django.contrib.auth.models import User
 
 from importer.connections.listed_files import ListedFile
+from importer.engine.errors import SourceProblem
 from importer.models import SourceConnection, SourceFile
 from importer.sources.parts import Stream, append
 from importer.sources.uploads import PIECE_BYTES, SourceInUse, begin_upload, change_size, clean_name, finish, remove
@@ -38,15 +39,17 @@ def register_in_place(
 
 
 def copy_stream(
-    connection: SourceConnection, file: ListedFile, stream: Stream, size: int | None, user: User | None
+    connection: SourceConnection | None, file: ListedFile, stream: Stream, size: int | None, user: User | None
 ) -> SourceFile:
     """Copy the stream into a new upload. `size` in bytes; None if unknown.
+
+    `connection`: the stored one that lists the file; None for a file that a person has named.
 
     Raises the errors of the stream, begin_upload(), append() and finish(); the upload is then removed.
     """
     source = begin_upload(clean_name(file.name.partition("?")[0]), STEP if size is None else size, user)
     SourceFile.objects.filter(pk=source.pk).update(
-        connection=connection,
+        connection=connection if connection and connection.pk else None,
         found_name=file.name,
         found_etag=file.etag,
         found_modified_at=file.modified_at,
@@ -70,12 +73,16 @@ def _append_all(source: SourceFile, stream: Stream, *, grows: bool) -> None:
             if not grows:
                 return
             change_size(source, source.size + STEP)
+    if grows and not source.received:
+        raise SourceProblem("The file is empty.", source.name, "Look at what writes it.")
     if grows:
         change_size(source, source.received)
 
 
 def latest_copy(connection: SourceConnection, file: ListedFile) -> SourceFile | None:
-    """The latest copy of the file that still exists; None without one."""
+    """The latest copy of the file that still exists; None without one, and for a connection that is not stored."""
+    if not connection.pk:
+        return None
     copies = connection.files.filter(found_name=file.name, owned=True, status=SourceFile.Status.READY)
     last = copies.order_by("-pk").first()
     return last if last and last.file.exists() else None

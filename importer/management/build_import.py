@@ -5,6 +5,8 @@ import sys
 from typing import Any
 
 from importer.access.policy import seen
+from importer.connections.by_hand.resolve import forget_unused, resolve_sources
+from importer.connections.source_location import location_of
 from importer.engine.errors import Problem
 from importer.engine.mapping.transforms import TRANSFORMS
 from importer.engine.plan.option_specs import OPTIONS, OptionKind
@@ -12,10 +14,9 @@ from importer.engine.plan.options import NO_LIMIT, Options
 from importer.engine.reading.stated import Stated
 from importer.engine.source.dialect import LINE_ENDS
 from importer.engine.source.profile.profile import profile_file
-from importer.models import Target
+from importer.models import MappingPreset, SourceFile, Target
 from importer.preparation import presets
 from importer.preparation.prepare import ImportRequest, NewTableRequest, PreparedImport, prepare, require_load
-from importer.sources import uploads
 
 # Switches that set a field of Dialect: the field, and its values for --X and --no-X.
 SWITCHES: dict[str, tuple[str, dict[bool, Any]]] = {
@@ -46,12 +47,31 @@ SET_BY_A_PRESET = (
 
 def prepare_from_options(options: dict[str, Any]) -> PreparedImport:
     """Prepare the import of the options; warnings go to stderr. Raises Problem if the import is not possible."""
-    if options["preset"]:
-        return _prepare_from_preset(options)
-    target, table = named_target(options["target"]), _required(options, "table")
+    preset = presets.by_name(options["preset"]) if options["preset"] else None
+    target, table = _target_and_table(options, preset)
     require_load(target, table)
+    source = resolve_sources(options["file"], options["from_connection"])
+    try:
+        if preset:
+            return _prepare_from_preset(options, preset, source, target, table)
+        return _prepare(options, source, target, table)
+    except BaseException:
+        forget_unused([source])
+        raise
+
+
+def _target_and_table(options: dict[str, Any], preset: MappingPreset | None) -> tuple[Target, str]:
+    """The target and the table that the options or the preset name. Raises Problem without one."""
+    if preset is None:
+        return named_target(options["target"]), _required(options, "table")
+    _refuse_set_by_preset(options)
+    target = named_target(options["target"]) if options["target"] else preset.target
+    return target, options["table"] or preset.table
+
+
+def _prepare(options: dict[str, Any], source: SourceFile, target: Target, table: str) -> PreparedImport:
     prepared = prepare(
-        uploads.register(options["file"]),
+        source,
         target,
         table,
         ImportRequest(
@@ -83,8 +103,7 @@ def _write_notes(prepared: PreparedImport) -> None:
         sys.stderr.write(f"{line}\n")
 
 
-def _prepare_from_preset(options: dict[str, Any]) -> PreparedImport:
-    """Prepare an import from a preset; target, table and load options of the command line replace the preset's."""
+def _refuse_set_by_preset(options: dict[str, Any]) -> None:
     for name in SET_BY_A_PRESET:
         if options[name] not in (None, []):
             flag = f"{'no-' if options[name] is False else ''}{name.replace('_', '-')}"
@@ -92,13 +111,15 @@ def _prepare_from_preset(options: dict[str, Any]) -> PreparedImport:
                 f"--{flag} cannot be combined with --preset, which sets that already.",
                 advice="Leave it out, or import without the preset.",
             )
-    preset = presets.by_name(options["preset"])
-    target = named_target(options["target"]) if options["target"] else preset.target
-    table = options["table"] or preset.table
-    require_load(target, table)
-    presets.check_header(preset, profile_file(options["file"], preset.file_dialect).header)
+
+
+def _prepare_from_preset(
+    options: dict[str, Any], preset: MappingPreset, source: SourceFile, target: Target, table: str
+) -> PreparedImport:
+    """Prepare an import from a preset; target, table and load options of the command line replace the preset's."""
+    presets.check_header(preset, profile_file(location_of(source), preset.file_dialect).header)
     prepared = prepare(
-        uploads.register(options["file"]),
+        source,
         target,
         table,
         ImportRequest(

@@ -1,7 +1,6 @@
 """The options of `manage.py import_csv`, in groups. They are a contract (see README)."""
 
 import argparse
-from pathlib import Path
 from typing import Any
 
 from django.core.management.base import CommandParser
@@ -28,7 +27,16 @@ from importer.management.argument_types import (
 
 def add_flags(parser: CommandParser) -> None:
     """Add all options to the parser."""
-    parser.add_argument("file", type=Path)
+    parser.add_argument(
+        "file", nargs="+", metavar="FILE", help="a path, a pattern such as 'sales-*.csv', or - for standard input"
+    )
+    parser.add_argument(
+        "--from",
+        dest="from_connection",
+        default="",
+        metavar="CONNECTION",
+        help="FILE is a file, or a pattern, of this connection (see `manage.py connection list`)",
+    )
     parser.add_argument("--target", help="name of a target (see `manage.py target list`)")
     parser.add_argument("--table", help="TABLE or SCHEMA.TABLE")
     parser.add_argument("--preset", metavar="NAME", help="use a preset's target, table, format, columns and options")

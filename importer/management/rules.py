@@ -96,7 +96,15 @@ _RETENTION = Rule(admin="change what is kept")
 _EXPERIMENT = Rule((_INTO_TARGET,), operator=True, rate=limits.STARTS)
 
 RULES: dict[str, Rule] = {
-    "import_csv": Rule((_INTO_TARGET, Named(MappingPreset, Level.LOOK, "preset")), operator=True, rate=limits.STARTS),
+    "import_csv": Rule(
+        (
+            _INTO_TARGET,
+            Named(MappingPreset, Level.LOOK, "preset"),
+            Named(SourceConnection, Level.LOAD, "from_connection"),
+        ),
+        operator=True,
+        rate=limits.STARTS,
+    ),
     "job cancel": Rule((Named(ImportJob, Level.LOAD, "job", "pk", owner=True),), operator=True),
     "job delete": Rule((Named(ImportJob, Level.ADMINISTER, "job", "pk", owner=True),), operator=True),
     "job plan": _on(ImportJob, Level.LOOK, "job", "pk"),

@@ -10,6 +10,7 @@ from tqdm import tqdm
 
 from importer import jobs
 from importer.access.acting import acting_user
+from importer.connections.by_hand.resolve import forget_unused
 from importer.engine.errors import Cancelled, Problem
 from importer.management.base_command import PreparedCommand
 from importer.management.build_import import prepare_from_options
@@ -39,6 +40,7 @@ class Command(PreparedCommand):
             prepared = _prepare(options)
             if options["plan_only"]:
                 output.plan(prepared, options["json"])
+                forget_unused([prepared.source])
                 return
             job = jobs.create(prepared, acting_user())
             job = _follow(job, prepared, options)

@@ -1,0 +1,107 @@
+"""The files that a command names: paths, patterns, standard input, files of a connection."""
+
+import io
+from pathlib import Path
+
+import pytest
+
+from importer.access.acting import acting_as
+from importer.access.policy import Forbidden
+from importer.connections.by_hand import limits, standard_input
+from importer.connections.by_hand.resolve import forget_unused, resolve_sources
+from importer.engine.errors import Problem, SourceProblem
+from importer.models import Level, SourceConnection, SourceFile
+from importer.sources.uploads import TooLarge
+from tests.people import operator, stranger
+
+pytestmark = pytest.mark.django_db
+DATA = b"id,name\n1,one\n"
+
+
+@pytest.fixture
+def folder(tmp_path: Path, settings) -> Path:
+    """A folder with files, below IMPORT_FOLDERS."""
+    settings.UPLOAD_DIR = tmp_path / "uploads"
+    settings.IMPORT_FOLDERS = [str(tmp_path)]
+    folder = tmp_path / "in"
+    folder.mkdir()
+    for name in ("a.csv", "b[1].csv", ".hidden.csv"):
+        (folder / name).write_bytes(DATA)
+    return folder
+
+
+def test_a_pattern_names_the_files_of_a_folder(folder):
+    assert resolve_sources([f"{folder}/a*.csv"]).file == folder / "a.csv"
+
+
+def test_a_file_with_brackets_in_its_name_is_no_pattern(folder):
+    assert resolve_sources([f"{folder}/b[1].csv"]).file == folder / "b[1].csv"
+
+
+@pytest.mark.parametrize("pattern", ["none-*.csv", "*hidden.csv"])
+def test_a_pattern_that_finds_nothing_is_refused_by_its_name(folder, pattern):
+    with pytest.raises(SourceProblem, match="No file matches") as refused:
+        resolve_sources([f"{folder}/{pattern}"])
+    assert pattern in refused.value.where
+
+
+def test_too_many_files_are_refused(folder, monkeypatch):
+    monkeypatch.setattr(limits, "MOST_FILES", 1)
+    (folder / "a2.csv").write_bytes(DATA)
+    with pytest.raises(SourceProblem, match="2 files match; one import takes at most 1"):
+        resolve_sources([f"{folder}/a*.csv"])
+
+
+class TestStandardInput:
+    def feed(self, monkeypatch, data: bytes) -> None:
+        stream = io.BytesIO(data)
+        stream.isatty = lambda: False  # type: ignore[method-assign]
+        monkeypatch.setattr(standard_input.sys, "stdin", type("Stdin", (), {"buffer": stream}))
+
+    def test_becomes_an_upload_that_goes_with_its_use(self, folder, settings, monkeypatch):
+        self.feed(monkeypatch, DATA)
+        source = resolve_sources(["-"])
+        assert (source.name, source.file.read_bytes(), source.owned) == ("standard input", DATA, True)
+        forget_unused([source])
+        assert (SourceFile.objects.count(), list(settings.UPLOAD_DIR.iterdir())) == (0, [])
+
+    def test_that_is_larger_than_an_upload_leaves_nothing(self, folder, settings, monkeypatch):
+        settings.UPLOAD_MAX_BYTES = 2**25
+        self.feed(monkeypatch, b"x" * (2**25 + 1))
+        with pytest.raises(TooLarge):
+            resolve_sources(["-"])
+        assert (SourceFile.objects.count(), list(settings.UPLOAD_DIR.iterdir())) == (0, [])
+
+    def test_without_a_byte_is_refused(self, folder, settings, monkeypatch):
+        self.feed(monkeypatch, b"")
+        with pytest.raises(SourceProblem, match="empty"):
+            resolve_sources(["-"])
+        assert SourceFile.objects.count() == 0
+
+
+class TestConnection:
+    @pytest.fixture
+    def connection(self, folder, monkeypatch) -> SourceConnection:
+        monkeypatch.setattr("importer.connections.protocols.folder.SETTLED", 0)
+        return SourceConnection.objects.create(name="in", kind="folder", base=str(folder))
+
+    def test_its_file_is_read_in_place(self, folder, connection):
+        source = resolve_sources(["a.csv"], "in")
+        assert (source.path, source.connection, source.owned) == (f"{folder}/a.csv", connection, False)
+
+    def test_a_file_outside_of_it_is_refused(self, connection):
+        with pytest.raises(SourceProblem, match="not a path below"):
+            resolve_sources(["../a.csv"], "in")
+
+    def test_nothing_found_is_refused_with_the_place(self, folder, connection):
+        with pytest.raises(SourceProblem, match="No file matches") as refused:
+            resolve_sources(["c-*.csv"], "in")
+        assert refused.value.where == f"{folder}/c-*.csv"
+
+    def test_is_unknown_to_a_person_without_a_grant(self, connection):
+        with acting_as(stranger("ann")), pytest.raises(Problem, match="no connection named in"):
+            resolve_sources(["a.csv"], "in")
+
+    def test_that_a_person_may_only_look_at_gives_no_file(self, connection):
+        with acting_as(operator("ann", Level.LOOK)), pytest.raises(Forbidden):
+            resolve_sources(["a.csv"], "in")
