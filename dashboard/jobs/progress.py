@@ -203,7 +203,7 @@ class Progress:
     @property
     def since(self) -> datetime | None:
         """When the present attempt got the table; None before that."""
-        return self.job.tried_at or self.job.started_at
+        return self.job.attempt_started_at or self.job.started_at
 
     @property
     def elapsed(self) -> float | None:

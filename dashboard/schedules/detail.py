@@ -136,7 +136,7 @@ def cancel_run(request: HttpRequest, pk: int) -> HttpResponse:
 
 @require_POST
 def forget(request: HttpRequest, pk: int) -> HttpResponse:
-    """Forget the failed tries of a file, so that the next run takes it as new."""
+    """Forget the failed attempts of a file, so that the next run takes it as new."""
     name = request.POST.get("name", "")
     return _done(
         request, pk, lambda changed: schedules.forget(changed, name), f"{name} is taken for new by the next run."

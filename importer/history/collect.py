@@ -111,7 +111,7 @@ def _job(job: ImportJob) -> Pairs:
     yield "started", _moment(job.started_at)
     yield "status", job.status
     yield "problem", job.problem.get("kind", "")
-    yield "tries", job.tries
+    yield "attempts", job.attempts
     yield "pauses", job.pauses
     yield "target", job.target.name
     yield "table", job.table

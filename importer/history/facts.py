@@ -92,7 +92,7 @@ JOB = _of(
     ("started", "Started", Kind.MOMENT),
     ("status", "Status", Kind.WORD),
     ("problem", "Problem", Kind.WORD),
-    ("tries", "Times begun", Kind.NUMBER),
+    ("attempts", "Attempts", Kind.NUMBER),
     ("pauses", "Times paused", Kind.NUMBER),
     ("target", "Target", Kind.WORD),
     ("table", "Table", Kind.WORD),

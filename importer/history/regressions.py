@@ -145,7 +145,7 @@ def compare_with_peers(facts: dict[str, Value]) -> PeerSpeed | None:
     None if it did not succeed, if it was paused or retried (its duration is not the load's), or if it has fewer than
     FEWEST peers.
     """
-    if RATE not in facts or facts.get("tries") != 1 or facts.get("pauses"):
+    if RATE not in facts or facts.get("attempts") != 1 or facts.get("pauses"):
         return None
     alike = peers(facts)
     rates = [float(rate) for rate in column(RATE, alike).values()]
@@ -165,7 +165,7 @@ def peers(facts: dict[str, Value]) -> list[int]:
         Condition("target", Op.IS, facts.get("target")),
         Condition("status", Op.IS, ImportJob.Status.SUCCEEDED.value),
         Condition("ended", Op.LESS, facts.get("ended", 0)),
-        Condition("tries", Op.IS, 1),
+        Condition("attempts", Op.IS, 1),
         Condition("data_bytes", Op.AT_LEAST, size / SIZES),
         Condition("data_bytes", Op.AT_MOST, size * SIZES),
     )

@@ -172,10 +172,11 @@ def retry(
         ended = ImportJob.objects.select_for_update().filter(pk=job_id).first()
         if ended is None or ended.chunks_removed_at:  # Deleted since the look above.
             raise _no_longer_kept(job)
-        values |= {"problem": {}, "finished_at": None, "tried_at": None, "step_failures": 0, "tries": F("tries") + 1}
+        values |= {"attempts": F("attempts") + 1, "attempt_started_at": None}
+        values |= {"problem": {}, "finished_at": None, "step_failures": 0}
         values |= {"index_seconds": 0, "phases_json": {}, "phase_since": timezone.now(), "asked_by": acting_user()}
         values |= {"starters": sorted({*ended.starters, *approval.starters(started_by)}), "approval_asked_at": None}
-        values |= {"past_tries_json": [*ended.past_tries_json, to_json(present_attempt(ended))]}
+        values |= {"past_attempts_json": [*ended.past_attempts_json, to_json(present_attempt(ended))]}
         _request(job_id, "retried", RETRIED, Status.WAITING, **values)
         chunks = Chunk.objects.filter(job=job_id)
         if not job.stages:

@@ -121,7 +121,7 @@ def _admit(job: ImportJob) -> bool:
     try:
         with transaction.atomic():
             now = timezone.now()
-            values = {"table_claim": claim_of(job), "started_at": job.started_at or now, "tried_at": now}
+            values = {"table_claim": claim_of(job), "started_at": job.started_at or now, "attempt_started_at": now}
             return change(job.pk, [Status.WAITING], status=Status.LOADING, **values)
     except IntegrityError:
         return False

@@ -187,12 +187,12 @@ class ImportJob(ImportRecipe, Approvable):
     version = models.PositiveIntegerField(default=0)
 
     # Attempts of the job: 1, and 1 more for each retry.
-    tries = models.PositiveSmallIntegerField(default=1)
+    attempts = models.PositiveSmallIntegerField(default=1)
     # When the present attempt got the table; NULL before that, and for jobs of older versions.
-    tried_at = models.DateTimeField(null=True, blank=True)
+    attempt_started_at = models.DateTimeField(null=True, blank=True)
     # The earlier attempts, the first one first (importer.models.outcomes.attempts.Attempt as JSON). Older versions kept
     # none.
-    past_tries_json = models.JSONField(default=list, blank=True)
+    past_attempts_json = models.JSONField(default=list, blank=True)
     # The seconds that the present attempt has spent in each status that it has left, and since when it is in its
     # present one (jobs/transitions.py). NULL for attempts of older versions.
     phases_json = models.JSONField(default=dict, blank=True)

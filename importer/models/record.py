@@ -21,7 +21,7 @@ class JobRecord(models.Model):
     table_name = models.CharField(max_length=64, blank=True)
     created_by = models.ForeignKey(settings.AUTH_USER_MODEL, models.SET_NULL, null=True, blank=True, related_name="+")
     key = models.UUIDField(null=True, blank=True)
-    # The keys of earlier tries in modes that stage, as texts.
+    # The keys of earlier attempts in modes that stage, as texts.
     past_keys = models.JSONField(default=list, blank=True)
     ended_at = models.DateTimeField(null=True, blank=True, db_index=True)
     # Whether the ledger on the target has rows of the job no more, as far as this installation knows.

@@ -71,9 +71,9 @@ class Schedule(ImportRecipe, WithStarters):
     overlap = models.CharField(max_length=8, choices=Overlap, default=Overlap.QUEUE)
     misfire = models.CharField(max_length=8, choices=Misfire, default=Misfire.ONCE)
     misfire_most = models.PositiveSmallIntegerField(default=10)
-    # Most tries of a run after temporary problems, and the seconds between the first two tries; they double with each
-    # further try.
-    tries = models.PositiveSmallIntegerField(default=5)
+    # Most attempts of a run after temporary problems, and the seconds between the first two; they double with each
+    # further one.
+    most_attempts = models.PositiveSmallIntegerField(default=5)
     backoff_seconds = models.PositiveIntegerField(default=60)
     # A run is ended this long after its start. None: no limit.
     deadline_minutes = models.PositiveIntegerField(null=True, blank=True)
@@ -157,7 +157,7 @@ class ScheduleRun(models.Model):
     lease = models.DateTimeField(null=True, blank=True)
     attempt = models.PositiveIntegerField(default=0)
     woken_at = models.DateTimeField(null=True, blank=True)
-    # Temporary problems: their number in a row, and the earliest time of the next try.
+    # Temporary problems: their number in a row, and the earliest time of the next attempt.
     failures = models.PositiveSmallIntegerField(default=0)
     retry_at = models.DateTimeField(null=True, blank=True)
     deadline_at = models.DateTimeField(null=True, blank=True)

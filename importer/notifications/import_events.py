@@ -77,7 +77,7 @@ def _note_regression(job: ImportJob) -> None:
 
 
 def _about(job: ImportJob) -> str:
-    return f"job {job.pk} try {job.tries}"
+    return f"job {job.pk} try {job.attempts}"
 
 
 def _run_of(job: ImportJob) -> ScheduleRun | None:
@@ -86,8 +86,8 @@ def _run_of(job: ImportJob) -> ScheduleRun | None:
 
 
 def _failed_before(job: ImportJob) -> bool:
-    """Whether the previous try of the import, or else the previous import into its table, has failed."""
-    # The import's record is still that of the previous try.
+    """Whether the previous attempt of the import, or else the previous import into its table, has failed."""
+    # The import's record is still that of the previous attempt.
     if JobFact.objects.filter(record=job.pk, name="status", text=Status.FAILED).exists():
         return True
     others = ImportJob.objects.filter(

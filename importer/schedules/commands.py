@@ -50,7 +50,7 @@ class ScheduleRequest:
     overlap: str = Schedule.Overlap.QUEUE
     misfire: str = Schedule.Misfire.ONCE
     misfire_most: int = 10
-    tries: int = 5
+    most_attempts: int = 5
     backoff_seconds: int = 60
     deadline_minutes: int | None = None
     no_file: str = Schedule.NoFile.FINE
@@ -226,16 +226,16 @@ def delete(schedule: Schedule) -> None:
 
 
 def forget(schedule: Schedule, name: str) -> int:
-    """Forget a file's earlier tries that did not succeed, so that the next run imports it as a new file.
+    """Forget a file's earlier attempts that did not succeed, so that the next run imports it as a new file.
 
-    For a file whose partly loaded rows were removed from the table. Returns the number of tries; raises Problem if
+    For a file whose partly loaded rows were removed from the table. Returns the number of attempts; raises Problem if
     there are none.
     """
     ended = Q(job__status__in=(ImportJob.Status.FAILED, ImportJob.Status.CANCELLED))
     asked = Q(outcome=DiscoveredFile.Outcome.NEEDS_ANSWER)
     count = schedule.files.filter(ended | asked, name=name).update(job=None, identity="")
     if not count:
-        raise Problem(f"No try of {name} has failed.", schedule.name, "Name the file as the run lists it.")
+        raise Problem(f"No attempt to load {name} has failed.", schedule.name, "Name the file as the run lists it.")
     touch(schedule.pk)
     return count
 

@@ -21,7 +21,7 @@ log = logging.getLogger(__name__)
 
 Then = Callable[[Sequence[Message]], None]
 
-LONGEST_PAUSE = 3600 * 6  # seconds between two tries
+LONGEST_PAUSE = 3600 * 6  # seconds between two attempts
 # Longest delay of a message (seconds). For a longer pause, the tick sends the message when it is due.
 LONGEST_DELAY = 30
 
@@ -96,7 +96,7 @@ def _end_at_deadline(run: ScheduleRun) -> None:
 
 def _failed(run: ScheduleRun, problem: dict[str, Any]) -> list[Message]:
     """Retry after a pause that doubles with each failure, if the problem is retryable; or else end the run."""
-    if retry_policy.is_retryable(problem) and run.failures + 1 < run.schedule.tries:
+    if retry_policy.is_retryable(problem) and run.failures + 1 < run.schedule.most_attempts:
         pause = min(LONGEST_PAUSE, run.schedule.backoff_seconds * 2**run.failures)
         return _later(run, pause, failures=run.failures + 1, problem=problem)
     end(run, held(run), Status.FAILED, problem)

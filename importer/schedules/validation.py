@@ -12,8 +12,8 @@ from importer.schedules import recurrence
 
 # For each number: the least and the greatest value, and what it counts.
 BOUNDS = {
-    "tries": (1, 20, "tries"),
-    "backoff_seconds": (1, 86_400, "seconds between tries"),
+    "most_attempts": (1, 20, "attempts"),
+    "backoff_seconds": (1, 86_400, "seconds between attempts"),
     "misfire_most": (1, 1000, "missed runs"),
     "deadline_minutes": (1, 525_600, "minutes until the deadline"),
     "lateness_minutes": (1, 525_600, "minutes until it is late"),

@@ -61,7 +61,7 @@ def timeline(job: ImportJob, now: datetime) -> tuple[Attempt, ...]:
     """The attempts of an import, the first one first."""
     past = attempts.past_attempts(job)
     shown = [Attempt(each.number, tuple(_past_phases(each)), each) for each in past]
-    shown.append(Attempt(job.tries, tuple(_phases(job, now))))
+    shown.append(Attempt(job.attempts, tuple(_phases(job, now))))
     longest = max(_span(each.phases) for each in shown)
     return tuple(replace(each, phases=tuple(_placed(each.phases, longest))) for each in shown)
 
@@ -83,11 +83,11 @@ def _past_phases(attempt: attempts.Attempt) -> Iterable[Phase]:
 def _phases(job: ImportJob, now: datetime) -> Iterable[Phase]:
     """The phases of the present attempt that have begun. Scan and load overlap."""
     end = job.finished_at or now
-    began = job.tried_at or (job.started_at if job.tries == 1 else None)
-    if job.tries == 1:
+    began = job.attempt_started_at or (job.started_at if job.attempts == 1 else None)
+    if job.attempts == 1:
         yield _phase("Wait", "wait", min(job.created_at, began or now), began, end)
     scan = began if not job.scanned_at or (began and job.scanned_at > began) else job.taken_at
-    if scan and (job.tries == 1 or scan == began):
+    if scan and (job.attempts == 1 or scan == began):
         yield _phase("Scan", "scan", scan, job.scanned_at, end)
     if began is None:
         return

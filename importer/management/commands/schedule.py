@@ -64,7 +64,7 @@ class Command(PreparedCommand):
             changed = verbs.add_parser(verb, help=about)
             _add_name(changed)
             _with_json(changed)
-        forget = verbs.add_parser("forget", help="ignore failed tries of a file whose rows were dealt with")
+        forget = verbs.add_parser("forget", help="ignore failed attempts of a file whose rows were dealt with")
         _add_name(forget)
         forget.add_argument("file", help="the file's name as the run lists it")
 
@@ -186,7 +186,7 @@ def _add_request(parser: ArgumentParser) -> None:
     for name, choices in CHOICES.items():
         parser.add_argument(f"--{name.replace('_', '-')}", choices=choices.values, default=DEFAULTS[name])
     parser.add_argument("--move-to", default="", metavar="FOLDER", help="below the connection's base")
-    for name in ("misfire_most", "tries", "backoff_seconds"):
+    for name in ("misfire_most", "most_attempts", "backoff_seconds"):
         parser.add_argument(f"--{name.replace('_', '-')}", type=int, default=DEFAULTS[name])
     for name in ("deadline_minutes", "lateness_minutes", "rejects_limit"):
         parser.add_argument(f"--{name.replace('_', '-')}", type=int)

@@ -104,7 +104,7 @@ def present_attempt(job: ImportJob, now: datetime | None = None) -> Attempt:
     ended = outcome(job)
     started = _started(job)
     return Attempt(
-        job.tries,
+        job.attempts,
         _text(started),
         _text(job.finished_at),
         ended.words if ended else None,
@@ -119,7 +119,7 @@ def seconds_of(job: ImportJob, now: datetime | None = None) -> PhaseSeconds | No
     """The seconds of all attempts together; None if an older version did not keep them."""
     each = [*map(_past_seconds, past_attempts(job)), _present_seconds(job, now or timezone.now())]
     known = [seconds for seconds in each if seconds is not None]
-    return sum(known, PhaseSeconds()) if len(known) == job.tries else None
+    return sum(known, PhaseSeconds()) if len(known) == job.attempts else None
 
 
 def speed_of(job: ImportJob, now: datetime | None = None) -> Speed | None:
@@ -159,7 +159,7 @@ def measures(job: ImportJob) -> dict[str, float | None]:
 
 def past_attempts(job: ImportJob) -> list[Attempt]:
     """The attempts before the present one, the first one first."""
-    return [from_json(Attempt, each) for each in job.past_tries_json]
+    return [from_json(Attempt, each) for each in job.past_attempts_json]
 
 
 def _past_seconds(attempt: Attempt) -> PhaseSeconds | None:
@@ -173,13 +173,13 @@ def _past_seconds(attempt: Attempt) -> PhaseSeconds | None:
 
 def _started(job: ImportJob) -> datetime | None:
     # Older versions have no time of the attempt; that of the job is the first attempt's.
-    return job.tried_at or (job.started_at if job.tries == 1 else None)
+    return job.attempt_started_at or (job.started_at if job.attempts == 1 else None)
 
 
 def _rows(job: ImportJob) -> int | None:
     """The rows that the present attempt has settled. A mode that stages settles them when it finishes."""
     past = [attempt.rows for attempt in past_attempts(job)]
-    if len(past) != job.tries - 1 or None in past:
+    if len(past) != job.attempts - 1 or None in past:
         return None
     if job.stages and not job.finished:
         return 0
@@ -218,7 +218,7 @@ def _seconds_by_moments(job: ImportJob, now: datetime) -> PhaseSeconds | None:
     ended = job.finished_at or now
     loaded = job.loaded_at if job.loaded_at and job.loaded_at >= started else None
     return PhaseSeconds(
-        waiting=_between(job.created_at, started) if job.tries == 1 else 0.0,
+        waiting=_between(job.created_at, started) if job.attempts == 1 else 0.0,
         loading=_between(started, loaded or ended),
         indexing=job.index_seconds,
         verifying=max(0.0, _between(loaded, ended) - job.index_seconds) if loaded else 0.0,

@@ -77,7 +77,7 @@ def _finish_file(run: ScheduleRun, picked: DiscoveredFile) -> None:
 
 
 def _will_retry(run: ScheduleRun, problem: dict[str, Any]) -> bool:
-    return retry_policy.is_retryable(problem) and run.failures + 1 < run.schedule.tries
+    return retry_policy.is_retryable(problem) and run.failures + 1 < run.schedule.most_attempts
 
 
 def _fail(picked: DiscoveredFile, problem: dict[str, Any]) -> None:
@@ -134,7 +134,7 @@ def _is_known(schedule: Schedule, picked: DiscoveredFile) -> bool:
 
 
 def _continued(run: ScheduleRun, picked: DiscoveredFile) -> int | None:
-    """An import of an earlier try that is under way, or that is retried because it left rows in the table.
+    """An import of an earlier attempt that is under way, or that is retried because it left rows in the table.
 
     Raises PartlyLoaded if those rows are of another version of the file.
     """
@@ -146,7 +146,7 @@ def _continued(run: ScheduleRun, picked: DiscoveredFile) -> int | None:
             f"{job.accounted_rows:,} rows of an earlier version of this file are in the table, by import {job.pk}.",
             picked.name,
             f"Retry import {job.pk} to load the rest of that version; or take its rows out of the table, and forget"
-            " that try: manage.py schedule forget.",
+            " that attempt: manage.py schedule forget.",
         )
     if job.ended:
         with acting_as(run.schedule.created_by):
@@ -209,7 +209,7 @@ def _move_or_delete(run: ScheduleRun) -> None:
         try:
             connections.afterwards(run.schedule.connection, listed_file(picked), what, run.schedule.move_to)
         except Problem as error:
-            if error.retryable and run.failures + 1 < run.schedule.tries:
+            if error.retryable and run.failures + 1 < run.schedule.most_attempts:
                 raise Stopped(error.as_json()) from error
             done, problem = DiscoveredFile.Done.FAILED, error.as_json()
         DiscoveredFile.objects.filter(pk=picked.pk).update(done=done, done_problem=problem)

@@ -60,7 +60,7 @@ def reconcile(schedule: Schedule, profile: Profile) -> None:
 
 
 def _compared(schedule: Schedule, table: Table) -> Table:
-    """The table, without new columns if the schedule adds them: an earlier try may have added them."""
+    """The table, without new columns if the schedule adds them: an earlier attempt may have added them."""
     if schedule.drift == Schedule.Drift.STOP:
         return table
     known = {name for name, _ in schedule.columns_json}

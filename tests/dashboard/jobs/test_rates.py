@@ -27,7 +27,7 @@ from tests.targets import saved_target
 
 pytestmark = pytest.mark.usefixtures("no_workers")
 ROWS = 3000
-MOMENTS = ("created_at", "taken_at", "started_at", "tried_at", "scanned_at", "finished_at", "phase_since")
+MOMENTS = ("created_at", "taken_at", "started_at", "attempt_started_at", "scanned_at", "finished_at", "phase_since")
 
 
 @pytest.fixture

@@ -35,7 +35,7 @@ def values(connection, **changes):
     return {
         "name": "nightly", "connection": connection.pk, "pattern": "orders-*.csv", "trigger": "cron",
         "cron": "30 2 * * *", "zone": "Europe/Vienna", "overlap": "queue", "misfire": "once", "misfire_most": 10,
-        "tries": 5, "backoff_seconds": 60, "no_file": "fine", "known_by": "content", "afterwards": "keep",
+        "most_attempts": 5, "backoff_seconds": 60, "no_file": "fine", "known_by": "content", "afterwards": "keep",
         "drift": "stop",
     } | changes  # fmt: skip
 
@@ -69,7 +69,7 @@ class TestForm:
             ({"zone": "Europe/Wien"}, "There is no time zone named &#x27;Europe/Wien&#x27;"),
             ({"pattern": "{day}.csv"}, "{day} is not known."),
             ({"afterwards": "move", "move_to": "../x"}, "no folder below the connection"),
-            ({"tries": "99"}, "99 tries are not possible."),
+            ({"most_attempts": "99"}, "99 attempts are not possible."),
             ({"name": ""}, "This field is required."),
         ],
     )

@@ -83,7 +83,7 @@ def test_a_slower_import_is_reported_with_the_changes(target: Target, tmp_path: 
     assert regressions.compare_with_peers(facts | {"mode": "atomic"}) is None
     assert regressions.compare_with_peers(facts | {"data_bytes": 2 * facts["data_bytes"]}) is None
     assert regressions.compare_with_peers(facts | {"pauses": 1}) is None
-    assert regressions.compare_with_peers(facts | {"tries": 2}) is None
+    assert regressions.compare_with_peers(facts | {"attempts": 2}) is None
     # What is lost is less than a second: not worth a word.
     assert not regressions.compare_with_peers(facts | {"rows": 1}).slower
     JobRecord.objects.filter(pk=job.pk).delete()

@@ -253,7 +253,7 @@ class TestWhatIsApproved:
             execute(connection, "DELETE FROM t WHERE word = 'in the way'")
         retry(job, ann)
         job = run(job)
-        assert (job.status, job.tries, job.balanced) == (Status.SUCCEEDED, 2, True)
+        assert (job.status, job.attempts, job.balanced) == (Status.SUCCEEDED, 2, True)
 
     def test_a_retry_that_leaves_bad_rows_out_asks_again(self, target, ann, bob, file):
         file.write_text(file.read_text() + f"{ROWS},{'x' * 30}\n")

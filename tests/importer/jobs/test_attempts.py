@@ -1,4 +1,4 @@
-"""The tries of a job in its report: each keeps its times, outcome, problem and chunks when the job is retried."""
+"""The attempts of a job in its report: each keeps its times, outcome, problem and chunks when the job is retried."""
 
 import json
 from datetime import datetime
@@ -125,7 +125,7 @@ def test_the_wait_ends_when_a_worker_takes_the_job(target: Target, tmp_path: Pat
 
 def test_a_job_of_an_older_version_has_its_last_try_only(target: Target, tmp_path: Path):
     job = run(created(target, tmp_path, "append"))
-    ImportJob.objects.filter(pk=job.pk).update(tries=3, tried_at=None, taken_at=None)
+    ImportJob.objects.filter(pk=job.pk).update(attempts=3, attempt_started_at=None, taken_at=None)
     report = reported(job)
     [only] = report["attempts"]
     assert (only["number"], only["started"], only["outcome"]) == (3, None, "failed")

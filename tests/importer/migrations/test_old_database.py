@@ -25,6 +25,7 @@ from importer.models import (
     Channel,
     DiscoveredFile,
     ImportJob,
+    JobFact,
     JobRecord,
     Lab,
     Level,
@@ -238,6 +239,7 @@ class TestStoredValues:
         assert [Changed.from_json(each).as_json() for each in slow.changed] == slow.changed
         timings = ChunkTimings.from_json(whole.chunk_timings)
         assert (timings.chunks, len(timings.points)) == (7, 7)
+        assert JobFact.objects.filter(name="attempts", number=1).count() == 17
         assert as_kept(timings.as_json()) == whole.chunk_timings
 
     def test_labs(self):
@@ -254,6 +256,7 @@ class TestStoredValues:
     def test_schedules_and_who_is_told(self):
         assert DiscoveredFile.objects.get(name="readings-22.csv").done_problem["kind"] == "SourceProblem"
         assert ScheduleRun.objects.get(pk=8).events[0]["event"] == "failed"
+        assert [each.most_attempts for each in Schedule.objects.order_by("pk")] == [3, 5, 5]
         assert Schedule.objects.get(pk=1).subscriptions.get().events == ["late", "regression"]
         assert Notification.objects.get(pk=8).payload["details"]["imports"] == 7
 

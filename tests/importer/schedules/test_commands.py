@@ -32,7 +32,7 @@ WRONG = [
     ({"pattern": "sales-{day}.csv"}, "pattern", "{day} is not known"),
     ({"afterwards": "move", "move_to": ""}, "move_to", "no folder"),
     ({"afterwards": "move", "move_to": "in/loaded", "subfolders": True}, "move_to", "would be found again"),
-    ({"tries": 0}, "tries", "Choose 1 to 20"),
+    ({"most_attempts": 0}, "most_attempts", "Choose 1 to 20"),
     ({"name": "a\nb"}, "name", "No control characters"),
     ({"name": "taken"}, "name", "already exists"),
     ({"name": "x" * 2**20}, "name", "at most 64 characters"),

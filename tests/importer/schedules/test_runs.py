@@ -226,7 +226,7 @@ class TestDrift:
 
 class TestFaults:
     def test_a_retryable_problem_is_retried_at_most_as_often_as_set(self, make, folder):
-        schedule = make(tries=3, backoff_seconds=100)
+        schedule = make(most_attempts=3, backoff_seconds=100)
         drop(folder, "a.csv")
         Target.objects.update(port=1)
         run = schedules.run_now(schedule)

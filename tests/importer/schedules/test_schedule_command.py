@@ -60,7 +60,7 @@ def test_a_problem_of_the_command_is_one_line(make, folder):
         (["show", "weekly"], "Known: nightly"),
         (["run", "nightly", "--date", "9999-12-31"], "has not begun"),
         (["resume", "nightly"], "is not paused"),
-        (["forget", "nightly", "b.csv"], "No try of b.csv has failed"),
+        (["forget", "nightly", "b.csv"], "No attempt to load b.csv has failed"),
         (["create-from-job", "99", "--name", "x", "--connection", "incoming", "--pattern", "*"], "no import 99"),
     ):
         with pytest.raises(CommandError, match=said):

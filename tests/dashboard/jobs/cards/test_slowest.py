@@ -22,7 +22,7 @@ def told(seconds, laps, reasons=()):
     job = make_job(Status.SUCCEEDED, chunks=2)
     ImportJob.objects.filter(pk=job.pk).update(
         created_at=started - timedelta(seconds=wait),
-        tried_at=started,
+        attempt_started_at=started,
         started_at=started,
         scanned_at=started + timedelta(seconds=scan),
         loaded_at=started + timedelta(seconds=load),

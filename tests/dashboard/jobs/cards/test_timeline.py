@@ -37,7 +37,7 @@ def phases(attempt):
 
 
 def test_waiting_loading_indexing_and_verifying_stand_apart():
-    times = {"created_at": ago(100), "tried_at": ago(40), "started_at": ago(40), "scanned_at": ago(35)}
+    times = {"created_at": ago(100), "attempt_started_at": ago(40), "started_at": ago(40), "scanned_at": ago(35)}
     job = job_with(Status.SUCCEEDED, **times, loaded_at=ago(10), index_seconds=7, finished_at=NOW)
     (attempt,) = timeline(job, NOW)
     assert phases(attempt) == {
@@ -52,8 +52,8 @@ def test_waiting_loading_indexing_and_verifying_stand_apart():
 
 
 def test_the_hours_before_a_retry_are_no_part_of_it():
-    times = {"created_at": ago(9 * 3600 + 60), "started_at": ago(9 * 3600 + 40), "tried_at": ago(20), "tries": 2}
-    job = job_with(Status.LOADING, **times, scanned_at=ago(9 * 3600 + 30), past_tries_json=[PAST])
+    times = {"created_at": ago(9 * 3600 + 60), "started_at": ago(9 * 3600 + 40), "attempt_started_at": ago(20)}
+    job = job_with(Status.LOADING, **times, attempts=2, scanned_at=ago(9 * 3600 + 30), past_attempts_json=[PAST])
     first, second = timeline(job, NOW)
     assert phases(first) == {"All phases": (40, False)}
     assert phases(second) == {"Load": (20, True)}
@@ -67,7 +67,7 @@ def test_every_state_has_a_timeline_within_its_width(status):
 
 
 def test_the_page_shows_both_attempts_with_the_problem_of_the_first(browser):
-    job = job_with(Status.LOADING, tries=2, tried_at=ago(20), past_tries_json=[PAST])
+    job = job_with(Status.LOADING, attempts=2, attempt_started_at=ago(20), past_attempts_json=[PAST])
     html = browser.get(f"/jobs/{job.pk}/").content.decode()
     for text in ("Attempt 1: failed", "3 chunks loaded, 1 failed", REFUSED.what, "Attempt 2"):
         assert text in html
@@ -75,7 +75,7 @@ def test_the_page_shows_both_attempts_with_the_problem_of_the_first(browser):
 
 def test_a_pause_is_told_from_loading():
     job = job_with(
-        Status.PAUSED, tried_at=ago(60), started_at=ago(60), phases_json={"paused": 5.0}, phase_since=ago(20)
+        Status.PAUSED, attempt_started_at=ago(60), started_at=ago(60), phases_json={"paused": 5.0}, phase_since=ago(20)
     )
     (attempt,) = timeline(job, NOW)
     assert attempt.phases[-1].paused == pytest.approx(25)
