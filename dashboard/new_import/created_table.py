@@ -3,6 +3,8 @@
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 
+from django.contrib.humanize.templatetags.humanize import ordinal
+
 from dashboard.new_import.form import NewImportForm
 from importer.engine.mapping.columns import ColumnMapping
 from importer.engine.mapping.new_table.suggestion import formats_of, suggest_table
@@ -13,7 +15,7 @@ from importer.engine.schema.table import Table
 from importer.engine.source.profile.profile import Profile
 from importer.preparation.prepare import NewTableRequest
 
-# What the page calls each choice under NULL of a new column.
+# What the page calls each choice under NULL of a new column that is not in a key of several columns.
 NULLS = {"null": "NULL", "not_null": "NOT NULL", "key": "primary key"}
 
 
@@ -48,9 +50,24 @@ class CreatedTable:
         return self.chosen if self.chosen and any(each.column for each in self.chosen) else None
 
     def nulls(self, name: str) -> str:
-        """What was chosen under NULL for the column of this name: a key of NULLS."""
-        wanted = self.request
-        return "key" if name in wanted.primary_key else "not_null" if name in wanted.not_null else "null"
+        """What was chosen under NULL for the column of this name: a key of nulls_offered()."""
+        key = self.request.primary_key
+        if name in key:
+            return f"key_{key.index(name) + 1}" if len(key) > 1 else "key"
+        return "not_null" if name in self.request.not_null else "null"
+
+    def nulls_offered(self, name: str) -> dict[str, str]:
+        """What may be chosen under NULL for the column of this name, and what the page calls it.
+
+        A column of a key of several may take any place in it. Another column becomes its last one.
+        """
+        key = self.request.primary_key
+        if not key or key == (name,):
+            return NULLS
+        several = len(key) > 1 and name in key
+        places = range(1, len(key) + 1) if several else [len(key) + 1]
+        in_key = {f"key_{place}" if several else "key": f"{ordinal(place)} of the key" for place in places}
+        return {"null": NULLS["null"], "not_null": NULLS["not_null"], **in_key}
 
     def changed(self) -> NewTable:
         """The table as chosen. Raises Problem for names, types and keys that no server takes."""

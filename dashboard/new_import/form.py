@@ -6,6 +6,7 @@ from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from hashlib import sha256
+from math import inf
 from typing import Any
 
 from dashboard.fields.format_fields import FORMAT_FIELDS
@@ -200,15 +201,38 @@ class NewImportForm:
             for number in answered & {number for number, name in enumerate(names) if name}:
                 if text := self.values.get(f"type_{number}", "").strip():
                     types[names[number]] = text
-            keys, not_null = self._columns_with("key", names), self._columns_with("not_null", names)
+            keys, not_null = self._primary_key(names), self._not_null(names)
         narrow = "basis" in self.values and "widen" not in self.values and self.values.get("mode_shown") == "create"
         return NewTableRequest(
             {name: type_ for name, type_ in types.items() if name in names}, keys, not narrow, not_null
         )
 
-    def _columns_with(self, chosen: str, names: Sequence[str]) -> tuple[str, ...]:
-        """The columns of a new table for which this was chosen under NULL."""
-        return tuple(name for number, name in enumerate(names) if name and self.values.get(f"nulls_{number}") == chosen)
+    def _not_null(self, names: Sequence[str]) -> tuple[str, ...]:
+        """The columns of a new table for which NOT NULL was chosen."""
+        return tuple(
+            name for number, name in enumerate(names) if name and self.values.get(f"nulls_{number}") == "not_null"
+        )
+
+    def _primary_key(self, names: Sequence[str]) -> tuple[str, ...]:
+        """The columns of a new table that were chosen for its primary key, in the key's order."""
+        places = {name: self._place_in_key(number) for number, name in enumerate(names) if name}
+        chosen = {name: place for name, place in places.items() if place}
+        return tuple(sorted(chosen, key=lambda name: chosen[name]))
+
+    def _place_in_key(self, number: int) -> tuple[float, int] | None:
+        """What orders the column of this field in the primary key; None if it is not in it.
+
+        "key_2" is the second place, "key" the last one unless the page showed it already. A column that has just been
+        moved takes its new place from the one that had it: it comes before it if it moved up, after it otherwise.
+        """
+        chosen = self.values.get(f"nulls_{number}", "")
+        if not chosen.startswith("key"):
+            return None
+        shown = self.values.get(f"was_nulls_{number}", chosen)
+        place, before = (float(entered_number(each.removeprefix("key_")) or inf) for each in (chosen, shown))
+        if chosen == shown:
+            return (1 if place == inf else place), 0
+        return place, -1 if place < before else 1
 
     def mapping(self, fields: int, basis: str) -> tuple[ColumnMapping, ...] | None:
         """The chosen mapping of each of `fields` fields; None unless it was chosen for this `basis`."""

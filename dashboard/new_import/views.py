@@ -44,7 +44,7 @@ RECENT_SHOWN = 10
 # A placeholder in a URL; the page's script replaces it by the key of an upload.
 ANY_KEY = UUID(int=0)
 # Form fields that are no choices about the import.
-NOT_CHOSEN = ("csrfmiddlewaretoken", "stay", "preset_name", "preset_update", *batches.FIELDS)
+NOT_CHOSEN = ("csrfmiddlewaretoken", "stay", "preset_name", "preset_update", "preset_schedule", *batches.FIELDS)
 DATETIME_FORMATS = ("%Y-%m-%dT%H:%i:%s%z", "%d.%m.%Y %H:%i", "%d/%m/%Y", "%m/%d/%Y %H:%i", "%Y%m%d")
 
 MATCH_WORDS = (("", "name, or as fits"), (BY_NAME, "name"), (BY_POSITION, "position"))
@@ -137,7 +137,10 @@ def start(request: HttpRequest, key: UUID) -> HttpResponse:
 
 @require_POST
 def save_preset(request: HttpRequest, key: UUID) -> HttpResponse:
-    """Save the choices as a preset, which is offered for files with this header; or change the chosen preset."""
+    """Save the choices as a preset, which is offered for files with this header; or change the chosen preset.
+
+    With `preset_schedule`, the form of a schedule with the preset follows.
+    """
     ready = uploads.importable_by(request.user).filter(status=SourceFile.Status.READY)
     preview = read_preview(get_object_or_404(ready, key=key), NewImportForm(with_answers(request.POST.dict())))
     saved = None
@@ -149,6 +152,8 @@ def save_preset(request: HttpRequest, key: UUID) -> HttpResponse:
                 saved = presets.save(request.POST.get("preset_name", ""), preview.startable, cast(User, request.user))
             audit.note(preset=saved.name)
             preview.use(saved)
+            if "preset_schedule" in request.POST:
+                return _leave(request, f"{reverse('schedule_new')}?preset={saved.pk}")
         except Problem as problem:
             preview.problem = problem
     return _show(request, preview, saved=saved)
@@ -169,14 +174,17 @@ def _go_to(request: HttpRequest, started: list[ImportJob], batch: Batch) -> Http
     if batch.left:
         keys = [str(each.source.key) for each in batch.left]
         address = f"{reverse('new_source', args=[keys[0]])}?also={','.join(keys[1:])}"
-    if not request.htmx:  # type: ignore[attr-defined]
-        return HttpResponseRedirect(address)
-    if request.POST.get("stay"):  # Leaving the page would end the uploads of other files on it.
+    if request.htmx and request.POST.get("stay"):  # type: ignore[attr-defined]  # Leaving the page would end the uploads of other files on it.
         following = {"next": address, "next_name": batch.left[0].source.name} if batch.left else {}
         return render(request, "new_import/_started.html", {"job": job, "jobs": started, **following})
     if batch.left or len(started) > 1:
         messages.success(request, _told(started))
-    return HttpResponseClientRedirect(address)
+    return _leave(request, address)
+
+
+def _leave(request: HttpRequest, address: str) -> HttpResponse:
+    """Go to another page."""
+    return HttpResponseClientRedirect(address) if request.htmx else HttpResponseRedirect(address)  # type: ignore[attr-defined]
 
 
 def _told(started: list[ImportJob]) -> str:

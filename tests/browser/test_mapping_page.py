@@ -78,7 +78,7 @@ def test_what_is_shown_is_what_arrives_and_comes_back_as_a_preset(opened, upload
     expect(page.get_by_text("The line number is put before each record")).to_be_visible()
 
     page.get_by_role("button", name="It is left out").click()
-    page.get_by_text("Save as preset", exact=True).click()
+    page.get_by_text("Save or schedule", exact=True).click()
     page.get_by_label("Name of the preset", exact=True).fill("monthly")
     page.get_by_role("button", name="Save", exact=True).click()
     expect(page.get_by_text("Saved as preset monthly")).to_be_visible()
@@ -154,7 +154,7 @@ def test_presets_are_renamed_and_deleted(opened, upload: SourceFile):
     page = opened(reverse("new_source", args=[upload.key]))
     page.get_by_label("source gets").select_option("file")
     page.get_by_role("button", name="It is left out").click()
-    page.get_by_text("Save as preset", exact=True).click()
+    page.get_by_text("Save or schedule", exact=True).click()
     page.get_by_label("Name of the preset", exact=True).fill("one")
     page.get_by_role("button", name="Save", exact=True).click()
     page.get_by_role("link", name="All presets").first.click()

@@ -1,6 +1,7 @@
 """The headers of the grid: the mapping of each field of the file, and the content of each column without a field."""
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
 from dashboard.new_import.null_markers import show_markers
 from importer.engine.mapping.columns import ColumnMapping, GeneratedColumn
@@ -23,12 +24,12 @@ WORDS = (
     f"yes: {', '.join(dict.fromkeys(map(str.lower, TRUE_WORDS)))};"
     f" no: {', '.join(dict.fromkeys(map(str.lower, FALSE_WORDS)))}"
 )
-# What the page calls a standing, and the colour of its badge.
+# What the page calls a standing, the colour of its badge, and what it means.
 STANDINGS = {
-    Standing.PROVED: ("proved", "green"),
-    Standing.STATED: ("stated", "azure"),
-    Standing.RULE: ("rule", "secondary"),
-    Standing.GUESSED: ("question", "yellow"),
+    Standing.PROVED: ("proved", "green", "the first rows allow nothing else"),
+    Standing.STATED: ("stated", "azure", "chosen here, by a preset or by an earlier import"),
+    Standing.RULE: ("rule", "secondary", "a documented default"),
+    Standing.GUESSED: ("question", "yellow", "another reading is possible; asked above"),
 }
 
 
@@ -37,7 +38,7 @@ class Field:
     """One field of the file as the header of its column in the grid shows it: its name and its mapping.
 
     `key`: its column is in the primary key. `sure`: how sure its mapping is; None as long as nothing was decided.
-    `nulls`: for a new table, what was chosen under NULL. `wrong_type`: the text that was entered as the column's type,
+    `nulls`: for a new table, what was chosen under NULL, and `nulls_offered` what may be. `wrong_type`: the text that was entered as the column's type,
     if that is invalid.
     """
 
@@ -48,6 +49,7 @@ class Field:
     key: bool = False
     sure: FieldReading | None = None
     nulls: str = ""
+    nulls_offered: Mapping[str, str] = field(default_factory=dict)
     wrong_type: str = ""
 
     @property
@@ -81,7 +83,7 @@ class Field:
     @property
     def format(self) -> str:
         """The format of the values in a few words."""
-        return self.mapping.datetime_format or (self.reading.label if self.reading else "as it is")
+        return self.mapping.datetime_format or (self.reading.label if self.reading else "no conversion")
 
     @property
     def asked(self) -> bool:

@@ -5,9 +5,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
-from dashboard.new_import.created_table import NULLS
 from dashboard.new_import.grid.cells import FileRow, Row, file_rows, row_cells
-from dashboard.new_import.grid.columns import Field, UnfilledColumn
+from dashboard.new_import.grid.columns import STANDINGS, Field, UnfilledColumn
 from dashboard.new_import.grid.problems import row_problems
 from dashboard.new_import.grid.view import KINDS, WINDOW, GridView
 from dashboard.new_import.preview import Preview
@@ -96,6 +95,7 @@ class Grid:
             mapping.column.lower() in keys,
             sure,
             preview.created.nulls(mapping.column) if preview.created else "",
+            preview.created.nulls_offered(mapping.column) if preview.created else {},
             wrong_types.get(mapping.column, ""),
         )
 
@@ -114,17 +114,27 @@ class Grid:
         table, most = self.preview.table, min(WINDOW, len(self.profile.header))
         return table is not None and len(table.columns) * most > MOST_OPTIONS
 
-    @property
+    @cached_property
+    def unfilled_found(self) -> list[UnfilledColumn]:
+        """The columns that no field goes into, as far as their names have what is looked for."""
+        return [each for each in self.unfilled if self.view.find_column in each.column.name.lower()]
+
+    @cached_property
     def unfilled_shown(self) -> list[UnfilledColumn]:
-        """Of the columns that no field goes into: all that need a value or have one, and the first of the others."""
-        columns = self.unfilled
-        others = [each for each in columns if not (each.missing or each.filling)][:MOST_UNFILLED]
-        return [each for each in columns if each.missing or each.filling or each in others]
+        """Of the columns that are found: all that need a value or have one, and the first of the others."""
+        columns = self.unfilled_found
+        others = [each.number for each in columns if not (each.missing or each.filling)][:MOST_UNFILLED]
+        return [each for each in columns if each.missing or each.filling or each.number in others]
 
     @property
     def unfilled_more(self) -> int:
-        """The number of columns that no field goes into and that are not shown."""
-        return len(self.unfilled) - len(self.unfilled_shown)
+        """The number of columns that are found and not shown."""
+        return len(self.unfilled_found) - len(self.unfilled_shown)
+
+    @property
+    def searches_unfilled(self) -> bool:
+        """Whether the columns that no field goes into are too many to show all of them."""
+        return len(self.unfilled) > MOST_UNFILLED
 
     @cached_property
     def unfilled(self) -> list[UnfilledColumn]:
@@ -155,17 +165,18 @@ class Grid:
         return leave_all_out(self.preview.column_questions, self.profile.header)
 
     @property
-    def nulls(self) -> dict[str, str]:
-        """The choices under NULL of a new column."""
-        return NULLS
-
-    @property
     def key_answer(self) -> str:
         """The value of the button that makes the proposed column the primary key; "" if there is a key, or none is."""
         table, names = self.preview.new_table, [each.column for each in self.preview.mapping]
         if not table or table.primary_key or table.proposed_key not in names:
             return ""
         return json.dumps({f"nulls_{names.index(table.proposed_key)}": "key"})
+
+    @property
+    def legend(self) -> list[tuple[str, str, str]]:
+        """The standings of the fields in the window: each one's name, colour and meaning."""
+        shown = {field.sure.standing for field in self.fields if field.sure}
+        return [words for standing, words in STANDINGS.items() if standing in shown]
 
     @property
     def create_answer(self) -> str:

@@ -13,7 +13,8 @@ KINDS = {"": "all fields", "questions": "with a question", "left_out": "not load
 
 @dataclass(frozen=True)
 class GridView:
-    """`kind`: one of KINDS. `find`: a part of the names of the fields, in lower case.
+    """`kind`: one of KINDS. `find`: a part of the names of the fields, in lower case; `find_column`: of the columns that
+    no field goes into.
 
     `first`: the position (from 0) of the first field that is shown, among those that `kind` and `find` choose.
     """
@@ -22,6 +23,7 @@ class GridView:
     find: str = ""
     kind: str = ""
     only_problems: bool = False
+    find_column: str = ""
 
     @classmethod
     def of(cls, values: Mapping[str, str]) -> "GridView":
@@ -29,4 +31,5 @@ class GridView:
         find, kind = values.get("find_field", "").strip().lower(), values.get("kind_of_fields", "")
         same = (find, kind) == (values.get("found_field", find), values.get("found_kind", kind))
         first = (entered_number(values.get("first_field", "")) or 0) if same else 0
-        return cls(first, find, kind if kind in KINDS else "", values.get("rows") == "problems")
+        find_column = values.get("find_column", "").strip().lower()
+        return cls(first, find, kind if kind in KINDS else "", values.get("rows") == "problems", find_column)

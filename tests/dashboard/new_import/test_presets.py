@@ -25,6 +25,13 @@ class TestSaving:
         assert preset.mapping[1].transforms == ("trim",)
         assert (preset.options.on_error, preset.options.max_rejects) == ("reject", 7)
 
+    def test_from_a_new_import_for_a_schedule(self, browser, user, target):
+        answer = save(browser, uploaded(user), preset_schedule="yes")
+        preset = MappingPreset.objects.get()
+        assert answer["HX-Redirect"] == f"{reverse('schedule_new')}?preset={preset.pk}"
+        form = browser.get(answer["HX-Redirect"]).content.decode()
+        assert "Files with preset monthly" in form
+
     def test_a_name_that_is_taken(self, browser, user, target):
         save(browser, uploaded(user))
         answer = save(browser, uploaded(user, name="b.csv"), preset="")

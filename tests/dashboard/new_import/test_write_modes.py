@@ -95,6 +95,25 @@ class TestCreate:
         start(browser, source, **values, **changed, **fields, basis=basis(html))
         assert ImportJob.objects.get().new_table.primary_key == ("code",)
 
+    def test_the_columns_of_a_key_are_put_in_order(self, browser, user, target):
+        source = uploaded(user, ITEMS, "fresh.csv")
+        values = shown_form(show(browser, source, **form(target, "fresh", "create")))
+        for chosen, keys in (
+            ({"nulls_2": "key"}, "`day`"),
+            ({"nulls_0": "key"}, "`day`, `code`"),
+            ({"nulls_1": "key"}, "`day`, `code`, `amount`"),
+            ({"nulls_1": "key_1"}, "`amount`, `day`, `code`"),
+            ({"nulls_1": "key_3"}, "`day`, `code`, `amount`"),
+            ({"nulls_2": "null"}, "`code`, `amount`"),
+            ({"nulls_0": "key_2"}, "`amount`, `code`"),
+        ):
+            shown = show(browser, source, **{**values, **chosen})
+            assert f"PRIMARY KEY ({keys})" in shown.content.decode()
+            values = shown_form(shown)
+        assert ">2nd of the key</option>" in shown.content.decode()
+        start(browser, source, **values)
+        assert ImportJob.objects.get().new_table.primary_key == ("amount", "code")
+
     def test_a_type_that_is_none_is_refused_and_stays_editable(self, browser, user, target):
         source = uploaded(user, ITEMS, "fresh.csv")
         values = form(target, "fresh", "create")

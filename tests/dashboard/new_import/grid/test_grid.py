@@ -69,6 +69,24 @@ def test_fields_that_are_not_shown_keep_their_mapping(browser, user, target):
     assert [(each.column, each.text) for each in job.fillings] == [("extra", "x")]
 
 
+def test_one_of_many_columns_without_a_field_is_found_and_filled(browser, user, target):
+    source = uploaded(user, b"id\n1\n", "wide.csv")
+    shown = show(browser, source)
+    values = shown_form(shown)
+    last = f"fill_{WIDTH + 2}"
+    assert last not in values
+    assert "And 38 more, which get" in shown.content.decode()
+    shown = show(browser, source, **{**values, "find_column": "SPARE"})
+    values = shown_form(shown) | {last: "text"}
+    assert [name for name in values if name.startswith("fill_")] == [last]
+    values = shown_form(show(browser, source, **values)) | {last.replace("fill", "filltext"): "x"}
+    values = shown_form(show(browser, source, **values)) | {"find_column": "nothing"}
+    shown = show(browser, source, **values)
+    assert "No column without a field has that in its name." in shown.content.decode()
+    start(browser, source, **shown_form(shown))
+    assert [(each.column, each.text) for each in ImportJob.objects.get().fillings] == [("spare", "x")]
+
+
 def test_three_hundred_columns_cost_little_on_the_server(browser, user, mariadb):
     """Issue 31 names the budget; a quiet machine needs a third of it for the 240,000 values of this sample."""
     names = ["id", *(f"measure_{number:03}" for number in range(299))]
