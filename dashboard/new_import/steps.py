@@ -62,7 +62,7 @@ def _table(preview: Preview) -> str:
     if preview.new_table:
         return f"{place} · new table, {_count(len(table.columns), 'column')}"
     rows = f"about {number(table.rows_estimate)} rows now" if table.rows_estimate else "empty or nearly empty"
-    return f"{place} · {rows}, {_count(len(table.keys), 'key')}"
+    return f"{place} · {rows}, {_count(len(table.keys), 'key') if table.keys else 'no key'}"
 
 
 def _missing(preview: Preview) -> Iterator[str]:

@@ -38,8 +38,8 @@ class Field:
     """One field of the file as the header of its column in the grid shows it: its name and its mapping.
 
     `key`: its column is in the primary key. `sure`: how sure its mapping is; None as long as nothing was decided.
-    `nulls`: for a new table, what was chosen under NULL, and `nulls_offered` what may be. `wrong_type`: the text that was entered as the column's type,
-    if that is invalid.
+    `nulls`: for a new table, what was chosen under NULL, and `nulls_offered` what may be. `wrong_type`: the text that
+    was entered as the column's type, if that is invalid.
     """
 
     number: int

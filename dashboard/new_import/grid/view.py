@@ -13,8 +13,9 @@ KINDS = {"": "all fields", "questions": "with a question", "left_out": "not load
 
 @dataclass(frozen=True)
 class GridView:
-    """`kind`: one of KINDS. `find`: a part of the names of the fields, in lower case; `find_column`: of the columns that
-    no field goes into.
+    """`kind`: one of KINDS. `find`: a part of the names of the fields, in lower case.
+
+    `find_column`: the same of the columns that no field goes into.
 
     `first`: the position (from 0) of the first field that is shown, among those that `kind` and `find` choose.
     """

@@ -95,7 +95,7 @@ def check_mapping(mapping: Sequence[ColumnMapping], table: Table, fillings: Sequ
     if missing:
         raise Problem(
             f"No field of the file goes into {', '.join(missing)}, which must have a value.",
-            advice="Choose a field for it, or give the column a default in the table.",
+            advice="Choose a field for it, or what fills it, or give the column a default in the table.",
         )
 
 
