@@ -15,6 +15,7 @@ from django_htmx.http import HttpResponseStopPolling
 from dashboard.jobs import unchanged
 from dashboard.jobs.approval import card_of
 from dashboard.jobs.cards.loaders import loaders
+from dashboard.jobs.cards.server_rows import server_rows
 from dashboard.jobs.cards.slowest import slowest
 from dashboard.jobs.cards.timeline import timeline
 from dashboard.jobs.chunk_timings import timings_of
@@ -70,8 +71,9 @@ def live(request: HttpRequest, pk: int) -> HttpResponse:
 @require_safe
 @never_cache
 def rates(_request: HttpRequest, pk: int) -> JsonResponse:
-    """The data of the throughput curve: importer.history.chunks.rates."""
-    return JsonResponse(job_rates(_job(pk), timezone.now()))
+    """The data of the throughput curve: importer.history.chunks.rates, and `server`, the points of server_rows."""
+    shown = _job(pk)
+    return JsonResponse(job_rates(shown, timezone.now()) | {"server": server_rows(shown)})
 
 
 @require_safe

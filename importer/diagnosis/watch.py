@@ -102,6 +102,11 @@ class RedisBoard:
             f"{base}:{part}" for part in ("looks", "asked", "last", "counters")
         )
 
+    @classmethod
+    def of(cls, target: Target) -> "RedisBoard":
+        """The one of a target's server."""
+        return cls(f"{target.pk}:{target.address}")
+
     def claim(self) -> bool:
         pipe = live_progress.connection().pipeline(transaction=False)
         pipe.set(self._asked, 1, ex=WATCHED_SECONDS)
@@ -148,12 +153,20 @@ def watch(target: Target, board: Board | None = None) -> Seen:
     Empty at first, and while Redis is away.
     """
     with suppress(redis.RedisError):
-        address = target.address
-        kept = board or RedisBoard(f"{target.pk}:{address}")
+        kept = board or RedisBoard.of(target)
         if kept.claim():
-            threading.Thread(target=_look_on, args=(address, kept), name=f"looks at {target}", daemon=True).start()
+            threading.Thread(
+                target=_look_on, args=(target.address, kept), name=f"looks at {target}", daemon=True
+            ).start()
         return kept.seen()
     return Seen()
+
+
+def kept_counters(target: Target) -> tuple[Counters, ...]:
+    """The counters of the looks of the last minutes, the oldest first, without any further look."""
+    with suppress(redis.RedisError):
+        return RedisBoard.of(target).seen().counters
+    return ()
 
 
 def look_twice(target: Target) -> Seen:

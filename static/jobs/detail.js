@@ -33,7 +33,12 @@
   function makeChart() {
     chart = new Chart(canvas, {
       type: "line",
-      data: { datasets: [{ data: [], borderWidth: 2, pointRadius: 0, pointHitRadius: 12, fill: "origin", cubicInterpolationMode: "monotone" }] },
+      data: {
+        datasets: [
+          { label: "Committed by this import", data: [], borderWidth: 2, pointRadius: 0, pointHitRadius: 12, fill: "origin", cubicInterpolationMode: "monotone" },
+          { label: "Written by the server, all connections", data: [], borderWidth: 1.5, borderDash: [2, 3], pointRadius: 0, pointHitRadius: 12 },
+        ],
+      },
       options: {
         animation: false,
         maintainAspectRatio: false,
@@ -45,12 +50,13 @@
           y: axis({ ticks: { maxTicksLimit: 6, callback: short } }),
         },
         plugins: {
-          legend: { display: false },
+          // Only where there is something to tell apart.
+          legend: { display: false, position: "bottom", labels: { boxWidth: 24, boxHeight: 0 } },
           tooltip: {
             displayColors: false,
             callbacks: {
               title: ([point]) => `after ${duration(Math.round(point.raw.x))}`,
-              label: (point) => [`${short(point.raw.y)} rows/s`, `${charts.size(point.raw.bytes)}/s`],
+              label: ({ dataset, raw }) => [`${dataset.label}: ${short(raw.y)} rows/s`, ...("bytes" in raw ? [`${charts.size(raw.bytes)}/s`] : [])],
             },
           },
         },
@@ -64,16 +70,19 @@
 
   function paint() {
     if (!chart) return;
-    const line = chart.data.datasets[0];
+    const [line, server] = chart.data.datasets;
     line.borderColor = colour("--job-curve");
     line.backgroundColor = `${colour("--job-curve")}22`;
+    server.borderColor = server.backgroundColor = colour("--job-server");
     charts.paint(chart);
   }
 
   async function drawCurve() {
     const curve = await live.data(page.dataset.rates);
     if (!curve) return;
-    const empty = curve.points.length === 0;
+    // Of a load of less than a moment there is no curve: one point says no more than the figure above it.
+    const empty = curve.points.length < 2;
+    document.getElementById("job-throughput").hidden = empty && ended();
     canvas.hidden = empty;
     document.getElementById("job-chart-empty").hidden = !empty;
     if (empty) return;
@@ -81,6 +90,9 @@
     settled = curve.settled;
     const points = curve.points.map(([x, y, bytes]) => ({ x, y, bytes }));
     chart.data.datasets[0].data = points;
+    // The looks at the server and the chunks end at slightly different times.
+    chart.data.datasets[1].data = curve.server.map(([x, y]) => ({ x, y })).filter(({ x }) => x <= curve.seconds);
+    chart.options.plugins.legend.display = chart.data.datasets[1].data.length > 1;
     chart.options.scales.x.max = curve.seconds;
     chart.options.scales.x.ticks.stepSize = roundStep(curve.seconds / 6);
     chart.update("none");

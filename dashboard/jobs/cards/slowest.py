@@ -25,10 +25,11 @@ _LAP_ADVICE = {
 
 @dataclass(frozen=True)
 class Slowest:
-    """A sentence about the time, and advice; no advice where the timings tell none."""
+    """A sentence about the time; advice, where the timings tell any; and what the plan knows to hold a load back."""
 
     sentence: str
     advice: tuple[str, ...]
+    held_back: tuple[str, ...]
 
 
 def slowest(job: ImportJob, timings: ChunkTimings) -> Slowest | None:
@@ -47,8 +48,9 @@ def slowest(job: ImportJob, timings: ChunkTimings) -> Slowest | None:
     if kind == "load" and spent:
         lap, seconds = max(spent.items(), key=lambda each: each[1])
         sentence += f" Most of the work on a chunk was “{lap_title(lap)}”, {share_of(seconds, sum(spent.values()))}."
-    advice = tuple(_advice(job, phases, spent)) if whole >= LEAST_SECONDS else ()
-    return Slowest(sentence, advice)
+    if whole < LEAST_SECONDS:
+        return Slowest(sentence, (), ())
+    return Slowest(sentence, tuple(_advice(job, phases, spent)), tuple(_held_back(job, phases)))
 
 
 _WORDS = {
@@ -75,16 +77,28 @@ def _spent(timings: ChunkTimings) -> dict[str, float]:
 
 
 def _advice(job: ImportJob, phases: dict[str, float], spent: dict[str, float]) -> Iterator[str]:
-    whole = sum(phases.values()) - phases.get("scan", 0)
-    if phases.get("wait", 0) >= max(LEAST_SECONDS, LARGE_SHARE * whole):
+    if phases.get("wait", 0) >= max(LEAST_SECONDS, LARGE_SHARE * _whole(phases)):
         yield "It waited for its table, a worker or an approval. At another time, or with more workers, it waits less."
-    load = phases.get("load", 0)
-    if load < LARGE_SHARE * whole:
+    if not _loading_matters(phases):
         return
+    load = phases["load"]
     if phases.get("scan", 0) > 0.9 * load and load >= LEAST_SECONDS:
         yield "Reading the file set the pace: chunks were loaded as soon as they were found." + (
             " A file in UTF-8 that is not packed needs no working copy." if job.needs_plain_copy else ""
         )
     work = sum(spent.values())
     yield from (words for lap, words in _LAP_ADVICE.items() if spent.get(lap, 0) >= LARGE_LAP * max(work, 0.001))
-    yield from (f"{each.choice}: {each.why}." for each in job.plan.reasons if each.holds_back)
+
+
+def _held_back(job: ImportJob, phases: dict[str, float]) -> Iterator[str]:
+    if _loading_matters(phases):
+        yield from (f"{each.choice}: {each.why}." for each in job.plan.reasons if each.holds_back)
+
+
+def _loading_matters(phases: dict[str, float]) -> bool:
+    return phases.get("load", 0) >= LARGE_SHARE * _whole(phases)
+
+
+def _whole(phases: dict[str, float]) -> float:
+    """The seconds of all phases but the scan, which runs while chunks load."""
+    return sum(phases.values()) - phases.get("scan", 0)

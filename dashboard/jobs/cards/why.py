@@ -1,8 +1,7 @@
 """Why an import waits or is slow, and what its server does now: parts of its page, with a poll of their own."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from itertools import pairwise
+from dataclasses import dataclass, replace
 
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, render
@@ -10,7 +9,7 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
 from django_htmx.http import HttpResponseStopPolling
 
-from dashboard import formatting
+from importer import jobs
 from importer.access.policy import may_now
 from importer.diagnosis.why import RATE_SECONDS, Why, why
 from importer.engine.mysql.diagnosis.counters import Counters
@@ -20,8 +19,6 @@ from importer.models import ImportJob, Level
 # The picture of the load: its size in units of the SVG, and how many looks it shows.
 WIDTH, HEIGHT = 600, 80
 FEWEST_LOOKS, MOST_POINTS = 4, 60
-# Fewer rows a second do not reach the top of it.
-FEWEST_ROWS = 1000.0
 Points = Sequence[tuple[float, float | None]]
 
 
@@ -62,7 +59,7 @@ def job_why(request: HttpRequest, pk: int) -> HttpResponse:
     The banner is replaced only if it says something else than `?seen=`, so that an opened statement stays open.
     """
     job = get_object_or_404(ImportJob.objects.select_related("target"), pk=pk)
-    now = why(job)
+    now = _shown(job, why(job))
     said = _token(now)
     context = {
         "job": job,
@@ -76,6 +73,17 @@ def job_why(request: HttpRequest, pk: int) -> HttpResponse:
     answer: HttpResponse = HttpResponseStopPolling() if job.ended else HttpResponse()
     answer.content = render(request, "jobs/why/_parts.html", context).content
     return answer
+
+
+# Causes whose evidence is the problem that an obstacle is.
+_OF_OBSTACLE = ("retry", "unreachable")
+
+
+def _shown(job: ImportJob, now: Why) -> Why:
+    """What the page does not say already: an obstacle has a box of its own, with the ways out."""
+    if not jobs.is_stuck(job):
+        return now
+    return replace(now, explanations=tuple(each for each in now.explanations if each.cause not in _OF_OBSTACLE))
 
 
 def _token(now: Why) -> str:
@@ -107,21 +115,13 @@ def _server(now: Why) -> ServerNow | None:
 
 
 def _curves(looks: Sequence[Counters]) -> tuple[Curve, ...]:
-    """The rows per second, and the shares of the redo log and the buffer pool, over the looks that are kept."""
+    """The shares of the redo log and the buffer pool, over the looks that are kept."""
     if len(looks) < FEWEST_LOOKS:
         return ()
     step = -(-len(looks) // MOST_POINTS)
     chosen = [*looks[:-1:step], looks[-1]]
-    rows = [(late.at, late.per_second("rows_written", early)) for early, late in pairwise(chosen)]
-    most = max((rate for _, rate in rows if rate is not None), default=0.0)
     span = (chosen[0].at, chosen[-1].at)
     return (
-        Curve(
-            "rows",
-            "Rows written",
-            _points(rows, span, max(most, FEWEST_ROWS)),
-            f"up to {formatting.rate(most) if most else 0} rows/s",
-        ),
         _share_curve("redo", "Redo log in use", [(each.at, each.redo_share) for each in chosen], span),
         _share_curve("dirty", "Buffer pool dirty", [(each.at, each.dirty_share) for each in chosen], span),
     )
@@ -129,17 +129,13 @@ def _curves(looks: Sequence[Counters]) -> tuple[Curve, ...]:
 
 def _share_curve(style: str, name: str, values: Points, span: tuple[float, float]) -> Curve:
     most = max((share for _, share in values if share is not None), default=0.0)
-    return Curve(style, name, _points(values, span, 1.0), f"up to {most:.0%}".replace("%", " %"))
+    return Curve(style, name, _points(values, span), f"up to {most:.0%}".replace("%", " %"))
 
 
-def _points(values: Points, span: tuple[float, float], most: float) -> str:
-    """The points of a polyline in a picture of WIDTH by HEIGHT, whose top is `most`."""
+def _points(values: Points, span: tuple[float, float]) -> str:
+    """The points of a polyline of shares in a picture of WIDTH by HEIGHT."""
     begin, end = span
-    placed = (
-        (WIDTH * (at - begin) / (end - begin), min(1.0, value / (most or 1)))
-        for at, value in values
-        if value is not None
-    )
+    placed = ((WIDTH * (at - begin) / (end - begin), min(1.0, share)) for at, share in values if share is not None)
     return " ".join(f"{x:.0f},{HEIGHT - 2 - (HEIGHT - 4) * share:.0f}" for x, share in placed)
 
 

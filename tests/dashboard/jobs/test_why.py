@@ -6,7 +6,9 @@ import pytest
 from django.urls import reverse
 from django.utils import timezone
 
-from importer.engine.mysql.connection import Address
+from importer.diagnosis.watch import LOOK_SECONDS
+from importer.engine.errors import Problem
+from importer.engine.mysql.connection import Address, connect, execute
 from importer.models import Chunk
 from tests.dashboard.job_data import Status, make_job
 from tests.engine.mysql.diagnosis.scene import scene
@@ -15,6 +17,7 @@ from tests.stack import wait_until
 from tests.targets import saved_target
 
 pytestmark = pytest.mark.django_db
+ROWS = 5_000
 
 
 @pytest.fixture
@@ -59,6 +62,32 @@ def test_the_banner_names_the_holder_and_the_card_shows_the_server(
         browser.get(reverse("job_why", args=[job.pk]))
     client.force_login(viewer("vic"))
     assert "KILL" not in said(client, job, "t is locked").replace("with KILL", "")
+
+
+def test_the_servers_own_rows_stand_on_the_axis_of_the_throughput_curve(browser, locked, mariadb):
+    job, _ = locked
+    curve = reverse("job_rates", args=[job.pk])
+    assert browser.get(curve).json()["server"] == []  # nobody looks at the server for the curve alone
+    said(browser, job, "t is locked")
+    with connect(mariadb) as connection:
+        execute(connection, "CREATE TABLE written (n int)")
+        execute(connection, f"INSERT INTO written VALUES {','.join(['(1)'] * ROWS)}")
+    points: list[tuple[float, int]] = []
+
+    def counted() -> bool:
+        browser.get(reverse("job_why", args=[job.pk]))
+        points[:] = browser.get(curve).json()["server"]
+        return sum(rate for _, rate in points) * LOOK_SECONDS >= 0.9 * ROWS
+
+    wait_until(counted, 30, "the rows that another connection has written are counted")
+    since = (timezone.now() - job.started_at).total_seconds()
+    assert all(0 <= at <= since for at, _ in points)
+
+
+def test_an_obstacle_with_ways_out_is_said_once(browser, redis):
+    job = make_job(Status.INDEXING, obstacle=Problem("The disk is full.").as_json(), unrestored=True)
+    assert "will be tried again: The disk is full." in browser.get(reverse("job", args=[job.pk])).content.decode()
+    assert "The disk is full." not in browser.get(reverse("job_why", args=[job.pk])).content.decode()
 
 
 def test_after_the_end_nothing_is_said_and_the_poll_ends(browser, redis):
