@@ -1,4 +1,4 @@
-"""The command line: manage.py in a checkout, `millrace` in an installation by pip."""
+"""manage.py, the command line of Django. `millrace` has its own: importer/management/command_line/."""
 
 import os
 import sys

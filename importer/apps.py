@@ -9,8 +9,8 @@ class ImporterConfig(AppConfig):
         """Register the system checks, and decide who sees why a connection failed."""
         from importer.access.policy import sees_everything
         from importer.engine.mysql import reasons
-        from importer.management.checks import native_library
+        from importer.management.checks import OWN, native_library
 
         reasons.show_reasons_if(sees_everything)
 
-        checks.register(native_library)
+        checks.register(native_library, OWN)

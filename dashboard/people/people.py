@@ -19,7 +19,7 @@ from importer.access.policy import stored_role
 from importer.engine.errors import Problem
 from importer.models import Grant
 from importer.notifications.invitations import link_lasts_until, send_invitation
-from importer.notifications.payload import link
+from importer.notifications.page_addresses import link
 
 FACTORS = {
     Authenticator.Type.WEBAUTHN: "passkeys",

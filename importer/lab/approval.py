@@ -10,7 +10,7 @@ from importer.lease import change as change_rows
 from importer.models import ImportJob, Lab, Target
 from importer.models.channel import Event
 from importer.notifications import enqueue
-from importer.notifications.payload import link
+from importer.notifications.page_addresses import link
 from importer.queue import Message, send
 
 WAITS_FOR = "another person's approval"

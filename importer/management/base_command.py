@@ -10,17 +10,19 @@ from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
 from django.contrib.auth.models import User
-from django.core.management import call_command
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.db import connection
 
+from config.version import VERSION
 from importer.access.acting import acting, acting_as
 from importer.access.policy import Forbidden
 from importer.engine.errors import Problem
 from importer.jobs.report import report_of_problem
+from importer.management import checks
+from importer.management.application_tables import require_tables
+from importer.management.command_line.words import PROGRAM, WORDS
 from importer.management.recording import recorded
 from importer.management.rules import rule_of
-from importer.models import Target
 from importer.models.outcomes import REFUSED
 
 WRONG_USAGE = 2  # the exit code of argparse
@@ -32,9 +34,23 @@ SHOWING = ("list", "show", "plan", "experiments")
 class CheckedCommand(BaseCommand):
     """A command with `--as USER`. A Problem is printed as one line, without a traceback."""
 
+    # Django's own options work, and its help does not list them.
+    suppressed_base_arguments: set[str] = {
+        *("--version", "--verbosity", "--settings", "--pythonpath", "--traceback", "--no-color", "--force-color")
+    }
+    # Django's checks are about pages, and load all of them; execute() runs our own.
+    requires_system_checks = ()
+
+    def get_version(self) -> str:
+        """Millrace's version, which --version prints, instead of Django's."""
+        return VERSION
+
     def create_parser(self, prog_name: str, subcommand: str, **kwargs: Any) -> CommandParser:
         """The parser of the command; each of its verbs takes `--as` as well."""
         parser = super().create_parser(prog_name, subcommand, **kwargs)
+        if examples := prog_name == PROGRAM and WORDS[subcommand].examples:
+            parser.formatter_class = argparse.RawDescriptionHelpFormatter
+            parser.epilog = "\n".join(("examples:", *(f"  {PROGRAM} {each}" for each in examples)))
         whole, *verbs = _parsers(parser)
         about = "act on behalf of this person, who may do less than the system (docs/people.md)"
         whole.add_argument("--as", dest=AS, metavar="USER", help=about)
@@ -50,6 +66,8 @@ class CheckedCommand(BaseCommand):
         name = options.pop(AS, None)
         person = _person(name) if name else acting()
         try:
+            if not options.get("skip_checks"):
+                self.check(tags=[checks.OWN])
             with acting_as(person), self.recording(options):
                 self.check_rule(options)
                 return super().execute(*args, **options)
@@ -85,8 +103,10 @@ class PreparedCommand(CheckedCommand):
     only_shows = False
 
     def execute(self, *args: Any, **options: Any) -> str | None:
-        if Target._meta.db_table not in connection.introspection.table_names():
-            call_command("migrate", interactive=False, verbosity=0)
+        try:
+            require_tables()
+        except Problem as problem:
+            raise CommandError(str(problem)) from problem
         return super().execute(*args, **options)
 
     def recording(self, options: dict[str, Any]) -> AbstractContextManager[None]:

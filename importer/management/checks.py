@@ -4,6 +4,8 @@ from typing import Any
 
 from django.core.checks import CheckMessage, Warning
 
+OWN = "millrace"  # the tag of these checks
+
 
 def native_library(**_: Any) -> list[CheckMessage]:
     """Warn if this process works without the C library."""

@@ -37,7 +37,9 @@ def add_flags(parser: CommandParser) -> None:
         metavar="CONNECTION",
         help="FILE is a file, or a pattern, of this connection (see `manage.py connection list`)",
     )
-    parser.add_argument("--target", help="name of a target (see `manage.py target list`)")
+    parser.add_argument(
+        "--to", "--target", dest="target", metavar="TARGET", help="name of a target (see `manage.py target list`)"
+    )
     parser.add_argument("--table", help="TABLE or SCHEMA.TABLE")
     parser.add_argument("--preset", metavar="NAME", help="use a preset's target, table, format, columns and options")
     _add_option(parser, named("mode"))
@@ -46,6 +48,9 @@ def add_flags(parser: CommandParser) -> None:
         "--accept-guesses", action="store_true", help="go on where the file can be read in more than one way"
     )
     parser.add_argument("--in-process", action="store_true", help="load in this process, without Redis and workers")
+    parser.add_argument(
+        "--workers", dest="in_process", action="store_false", help="hand the import to the running workers"
+    )
     parser.add_argument("--json", action="store_true", help="print one report as JSON")
     _add_new_table(parser)
     _add_row_policy(parser)

@@ -5,7 +5,6 @@ from datetime import datetime
 from typing import Any
 
 from django.conf import settings
-from django.urls import reverse
 from django.utils import timezone
 
 from importer.models import ImportJob, ScheduleRun
@@ -14,6 +13,7 @@ from importer.models.outcomes import outcome
 from importer.models.outcomes.attempts import step_seconds
 from importer.models.outcomes.looks import look_of
 from importer.models.outcomes.runs import outcome_of_run
+from importer.notifications.page_addresses import link
 
 MOST_ROWS = 5
 LONGEST_VALUE = 200
@@ -60,11 +60,6 @@ def test_payload() -> dict[str, Any]:
     """The payload of a channel's test message."""
     event = _event(TEST, "this is a test", "Messages of this channel arrive.")
     return {**event, "problem": None, "job": None, "run": None, "details": {}}
-
-
-def link(name: str, *args: object) -> str:
-    """The absolute URL of a page."""
-    return f"{settings.SITE_URL.rstrip('/')}{reverse(name, args=args)}"
 
 
 def _event(event: str, title: str, what: str) -> dict[str, Any]:

@@ -14,6 +14,8 @@ from importer.connections.by_hand.resolve import forget_unused
 from importer.engine.errors import Cancelled, Problem
 from importer.management.base_command import PreparedCommand
 from importer.management.build_import import prepare_from_options
+from importer.management.command_line.common_options import COMMON
+from importer.management.command_line.short_help import add_help
 from importer.management.import_options import add_flags
 from importer.management.output import CommandOutput
 from importer.management.waiting import WaitingSaid
@@ -29,6 +31,13 @@ NOT_TAKEN_AFTER = 20  # seconds until a message says that no worker has taken th
 
 class Command(PreparedCommand):
     help = "Load a CSV file into a table of a target, and prove that every row arrived."
+
+    def create_parser(self, prog_name: str, subcommand: str, **kwargs: Any) -> CommandParser:
+        """The parser, with a short help and one of all options."""
+        parser = super().create_parser(prog_name, subcommand, add_help=False, **kwargs)
+        parser.usage = "%(prog)s FILE... --to TARGET --table TABLE [options]"
+        add_help(parser, COMMON)
+        return parser
 
     def add_arguments(self, parser: CommandParser) -> None:
         add_flags(parser)

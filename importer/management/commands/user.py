@@ -14,7 +14,7 @@ from importer.engine.errors import Problem
 from importer.management.base_command import PreparedCommand
 from importer.models import AccessToken, Grant, Level, Role
 from importer.notifications.invitations import send_invitation
-from importer.notifications.payload import link
+from importer.notifications.page_addresses import link
 
 LEVELS = {each.label: each for each in Level}
 

@@ -1,0 +1,22 @@
+"""The options that most imports need, for the short help."""
+
+# Each with a text that fits its line.
+COMMON = {
+    "--to": "the target to load into",
+    "--table": "TABLE or SCHEMA.TABLE",
+    "--mode": "append, atomic, replace, upsert or create",
+    "--on-error": "at a bad row; reject: leave it out, into a file",
+    "--on-duplicate": "at a key that exists: fail, skip or replace",
+    "--null": "a text that means NULL; may be repeated",
+    "--map": "the column of a field, and how it is read",
+    "--delimiter": "where it is not detected",
+    "--encoding": "where it is not detected",
+    "--accept-guesses": "read the file in the likeliest way, unasked",
+    "--preset": "target, table, format and columns as saved",
+    "--verify": "full: read every value back and compare",
+    "--parallel": "how many chunks load at the same time",
+    "--plan-only": "show plan and SQL, and load nothing",
+    "--workers": "hand the import to running workers",
+    "--json": "print one report as JSON",
+    "--as": "act on behalf of this person",
+}

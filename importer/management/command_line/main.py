@@ -1,0 +1,48 @@
+"""`millrace`: finds the management command behind the first word, and runs it.
+
+Django is imported only for a word that needs it.
+"""
+
+import difflib
+import os
+import sys
+
+from config.plain_text import guarded
+from config.version import VERSION
+from importer.management.command_line.help_page import help_page
+from importer.management.command_line.words import PROGRAM, WORDS, Word
+
+WRONG_USAGE = 2
+
+
+def main() -> None:
+    """Run the words in sys.argv. Ends with the exit code of the command, or 2 for wrong usage."""
+    sys.stdout, sys.stderr = guarded(sys.stdout), guarded(sys.stderr)
+    match sys.argv[1:]:
+        case [] | ["help" | "--help" | "-h"]:
+            print(help_page())
+        case ["--version" | "-V" | "version"]:
+            print(f"{PROGRAM} {VERSION}")
+        case ["help", name, *rest]:
+            run(_word(name), [*rest, "--help"])
+        case [name, *rest]:
+            run(_word(name), rest)
+
+
+def run(word: Word, arguments: list[str]) -> None:
+    """Run the word's management command, which ends the process with its exit code."""
+    os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.light_settings" if word.light else "config.settings")
+    from importer.management.command_line.start import start
+
+    start(word, arguments)
+
+
+def _word(name: str) -> Word:
+    """The word of this name. Ends the process with the nearest one if there is none."""
+    # The names of management commands have underscores.
+    if word := WORDS.get(name.replace("_", "-")):
+        return word
+    near = difflib.get_close_matches(name, WORDS, 1)
+    meant = f" Did you mean {PROGRAM} {near[0]}?" if near else ""
+    print(f"{PROGRAM}: there is no command {name}.{meant} All of them: {PROGRAM} help", file=sys.stderr)
+    sys.exit(WRONG_USAGE)

@@ -1,0 +1,87 @@
+"""The words that may follow `millrace`, in the groups of its help, each with the management command behind it.
+
+Nothing here imports Django: `millrace --help` prints these declarations and ends.
+"""
+
+from dataclasses import dataclass
+
+PROGRAM = "millrace"
+
+
+@dataclass(frozen=True)
+class Word:
+    """One word: what it does in a line, examples without `millrace`, and the management command that does it.
+
+    `given`: arguments that stand before those of the user. `light`: it needs no pages, so that Django starts with the
+    few applications of config/light_settings.py.
+    """
+
+    name: str
+    about: str
+    command: str
+    examples: tuple[str, ...] = ()
+    given: tuple[str, ...] = ()
+    light: bool = False
+
+
+GROUPS: dict[str, tuple[Word, ...]] = {
+    "Load files": (
+        Word(
+            "load",
+            "load a file into a table, and prove that every row arrived",
+            "import_csv",
+            (
+                "load orders.csv --to warehouse --table orders",
+                "load orders.csv.gz --to warehouse --table orders --on-error reject",
+                "load orders.csv --to warehouse --table orders --mode upsert --json",
+            ),
+            ("--in-process",),
+            light=True,
+        ),
+        Word(
+            "plan",
+            "show how a file is read, the plan and its SQL",
+            "import_csv",
+            ("plan orders.csv --to warehouse --table orders",),
+            ("--in-process", "--plan-only"),
+            light=True,
+        ),
+        Word("lab", "find by trial which settings load a file fastest", "lab"),
+        Word("experiment", "repeat published measurements on a server of yours", "experiment"),
+    ),
+    "Imports": (
+        Word(
+            "job",
+            "cancel and approve imports, and say why one waits",
+            "job",
+            ("job why 17", "job cancel 17"),
+        ),
+        Word("history", "settings and timings of imports that have ended", "history"),
+        Word("kept-table", "restore or drop the old table that --mode replace has kept", "kept_table"),
+        Word("schedule", "import new files by themselves, each once", "schedule"),
+    ),
+    "Places": (
+        Word(
+            "target",
+            "add, check and remove the databases that files are loaded into",
+            "target",
+            (
+                "target add warehouse mysql://loader@db.example.org/sales --password-env DB_PASSWORD",
+                "target check warehouse",
+            ),
+        ),
+        Word("connection", "add and check the places that files are fetched from", "connection"),
+        Word("channel", "add and test mail and webhooks that notify people", "channel"),
+    ),
+    "People": (
+        Word("user", "add people, and change their roles and grants", "user"),
+        Word("group", "groups of people with the same grants", "group"),
+    ),
+    "This installation": (
+        Word("prepare", "create or update the application's database; safe to repeat", "prepare"),
+        Word("retention", "how long files and records are kept", "retention"),
+        Word("backup", "make, check and restore backups", "backup"),
+        Word("rotate-keys", "move stored passwords to a new key", "rotate_keys"),
+    ),
+}
+WORDS: dict[str, Word] = {word.name: word for group in GROUPS.values() for word in group}

@@ -1,0 +1,106 @@
+"""`millrace` and its words: help without Django, the nearest word for a mistyped one, and no word without a command."""
+
+import subprocess
+import sys
+
+import pytest
+from django.core.management import get_commands
+from django.urls import reverse
+
+from config.version import VERSION
+from importer.management.command_line.help_page import help_page
+from importer.management.command_line.start import command_of
+from importer.management.command_line.words import PROGRAM, WORDS
+from importer.management.rules import RULES
+from importer.notifications import page_addresses
+from tests.stack import ROOT
+
+# Management commands that no word is for: they are parts of others, or for developers.
+WITHOUT_A_WORD = {"ensure_admin", "seed_history"}
+LINE, SCREEN = 80, 50  # characters, lines
+
+
+def run(*words: str, code: str = "") -> subprocess.CompletedProcess[str]:
+    """Run `millrace` as its installed script does, then `code`."""
+    program = (
+        f"from importer.management.command_line.main import main\ntry:\n    main()\nfinally:\n    pass\n    {code}"
+    )
+    return subprocess.run(
+        [sys.executable, "-c", program, *words], cwd=ROOT, capture_output=True, text=True, timeout=120
+    )
+
+
+@pytest.mark.parametrize("words", [[], ["--help"], ["help"], ["--version"]])
+def test_help_and_version_import_no_django(words):
+    done = run(*words, code="import sys; print('django' in sys.modules, file=sys.stderr)")
+    assert (done.returncode, done.stderr) == (0, "False\n")
+    assert VERSION in done.stdout or help_page() in done.stdout
+
+
+def test_the_help_fits_a_screen_and_names_every_word():
+    lines = help_page().splitlines()
+    assert len(lines) <= SCREEN
+    assert max(map(len, lines)) <= LINE
+    assert {line.split()[0] for line in lines if line.strip()} >= set(WORDS)
+
+
+def test_a_mistyped_word_is_wrong_usage_and_the_nearest_one_is_offered():
+    done = run("laod", "x.csv")
+    assert done.returncode == 2
+    assert "there is no command laod. Did you mean millrace load?" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_every_management_command_has_a_word():
+    ours = {name for name, application in get_commands().items() if application == "importer"}
+    assert ours - {word.command for word in WORDS.values()} == WITHOUT_A_WORD
+
+
+@pytest.mark.parametrize("word", WORDS.values(), ids=lambda word: word.name)
+def test_the_help_of_a_word_has_no_options_of_django_and_its_examples_are_right(word):
+    command = command_of(word)
+    parser = command.create_parser(PROGRAM, word.name)
+    text = parser.format_help()
+    for option in ("--settings", "--pythonpath", "--traceback", "--no-color", "--skip-checks", "--verbosity"):
+        assert option not in text
+    for example in word.examples:
+        first, *arguments = example.split()
+        assert first == word.name
+        parser.parse_args([*word.given, *arguments])
+
+
+@pytest.mark.parametrize("name", ["load", "plan"])
+def test_the_short_help_fits_a_screen_and_all_options_are_in_the_long_one(name, capsys):
+    word = WORDS[name]
+    parser = command_of(word).create_parser(PROGRAM, word.name)
+    with pytest.raises(SystemExit):
+        parser.parse_args(["--help"])
+    short = capsys.readouterr().out
+    assert len(short.splitlines()) <= SCREEN
+    assert f"millrace {word.examples[0]}" in short
+    assert "--chunk-size" not in short
+    with pytest.raises(SystemExit):
+        parser.parse_args(["--help-all"])
+    assert "--chunk-size" in capsys.readouterr().out
+
+
+def test_a_word_loads_in_this_process_unless_workers_are_asked_for():
+    parser = command_of(WORDS["load"]).create_parser(PROGRAM, "load")
+    line = [*WORDS["load"].given, "x.csv", "--to", "t", "--table", "t"]
+    assert parser.parse_args(line).in_process is True
+    assert parser.parse_args([*line, "--workers"]).in_process is False
+
+
+def test_every_verb_has_a_rule():
+    for word in WORDS.values():
+        parser = command_of(word).create_parser(PROGRAM, word.name)
+        verbs = [action.choices for action in parser._actions if action.dest in ("verb", "action") and action.choices]
+        names = [f"{word.command} {verb}" for choices in verbs for verb in choices] or [word.command]
+        assert set(names) <= set(RULES)
+
+
+@pytest.mark.parametrize("name", page_addresses.PAGES)
+def test_links_in_messages_lead_to_their_pages(name, settings):
+    settings.SITE_URL = "https://millrace.example/"
+    args = ["MQ", "abc-123"] if name == "invitation" else [17]
+    assert page_addresses.link(name, *args) == f"https://millrace.example{reverse(name, args=args)}"
