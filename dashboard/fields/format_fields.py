@@ -1,12 +1,17 @@
-"""The fields of the form for the file's format: one for each field of Dialect, with its words and its text."""
+"""The fields of the form for the file's format: one for each field of Dialect, with its words and its text.
 
-from collections.abc import Callable, Mapping
+A page shows those that have a meaning in the file's format.
+"""
+
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 from dashboard.formatting import entered_number
 from importer.engine.source import encodings
 from importer.engine.source.dialect import ESCAPES, LINE_ENDS, Dialect, escape_mark, unescape_mark
+from importer.engine.source.formats.options import FORMAT, FORMAT_OPTIONS
+from importer.engine.source.formats.registry import FORMATS, NAMES
 
 DELIMITERS = {",": "comma", r"\t": "tab", ";": "semicolon", "|": "vertical bar"}
 _YES_NO = {"yes": True, "no": False}
@@ -48,6 +53,8 @@ def _lines(text: str) -> int:
 
 
 _ALL = (
+    _text(FORMAT.name, FORMAT.label, NAMES),
+    *(FormatField(each.name, each.label, each.read, str) for each in FORMAT_OPTIONS),
     FormatField("encoding", "Encoding", encodings.canonical_name, str, suggested=encodings.COMMON),
     FormatField("delimiter", "Delimiter", unescape_mark, escape_mark, suggested=DELIMITERS),
     FormatField("skip_rows", "Skip first lines", _lines, str),
@@ -91,5 +98,13 @@ class FormatInput:
 
 
 def format_inputs(texts: Mapping[str, str]) -> list[FormatInput]:
-    """All fields with their texts. Without an input, an answer would be forgotten by the next request."""
-    return [FormatInput(each, texts[name]) for name, each in FORMAT_FIELDS.items()]
+    """The fields of the file's format with their texts. Without an input, the next request would forget an answer."""
+    return [FormatInput(FORMAT_FIELDS[name], texts[name]) for name in FORMAT_FIELDS if name in _shown(texts)]
+
+
+def _shown(texts: Mapping[str, str]) -> Collection[str]:
+    """The names of the fields that have a meaning in the chosen format."""
+    chosen = FORMATS.get(texts[FORMAT.name])
+    if chosen:
+        return (FORMAT.name, *chosen.options)
+    return FORMAT_FIELDS.keys() - {each.name for each in FORMAT_OPTIONS}

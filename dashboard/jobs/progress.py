@@ -11,6 +11,7 @@ from django.db.models import Min, Q, Sum
 from dashboard.formatting import percent
 from importer import jobs
 from importer.engine.schema.alter_table import DdlProgress
+from importer.engine.source.formats.registry import FORMATS
 from importer.models import Chunk, ImportJob, SourceFile
 from importer.models.job import ACCOUNTED_ROWS
 from importer.models.outcomes import outcome_words
@@ -59,6 +60,8 @@ def _copying(job: ImportJob) -> tuple[str, str]:
         return "Putting the rows in the order of the key", "Sorted"
     also = (" and putting the rows in the order of the key", " and sorted") if job.is_sorted else ("", "")
     doing, done = ("Unpacking", "Unpacked") if job.packing else ("Turning it into UTF-8", "Decoded")
+    if job.file_dialect.is_converted:
+        doing, done = f"Converting {FORMATS[job.file_dialect.format].label} to text", "Converted"
     return doing + also[0], done + also[1]
 
 

@@ -167,7 +167,7 @@ def _dialect_before(source: SourceFile, choices: NewImportForm) -> Dialect | Non
     earlier = choices.again or (choices.edited if choices.edited and choices.edited.source != source else None)
     if not earlier:
         return choices.before.file_dialect if choices.before else None
-    dialect = earlier.file_dialect
+    dialect = earlier.file_dialect.of_rejects if choices.again else earlier.file_dialect
     with open_source(location_of(source)) as file:
         start = read_at(file, SAMPLE_BYTES, 0)
     try:

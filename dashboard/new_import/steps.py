@@ -8,6 +8,8 @@ from dashboard.new_import.grid.grid import Grid
 from dashboard.new_import.preview import Preview
 from importer.engine.source import encodings
 from importer.engine.source.dialect import Dialect, escape_mark
+from importer.engine.source.formats.options import FORMAT_OPTIONS
+from importer.engine.source.formats.registry import FORMATS
 from importer.engine.source.profile.profile import SAMPLE_ROWS, Profile
 from importer.engine.source.profile.sample import SAMPLE_BYTES
 from importer.preparation.expected_time import expected_seconds
@@ -42,6 +44,8 @@ def steps(preview: Preview, grid: Grid | None) -> Steps:
 
 def format_in_short(dialect: Dialect) -> str:
     """A dialect in a few words: "semicolon, UTF-8, header row"."""
+    if dialect.is_converted:
+        return _other_format_in_short(dialect)
     names = {",": "comma", ";": "semicolon", "\t": "tab", "|": "vertical bar"}
     delimiter = names.get(dialect.delimiter, escape_mark(dialect.delimiter))
     encoding = encodings.COMMON.get(dialect.encoding, "")
@@ -52,6 +56,15 @@ def format_in_short(dialect: Dialect) -> str:
             "header row" if dialect.header else "no header row",
         )
     )
+
+
+def _other_format_in_short(dialect: Dialect) -> str:
+    """A format in a few words: "Excel workbook, sheet Orders"."""
+    found = FORMATS[dialect.format]
+    stated = (
+        f"{each.label.lower()} {getattr(dialect, each.name)}" for each in FORMAT_OPTIONS if getattr(dialect, each.name)
+    )
+    return ", ".join((found.label, *stated))
 
 
 def _table(preview: Preview) -> str:

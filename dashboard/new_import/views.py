@@ -32,6 +32,7 @@ from importer.engine.errors import Problem
 from importer.engine.mapping.suggest import BY_NAME, BY_POSITION
 from importer.engine.mysql.connection import connect
 from importer.engine.source.compression import PACKING_NAMES
+from importer.engine.source.formats.registry import NAMES
 from importer.engine.target.write_modes import MODES
 from importer.models import ImportJob, MappingPreset, SourceFile, Target
 from importer.preparation import examination, presets
@@ -301,6 +302,7 @@ def _page(request: HttpRequest) -> dict[str, object]:
         "any_key": ANY_KEY,
         "part_bytes": settings.UPLOAD_PART_BYTES,
         "most_bytes": settings.UPLOAD_MAX_BYTES,
+        "formats": ", ".join(NAMES.values()),
         "kept": quotas.kept_for(request.user),
         "quota_bytes": settings.UPLOAD_QUOTA_BYTES,
         "quota_files": settings.UPLOAD_QUOTA_FILES,

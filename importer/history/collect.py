@@ -184,7 +184,7 @@ def chosen_settings(job: ImportJob) -> Pairs:
     yield "as_bytes", bool(plan.get("bytes_statement"))
     yield "unhexed", bool(plan.get("unhexed"))
     yield "rewritten", bool(job.file_dialect.rewriting)
-    yield "transcoded", encodings.kind(job.file_dialect.encoding) is encodings.EncodingKind.SINGLE
+    yield "transcoded", job.file_dialect.encoding_kind is encodings.EncodingKind.SINGLE
     yield "copied", job.needs_copy
     yield "held_back", sum(bool(each.get("holds_back")) for each in plan.get("reasons", ()))
     for name, value in plan.get("session", {}).items():

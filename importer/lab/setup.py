@@ -72,7 +72,7 @@ def _write(lab: Lab, source: SourceFile) -> tuple[Path, SampleSize]:
     path = settings.LAB_DIR / f"{lab.key}.{lab.attempt}"
     plain = path.with_name(path.name + PART)
     try:
-        if needs_copy(profile.packing, profile.dialect.encoding):
+        if needs_copy(profile.packing, profile.dialect):
             _unpack(lab, location_of(source), profile, plain)
             return path, _take(lab, plain, profile, path)
         return path, _take(lab, location_of(source), profile, path)
@@ -88,7 +88,7 @@ def _unpack(lab: Lab, file: SourceLocation, profile: Profile, plain: Path) -> No
     most = min(settings.UNPACKED_MAX_BYTES, lab.budget.local_bytes or settings.UNPACKED_MAX_BYTES)
     limits = DecompressionLimits(most, settings.UNPACKED_MAX_RATIO)
     with open_source(file) as fd, plain.open("wb") as out:
-        for piece in plain_pieces(fd, profile.packing, profile.dialect.encoding, limits):
+        for piece in plain_pieces(fd, profile.packing, profile.dialect, limits):
             _require_wanted(lab)
             out.write(piece.data)
 

@@ -13,6 +13,7 @@ from importer.engine.plan.option_specs import OPTIONS, OptionKind
 from importer.engine.plan.options import NO_LIMIT, Options
 from importer.engine.reading.stated import Stated
 from importer.engine.source.dialect import LINE_ENDS
+from importer.engine.source.formats.options import FORMAT_NAMES
 from importer.engine.source.profile.profile import profile_file
 from importer.models import MappingPreset, SourceFile, Target
 from importer.preparation import presets
@@ -41,6 +42,7 @@ SET_BY_A_PRESET = (
     "comment",
     "skip_after_header",
     "skip_footer",
+    *FORMAT_NAMES,
     *SWITCHES,
 )
 
@@ -180,7 +182,7 @@ def _once_each(flag: str, pairs: list[tuple[str, str]]) -> dict[str, str]:
 def _known_format(options: dict[str, Any]) -> dict[str, Any]:
     """The fields of the file's dialect that were given."""
     names = ("delimiter", "quote", "escape", "encoding", "skip_rows", "comment", "skip_after_header", "skip_footer")
-    given = {name: options[name] for name in names if options[name] is not None}
+    given = {name: options[name] for name in (*names, *FORMAT_NAMES) if options[name] is not None}
     if options["line_end"]:
         given["line_end"] = LINE_ENDS[options["line_end"]]
     return given | {

@@ -9,6 +9,8 @@ from importer.engine.mapping.suggest import MATCHES
 from importer.engine.mapping.transforms import LISTED_NAMES
 from importer.engine.plan.option_specs import OPTIONS, SPEED, Group, OptionKind, OptionSpec, named
 from importer.engine.source.dialect import LINE_ENDS, unescape_mark
+from importer.engine.source.formats.options import FORMAT, FORMAT_OPTIONS
+from importer.engine.source.formats.registry import NAMES
 from importer.management.argument_types import (
     bounded,
     character,
@@ -75,6 +77,9 @@ def _add_row_policy(parser: CommandParser) -> None:
 
 def _add_format(parser: CommandParser) -> None:
     group = parser.add_argument_group("the file's format, where it is not detected")
+    group.add_argument(FORMAT.flag, choices=NAMES, help=FORMAT.about)
+    for option in FORMAT_OPTIONS:
+        group.add_argument(option.flag, dest=option.name, metavar=option.metavar, type=option.read, help=option.about)
     group.add_argument("--null", action="append", metavar="MARKER", help="text that means NULL; may be repeated")
     group.add_argument(
         "--delimiter", type=unescape_mark, help=r"one or more characters; \t and \x01 stand for control characters"

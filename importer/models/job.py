@@ -244,13 +244,18 @@ class ImportJob(ImportRecipe, Approvable):
 
     @property
     def needs_plain_copy(self) -> bool:
-        """Whether the file must be decompressed or transcoded before it is read."""
-        return needs_copy(self.packing, self.file_dialect.encoding)
+        """Whether the file must be decompressed, transcoded or converted before it is read."""
+        return needs_copy(self.packing, self.file_dialect)
 
     @property
     def is_sorted(self) -> bool:
         """Whether the rows are loaded in the order of the primary key."""
         return bool(self.plan_json.get("sorted_by"))
+
+    @property
+    def has_places(self) -> bool:
+        """Whether the rows of the working copy have other positions in the file (original_positions.py)."""
+        return self.is_sorted or self.file_dialect.is_converted
 
     @property
     def awaits_whole_file(self) -> bool:

@@ -96,7 +96,7 @@ def _basis(prepared: PreparedImport) -> Basis | None:
     """What is to be examined; None for a file that the page examines whole, or that a worker cannot read as it is."""
     profile, source, rules = prepared.profile, prepared.source, prepared.plan.exactness
     small = profile.size - profile.data_offset <= SCANNED_BYTES
-    packed = needs_copy(profile.packing, profile.dialect.encoding)
+    packed = needs_copy(profile.packing, profile.dialect)
     # The types of a new table are widened to what the file has.
     if rules is None or small or packed or prepared.new_table or not (source.owned or source.connection_id is None):
         return None

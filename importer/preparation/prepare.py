@@ -97,7 +97,7 @@ class PreparedImport:
 
     @property
     def _copied(self) -> bool:
-        return needs_copy(self.profile.packing, self.profile.dialect.encoding)
+        return needs_copy(self.profile.packing, self.profile.dialect)
 
 
 @dataclass(frozen=True)
@@ -263,7 +263,7 @@ def _key_order(
     profile: Profile, source: SourceFile, context: TableContext, mapping: Sequence[ColumnMapping], options: Options
 ) -> KeyOrder | None:
     """How far the file is from the order of the primary key; None if the order does not matter or is unknown."""
-    copied = needs_copy(profile.packing, profile.dialect.encoding)
+    copied = needs_copy(profile.packing, profile.dialect)
     if (
         copied
         or source.arriving

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from importer.engine.errors import SourceChanged
@@ -10,7 +10,9 @@ from importer.engine.feed.chunk_rows import ChunkRows
 from importer.engine.feed.chunk_source import ChunkSource
 from importer.engine.load.rejects.prescreen import prescreen
 from importer.engine.mapping.columns import ColumnMapping
+from importer.engine.sorting.original_positions import LINE
 from importer.engine.source import encodings
+from importer.engine.source.arrays import Offsets
 from importer.engine.source.arriving import ArrivingBytes, NotArrived
 from importer.engine.source.byte_source import Readable, SourceLocation, open_source
 from importer.engine.source.chunks.scanner import ChunkRange
@@ -66,11 +68,20 @@ def find_row_problems(
     if not profile.rows:
         return RowProblems(whole=True)
     with open_source(location) as fd:
-        if not (needs_copy(profile.packing, profile.dialect.encoding) or isinstance(fd, ArrivingBytes)):
+        if not (needs_copy(profile.packing, profile.dialect) or isinstance(fd, ArrivingBytes)):
             return _examine(fd, profile, profile.size, rules, mapping)
         head = read_head(fd, SAMPLE_BYTES)
-        with open_sample(fd, head, profile.dialect.encoding) as sample:
-            return _examine(sample.fd, profile, sample.readable, rules, mapping, cut=not sample.whole)
+        with open_sample(fd, head, profile.dialect) as sample:
+            found = _examine(sample.fd, profile, sample.readable, rules, mapping, cut=not sample.whole)
+            return _in_the_file(found, sample.places, profile.data_line)
+
+
+def _in_the_file(found: RowProblems, places: "Offsets | None", data_line: int) -> RowProblems:
+    """The problems with their lines in a file of another format, whose copy has a line for each row."""
+    if places is None:
+        return found
+    lines = [int(places[row.line - data_line, LINE]) for row in found.rows]
+    return replace(found, rows=tuple(replace(row, line=line) for row, line in zip(found.rows, lines, strict=True)))
 
 
 def _examine(

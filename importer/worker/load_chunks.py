@@ -255,6 +255,7 @@ def _work(run: jobs.ChunkRun) -> ChunkLoad:
         # The engine itself ends a chunk that exceeds the limit of the whole job.
         options=replace(job.options, max_rejects=jobs.most_rejects(job)),
         rejects=downloads.make_folder(job) if job.options.leaves_out else None,
+        converted=job.file_dialect.is_converted,
     )
 
 

@@ -18,12 +18,14 @@ from importer.engine.mysql.connection import connect
 from importer.engine.plan.plan import Reason
 from importer.engine.plan.stored_plan import plan_to_json
 from importer.engine.schema.new_table import NewTable
+from importer.engine.sorting.original_positions import LINE, OriginalPositions
 from importer.engine.source.byte_source import open_source
 from importer.engine.source.records.blocks import end_of_records
 from importer.engine.stored import to_json
 from importer.engine.target import staging
 from importer.engine.validation.type_widening import (
     FileScan,
+    TypeMismatch,
     describe_changes,
     find_mismatches,
     map_widened,
@@ -100,7 +102,7 @@ def _widen_types(job: ImportJob, table: NewTable) -> bool:
             dialect = job.file_dialect.plain
             end = end_of_records(fd, dialect, job.data_offset, job.read_size)
             file = FileScan(fd, dialect, job.data_offset, job.data_line, end, keep_lease)
-            mismatches = find_mismatches(file, table, job.mapping)
+            mismatches = _in_the_file(job, find_mismatches(file, table, job.mapping))
     except Cancelled:
         jobs.release_step(job)
         return False
@@ -112,6 +114,16 @@ def _widen_types(job: ImportJob, table: NewTable) -> bool:
     plan = replace(plan, reasons=(*plan.reasons, Reason("Types hold the whole file", "all of it was read"), *reasons))
     job.plan_json = plan_to_json(plan)
     return jobs.record_types(job, widened, plan)
+
+
+def _in_the_file(job: ImportJob, mismatches: dict[str, TypeMismatch]) -> dict[str, TypeMismatch]:
+    """The mismatches with their lines in a file of another format, whose copy has a line for each row."""
+    if not job.file_dialect.is_converted:
+        return mismatches
+    places = OriginalPositions.next_to(job.copy_file)
+    rows = {name: each.line - job.data_line + 1 for name, each in mismatches.items() if each.line}
+    lines = {name: int(places.of(row, 1)[0, LINE]) for name, row in rows.items()}
+    return {name: replace(each, line=lines.get(name, 0)) for name, each in mismatches.items()}
 
 
 def finish_job(job_id: int, then: FollowUp) -> None:

@@ -1,13 +1,15 @@
-"""Makes the working copy that a job reads instead of its file: decompressed, in UTF-8, or sorted.
+"""Makes the working copy that a job reads instead of its file: decompressed, in UTF-8, converted, or sorted.
 
 A copy belongs to one job and one attempt to make it (`<job key>.<attempt>` under PLAIN_DIR). It appears under this name
 when it is complete, and is removed when its job has ended; a retry makes it again. The original positions of a sorted
-copy lie in a file next to it (engine/sorting/original_positions.py).
+or converted copy lie in a file next to it (engine/sorting/original_positions.py).
 """
 
 import os
 import time
 import uuid
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import IO
@@ -21,7 +23,7 @@ from importer.engine.errors import Cancelled, Problem, SourceChanged
 from importer.engine.plan.plan import Reason
 from importer.engine.planner.decisions.row_order import DISK_BYTES_PER_BYTE
 from importer.engine.sorting.external_sort import SortInput, sort_records
-from importer.engine.sorting.original_positions import OriginalPositions
+from importer.engine.sorting.original_positions import WIDE, OriginalPositions, head, look_through
 from importer.engine.sorting.sort_key import Unsortable
 from importer.engine.source.byte_source import Readable, open_source, size_of
 from importer.engine.source.chunks.skipped_lines import NO_LINES, SkippedLines
@@ -81,13 +83,27 @@ class _CopyWriter:
 
     def write_plain(self, fd: Readable) -> None:
         job, limits = self.job, DecompressionLimits(settings.UNPACKED_MAX_BYTES, settings.UNPACKED_MAX_RATIO)
-        self.verb = "unpacked" if job.packing else "turned into UTF-8"
-        with self.part.open("wb") as out:
-            for piece in plain_pieces(fd, job.packing, job.file_dialect.encoding, limits):
+        dialect = job.file_dialect
+        self.verb = "converted" if dialect.is_converted else "unpacked" if job.packing else "turned into UTF-8"
+        with self.part.open("wb") as out, self._places_of_part() as places:
+            for piece in plain_pieces(fd, job.packing, dialect, limits):
                 out.write(piece.data)
-                self._keep_alive(int(piece.used * self.share), out)
+                if piece.places is not None:
+                    places.write(piece.places.tobytes())
+                self._keep_alive(int(piece.used * self.share), out, places)
             _to_disk(out)
+            _to_disk(places)
         self._renew(int(job.source.size * self.share))
+
+    @contextmanager
+    def _places_of_part(self) -> Iterator[IO[bytes]]:
+        """The file for the positions of a converted file's rows; of another file nothing is written, and none stays."""
+        path = OriginalPositions.next_to(self.part).path
+        with path.open("wb") as places:
+            places.write(head(WIDE))
+            yield places
+        if not self.job.file_dialect.is_converted:
+            path.unlink()
 
     def write_sorted(self) -> None:
         """Sort the file, or its plain copy. If that fails and sort is not `key`, the file's order is kept."""
@@ -122,6 +138,9 @@ class _CopyWriter:
                 _, self.skipped = sort_records(source, key, out, places, settings.PLAIN_DIR, on_progress)
                 _to_disk(out)
                 _to_disk(places)
+        if job.file_dialect.is_converted:
+            with full_disk_as(self.disk_full):
+                look_through(OriginalPositions.next_to(self.sorted), OriginalPositions.next_to(self.part))
 
     def _keep_order(self, why: Problem) -> None:
         job, plan = self.job, self.job.plan
@@ -135,15 +154,16 @@ class _CopyWriter:
             return True
         finished = self.sorted if self.job.is_sorted else self.part
         size = finished.stat().st_size
-        if self.job.is_sorted:
+        if self.job.has_places:
             OriginalPositions.next_to(finished).path.replace(OriginalPositions.next_to(copy).path)
         finished.replace(copy)
         failpoints.reach("copy.renamed")
         return jobs.record_copy(self.job, copy.name, size, self.skipped if self.job.is_sorted else None)
 
     def remove_parts(self) -> None:
-        for path in (self.part, self.sorted, OriginalPositions.next_to(self.sorted).path):
+        for path in (self.part, self.sorted):
             path.unlink(missing_ok=True)
+            OriginalPositions.next_to(path).path.unlink(missing_ok=True)
 
     def disk_full(self) -> DiskFull:
         """The problem that there is no room for the copy."""

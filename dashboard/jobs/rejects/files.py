@@ -29,7 +29,7 @@ def reject_file(request: HttpRequest, pk: int) -> HttpResponseBase:
     job, delimiter = _job(pk), _delimiter(request)
     if "defused" in request.GET:
         return _download(request, job, "defused", "utf-8", lambda of: downloads.defused_file(of, delimiter or ","))
-    return _download(request, job, "rejects", job.file_dialect.encoding, downloads.reject_file)
+    return _download(request, job, "rejects", job.file_dialect.of_rejects.encoding, downloads.reject_file)
 
 
 @require_safe

@@ -37,7 +37,7 @@ class ChunkLoad:
     `first`: no chunk of the job is known to be committed, so a missing ledger may be created. `options` decide what
     happens to bad rows and duplicates. `rejects` is the folder for reject files, which must exist; None keeps none.
     `file_name` and `began` (UTC, as `2024-01-31 12:00:00`) are the values of columns that are filled with the file's
-    name or the time of the load.
+    name or the time of the load. `converted`: the source is a working copy that was made of another format.
     """
 
     job: str
@@ -52,6 +52,7 @@ class ChunkLoad:
     rejects: Path | None = None
     file_name: str = ""
     began: str = ""
+    converted: bool = False
 
     @property
     def statements(self) -> ChunkStatements:
@@ -65,8 +66,9 @@ class ChunkLoad:
 
     @property
     def places(self) -> OriginalPositions | None:
-        """The original positions of a sorted copy's rows; None for a file in its own order."""
-        return OriginalPositions.next_to(self.path) if self.plan.sorted_by and isinstance(self.path, Path) else None
+        """The original positions of the rows of a sorted or converted copy; None for a file that is read itself."""
+        moved = self.plan.sorted_by or self.converted
+        return OriginalPositions.next_to(self.path) if moved and isinstance(self.path, Path) else None
 
     @property
     def skips(self) -> bool:

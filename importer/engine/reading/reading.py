@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from importer.engine.source.dialect import Dialect, escape_mark, line_end_name
+from importer.engine.source.formats.options import FORMAT, FORMAT_NAMES
 from importer.engine.source.profile.decisions import Decision, SkippedLine, Standing
 from importer.engine.stored import from_json, to_json
 
@@ -57,15 +58,23 @@ class Reading:
 
 
 def reading_to_json(reading: Reading) -> dict[str, Any]:
-    """The reading as the report has it. Line ends are names (lf, crlf, cr, any), control characters are escaped."""
+    """The reading as the report has it. Line ends are names (lf, crlf, cr, any), control characters are escaped.
+
+    A file of another format than CSV has no marks: they are null.
+    """
     dialect = reading.dialect
-    return {
-        "encoding": dialect.encoding,
+    marks = {
         "delimiter": escape_mark(dialect.delimiter),
         "quote": dialect.quote,
         "escape": dialect.escape,
         "line_end": line_end_name(dialect.line_end),
         "header": dialect.header,
+    }
+    return {
+        "format": dialect.format,
+        **{name: getattr(dialect, name) for name in FORMAT_NAMES if getattr(dialect, name) and name != FORMAT.name},
+        "encoding": dialect.encoding,
+        **(dict.fromkeys(marks) if dialect.is_converted else marks),
         "columns": [to_json(each) for each in reading.columns],
         "unmatched_fields": list(reading.unmatched_fields),
         "unfilled_columns": list(reading.unfilled_columns),

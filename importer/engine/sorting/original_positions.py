@@ -1,4 +1,4 @@
-"""The positions of a sorted copy's records in the original file, for messages to people.
+"""The positions of the records of a sorted or converted copy in the original file, for messages to people.
 
 They are in a file next to the copy, with three numbers for each row, in the copy's order: the row's number in the file
 (from 1), the line on which it begins (from 1) and its byte offset. The file's first eight bytes are the size of a
@@ -16,6 +16,9 @@ SUFFIX = ".places"
 ROW, LINE, OFFSET = range(3)
 NUMBERS = 3
 HEAD_BYTES = 8
+# The bytes of a number for a file whose size is not known before it is read.
+WIDE = 8
+ROWS_AT_ONCE = 2**16
 
 
 def number_bytes(size: int) -> int:
@@ -30,7 +33,7 @@ def head(width: int) -> bytes:
 
 @dataclass(frozen=True)
 class OriginalPositions:
-    """The original positions of a sorted copy's rows, in the file `path`."""
+    """The original positions of the rows of a sorted or converted copy, in the file `path`."""
 
     path: Path
 
@@ -71,9 +74,31 @@ class OriginalPositions:
             raise self._gone()
         return np.frombuffer(data, f"<u{width}").reshape(-1, NUMBERS).astype(np.int64)
 
+    def of_rows(self, rows: Offsets) -> Offsets:
+        """The positions of these rows of a converted copy (from 1), in any order: rows x (row, line, offset)."""
+        import numpy as np
+
+        places: Offsets = np.memmap(self.path, "<i8", "r", HEAD_BYTES).reshape(-1, NUMBERS)[rows - 1]
+        return places
+
     def _gone(self) -> SourceChanged:
         return SourceChanged(
-            "It is not known any more where the rows of the sorted copy stood in the file.",
+            "It is not known any more where the rows of the working copy stood in the file.",
             where=str(self.path),
             advice="Leave the copies alone while an import runs. Retry, which makes them again.",
         )
+
+
+def look_through(sorted_copy: OriginalPositions, converted: OriginalPositions) -> None:
+    """Replace the positions of a sorted copy, which are those in a converted copy, by the ones in the original file."""
+    through = sorted_copy.path.with_name(sorted_copy.path.name + ".through")
+    count = sorted_copy.count
+    try:
+        with through.open("wb") as out:
+            out.write(head(WIDE))
+            for first in range(1, count + 1, ROWS_AT_ONCE):
+                rows = sorted_copy.of(first, min(ROWS_AT_ONCE, count + 1 - first))[:, ROW]
+                out.write(converted.of_rows(rows).tobytes())
+        through.replace(sorted_copy.path)
+    finally:
+        through.unlink(missing_ok=True)

@@ -11,6 +11,7 @@ from typing import NamedTuple, Protocol
 from isal import igzip_lib
 
 from importer.engine.errors import SourceProblem
+from importer.engine.source.arrays import Offsets
 from importer.engine.source.byte_source import Readable, as_file, read_at, size_of
 from importer.engine.units import human_bytes
 
@@ -44,10 +45,14 @@ class DecompressionLimits:
 
 
 class Piece(NamedTuple):
-    """Unpacked bytes, and the number of packed bytes used so far, for this piece and all before it."""
+    """Plain bytes, and the number of the file's own bytes used so far, for this piece and all before it.
+
+    `places`: of whole records that were converted from another format, their positions in the file (places.py).
+    """
 
     data: bytes
     used: int
+    places: "Offsets | None" = None
 
 
 def detect_packing(head: bytes) -> str:

@@ -1,4 +1,4 @@
-"""Plain contents of a file: unpacked and, if its encoding requires it, converted to UTF-8."""
+"""Plain contents of a file: unpacked, and converted to UTF-8 or from another format if that is needed."""
 
 import tempfile
 from collections.abc import Iterator
@@ -7,34 +7,44 @@ from dataclasses import dataclass
 
 from importer.engine.errors import SourceProblem
 from importer.engine.source import encodings
+from importer.engine.source.arrays import Offsets
 from importer.engine.source.arriving import ArrivingBytes
 from importer.engine.source.byte_source import Readable, read_at, size_of
 from importer.engine.source.compression import (
     PACKING_NAMES,
-    PIECE_BYTES,
     DecompressionLimits,
     Piece,
     detect_packing,
     unpacked,
 )
+from importer.engine.source.dialect import CSV, Dialect
 from importer.engine.source.encodings import EncodingKind
 from importer.engine.source.file_signature import refuse_other_kinds
+from importer.engine.source.formats import copy_records
+from importer.engine.source.formats.contents import Contents
+from importer.engine.source.formats.registry import FORMATS, detect_format
 
 # For samples, which are bounded by the number of bytes they need.
 NO_LIMITS = DecompressionLimits(largest=2**63, ratio=2**63)
 
 
-def needs_copy(packing: str, encoding: str) -> bool:
+def needs_copy(packing: str, dialect: Dialect) -> bool:
     """Whether a file is read from a plain copy. If so, offsets and line numbers refer to the copy."""
-    return bool(packing) or encodings.kind(encoding) is EncodingKind.OTHER
+    return bool(packing) or dialect.encoding_kind is EncodingKind.OTHER
 
 
-def plain_pieces(fd: Readable, packing: str, encoding: str, limits: DecompressionLimits) -> Iterator[Piece]:
+def plain_pieces(fd: Readable, packing: str, dialect: Dialect, limits: DecompressionLimits) -> Iterator[Piece]:
     """The plain bytes of an open file from its start; each piece has the number of the file's own bytes used so far.
 
-    The bytes are unpacked. They are UTF-8 if the file's encoding is of kind OTHER, else in the file's encoding. Raises
-    SourceProblem as unpacked() and encodings.utf8_copy() do.
+    The bytes are unpacked. They are UTF-8 if the file's encoding is of kind OTHER, else in the file's encoding. A file
+    of another format than CSV is converted; the first piece is the header then, and the others have places. Raises
+    SourceProblem as unpacked(), encodings.utf8_copy() and the format's convert() do.
     """
+    contents = Contents(fd, packing, limits, dialect.encoding)
+    if dialect.is_converted:
+        yield Piece(copy_records.header(dialect.fields), 0)
+        yield from FORMATS[dialect.format].convert(contents, dialect)
+        return
     used = 0
 
     def counted(pieces: Iterator[Piece]) -> Iterator[bytes]:
@@ -43,26 +53,18 @@ def plain_pieces(fd: Readable, packing: str, encoding: str, limits: Decompressio
             used = piece.used
             yield piece.data
 
-    packed = unpacked(fd, packing, limits) if packing else _unchanged(fd)
-    plain = counted(packed)
-    if encodings.kind(encoding) is EncodingKind.OTHER:
-        plain = encodings.utf8_copy(plain, encoding)
+    plain = counted(contents.pieces())
+    if dialect.encoding_kind is EncodingKind.OTHER:
+        plain = encodings.utf8_copy(plain, dialect.encoding)
     for data in plain:
         yield Piece(data, used)
-
-
-def _unchanged(fd: Readable) -> Iterator[Piece]:
-    at = 0
-    while data := read_at(fd, PIECE_BYTES, at):
-        at += len(data)
-        yield Piece(data, at)
 
 
 @dataclass(frozen=True)
 class SourceHead:
     """The first bytes of a file of `size` bytes, at most `wanted` of them, unpacked but not decoded.
 
-    `used` is the number of the file's own bytes that were read for them.
+    `used` is the number of the file's own bytes that were read for them. `format`: the format that they begin like.
     """
 
     packing: str
@@ -70,6 +72,7 @@ class SourceHead:
     size: int
     used: int
     wanted: int
+    format: str = CSV
 
     @property
     def whole(self) -> bool:
@@ -82,13 +85,14 @@ class SourceSample:
     """A plain file of which the first `readable` bytes can be read through `fd`.
 
     `size` is the size of the whole plain file in bytes; unless `whole`, which means that the file can be read to its
-    end, that of a packed file is an estimate.
+    end, that of a packed file is an estimate. `places`: of each row of a converted file its row, line and offset there.
     """
 
     fd: Readable
     readable: int
     size: int
     whole: bool
+    places: "Offsets | None" = None
 
 
 def read_head(fd: Readable, wanted: int) -> SourceHead:
@@ -99,18 +103,20 @@ def read_head(fd: Readable, wanted: int) -> SourceHead:
     """
     size = size_of(fd)
     data = read_at(fd, wanted, 0)
-    packed_as = detect_packing(data)
+    begins_like = detect_format(data)
+    packed_as = detect_packing(data) if begins_like == CSV else ""
     refuse_other_kinds(data)
     if not packed_as:
-        return SourceHead("", data, size, len(data), wanted)
+        return SourceHead("", data, size, len(data), wanted, begins_like)
     data, used = _first(unpacked(fd, packed_as, NO_LIMITS), wanted)
+    begins_like = detect_format(data)
     refuse_other_kinds(data)
-    if detect_packing(data):
+    if begins_like == CSV and detect_packing(data):
         raise SourceProblem(
             f"The file is packed twice: inside is another one ({PACKING_NAMES[detect_packing(data)]}).",
             advice="Unpack it once.",
         )
-    return SourceHead(packed_as, data, size, used, wanted)
+    return SourceHead(packed_as, data, size, used, wanted, begins_like)
 
 
 def _first(pieces: Iterator[Piece], wanted: int) -> tuple[bytes, int]:
@@ -125,21 +131,36 @@ def _first(pieces: Iterator[Piece], wanted: int) -> tuple[bytes, int]:
 
 
 @contextmanager
-def open_sample(fd: Readable, head: SourceHead, encoding: str) -> Iterator[SourceSample]:
+def open_sample(fd: Readable, head: SourceHead, dialect: Dialect) -> Iterator[SourceSample]:
     """Open the file itself if it is plain; else a temporary file with the first `head.wanted` plain bytes.
 
     Of a plain file that is still arriving, the sample is what `head` has of it.
     """
-    if not needs_copy(head.packing, encoding) and isinstance(fd, ArrivingBytes):
+    if not needs_copy(head.packing, dialect) and isinstance(fd, ArrivingBytes):
         yield SourceSample(fd, len(head.data), head.size, False)
         return
-    if not needs_copy(head.packing, encoding):
+    if not needs_copy(head.packing, dialect):
         yield SourceSample(fd, head.size, head.size, True)
         return
-    data, used = _first(plain_pieces(fd, head.packing, encoding, NO_LIMITS), head.wanted)
+    places: list[Offsets] = []
+    data, used = _first(_noted(plain_pieces(fd, head.packing, dialect, NO_LIMITS), places), head.wanted)
     whole = len(data) < head.wanted
     with tempfile.TemporaryFile() as file:
         file.write(data)
         file.flush()
         size = len(data) if whole else max(len(data), len(data) * head.size // used)
-        yield SourceSample(file.fileno(), len(data), size, whole)
+        yield SourceSample(file.fileno(), len(data), size, whole, _joined(places))
+
+
+def _noted(pieces: Iterator[Piece], places: list[Offsets]) -> Iterator[Piece]:
+    """The pieces; their places are added to the list."""
+    for piece in pieces:
+        if piece.places is not None:
+            places.append(piece.places)
+        yield piece
+
+
+def _joined(places: list[Offsets]) -> "Offsets | None":
+    import numpy as np
+
+    return np.concatenate(places) if places else None

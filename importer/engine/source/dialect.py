@@ -10,6 +10,8 @@ from importer.engine.source import encodings
 
 LONGEST_DELIMITER = 10  # characters
 ANY_LINE_END = "any"
+# The format of a file that is read as it is.
+CSV = "csv"
 # Names for line ends, for use where the characters themselves cannot be typed.
 LINE_ENDS = {"lf": "\n", "crlf": "\r\n", "cr": "\r", "any": ANY_LINE_END}
 # What a backslash means (Dialect.escape), in words.
@@ -43,6 +45,9 @@ class Dialect:
     - `unquoted_empty_is_null`: an empty field without quotes is NULL, and `""` is an empty text.
     - `width`: the usual number of fields in a record, 0 if it is not known. It does not change how a sound file is
       read: it distinguishes a quote that was never closed from a long text.
+    - `format`: the name of the file's format (source/formats/registry.py). Of another format than CSV, a working copy
+      in text is read: the marks above are the copy's then, and those of Dialect `COPY`. `fields`: the copy's header,
+      found by the profile.
     """
 
     delimiter: str = ","
@@ -61,6 +66,8 @@ class Dialect:
     skip_repeated_header: bool = False
     header_line: str = field(default="", compare=False)
     width: int = field(default=0, compare=False)
+    format: str = CSV
+    fields: tuple[str, ...] = field(default=(), compare=False)
 
     def __post_init__(self) -> None:
         _require(_is_delimiter(self.delimiter), "delimiter", self.delimiter, f"1 to {LONGEST_DELIMITER} characters")
@@ -196,10 +203,25 @@ class Dialect:
         )
 
     @property
+    def is_converted(self) -> bool:
+        """Whether the file is in another format than CSV, and a copy in text is read."""
+        return self.format != CSV
+
+    @property
+    def of_rejects(self) -> "Dialect":
+        """The dialect of a file of rejected records: this one, or that of the copy of a file in another format."""
+        return self.plain if self.is_converted else self
+
+    @property
+    def encoding_kind(self) -> encodings.EncodingKind:
+        """How the encoding is read: a file of another format is decoded while it is converted."""
+        return encodings.EncodingKind.OTHER if self.is_converted else encodings.kind(self.encoding)
+
+    @cached_property
     def plain(self) -> "Dialect":
-        """The dialect of the plain file: its encoding is UTF-8 if this encoding requires a copy."""
-        copied = encodings.kind(self.encoding) is encodings.EncodingKind.OTHER
-        return replace(self, encoding=encodings.UTF8) if copied else self
+        """The dialect of the plain file: its encoding is UTF-8 if this encoding or format requires a copy."""
+        copied = self.encoding_kind is encodings.EncodingKind.OTHER
+        return replace(self, encoding=encodings.UTF8, format=CSV, fields=()) if copied else self
 
 
 def line_end_name(line_end: str) -> str:
@@ -241,4 +263,6 @@ TSV = Dialect(delimiter="\t")
 # The format of mysqldump --tab and SELECT ... INTO OUTFILE: \N is NULL, and a backslash escapes. An empty line is an
 # empty value in a table of one column.
 MYSQL_TSV = Dialect(delimiter="\t", quote="", escape="\\", header=False, blank_lines="keep")
+# The working copy of a file in another format: NULL is \N, and a value has no line end, so that a record is a line.
+COPY = Dialect(delimiter="\t", quote="", escape="\\", blank_lines="keep")
 PRESETS = {"csv": RFC4180, "tsv": TSV, "mysql": MYSQL_TSV}

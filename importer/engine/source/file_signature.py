@@ -1,6 +1,5 @@
-"""Recognises files of other formats by their first bytes, and refuses them."""
+"""Recognises files of formats that cannot be imported by their first bytes, and refuses them."""
 
-import json
 import re
 
 from importer.engine.errors import SourceProblem
@@ -9,7 +8,6 @@ _SAVE = "Open it in the program it was made with and save the table as CSV (UTF-
 _UNPACK = "Unpack it, then import the CSV file inside."
 _EXPORT = "Export the table as CSV (UTF-8), then import that."
 _RUN = "Run it with the mysql client: mysql DATABASE < FILE."
-JSON_LINES = 20  # looked at
 
 # If a CSV file's header could begin with the same letters, the pattern requires a byte after them that no text has.
 _NO_TEXT = rb"[\x00-\x08\x0e-\x1f\x80-\xff]"
@@ -53,24 +51,3 @@ def refuse_other_kinds(sample: bytes) -> None:
     for pattern, what, advice in _COMPILED:
         if pattern.match(sample):
             raise NoCSV(f"This is not a CSV file: it is {what}.", advice=advice)
-    if _is_json(sample):
-        raise NoCSV("This is not a CSV file: it is JSON.", advice=_EXPORT)
-
-
-def _is_json(sample: bytes) -> bool:
-    """Whether the sample is a JSON array or object over lines, or a JSON object on each line."""
-    text = sample.lstrip(b"\xef\xbb\xbf \t\r\n")
-    if re.match(rb"\[\s*(?:\{\s*\"|\[)|\{\s*\n\s*\"[^\"\n]*\"\s*:", text):
-        return True
-    lines = [line for line in text[:65_536].split(b"\n")[:JSON_LINES] if line.strip()]
-    whole = lines if len(text) < 65_536 else lines[:-1]
-    return bool(whole) and all(map(_is_json_object, whole))
-
-
-def _is_json_object(line: bytes) -> bool:
-    if not line.startswith(b"{"):
-        return False
-    try:
-        return isinstance(json.loads(line), dict)
-    except ValueError:
-        return False

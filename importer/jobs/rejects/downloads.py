@@ -77,6 +77,8 @@ def make_folder(job: ImportJob) -> Path:
 def reject_file(job: ImportJob) -> Iterator[bytes]:
     """A file that can be loaded with the job's dialect: the source's BOM and header, then the rejected records.
 
+    Of a file in another format than CSV, it is in the dialect of its working copy: tabs, and backslashes as in MySQL.
+
     Raises SourceProblem, before the first piece, if no row was rejected or the parts no longer exist.
     """
     return _in_source_form(job, _rejected(job))
@@ -88,11 +90,12 @@ def fixed_file(job: ImportJob, records: Iterable[bytes]) -> Iterator[bytes]:
 
 
 def _in_source_form(job: ImportJob, pieces: Iterator[bytes]) -> Iterator[bytes]:
-    if job.file_dialect.skip_footer:
+    dialect = job.file_dialect.of_rejects
+    if dialect.skip_footer:
         # The dialect leaves out as many lines at the end.
-        mark = LINE_ENDS["lf"] if job.file_dialect.line_end == ANY_LINE_END else job.file_dialect.line_end
-        pieces = chain(pieces, [f"-{mark}".encode() * job.file_dialect.skip_footer])
-    return encodings.to_source_encoding(pieces, job.file_dialect.encoding)
+        mark = LINE_ENDS["lf"] if dialect.line_end == ANY_LINE_END else dialect.line_end
+        pieces = chain(pieces, [f"-{mark}".encode() * dialect.skip_footer])
+    return encodings.to_source_encoding(pieces, dialect.encoding)
 
 
 def defused_file(job: ImportJob, delimiter: str = ",") -> Iterator[bytes]:
@@ -189,6 +192,8 @@ def file_name(job: ImportJob, kind: str) -> str:
         name = name.with_suffix("")
     text = name.suffix.lower() in TEXT
     suffix = name.suffix if text and kind == "rejects" else ".csv"
+    if job.file_dialect.is_converted and kind == "rejects":
+        suffix = ".tsv"
     return f"{(name.stem if text else name.name)[:LONGEST_NAME]}.{kind}{suffix}"
 
 

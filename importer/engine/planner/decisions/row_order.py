@@ -52,7 +52,7 @@ def _if_it_pays(context: PlanningContext, key: SortKey) -> tuple[SortKey | None,
         return None, _in_file_order(sizes)
     columns = ", ".join(key.columns)
     if context.key_order is None:
-        packed = needs_copy(context.packing, context.dialect.encoding)
+        packed = needs_copy(context.packing, context.dialect)
         before = "it is unpacked" if packed else "all of it has arrived"
         return None, _in_file_order(
             f"whether it is that of {columns} cannot be told before {before}; sort key sorts it"
@@ -68,7 +68,7 @@ def _key(context: PlanningContext) -> SortKey:
     options = context.options
     if options.ordered or context.numbers_rows:
         raise Unsortable("Which of two rows with one key stays depends on the file's order.")
-    if options.mode == "create" and needs_copy(context.packing, context.dialect.encoding):
+    if options.mode == "create" and needs_copy(context.packing, context.dialect):
         raise Unsortable("The new table's types are read from the file before it is sorted, which a plain one allows.")
     return SortKey.of(context.table, context.mapping)
 

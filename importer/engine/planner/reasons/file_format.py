@@ -4,18 +4,19 @@ from collections.abc import Iterator
 
 from importer.engine.plan.plan import Reason
 from importer.engine.planner.context import PlanningContext
-from importer.engine.source import encodings
 from importer.engine.source.compression import PACKING_NAMES
 from importer.engine.source.encodings import EncodingKind
+from importer.engine.source.formats.registry import FORMATS
 
 
 def file_format_reasons(context: PlanningContext) -> Iterator[Reason]:
     """Explains the copy, the transcoding and the rewriting of the file, if it needs them."""
     dialect, packing = context.dialect, context.packing
-    kind = encodings.kind(dialect.encoding)
+    kind = dialect.encoding_kind
     if packing or kind is EncodingKind.OTHER:
         unpacked = [f"it is packed ({PACKING_NAMES[packing]})"] if packing else []
-        decoded = [f"{dialect.encoding} cannot be read in parallel"] if kind is EncodingKind.OTHER else []
+        slow = FORMATS[dialect.format].label if dialect.is_converted else dialect.encoding
+        decoded = [f"{slow} cannot be read in parallel"] if kind is EncodingKind.OTHER else []
         yield Reason("A plain copy is made first", f"{' and '.join(unpacked + decoded)}; it goes when the import ends")
     if kind is EncodingKind.SINGLE:
         # Measured (server-behaviour.md, Encodings and packed files).

@@ -17,6 +17,7 @@ from importer.engine.source.byte_source import Readable, SourceLocation
 from importer.engine.source.compression import PACKING_NAMES
 from importer.engine.source.decoding import SourceHead, SourceSample, open_sample, read_head
 from importer.engine.source.dialect import RFC4180, Dialect
+from importer.engine.source.formats.layout import ConvertedLayout, converted_layout
 from importer.engine.source.profile.decisions import Answer, Decision, SkippedLine, Standing
 from importer.engine.source.profile.encoding_detection import DetectedEncoding, detect_encoding
 from importer.engine.source.profile.expected_columns import ExpectedColumn
@@ -105,14 +106,37 @@ def profile_file(
             if blank := _blank(head.data):
                 table = () if dialect or not head.whole else expected
                 return _profile_without_rows(blank, len(head.data), known, table)
-            detected = detect_encoding(head, requested)
-            with open_sample(fd, head, detected.encoding) as sample:
-                profile = _profile(sample, detected, dialect, known, expected)
+            if (converted := converted_layout(fd, head, dialect, known)) is not None:
+                with open_sample(fd, head, converted.dialect) as sample:
+                    profile = _profile_converted(sample, converted)
+            else:
+                detected = detect_encoding(head, requested)
+                with open_sample(fd, head, replace(RFC4180, encoding=detected.encoding)) as sample:
+                    profile = _profile(sample, detected, dialect, known, expected)
             if profile:
                 return replace(profile, packing=head.packing, notes=(*_packing_notes(head), *profile.notes))
         raise SourceProblem(
             f"No record ends within {MAX_RECORD_BYTES:,} bytes.", advice="Check that this is a CSV file, and its quote."
         )
+
+
+def _profile_converted(sample: SourceSample, converted: ConvertedLayout) -> Profile | None:
+    """The profile of a file in another format by the first part of its copy; None as _profile()."""
+    found = _profile(sample, converted.encoding, converted.dialect, {}, ())
+    if found is None:
+        return None
+    places = sample.places
+    lines = found.lines if places is None else tuple(int(each) for each in places[: len(found.rows), 1])
+    notes = tuple(each.evidence for each in converted.decisions if each.evidence and not each.guessed)
+    dialect = replace(found.dialect, encoding=converted.encoding.encoding)
+    return replace(
+        found,
+        dialect=dialect,
+        header=converted.dialect.fields,
+        lines=lines,
+        decisions=converted.decisions,
+        notes=(*notes, *converted.notes, *_header_notes(converted.dialect.fields)),
+    )
 
 
 def _blank(sample: bytes) -> str:

@@ -1,0 +1,63 @@
+"""The bytes of a file in another format: unpacked, and of a text in UTF-8."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from importer.engine.errors import SourceProblem
+from importer.engine.source import encodings
+from importer.engine.source.byte_source import Readable, read_at
+from importer.engine.source.compression import PIECE_BYTES, DecompressionLimits, Piece, unpacked
+from importer.engine.source.encodings import UTF8, EncodingKind
+
+
+@dataclass(frozen=True)
+class Contents:
+    """An open file that is packed in this way, with the limits for its unpacking. `encoding`: that of a text."""
+
+    fd: Readable
+    packing: str
+    limits: DecompressionLimits
+    encoding: str = UTF8
+
+    def pieces(self) -> Iterator[Piece]:
+        """The unpacked bytes from the file's start. Raises SourceProblem as unpacked() does."""
+        return unpacked(self.fd, self.packing, self.limits) if self.packing else self._as_they_are()
+
+    def _as_they_are(self) -> Iterator[Piece]:
+        at = 0
+        while data := read_at(self.fd, PIECE_BYTES, at):
+            at += len(data)
+            yield Piece(data, at)
+
+    def text(self) -> Iterator[Piece]:
+        """The text in UTF-8 without a byte order mark. Raises SourceProblem for bytes that are not in the encoding.
+
+        A piece may end within a character, and of a text in UTF-8 invalid bytes are among them.
+        """
+        used = 0
+
+        def counted() -> Iterator[bytes]:
+            nonlocal used
+            for piece in self.pieces():
+                used = piece.used
+                yield piece.data
+
+        mark = encodings.byte_order_mark(UTF8)
+        for data in self._utf8(counted()):
+            yield Piece(data.removeprefix(mark), used)
+            mark = b"" if data else mark
+
+    def _utf8(self, pieces: Iterator[bytes]) -> Iterator[bytes]:
+        kind = encodings.kind(self.encoding)
+        if kind is EncodingKind.UTF8:
+            return pieces
+        return encodings.utf8_copy(pieces, self.encoding) if kind is EncodingKind.OTHER else self._transcoded(pieces)
+
+    def _transcoded(self, pieces: Iterator[bytes]) -> Iterator[bytes]:
+        try:
+            yield from encodings.transcoded(pieces, self.encoding)
+        except UnicodeDecodeError as error:
+            wrong = error.object[error.start : error.end].hex(" ")
+            raise SourceProblem(
+                f"The bytes {wrong} are not {self.encoding}.", advice="Choose another encoding (--encoding)."
+            ) from error

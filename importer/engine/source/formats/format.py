@@ -1,0 +1,52 @@
+"""What a format declares: how it is recognised, what it knows of a file, and how its records are converted."""
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from importer.engine.source.compression import Piece
+from importer.engine.source.dialect import Dialect
+from importer.engine.source.formats.contents import Contents
+from importer.engine.source.profile.decisions import Decision
+
+# The most columns of a table in InnoDB is 1,017, and in MyISAM and MariaDB 4,096.
+MOST_FIELDS = 4096
+
+
+@dataclass(frozen=True)
+class Layout:
+    """What a format knows of a file before its records are converted.
+
+    `fields`: the names of the fields. `chosen`: fields of Dialect that the file decides, such as the sheet.
+    `decisions`: about these, with a question where the file leaves a choice.
+    """
+
+    fields: tuple[str, ...]
+    chosen: Mapping[str, Any] = field(default_factory=dict)
+    decisions: tuple[Decision, ...] = ()
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Format:
+    """A format of files.
+
+    - `begins`: whether a file with these first bytes, unpacked, is of this format.
+    - `layout`: reads what the format knows of a file; the mapping has the fields of Dialect that a user has stated.
+    - `convert`: the records for the working copy, without its header, each in one piece.
+    - `options`: the fields of Dialect that a user may state for it.
+    - `unknown`: what the format does not tell of the values, in a sentence.
+    - `unit`: what a place in the file counts: lines, or rows.
+
+    `layout` and `convert` raise SourceProblem, with the place, for a file that cannot be read.
+    """
+
+    name: str
+    label: str
+    endings: tuple[str, ...]
+    begins: Callable[[bytes], bool]
+    layout: Callable[[Contents, Mapping[str, Any]], Layout]
+    convert: Callable[[Contents, Dialect], Iterator[Piece]]
+    options: tuple[str, ...] = ()
+    unknown: str = ""
+    unit: str = "line"

@@ -1,0 +1,275 @@
+"""The rows of a JSON text: a JSON array of objects, objects one after another, or JSON Lines."""
+
+import json
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any, NamedTuple
+
+from importer.engine.errors import SourceProblem
+from importer.engine.source.compression import Piece
+from importer.engine.source.dialect import Dialect
+from importer.engine.source.encodings import UTF8, invalid_at
+from importer.engine.source.formats.contents import Contents
+from importer.engine.source.formats.copy_records import CopyRecords
+from importer.engine.source.formats.format import Format, Layout
+from importer.engine.source.formats.json_values import JsonRows, Keys, not_utf8, where
+from importer.engine.source.profile.decisions import Decision, Standing
+from importer.engine.source.records.blocks import MAX_RECORD_BYTES
+from importer.engine.units import MIB
+
+# Keys are looked for in so much of the file before the import is planned, some 200 MB/s.
+KEYS_BYTES = 512 * MIB
+_LINES_LOOKED_AT = 20
+_WHITE = re.compile(r"[ \t\r\n]+")
+_BEGINS_ARRAY = re.compile(rb"\[\s*(?:\{\s*\"|\[|\{\s*\})")
+_BEGINS_OBJECT = re.compile(rb"\{\s*\"(?:[^\"\\\n]|\\.)*\"\s*:")
+
+
+class JsonText(NamedTuple):
+    """The text of one row, its first line and byte in the unpacked file, and how many of the file's bytes are read."""
+
+    raw: bytes
+    line: int
+    offset: int
+    used: int
+
+
+def json_lines(contents: Contents) -> Iterator[JsonText]:
+    """The lines of a file that are not blank. Raises SourceProblem for bytes that are not UTF-8."""
+    rest, line, offset = b"", 1, 0
+    used = 0
+    for piece in contents.text():
+        whole, end, after = piece.data.rpartition(b"\n")
+        if not end:
+            rest += piece.data
+            _refuse_long(rest, line)
+            continue
+        block, used = rest + whole, piece.used
+        _refuse_other_bytes(block, line)
+        for raw in block.split(b"\n"):
+            if raw and not raw.isspace():
+                yield JsonText(raw, line, offset, used)
+            line, offset = line + 1, offset + len(raw) + 1
+        rest = after
+    if rest.strip():
+        _refuse_other_bytes(rest, line)
+        yield JsonText(rest, line, offset, used)
+
+
+def _refuse_other_bytes(block: bytes, line: int) -> None:
+    if block.isascii() or (at := invalid_at(block, UTF8, final=True)) < 0:
+        return
+    begin = block.rfind(b"\n", 0, at) + 1
+    raw = block[begin:].partition(b"\n")[0]
+    try:
+        raw.decode()
+    except UnicodeDecodeError as error:
+        raise not_utf8(raw, error, line + block.count(b"\n", 0, begin)) from error
+
+
+def _refuse_long(data: bytes, line: int) -> None:
+    if len(data) > MAX_RECORD_BYTES:
+        raise SourceProblem(
+            f"A row does not end within {MAX_RECORD_BYTES:,} bytes.", where(line), "Check that this is a file of rows."
+        )
+
+
+class _Elements:
+    """Reads JSON values one after another from a text, with commas between them or without."""
+
+    def __init__(self, contents: Contents) -> None:
+        self._pieces = contents.text()
+        self._decode = json.JSONDecoder(parse_int=str, parse_float=str).raw_decode
+        self._data = b""
+        self._text = ""
+        self._at = self._offset = self._used = 0
+        self._line = 1
+        self._ended = False
+
+    def each(self) -> Iterator[JsonText]:
+        """The values in the array that the text begins with, or all of them if it does not begin with one."""
+        in_array = self._next() == "["
+        if in_array:
+            self._take(self._at + 1)
+        while (begins := self._next()) and not (in_array and begins == "]"):
+            if begins == ",":
+                self._take(self._at + 1)
+                continue
+            yield self._value()
+        if in_array and not begins:
+            raise SourceProblem(
+                "The file ends in the middle of its array.", where(self._line), "Write or copy the file again."
+            )
+        if in_array:
+            self._take(self._at + 1)
+            if self._next():
+                raise SourceProblem(
+                    "Something follows the array.", where(self._line), "Divide the file: one array of rows for each."
+                )
+
+    def _next(self) -> str:
+        """The next character that is not white space; "" at the end."""
+        while True:
+            found = _WHITE.match(self._text, self._at)
+            self._take(found.end() if found else self._at)
+            if self._at < len(self._text):
+                return self._text[self._at]
+            if not self._read():
+                return ""
+
+    def _value(self) -> JsonText:
+        while True:
+            try:
+                _, end = self._decode(self._text, self._at)
+                # A number may go on in the next piece.
+                if end < len(self._text) or not self._read():
+                    break
+            except ValueError as error:
+                _refuse_long(self._text[self._at :].encode(errors="replace"), self._line)
+                if not self._read():
+                    end = len(self._text)
+                    raise self._no_json(error) from error
+        raw = self._text[self._at : end].encode()
+        value = JsonText(raw, self._line, self._offset, self._used)
+        self._take(end)
+        return value
+
+    def _no_json(self, error: ValueError) -> SourceProblem:
+        position = getattr(error, "pos", self._at)
+        line = self._line + self._text.count("\n", self._at, position)
+        cut = position >= len(self._text.rstrip()) or "Unterminated" in str(error)
+        what = "The file ends in the middle of a row" if cut else f"This is no JSON: {getattr(error, 'msg', error)}"
+        shown = self._text[max(self._at, position - 20) : position + 20]
+        return SourceProblem(f"{what}: {shown}", where(line), "Correct it, or write or copy the file again.")
+
+    def _take(self, end: int) -> None:
+        taken = self._text[self._at : end]
+        self._line += taken.count("\n")
+        self._offset += len(taken) if taken.isascii() else len(taken.encode())
+        self._at = end
+
+    def _read(self) -> bool:
+        """Add as much as the text still has, or a piece. False at the end."""
+        if self._ended:
+            return False
+        rest = self._text[self._at :]
+        wanted, read = max(1, len(rest)), 0
+        parts = []
+        for piece in self._pieces:
+            parts.append(piece.data)
+            self._used, read = piece.used, read + len(piece.data)
+            if read >= wanted:
+                break
+        else:
+            self._ended = True
+        data = self._data + b"".join(parts)
+        text, self._data = self._decoded(data)
+        self._text, self._at = rest + text, 0
+        return bool(parts)
+
+    def _decoded(self, data: bytes) -> tuple[str, bytes]:
+        """The whole characters of the data, and the bytes of one that goes on in the next piece."""
+        try:
+            return data.decode(), b""
+        except UnicodeDecodeError as error:
+            if error.end == len(data) and "unexpected end" in error.reason and not self._ended:
+                return data[: error.start].decode(), data[error.start :]
+            line = self._line + self._text.count("\n", self._at) + data.count(b"\n", 0, error.start)
+            begin = data.rfind(b"\n", 0, error.start) + 1
+            raw = data[begin:].partition(b"\n")[0]
+            error.start -= begin
+            raise not_utf8(raw, error, line) from error
+
+
+def json_elements(contents: Contents) -> Iterator[JsonText]:
+    """The values of a JSON array, or of a text of several values. Raises SourceProblem where it is no JSON."""
+    return _Elements(contents).each()
+
+
+def _layout(texts: Iterator[JsonText]) -> Layout:
+    keys, last = Keys(), 0
+    whole = True
+    for text in texts:
+        keys.add(text.raw, text.line)
+        last = text.offset
+        if last > KEYS_BYTES:
+            whole = False
+            break
+    names = keys.names
+    read = "in the whole file" if whole else f"in the first {last:,} bytes"
+    evidence = f"{len(names):,} keys {read} are the fields. A row without one of the keys has NULL there, as for null."
+    return Layout(names, decisions=(Decision("fields", ", ".join(names[:20]), Standing.PROVED, evidence),))
+
+
+def _convert(texts: Iterator[JsonText], dialect: Dialect) -> Iterator[Piece]:
+    rows, out = JsonRows(dialect.fields), CopyRecords()
+    used = 0
+    for text in texts:
+        used = text.used
+        if out.add(rows.record(text.raw, text.line), text.line, text.offset):
+            yield out.piece(used)
+    yield from out.rest(used)
+
+
+def _begins_json_lines(head: bytes) -> bool:
+    """Whether one of the first lines is a JSON object, and the file begins like one."""
+    text = _stripped(head)
+    lines = [line for line in text.split(b"\n", _LINES_LOOKED_AT)[:_LINES_LOOKED_AT] if line.strip()]
+    return text.startswith(b"{") and any(map(_is_object, lines))
+
+
+def _begins_json(head: bytes) -> bool:
+    """Whether the file begins with an array of objects or arrays, or with an object over several lines."""
+    text = _stripped(head)
+    if _BEGINS_ARRAY.match(text):
+        return True
+    if not _BEGINS_OBJECT.match(text) or _begins_json_lines(head):
+        return False
+    try:  # A CSV file may begin with a value that is an object.
+        begin = text.decode(errors="replace")
+        _, end = json.JSONDecoder().raw_decode(begin)
+    except ValueError:
+        return True
+    return begin[end:].lstrip()[:1] in ("", "{")
+
+
+def _stripped(head: bytes) -> bytes:
+    return head.removeprefix(b"\xef\xbb\xbf").lstrip(b" \t\r\n")
+
+
+def _is_object(line: bytes) -> bool:
+    try:
+        return isinstance(json.loads(line), dict)
+    except ValueError:
+        return False
+
+
+def _layout_of_lines(contents: Contents, _stated: Mapping[str, Any]) -> Layout:
+    return _layout(json_lines(contents))
+
+
+def _layout_of_elements(contents: Contents, _stated: Mapping[str, Any]) -> Layout:
+    return _layout(json_elements(contents))
+
+
+_UNKNOWN = "JSON has no dates: they are texts, read as those of a CSV file. Objects and arrays in a row are JSON text."
+JSON_LINES = Format(
+    "jsonl",
+    "JSON Lines",
+    (".jsonl", ".ndjson"),
+    _begins_json_lines,
+    _layout_of_lines,
+    lambda contents, dialect: _convert(json_lines(contents), dialect),
+    ("encoding",),
+    _UNKNOWN,
+)
+JSON = Format(
+    "json",
+    "JSON",
+    (".json",),
+    _begins_json,
+    _layout_of_elements,
+    lambda contents, dialect: _convert(json_elements(contents), dialect),
+    ("encoding",),
+    _UNKNOWN,
+)

@@ -1,0 +1,190 @@
+"""Reads JSON objects as rows: each value is its own text in the file, so that no digit of a number is lost."""
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import msgspec
+
+from importer.engine.errors import SourceProblem
+from importer.engine.source.formats.copy_records import LINE_END, NEEDS_ESCAPE, NULL, TAB, escaped
+from importer.engine.source.formats.format import MOST_FIELDS
+from importer.engine.source.records.row_error import shortened
+
+_WHITE = b" \t\r\n"
+_DECODER = msgspec.json.Decoder(dict[str, msgspec.Raw])
+_TEXT = msgspec.json.Decoder(str)
+_KINDS = {"[": "an array", '"': "a text", "t": "true", "f": "false", "n": "null"}
+# Of a file with very many different sets of keys, no more are remembered.
+MOST_SHAPES = 1000
+
+
+def where(line: int) -> str:
+    return f"line {line:,}"
+
+
+def members(raw: bytes, line: int) -> dict[str, bytes]:
+    """The members of an object, each value as its text in the file. Raises SourceProblem if it is no JSON object."""
+    try:
+        return {name: bytes(value) for name, value in _DECODER.decode(raw).items()}
+    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        raise _no_object(raw, line, error) from error
+
+
+def _no_object(raw: bytes, line: int, error: Exception) -> SourceProblem:
+    text = raw.strip()
+    if isinstance(error, msgspec.ValidationError):
+        kind = _KINDS.get(text[:1].decode(errors="replace"), "a number")
+        return SourceProblem(
+            f"There is {kind} where an object with the values of a row is expected.",
+            where(line),
+            'Write each row as an object, such as {"id": 1, "name": "a"}.',
+        )
+    try:
+        json.loads(raw, parse_constant=_refuse_constant)
+    except UnicodeDecodeError as problem:
+        return not_utf8(raw, problem, line)
+    except ValueError as problem:
+        cut = "Unterminated" in str(problem) or getattr(problem, "pos", 0) >= len(text.decode(errors="replace"))
+        what = "The JSON ends in the middle of an object" if cut else f"This is no JSON: {problem}"
+        shown = shortened(text.decode(errors="replace")[-40:] if cut else text.decode(errors="replace"))
+        return SourceProblem(
+            f"{what.rstrip('.')}: {shown}",
+            where(line),
+            "Correct the line, or write the file again: it may have been cut.",
+        )
+    return SourceProblem(
+        "A text has half of a character (a lone surrogate), which no column can store.",
+        where(line),
+        "Correct the value.",
+    )
+
+
+def _refuse_constant(name: str) -> None:
+    raise ValueError(f"JSON has no {name}")
+
+
+def not_utf8(raw: bytes, error: UnicodeDecodeError, line: int) -> SourceProblem:
+    """The problem that a line has bytes that are not UTF-8."""
+    return SourceProblem(
+        f"The byte {raw[error.start : error.start + 1].hex()} at position {error.start + 1:,} of the line is not UTF-8,"
+        " which JSON is written in.",
+        where(line),
+        "State the encoding (--encoding), or write the file again in UTF-8.",
+    )
+
+
+class Keys:
+    """The keys of all rows, in the order of their first appearance."""
+
+    def __init__(self) -> None:
+        self._known: dict[str, None] = {}
+
+    def add(self, raw: bytes, line: int) -> None:
+        """Add the keys of a row. Raises SourceProblem if it is no object, or has one key too many."""
+        try:
+            row = _DECODER.decode(raw)
+        except (msgspec.DecodeError, UnicodeDecodeError) as error:
+            raise _no_object(raw, line, error) from error
+        if not row.keys() <= self._known.keys():
+            self._known.update(dict.fromkeys(row))
+            if len(self._known) > MOST_FIELDS:
+                raise SourceProblem(
+                    f"The rows have more than {MOST_FIELDS:,} different keys, so many columns has no table.",
+                    where(line),
+                    "Write the keys as values: a row for each pair of a key and a value.",
+                )
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return tuple(self._known)
+
+
+@dataclass(frozen=True)
+class _Shape:
+    """The keys of a row: the position of each field among them (-1: it has none), and the bytes of the keys."""
+
+    positions: tuple[int, ...]
+    key_bytes: int
+    in_order: bool
+
+
+@dataclass
+class JsonRows:
+    """Converts the JSON objects of a file to records of the copy with these fields."""
+
+    fields: Sequence[str]
+    _shapes: dict[tuple[str, ...], _Shape] = field(default_factory=dict)
+
+    def record(self, raw: bytes, line: int) -> bytes:
+        """The record for an object. Raises SourceProblem for one that is no JSON, or has a key twice or an unknown
+        one."""
+        row = members(raw, line)
+        names = tuple(row)
+        shape = self._shapes.get(names) or self._shape(names, line)
+        values = list(row.values())
+        _refuse_keys_twice(raw, values, shape, line)
+        if not shape.in_order:
+            values = [values[position] if position >= 0 else b"null" for position in shape.positions]
+        if NEEDS_ESCAPE.search(raw):
+            return TAB.join([_value(value, line) for value in values]) + LINE_END
+        return TAB.join([_plain(value) for value in values]) + LINE_END
+
+    def _shape(self, names: tuple[str, ...], line: int) -> _Shape:
+        at = {name: number for number, name in enumerate(names)}
+        unknown = [name for name in names if name not in self._known]
+        if unknown:
+            raise SourceProblem(
+                f"The key {unknown[0]!r} is not among those in the first part of the file, from which the import was"
+                " planned.",
+                where(line),
+                "Write a row that has all keys at the beginning of the file, with null for those without a value.",
+            )
+        positions = tuple(at.get(name, -1) for name in self.fields)
+        key_bytes = sum(len(name.encode().translate(None, _WHITE)) + 3 for name in names)
+        shape = _Shape(positions, key_bytes, names == tuple(self.fields))
+        if len(self._shapes) < MOST_SHAPES:
+            self._shapes[names] = shape
+        return shape
+
+    @property
+    def _known(self) -> frozenset[str]:
+        return frozenset(self.fields)
+
+
+def _refuse_keys_twice(raw: bytes, values: Sequence[bytes], shape: _Shape, line: int) -> None:
+    """Raise SourceProblem if the object has a key twice: a parser gives the last value only, and one would be lost.
+
+    An object of n members has two braces, n - 1 commas, and for each key two quotes and a colon. If it has more bytes
+    apart from white space than that, its keys and its values, the keys are looked at one by one.
+    """
+    needed = max(2, len(values) + 1) + shape.key_bytes + len(b"".join(values).translate(None, _WHITE))
+    if len(raw.translate(None, _WHITE)) == needed:
+        return
+    if twice := json.loads(raw, object_pairs_hook=_key_twice):
+        raise SourceProblem(
+            f"The key {twice!r} stands twice in one row.", where(line), "Rename or remove one of the two."
+        )
+
+
+def _key_twice(pairs: list[tuple[str, Any]]) -> str:
+    """A key that these members have twice; "" for none."""
+    names = [name for name, _ in pairs]
+    return next((name for number, name in enumerate(names) if name in names[:number]), "")
+
+
+def _plain(raw: bytes) -> bytes:
+    """A value without a backslash, tab or line end, as it stands in the copy."""
+    if raw.startswith(b'"'):
+        return raw[1:-1]
+    return NULL if raw == b"null" else raw
+
+
+def _value(raw: bytes, line: int) -> bytes:
+    if raw.startswith(b'"'):
+        try:
+            return escaped(_TEXT.decode(raw).encode())
+        except (msgspec.DecodeError, UnicodeError) as error:
+            raise _no_object(raw, line, error) from error
+    return NULL if raw == b"null" else escaped(raw)

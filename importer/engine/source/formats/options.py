@@ -1,0 +1,45 @@
+"""The options of formats: fields of Dialect that a user may state, each declared once with its flag and words."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from importer.engine.errors import SourceProblem
+from importer.engine.source.dialect import CSV, Dialect
+from importer.engine.source.formats.format import Format
+
+
+@dataclass(frozen=True)
+class FormatOption:
+    """A field of Dialect: its flag, its label on pages, the name of its value in help, and what it means.
+
+    `read` gives the value for a text, and raises SourceProblem for a text that is none.
+    """
+
+    name: str
+    flag: str
+    label: str
+    metavar: str
+    about: str
+    read: Callable[[str], Any] = str
+
+
+FORMAT = FormatOption("format", "--format", "File format", "FORMAT", "the format of the file, where it is not detected")
+FORMAT_OPTIONS: tuple[FormatOption, ...] = ()
+FORMAT_NAMES = (FORMAT.name, *(each.name for each in FORMAT_OPTIONS))
+
+
+def stated_for(found: Format, dialect: Dialect) -> dict[str, Any]:
+    """The options of a format that an earlier dialect of this format states."""
+    return {name: value for name in found.options if (value := getattr(dialect, name))}
+
+
+def require_suitable(found: Format, known: Mapping[str, Any]) -> None:
+    """Raise SourceProblem if a stated field of the dialect has no meaning in the format."""
+    for name in known:
+        if name not in ("format", *found.options):
+            flag = name.replace("_", "-")
+            raise SourceProblem(
+                f"{found.label} has no {name.replace('_', ' ')}.",
+                advice=f"Leave --{flag} out, or state --format {CSV}.",
+            )

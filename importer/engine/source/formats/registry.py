@@ -1,0 +1,20 @@
+"""The formats of files, each declared once in a file of its own; everything else asks here."""
+
+from importer.engine.source.dialect import CSV
+from importer.engine.source.encodings import UTF8, detect_byte_order_mark
+from importer.engine.source.formats.format import Format
+from importer.engine.source.formats.json_text import JSON, JSON_LINES
+
+# In the order in which a file's first bytes are compared with them.
+OTHERS: tuple[Format, ...] = (JSON_LINES, JSON)
+FORMATS: dict[str, Format] = {each.name: each for each in OTHERS}
+# What a user may state, in words.
+NAMES: dict[str, str] = {CSV: "CSV", **{each.name: each.label for each in OTHERS}}
+
+
+def detect_format(head: bytes) -> str:
+    """The name of the format of a file that begins with these bytes, unpacked; CSV for a file of no other format."""
+    marked, length = detect_byte_order_mark(head)
+    if marked and marked != UTF8:
+        head = head[length:].decode(marked, "replace").encode()
+    return next((each.name for each in OTHERS if each.begins(head)), CSV)

@@ -1,0 +1,65 @@
+"""What JSON becomes in the working copy, and which texts are refused."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from importer.engine.errors import SourceProblem
+from importer.engine.source.byte_source import open_source
+from importer.engine.source.decoding import NO_LIMITS, plain_pieces
+from importer.engine.source.formats.registry import detect_format
+from importer.engine.source.profile.profile import profile_file
+from importer.engine.source.records.fields import fields
+
+
+def copied(path: Path) -> list[tuple[str, ...]]:
+    """The records of the whole copy, as text."""
+    dialect = profile_file(path).dialect
+    with open_source(path) as fd:
+        copy = b"".join(piece.data for piece in plain_pieces(fd, "", dialect, NO_LIMITS))
+    return [tuple(each.decode() for each in fields(line + b"\n", dialect.plain)) for line in copy.split(b"\n")[:-1]]
+
+
+@pytest.mark.parametrize(
+    ("content", "where", "what"),
+    [
+        ('{"id": 1}\n{"id": 2, "na', "line 2", "ends in the middle"),
+        ('[{"id": 1},\n{"id": 2}', "line 2", "middle of its array"),
+        ('{"id": 1}\n{"id": 2, "id": 3}\n', "line 2", "'id' stands twice"),
+        ('{"id": 1}\n[2]\n', "line 2", "an array where an object"),
+        ('{"id": NaN}\n', "line 1", "no NaN"),
+        ('{"id": 1}\n{"id": 1, "name": "\\ud800"}\n', "line 2", "half of a character"),
+        ('[{"id": 1}] 2', "line 1", "follows the array"),
+    ],
+)
+def test_a_text_that_is_no_json_is_refused_with_the_line(tmp_path: Path, content: str, where: str, what: str):
+    path = tmp_path / "bad.json"
+    path.write_text(content)
+    with pytest.raises(SourceProblem, match=what) as refused:
+        copied(path)
+    assert where in refused.value.where
+
+
+def test_an_array_as_python_writes_it_is_read_like_python_reads_it(tmp_path: Path):
+    wanted = [(n, f'"{n}"\\\n{chr(0x1F600)}') for n in range(3000)]
+    path = tmp_path / "python.json"
+    path.write_text(json.dumps([{"id": n, "name": name} for n, name in wanted], indent=2))
+    assert copied(path) == [("id", "name"), *((str(n), name) for n, name in wanted)]
+
+
+@pytest.mark.parametrize(
+    ("head", "name"),
+    [
+        ('{"a": 1}\n{"a"', "jsonl"),
+        ('\ufeff\n {"a": 1}\n', "jsonl"),
+        ('{\n "a": 1}', "json"),
+        ('[{"a": 1}]', "json"),
+        ('{"a": {"b"', "json"),
+        ('{"a": 1},5\n{"a": 2},6\n', "csv"),
+        ("{a},b\n1,2\n", "csv"),
+        ("[a],b\n1,2\n", "csv"),
+    ],
+)
+def test_json_is_recognised_by_its_first_bytes(head: str, name: str):
+    assert detect_format(head.encode()) == name
