@@ -11,7 +11,7 @@ document.addEventListener("htmx:beforeSwap", (event) => {
   location.reload();
 });
 
-// What was done too often: the answer says when it may go on. The page of a new import shows that next to its button.
+// What was done too often: the answer says when it may continue. The page of a new import shows that next to its button.
 document.addEventListener("htmx:responseError", (event) => {
   if (event.detail.xhr.status !== 429 || event.target.closest(".source")) return;
   document.getElementById("too-often")?.remove();

@@ -22,7 +22,7 @@ from tests.targets import TestServer, mariadb_server, mysql_server
 MYSQL_COMMAND = os.environ.get("TEST_MYSQL_COMMAND", "")
 FLAVOURS = ["mariadb", "mysql"] if MYSQL_COMMAND else ["mariadb"]
 
-# The marker of a test by the fixtures that it uses, directly or through others: what it needs besides Python.
+# The marker of a test by the fixtures that it uses, directly or through others: what it needs apart from Python.
 NEEDS = {
     "servers": "needs_database_server",
     "redis_server": "needs_redis",

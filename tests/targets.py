@@ -40,7 +40,7 @@ class TestServer:
 
     @contextmanager
     def without_room(self, database: str) -> Iterator[None]:
-        """Meanwhile, no file becomes larger than the largest one of the server and the database, as on a full disk.
+        """No file becomes larger than the largest one of the server and the database, as on a full disk.
 
         A limit of the process, so it ends when the server is killed. SIGXFSZ is ignored by servers that Python starts
         with restore_signals=False; then a write fails with EFBIG.

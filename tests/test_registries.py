@@ -101,7 +101,7 @@ def test_the_settings_page_has_each_option_with_its_choices_and_default(option):
     if option.kind is OptionKind.VARIABLES:
         assert f"`{option.flag}`" in (ROOT / "docs" / "settings.md").read_text()
         return
-    # A switch that is on stands there by the flag that turns it off.
+    # A switch that is on is shown by the flag that turns it off.
     flag = option.flag.replace("--", "--no-", 1) if default is True else option.flag
     row = rows_of_settings()[flag]
     assert [each for each in option.choices if each and each not in row] == []

@@ -51,6 +51,12 @@ REPLACED = {
     "anew": "again",
     "hardly": "probably not",
     "whoever": "the person who, or anyone who",
+    "go on": "continue",
+    "goes on": "continues",
+    "going on": "continuing",
+    "meanwhile": "since, until then, or during the import",
+    "besides": "in addition to, apart from, other than",
+    "stands there": "is shown, or is entered",
 }
 PLACES = ("dashboard", "importer")
 # Words inside longer ones that are in use.

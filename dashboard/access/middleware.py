@@ -40,7 +40,7 @@ class PolicyMiddleware:
     def process_view(self, request: HttpRequest, _view: Any, _args: Any, kwargs: dict[str, Any]) -> HttpResponse | None:
         """Check the rule of the URL. Raises Http404 and PermissionDenied, whose reason the page shows.
 
-        What is done too often is answered with 429 and the time until it may go on.
+        What is done too often is answered with 429 and the time until it may continue.
         """
         name = request.resolver_match.url_name if request.resolver_match else None
         rule = rule_of(name or "")

@@ -108,7 +108,7 @@ class VariablesField(OptionField):
             if not (name and equals and text):
                 raise _refuse(line, "Write one on each line, as name = value.")
             if name.lower() in variables:
-                raise ValidationError(f"{name} stands there twice. Leave one of them.")
+                raise ValidationError(f"{name} is entered twice. Remove one of the two.")
             variables[name.lower()] = text
         return variables
 

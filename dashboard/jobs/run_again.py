@@ -28,7 +28,7 @@ class Again:
 
 
 def again_of(job: ImportJob) -> Again | None:
-    """What another import of the job's file needs; None while the import goes on."""
+    """What another import of the job's file needs; None while the import continues."""
     return Again(jobs.is_file_there(job), jobs.newest_of_file(job)) if job.ended else None
 
 

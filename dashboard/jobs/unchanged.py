@@ -3,7 +3,7 @@
 The whole way of a request (session, person, grants, the import, its last commits) costs several times as much as the
 question whether anything has changed. Each process therefore remembers, for MOST_SECONDS, what it has last told whom
 after all checks, together with the import's pulse. With the same pulse, the answer is an empty 204. Somebody who has
-lost the right to see the import meanwhile learns for MOST_SECONDS that nothing has changed, and no more.
+has lost the right to see the import learns for MOST_SECONDS that nothing has changed, and no more.
 """
 
 import re
@@ -70,7 +70,7 @@ def remember(request: HttpRequest, job_id: int, told: str, pulse: Pulse | None, 
 
 
 class UnchangedPolls:
-    """Answers a poll of a page that shows what there is to show; every other request goes on."""
+    """Answers a poll of a page that shows what there is to show; every other request continues."""
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
         self.get_response = get_response

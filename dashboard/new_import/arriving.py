@@ -1,6 +1,6 @@
 """What the page of a new import shows of a file that is still being uploaded.
 
-A preview shows what has arrived. An import that was started meanwhile follows the upload.
+A preview shows what has arrived. An import that was started before its end follows the upload.
 """
 
 from django.http import HttpRequest

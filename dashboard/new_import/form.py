@@ -59,7 +59,7 @@ class NewImportForm:
 
     @property
     def accepts_guesses(self) -> bool:
-        """Whether the import goes on where the file can be read in more than one way."""
+        """Whether the import continues where the file can be read in more than one way."""
         return self.values.get("accept_guesses") == "yes"
 
     def stated(self, header: Sequence[str], *, whole_format: bool, whole_mapping: bool) -> Stated:

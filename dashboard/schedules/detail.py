@@ -106,12 +106,12 @@ def _done(request: HttpRequest, pk: int, act: Callable[[Schedule], object], mess
 
 @require_POST
 def pause(request: HttpRequest, pk: int) -> HttpResponse:
-    return _done(request, pk, schedules.pause, "{name} is paused. A run that is under way goes on.")
+    return _done(request, pk, schedules.pause, "{name} is paused. A run that is under way continues.")
 
 
 @require_POST
 def resume(request: HttpRequest, pk: int) -> HttpResponse:
-    return _done(request, pk, schedules.resume, "{name} goes on.")
+    return _done(request, pk, schedules.resume, "{name} is resumed.")
 
 
 @require_POST

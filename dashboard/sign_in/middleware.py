@@ -22,6 +22,6 @@ class SecondFactorMiddleware:
         return self.get_response(request)
 
     def process_view(self, request: HttpRequest, *_: Any) -> HttpResponse | None:
-        """The way to the page, or None if the request may go on."""
+        """The way to the page, or None if the request may continue."""
         name = request.resolver_match.url_name if request.resolver_match else None
         return redirect("mfa_index") if name not in ALWAYS and lacks_second_factor(request) else None

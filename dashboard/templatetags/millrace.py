@@ -130,9 +130,9 @@ def low_disk() -> Disk | None:
 
 
 @register.simple_tag
-def imports_into(target: Target, schema: str, table: str, besides: ImportJob | None = None) -> SameTable:
-    """The imports under way into a table, without `besides`."""
-    return imports_under_way(target, schema, table, besides)
+def imports_into(target: Target, schema: str, table: str, other_than: ImportJob | None = None) -> SameTable:
+    """The imports under way into a table, without `other_than`."""
+    return imports_under_way(target, schema, table, other_than)
 
 
 @register.inclusion_tag("shared/_sort.html", takes_context=True)

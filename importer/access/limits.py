@@ -60,7 +60,7 @@ PRESETS = Cap("PRESETS_PER_PERSON", "presets")
 
 @dataclass
 class TooOften(Forbidden):
-    """A person may do this, but has just done it as often as the limit allows. `seconds`: until it may go on."""
+    """A person may do this, but has just done it as often as the limit allows. `seconds`: until it may continue."""
 
     seconds: int = 1
 
@@ -72,7 +72,7 @@ class TooMany(Problem):
 def use(rate: Rate) -> None:
     """Count a use of the acting person. Raises TooOften, and counts nothing, after too many of them.
 
-    The audit log has the first refusal of a minute: a script that goes on trying does not fill the disk with events.
+    The audit log has the first refusal of a minute: a script that keeps trying does not fill the disk with events.
     """
     user = acting_user()
     if user is None or not rate.most:
@@ -84,7 +84,8 @@ def use(rate: Rate) -> None:
         seconds = ceil(seconds_until_reset([key], SECONDS)) or 1
         raise TooOften(
             f"You may {rate.doing} {rate.most:,} times in a minute, and have done so.",
-            advice=f"Go on in {seconds} second{'' if seconds == 1 else 's'}, or ask an admin to raise {rate.setting}.",
+            advice=f"Try again in {seconds} second{'' if seconds == 1 else 's'}, or ask an admin"
+            f" to raise {rate.setting}.",
             seconds=seconds,
         )
 

@@ -28,7 +28,7 @@ WATCHED_SECONDS = 10
 # Looks whose counters are kept, for a chart: ten minutes.
 KEPT_LOOKS = 300
 READ_TIMEOUT = 10  # seconds
-# Longer than a look takes at most, so that no second thread begins meanwhile.
+# Longer than a look takes at most, so that no second thread begins during one.
 CLAIM_SECONDS = 40
 
 

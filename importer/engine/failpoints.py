@@ -4,7 +4,7 @@ Nothing in the product calls switch_on(): only the settings of the tests do, whi
 config/settings.py refuses to start if FAILPOINTS is set, the variable that those settings take.
 
 A test arms a point with a named pipe in `FOLDER/POINT/`. The next process that reaches the point renames the pipe to
-`FOLDER/PROCESS_ID`, which only one process can do, and waits there until the test opens the pipe. Meanwhile the test
+`FOLDER/PROCESS_ID`, which only one process can do, and waits there until the test opens the pipe. Until then the test
 does what it tests: it kills the process or a server, cuts the connection, fills the disk, or freezes the process.
 """
 

@@ -211,7 +211,7 @@ CHOSEN = _of(
     ("copied", "From a copy of the file", Kind.SWITCH),
     ("held_back", "Reasons that hold it back", Kind.NUMBER),
     *((f"session_{each.name}", f"{each.name}, session", _variable(each)) for each in SESSION_VARIABLES.values()),
-    *((f"set_{each.name}", f"{each.name}, meanwhile", _variable(each)) for each in SERVER_VARIABLES.values()),
+    *((f"set_{each.name}", f"{each.name}, during the import", _variable(each)) for each in SERVER_VARIABLES.values()),
 )
 RESULT = _of(
     Group.RESULT,

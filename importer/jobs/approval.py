@@ -66,7 +66,7 @@ def ask(job: ImportJob) -> None:
 
 
 def release(job: ImportJob) -> bool:
-    """Let the import go on without an approval, because its target needs none any more."""
+    """Let the import continue without an approval, because its target needs none any more."""
     released = change(job.pk, [Status.UNAPPROVED], status=Status.WAITING)
     if released:
         audit.record("approval_released", job, plan=digest_of(job))

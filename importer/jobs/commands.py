@@ -59,7 +59,7 @@ def create(
     """Create a job from a prepared import. It does nothing until start().
 
     `rejects_of` is the job whose reject file is imported; `trial` is the lab's trial that the job is for; `started_by`
-    are people besides `user` and the acting person who may not approve it. Raises Forbidden if the acting person may
+    are people other than `user` and the acting person who may not approve it. Raises Forbidden if the acting person may
     not load into the table.
     """
     require(Level.LOAD, prepared.target, prepared.table.schema, prepared.table.name)
@@ -273,7 +273,7 @@ def _waits_for_approval(job_id: int) -> tuple[ImportJob, User]:
 
 
 def _decide(job: ImportJob, new: Status, **values: Any) -> None:
-    """Change the job from waiting for approval. Raises Problem if somebody else has decided meanwhile."""
+    """Change the job from waiting for approval. Raises Problem if somebody else has decided before."""
     asked = ImportJob.objects.filter(pk=job.pk, status=Status.UNAPPROVED, approval_asked_at=job.approval_asked_at)
     if not change_status(asked, status=new, **values):
         raise Problem("Somebody else has decided just now.", str(job), "Its page shows how.")

@@ -1,4 +1,4 @@
-"""Whether a running import or lab may go on: rights can end while it runs, and its workers act for the system."""
+"""Whether a running import or lab may continue: rights can end while it runs, and its workers act for the system."""
 
 from django.contrib.auth.models import User
 
@@ -10,7 +10,7 @@ from importer.models import ImportJob, Lab, Level
 def why_forbidden(of: ImportJob | Lab) -> Problem | None:
     """Why it may load no further rows; None while the person who asked for it may load into its table.
 
-    The person and the grants are read again each time. Jobs of the system go on.
+    The person and the grants are read again each time. Jobs of the system continue.
     """
     pk = of.asked_by_id if isinstance(of, ImportJob) else of.created_by_id
     person = User.objects.filter(pk=pk).first() if pk else None

@@ -28,7 +28,7 @@ def write_record(job_id: int) -> None:
     """Write the record of a job that has ended. It replaces the record of an earlier try."""
     job = ImportJob.objects.select_related("target", "source").filter(pk=job_id, trial=None).first()
     if not (job and job.ended):
-        return  # A trial, whose lab stores its figures; or the job was retried meanwhile.
+        return  # A trial, whose lab stores its figures; or the job has been retried since.
     try:
         facts, details = _facts_and_details(job)
     except Exception:
@@ -67,7 +67,7 @@ def _past_keys(job: ImportJob) -> list[str]:
 
 
 def of_job(job: ImportJob) -> dict[str, Any]:
-    """What a record has of its job besides facts, so that it can outlive it."""
+    """What a record has of its job in addition to facts, so that it can outlive it."""
     return {
         "target_id": job.target_id,
         "schema_name": job.schema_name,

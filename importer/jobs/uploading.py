@@ -1,4 +1,4 @@
-"""An import whose file is still being uploaded: when its scan goes on, and when the import waits no longer.
+"""An import whose file is still being uploaded: when its scan continues, and when the import waits no longer.
 
 Nothing polls: each part that has arrived wakes the import (importer/sources/uploads.py), and so does the sweep.
 """
@@ -44,8 +44,8 @@ def why_not_wait(job: ImportJob) -> Problem | None:
         return SourceProblem(
             f"The upload has stopped: for an hour nothing has come. {arrived}",
             where=source.name,
-            advice="Go on with the upload: drop the same file on the page “New import” again. Then retry this import:"
-            " it goes on where it was.",
+            advice="Continue the upload: drop the same file on the page “New import” again. Then retry this import: it"
+            " continues where it was.",
         )
     return None
 

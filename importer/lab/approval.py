@@ -51,7 +51,7 @@ def ask(lab: Lab) -> None:
 
 
 def record_release(lab: Lab) -> None:
-    """Record that a lab that waited for approval goes on without, because its target needs none any more."""
+    """Record that a lab that waited for approval continues without, because its target needs none any more."""
     if lab.approval_asked_at is not None and not lab.approved_digest:
         audit.record("approval_released", lab, plan=digest_of(lab))
 
@@ -82,7 +82,7 @@ def refuse(lab_id: int, reason: str) -> None:
 
 
 def release_unmarked(target: Target) -> None:
-    """Let what waits for approval go on, if the target needs none any more. Each import and lab records that."""
+    """Let what waits for approval continue, if the target needs none any more. Each import and lab records that."""
     if not target.needs_approval:
         imports = ImportJob.objects.filter(target=target, status=ImportJob.Status.UNAPPROVED)
         send([Message("advance", pk) for pk in imports.values_list("pk", flat=True)])
@@ -100,7 +100,7 @@ def _asked_for(lab_id: int) -> Lab:
 
 
 def _decide(lab: Lab, **values: object) -> None:
-    """Change the lab that waits for approval. Raises Problem if somebody else has decided meanwhile."""
+    """Change the lab that waits for approval. Raises Problem if somebody else has decided before."""
     if not change_rows(
         Lab.objects.filter(pk=lab.pk, status=Status.WAITING, approved_digest=lab.approved_digest), **values
     ):

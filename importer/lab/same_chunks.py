@@ -1,7 +1,7 @@
 """Finds combinations that come to the same chunks, as all sizes above that of the sample do: they are one trial.
 
 That is known after the warm-up round. What counts as the same: equal byte ranges, as many of them at the same time, and
-equal other settings. Only one of such combinations goes on: the planned one, or else the first.
+equal other settings. Only one of such combinations continues: the planned one, or else the first.
 """
 
 from hashlib import sha256
@@ -25,7 +25,7 @@ def cut_of(job: ImportJob) -> str:
 
 
 def same_as(lab: Lab) -> dict[int, int]:
-    """For each combination that comes to the same chunks as another, the number of the one that goes on for both."""
+    """For each combination that comes to the same chunks as another, the number of the one that continues for both."""
     if lab.experiment or not set(CUTTING) & lab.grid.values.keys():
         return {}
     planned, leaders, same = planned_number(lab), dict[Any, int](), dict[int, int]()

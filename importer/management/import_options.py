@@ -47,7 +47,7 @@ def add_flags(parser: CommandParser) -> None:
     _add_option(parser, named("mode"))
     parser.add_argument("--plan-only", action="store_true", help="show the plan, and do not import")
     parser.add_argument(
-        "--accept-guesses", action="store_true", help="go on where the file can be read in more than one way"
+        "--accept-guesses", action="store_true", help="continue where the file can be read in more than one way"
     )
     parser.add_argument("--in-process", action="store_true", help="load in this process, without Redis and workers")
     parser.add_argument(

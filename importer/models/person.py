@@ -31,7 +31,10 @@ class Level(models.IntegerChoices):
 
 
 class Person(models.Model):
-    """What is known of a user besides the account. Admins have `is_staff` as well; importer.access.people sets both."""
+    """What is known of a user, apart from the account.
+
+    Admins have `is_staff` as well; importer.access.people sets both.
+    """
 
     user = models.OneToOneField(settings.AUTH_USER_MODEL, models.CASCADE, primary_key=True, related_name="person")
     role = models.CharField(max_length=8, choices=Role, default=Role.VIEWER)

@@ -52,7 +52,7 @@ class SourceFile(models.Model):
 
 
 class Examination(models.Model):
-    """Counts the rows of a file that its table would not take; the workers go on with it as the file arrives.
+    """Counts the rows of a file that its table would not take; the workers continue with it as the file arrives.
 
     One worker at a time has its lease (importer.lease). Another mapping begins it again; the import's start ends it.
     """
@@ -61,7 +61,7 @@ class Examination(models.Model):
     # What is examined (importer.preparation.examination.Basis as JSON), and its digest.
     basis_json = models.JSONField(editable=False)
     digest = models.CharField(max_length=64, editable=False)
-    # Where it goes on (importer.engine.source.chunks.scanner.Position), and what it has found so far
+    # Where it continues (importer.engine.source.chunks.scanner.Position), and what it has found so far
     # (importer.preparation.row_problems.RowProblems), both as JSON.
     position_json = models.JSONField(default=dict, editable=False)
     found_json = models.JSONField(default=dict, editable=False)

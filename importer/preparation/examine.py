@@ -29,7 +29,7 @@ SIZES = ChunkSizes(2 * MIB)
 
 
 def examine(source_id: int, send: Callable[[Iterable[Message]], None], is_ending: Callable[[], bool]) -> None:
-    """Go on with the examination of a file: to its end, to what has arrived, or for TASK_SECONDS.
+    """Continue the examination of a file: to its end, to what has arrived, or for TASK_SECONDS.
 
     `is_ending`: whether the worker is shutting down.
     """
@@ -58,7 +58,7 @@ class _Examiner:
         self._found = found_so_far(made)
 
     def examine(self, is_ending: Callable[[], bool]) -> bool:
-        """Examine the rest of the file. Returns whether another task must go on at once."""
+        """Examine the rest of the file. Returns whether another task must continue at once."""
         source, rules = self._made.source, self._basis.rules
         until, recorded = time.monotonic() + TASK_SECONDS, time.monotonic()
         policy = ScanPolicy(not source.arriving, tolerate=True, exactness=rules)
@@ -94,7 +94,7 @@ class _Examiner:
     def record(self, *, done: bool = False, whole: bool = False) -> bool:
         """Record what is found, and renew the lease. False: another mapping is examined now, or none.
 
-        `done`: no task goes on. `whole`: the whole file is examined.
+        `done`: no task continues. `whole`: the whole file is examined.
         """
         values = {"found_json": to_json(replace(self._found, whole=whole)), "position_json": to_json(self._position)}
         return LEASE.renew(LEASE.held(self._made), done=done, **values)

@@ -82,7 +82,7 @@ class PreparedImport:
 
     @property
     def end_unread(self) -> bool:
-        """Whether the end of the file had not arrived, and nobody has stated what stands there.
+        """Whether the end of the file had not arrived, and nobody has stated how it is read.
 
         Of a file that is unpacked or transcoded first, a profile never looks at the end.
         """
@@ -106,7 +106,7 @@ class ImportRequest:
 
     `known_format`: stated fields of the dialect, where no whole `dialect` is given. `match` (mapping.suggest.MATCHES)
     and `overrides` apply only without a `mapping`; `new_table` is for mode create. `stated`: the decisions that a user
-    has made; None: those that dialect, mapping and overrides give. `accept_guesses`: go on with the likeliest reading.
+    has made; None: those that dialect, mapping and overrides give. `accept_guesses`: take the likeliest reading.
     """
 
     options: Options | None = None

@@ -68,7 +68,7 @@ def remove_by_hand(job_id: int) -> None:
     if job.ended and job.trial_id is None and not JobRecord.objects.filter(pk=job.pk).exists():
         write_record(job.pk)
     if not _remove_job(job.pk, ImportJob.objects.exclude(any_of(JOB_OBSTACLES))):
-        why = why_job_stays(job) or "it has changed meanwhile"
+        why = why_job_stays(job) or "it has changed since"
         raise Problem(f"The import stays: {why}.", str(job), "Its page shows its present state.")
 
 

@@ -54,7 +54,7 @@ def remove_rows(now: datetime, most: int) -> int:
 
 
 def _due(now: datetime, cutoff: datetime) -> QuerySet[JobRecord]:
-    """The records of old imports whose rows may be there, and which nothing goes on from."""
+    """The records of old imports whose rows may be there, and which nothing continues from."""
     needed = ImportJob.objects.filter(any_of(CHUNK_OBSTACLES) | can_be_retried(now))
     old = JobRecord.objects.filter(ended_at__lt=cutoff, ledger_removed=False, key__isnull=False)
     return old.exclude(Exists(needed.filter(pk=OuterRef("pk"))))

@@ -19,7 +19,7 @@ _LEFT_ROWS = Q(finished=True) | (
     Q(loaded_rows__gt=0) & (Q(options_json__mode="append") | ~Q(options_json__has_key="mode"))
 )
 # A later run of the schedule retries the import, because a new one would load its rows a second time.
-_SCHEDULE_GOES_ON = Q(Exists(DiscoveredFile.objects.filter(job=OuterRef("pk"))), _LEFT_ROWS, status__in=RETRIED)
+_SCHEDULE_CONTINUES = Q(Exists(DiscoveredFile.objects.filter(job=OuterRef("pk"))), _LEFT_ROWS, status__in=RETRIED)
 
 # Each reason with its condition on imports.
 CHUNK_OBSTACLES: Mapping[str, Q] = {
@@ -27,7 +27,7 @@ CHUNK_OBSTACLES: Mapping[str, Q] = {
     "a step of it is under way": ~Q(step="") | Q(table_claim__isnull=False),
     "what it has changed on the server is not undone yet": Q(leftover=True) | Q(unrestored=True),
     "its page has the SQL of keys that are missing; a retry builds them": Q(left_changed=True),
-    "a schedule goes on from it; retry it, or forget its file (manage.py schedule forget)": _SCHEDULE_GOES_ON,
+    "a schedule continues from it; retry it, or forget its file (manage.py schedule forget)": _SCHEDULE_CONTINUES,
     "a lab is at work on it": Q(Exists(_LABS.filter(of_job=OuterRef("pk")))),
     "it is a trial of a lab": Q(trial__isnull=False),
 }
@@ -39,8 +39,8 @@ _JOBS = ImportJob.objects.filter(source=OuterRef("pk"))
 # The same on files.
 FILE_OBSTACLES: Mapping[str, Q] = {
     "an import of it is under way": Q(Exists(_JOBS.exclude(status__in=ImportJob.ENDED))),
-    "a schedule goes on from an import of it; retry that, or forget the file (manage.py schedule forget)": Q(
-        Exists(_JOBS.filter(_SCHEDULE_GOES_ON))
+    "a schedule continues from an import of it; retry that, or forget the file (manage.py schedule forget)": Q(
+        Exists(_JOBS.filter(_SCHEDULE_CONTINUES))
     ),
     "a lab reads it": Q(Exists(_LABS.filter(Q(source=OuterRef("pk")) | Q(sample=OuterRef("pk"))))),
     "a run of a schedule is at work on it": Q(

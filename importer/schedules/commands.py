@@ -162,7 +162,7 @@ def update(schedule: Schedule, request: ScheduleRequest, preset: MappingPreset |
     values["next_due_at"] = None if schedule.paused else _next_due(schedule)
     as_read = Schedule.objects.filter(pk=schedule.pk, version=schedule.version, paused=schedule.paused)
     if not as_read.update(**values, problem={}, version=F("version") + 1):
-        raise Problem("The schedule has changed meanwhile.", schedule.name, "Look at it again, then change it.")
+        raise Problem("The schedule has changed since you looked at it.", schedule.name, "Reload it, then change it.")
     # The new mapping may be the answer: with trigger arrival, these files count as new again.
     schedule.files.filter(outcome=DiscoveredFile.Outcome.NEEDS_ANSWER).update(identity="")
     schedule.refresh_from_db()

@@ -87,12 +87,12 @@ def accept(schedule: Schedule, columns: Sequence[str]) -> DiscoveredFile:
     """Store the header of the stopped file, with a column for each field ("" for none), and the table as it is now.
 
     Returns the file. Raises NeedsAnswer if a new field can be read in more than one way, and Problem if the fields do
-    not fill the table or the schedule has changed meanwhile.
+    not fill the table or the schedule has changed since.
     """
     require_grants(schedule)
     file, profile, table = _read(schedule)
     if len(columns) != len(profile.header):
-        raise Problem("The file has changed meanwhile.", file.name, "Look at its header again.")
+        raise Problem("The file has changed since you looked at its header.", file.name, "Compare its header again.")
     mapping = _mapping(schedule, profile, table, columns)
     assert file.source
     request = ImportRequest(
@@ -108,7 +108,7 @@ def accept(schedule: Schedule, columns: Sequence[str]) -> DiscoveredFile:
     }
     as_read = Schedule.objects.filter(pk=schedule.pk, version=schedule.version)
     if not as_read.update(**values, version=F("version") + 1):
-        raise Problem("The schedule has changed meanwhile.", schedule.name, "Look at it again, then accept.")
+        raise Problem("The schedule has changed since you looked at it.", schedule.name, "Reload it, then accept.")
     schedule.refresh_from_db()
     return file
 

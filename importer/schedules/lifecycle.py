@@ -89,7 +89,7 @@ def _end_at_deadline(run: ScheduleRun) -> None:
     problem = Problem(
         f"The run has not ended within its {minutes:,} minutes.",
         str(run.schedule),
-        "What was loading is cancelled. Run it now to go on with the rest, or give it a later deadline.",
+        "What was loading is cancelled. Run it now to continue with the rest, or give it a later deadline.",
     )
     stop(run, held(run), Status.FAILED, problem.as_json(), note="past its deadline")
 

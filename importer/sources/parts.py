@@ -228,5 +228,5 @@ def _place_of(person: User) -> Iterator[None]:
         return
     raise TooManyParts(
         f"{settings.UPLOAD_PARTS_AT_ONCE} parts of your uploads are arriving already, as many as one person may send.",
-        advice="Wait until one has arrived; then this upload goes on.",
+        advice="Wait until one has arrived; then this upload continues.",
     )

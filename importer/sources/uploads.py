@@ -45,7 +45,7 @@ class UploadBusy(SourceProblem):
 
 
 class UploadGone(SourceProblem):
-    """The upload has been removed meanwhile."""
+    """The upload has been removed."""
 
 
 class SourceInUse(SourceProblem):
@@ -129,7 +129,7 @@ def finish(source: SourceFile) -> SourceFile:
             raise SourceProblem(
                 f"{source.size:,} bytes were announced, {min(source.received, on_disk):,} are there.",
                 where=source.name,
-                advice="Go on with the upload, or remove it and upload the file again.",
+                advice="Continue the upload, or remove it and upload the file again.",
             )
         with full_disk_as(lambda: disk_full(source.name)):
             os.fsync(descriptor)

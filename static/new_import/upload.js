@@ -1,5 +1,5 @@
 // The new import page: uploads files by the tus protocol, a box each. Below the row of an upload stands a preview of what
-// has arrived, or the import that follows the upload; when the upload is complete, the whole file's preview stands there
+// has arrived, or the import that follows the upload; when the upload is complete, the whole file's preview is shown
 // alone.
 
 const MOST_UPLOADS = 2; // uploads at a time; the others wait
@@ -127,7 +127,7 @@ class Upload {
     if (crypto.subtle) {
       const offset = Number(request.getHeader("Upload-Offset"));
       request.setHeader("Upload-Checksum", await checksum(this.file, offset, this.tus.options.chunkSize));
-      if (!running.has(this)) throw new Error("Paused or removed meanwhile.");
+      if (!running.has(this)) throw new Error("Paused or removed.");
     }
     this.partBegan = performance.now();
   }

@@ -1,4 +1,4 @@
-"""Somebody of the staff makes a folder connection on a phone, checks it, and goes on to a new schedule."""
+"""Somebody of the staff makes a folder connection on a phone, checks it, and continues to a new schedule."""
 
 import re
 

@@ -49,7 +49,7 @@ def test_the_chunk_map_is_one_stop_of_the_tab_key_and_shows_details_on_enter(ope
     expect(details).to_contain_text("Chunks 9954 to 9995")
     details.get_by_role("link", name="9960", exact=True).click()
     expect(details).to_contain_text("SQL of this chunk")
-    # The page goes on without taking the focus away.
+    # The page continues without taking the focus away.
     cells.nth(5).focus()
     job.chunks.filter(number=6000).update(status="failed")
     ImportJob.objects.filter(pk=job.pk).update(version=9, committed_bytes=job.committed_bytes + 1)

@@ -35,7 +35,7 @@ def test_from_the_history_to_a_lab_and_to_an_import_by_its_advice(page: Page, da
     page.get_by_role("link", name="Performance").click()
     page.get_by_role("link", name="Try in the lab").click()
 
-    # What it will take stands there before it starts, and changes with what is chosen.
+    # What it will take is shown before it starts, and changes with what is chosen.
     page.locator(".lab-grid", has_text="Rows per commit").click()
     values = page.get_by_role("textbox", name="Rows per commit")
     values.fill("500, lots")

@@ -59,7 +59,7 @@ def test_invited_with_a_grant_sees_the_granted_target_only(contexts, live_server
     page.get_by_role("button", name="Add and make a link").click()
     expect_a_good_page(page)
     link = page.locator("#link").inner_text()
-    page.get_by_role("link", name="Go on to groups and grants").click()
+    page.get_by_role("link", name="Continue to groups and grants").click()
     page.get_by_label("On", exact=True).select_option("target warehouse")
     page.get_by_role("button", name="Add", exact=True).click()
     expect(page.get_by_text("Granted: bob may load target warehouse.")).to_be_visible()

@@ -48,7 +48,7 @@ def give_password(page: Page) -> None:
 
 def confirm(page: Page) -> None:
     page.get_by_label("Password", exact=True).fill(PASSWORD)
-    page.get_by_role("button", name="Go on").click()
+    page.get_by_role("button", name="Continue").click()
 
 
 def open_security(page: Page) -> None:
@@ -96,7 +96,7 @@ def test_an_app_is_added_and_its_code_signs_in(page: Page):
         give_password(page)
         expect(page.get_by_role("heading", name="One more step")).to_be_visible()
         page.get_by_label("Code from your app").fill(code)
-        page.get_by_role("button", name="Go on").click()
+        page.get_by_role("button", name="Continue").click()
         expect(page.get_by_label("Menu of ann")).to_be_visible()
 
 

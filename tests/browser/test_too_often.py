@@ -1,4 +1,4 @@
-"""What was done too often, in a real browser: the page says when it may go on, and stays as it is."""
+"""What was done too often, in a real browser: the page says when it may continue, and stays as it is."""
 
 import pytest
 from django.urls import reverse
@@ -46,5 +46,5 @@ def test_a_check_leaves_the_form_of_the_target(page: Page):
     page.goto(reverse("target", args=[target.pk]))
     page.get_by_label("Database").fill("changed")
     page.get_by_role("button", name="Check now").click()
-    expect(page.get_by_role("alert")).to_contain_text("Go on in")
+    expect(page.get_by_role("alert")).to_contain_text("Try again in")
     expect(page.get_by_label("Database")).to_have_value("changed")

@@ -1,4 +1,4 @@
-"""What a person does too often at an address or by a command is refused, with the time until it may go on."""
+"""What a person does too often at an address or by a command is refused, with the time until it may continue."""
 
 import json
 from io import StringIO
@@ -53,7 +53,7 @@ def test_an_address_that_is_used_too_often_says_when_it_goes_on(name: str, clien
     assert 0 < int(answer["Retry-After"]) <= 60
     shown = answer.content.decode()
     assert "This was done too often" in shown
-    assert f"Go on in {answer['Retry-After']} second" in shown
+    assert f"Try again in {answer['Retry-After']} second" in shown
     assert test_rules.everything() == before
     event = AuditEvent.objects.get(action=name)
     assert event.outcome == AuditEvent.Outcome.REFUSED
@@ -116,7 +116,7 @@ def test_a_command_on_behalf_of_a_person_counts_and_one_of_the_system_does_not(
     ann = operator("ann")
     used(ann, COMMAND_RULES[" ".join(line[:2]) if line[0] == "target" else line[0]].rate)
     out = StringIO()
-    with pytest.raises(CommandError, match=r"in a minute, and have done so\. Go on in") as caught:
+    with pytest.raises(CommandError, match=r"in a minute, and have done so\. Try again in") as caught:
         call_command(*line, "--as", "ann", stdout=out, stderr=out)
     assert caught.value.returncode == 4
     if "--json" in line:

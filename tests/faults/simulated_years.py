@@ -26,7 +26,7 @@ from importer.schedules.transitions import claim, held
 from tests.importer.schedules.conftest import database, folder, make  # noqa: F401
 
 MINUTE, DAY = timedelta(minutes=1), timedelta(days=1)
-# Rules of zones are known from about the one on, and go on without an end; clocks are looked at so far.
+# Rules of zones are known from about the one on, and continue without an end; clocks are looked at so far.
 FIRST_YEAR, LAST_YEAR = 1998, 2038
 
 Move = tuple[datetime, timedelta]
@@ -36,7 +36,7 @@ Move = tuple[datetime, timedelta]
 class Cron:
     """A cron text, and what it names: minutes, hours and days of the week (Monday is 0).
 
-    `by_the_world`: it has a star for the minute or the hour, so it goes on through an hour that comes twice.
+    `by_the_world`: it has a star for the minute or the hour, so it continues through an hour that comes twice.
     """
 
     text: str

@@ -1,4 +1,4 @@
-"""Redis stands still, or holds many messages: pages and imports go on, and nothing stays in it."""
+"""Redis stands still, or holds many messages: pages and imports continue, and nothing stays in it."""
 
 import signal
 from collections.abc import Iterator

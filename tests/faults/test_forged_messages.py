@@ -1,4 +1,4 @@
-"""Messages of somebody who can write to Redis: none runs code or stops a worker, and imports go on."""
+"""Messages of somebody who can write to Redis: none runs code or stops a worker, and imports continue."""
 
 import base64
 import inspect

@@ -112,7 +112,7 @@ def _paused(job: ImportJob, now: datetime) -> float:
 
 
 def _phase(name: str, kind: str, began: datetime, ended: datetime | None, otherwise: datetime) -> Phase:
-    """A phase, which has ended before `otherwise`, or goes on until then."""
+    """A phase, which has ended before `otherwise`, or continues until then."""
     return Phase(name, kind, began, max(began, ended or otherwise), runs=ended is None)
 
 

@@ -112,7 +112,7 @@ def _act(action: Action, chosen: QuerySet[ImportJob]) -> tuple[int, list[Problem
         try:
             rule.check(reads=False, named={"pk": job.pk})
             action.act(job.pk)
-        except Http404:  # Deleted meanwhile.
+        except Http404:  # Deleted since.
             continue
         except Problem as problem:
             problems.append(_about(problem, job))

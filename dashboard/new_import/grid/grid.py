@@ -22,7 +22,7 @@ from importer.preparation.row_problems import RowProblems
 # Options in all selects of columns together; with more of them, a column is typed and suggested.
 MOST_OPTIONS = 800
 MOST_QUESTIONS = 10
-# Columns without a field that are shown, besides those that need a value.
+# Columns without a field that are shown, in addition to those that need a value.
 MOST_UNFILLED = WINDOW
 
 

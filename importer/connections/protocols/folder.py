@@ -289,7 +289,7 @@ def _settled(seen: os.stat_result) -> bool:
 
 
 def _stat(entry: "os.DirEntry[str]") -> os.stat_result | None:
-    """The stat of a regular file; None for other types, and if the file was removed meanwhile."""
+    """The stat of a regular file; None for other types, and if the file has been removed since."""
     with suppress(FileNotFoundError):
         seen = entry.stat(follow_symlinks=False)
         return seen if stat.S_ISREG(seen.st_mode) else None

@@ -127,7 +127,7 @@ def reinsert(connection: Connection, entry: Entry) -> None:
     execute(connection, "ROLLBACK")
     if not insert(connection, entry):
         raise TargetProblem(
-            "Another attempt has loaded this chunk meanwhile.",
+            "Another attempt has already loaded this chunk.",
             advice="The next attempt finds it in the ledger.",
             retryable=True,
         )
@@ -216,7 +216,7 @@ def require_known_job(connection: Connection, job: str, where: str) -> None:
         f"The table {TABLE} has forgotten this import: it was dropped or emptied, or a fail-over lost it.",
         where=where,
         advice="Look at how many of its rows are in the target's table and delete them; then import the file as a new"
-        " one. Going on could load rows twice.",
+        " one. Continuing could load rows twice.",
     )
 
 

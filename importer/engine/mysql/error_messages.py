@@ -28,7 +28,7 @@ _UNREACHABLE = (_GONE, _DOWN, _UNKNOWN_HOST)
 
 # Numbers: manual, Server Error Message Reference (1000 to 1999, 3000 on) and Client Error Message Reference (2000 on).
 MEANINGS = {
-    1020: Meaning("Another session changed a row meanwhile.", "Import while nobody else writes to the table.", True),
+    1020: Meaning("Another session has changed a row.", "Import while nobody else writes to the table.", True),
     1021: Meaning("The server's disk is full.", "Make room on the server, then retry the import."),
     1044: Meaning("", "Give the account the rights on that database; the target's check writes the GRANT for you."),
     1045: Meaning("", "Check user name and password of the target."),

@@ -55,14 +55,14 @@ SERVER_VARIABLES: Mapping[str, Variable] = {
         Variable(
             "binlog_cache_size",
             "a chunk's events stay in memory",
-            "that much memory for every session that connects meanwhile",
+            "that much memory for every session that connects during the import",
             least=4096,
             most=GIB,
         ),
         Variable(
             "local_infile",
             "LOAD DATA LOCAL is allowed",
-            "every account of the server may use it meanwhile",
+            "every account of the server may use it during the import",
             choices=("1",),
         ),
     )

@@ -25,14 +25,14 @@ SESSION_VARIABLES: Mapping[str, Variable] = {
         Variable(
             "innodb_lock_wait_timeout",
             "seconds that a chunk waits for a row that others have locked",
-            "a chunk that cannot go on is tried again only after that",
+            "a chunk that cannot continue is tried again only after that",
             least=1,
             most=A_DAY,
         ),
         Variable(
             "lock_wait_timeout",
             "seconds that a statement waits for a table that others are altering",
-            "a chunk that cannot go on is tried again only after that",
+            "a chunk that cannot continue is tried again only after that",
             least=1,
             most=A_DAY,
         ),

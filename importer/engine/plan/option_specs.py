@@ -274,7 +274,7 @@ OPTIONS: tuple[OptionSpec, ...] = (
         OptionKind.CHOICE,
         "--indexes",
         "Secondary indexes",
-        "Deferred, they come off an empty or staged table until it is loaded: faster, but queries lack them meanwhile",
+        "Deferred, they come off an empty or staged table until it is loaded: faster, but queries lack them until then",
         answers={"auto": "the planner decides", "keep": "keep them on", "defer": "take off, put back after the load"},
         choices=("auto", "keep", "defer"),
         examples="keep, defer",

@@ -22,7 +22,7 @@ class NeedsAnswer(Problem):
         super().__init__(
             reading.guesses[0].evidence if count == 1 else f"{count} questions about the file. {_first(reading)}",
             where,
-            "Answer with one of the flags that are named, or go on with --accept-guesses.",
+            "Answer with one of the flags that are named, or continue with --accept-guesses.",
         )
 
     def __str__(self) -> str:
@@ -48,7 +48,7 @@ def question_lines(reading: Reading, where: str) -> Iterator[str]:
         yield f"and {len(guesses) - MOST_QUESTIONS} more; --json lists all."
     if any(guess.name == "mapping" for guess in guesses):
         yield "--ignore-fields leaves out all fields that have no column."
-    yield "--accept-guesses goes on with the first answer to each."
+    yield "--accept-guesses continues with the first answer to each."
 
 
 def _answer_lines(guess: Decision) -> Iterator[str]:

@@ -119,7 +119,7 @@ def _set_for(connection: Connection, job: str, wanted: Mapping[str, Value]) -> N
 def restore(connection: Connection, job: str) -> None:
     """Restore the variables that the job has set, unless another job still needs its value. Idempotent.
 
-    A value that someone else has set meanwhile stays, and so do the values that the server started with after a
+    A value that someone else has set since stays, and so do the values that the server started with after a
     restart. The last statement is a commit: if the job had relaxed flushing, this flushes all earlier commits.
     """
     if not _table_exists(connection):

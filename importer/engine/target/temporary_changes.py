@@ -95,7 +95,7 @@ class ChangeRecord:
 def confirm(connection: Connection, planned: TemporaryChanges) -> TemporaryChanges:
     """Check the planned changes against the table as it is now, and return them.
 
-    Raises DeferralRefused if the table has rows meanwhile or its keys are no longer the planned ones.
+    Raises DeferralRefused if the table has rows by now or its keys are no longer the planned ones.
     """
     if not planned.alters_table:
         return planned

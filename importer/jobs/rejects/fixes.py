@@ -59,7 +59,7 @@ def cells_of(job: ImportJob, row: RejectedRecord) -> list[RejectedCell]:
 def save_fix(job: ImportJob, person: User, row: RejectedRecord, texts: Sequence[str]) -> None:
     """Keep the texts of the row's fields as the person's draft; no draft is kept of a row as it was.
 
-    Raises Problem for a value that the file cannot express, too many drafts, and a row that was taken meanwhile.
+    Raises Problem for a value that the file cannot express, too many drafts, and a row that has been loaded since.
     """
     if not can_be_fixed(job) or not row.record:
         raise Problem("This row cannot be corrected here.", advice="Download the reject file, and correct it there.")
@@ -72,7 +72,7 @@ def save_fix(job: ImportJob, person: User, row: RejectedRecord, texts: Sequence[
     with transaction.atomic():
         ImportJob.objects.select_for_update().get(pk=job.pk)
         if row.at in fixes_of(job, person).taken:
-            raise Problem("This row was loaded meanwhile.", advice="Reload the page.")
+            raise Problem("This row has already been loaded.", advice="Reload the page.")
         if drafts.filter(taken_at=None).count() >= MOST_FIXES:
             raise Problem(f"{MOST_FIXES:,} rows are corrected already.", advice="Load these first.")
         drafts.update_or_create(
@@ -119,7 +119,7 @@ def _take(job: ImportJob, source: SourceFile, person: User, drafts: Mapping[Plac
     with transaction.atomic():
         ImportJob.objects.select_for_update().get(pk=job.pk)
         if fixes_of(job, person).own != drafts:
-            raise Problem("The corrected rows have changed meanwhile.", advice="Reload the page, and look at them.")
+            raise Problem("The corrected rows have changed since.", advice="Reload the page, and check them.")
         started = create(prepared, person, job)
         waiting = RowFix.objects.filter(job=job, key=job.key, person=person, taken_at=None)
         taken = [each.pk for each in waiting if (each.chunk, each.place) in drafts]

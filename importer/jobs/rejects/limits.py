@@ -58,7 +58,7 @@ def _worst_column(job: ImportJob) -> str:
 
 def _advice(job: ImportJob) -> str:
     return (
-        f"Look at the rejected rows.{on_reading(_worst_column(job))} If they are to be left out, go on"
+        f"Look at the rejected rows.{on_reading(_worst_column(job))} If they are to be left out, continue"
         " without the limit; if not, correct the file, or change the table."
     )
 

@@ -48,6 +48,6 @@ def _record_death(run: ChunkRun, chunk: Chunk) -> None:
 
 
 def _release(run: ChunkRun, chunk: Chunk, **values: object) -> int:
-    """Take the chunk from its worker, unless the worker has renewed the lease meanwhile."""
+    """Take the chunk from its worker, unless the worker has renewed the lease since."""
     expired = Chunk.objects.filter(pk=chunk.pk, status=Chunk.Status.LOADING, run=run.key, lease=chunk.lease)
     return expired.update(lease=None, **values)

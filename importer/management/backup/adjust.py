@@ -1,4 +1,4 @@
-"""What a restored database must not go on with: the time since the backup is unknown to it.
+"""What a restored database must not continue: the time since the backup is unknown to it.
 
 Files that were loaded after the backup would be loaded again by schedules, and imports that have ended since would go
 on. So schedules are paused, and imports and runs that were under way have failed; a retry loads only what the target's
@@ -36,7 +36,7 @@ def adjust(alias: str, manifest: Manifest, uploads: str) -> None:
 
 
 def _end_imports(alias: str) -> None:
-    # What waits for approval has not begun, and goes on waiting.
+    # What waits for approval has not begun, and still waits.
     jobs = ImportJob.objects.using(alias).exclude(status__in=(*ImportJob.ENDED, ImportJob.Status.UNAPPROVED))
     # Failing undoes the temporary changes on the target, and ends (importer/jobs/lifecycle.py). A session's id is
     # somebody else's by now.

@@ -35,7 +35,7 @@ class Backup:
 def create(path: Path) -> Backup:
     """Write a backup to a new file. Raises Problem if there is one of this name, or no room.
 
-    The database is read first. What it names exists before: uploads only grow, and a file that is deleted meanwhile is
+    The database is read first. What it names exists before: uploads only grow, and a file that is deleted during it is
     one that the application has deleted.
     """
     with new_archive(path) as archive:

@@ -27,7 +27,7 @@ def file_of(vendor: str) -> str:
 
 
 def write_snapshot(path: Path) -> None:
-    """Write the database to a new file, as it is at one moment. Others may write meanwhile.
+    """Write the database to a new file, as it is at one moment. Others may write at the same time.
 
     Raises Problem if that is not possible.
     """

@@ -67,7 +67,7 @@ FAILED = Outcome("failed", 6, Colour.RED, "cross")
 UNREACHABLE = Outcome("target unreachable", 7, Colour.RED, "unplugged")
 CANCELLED = Outcome("cancelled", 8, Colour.GREY, "stop")
 RESTORED = Outcome("restored", 0, Colour.GREY, "undo")
-# Not the end: it goes on when another person has approved its plan.
+# Not the end: it continues when another person has approved its plan.
 UNAPPROVED = Outcome("waits for approval", 9, Colour.BLUE, "person")
 OUTCOMES = (SUCCEEDED, WITH_REJECTS, NEEDS_ANSWER, REFUSED, FAILED, UNREACHABLE, CANCELLED, RESTORED, UNAPPROVED)
 _BY_WORDS = {each.words: each for each in OUTCOMES}

@@ -114,7 +114,7 @@ class TestEquation:
 class TestPolling:
     def test_nothing_new_is_an_empty_204(self, browser):
         job = make_job()
-        # Too long ago for the throughput of the last seconds, which goes on changing by itself.
+        # Too long ago for the throughput of the last seconds, which keeps changing by itself.
         job.chunks.update(finished_at=F("finished_at") - timedelta(hours=1))
         answer = poll(browser, job, seen_in(page(browser, job)))
         assert (answer.status_code, answer.content) == (204, b"")

@@ -298,8 +298,10 @@ class TestCure:
         assert 'id="job-leave-out"' not in page(browser, self.failed(TargetProblem))
         assert 'id="job-leave-out"' not in page(browser, self.failed(RowsRefused, on_error="reject"))
 
-    def test_a_limit_is_lifted_by_going_on(self, browser):
-        assert "Go on without the limit" in page(browser, self.failed(TooManyRejects, on_error="reject", max_rejects=1))
+    def test_a_limit_is_lifted_by_continuing(self, browser):
+        assert "Continue without the limit" in page(
+            browser, self.failed(TooManyRejects, on_error="reject", max_rejects=1)
+        )
 
     def test_the_button_retries_what_is_missing_without_them(self, browser, database):
         """On a real target, since a retry looks at the table again."""

@@ -67,7 +67,7 @@ class TestNew:
         page = text(browser.get(reverse("job", args=[job.pk])))
         assert f"{reverse('lab_new')}?job={job.pk}" in page
         page = text(browser.get(reverse("lab_new"), {"job": job.pk, "set_parallelism": "1", "grid_shown": "chunks"}))
-        # Four sizes, the planned one besides, and four rounds.
+        # Four sizes and the planned one, in four rounds.
         assert "20 trials, about" in page
         assert "then up to 12 more of the best few" in page
         assert f"about {ROWS:,} each" in page

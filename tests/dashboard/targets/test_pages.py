@@ -315,7 +315,7 @@ def test_a_server_without_tls_is_one_click_and_the_password_away_from_working(br
         "ceiling": 4,
     }
     page = browser.post(reverse("target_new"), {**form, "password": SECRET, "tls": "verify"}, follow=True)
-    (link,) = re.findall(r'href="(\?tls=\w+)#id_password">Go on without TLS', page.text)
+    (link,) = re.findall(r'href="(\?tls=\w+)#id_password">Continue without TLS', page.text)
     made = Target.objects.get()
     chosen = browser.get(reverse("target", args=[made.pk]) + link)
     assert chosen.context["form"]["tls"].value() == "off"

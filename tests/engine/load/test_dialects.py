@@ -150,7 +150,7 @@ def test_an_escaped_quote_at_the_border_of_a_block(database: Address, tmp_path: 
 
 
 def test_an_unclosed_quote_among_escaped_ones_is_left_out(table: Address, tmp_path: Path):
-    """A value that ends in a backslash, as these exporters write it, cannot be told from one that goes on."""
+    """A value that ends in a backslash, as these exporters write it, cannot be told from one that continues."""
     rows = [b'%d,"5\\" disk","b"\n' % number for number in range(1, 12)]
     rows[4] = b'5,a,"C:\\"\n'
     dialect = Dialect(header=False, width=3, escape="quote")

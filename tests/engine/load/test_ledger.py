@@ -38,6 +38,6 @@ def test_an_attempt_that_begins_again_gives_way_to_one_that_was_quicker(database
     with connect_loader(database) as slower, connect(database) as quicker:
         ledger.create(slower)
         ledger.insert(quicker, replace(ENTRY, attempt=2))
-        with pytest.raises(TargetProblem, match="meanwhile") as caught:
+        with pytest.raises(TargetProblem, match="already loaded") as caught:
             ledger.reinsert(slower, ENTRY)
         assert caught.value.retryable

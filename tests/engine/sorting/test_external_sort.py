@@ -100,7 +100,7 @@ class TestSort:
             copy, places = sorted_copy(folder, data, key_of("bigint", "text"), dialect, limits=limits)
         wanted = expected(rows_of(data, dialect), number_of)
         assert rows_of(copy, dialect) == wanted
-        # Each place names the record that stands there, and none comes twice.
+        # Each place names the record that is there, and none comes twice.
         stands = {each.start: (number, each.line) for number, each in enumerate(records(data, dialect), start=1)}
         assert [stands[offset] for _, _, offset in places] == [(row, line) for row, line, _ in places]
         assert [data[offset : offset + len(row)] for (_, _, offset), row in zip(places, wanted, strict=True)] == wanted

@@ -49,12 +49,12 @@ class Points:
         return [worker for worker in self._workers() if pids & {each.pid for each in _children(worker)}]
 
     def go_on(self) -> None:
-        """Let the stopped processes go on."""
+        """Let the stopped processes continue."""
         for each in self.stopped:
             self.let_go(each)
 
     def let_go(self, process: psutil.Process) -> None:
-        """Let the process go on, if it still exists."""
+        """Let the process continue, if it still exists."""
         pipe = self.folder / "armed" / str(process.pid)
         with suppress(psutil.NoSuchProcess):
             process.send_signal(signal.SIGCONT)
@@ -74,7 +74,7 @@ class Points:
                 resource.prlimit(each.pid, resource.RLIMIT_FSIZE, (size, hard))
 
     def clear(self) -> None:
-        """Disarm all points, and let everything go on."""
+        """Disarm all points, and let everything continue."""
         for armed in (self.folder / "armed").glob("*/*"):
             armed.unlink(missing_ok=True)
         for pipe in self._held():
@@ -100,7 +100,7 @@ class Points:
 
 
 def _opened(pipe: Path) -> bool:
-    """Whether a process waits for the pipe; it goes on now."""
+    """Whether a process waits for the pipe; it continues now."""
     try:
         os.close(os.open(pipe, os.O_WRONLY | os.O_NONBLOCK))
     except OSError:  # ENXIO

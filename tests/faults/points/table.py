@@ -7,12 +7,12 @@ from dataclasses import dataclass
 FAULTS = {
     "child killed": "SIGKILL for the process itself",
     "worker killed": "SIGKILL for the worker with all its processes at once; then another one starts",
-    "frozen": "the process stays stopped until its lease has expired and others have done its work; then it goes on",
-    "cut": "its connections to the target are dropped; it goes on",
-    "answer lost": "it goes on; the server does its next COMMIT or RENAME, and the answer is lost",
-    "server killed": "SIGKILL for the target's server; it goes on; then the server starts again",
-    "disk full": "it goes on, and no file that it writes may have a byte; later there is room again",
-    "target full": "it goes on, and no file of the target's server may grow; later there is room again",
+    "frozen": "the process stays stopped until its lease has expired and others have done its work; then it continues",
+    "cut": "its connections to the target are dropped; it continues",
+    "answer lost": "it continues; the server does its next COMMIT or RENAME, and the answer is lost",
+    "server killed": "SIGKILL for the target's server; it continues; then the server starts again",
+    "disk full": "it continues, and no file that it writes may have a byte; later there is room again",
+    "target full": "it continues, and no file of the target's server may grow; later there is room again",
 }
 
 # The import that reaches each point (imports.py), by the name of the point or of its group.

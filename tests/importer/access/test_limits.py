@@ -44,7 +44,7 @@ def test_one_use_too_many_names_the_limit_and_when_it_goes_on(rate, ann):
         with pytest.raises(TooOften) as caught:
             use(rate)
     assert f"You may {rate.doing} 2 times in a minute" in str(caught.value)
-    assert f"Go on in {caught.value.seconds} seconds, or ask an admin to raise {rate.setting}." in str(caught.value)
+    assert f"Try again in {caught.value.seconds} seconds, or ask an admin to raise {rate.setting}." in str(caught.value)
     assert 30 < caught.value.seconds <= 40
 
 
@@ -62,7 +62,7 @@ def test_refused_uses_do_not_prolong_the_wait(rate, ann):
         use(rate)
         age(seconds=59)
         for _ in range(9):
-            with pytest.raises(TooOften, match="Go on in 1 second,"):
+            with pytest.raises(TooOften, match="Try again in 1 second,"):
                 use(rate)
 
 

@@ -1,4 +1,4 @@
-"""What the application makes an import wait for: the cause that is named, and nothing for one that goes on."""
+"""What the application makes an import wait for: the cause that is named, and nothing for one that continues."""
 
 from datetime import timedelta
 from uuid import uuid4

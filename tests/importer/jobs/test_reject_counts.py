@@ -143,7 +143,7 @@ class TestLimits:
         what = now.problem["what"]
         assert "5 of 13,600 rows cannot go in; at most 4 or 50 % of the rows may be left out." in what
         assert "3 rows: lat: The value does not fit double; 2 rows: name: The value is too long" in what
-        assert "go on without the limit" in now.problem["advice"]
+        assert "continue without the limit" in now.problem["advice"]
         assert "If lat is written in another way than the server reads it" in now.problem["advice"]
 
     def test_chunks_that_were_in_flight_still_count(self):

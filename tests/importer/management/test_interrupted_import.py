@@ -89,7 +89,7 @@ def test_ctrl_c_on_an_import_that_is_ending_waits_for_its_end(target: Target, pe
 
 def test_a_problem_after_the_beginning_is_reported_with_the_import(target: Target, people: Path):
     job = jobs.create(prepare(uploads.register(people), target, "people", ImportRequest()))
-    problem = Problem("The command cannot go on.")
+    problem = Problem("The command cannot continue.")
     under_way = report_of(json.dumps(report_of_problem(problem, job)))
     assert (under_way["job"], under_way["outcome"], under_way["exit_code"]) == (job.pk, None, None)
     assert under_way["problem"]["what"] == problem.what

@@ -145,7 +145,7 @@ def test_events_of_scheduled_imports_are_those_of_their_runs(webhook: Channel, m
         ("orders nightly found no file", "No new file on drop matches orders-*.csv."),
     ]
     assert {(each["job"]["outcome"], each["run"]["outcome"]) for each in payloads} == {("failed", None)}, (
-        "the run goes on"
+        "the run continues"
     )
     assert Notification.objects.count() == 3
     assert {each["run"]["schedule"]["url"] for each in payloads} == {page}

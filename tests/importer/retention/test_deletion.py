@@ -269,7 +269,7 @@ class TestJobs:
         run(NOW)
         assert job.chunks.exists()
         assert job.source.file.exists()
-        with pytest.raises(Problem, match="a schedule goes on from it"):
+        with pytest.raises(Problem, match="a schedule continues from it"):
             ended_jobs.remove_by_hand(job.pk)
 
     def test_a_schedule_still_knows_a_file_as_loaded_whose_import_was_retried_by_hand(self, ended):
@@ -316,10 +316,10 @@ class TestOthers:
         assert known not in ScheduleRun.objects.all()
 
     def test_sessions_go_after_they_have_ended(self):
-        for key, age in (("old", 2), ("just over", 0.5), ("going on", -3)):
+        for key, age in (("old", 2), ("just over", 0.5), ("continuing", -3)):
             Session.objects.create(session_key=key, session_data="", expire_date=days_ago(age))
         run(NOW)
-        assert set(Session.objects.values_list("pk", flat=True)) == {"just over", "going on"}
+        assert set(Session.objects.values_list("pk", flat=True)) == {"just over", "continuing"}
 
     def test_keep_deletes_nothing(self, ended, settings):
         for name in ("IMPORTED_FILES", "OTHER_FILES", "REJECTS", "CHUNKS", "JOBS", "HISTORY", "RUNS", "SESSIONS"):

@@ -106,7 +106,7 @@ def test_a_change_counts_from_now_and_not_over_somebody_elses(make):
     )
     assert timedelta(minutes=59) < schedule.next_due_at - timezone.now() <= timedelta(hours=1)
     assert (schedule.cron, schedule.name) == ("", "hourly")
-    with pytest.raises(Problem, match="changed meanwhile"):
+    with pytest.raises(Problem, match="changed since you looked"):
         schedules.update(read_too, ScheduleRequest.from_schedule(read_too))
 
 

@@ -30,7 +30,7 @@ def read_back(connection: Connection, readback: Readback, dialect: Dialect, reco
     raise RowsRefused(
         f"Read back from the table, the value {first.value!r} is another one: {first.reason}",
         where=f"line {first.line:,}, column {first.column}",
-        advice="Nothing was kept of this chunk. Look for triggers, or for others that write to the table meanwhile.",
+        advice="Nothing was kept of this chunk. Look for triggers, and for others that write to the table now.",
         rows=tuple(different),
         bad_rows=len({row.line for row in different}),
     )

@@ -39,6 +39,6 @@ def global_variable_reasons(context: PlanningContext) -> Iterator[Reason]:
         yield Reason(
             f"{name} = {value} on the whole server",
             f"as requested, until all rows are loaded: {variable.does}; gives up: {variable.gives_up}. Then it is"
-            " restored, also after a cancel or a crash, unless somebody has changed it meanwhile",
+            " restored, also after a cancel or a crash, unless somebody has changed it since",
             option="server_variables",
         )

@@ -66,7 +66,7 @@ def _best(context: PlanningContext) -> _Choice:
         return _Choice(
             WHERE_ONE_LOADS,
             f"innodb_autoinc_lock_mode {server.variables['innodb_autoinc_lock_mode']} lets one load at a time into a"
-            " table with AUTO_INCREMENT; the other commits and gets ready meanwhile",
+            " table with AUTO_INCREMENT; the other commits and gets ready during that time",
             held_back=True,
         )
     if not server.local:

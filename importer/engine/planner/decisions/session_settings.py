@@ -115,7 +115,7 @@ def session_reasons(context: PlanningContext) -> Iterator[Reason]:
     if options.lock_table:
         yield Reason(
             "The table is locked by each chunk",
-            "as requested: nobody else reads or writes it meanwhile; the ledger is locked too, so that other imports on"
+            "as requested: nobody else uses it during that; the ledger is locked too, so that other imports on"
             " this target wait for each chunk",
             option="lock_table",
         )

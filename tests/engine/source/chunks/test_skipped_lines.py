@@ -35,7 +35,7 @@ def found(path: Path, dialect: Dialect, chunk_bytes: int, block_bytes: int) -> t
         )
         before = lines_before(fd, dialect, profile.data_offset)
         assert before.total + 1 == begin.line == chunks[0].first_line
-        # The scan goes on where a chunk ends: the next line is known from a scan of the rest as one chunk.
+        # The scan continues where a chunk ends: the next line is known from a scan of the rest as one chunk.
         end = chunks[-1].offset + chunks[-1].length
         last_lines = lines_in(path.read_bytes()[chunks[-1].offset : end], dialect)
         after = lines_after(fd, dialect, end, chunks[-1].first_line + last_lines, size)

@@ -11,7 +11,7 @@ def paused(evidence: Evidence) -> Explanation | None:
     """Somebody has paused it."""
     if evidence.facts.status != "paused":
         return None
-    return Explanation("paused", "Somebody has paused the import.", "No further chunk starts.", "Resume it to go on.")
+    return Explanation("paused", "Somebody has paused the import.", "No further chunk starts.", "Resume the import.")
 
 
 def approval(evidence: Evidence) -> Explanation | None:
@@ -75,7 +75,7 @@ def workers_busy(evidence: Evidence) -> Explanation | None:
         "All workers are busy with other imports.",
         f"They load {workers.taken} chunks in parallel, which is all they can; this import's next work has waited for"
         f" {waited:.0f} s.",
-        "The import goes on when one of them is free, within about a minute. More workers load more in parallel.",
+        "The import continues when one of them is free, within about a minute. More workers load more in parallel.",
     )
 
 

@@ -108,7 +108,7 @@ def _held(holder: Session | None) -> str:
 
 
 def _advice(block: Block, holder: Session | None, evidence: Evidence) -> str:
-    ways = ["The import goes on by itself when the lock is released."]
+    ways = ["The import continues by itself when the lock is released."]
     if holder and holder.id in evidence.facts.others:
         return ways[0]
     if holder:

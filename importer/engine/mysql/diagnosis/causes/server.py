@@ -52,7 +52,7 @@ def restarted(evidence: Evidence) -> Explanation | None:
         "restarted",
         f"The server was restarted {uptime} s ago.",
         "What was not committed is rolled back, and loads again. Its buffer pool is empty and fills.",
-        "The import goes on by itself.",
+        "The import continues by itself.",
         waits=False,
     )
 
@@ -94,7 +94,7 @@ def semi_sync(evidence: Evidence) -> Explanation | None:
         "semi_sync",
         "A COMMIT waits until a replica has confirmed it.",
         f"{len(waiting)} of the import's {len(evidence.own)} connections: {waiting[0].state}.",
-        "Check the replicas and the network to them. After a timeout, the server goes on without them.",
+        "Check the replicas and the network to them. After a timeout, the server continues without them.",
     )
 
 

@@ -1,4 +1,4 @@
-"""What makes a load slow while it goes on: the server's log, memory and disk, the network, the worker, the table."""
+"""What makes a load slow while it runs: the server's log, memory and disk, the network, the worker, the table."""
 
 from importer.engine.mysql.diagnosis.cause import Cause, Evidence, Explanation
 from importer.engine.mysql.diagnosis.snapshot import Snapshot

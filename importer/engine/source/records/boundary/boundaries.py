@@ -174,7 +174,7 @@ def quotes_are_regular(data: bytes, dialect: Dialect) -> bool:
 
 
 def _has_comment_with_marks(data: bytes, dialect: Dialect) -> bool:
-    """Whether a line that begins as a comment has a quote or an escape, by which a record could go on after it."""
+    """Whether a line that begins as a comment has a quote or an escape, by which a record could continue after it."""
     return begins_a_line(data, dialect.comment_bytes) and bool(_comment_with_marks(dialect).search(data))
 
 
