@@ -140,6 +140,14 @@ def _answers(address: Address) -> bool:
         return False
 
 
+def silent_target(password: str) -> Target:
+    """A saved target without a server behind it."""
+    made = Target(name="warehouse", host="127.0.0.1", port=1, user="loader", database="osm", tls="off")
+    made.set_password(password)
+    made.save()
+    return made
+
+
 def saved_target(address: Address, name: str = "warehouse") -> Target:
     """The address as a target that imports can name."""
     target = Target(

@@ -1,14 +1,14 @@
 """Tests that pages, forms and messages use the terms of docs/glossary.md, not the words that they replaced."""
 
-import ast
 import re
 from collections.abc import Iterator
 from functools import cache
-from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).resolve().parent.parent
+from tests.stack import ROOT
+from tests.strings import modules, strings_of
+
 REPLACED = {
     "what is in it": "File format",
     "what becomes of the table": "Import mode",
@@ -71,21 +71,10 @@ def template_texts() -> Iterator[tuple[str, str]]:
 
 
 def code_texts() -> Iterator[tuple[str, str]]:
-    """The strings of each module that people may read, without docstrings, by its path."""
-    for path in sorted(
-        each for place in PLACES for each in (ROOT / place).rglob("*.py") if "migrations" not in each.parts
-    ):
-        tree = ast.parse(path.read_text())
-        documented = (ast.Module, ast.ClassDef, ast.FunctionDef)
-        docstrings = {
-            id(each.body[0].value)
-            for each in ast.walk(tree)
-            if isinstance(each, documented) and each.body and isinstance(each.body[0], ast.Expr)
-        }
-        strings = (each for each in ast.walk(tree) if isinstance(each, ast.Constant) and isinstance(each.value, str))
+    """The strings of each module that people may read, by its path."""
+    for path in modules(*PLACES):
         # A string without a blank is a key or a name.
-        read = (each.value for each in strings if id(each) not in docstrings and " " in each.value)
-        yield str(path.relative_to(ROOT)), "\n".join(read)
+        yield str(path.relative_to(ROOT)), "\n".join(each for each in strings_of(path) if " " in each)
 
 
 @cache

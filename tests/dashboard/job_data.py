@@ -3,6 +3,8 @@
 from datetime import timedelta
 from uuid import uuid4
 
+from django.test import Client
+from django.urls import reverse
 from django.utils import timezone
 
 from importer.engine.errors import BadRow, Problem
@@ -140,6 +142,13 @@ def _chunk(job, number, loaded, started, problem):
         chunk.status, chunk.attempt, chunk.started_at = Chunk.Status.LOADING, 1, timezone.now()
         chunk.run = uuid4()
     return chunk
+
+
+def page(browser: Client, job: ImportJob) -> str:
+    """The page of the import."""
+    answer = browser.get(reverse("job", args=[job.pk]))
+    assert answer.status_code == 200
+    return answer.content.decode()
 
 
 def make_user(name="admin"):

@@ -1,5 +1,6 @@
 """The list of imports with settings and timings, filtered, sorted and paged in the database."""
 
+from dataclasses import dataclass
 from typing import Any, cast
 
 import xxhash
@@ -87,6 +88,16 @@ SORT_CHOICES = {
 }
 
 
+@dataclass(frozen=True)
+class Chooser:
+    """A filter with fixed values: its name in the address, its label, (value, label) of each, and the chosen value."""
+
+    name: str
+    label: str
+    choices: tuple[tuple[str, str], ...]
+    chosen: str
+
+
 @require_safe
 @vary_on_headers("HX-Request")
 def jobs(request: HttpRequest) -> HttpResponse:
@@ -115,23 +126,34 @@ def jobs(request: HttpRequest) -> HttpResponse:
     if request.htmx:  # type: ignore[attr-defined]
         unchanged = before == context["seen"]
         return HttpResponse(status=204) if unchanged else render(request, "jobs/list/_table.html", context)
-    return render(request, "jobs/list/page.html", context | _choices(request, page.paginator.count))
+    return render(request, "jobs/list/page.html", context | _around(request, filters, page.paginator.count))
 
 
-def _choices(request: HttpRequest, found: int) -> dict[str, Any]:
-    """What the filters offer, and what stands above them."""
+def _around(request: HttpRequest, filters: Filters, found: int) -> dict[str, Any]:
+    """What the page has around its table: the filters, and what is shown above them."""
     every = seen(ImportJob.objects.filter(trial=None))
-    owners = every.exclude(created_by=None).order_by().values_list("created_by__username", flat=True).distinct()
+    targets = list(seen(Target.objects.all()).order_by("name").values_list("name", flat=True))
     return {
-        "states": STATES,
-        "origins": ORIGINS,
-        "own": OWN,
-        "targets": seen(Target.objects.all()).values_list("name", flat=True).order_by("name"),
-        "owners": sorted(owners),
+        "choosers": _choosers(filters, every, targets),
+        "targets": targets,
         "saved": SavedFilter.objects.filter(user=cast(User, request.user)).order_by("name"),
         "attention": seen(schedules.needing_attention()).count(),
         "any_jobs": bool(found) or every.exists(),
     }
+
+
+def _choosers(filters: Filters, every: QuerySet[ImportJob], targets: list[str]) -> list[Chooser]:
+    """The filters with fixed values, from the imports and the names of the targets that the acting person may see."""
+    owners = every.exclude(created_by=None).order_by().values_list("created_by__username", flat=True).distinct()
+    offered = {
+        "status": STATES,
+        "target": [(name, name) for name in targets],
+        "origin": [(name, name.capitalize()) for name in ORIGINS],
+        "owner": [(OWN, "Mine"), *((name, name) for name in sorted(owners))],
+    }
+    return [
+        Chooser(name, name.capitalize(), tuple(choices), getattr(filters, name)) for name, choices in offered.items()
+    ]
 
 
 def in_order(selected: QuerySet[ImportJob], sort: str) -> QuerySet[ImportJob, int]:

@@ -16,7 +16,7 @@ from dashboard.access.rules import RULES
 from dashboard.audit.words import WORDS
 from importer.access import audit, people
 from importer.access.acting import acting_as
-from importer.models import AuditEvent, Level, SourceFile, Target
+from importer.models import AuditEvent, Level, SourceFile
 from importer.models.person import Unchangeable
 from importer.retention import run as retention
 from tests import totp
@@ -25,6 +25,7 @@ from tests.dashboard.jobs.test_rejected_rows import with_rejects
 from tests.dashboard.sign_in.test_second_factor import add_app
 from tests.dashboard.sign_in.test_sign_in import PASSWORD, sign_in
 from tests.people import admin, operator, stranger
+from tests.targets import silent_target
 
 pytestmark = pytest.mark.django_db
 
@@ -41,10 +42,7 @@ def root(client):
 
 @pytest.fixture
 def target():
-    made = Target(name="warehouse", host="127.0.0.1", port=1, user="loader", database="osm", tls="off")
-    made.set_password(SECRET)
-    made.save()
-    return made
+    return silent_target(SECRET)
 
 
 def only() -> AuditEvent:

@@ -1,15 +1,14 @@
 """Tests that pages name fields of the form where the engine's messages name options of the command line."""
 
-import ast
 import re
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 
 from dashboard.fields.advice import in_browser
+from tests.stack import ROOT
+from tests.strings import modules, strings_of
 
-ROOT = Path(__file__).resolve().parents[3]
 # Options of other programs, and of Millrace's commands about other things than an import.
 OTHERS = {"--target", "--batch", "--long", "--facts", "--strict"}
 # These speak to people at a terminal only, or declare the options.
@@ -41,20 +40,10 @@ def test_an_option_becomes_the_field_of_the_form(text: str, shown: str) -> None:
 
 
 def messages() -> Iterator[tuple[str, str]]:
-    """The strings that people may read, but no docstrings, of the engine and of what prepares and runs imports."""
-    for path in sorted((ROOT / "importer").rglob("*.py")):
-        if "migrations" in path.parts or set(TERMINAL) & {*path.parts}:
-            continue
-        tree = ast.parse(path.read_text())
-        documented = (ast.Module, ast.ClassDef, ast.FunctionDef)
-        docstrings = {
-            id(each.body[0].value)
-            for each in ast.walk(tree)
-            if isinstance(each, documented) and each.body and isinstance(each.body[0], ast.Expr)
-        }
-        for each in ast.walk(tree):
-            if isinstance(each, ast.Constant) and isinstance(each.value, str) and id(each) not in docstrings:
-                yield str(path.relative_to(ROOT)), each.value
+    """The strings that people may read of the engine and of what prepares and runs imports, with their modules."""
+    for path in modules("importer"):
+        if not set(TERMINAL) & {*path.parts}:
+            yield from ((str(path.relative_to(ROOT)), each) for each in strings_of(path))
 
 
 def test_no_option_of_an_import_is_left_in_a_message() -> None:

@@ -8,22 +8,12 @@ from django.urls import reverse
 from importer.engine.errors import TargetProblem
 from importer.history.chunks import rates
 from importer.models import Chunk, SourceFile
-from tests.dashboard.job_data import HEADER, LENGTH, REFUSED, ROWS, Status, make_job, make_user
+from tests.dashboard.job_data import HEADER, LENGTH, REFUSED, ROWS, Status, make_job, page
 
 pytestmark = pytest.mark.django_db
 
 MANY = 3000
 HTMX = {"HX-Request": "true"}
-
-
-@pytest.fixture
-def browser(client):
-    client.force_login(make_user("ann"))
-    return client
-
-
-def page(browser, job):
-    return browser.get(reverse("job", args=[job.pk])).content.decode()
 
 
 class TestChunkMap:

@@ -16,24 +16,12 @@ from importer.engine.errors import BadRow, Problem, TargetUnreachable
 from importer.engine.mysql.connection import connect, execute
 from importer.models import Chunk, ImportJob, SourceFile, Target
 from importer.worker import live_progress, presence
-from tests.dashboard.job_data import HEADER, LENGTH, REFUSED, ROWS, Status, make_job, make_user
+from tests.dashboard.job_data import HEADER, LENGTH, REFUSED, ROWS, Status, make_job, make_user, page
 
 pytestmark = pytest.mark.django_db
 
 MANY = 1000
 HTMX = {"HX-Request": "true"}
-
-
-@pytest.fixture
-def browser(client):
-    client.force_login(make_user("ann"))
-    return client
-
-
-def page(browser, job):
-    answer = browser.get(reverse("job", args=[job.pk]))
-    assert answer.status_code == 200
-    return answer.content.decode()
 
 
 def poll(browser, job, seen=""):

@@ -122,7 +122,7 @@ class TestFilters:
         answer = browser.get(reverse("jobs"))
         labels = {row["pk"]: row["outcome"] for row in answer.context["jobs"]}
         assert labels == {job.pk: outcome_words(job) for job in made}
-        states = dict(answer.context["states"])
+        states = dict(answer.context["choosers"][0].choices)
         by_state = {state: sorted(listed(browser, status=state)) for state in states}
         told = {job.pk: job.status if job.status == Status.UNAPPROVED else labels[job.pk] for job in made}
         assert by_state == {state: sorted(pk for pk, word in told.items() if word == state) for state in states}

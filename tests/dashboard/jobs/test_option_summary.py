@@ -15,13 +15,9 @@ from importer.engine.target.staging import Staged
 from importer.engine.target.temporary_changes import TemporaryChanges
 from importer.models import ImportJob
 from importer.worker import live_progress
-from tests.dashboard.job_data import Status, make_job
+from tests.dashboard.job_data import Status, make_job, page
 
 pytestmark = pytest.mark.django_db
-
-
-def page(browser, job) -> str:
-    return browser.get(reverse("job", args=[job.pk])).content.decode()
 
 
 class TestSettings:

@@ -15,6 +15,7 @@ from tests import people
 from tests.dashboard.job_data import make_job
 from tests.file_servers import web_files
 from tests.people import admin
+from tests.targets import silent_target
 
 pytestmark = pytest.mark.django_db
 
@@ -39,10 +40,7 @@ def browser(client):
 
 @pytest.fixture
 def target():
-    made = Target(name="warehouse", host="127.0.0.1", port=1, user="loader", database="osm", tls="off")
-    made.set_password(SECRET)
-    made.save()
-    return made
+    return silent_target(SECRET)
 
 
 def add_schedules(target, count):

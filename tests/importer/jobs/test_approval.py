@@ -24,6 +24,7 @@ from importer.preparation.prepare import ImportRequest, prepare
 from importer.sources import uploads
 from importer.worker import sweep
 from tests.importer.steps import advance, run
+from tests.importer.word_file import word_file
 from tests.people import admin, operator, stranger, viewer
 from tests.targets import saved_target
 
@@ -55,9 +56,7 @@ def bob(transactional_db) -> User:
 
 @pytest.fixture
 def file(tmp_path: Path) -> Path:
-    path = tmp_path / "words.csv"
-    path.write_text("n,word\n" + "".join(f"{n},word {n}\n" for n in range(ROWS)))
-    return path
+    return word_file(tmp_path / "words.csv", range(ROWS))
 
 
 def created(target: Target, user: User | None, path: Path, table: str = "t", **options: object) -> ImportJob:

@@ -16,6 +16,7 @@ from importer.queue import Message
 from importer.sources import uploads
 from importer.worker import scan, shutdown, sweep
 from tests.importer.steps import run, take
+from tests.importer.word_file import word_file
 from tests.targets import target_with
 
 pytestmark = pytest.mark.usefixtures("no_workers")
@@ -31,9 +32,7 @@ def target(database: Address, transactional_db) -> Target:
 
 @pytest.fixture
 def file(tmp_path: Path) -> Path:
-    path = tmp_path / "words.csv"
-    path.write_text("n,word\n" + "".join(f"{n},word {n}\n" for n in range(ROWS)))
-    return path
+    return word_file(tmp_path / "words.csv", range(ROWS))
 
 
 def created(target: Target, file: Path, chunk_bytes: int = 8000, parallelism: int = 2) -> ImportJob:

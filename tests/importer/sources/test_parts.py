@@ -1,10 +1,8 @@
 """Parts of uploads: what counts of them, who may send them, and what is left when they end in any way."""
 
 import hashlib
-from pathlib import Path
 
 import pytest
-from django.contrib.auth.models import User
 
 from importer.models import SourceFile
 from importer.sources import parts, uploads
@@ -14,15 +12,8 @@ pytestmark = pytest.mark.django_db
 
 
 @pytest.fixture(autouse=True)
-def upload_dir(settings, tmp_path) -> Path:
-    settings.UPLOAD_DIR = tmp_path / "uploads"
+def var_dir(settings, tmp_path) -> None:
     settings.VAR_DIR = tmp_path / "var"
-    return settings.UPLOAD_DIR
-
-
-@pytest.fixture
-def ann() -> User:
-    return operator("ann")
 
 
 def begun(size: int = 6) -> SourceFile:

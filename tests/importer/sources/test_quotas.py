@@ -4,7 +4,6 @@ import io
 from pathlib import Path
 
 import pytest
-from django.contrib.auth.models import User
 
 from importer.models import SourceFile
 from importer.sources import parts, quotas, uploads
@@ -12,17 +11,6 @@ from importer.sources.quotas import QuotaExceeded
 from tests.people import admin, operator
 
 pytestmark = pytest.mark.django_db
-
-
-@pytest.fixture(autouse=True)
-def upload_dir(settings, tmp_path: Path) -> Path:
-    settings.UPLOAD_DIR = tmp_path / "uploads"
-    return settings.UPLOAD_DIR
-
-
-@pytest.fixture
-def ann() -> User:
-    return operator("ann")
 
 
 def test_bytes_over_the_quota_are_refused_with_what_counts_and_what_helps(settings, ann, upload_dir):

@@ -18,17 +18,6 @@ pytestmark = pytest.mark.django_db
 MB = 2**20
 
 
-@pytest.fixture(autouse=True)
-def upload_dir(settings, tmp_path: Path) -> Path:
-    settings.UPLOAD_DIR = tmp_path / "uploads"
-    return settings.UPLOAD_DIR
-
-
-@pytest.fixture
-def ann() -> User:
-    return operator("ann")
-
-
 @pytest.fixture
 def ben() -> User:
     return operator("ben")

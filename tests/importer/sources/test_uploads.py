@@ -20,12 +20,6 @@ from tests.people import admin, operator
 pytestmark = pytest.mark.django_db
 
 
-@pytest.fixture(autouse=True)
-def upload_dir(settings, tmp_path) -> Path:
-    settings.UPLOAD_DIR = tmp_path / "uploads"
-    return settings.UPLOAD_DIR
-
-
 @pytest.fixture
 def user() -> User:
     return operator("ann")

@@ -17,6 +17,7 @@ from importer.preparation.prepare import ImportRequest, prepare
 from importer.sources import uploads
 from importer.worker import change_target, verify
 from tests.importer.steps import run, take
+from tests.importer.word_file import word_file
 from tests.targets import saved_target
 
 pytestmark = pytest.mark.usefixtures("no_workers")
@@ -38,9 +39,7 @@ def target(database, transactional_db) -> Target:
 
 @pytest.fixture
 def file(tmp_path: Path) -> Path:
-    path = tmp_path / "words.csv"
-    path.write_text("n,word\n" + "".join(f"{n},word {n}\n" for n in range(ROWS)))
-    return path
+    return word_file(tmp_path / "words.csv", range(ROWS))
 
 
 def created(target: Target, file: Path, **options) -> ImportJob:

@@ -16,6 +16,7 @@ from importer.models import ImportJob, Target
 from importer.queue import Message
 from tests.engine.loads import account_with, run_sql
 from tests.importer.steps import queued, run, take
+from tests.importer.word_file import word_file
 from tests.importer.worker.test_change_target import created, keys, now, structure, until, written_down
 from tests.targets import saved_target
 
@@ -46,9 +47,7 @@ def target(admin: Address, transactional_db) -> Iterator[Target]:
 
 @pytest.fixture
 def file(tmp_path: Path) -> Path:
-    path = tmp_path / "words.csv"
-    path.write_text("n,word\n" + "".join(f"{n},word {n}\n" for n in range(ROWS)))
-    return path
+    return word_file(tmp_path / "words.csv", range(ROWS))
 
 
 def may_alter(admin: Address, *, allowed: bool) -> None:

@@ -18,6 +18,7 @@ from importer.preparation.prepare import ImportRequest, prepare
 from importer.sources import uploads
 from importer.worker import stage_and_finish, sweep
 from tests.importer.steps import queued, run, take
+from tests.importer.word_file import word_file
 from tests.targets import saved_target
 
 pytestmark = pytest.mark.usefixtures("no_workers")
@@ -36,17 +37,13 @@ def target(database, transactional_db) -> Target:
 
 @pytest.fixture
 def file(tmp_path: Path) -> Path:
-    path = tmp_path / "words.csv"
-    path.write_text("n,word\n" + "".join(f"{n},word {n}\n" for n in range(10, 10 + ROWS)))
-    return path
+    return word_file(tmp_path / "words.csv", range(10, 10 + ROWS))
 
 
 @pytest.fixture
 def met(tmp_path: Path) -> Path:
     """Rows, one of which has the key of a row in the table."""
-    path = tmp_path / "met.csv"
-    path.write_text("n,word\n" + "".join(f"{n},word {n}\n" for n in range(ROWS)))
-    return path
+    return word_file(tmp_path / "met.csv", range(ROWS))
 
 
 def created(target: Target, file: Path, mode: str, **options) -> ImportJob:
