@@ -14,6 +14,7 @@ from django_htmx.http import HttpResponseStopPolling
 
 from dashboard.jobs import unchanged
 from dashboard.jobs.approval import card_of
+from dashboard.jobs.cards.files import files_card
 from dashboard.jobs.cards.loaders import loaders
 from dashboard.jobs.cards.server_rows import server_rows
 from dashboard.jobs.cards.slowest import slowest
@@ -202,6 +203,7 @@ def _live_context(now: Progress, with_rejects: bool = True) -> dict[str, Any]:
         "progress": now,
         "approval": card_of(shown),
         "again": again_of(shown),
+        "files": files_card(shown),
         "map": chunk_map(shown),
         "loaders": loaders(shown, now.now),
         "timeline": timeline(shown, now.now),

@@ -3,11 +3,16 @@
 from importer.connections.remote_file import RemoteFile
 from importer.engine.source.arriving import ArrivingFile
 from importer.engine.source.byte_source import SourceLocation
+from importer.engine.source.joined import JoinedFiles
 from importer.models import ImportJob, SourceFile
 
 
 def location_of(source: SourceFile) -> SourceLocation:
-    """The local file, as far as it has arrived, or the remote file of the connection that listed it."""
+    """The local file, as far as it has arrived, or the remote file of the connection that listed it.
+
+    Of several files the first one, which shows how all of them are read.
+    """
+    source = source.files[0]
     if source.arriving and source.owned:
         return ArrivingFile(source.file, source.size, source.received)
     return _bytes_of(source)
@@ -24,9 +29,13 @@ def location_of_job(job: ImportJob) -> SourceLocation:
 
     Of a file that is still being uploaded, the bytes of each chunk are there.
     """
-    return job.copy_file if job.needs_copy else _bytes_of(job.source)
+    if job.needs_copy:
+        return job.copy_file
+    if files := job.joined_files:
+        return JoinedFiles(files, tuple(map(_bytes_of, job.source.files)))
+    return _bytes_of(job.source)
 
 
 def location_of_types(job: ImportJob) -> SourceLocation:
     """The file that a new table's types are read from: as location_of_job(), but with the rows in the file's order."""
-    return location_of_job(job) if job.needs_plain_copy else location_of(job.source)
+    return location_of_job(job) if job.needs_plain_copy or job.files_json else location_of(job.source)

@@ -1,5 +1,7 @@
 """Problems: the exceptions for everything that can go wrong, each with what happened, where, and what to do next."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any, ClassVar, Self
 
@@ -45,6 +47,22 @@ class Problem(Exception):
     def after(self, attempts: int) -> Self:
         """The problem of the last of so many attempts, for a reader who asks whether to try it again."""
         return self if attempts < 2 else replace(self, advice=f"It was tried {attempts} times. {self.advice}".strip())
+
+
+@contextmanager
+def in_file(name: str) -> Iterator[None]:
+    """Put the name of a file before the place of each Problem, unless it is there."""
+    try:
+        yield
+    except Problem as problem:
+        name_file(problem, name)
+        raise
+
+
+def name_file(problem: Problem, name: str) -> None:
+    """Put the name of a file before the place of the problem, unless it is there."""
+    if not problem.where.startswith(name):
+        problem.where = ", ".join(part for part in (name, problem.where) if part)
 
 
 class SourceProblem(Problem):

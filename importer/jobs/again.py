@@ -12,6 +12,7 @@ from importer.jobs.commands import create, start
 from importer.models import ImportJob, SourceFile
 from importer.preparation.prepare import ImportRequest, NewTableRequest, PreparedImport, prepare
 from importer.sources import uploads
+from importer.sources.several import as_one
 
 
 def create_once(prepared: PreparedImport, user: User | None, rejects_of: ImportJob | None = None) -> ImportJob:
@@ -93,8 +94,10 @@ def new_table_again(job: ImportJob) -> NewTableRequest | None:
 
 def is_file_there(job: ImportJob) -> bool:
     """Whether the job's file can still be read, as far as this machine knows: nobody asks a connection."""
-    source = job.source
-    return source.status == SourceFile.Status.READY and (source.connection_id is not None or source.file.exists())
+    return all(
+        each.status == SourceFile.Status.READY and (each.connection_id is not None or each.file.exists())
+        for each in job.source.files
+    )
 
 
 def _file_of(job: ImportJob) -> SourceFile:
@@ -106,6 +109,11 @@ def _file_of(job: ImportJob) -> SourceFile:
             where=source.name,
             advice="Choose “Edit and run again”, and upload it once more: the settings are kept.",
         )
+    return as_one([_as_it_is(each) for each in source.files])
+
+
+def _as_it_is(source: SourceFile) -> SourceFile:
+    """The file as it is now. Raises Forbidden if it lies on this server, has changed, and only an admin may load it."""
     if source.owned or source.connection_id:
         return source
     now = uploads.register(source.file)

@@ -33,7 +33,7 @@ from importer.jobs.approval import digest_of, is_asked_for
 from importer.jobs.lifecycle import advance
 from importer.jobs.rejects.counts import COUNTS
 from importer.jobs.transitions import Status, change, change_status, unqueue
-from importer.models import Chunk, ImportJob, Level, SourceFile, Trial
+from importer.models import Chunk, ImportJob, Level, Trial
 from importer.models.outcomes.attempts import present_attempt
 from importer.preparation.prepare import PreparedImport, replan
 
@@ -81,6 +81,7 @@ def create(
         plan_json=plan_to_json(prepared.plan),
         reading_json=reading_to_json(prepared.reading),
         new_table_json=to_json(prepared.new_table) if prepared.new_table else {},
+        files_json=[to_json(each) for each in prepared.files],
         parallelism=prepared.plan.parallelism,
         packing=prepared.profile.packing,
         plain_size=prepared.profile.size,
@@ -135,7 +136,7 @@ def nothing_is_missing(job: ImportJob) -> bool:
 
 def is_kept(job: ImportJob) -> bool:
     """Whether what a retry needs is still there: the chunks, and the file unless all of its rows are in the table."""
-    return not job.chunks_removed_at and (job.finished or job.source.status != SourceFile.Status.REMOVED)
+    return not job.chunks_removed_at and (job.finished or not job.source.is_removed)
 
 
 def retry(

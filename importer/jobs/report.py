@@ -11,6 +11,7 @@ from importer.engine.plan.stored_plan import plan_to_json
 from importer.engine.reading.questions import NeedsAnswer
 from importer.engine.reading.reading import Reading, reading_to_json
 from importer.engine.stored import to_json
+from importer.history.chunks.files import rows_of_files
 from importer.history.regressions import regression
 from importer.jobs import approval
 from importer.models import ImportJob
@@ -47,6 +48,7 @@ def report(job: ImportJob, rejects_file: Path | None = None, reasons_file: Path 
         {
             "job": job.pk,
             "rows": {**{name: getattr(rows, name) for name in NO_ROWS}, "source_is_final": job.scan_finished},
+            "files": [each.as_json() for each in rows_of_files(job)],
             "lines": job.skipped_lines.as_json(),
             "balanced": job.balanced,
             "reading": job.reading_json or None,
@@ -101,6 +103,7 @@ def _complete(ended: Outcome | None, values: Mapping[str, Any]) -> dict[str, Any
         "exit_code": ended and ended.exit_code,
         "colour": ended and ended.colour.value,
         "rows": {**NO_ROWS, "source_is_final": False},
+        "files": [],
         "lines": {},
         "balanced": False,
         "reading": None,

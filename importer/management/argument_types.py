@@ -123,6 +123,11 @@ def generated_column(text: str) -> GeneratedColumn:
     return GeneratedColumn(column, source)
 
 
+def file_name_column(text: str) -> GeneratedColumn:
+    """`COLUMN`: it gets the name of each row's file."""
+    return GeneratedColumn(text, "file")
+
+
 def setting_values(text: str) -> tuple[str, tuple[Value, ...]]:
     """`chunk_bytes=1M,4M`: a setting of a lab and the values to try. `none` stands for no value."""
     name, equals, listed = text.partition("=")

@@ -17,6 +17,7 @@ from importer.management.argument_types import (
     column_type,
     encoding,
     field_mapping,
+    file_name_column,
     generated_column,
     level,
     limit,
@@ -136,6 +137,14 @@ def _add_mapping(parser: CommandParser) -> None:
         default=[],
         metavar="COLUMN=VALUE",
         help="for a column without a field: a text, or @file, @row, @line, @time; may be repeated",
+    )
+    group.add_argument(
+        "--file-name-column",
+        dest="set",
+        type=file_name_column,
+        action="append",
+        metavar="COLUMN",
+        help="the column that gets the name of each row's file; the same as --set COLUMN=@file",
     )
 
 

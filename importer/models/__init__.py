@@ -12,7 +12,7 @@ from importer.models.preset import MappingPreset
 from importer.models.record import JobFact, JobRecord, RetentionPolicy
 from importer.models.schedule import DiscoveredFile, Schedule, ScheduleRun
 from importer.models.source_connection import SourceConnection
-from importer.models.source_file import Examination, SourceFile
+from importer.models.source_file import Examination, SourceFile, SourceMember
 from importer.models.target import Target
 
 __all__ = [
@@ -40,6 +40,7 @@ __all__ = [
     "ScheduleRun",
     "SourceConnection",
     "SourceFile",
+    "SourceMember",
     "Subscription",
     "Target",
     "Trial",

@@ -10,7 +10,7 @@ from importer.models.job import ImportJob
 # The fields that describe the range of the file; those of ChunkRange.
 RANGE = (
     *("number", "offset", "length", "rows", "first_line", "first_row", "digest"),
-    *("null_word", "null_marker", "suspect", "ascii"),
+    *("null_word", "null_marker", "suspect", "ascii", "file"),
 )
 
 
@@ -44,6 +44,8 @@ class Chunk(models.Model):
     null_marker = models.BooleanField(default=True)
     suspect = models.BooleanField(default=False)
     ascii = models.BooleanField(default=False)
+    # The number (from 0) of its file in ImportJob.files_json; its lines are those of that file.
+    file = models.PositiveSmallIntegerField(default=0)
 
     status = models.CharField(max_length=8, choices=Status, default=Status.PENDING)
     # In flight: the run of chunks that a worker has claimed together (jobs/steps/chunk_leases.py).

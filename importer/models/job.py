@@ -6,6 +6,7 @@ from pathlib import Path
 
 from django.conf import settings
 from django.db import models
+from django.utils.functional import cached_property
 
 from importer.engine import stored
 from importer.engine.plan.plan import ImportPlan
@@ -16,6 +17,7 @@ from importer.engine.schema.new_table import NewTable
 from importer.engine.source.chunks.skipped_lines import NO_LINES, SkippedLines
 from importer.engine.source.decoding import needs_copy
 from importer.engine.source.dialect import Dialect
+from importer.engine.source.joined import JoinedFile
 from importer.engine.stored import from_json
 from importer.engine.target import write_modes
 from importer.engine.target.temporary_changes import TemporaryChanges
@@ -120,6 +122,10 @@ class ImportJob(ImportRecipe, Approvable):
     # Where the data begins, after BOM and header: byte offset and line in the file or the working copy.
     data_offset = models.BigIntegerField(default=0)
     data_line = models.BigIntegerField(default=1)
+
+    # Of several files that are read as one: where the records of each lie in what is read
+    # (importer.engine.source.joined.JoinedFile as JSON), else empty.
+    files_json = models.JSONField(default=list, blank=True, editable=False)
 
     # The current step, which one worker does under a lease: the scan, the verification, making and undoing temporary
     # changes on the target, and in a mode that stages creating the staging table, finishing, cleaning up, and restoring
@@ -273,6 +279,16 @@ class ImportJob(ImportRecipe, Approvable):
     def read_size(self) -> int:
         """Bytes of the file or the working copy that is read; an estimate until the copy is complete."""
         return self.plain_size or self.source.size
+
+    @property
+    def joined_files(self) -> tuple[JoinedFile, ...]:
+        """The files of an import of several, as they lie in what is read; none for an import of one file."""
+        return tuple(from_json(JoinedFile, each) for each in self.files_json)
+
+    @cached_property
+    def file_names(self) -> tuple[str, ...]:
+        """The names of the files of an import of several, in their order."""
+        return tuple(each["name"] for each in self.files_json)
 
     @property
     def data_bytes(self) -> int:

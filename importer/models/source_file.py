@@ -34,6 +34,8 @@ class SourceFile(models.Model):
     found_name = models.CharField(max_length=1024, blank=True, editable=False)
     found_etag = models.CharField(max_length=255, blank=True, editable=False)
     found_modified_at = models.DateTimeField(null=True, blank=True, editable=False)
+    # Of a source of several files, which are read as one: how many (SourceMember). It has no bytes of its own.
+    file_count = models.PositiveSmallIntegerField(default=1, editable=False)
     uploaded_by = models.ForeignKey(settings.AUTH_USER_MODEL, models.SET_NULL, null=True, blank=True)
     created_at = models.DateTimeField(auto_now_add=True)
     touched_at = models.DateTimeField(auto_now=True)
@@ -49,6 +51,32 @@ class SourceFile(models.Model):
     @property
     def file(self) -> Path:
         return Path(self.path)
+
+    @property
+    def files(self) -> "list[SourceFile]":
+        """The files of a source of several, in their order; otherwise the source itself."""
+        if self.file_count == 1:
+            return [self]
+        return [each.file for each in self.members.select_related("file").order_by("place")]
+
+    @property
+    def is_removed(self) -> bool:
+        """Whether bytes of it are deleted."""
+        return any(each.status == self.Status.REMOVED for each in self.files)
+
+
+class SourceMember(models.Model):
+    """One of the files of a source of several: its `place` among them, from 0."""
+
+    whole = models.ForeignKey(SourceFile, models.CASCADE, related_name="members", editable=False)
+    file = models.ForeignKey(SourceFile, models.PROTECT, related_name="member_of", editable=False)
+    place = models.PositiveSmallIntegerField(editable=False)
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["whole", "place"], name="one_file_per_place")]
+
+    def __str__(self) -> str:
+        return f"{self.file}, file {self.place + 1} of {self.whole}"
 
 
 class Examination(models.Model):

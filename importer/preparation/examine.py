@@ -11,7 +11,7 @@ from importer.engine.errors import Problem
 from importer.engine.feed.chunk_source import ChunkSource
 from importer.engine.reading.end_of_file import unread_bytes
 from importer.engine.source.arriving import ArrivingFile, NotArrived
-from importer.engine.source.byte_source import Readable, open_source, read_at
+from importer.engine.source.byte_source import Readable, open_source, read_at, size_of
 from importer.engine.source.chunks.chunk_sizes import ChunkSizes
 from importer.engine.source.chunks.scanner import ChunkRange, Position, ScanPolicy, scan
 from importer.engine.source.records.lines import line_ends
@@ -64,7 +64,7 @@ class _Examiner:
         policy = ScanPolicy(not source.arriving, tolerate=True, exactness=rules)
         with _opened(source) as fd:
             try:
-                for chunk in scan(fd, rules.dialect, SIZES, self._position, end=source.size, policy=policy):
+                for chunk in scan(fd, rules.dialect, SIZES, self._position, end=size_of(fd), policy=policy):
                     self._add(fd, chunk)
                     now = time.monotonic()
                     if now - recorded > RECORD_SECONDS:

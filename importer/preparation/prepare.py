@@ -39,12 +39,14 @@ from importer.engine.sorting.sort_key import SortKey, Unsortable
 from importer.engine.source.byte_source import open_source
 from importer.engine.source.decoding import needs_copy
 from importer.engine.source.dialect import Dialect
+from importer.engine.source.joined import JoinedFile
 from importer.engine.source.profile.decisions import Standing
 from importer.engine.source.profile.expected_columns import ExpectedColumn
 from importer.engine.source.profile.profile import Profile, profile_file
 from importer.engine.target.global_settings import check_global_variables
 from importer.engine.target.staging import existing_tables
 from importer.models import ImportJob, Level, SourceFile, Target
+from importer.preparation.joined_files import JoinedProfile, join_files
 from importer.preparation.previous_imports import past
 from importer.preparation.table_context import SourceFacts, TableContext, read_context
 
@@ -79,6 +81,8 @@ class PreparedImport:
     reading: Reading
     # The table that mode create makes.
     new_table: NewTable | None = None
+    # The files of an import of several.
+    files: tuple[JoinedFile, ...] = ()
 
     @property
     def end_unread(self) -> bool:
@@ -162,6 +166,9 @@ def prepare(
         else:
             context = read_context(connection, target, server, f"{schema}.{name}", options, None)
             profile = profile or _profile(source, request, expected_columns(context.table))
+    joined = join_files(source, profile)
+    profile = joined.profile
+    _refuse_sorting(joined, options)
     mapping = tuple(_mapping(request, profile, context))
     reading = _reading(source, request, profile, context, mapping)
     key = uuid4()
@@ -177,8 +184,27 @@ def prepare(
     )
     _try_session(target, plan, server)
     return PreparedImport(
-        key, source, target, profile, context.table, mapping, facts.fillings, options, plan, reading, context.new_table
+        key,
+        source,
+        target,
+        profile,
+        context.table,
+        mapping,
+        facts.fillings,
+        options,
+        plan,
+        reading,
+        context.new_table,
+        joined.files,
     )
+
+
+def _refuse_sorting(joined: JoinedProfile, options: Options) -> None:
+    """Raise Problem if several files are to be loaded in the order of the key: they keep their own."""
+    if joined.files and options.sort == "key":
+        raise Problem(
+            "Several files cannot be sorted as one.", advice="Choose sort keep, or import them apart.", option="sort"
+        )
 
 
 def require_load(target: Target, table_name: str) -> tuple[str, str]:
@@ -267,6 +293,7 @@ def _key_order(
     if (
         copied
         or source.arriving
+        or source.file_count > 1
         or options.sort != "auto"
         or not outgrows(profile.size, context.table, options, context.server)
     ):

@@ -17,6 +17,7 @@ from django.utils import timezone
 from importer.access import audit
 from importer.engine.errors import Problem
 from importer.history.chunks import timings
+from importer.history.chunks.files import read_rows
 from importer.history.chunks.map import read_map
 from importer.history.chunks.rates import read_rates
 from importer.jobs.record import write_record
@@ -129,6 +130,7 @@ def _kept(job: ImportJob) -> dict[str, Any]:
     kept = {
         "map": read_map(job, KEPT_CELLS).as_json(),
         "rates": read_rates(job, timezone.now(), KEPT_RATES),
+        "files": [vars(each) for each in read_rows(job)] if job.files_json else [],
         "loaded": tried.loaded,
         "failed": tried.failed,
     }

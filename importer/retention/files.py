@@ -10,20 +10,19 @@ from pathlib import Path
 
 from django.conf import settings
 from django.db import transaction
-from django.db.models import Exists, OuterRef, ProtectedError, Q, QuerySet
+from django.db.models import Exists, ProtectedError, Q, QuerySet
 
 from importer.access import audit
 from importer.engine.errors import Problem
 from importer.jobs.rejects import downloads, fixes
 from importer.models import ImportJob, SourceFile
 from importer.preparation import examination
-from importer.retention.needed import FILE_OBSTACLES, any_of, can_be_retried, file_reasons, why_file_stays
+from importer.retention.needed import FILE_OBSTACLES, JOBS_OF_FILE, any_of, can_be_retried, file_reasons, why_file_stays
 from importer.retention.policies import before
 
 File = SourceFile.Status
 AT_ONCE = 500  # names in one query
-_JOBS = ImportJob.objects.filter(source=OuterRef("pk"))
-_BALANCED = Exists(_JOBS.filter(status=ImportJob.Status.SUCCEEDED, balanced=True))
+_BALANCED = Exists(JOBS_OF_FILE.filter(status=ImportJob.Status.SUCCEEDED, balanced=True))
 
 
 def remove_files(now: datetime, most: int) -> int:
@@ -38,9 +37,9 @@ def _due(now: datetime) -> QuerySet[SourceFile]:
     stored = SourceFile.objects.filter(owned=True, status=File.READY).exclude(path__startswith=str(settings.LAB_DIR))
     old = Q()
     if (cutoff := before("imported-files", now)) is not None:
-        old |= Q(_BALANCED) & ~Q(Exists(_JOBS.filter(finished_at__gte=cutoff)))
+        old |= Q(_BALANCED) & ~Q(Exists(JOBS_OF_FILE.filter(finished_at__gte=cutoff)))
     if (cutoff := before("other-files", now)) is not None:
-        old |= ~Q(_BALANCED) & ~Q(Exists(_JOBS.filter(finished_at__gte=cutoff))) & Q(touched_at__lt=cutoff)
+        old |= ~Q(_BALANCED) & ~Q(Exists(JOBS_OF_FILE.filter(finished_at__gte=cutoff))) & Q(touched_at__lt=cutoff)
     if not old:
         return stored.none()
     return stored.filter(old).exclude(any_of(file_reasons(now)))
@@ -70,13 +69,13 @@ def remove_by_hand(source: SourceFile) -> None:
 def forget_old_rows(now: datetime, most: int) -> int:
     """Delete at most `most` rows of deleted files, and of files elsewhere, that no import names any more."""
     elsewhere = Q(owned=False, touched_at__lt=now - timedelta(days=1))
-    rows = SourceFile.objects.filter(Q(status=File.REMOVED) | elsewhere).exclude(Exists(_JOBS))
+    rows = SourceFile.objects.filter(Q(status=File.REMOVED) | elsewhere).exclude(Exists(JOBS_OF_FILE))
     return forget_rows(list(rows.exclude(any_of(FILE_OBSTACLES)).values_list("pk", flat=True)[:most]))
 
 
 def forget_rows(keys: list[int]) -> int:
     """Delete these rows of files that no import names any more; those of kept files stay. Returns their number."""
-    rows = SourceFile.objects.filter(Q(status=File.REMOVED) | Q(owned=False)).exclude(Exists(_JOBS))
+    rows = SourceFile.objects.filter(Q(status=File.REMOVED) | Q(owned=False)).exclude(Exists(JOBS_OF_FILE))
     deleted = 0
     for pk in keys:
         try:

@@ -8,7 +8,7 @@ from datetime import datetime
 
 from django.db.models import Case, CharField, Exists, OuterRef, Q, QuerySet, Value, When
 
-from importer.models import DiscoveredFile, ImportJob, Lab, ScheduleRun, SourceFile
+from importer.models import DiscoveredFile, ImportJob, Lab, ScheduleRun, SourceFile, SourceMember
 from importer.retention.policies import before
 
 Status = ImportJob.Status
@@ -35,12 +35,15 @@ JOB_OBSTACLES: Mapping[str, Q] = {
     **CHUNK_OBSTACLES,
     "its old table is kept on the server, and its page restores or drops it": ~Q(kept_table=""),
 }
-_JOBS = ImportJob.objects.filter(source=OuterRef("pk"))
+# The imports of a file, also those of several files with this one among them.
+JOBS_OF_FILE = ImportJob.objects.filter(
+    Q(source=OuterRef("pk")) | Q(source__in=SourceMember.objects.filter(file=OuterRef(OuterRef("pk"))).values("whole"))
+)
 # The same on files.
 FILE_OBSTACLES: Mapping[str, Q] = {
-    "an import of it is under way": Q(Exists(_JOBS.exclude(status__in=ImportJob.ENDED))),
+    "an import of it is under way": Q(Exists(JOBS_OF_FILE.exclude(status__in=ImportJob.ENDED))),
     "a schedule continues from an import of it; retry that, or forget the file (manage.py schedule forget)": Q(
-        Exists(_JOBS.filter(_SCHEDULE_CONTINUES))
+        Exists(JOBS_OF_FILE.filter(_SCHEDULE_CONTINUES))
     ),
     "a lab reads it": Q(Exists(_LABS.filter(Q(source=OuterRef("pk")) | Q(sample=OuterRef("pk"))))),
     "a run of a schedule is at work on it": Q(
@@ -76,7 +79,7 @@ def why_file_stays(source: SourceFile) -> str:
 
 def file_reasons(now: datetime) -> Mapping[str, Q]:
     """The reasons for which the policies keep a file at any age."""
-    retried = Q(Exists(_JOBS.filter(can_be_retried(now))))
+    retried = Q(Exists(JOBS_OF_FILE.filter(can_be_retried(now))))
     return {**FILE_OBSTACLES, "an import of it can be retried": retried}
 
 

@@ -13,6 +13,7 @@ from importer import queue
 from importer.access import approval, limits
 from importer.access.policy import seen
 from importer.access.time_zones import zone_named
+from importer.connections.source_location import location_of
 from importer.engine.errors import Problem
 from importer.engine.mysql.connection import connect
 from importer.engine.plan.options import Options
@@ -93,7 +94,7 @@ def create_from_job(
         "target": job.target,
         "schema_name": job.schema_name,
         "table_name": job.table_name,
-        "header": list(profile_file(job.source.file, job.file_dialect).header),
+        "header": list(profile_file(location_of(job.source), job.file_dialect).header),
         "columns_json": presets.column_types(table),
         "dialect_json": job.dialect_json,
         "mapping_json": job.mapping_json,

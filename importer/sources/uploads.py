@@ -64,12 +64,14 @@ def clean_name(name: str) -> str:
 
 def with_file_name(problem: Problem, source: SourceFile) -> Problem:
     """The problem with an upload's path on disk replaced by the name that its owner knows."""
-    if source.owned:
-        if isinstance(problem, SourceProblem) and not source.file.exists():
-            return SourceProblem("The uploaded file is no longer on this server.", source.name, "Upload it again.")
-        for internal in (source.path, source.file.name):
-            problem.where = problem.where.replace(internal, source.name)
-            problem.what = problem.what.replace(internal, source.name)
+    for each in source.files:
+        if not each.owned:
+            continue
+        if isinstance(problem, SourceProblem) and not each.file.exists():
+            return SourceProblem("The uploaded file is no longer on this server.", each.name, "Upload it again.")
+        for internal in (each.path, each.file.name):
+            problem.where = problem.where.replace(internal, each.name)
+            problem.what = problem.what.replace(internal, each.name)
     if isinstance(problem, SourceProblem):
         problem.where = problem.where or source.name
     return problem
@@ -174,16 +176,21 @@ def uploads_of(user: User | AnonymousUser) -> models.QuerySet[SourceFile]:
 
 
 def importable_by(user: User | AnonymousUser) -> models.QuerySet[SourceFile]:
-    """The sources that the user may read and import: their uploads; for staff also imported files of this server."""
+    """The sources that the user may read and import: their uploads, also several as one source.
+
+    For staff also imported files of this server.
+    """
     if not user.is_staff:
-        return uploads_of(user)
+        several = models.Q(file_count__gt=1, uploaded_by_id=user.pk)
+        return SourceFile.objects.filter(models.Q(pk__in=uploads_of(user).values("pk")) | several)
     imported = models.Exists(ImportJob.objects.filter(source=models.OuterRef("pk"), trial=None))
     return SourceFile.objects.filter(models.Q(owned=True) | imported).exclude(status=SourceFile.Status.REMOVED)
 
 
 def not_imported(user: User | AnonymousUser) -> models.QuerySet[SourceFile]:
     """The user's uploads (all uploads for staff) that have no job yet, newest first."""
-    return uploads_of(user).filter(jobs=None).order_by("-pk")
+    with_others = models.Exists(ImportJob.objects.filter(source__members__file=models.OuterRef("pk")))
+    return uploads_of(user).filter(jobs=None).exclude(with_others).order_by("-pk")
 
 
 def save_choices(source: SourceFile, choices: dict[str, str]) -> None:
@@ -199,13 +206,20 @@ def remove(source: SourceFile) -> None:
     if source.arriving:
         give_up(source)
         return
-    jobs = source.jobs.count()
+    jobs = _imports_of(source)
     if jobs:
         raise _in_use(source, jobs)
+    # Sources of several files that nobody has imported.
+    SourceFile.objects.filter(members__file=source).delete()
     try:
         discard(source)
     except IntegrityError as error:  # A job was created since the count; ProtectedError is an IntegrityError.
-        raise _in_use(source, source.jobs.count()) from error
+        raise _in_use(source, _imports_of(source)) from error
+
+
+def _imports_of(source: SourceFile) -> int:
+    """How many imports read the file, by itself or with others."""
+    return source.jobs.count() + ImportJob.objects.filter(source__members__file=source).count()
 
 
 def _in_use(source: SourceFile, jobs: int) -> SourceInUse:

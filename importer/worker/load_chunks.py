@@ -19,7 +19,15 @@ from django.utils import timezone
 from importer import jobs
 from importer.connections.source_location import location_of_job
 from importer.engine import failpoints
-from importer.engine.errors import MethodRefused, Problem, TargetProblem
+from importer.engine.errors import (
+    MethodRefused,
+    Problem,
+    RowsRefused,
+    SourceProblem,
+    TargetProblem,
+    TooManyRejects,
+    name_file,
+)
 from importer.engine.load.chunk_load import ChunkLoad
 from importer.engine.load.loader import Loader, committed_outcome, committed_outcomes
 from importer.engine.load.outcome import Outcome
@@ -156,7 +164,7 @@ class RunLoader:
 
     def _outcomes(self, chunks: list[Chunk]) -> list[Outcome] | None:
         assert self._work
-        work = _of_chunk(self._work, chunks[0])
+        work = _of_chunk(self._work, chunks[0], self.run.job)
         if len(chunks) == 1:
             return [self._loader.load(work, self._sent.chunk_progress)]
         return self._loader.load_group(work, [each.range for each in chunks], self._sent.chunk_progress)
@@ -215,7 +223,7 @@ class RunLoader:
 
     def _failed(self, chunk: Chunk, error: Exception) -> list[Message]:
         lost = isinstance(error, TargetProblem)
-        if lost and self._work and (committed := _committed(_of_chunk(self._work, chunk))):
+        if lost and self._work and (committed := _committed(_of_chunk(self._work, chunk, self.run.job))):
             now = timezone.now()
             jobs.record_loaded(self.run, [jobs.LoadedChunk(chunk, committed, now, now)])
         elif self._keeper.killed:
@@ -223,7 +231,7 @@ class RunLoader:
         elif isinstance(error, MethodRefused) and self.run.job.options.method == "auto":
             return self._fall_back(chunk)
         else:
-            return jobs.record_failed(self.run, chunk, as_problem(error, str(chunk), self.run.job))
+            return jobs.record_failed(self.run, chunk, _as_problem(error, chunk, self.run.job))
         return []
 
     def _fall_back(self, chunk: Chunk) -> list[Message]:
@@ -249,7 +257,7 @@ def _work(run: jobs.ChunkRun) -> ChunkLoad:
         dialect=job.dialect,
         plan=job.plan,
         chunk=chunk.range,
-        file_name=job.source.name,
+        file_name=_file_name(job, chunk),
         began=_utc(job.started_at),
         first=not job.chunks.filter(status=Chunk.Status.LOADED).exists(),
         # The engine itself ends a chunk that exceeds the limit of the whole job.
@@ -259,8 +267,21 @@ def _work(run: jobs.ChunkRun) -> ChunkLoad:
     )
 
 
-def _of_chunk(work: ChunkLoad, chunk: Chunk) -> ChunkLoad:
-    return replace(work, chunk=chunk.range, attempt=chunk.attempt)
+def _of_chunk(work: ChunkLoad, chunk: Chunk, job: ImportJob) -> ChunkLoad:
+    return replace(work, chunk=chunk.range, attempt=chunk.attempt, file_name=_file_name(job, chunk))
+
+
+def _file_name(job: ImportJob, chunk: Chunk) -> str:
+    """The name of the file that the chunk's rows are from."""
+    return job.file_names[chunk.file] if job.files_json else job.source.name
+
+
+def _as_problem(error: Exception, chunk: Chunk, job: ImportJob) -> Problem:
+    """The error as a Problem; of several files, with the name of the one that has the chunk."""
+    problem = as_problem(error, str(chunk), job)
+    if job.files_json and isinstance(error, RowsRefused | TooManyRejects | SourceProblem):
+        name_file(problem, _file_name(job, chunk))
+    return problem
 
 
 def _divide_time(
@@ -286,7 +307,7 @@ def committed(run: jobs.ChunkRun) -> list[jobs.LoadedChunk]:
         return []
     first, now = _work(run), timezone.now()
     try:
-        outcomes = committed_outcomes([_of_chunk(first, chunk) for chunk in run.chunks])
+        outcomes = committed_outcomes([_of_chunk(first, chunk, run.job) for chunk in run.chunks])
     except Problem:
         return []
     return [jobs.LoadedChunk(chunk, each, now, now) for chunk, each in zip(run.chunks, outcomes, strict=True) if each]

@@ -11,9 +11,11 @@ from importer.engine.errors import SourceChanged
 from importer.engine.reading.end_of_file import check_end, unread_bytes
 from importer.engine.source.arriving import ArrivingFile, NotArrived
 from importer.engine.source.byte_source import Readable, open_source, read_at, size_of
+from importer.engine.source.chunks.scan_files import scan_files
 from importer.engine.source.chunks.scanner import ChunkRange, Position, ScanPolicy, scan
 from importer.engine.source.chunks.skipped_lines import NO_LINES, SkippedLines, lines_after, lines_before
 from importer.engine.source.dialect import Dialect
+from importer.engine.source.joined import JoinedFile
 from importer.engine.source.records.blocks import BLOCK_BYTES
 from importer.engine.source.records.lines import line_ends
 from importer.models import Chunk, ImportJob
@@ -57,6 +59,7 @@ def _scan_to_end(job: ImportJob, then: FollowUp) -> None:
             return
         _check_size(fd, job)
         before, after = lines_before(fd, job.dialect, job.data_offset), _lines_after(fd, job)
+        before = sum((each.lines_before for each in job.joined_files[1:]), before)
     working_copies.require_all_rows(job)
     jobs.finish_scan(job, job.read_size, before, after)
 
@@ -109,22 +112,35 @@ def _remaining_chunks(fd: Readable, job: ImportJob, *, drop_blank_end: bool = Tr
     last = _last_chunk(job)
     begin = _after(fd, last, job.dialect) if last else Position(job.data_offset, job.data_line)
     policy = ScanPolicy(drop_blank_end, tolerate=job.options.on_error == "reject", exactness=job.plan.exactness)
+    if files := job.joined_files:
+        return scan_files(fd, job.dialect, job.plan.chunk_sizes, begin, files, policy)
     return scan(fd, job.dialect, job.plan.chunk_sizes, begin, end=job.read_size, policy=policy)
 
 
 def _lines_after(fd: Readable, job: ImportJob) -> SkippedLines:
-    """The blank lines behind the last chunk, or behind the header if there is none."""
-    last = _last_chunk(job)
-    if (last.offset + last.length if last else job.data_offset) >= job.read_size:
+    """The blank lines behind the last chunk, or behind the header if there is none; of each of several files."""
+    if files := job.joined_files:
+        return sum((_lines_after_file(fd, job, *each) for each in enumerate(files)), NO_LINES)
+    return _lines_to(fd, job.dialect, _last_chunk(job), Position(job.data_offset, job.data_line), job.read_size)
+
+
+def _lines_after_file(fd: Readable, job: ImportJob, number: int, file: JoinedFile) -> SkippedLines:
+    last = job.chunks.filter(file=number).order_by("-number").first()
+    return _lines_to(fd, job.dialect, last, Position(file.begin, file.line), file.begin + file.length)
+
+
+def _lines_to(fd: Readable, dialect: Dialect, last: Chunk | None, begin: Position, end: int) -> SkippedLines:
+    """The lines behind the chunk, or from `begin` on if there is none, up to the offset `end`."""
+    if (last.offset + last.length if last else begin.offset) >= end:
         return NO_LINES
-    end = _after(fd, last, job.dialect) if last else Position(job.data_offset, job.data_line)
-    return lines_after(fd, job.dialect, end.offset, end.line, job.read_size)
+    behind = _after(fd, last, dialect) if last else begin
+    return lines_after(fd, dialect, behind.offset, behind.line, end)
 
 
 def _after(fd: Readable, chunk: Chunk, dialect: Dialect) -> Position:
     lines = line_ends(read_at(fd, chunk.length, chunk.offset), dialect.line_end)
     offset, row = chunk.offset + chunk.length, chunk.first_row + chunk.rows
-    return Position(offset, chunk.first_line + lines, chunk.number + 1, row)
+    return Position(offset, chunk.first_line + lines, chunk.number + 1, row, chunk.file)
 
 
 def _check_size(fd: Readable, job: ImportJob) -> None:

@@ -19,7 +19,7 @@ from importer.engine.plan.plan import Reason
 from importer.engine.plan.stored_plan import plan_to_json
 from importer.engine.schema.new_table import NewTable
 from importer.engine.sorting.original_positions import LINE, OriginalPositions
-from importer.engine.source.byte_source import open_source
+from importer.engine.source.byte_source import Readable, open_source
 from importer.engine.source.records.blocks import end_of_records
 from importer.engine.stored import to_json
 from importer.engine.target import staging
@@ -100,8 +100,8 @@ def _widen_types(job: ImportJob, table: NewTable) -> bool:
     try:
         with open_source(location_of_types(job)) as fd:
             dialect = job.file_dialect.plain
-            end = end_of_records(fd, dialect, job.data_offset, job.read_size)
-            file = FileScan(fd, dialect, job.data_offset, job.data_line, end, keep_lease)
+            (start, line, end), *further = _ranges(fd, job)
+            file = FileScan(fd, dialect, start, line, end, keep_lease, further=tuple(further))
             mismatches = _in_the_file(job, find_mismatches(file, table, job.mapping))
     except Cancelled:
         jobs.release_step(job)
@@ -124,6 +124,14 @@ def _in_the_file(job: ImportJob, mismatches: dict[str, TypeMismatch]) -> dict[st
     rows = {name: each.line - job.data_line + 1 for name, each in mismatches.items() if each.line}
     lines = {name: int(places.of(row, 1)[0, LINE]) for name, row in rows.items()}
     return {name: replace(each, line=lines.get(name, 0)) for name, each in mismatches.items()}
+
+
+def _ranges(fd: Readable, job: ImportJob) -> list[tuple[int, int, int]]:
+    """Start, first line and end of the records of the file, or of each of several."""
+    dialect = job.file_dialect.plain
+    ranges = [(each.begin, each.line, each.end) for each in job.joined_files]
+    ranges = ranges or [(job.data_offset, job.data_line, job.read_size)]
+    return [(start, line, end_of_records(fd, dialect, start, end)) for start, line, end in ranges]
 
 
 def finish_job(job_id: int, then: FollowUp) -> None:

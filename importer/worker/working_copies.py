@@ -19,7 +19,7 @@ from django.conf import settings
 from importer import jobs
 from importer.connections.source_location import location_of
 from importer.engine import failpoints
-from importer.engine.errors import Cancelled, Problem, SourceChanged
+from importer.engine.errors import Cancelled, Problem, SourceChanged, in_file
 from importer.engine.plan.plan import Reason
 from importer.engine.planner.decisions.row_order import DISK_BYTES_PER_BYTE
 from importer.engine.sorting.external_sort import SortInput, sort_records
@@ -29,7 +29,9 @@ from importer.engine.source.byte_source import Readable, open_source, size_of
 from importer.engine.source.chunks.skipped_lines import NO_LINES, SkippedLines
 from importer.engine.source.compression import DecompressionLimits
 from importer.engine.source.decoding import plain_pieces
+from importer.engine.source.joined import JoinedFile, copy_joined, require_size
 from importer.models import ImportJob
+from importer.preparation.joined_files import line_end_of
 from importer.sources.room import DiskFull, full_disk_as, is_full, room
 from importer.worker import shutdown
 
@@ -50,19 +52,28 @@ def make_copy(job: ImportJob) -> bool:
     copy = settings.PLAIN_DIR / f"{job.key}.{job.step_attempt}"
     writer = _CopyWriter(job, _named(copy, PART), _named(copy, SORTED))
     try:
-        with open_source(location_of(job.source)) as fd, full_disk_as(writer.disk_full):
-            _refuse_changed(fd, job)
-            if job.needs_plain_copy:
-                writer.write_plain(fd)
-            if job.is_sorted:
-                writer.write_sorted()
-            _refuse_changed(fd, job)
+        with full_disk_as(writer.disk_full):
+            if job.joined_files:
+                writer.write_joined()
+            else:
+                _write_one(writer, job)
             failpoints.reach("copy.written")
             return writer.record(copy)
     except Cancelled:
         return False
     finally:
         writer.remove_parts()
+
+
+def _write_one(writer: "_CopyWriter", job: ImportJob) -> None:
+    """Write the copy of a single file, which must not change meanwhile."""
+    with open_source(location_of(job.source)) as fd:
+        _refuse_changed(fd, job)
+        if job.needs_plain_copy:
+            writer.write_plain(fd)
+        if job.is_sorted:
+            writer.write_sorted()
+        _refuse_changed(fd, job)
 
 
 @dataclass
@@ -74,6 +85,7 @@ class _CopyWriter:
     sorted: Path
     verb: str = ""  # what could not be done with the file if the disk is full
     skipped: SkippedLines = NO_LINES  # the lines from the first record on that a sorted copy does not have
+    files: tuple[JoinedFile, ...] = ()  # of several files: where their records lie in the copy
     _seen: float = 0.0
 
     @property
@@ -104,6 +116,28 @@ class _CopyWriter:
             yield places
         if not self.job.file_dialect.is_converted:
             path.unlink()
+
+    def write_joined(self) -> None:
+        """Write the plain bytes of several files as one file (engine/source/joined.py)."""
+        job, limits = self.job, DecompressionLimits(settings.UNPACKED_MAX_BYTES, settings.UNPACKED_MAX_RATIO)
+        self.verb = "unpacked" if job.packing else "turned into UTF-8"
+        sources, files, done = job.source.files, job.joined_files, 0
+        with self.part.open("wb") as out:
+
+            def plain(number: int) -> Iterator[bytes]:
+                nonlocal done
+                file = files[number]
+                with in_file(file.name), open_source(location_of(sources[number])) as fd:
+                    require_size(fd, file)
+                    for piece in plain_pieces(fd, file.packing, job.file_dialect, limits):
+                        yield piece.data
+                        self._keep_alive(done + piece.used, out)
+                    require_size(fd, file)
+                done += file.size
+
+            self.files = copy_joined(files, line_end_of(job.file_dialect), plain, out.write)
+            _to_disk(out)
+        self._renew(job.source.size)
 
     def write_sorted(self) -> None:
         """Sort the file, or its plain copy. If that fails and sort is not `key`, the file's order is kept."""
@@ -158,7 +192,8 @@ class _CopyWriter:
             OriginalPositions.next_to(finished).path.replace(OriginalPositions.next_to(copy).path)
         finished.replace(copy)
         failpoints.reach("copy.renamed")
-        return jobs.record_copy(self.job, copy.name, size, self.skipped if self.job.is_sorted else None)
+        skipped = self.skipped if self.job.is_sorted else None
+        return jobs.record_copy(self.job, copy.name, size, skipped, self.files)
 
     def remove_parts(self) -> None:
         for path in (self.part, self.sorted):

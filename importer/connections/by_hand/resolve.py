@@ -6,9 +6,9 @@ from importer.connections.by_hand.connection_files import fetch_files, named_con
 from importer.connections.by_hand.limits import refuse_too_many
 from importer.connections.by_hand.local_files import local_files
 from importer.connections.by_hand.standard_input import standard_input
-from importer.engine.errors import SourceProblem
 from importer.models import SourceFile
 from importer.sources import uploads
+from importer.sources.several import as_one
 
 STANDARD_INPUT = "-"
 
@@ -23,7 +23,7 @@ def resolve_sources(names: Sequence[str], connection: str = "") -> SourceFile:
         for name in names:
             files += _with_connection(connection, name) if connection else _sources(name)
             refuse_too_many(len(files), name)
-        return _as_one(files)
+        return as_one(files)
     except BaseException:
         forget_unused(files)
         raise
@@ -41,16 +41,14 @@ def _sources(name: str) -> Iterator[SourceFile]:
         yield uploads.register(path)
 
 
-def _as_one(files: Sequence[SourceFile]) -> SourceFile:
-    if len(files) != 1:
-        raise SourceProblem(
-            "One import takes one file.", ", ".join(each.name for each in files), "Import the files one after another."
-        )
-    return files[0]
-
-
 def forget_unused(files: Sequence[SourceFile]) -> None:
     """Remove the copies among the files that no import reads: standard input, and files of an address."""
     for each in files:
-        if each.owned and each.connection_id is None and not each.jobs.exists():
-            uploads.discard(each)
+        parts = each.files
+        if each.jobs.exists():
+            continue
+        if each.file_count > 1:
+            each.delete()
+        for part in parts:
+            if part.owned and part.connection_id is None and not (part.jobs.exists() or part.member_of.exists()):
+                uploads.discard(part)

@@ -59,6 +59,8 @@ class Loader:
         self._checked_at: float | None = None
         self._definition = ""
         self._first = True
+        # The values of the session's variables for the file's name and the time; None before they are set.
+        self._variables: tuple[str, str] | None = None
         self._stopwatch = Stopwatch()
 
     def __enter__(self) -> "Loader":
@@ -79,6 +81,7 @@ class Loader:
             self._fd = self._open.enter_context(open_source(self._path))
             self._connection = self._open.enter_context(connect_loader(self._address, session=self._session))
             self._checked_at, self._definition, self._first = None, "", True
+            self._variables = None
         return int(self._connection.thread_id())
 
     def load(self, chunk_load: ChunkLoad, on_sent: Callable[[int], None] = lambda _: None) -> Outcome:
@@ -117,8 +120,10 @@ class Loader:
     def _begin(self, session: ChunkSession) -> None:
         """Everything that precedes the transaction."""
         self._check_preconditions(session)
-        if self._first and session.plan.sources:
-            set_variables(session.connection, session.chunk_load.file_name, session.chunk_load.began)
+        variables = session.chunk_load.file_name, session.chunk_load.began
+        if session.plan.sources and variables != self._variables:
+            set_variables(session.connection, *variables)
+            self._variables = variables
         session.stopwatch.lap("connect")
         self._first = False
         failpoints.reach("chunk.checked")

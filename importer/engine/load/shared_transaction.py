@@ -14,14 +14,18 @@ from importer.engine.source.chunks.scanner import ChunkRange
 def group_size(plan: ImportPlan, chunks: Iterable[ChunkRange]) -> int:
     """How many of the chunks, in the file's order, may share the first one's transaction, the first one included.
 
-    No transaction has more bytes than the part of the file before it, so that the first rows are committed early.
+    No transaction has more bytes than the part of the file before it, so that the first rows are committed early. Where
+    rows get the file's name or their line, it has rows of one file only, of several that are read as one.
     """
     size, first, previous = 0, None, None
+    by_file = not {"file", "line"}.isdisjoint(plan.sources)
     for chunk in chunks:
         first = first or chunk
         max_bytes = min(plan.transaction_bytes, max(plan.first_chunk_bytes, first.offset))
         adjacent = previous is None or chunk.offset == previous.end
-        if size and (chunk.suspect or first.suspect or not adjacent or chunk.end - first.offset > max_bytes):
+        apart = by_file and chunk.file != first.file
+        large = chunk.end - first.offset > max_bytes
+        if size and (chunk.suspect or first.suspect or not adjacent or apart or large):
             break
         size, previous = size + 1, chunk
     return size
@@ -40,6 +44,7 @@ def merge_ranges(chunks: Sequence[ChunkRange]) -> ChunkRange:
         null_word=any(each.null_word for each in chunks),
         null_marker=any(each.null_marker for each in chunks),
         first_row=first.first_row,
+        file=first.file,
         ascii=all(each.ascii for each in chunks),
         parts=tuple(each.length for each in chunks),
     )

@@ -52,7 +52,10 @@ class TypeMismatch:
 
 @dataclass(frozen=True)
 class FileScan:
-    """The records of a file from byte `start`, which begins `first_line`, to `end`. `on_block` is called per block."""
+    """The records of a file from byte `start`, which begins `first_line`, to `end`. `on_block` is called per block.
+
+    `further`: start, first line and end of the other files, of several that are read as one.
+    """
 
     fd: Readable
     dialect: Dialect
@@ -61,11 +64,13 @@ class FileScan:
     end: int
     on_block: Callable[[], None] = lambda: None
     block_bytes: int = BLOCK_BYTES
+    further: tuple[tuple[int, int, int], ...] = ()
 
     def blocks(self) -> Iterator[Block]:
-        for block in blocks(self.fd, self.dialect, self.start, self.first_line, self.end, self.block_bytes):
-            self.on_block()
-            yield block
+        for start, line, end in ((self.start, self.first_line, self.end), *self.further):
+            for block in blocks(self.fd, self.dialect, start, line, end, self.block_bytes):
+                self.on_block()
+                yield block
 
     def rows(self, block: Block, width: int) -> list[list[str]]:
         """The values of the block's records with `width` fields."""

@@ -22,15 +22,17 @@ from django.db.models import Q
 
 from importer.connections.source_location import location_of_job
 from importer.engine.errors import Problem, SourceProblem
-from importer.engine.load.rejects.formulas import defused_csv
+from importer.engine.load.rejects.formulas import defused_csv, escape_formulas
 from importer.engine.source import encodings
 from importer.engine.source.byte_source import open_source
 from importer.engine.source.dialect import ANY_LINE_END, LINE_ENDS, Dialect
+from importer.engine.source.joined import JoinedFile
 from importer.engine.source.records.blocks import read_exactly
 from importer.models import Chunk, ImportJob, SourceFile
 from importer.sources import parts, uploads
 
 HEADER = ("line", "byte_offset", "column", "value", "code", "reason")
+OF_SEVERAL = "file"  # the column after them in an import of several files; line and offset are then those of the file
 PIECE_BYTES = 2**20
 PACKED = (".gz", ".zst", ".zip")
 TEXT = (".csv", ".tsv", ".txt")
@@ -40,12 +42,16 @@ HEAD = "head"
 SPREADSHEET_DELIMITERS = {"comma": ",", "semicolon": ";"}
 # As csv.writer writes the files of reasons.
 RFC4180_CRLF = Dialect(line_end="\r\n")
+LEFT_OUT = Q(rejected_rows__gt=0) | Q(skipped_rows__gt=0)
 FIND_THEM = "Find the rows in the source by the counts and reasons on the page of the import."
 
 
 @dataclass(frozen=True)
 class ExplainedRow:
-    """One row of the file of reasons: 1-based line and 0-based byte offset in the source, and the reason."""
+    """One row of the file of reasons: 1-based line and 0-based byte offset in the source, and the reason.
+
+    `file` is the name of the file, of an import of several.
+    """
 
     line: int
     byte_offset: int
@@ -53,6 +59,7 @@ class ExplainedRow:
     value: str
     code: str
     reason: str
+    file: str = ""
 
 
 def folder(job: ImportJob) -> Path:
@@ -116,8 +123,10 @@ def _rejected(job: ImportJob) -> Iterator[bytes]:
 
 def reasons_file(job: ImportJob) -> Iterator[bytes]:
     """CSV in UTF-8 with the header HEADER, a row for each rejected or skipped one. Raises as reject_file() does."""
-    parts = _parts(job, "csv", Q(rejected_rows__gt=0) | Q(skipped_rows__gt=0))
-    return _with_header(_pieces(parts))
+    parts = _parts(job, "csv", LEFT_OUT)
+    if job.files_json:
+        return _with_files(job, parts)
+    return chain([_csv_line(HEADER)], _pieces(parts))
 
 
 def spreadsheet_reasons(job: ImportJob, delimiter: str) -> Iterator[bytes]:
@@ -173,16 +182,27 @@ def as_source(job: ImportJob, user: User) -> SourceFile:
 def first_rows(job: ImportJob, most: int) -> list[ExplainedRow]:
     """The first rows of the file of reasons, in the order of the source; reads no more parts than needed."""
     rows: list[ExplainedRow] = []
-    for path in _paths(job, "csv", Q(rejected_rows__gt=0) | Q(skipped_rows__gt=0)):
+    for number, of_file in _numbers(job, LEFT_OUT):
+        file = file_of(job, of_file)
         try:
-            with path.open(encoding="utf-8", newline="") as part:
-                for row in csv.reader(part):
-                    rows.append(ExplainedRow(int(row[0]), int(row[1]), *row[2:]))
+            with _part(job, number, "csv").open(encoding="utf-8", newline="") as part:
+                for line, offset, column, value, code, reason in csv.reader(part):
+                    at = int(line), _own_offset(file, offset)
+                    rows.append(ExplainedRow(*at, column, value, code, reason, file.name if file else ""))
                     if len(rows) == most:
                         return rows
         except FileNotFoundError:
             return rows
     return rows
+
+
+def file_of(job: ImportJob, number: int) -> JoinedFile | None:
+    """The file of this number, of an import of several files; None of an import of one."""
+    return job.joined_files[number] if job.files_json else None
+
+
+def _own_offset(file: JoinedFile | None, offset: str) -> int:
+    return file.own_offset(int(offset)) if file else int(offset)
 
 
 def file_name(job: ImportJob, kind: str) -> str:
@@ -245,9 +265,18 @@ def _existing(job: ImportJob, parts: list[Path]) -> list[Path]:
 
 
 def _paths(job: ImportJob, suffix: str, which: Q) -> Iterator[Path]:
+    for number, _ in _numbers(job, which):
+        yield _part(job, number, suffix)
+
+
+def _part(job: ImportJob, number: int, suffix: str) -> Path:
+    return folder(job) / f"{number:08d}.{suffix}"
+
+
+def _numbers(job: ImportJob, which: Q) -> Iterator[tuple[int, int]]:
+    """The number of each loaded chunk, with that of its file."""
     chunks = job.chunks.filter(which, status=Chunk.Status.LOADED).order_by("number")
-    for number in chunks.values_list("number", flat=True).iterator():
-        yield folder(job) / f"{number:08d}.{suffix}"
+    return chunks.values_list("number", "file").iterator()
 
 
 def _pieces(paths: list[Path]) -> Iterator[bytes]:
@@ -257,11 +286,20 @@ def _pieces(paths: list[Path]) -> Iterator[bytes]:
                 yield piece
 
 
-def _with_header(pieces: Iterator[bytes]) -> Iterator[bytes]:
+def _with_files(job: ImportJob, parts: list[Path]) -> Iterator[bytes]:
+    """The parts with the name of the file in each row, and the offset in it."""
+    yield _csv_line((*HEADER, OF_SEVERAL))
+    for path, (_, number) in zip(parts, _numbers(job, LEFT_OUT), strict=True):
+        file = file_of(job, number)
+        with path.open(encoding="utf-8", newline="") as part:
+            for line, offset, *rest in csv.reader(part):
+                yield _csv_line((line, _own_offset(file, offset), *rest, escape_formulas(file.name if file else "")))
+
+
+def _csv_line(values: Iterable[object]) -> bytes:
     line = io.StringIO()
-    csv.writer(line).writerow(HEADER)
-    yield line.getvalue().encode()
-    yield from pieces
+    csv.writer(line).writerow(values)
+    return line.getvalue().encode()
 
 
 def _replace(path: Path, pieces: Iterator[bytes] | list[bytes]) -> None:

@@ -27,6 +27,8 @@ Place = tuple[int, int]
 class RejectedRecord:
     """A rejected row. `line` is 1-based in the source; `record` are its bytes in the plain file, b"" if unknown.
 
+    `file` is the name of its file, of an import of several.
+
     `column` and `reason` are as in the file of reasons.
     """
 
@@ -37,6 +39,7 @@ class RejectedRecord:
     value: str
     reason: str
     record: bytes
+    file: str = ""
 
     @property
     def at(self) -> Place:
@@ -95,11 +98,12 @@ def _of_chunk(job: ImportJob, chunk: Chunk) -> Iterator[RejectedRecord]:
         return
     split = [data[low:high] for data, low, high in _records(raw, job)]
     known = split if len(split) == chunk.rejected_rows else []
+    name = job.file_names[chunk.file] if job.files_json else ""
     with explained:
         lines = (each for each in csv.reader(explained) if not each[5].startswith(SKIPPED))
         for place, (line, _, column, value, _, reason) in enumerate(islice(lines, chunk.rejected_rows)):
             record = known[place] if known else b""
-            yield RejectedRecord(chunk.number, place, int(line), column, value, reason, record)
+            yield RejectedRecord(chunk.number, place, int(line), column, value, reason, record, name)
 
 
 def _records(raw: bytes, job: ImportJob) -> Iterator[tuple[bytes, int, int]]:

@@ -11,6 +11,8 @@ from importer.engine.plan.plan import ImportPlan
 from importer.engine.plan.stored_plan import plan_to_json
 from importer.engine.source.chunks.scanner import ChunkRange
 from importer.engine.source.chunks.skipped_lines import NO_LINES, SkippedLines
+from importer.engine.source.joined import JoinedFile
+from importer.engine.stored import to_json
 from importer.jobs.bulk import insert_each
 from importer.jobs.lifecycle import enforce_limits
 from importer.jobs.transitions import STEP, JobStep, Status, claim_step, held_step
@@ -32,14 +34,18 @@ def renew_copy(job: ImportJob, copied_bytes: int) -> bool:
     return _renew(job, copied_bytes=copied_bytes)
 
 
-def record_copy(job: ImportJob, name: str, size: int, skipped: SkippedLines | None) -> bool:
+def record_copy(
+    job: ImportJob, name: str, size: int, skipped: SkippedLines | None, files: Sequence[JoinedFile] = ()
+) -> bool:
     """Record the finished working copy of `size` bytes. False as for renew_copy().
 
-    `skipped`: the lines from the first record on that are none, if the copy does not have them.
+    `skipped`: the lines from the first record on that are none, if the copy does not have them. `files`: where the
+    records of each of several files lie in the copy.
     """
     job.plain_copy, job.plain_size = name, size
+    job.files_json = [to_json(each) for each in files]
     lines = {} if skipped is None else {"lines_json": {**job.lines_json, LINES_AMONG: skipped.as_json()}}
-    return _renew(job, plain_copy=name, plain_size=size, **lines)
+    return _renew(job, plain_copy=name, plain_size=size, files_json=job.files_json, **lines)
 
 
 def record_unsorted(job: ImportJob, plan: ImportPlan) -> bool:

@@ -102,8 +102,10 @@ class RejectLog:
         """
         plan, source = self.session.plan, self.session.source
         table = read_table(self.session.connection, plan.schema, plan.table)
-        # A sorted copy is searched in the chunk only: equal keys lie together there, in the file's order.
-        start = (None if plan.sorted_by else searched_from) or (source.chunk.offset, source.chunk.first_line)
+        # A sorted copy is searched in the chunk only: equal keys lie together there, in the file's order. So is a chunk
+        # of a later file of several, whose lines are not counted from the first byte.
+        in_chunk = plan.sorted_by or source.chunk.file
+        start = (None if in_chunk else searched_from) or (source.chunk.offset, source.chunk.first_line)
         explanation = Explanation(source, self.sender.rows, plan.fields, table, plan.final_table)
         problems = {**findings.refused, **findings.skipped}
         first = sorted(row for row, warning in problems.items() if warning.code == DUPLICATE)[:NAMED_ROWS]

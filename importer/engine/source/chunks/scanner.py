@@ -16,12 +16,16 @@ from importer.engine.source.records.malformed import unreadable_record
 
 @dataclass(frozen=True)
 class Position:
-    """Where a chunk begins: at this byte and physical line (1-based, counting LF), with this number and data row."""
+    """Where a chunk begins: at this byte and physical line (1-based, counting LF), with this number and data row.
+
+    `file` is the number (from 0) of the file, of several that are read as one (source/joined.py); the line is its own.
+    """
 
     offset: int = 0
     line: int = 1
     number: int = 0
     row: int = 1
+    file: int = 0
 
 
 # For a file with nothing before its data.
@@ -41,6 +45,7 @@ class ChunkRange:
     - `ascii`: all bytes are ASCII.
     - `parts`: the lengths of the chunks that were joined into this one (load/shared_transaction.py); `digest` is then
       the concatenation of their digests.
+    - `file`: the number (from 0) of its file, of several that are read as one; the line is that file's.
     - `skipped`: the lines in it that are no records. Only the scan knows them.
     """
 
@@ -56,6 +61,7 @@ class ChunkRange:
     first_row: int = 1
     ascii: bool = False
     parts: tuple[int, ...] = ()
+    file: int = 0
     skipped: SkippedLines = NO_LINES
 
     @property
@@ -201,12 +207,17 @@ class _OpenChunk:
             suspect=self.suspect,
             first_row=self.begin.row,
             ascii=self.ascii,
+            file=self.begin.file,
             skipped=self.skipped.lines(),
         )
 
     def following(self) -> "_OpenChunk":
         begin = self.begin
         following = Position(
-            begin.offset + self.length, begin.line + self.lines, begin.number + 1, begin.row + self.rows
+            begin.offset + self.length,
+            begin.line + self.lines,
+            begin.number + 1,
+            begin.row + self.rows,
+            begin.file,
         )
         return _OpenChunk(following, LineCounter(self.skipped.dialect))

@@ -11,7 +11,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from importer.engine.errors import Problem, SourceProblem
+from importer.engine.errors import SourceProblem, in_file
 from importer.engine.source import encodings
 from importer.engine.source.byte_source import Readable, SourceLocation
 from importer.engine.source.compression import PACKING_NAMES
@@ -99,7 +99,7 @@ def profile_file(
     CSV, or cannot be unpacked or read in the dialect.
     """
     requested = dialect.encoding if dialect else known.get("encoding", "")
-    with _name_in_problems(path.name), _opened(path) as fd:
+    with in_file(path.name), _opened(path) as fd:
         # A record may be larger than a sample; that is seldom worth the unpacking.
         for wanted in (SAMPLE_BYTES, MAX_RECORD_BYTES):
             head = read_head(fd, wanted)
@@ -284,15 +284,6 @@ def _opened(path: SourceLocation) -> Iterator[Readable]:
         yield fd
     finally:
         os.close(fd)
-
-
-@contextmanager
-def _name_in_problems(name: str) -> Iterator[None]:
-    try:
-        yield
-    except Problem as problem:
-        problem.where = ", ".join(part for part in (name, problem.where) if part)
-        raise
 
 
 def _header_notes(header: Sequence[str]) -> tuple[str, ...]:

@@ -1,0 +1,36 @@
+"""Divides several files that are read as one into chunks, each of records of one file."""
+
+from collections.abc import Iterator, Sequence
+
+from importer.engine.errors import in_file
+from importer.engine.source.byte_source import Readable
+from importer.engine.source.chunks.chunk_sizes import ChunkSizes
+from importer.engine.source.chunks.scanner import ChunkRange, Position, ScanPolicy, scan
+from importer.engine.source.dialect import Dialect
+from importer.engine.source.joined import JoinedFile
+
+
+def scan_files(
+    fd: Readable,
+    dialect: Dialect,
+    sizes: ChunkSizes,
+    begin: Position,
+    files: Sequence[JoinedFile],
+    policy: ScanPolicy,
+) -> Iterator[ChunkRange]:
+    """The chunks from `begin` to the end of the last file; the lines of each are those of its own file.
+
+    Raises as scan() does, with the name of the file.
+    """
+    position = begin
+    for number, file in enumerate(files):
+        if number < begin.file:
+            continue
+        if number > begin.file:
+            position = Position(file.begin, file.line, position.number, position.row, number)
+        if position.offset >= file.end:
+            continue
+        with in_file(file.name):
+            for chunk in scan(fd, dialect, sizes, position, end=file.end, policy=policy):
+                yield chunk
+                position = Position(chunk.end, 0, chunk.number + 1, chunk.first_row + chunk.rows, number)

@@ -1,0 +1,138 @@
+"""Checks that several files can be read as one, and says where the records of each lie."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from importer.connections.source_location import location_of
+from importer.engine.errors import SourceProblem, in_file
+from importer.engine.source.byte_source import Readable, open_source, read_at, size_of
+from importer.engine.source.chunks.skipped_lines import lines_before
+from importer.engine.source.decoding import needs_copy, open_sample, read_head
+from importer.engine.source.dialect import ANY_LINE_END, LINE_ENDS, Dialect
+from importer.engine.source.joined import JoinedFile
+from importer.engine.source.profile.profile import Profile, profile_file
+from importer.engine.source.profile.sample import SAMPLE_BYTES
+from importer.models import SourceFile
+
+# Names of fields that a message lists.
+MOST_NAMED = 5
+APART = "Import the two apart, or correct one of them."
+
+
+class FilesDiffer(SourceProblem):
+    """Files that were named for one import have different columns or formats."""
+
+
+@dataclass(frozen=True)
+class JoinedProfile:
+    """The profile of several files as of one: that of the first, with the size of all; and the files."""
+
+    profile: Profile
+    files: tuple[JoinedFile, ...]
+
+
+def join_files(source: SourceFile, first: Profile) -> JoinedProfile:
+    """The files of a source of several as one; `first` is the profile of its first file. Without files for one file.
+
+    Each other file is read in the first one's dialect. Raises FilesDiffer, with both names and the difference, for a
+    file with other columns, another order of columns or another encoding, and SourceProblem for one that cannot be
+    read.
+    """
+    if source.file_count == 1:
+        return JoinedProfile(first, ())
+    if first.dialect.is_converted:
+        raise SourceProblem(
+            f"Several files of the format {first.dialect.format} cannot be read as one.",
+            source.name,
+            "Import them one after another.",
+        )
+    sources = source.files
+    files: list[JoinedFile] = []
+    for number, each in enumerate(sources):
+        profile = _fitting(each, first, sources[0].name) if number else first
+        begin = files[-1].end if files else profile.data_offset
+        files.append(_joined(each, profile, begin, last=number == len(sources) - 1))
+    packing = next((each.packing for each in files if each.packing), "")
+    return JoinedProfile(replace(first, size=files[-1].end, packing=packing), tuple(files))
+
+
+def _fitting(source: SourceFile, first: Profile, first_name: str) -> Profile:
+    """The profile of a file in the first one's dialect. Raises FilesDiffer if the two do not fit together."""
+    try:
+        profile = profile_file(location_of(source), first.dialect)
+    except SourceProblem as problem:
+        what = f"{source.name} cannot be read as {first_name} is: {problem.what}"
+        raise FilesDiffer(what, f"{first_name} and {problem.where}", APART) from problem
+    if what := _difference(first, profile, first_name, source.name):
+        raise FilesDiffer(what, f"{first_name} and {source.name}", APART)
+    return profile
+
+
+def _difference(first: Profile, other: Profile, first_name: str, other_name: str) -> str:
+    """How two files differ, in words; "" if they can be read as one."""
+    if first.dialect.encoding != other.dialect.encoding:
+        return (
+            f"The files have different encodings: {first_name} {first.dialect.encoding}, {other_name}"
+            f" {other.dialect.encoding}."
+        )
+    if first.dialect.header:
+        return _header_difference(first.header, other.header, first_name, other_name)
+    widths = (each.dialect.width for each in (first, other))
+    one, two = widths
+    if other.rows and one != two:
+        return f"The files have different numbers of fields: {first_name} {one}, {other_name} {two}."
+    return ""
+
+
+def _header_difference(first: Sequence[str], other: Sequence[str], first_name: str, other_name: str) -> str:
+    one, two = ([name.strip().lower() for name in header] for header in (first, other))
+    if one == two:
+        return ""
+    if sorted(one) == sorted(two):
+        return f"The files have the same columns in another order: {other_name} begins with {other[0].strip()}."
+    missing = [name for name, key in zip(first, one, strict=True) if key not in two]
+    added = [name for name, key in zip(other, two, strict=True) if key not in one]
+    if not missing and not added:
+        return f"{other_name} has a column more than once."
+    sides = ((first_name, missing), (other_name, added))
+    only = [f"only {name} has {_listed(columns)}" for name, columns in sides if columns]
+    return f"The files have different columns: {', '.join(only)}."
+
+
+def _listed(columns: Sequence[str]) -> str:
+    more = f" and {len(columns) - MOST_NAMED} more" if len(columns) > MOST_NAMED else ""
+    return f"{', '.join(name.strip() for name in columns[:MOST_NAMED])}{more}"
+
+
+def _joined(source: SourceFile, profile: Profile, begin: int, *, last: bool) -> JoinedFile:
+    dialect = profile.dialect.plain
+    with in_file(source.name), open_source(location_of(source)) as fd:
+        head = read_head(fd, SAMPLE_BYTES)
+        with open_sample(fd, head, profile.dialect) as sample:
+            before = lines_before(sample.fd, dialect, min(profile.data_offset, sample.readable))
+        copied = needs_copy(profile.packing, profile.dialect)
+        added = "" if last or copied else _missing_line_end(fd, profile)
+        size = size_of(fd)
+    return JoinedFile(
+        name=source.name,
+        begin=begin,
+        skip=profile.data_offset,
+        line=profile.data_line,
+        length=profile.size - profile.data_offset,
+        size=size,
+        added=added,
+        packing=profile.packing,
+        before=before.as_json(),
+    )
+
+
+def _missing_line_end(fd: Readable, profile: Profile) -> str:
+    """The line end that the file's last record needs; "" if it has one, or if there is no record."""
+    if profile.size == profile.data_offset or read_at(fd, 1, profile.size - 1) in (b"\n", b"\r"):
+        return ""
+    return line_end_of(profile.dialect)
+
+
+def line_end_of(dialect: Dialect) -> str:
+    """The characters that end a record of the dialect; LF where several do."""
+    return LINE_ENDS["lf"] if dialect.line_end == ANY_LINE_END else dialect.line_end

@@ -1,0 +1,217 @@
+"""Several files as one import: one equation, each row from its own file and line."""
+
+import gzip
+import html
+import io
+import os
+import re
+from collections.abc import Sequence
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+from django.utils import timezone
+
+from importer import jobs
+from importer.connections.by_hand.resolve import resolve_sources
+from importer.engine.errors import SourceProblem
+from importer.engine.mapping.columns import GeneratedColumn
+from importer.engine.mysql.connection import Address, connect, execute, fetch_all
+from importer.engine.plan.options import Options
+from importer.jobs.rejects import downloads
+from importer.models import ImportJob, RetentionPolicy
+from importer.preparation.joined_files import FilesDiffer
+from importer.preparation.prepare import ImportRequest, PreparedImport, prepare
+from importer.retention import ended_jobs
+from importer.retention.files import remove_by_hand
+from importer.sources import parts, uploads
+from importer.sources.several import as_one
+from tests.importer.steps import run
+from tests.people import admin
+from tests.targets import target_with
+
+pytestmark = pytest.mark.usefixtures("no_workers", "plain_dir", "transactional_db")
+TABLE = "CREATE TABLE t (id INT PRIMARY KEY, name VARCHAR(12), file VARCHAR(40), line INT)"
+WHERE = (GeneratedColumn("file", "file"), GeneratedColumn("line", "line"))
+# With a preamble's place, without a last line end, with a byte order mark, of the header alone, with a blank end.
+FILES = {
+    "a.csv": b"id,name\n1,one\n2,two",
+    "b.csv": b"\xef\xbb\xbfid,name\n3,three\n4,four\n5,five",
+    "c.csv": b"id,name\n",
+    "d.csv": b'id,name\n6,"si\nx"\n7,seven\n\n',
+}
+ROWS = [
+    *((1, "one", "a.csv", 2), (2, "two", "a.csv", 3), (3, "three", "b.csv", 2), (4, "four", "b.csv", 3)),
+    *((5, "five", "b.csv", 4), (6, "si\nx", "d.csv", 2), (7, "seven", "d.csv", 4)),
+]
+
+
+def written(folder: Path, files: dict[str, bytes], *, packed: bool = False) -> list[str]:
+    for name, data in files.items():
+        (folder / name).write_bytes(gzip.compress(data) if packed else data)
+    return [str(folder / name) for name in files]
+
+
+def planned(names: Sequence[str], address: Address, options: Options | None = None, fillings=WHERE) -> PreparedImport:
+    target = target_with(address, TABLE)
+    return prepare(resolve_sources(names), target, "t", ImportRequest(options=options, fillings=fillings))
+
+
+def loaded(address: Address) -> list[tuple]:
+    with connect(address) as connection:
+        return fetch_all(connection, "SELECT id, name, file, line FROM t ORDER BY id")
+
+
+def imported(prepared: PreparedImport) -> ImportJob:
+    return run(jobs.create(prepared))
+
+
+@pytest.mark.parametrize(
+    ("mode", "packed", "chunk_rows"), [("append", False, None), ("append", True, 2), ("replace", False, 1)]
+)
+def test_every_row_is_in_with_its_own_file_and_line(mode, packed, chunk_rows, database, tmp_path):
+    names = written(tmp_path, FILES, packed=packed)
+    job = imported(planned(names, database, Options(mode=mode, commit_rows=chunk_rows)))
+    assert (job.status, job.balanced, job.scanned_rows) == ("succeeded", True, 7), job.problem
+    assert loaded(database) == ROWS
+    assert job.skipped_lines.counts == {"header": 4, "blank": 1}
+    assert set(job.chunks.values_list("file", flat=True)) == {0, 1, 3}
+
+
+@pytest.mark.parametrize("server", ["mariadb"], indirect=True)
+class TestDifferent:
+    @pytest.mark.parametrize(
+        ("second", "difference"),
+        [
+            (b"id,title\n3,three\n", "only a.csv has name, only b.csv has title"),
+            (b"name,id\nthree,3\n", "the same columns in another order: b.csv begins with name"),
+            (b"id,name\r\n3,three\r\n", "b.csv cannot be read as a.csv is: Line 1 ends with CR LF"),
+            ("id,name\n3,drei\n".encode("utf-16"), "different encodings: a.csv utf-8, b.csv utf-16"),
+        ],
+    )
+    def test_files_are_refused_with_both_names_and_the_difference(self, second, difference, database, tmp_path):
+        names = written(tmp_path, {"a.csv": FILES["a.csv"], "b.csv": second})
+        with pytest.raises(FilesDiffer, match=difference) as refused:
+            planned(names, database, fillings=())
+        assert refused.value.where.startswith("a.csv and b.csv")
+        assert ImportJob.objects.count() == 0
+
+    def test_widths_without_a_header_are_refused(self, database, tmp_path):
+        names = written(tmp_path, {"a.csv": b"1,one\n2,two\n", "b.csv": b"3,three,3\n"})
+        target = target_with(database, "CREATE TABLE t (id INT, name VARCHAR(9))")
+        with pytest.raises(FilesDiffer, match=r"different numbers of fields: a\.csv 2, b\.csv 3"):
+            prepare(resolve_sources(names), target, "t", ImportRequest(known_format={"header": False}))
+
+    def test_one_file_twice_is_refused(self, database, tmp_path):
+        names = written(tmp_path, {"a.csv": FILES["a.csv"]})
+        with pytest.raises(SourceProblem, match="named twice"):
+            planned([*names, *names], database)
+
+
+@pytest.mark.parametrize("server", ["mariadb"], indirect=True)
+class TestBadRows:
+    FILES = {"a.csv": b"id,name\n1,one\n", "b.csv": b"id,name\n2,two\nx,three\n4,four\n"}
+
+    def test_stop_the_import_with_file_and_line(self, database, tmp_path):
+        job = imported(planned(written(tmp_path, self.FILES), database))
+        assert (job.status, job.problem["where"]) == ("failed", "b.csv, line 3, column id"), job.problem
+
+    def test_are_left_out_with_their_file(self, database, tmp_path, client):
+        job = imported(planned(written(tmp_path, self.FILES), database, Options(on_error="reject")))
+        assert (job.status, job.rejected_rows) == ("succeeded", 1), job.problem
+        assert [row[0] for row in loaded(database)] == [1, 2, 4]
+        lines = b"".join(downloads.reasons_file(job)).decode().splitlines()
+        assert [lines[0].split(",")[-1], lines[1].split(",")[:3], lines[1].split(",")[-1]] == [
+            "file",
+            ["3", "14", "id"],
+            "b.csv",
+        ]
+        (row,) = downloads.first_rows(job, 9)
+        assert (row.line, row.byte_offset, row.file) == (3, 14, "b.csv")
+        assert b"".join(downloads.reject_file(job)) == b"id,name\nx,three\n"
+        client.force_login(admin("ada"))
+        page = " ".join(html.unescape(client.get(f"/jobs/{job.pk}/").content.decode()).split())
+        assert re.search(r'b\.csv</th><td class="number">3</td><td class="number">2</td>', page)
+        assert re.search(r"b\.csv</span> 3</td>", page)
+
+    def test_are_counted_for_each_file_also_without_the_chunks(self, database, tmp_path):
+        job = imported(planned(written(tmp_path, self.FILES), database, Options(on_error="reject")))
+        a, b = {"source": 1, "taken": 1, "rejected": 0}, {"source": 3, "taken": 2, "rejected": 1}
+        rest = {"skipped": 0, "missing": 0}
+        expected = [{"name": "a.csv", "rows": a | rest}, {"name": "b.csv", "rows": b | rest}]
+        assert jobs.report(job)["files"] == expected
+        jobs.write_record(job.pk)
+        for policy in ("retry", "rejects", "chunks"):
+            RetentionPolicy.objects.update_or_create(name=policy, defaults={"days": 0})
+        assert ended_jobs.remove_chunks(timezone.now() + timedelta(days=1), 9) == 1
+        assert jobs.report(ImportJob.objects.get(pk=job.pk))["files"] == expected
+
+    def test_that_cannot_be_read_are_named_with_their_file(self, database, tmp_path):
+        files = {**self.FILES, "c.csv": b'id,name\n5,"fi"ve\n'}
+        job = imported(planned(written(tmp_path, files), database))
+        assert (job.status, job.problem["where"]) == ("failed", "c.csv, line 2"), job.problem
+
+
+@pytest.mark.parametrize("server", ["mariadb"], indirect=True)
+def test_a_file_that_has_changed_fails_by_its_name(database, tmp_path):
+    names = written(tmp_path, FILES)
+    job = jobs.create(planned(names, database))
+    os.truncate(names[1], 20)
+    job = run(job)
+    assert (job.status, job.problem["kind"], job.problem["where"]) == ("failed", "SourceChanged", "b.csv")
+
+
+@pytest.mark.parametrize("server", ["mariadb"], indirect=True)
+def test_types_of_a_new_table_hold_all_files(database, tmp_path):
+    names = written(tmp_path, {"a.csv": b"id,name\n1,one\n", "b.csv": b"id,name\n300000,a very long name indeed\n"})
+    target = target_with(database)
+    request = ImportRequest(options=Options(mode="create"), accept_guesses=True)
+    job = imported(prepare(resolve_sources(names), target, "n", request))
+    assert (job.status, job.balanced) == ("succeeded", True), job.problem
+    with connect(database) as connection:
+        assert fetch_all(connection, "SELECT id, name FROM n ORDER BY id")[1] == (300000, "a very long name indeed")
+
+
+@pytest.mark.parametrize("server", ["mariadb"], indirect=True)
+class TestFiles:
+    @pytest.fixture
+    def job(self, database, tmp_path, settings) -> ImportJob:
+        settings.UPLOAD_DIR = tmp_path / "uploads"
+        uploaded = []
+        for name in ("a.csv", "b.csv"):
+            source = uploads.begin_upload(name, len(FILES[name]), None)
+            parts.append(source, 0, io.BytesIO(FILES[name]), source.size)
+            uploaded.append(uploads.finish(source))
+        request = ImportRequest(fillings=WHERE)
+        return imported(prepare(as_one(uploaded), target_with(database, TABLE), "t", request))
+
+    def test_stay_while_an_import_of_them_does(self, job):
+        assert job.balanced
+        first, _ = job.source.files
+        with pytest.raises(uploads.SourceInUse, match="1 import"):
+            uploads.remove(first)
+        assert first not in uploads.not_imported(admin("ada"))
+
+    def test_are_imported_again_as_one(self, job, database):
+        with connect(database) as connection:
+            execute(connection, "DELETE FROM t")
+        again = run(jobs.run_again(job, jobs.newest_of_file(job)))
+        assert (again.status, again.balanced, again.source) == ("succeeded", True, job.source), again.problem
+
+    def test_that_are_deleted_make_a_retry_impossible(self, job):
+        remove_by_hand(job.source.files[1])
+        job.refresh_from_db()
+        assert job.source.is_removed
+        assert not jobs.is_file_there(job)
+
+
+@pytest.mark.parametrize("server", ["mariadb"], indirect=True)
+def test_a_retry_loads_what_is_missing(database, tmp_path):
+    names = written(tmp_path, {"a.csv": FILES["a.csv"], "b.csv": b"id,name\n3,a name that is too long\n"})
+    job = imported(planned(names, database))
+    assert (job.status, [row[0] for row in loaded(database)]) == ("failed", [1, 2])
+    with connect(database) as connection:
+        execute(connection, "ALTER TABLE t MODIFY name VARCHAR(40)")
+    jobs.retry(job.pk)
+    job = run(ImportJob.objects.get(pk=job.pk))
+    assert (job.status, job.balanced, job.loaded_rows) == ("succeeded", True, 3), job.problem
