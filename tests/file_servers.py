@@ -240,12 +240,16 @@ class _SshAccount(asyncssh.SSHServer):
 
 @dataclass(frozen=True)
 class SftpFiles:
-    """An SFTP server for `root` at `url`; `host_key` is the fingerprint of its key, `private_key` opens it."""
+    """An SFTP server for `root` at `url`.
+
+    `host_key` is the fingerprint of its key `public_key`; `private_key` signs in.
+    """
 
     url: str
     root: Path
     host_key: str
     private_key: str
+    public_key: str
 
 
 @contextmanager
@@ -272,6 +276,7 @@ def sftp_files(root: Path) -> Iterator[SftpFiles]:
         root,
         host_key.get_fingerprint("sha256"),
         key.export_private_key("openssh").decode(),
+        host_key.export_public_key().decode().strip(),
     )
     loop.call_soon_threadsafe(server.close)
     asyncio.run_coroutine_threadsafe(server.wait_closed(), loop).result(30)

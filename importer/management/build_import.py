@@ -52,7 +52,7 @@ def prepare_from_options(options: dict[str, Any]) -> PreparedImport:
     preset = presets.by_name(options["preset"]) if options["preset"] else None
     target, table = _target_and_table(options, preset)
     require_load(target, table)
-    source = resolve_sources(options["file"], options["from_connection"])
+    source = resolve_sources(options["file"], options["from_connection"], private_allowed=options["allow_private"])
     try:
         if preset:
             return _prepare_from_preset(options, preset, source, target, table)

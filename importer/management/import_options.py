@@ -31,8 +31,13 @@ from importer.management.argument_types import (
 def add_flags(parser: CommandParser) -> None:
     """Add all options to the parser."""
     parser.add_argument(
-        "file", nargs="+", metavar="FILE", help="a path, a pattern such as 'sales-*.csv', or - for standard input"
+        "file",
+        nargs="+",
+        metavar="FILE",
+        help="a path, a pattern such as 'sales-*.csv', an address (https://, s3://, sftp://), or - for standard input;"
+        " several are read as one",
     )
+    parser.add_argument("--allow-private", action="store_true", help="an address may be one of a private network")
     parser.add_argument(
         "--from",
         dest="from_connection",

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 
+from importer.connections.by_hand.addresses import fetch_address, is_address
 from importer.connections.by_hand.connection_files import fetch_files, named_connection
 from importer.connections.by_hand.limits import refuse_too_many
 from importer.connections.by_hand.local_files import local_files
@@ -13,16 +14,19 @@ from importer.sources.several import as_one
 STANDARD_INPUT = "-"
 
 
-def resolve_sources(names: Sequence[str], connection: str = "") -> SourceFile:
-    """One source for the files that a command names: paths, patterns, `-`; with a connection, its files.
+def resolve_sources(names: Sequence[str], connection: str = "", *, private_allowed: bool = False) -> SourceFile:
+    """One source for the files that a command names: paths, patterns, addresses, `-`; with a connection, its files.
 
-    Raises Problem with the name at fault. Copies that were made until then are removed.
+    Of several files it is one that an import reads as one. `private_allowed`: the hosts of addresses may have private
+    ones. Raises Problem with the name at fault. Copies that were made until then are removed.
     """
     files: list[SourceFile] = []
     try:
         for name in names:
-            files += _with_connection(connection, name) if connection else _sources(name)
-            refuse_too_many(len(files), name)
+            found = _with_connection(connection, name) if connection else _sources(name, private_allowed)
+            for each in found:
+                files.append(each)
+                refuse_too_many(len(files), name)
         return as_one(files)
     except BaseException:
         forget_unused(files)
@@ -33,9 +37,12 @@ def _with_connection(connection: str, name: str) -> list[SourceFile]:
     return fetch_files(named_connection(connection), name)
 
 
-def _sources(name: str) -> Iterator[SourceFile]:
+def _sources(name: str, private_allowed: bool) -> Iterator[SourceFile]:
     if name == STANDARD_INPUT:
         yield standard_input()
+        return
+    if is_address(name):
+        yield from fetch_address(name, private_allowed=private_allowed)
         return
     for path in local_files(name):
         yield uploads.register(path)

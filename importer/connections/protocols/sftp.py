@@ -99,12 +99,19 @@ class SftpServer(FileServer):
     @contextmanager
     def _signed_in(self) -> Iterator[Any]:
         with self._transport() as transport:
-            shown = fingerprint(transport.get_remote_server_key())
-            if shown != self._connection.settings.get("host_key", ""):
-                finding = self._unknown_key(shown)
-                raise SourceProblem(finding.message, self._connection.base, finding.fix)
+            self._require_known(transport)
             with self._session(transport) as sftp:
                 yield sftp
+
+    def _require_known(self, transport: paramiko.Transport) -> None:
+        """Raise SourceProblem unless a person has confirmed the key that the server shows."""
+        shown = fingerprint(transport.get_remote_server_key())
+        if shown != self._connection.settings.get("host_key", ""):
+            finding = self._unknown_key(shown)
+            raise SourceProblem(finding.message, self._connection.base, finding.fix)
+
+    def _prepare(self, transport: paramiko.Transport) -> None:
+        """Set up the connection before the server is spoken to."""
 
     @contextmanager
     def _transport(self) -> Iterator[paramiko.Transport]:
@@ -117,16 +124,13 @@ class SftpServer(FileServer):
             )
             transport = paramiko.Transport(raw)
             opened.callback(transport.close)
+            self._prepare(transport)
             transport.start_client(timeout=SILENCE)
             yield transport
 
     @contextmanager
     def _session(self, transport: paramiko.Transport) -> Iterator[Any]:
-        user, secrets = self._connection.settings.get("user", ""), self._connection.secrets
-        if secrets.get("private_key"):
-            transport.auth_publickey(user, self._private_key(secrets))
-        else:
-            transport.auth_password(user, secrets.get("password", ""))
+        self._sign_in(transport)
         sftp = paramiko.SFTPClient.from_transport(transport)
         assert sftp
         with sftp:
@@ -134,6 +138,13 @@ class SftpServer(FileServer):
             assert channel
             channel.settimeout(SILENCE)
             yield sftp
+
+    def _sign_in(self, transport: paramiko.Transport) -> None:
+        user, secrets = self._connection.settings.get("user", ""), self._connection.secrets
+        if secrets.get("private_key"):
+            transport.auth_publickey(user, self._private_key(secrets))
+        else:
+            transport.auth_password(user, secrets.get("password", ""))
 
     def _private_key(self, secrets: dict[str, str]) -> paramiko.PKey:
         for kind in KEYS:
