@@ -64,7 +64,7 @@ def channel_test(request: HttpRequest, pk: int) -> HttpResponse:
     if problem:
         messages.error(request, problem)
     else:
-        messages.success(request, f"{tested.name} took the test.")
+        messages.success(request, f"{tested.name} accepted the test message.")
     return redirect("channel", pk)
 
 

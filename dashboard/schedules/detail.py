@@ -139,7 +139,7 @@ def forget(request: HttpRequest, pk: int) -> HttpResponse:
     """Forget the failed attempts of a file, so that the next run takes it as new."""
     name = request.POST.get("name", "")
     return _done(
-        request, pk, lambda changed: schedules.forget(changed, name), f"{name} is taken for new by the next run."
+        request, pk, lambda changed: schedules.forget(changed, name), f"The next run loads {name} as a new file."
     )
 
 

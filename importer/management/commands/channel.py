@@ -103,7 +103,7 @@ class Command(PreparedCommand):
         if as_json:
             self._write_json({"name": name, "ok": not problem, "problem": problem})
         else:
-            self.stdout.write(f"{name} took the test.")
+            self.stdout.write(f"{name} accepted the test message.")
         if problem:
             raise SystemExit(1)
 

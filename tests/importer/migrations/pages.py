@@ -214,7 +214,7 @@ ACTIONS = (
     Action("schedule_backfill", (1,), {"first": "2020-02-28", "last": "2020-02-29"}, ("A run has begun.",)),
     Action("schedule_header", (2,), {}, ("The file has changed since you looked at its header.",), 422),
     Action("run_again", (12,), words=("A run has begun.",)),
-    Action("schedule_forget", (1,), {"name": "readings-21.csv"}, ("readings-21.csv is taken for new",)),
+    Action("schedule_forget", (1,), {"name": "readings-21.csv"}, ("loads readings-21.csv as a new file.",)),
     Action("schedule_delete", (2,), words=("products as they come is deleted.",)),
     Action("run_cancel", (14,), words=("The run is cancelled.", "cancelled by admin")),
     Action("lab_cancel", (1,), words=("The lab is ending, or has ended.",)),
