@@ -3,6 +3,9 @@ PY := .venv/bin/python
 CODE := config importer dashboard scripts tests bench
 # What `make quick` leaves out: every test that needs a server (tests/conftest.py marks them).
 SERVERLESS := not needs_database_server and not needs_redis and not needs_workers and not needs_file_server and not needs_browser
+# Bytecode is kept even if the environment forbids it: to compile the code takes a third of the time of a command, and
+# every test process starts some.
+export PYTHONDONTWRITEBYTECODE :=
 # VAR_DIR=... and PORT=... may be given on the command line or in the environment.
 .DEFAULT_GOAL := help
 .PHONY: help setup run demo test quick quick-tests faults screenshots bench lint format lock
@@ -29,9 +32,8 @@ quick: ## lint, and every test that needs no server, in under a minute
 	@scripts/setup.sh app
 	@$(MAKE) --no-print-directory -j2 --output-sync=target lint quick-tests
 
-# Bytecode of the tests is kept even if the environment forbids it: compiling them takes a tenth of the time.
 quick-tests:
-	PYTHONDONTWRITEBYTECODE= $(PY) -m pytest -q -n 2 --hypothesis-profile=dev -m "$(SERVERLESS)" $(ARGS)
+	$(PY) -m pytest -q -n 2 --hypothesis-profile=dev -m "$(SERVERLESS)" $(ARGS)
 
 faults: ## try every fault at every failpoint, print the matrix (ARGS=--write: into docs/faults.md)
 	@scripts/setup.sh app database
