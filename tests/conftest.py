@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from django.contrib.auth.management import create_permissions
 from django.contrib.contenttypes.management import create_contenttypes
+from django.db import connection
 from django.db.models.signals import post_migrate
 from redis import Redis
 
@@ -15,6 +16,7 @@ from importer.worker import live_progress
 from scripts.servers import PrivateRedis
 from tests import examples  # noqa: F401 - registers the profile "dev" before pytest loads it
 from tests.importer.migrations.fixtures import dumped, migrated, old, sales  # noqa: F401
+from tests.prepared import copy_of_tables
 from tests.stack import Stack, running
 from tests.targets import TestServer, mariadb_server, mysql_server
 
@@ -43,6 +45,21 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         for fixture in getattr(item, "fixturenames", ()):
             if marker := NEEDS.get(fixture):
                 item.add_marker(marker)
+
+
+@pytest.fixture(scope="session")
+def django_db_keepdb() -> bool:
+    """A SQLite database begins as a copy of one with all tables, which Django must not make again."""
+    return connection.vendor == "sqlite"
+
+
+@pytest.fixture(scope="session")
+def django_db_modify_db_settings(django_db_modify_db_settings_parallel_suffix: None, django_db_keepdb: bool) -> None:
+    """Makes the copy, by the name that this process has for it."""
+    if django_db_keepdb:
+        test = connection.settings_dict["TEST"]
+        copy_of_tables(Path(test["NAME"]))
+        test["MIGRATE"] = False
 
 
 @pytest.fixture(scope="session")

@@ -16,6 +16,7 @@ import requests
 
 from importer.engine.mysql.connection import Address, connect
 from scripts.servers import free_port
+from tests.prepared import make_tables
 from tests.stack import ROOT, wait_until
 
 PASSWORD = "mill-race-9"
@@ -39,6 +40,7 @@ class WebSite:
         self.url = f"http://127.0.0.1:{self.port}"
         self._env = {**os.environ, "DJANGO_SETTINGS_MODULE": "config.settings", "VAR_DIR": str(self.var_dir)}
         self._env |= {"ADMIN_PASSWORD": PASSWORD, "PYTHONPATH": str(ROOT), "PORT": str(self.port), **settings}
+        make_tables(self.var_dir, self._env.get("DATABASE_URL", ""))
         self.manage("prepare")
 
     def manage(self, *command: str) -> None:

@@ -2,12 +2,12 @@
 
 from pathlib import Path
 
-import pytest
 from django.apps import apps
 from django.db.models import UniqueConstraint
 
 from importer.engine.mysql.connection import Address, connect, execute, fetch_all
 from tests.importer.management.installation import Installation
+from tests.targets import TestServer
 from tests.web_site import own_database
 
 PASSWORD = "mill-race-9"
@@ -34,15 +34,9 @@ for kind in ("webauthn", "webauthn", "totp", "recovery_codes", "totp", "recovery
 """
 
 
-@pytest.fixture
-def installation(database: Address, tmp_path: Path) -> Installation:
-    """An installation whose own tables are on the server."""
-    made = Installation(tmp_path, own_database(database), ADMIN_PASSWORD=PASSWORD, ALLOWED_HOSTS="testserver")
-    made.manage("prepare")
-    return made
-
-
-def test_it_migrates_signs_in_and_imports(installation, database, server, tmp_path):
+def test_it_migrates_signs_in_and_imports(database: Address, server: TestServer, tmp_path: Path):
+    installation = Installation(tmp_path, own_database(database), ADMIN_PASSWORD=PASSWORD, ALLOWED_HOSTS="testserver")
+    installation.manage("prepare")
     with server.fresh_database() as shop:
         with connect(shop) as connection:
             execute(connection, "CREATE TABLE t (n INT PRIMARY KEY, word VARCHAR(20), KEY (word))")
@@ -60,7 +54,9 @@ def test_it_migrates_signs_in_and_imports(installation, database, server, tmp_pa
     assert "no issues" in installation.manage("check", "--database", "default")
 
 
-def test_a_person_has_one_app_for_codes_and_one_set_of_recovery_codes(installation):
+def test_a_person_has_one_app_for_codes_and_one_set_of_recovery_codes(database: Address, tmp_path: Path):
+    installation = Installation.with_tables(tmp_path, own_database(database), ADMIN_PASSWORD=PASSWORD)
+    installation.manage("ensure_admin")
     assert installation.python(TWICE) == ["webauthn", "webauthn", "totp", "recovery_codes", "refused", "refused"]
 
 

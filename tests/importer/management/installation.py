@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from tests.prepared import make_tables
 from tests.stack import ROOT
 
 OWN = ("VAR_DIR", "DATABASE_URL", "ENCRYPTION_KEYS", "SECRET_KEY", "DJANGO_SETTINGS_MODULE")
@@ -30,6 +31,12 @@ class Installation:
         self.env = others | own | env
         # Bytes, as if the disk were full then; 0 for no limit.
         self.largest_file = 0
+
+    @classmethod
+    def with_tables(cls, folder: Path, database_url: str = "", **env: str) -> "Installation":
+        """An installation whose database has all tables, and nothing in them."""
+        make_tables(folder / "var", database_url)
+        return cls(folder, database_url, **env)
 
     def start(self, *line: str) -> subprocess.Popen[str]:
         """Start the command, without waiting for its end."""

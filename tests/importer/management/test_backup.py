@@ -95,7 +95,7 @@ def test_a_restored_installation_imports_with_its_passwords_and_retries_its_jobs
     people.write_text("id,name\n" + "".join(f"{n},Zoë {n}\n" for n in range(1, 50)))
     backup = tmp_path / "b.tar"
     with application_database(kind, server) as first, application_database(kind, server) as second:
-        old = Installation(tmp_path / "old", first, WAREHOUSE=CANARY)
+        old = Installation.with_tables(tmp_path / "old", first, WAREHOUSE=CANARY)
         old.manage("prepare")
         old.manage("target", "add", "warehouse", url_of(replace(warehouse, password="")), "--password-env", "WAREHOUSE")
         pk, status, path = old.python(UPLOAD.format(path=str(people)))
@@ -126,7 +126,7 @@ def test_one_of_an_earlier_version_is_brought_up_to_date(kind: str, servers: dic
     """On a server into a database without tables: no transaction changes tables."""
     server, backup = servers["mariadb"], tmp_path / "b.tar"
     with application_database(kind, server) as first, application_database(kind, server) as second:
-        old, new = Installation(tmp_path / "old", first), Installation(tmp_path / "new", second)
+        old, new = Installation.with_tables(tmp_path / "old", first), Installation(tmp_path / "new", second)
         old.manage("prepare")
         old.manage("migrate", "importer", "0033")
         old.manage("backup", "create", str(backup))
@@ -141,7 +141,7 @@ def test_one_of_an_earlier_version_is_brought_up_to_date(kind: str, servers: dic
 @pytest.fixture(scope="module")
 def installed(tmp_path_factory: pytest.TempPathFactory) -> Installation:
     """An installation with an upload and a file of rejected rows."""
-    made = Installation(tmp_path_factory.mktemp("installed"))
+    made = Installation.with_tables(tmp_path_factory.mktemp("installed"))
     made.manage("prepare")
     for name in ("uploads/4f", "rejects/1/rows.csv"):
         path = made.var / name
@@ -160,6 +160,14 @@ def backup(installed: Installation) -> Path:
 @pytest.fixture
 def empty(tmp_path: Path) -> Installation:
     return Installation(tmp_path / "empty")
+
+
+@pytest.fixture
+def unused(tmp_path: Path) -> Installation:
+    """An installation with tables and keys, and nobody in it."""
+    made = Installation.with_tables(tmp_path / "unused")
+    made.manage("user", "list")
+    return made
 
 
 def state(installation: Installation) -> dict[str, bytes]:
@@ -266,22 +274,21 @@ class TestRestore:
         for path in (empty.var / "millrace.sqlite3", *(empty.var / name for name in names)):
             assert stat.S_IMODE(path.stat().st_mode) == 0o600
 
-    def test_into_an_installation_in_use_only_with_replace(self, backup, empty):
-        empty.manage("user", "add", "ann", "--role", "admin")
-        before = state(empty)
-        assert "This installation is in use: people 1." in empty.refused("backup", "restore", str(backup))
-        assert state(empty) == before
-        empty.manage("backup", "restore", str(backup), "--replace")
-        assert "ann" not in empty.manage("user", "list")
+    def test_into_an_installation_in_use_only_with_replace(self, backup, unused):
+        unused.manage("user", "add", "ann", "--role", "admin")
+        before = state(unused)
+        assert "This installation is in use: people 1." in unused.refused("backup", "restore", str(backup))
+        assert state(unused) == before
+        unused.manage("backup", "restore", str(backup), "--replace")
+        assert "ann" not in unused.manage("user", "list")
 
-    def test_a_damaged_one_changes_nothing(self, backup, empty, tmp_path):
+    def test_a_damaged_one_changes_nothing(self, backup, unused, tmp_path):
         damaged = tmp_path / "damaged.tar"
         damaged.write_bytes(backup.read_bytes().replace(b"uploads/4f\n", b"uploads/4e\n"))
-        empty.manage("user", "list")
-        before = state(empty)
-        assert "is damaged in uploads/4f." in empty.refused("backup", "check", str(damaged))
-        assert "is damaged in uploads/4f." in empty.refused("backup", "restore", str(damaged))
-        assert state(empty) == before
+        before = state(unused)
+        assert "is damaged in uploads/4f." in unused.refused("backup", "check", str(damaged))
+        assert "is damaged in uploads/4f." in unused.refused("backup", "restore", str(damaged))
+        assert state(unused) == before
 
     def test_one_of_a_newer_version_is_refused(self, backup, empty, tmp_path):
         later = {"version": "9.1", "migrations": {"importer": ["9999_later"]}}
@@ -292,12 +299,11 @@ class TestRestore:
         other = rewritten(backup, tmp_path / "other.tar", manifest={"database": "mysql"})
         assert "database is mysql, this installation's is sqlite" in empty.refused("backup", "restore", str(other))
 
-    def test_a_database_that_is_none_leaves_everything_as_it_was(self, backup, empty, tmp_path):
+    def test_a_database_that_is_none_leaves_everything_as_it_was(self, backup, unused, tmp_path):
         wrong = rewritten(backup, tmp_path / "wrong.tar", **{"database.sqlite3": b"no database" * 1000})
-        empty.manage("user", "list")
-        before = state(empty)
-        assert "cannot take the backup" in empty.refused("backup", "restore", str(wrong))
-        assert state(empty) == before
+        before = state(unused)
+        assert "cannot take the backup" in unused.refused("backup", "restore", str(wrong))
+        assert state(unused) == before
 
     def test_members_that_lead_out_of_their_folder_are_left_out(self, backup, empty, tmp_path):
         evil = tmp_path / "evil.tar"
@@ -316,12 +322,11 @@ class TestRestore:
         empty.manage("backup", "restore", str(evil))
         assert not list(tmp_path.rglob("out"))
 
-    def test_without_room_leaves_everything_as_it_was(self, backup, empty):
-        empty.manage("user", "list")
-        before = state(empty)
-        empty.largest_file = 300 * 1024
-        assert "cannot be written" in empty.refused("backup", "restore", str(backup))
-        assert state(empty) == before
+    def test_without_room_leaves_everything_as_it_was(self, backup, unused):
+        before = state(unused)
+        unused.largest_file = 300 * 1024
+        assert "cannot be written" in unused.refused("backup", "restore", str(backup))
+        assert state(unused) == before
 
     def test_keys_in_the_environment_that_do_not_fit_are_refused(self, installed, backup, empty):
         empty.env["ENCRYPTION_KEYS"] = "k" * 43 + "="
@@ -337,22 +342,21 @@ class TestRestore:
             fcntl.flock(held, fcntl.LOCK_EX)
             assert "Millrace is running" in empty.refused("backup", "restore", str(backup))
 
-    def test_a_killed_one_has_not_begun_or_is_finished_by_the_next_start(self, installed, backup, empty):
-        empty.manage("user", "list")
-        journal = empty.var / "restore" / "journal.json"
-        with closing(sqlite3.connect(empty.var / "millrace.sqlite3")) as busy:
+    def test_a_killed_one_has_not_begun_or_is_finished_by_the_next_start(self, installed, backup, unused):
+        journal = unused.var / "restore" / "journal.json"
+        with closing(sqlite3.connect(unused.var / "millrace.sqlite3")) as busy:
             busy.execute("BEGIN EXCLUSIVE")
-            process = empty.start("backup", "restore", str(backup))
+            process = unused.start("backup", "restore", str(backup))
             wait_until(journal.exists, what="the journal")
             process.kill()
             process.communicate()
             busy.rollback()
-        assert empty.python(PEOPLE) == 0
-        assert "interrupted" in empty.refused("backup", "restore", str(backup))
-        assert "A restore that was interrupted is finished" in empty.manage("prepare")
-        assert empty.python(PEOPLE) == 1
-        assert (empty.var / "keys/encryption_key").read_text() == (installed.var / "keys/encryption_key").read_text()
-        assert (empty.var / "uploads/4f").read_bytes() == (installed.var / "uploads/4f").read_bytes()
+        assert unused.python(PEOPLE) == 0
+        assert "interrupted" in unused.refused("backup", "restore", str(backup))
+        assert "A restore that was interrupted is finished" in unused.manage("prepare")
+        assert unused.python(PEOPLE) == 1
+        assert (unused.var / "keys/encryption_key").read_text() == (installed.var / "keys/encryption_key").read_text()
+        assert (unused.var / "uploads/4f").read_bytes() == (installed.var / "uploads/4f").read_bytes()
         assert not journal.parent.exists()
 
 
