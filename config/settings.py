@@ -87,7 +87,7 @@ MIDDLEWARE = [
     "allauth.account.middleware.AccountMiddleware",
     "dashboard.sign_in.middleware.SecondFactorMiddleware",
     "django.contrib.messages.middleware.MessageMiddleware",
-    "dashboard.audit.middleware.AuditMiddleware",
+    "dashboard.system.audit.middleware.AuditMiddleware",
     "dashboard.access.middleware.PolicyMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "django_htmx.middleware.HtmxMiddleware",
@@ -163,7 +163,7 @@ SOCIALACCOUNT_ADAPTER = "dashboard.sign_in.provider.ProviderAdapter"
 SOCIALACCOUNT_LOGIN_ON_GET = True
 
 # An error that a page shows is the outcome in the audit log.
-MESSAGE_STORAGE = "dashboard.audit.messages.RecordedMessages"
+MESSAGE_STORAGE = "dashboard.system.audit.messages.RecordedMessages"
 
 # --- processes (scripts/processes.py starts them) ---
 BIND = env.str("BIND", default="127.0.0.1")

@@ -6,4 +6,4 @@ class DashboardConfig(AppConfig):
 
     def ready(self) -> None:
         """Record signing in and out."""
-        from dashboard.audit import sign_in  # noqa: F401 -- connects its receivers
+        from dashboard.system.audit import sign_in  # noqa: F401 -- connects its receivers

@@ -2,7 +2,7 @@
 
 from django.urls import path
 
-from dashboard.audit import views as audit
+from dashboard.system.audit import views as audit
 from dashboard.channels import views
 from dashboard.connections import views as connections
 from dashboard.history import views as history

@@ -20,7 +20,7 @@ IMPORTER = [
     "experiments", "tasks", "apps", "commands",
 ]  # fmt: skip
 DASHBOARD = [
-    "access", "sign_in", "audit", "formatting", "fields", "history", "templatetags", "new_import", "jobs", "lab",
+    "access", "sign_in", "formatting", "fields", "history", "templatetags", "new_import", "jobs", "lab",
     "schedules", "targets", "connections", "channels", "people", "system", "home", "urls", "apps",
 ]  # fmt: skip
 LAYERS = {"": WHOLE, "importer.engine": ENGINE, "importer": IMPORTER, "dashboard": DASHBOARD}

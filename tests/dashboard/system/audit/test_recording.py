@@ -13,7 +13,7 @@ from django.urls import reverse
 from django.utils import timezone
 
 from dashboard.access.rules import RULES
-from dashboard.audit.words import WORDS
+from dashboard.system.audit.words import WORDS
 from importer.access import audit, people
 from importer.access.acting import acting_as
 from importer.models import AuditEvent, Level, SourceFile
@@ -30,7 +30,7 @@ from tests.targets import silent_target
 pytestmark = pytest.mark.django_db
 
 SECRET = "canary-9f2c77"
-ROOT = Path(__file__).resolve().parents[3]
+ROOT = Path(__file__).resolve().parents[4]
 
 
 @pytest.fixture
@@ -319,7 +319,7 @@ class TestAppendOnly:
         }
         assert naming == {
             "importer/access/audit.py", "importer/models/person.py", "importer/models/__init__.py",
-            "dashboard/audit/filters.py", "dashboard/audit/views.py", "dashboard/audit/words.py",
+            "dashboard/system/audit/filters.py", "dashboard/system/audit/views.py", "dashboard/system/audit/words.py",
             "dashboard/jobs/list/bulk.py",  # names an outcome for audit.record()
         }  # fmt: skip
         written = re.compile(r"AuditEvent(\.objects)?[^\n]*\.(update|delete|create|bulk_\w+|save|_raw_delete)\(")

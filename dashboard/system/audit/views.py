@@ -12,8 +12,8 @@ from django.utils import timezone
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
 
-from dashboard.audit.filters import Filters
-from dashboard.audit.words import WORDS, action_words, detail_words
+from dashboard.system.audit.filters import Filters
+from dashboard.system.audit.words import WORDS, action_words, detail_words
 from importer.access import audit
 from importer.engine.load.rejects.formulas import escape_formulas
 from importer.models import AuditEvent, Target
@@ -43,7 +43,7 @@ def events(request: HttpRequest) -> HttpResponse:
         "targets": Target.objects.order_by("name").values_list("name", flat=True),
         "outcomes": AuditEvent.Outcome.values,
     }
-    return render(request, "audit/page.html", context, status=422 if filters.problems else 200)
+    return render(request, "system/audit/page.html", context, status=422 if filters.problems else 200)
 
 
 @require_safe
