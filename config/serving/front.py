@@ -1,12 +1,15 @@
 """The ASGI application in front of the WSGI one: bodies are received in the event loop, and then a thread answers."""
 
 import asyncio
+import json
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
 from config.serving.client import Client, Gone, Message, Pace, Receive, Scope, Send, TooLong, TooSlow
+from config.serving.events import FEED, HEARTBEAT, HEARTBEAT_SECONDS, TYPE, Feed
 from config.serving.intake import ANNOUNCED_TYPE, INTAKE, Ended, Intake, Sink
+from config.serving.refusals import API, CONTENT_TYPE, problem_of
 from config.serving.wsgi_call import Answer, Application, Environ, environ_of
 
 WRITE_BYTES = 2**18  # bytes of an announced body that are written at once, and so the memory that one takes
@@ -16,6 +19,8 @@ SHORT_BYTES = 2**16
 LONG_FORMS = 32
 # Threads that send long answers at the speed of their readers, so that a slow reader delays no page.
 STREAMS = 32
+LOOKS = 2  # threads that ask for the news of all listeners to events
+LISTENERS = 500  # at a time, in each process
 
 
 @dataclass(frozen=True)
@@ -36,6 +41,8 @@ class Front:
         self._threads = ThreadPoolExecutor(limits.threads, "request")
         self._writers = ThreadPoolExecutor(WRITERS, "writer")
         self._streams = ThreadPoolExecutor(STREAMS, "stream")
+        self._looks = ThreadPoolExecutor(LOOKS, "look")
+        self._listeners = 0
         self._long_forms = asyncio.Semaphore(LONG_FORMS)
         self._running: set[asyncio.Task[None]] = set()
 
@@ -62,10 +69,48 @@ class Front:
                 await self._receive_announced(scope, client)
             elif b"content-length" in headers or b"transfer-encoding" in headers:
                 await self._receive_first(scope, client, headers.get(b"content-length", b""))
+            elif TYPE.encode() in headers.get(b"accept", b""):
+                await self._listen(scope, client)
             else:
                 await client.send(await self._call(environ_of(scope, b""), client))
         except Gone:
             return
+
+    async def _listen(self, scope: Scope, client: Client) -> None:
+        """Let the application answer; then send events until there are no more, or the listener is gone."""
+        if self._listeners >= LISTENERS:
+            await client.send(_refusal(scope, 503, f"{LISTENERS} listen already. Try again in a minute."))
+            return
+        feed = Feed()
+        answer = await self._call(environ_of(scope, b"") | {FEED: feed}, client)
+        if feed.events is None:
+            await client.send(answer)
+            return
+        head = {**answer[0], "headers": [each for each in answer[0]["headers"] if each[0] != b"content-length"]}
+        self._listeners += 1
+        try:
+            await client.send([head])
+            await self._send_events(feed, client)
+        finally:
+            self._listeners -= 1
+
+    async def _send_events(self, feed: Feed, client: Client) -> None:
+        loop, events = asyncio.get_running_loop(), feed.events
+        assert events
+        sent = loop.time()
+        while True:
+            news = await loop.run_in_executor(self._looks, events.news)
+            over = events.over
+            if not news and loop.time() - sent >= HEARTBEAT_SECONDS:
+                news = HEARTBEAT
+            if news or over:
+                sent = loop.time()
+                await client.send([{"type": "http.response.body", "body": news, "more_body": not over}])
+            if over:
+                return
+            await asyncio.sleep(feed.seconds)
+            if client.gone:
+                raise Gone
 
     async def _receive_first(self, scope: Scope, client: Client, length: bytes) -> None:
         """Receive a short body, then call the application."""
@@ -79,10 +124,11 @@ class Front:
                 async with self._long_forms:
                     body = await client.body(most)
         except TooLong:
-            await client.send(_text(413, f"The request has more than {most:,} bytes."))
+            await client.send(_refusal(scope, 413, f"The request has more than {most:,} bytes."))
             await client.drop(self._limits.announced_bytes)
         except TooSlow:
-            await client.send(_text(408, "The request arrived too slowly. Send it again over a faster connection."))
+            told = "The request arrived too slowly. Send it again over a faster connection."
+            await client.send(_refusal(scope, 408, told))
         else:
             await client.send(await self._call(environ_of(scope, body), client))
 
@@ -150,9 +196,12 @@ def _stream(answer: Answer, send: Callable[[Message], None]) -> None:
         answer.close()
 
 
-def _text(status: int, text: str) -> list[Message]:
-    body = text.encode()
-    headers = [(b"content-type", b"text/plain; charset=utf-8"), (b"content-length", str(len(body)).encode())]
+def _refusal(scope: Scope, status: int, text: str) -> list[Message]:
+    """An answer of the server itself: plain text, or a problem as JSON for the API."""
+    of_api = scope["raw_path"].startswith(API.encode())
+    body = json.dumps(problem_of(status, text)).encode() if of_api else text.encode()
+    kind = CONTENT_TYPE if of_api else "text/plain; charset=utf-8"
+    headers = [(b"content-type", kind.encode()), (b"content-length", str(len(body)).encode())]
     return [
         {"type": "http.response.start", "status": status, "headers": headers},
         {"type": "http.response.body", "body": body},
