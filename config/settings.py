@@ -75,6 +75,7 @@ MIDDLEWARE = [
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "config.serving.compression.CompressPages",
+    "dashboard.access.problems.ApiProblems",
     "dashboard.jobs.unchanged.UnchangedPolls",
     "csp.middleware.CSPMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",

@@ -1,8 +1,8 @@
-"""The URLs of all pages. Each page has a view module of its own."""
+"""The URLs of all pages, each of which has a view module of its own; and those of the API."""
 
 from django.urls import path
 
-from dashboard.system.audit import views as audit
+from dashboard.api import urls as api
 from dashboard.channels import views
 from dashboard.connections import views as connections
 from dashboard.history import views as history
@@ -26,9 +26,10 @@ from dashboard.schedules import list as schedules
 from dashboard.schedules import subscriptions
 from dashboard.sign_in import urls as sign_in
 from dashboard.system import health, storage
+from dashboard.system.audit import views as audit
 from dashboard.targets import views as targets
 
-urlpatterns = [
+pages = [
     path("healthz", health.healthz, name="healthz"),
     path("readyz", health.readyz, name="readyz"),
     *sign_in.urlpatterns,
@@ -167,4 +168,8 @@ urlpatterns = [
     # the audit log
     path("audit/", audit.events, name="audit"),
     path("audit.csv", audit.export, name="audit_csv"),
+    # about the API
+    path("api/docs/", api.docs, name="api_docs"),
+    path("api/v1/openapi.json", api.description.view, name="api_schema"),
 ]
+urlpatterns = [*pages, *api.urlpatterns]

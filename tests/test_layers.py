@@ -21,7 +21,7 @@ IMPORTER = [
 ]  # fmt: skip
 DASHBOARD = [
     "access", "sign_in", "formatting", "fields", "history", "templatetags", "new_import", "jobs", "lab",
-    "schedules", "targets", "connections", "channels", "people", "system", "home", "urls", "apps",
+    "schedules", "targets", "connections", "channels", "people", "system", "home", "api", "urls", "apps",
 ]  # fmt: skip
 LAYERS = {"": WHOLE, "importer.engine": ENGINE, "importer": IMPORTER, "dashboard": DASHBOARD}
 # Allowed imports against the order, each with its reason.

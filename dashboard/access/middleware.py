@@ -7,13 +7,12 @@ from django.core.exceptions import PermissionDenied
 from django.http import FileResponse, HttpRequest, HttpResponse, StreamingHttpResponse
 from django.shortcuts import render
 
-from dashboard.access.rules import rule_of
+from dashboard.access.api_rules import READING, asked
+from importer.access import tokens
 from importer.access.acting import Somebody, acting_as
 from importer.access.limits import TooOften
 from importer.access.policy import Forbidden
 from importer.models import AccessToken
-
-READING = ("GET", "HEAD", "OPTIONS")
 
 
 def token_of(request: HttpRequest) -> AccessToken | None:
@@ -43,20 +42,34 @@ class PolicyMiddleware:
         What is done too often is answered with 429 and the time until it may continue.
         """
         name = request.resolver_match.url_name if request.resolver_match else None
-        rule = rule_of(name or "")
-        if rule is None:
+        wanted = asked(name or "", request.method)
+        if wanted is None:
             raise PermissionDenied(f"The address {request.path} has no rule that says who may use it.")
-        if rule.no_token and token_of(request):
+        token, reads = token_of(request), request.method in READING
+        if wanted.rule.no_token and token:
             raise PermissionDenied("A token opens no accounts and people, and approves nothing: use a browser.")
-        if not rule.public and request.user.is_anonymous:
+        if wanted.by_token and not token:
+            return _without_token()
+        if not wanted.rule.public and request.user.is_anonymous:
             return None  # LoginRequiredMiddleware redirects to the sign-in page.
         try:
-            rule.check(request.method in READING, kwargs)
+            if token and not wanted.rule.public:
+                tokens.require_scope(token, wanted.rule.scope_for(reads))
+            wanted.rule.check(reads, kwargs)
         except TooOften as refused:
+            request.problem = refused  # type: ignore[attr-defined]
             return _too_often(request, refused)
         except Forbidden as forbidden:
+            request.problem = forbidden  # type: ignore[attr-defined]
             raise PermissionDenied(str(forbidden)) from forbidden
         return None
+
+
+def _without_token() -> HttpResponse:
+    """The answer to a request that must bring a token: a session does not do, since other sites could use it."""
+    answer = HttpResponse("The request has no token.", status=401, content_type="text/plain; charset=utf-8")
+    answer.headers["WWW-Authenticate"] = "Bearer"
+    return answer
 
 
 def _too_often(request: HttpRequest, refused: TooOften) -> HttpResponse:

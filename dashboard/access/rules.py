@@ -19,6 +19,7 @@ from importer.models import (
     Notification,
     Schedule,
     ScheduleRun,
+    Scope,
     SourceConnection,
     SourceFile,
     Target,
@@ -38,6 +39,7 @@ class Rule:
     - `admin`: what only admins may do, to complete "Only admins may". `operator`: viewers may not even read.
     - `public`: for everybody, signed in or not. `account`: a page of the person's own account.
     - `no_token`: only for somebody who is signed in with a browser: accounts, people, and approvals.
+    - `scope`: what a token needs to change something by it; to read, it needs Scope.READ, or Scope.PEOPLE for people.
     - `rate`: how often a person may change something by it.
     - `recorded`: the methods whose requests are in the audit log: those that change something or hand out rows.
     """
@@ -51,6 +53,7 @@ class Rule:
     public: bool = False
     account: bool = False
     no_token: bool = False
+    scope: Scope = Scope.IMPORT
     rate: limits.Rate | None = None
     recorded: tuple[str, ...] = CHANGES
 
@@ -72,13 +75,25 @@ class Rule:
         if self.rate and not reads:
             limits.use(self.rate)
 
+    def scope_for(self, reads: bool) -> Scope:
+        """The scope that a token needs for a request."""
+        return Scope.READ if reads and self.scope is not Scope.PEOPLE else self.scope
+
     def _named(self, named: Mapping[str, Any]) -> models.Model:
         assert self.thing
         things = policy.seen(policy.narrow(self.thing._default_manager.all()))
-        by = {name: value for name, value in named.items() if name in ("pk", "key")}
-        if thing := things.filter(**by).first():
+        if thing := things.filter(**identifying(named)).first():
             return thing
         raise Http404
+
+
+# The values in a URL that say which thing it names, with the field of the model that each is in.
+_IDENTIFIERS = {"pk": "pk", "key": "key", "id": "pk", "job": "pk", "file": "key"}
+
+
+def identifying(named: Mapping[str, Any]) -> dict[str, Any]:
+    """The condition that finds the thing which a URL names; empty if it names none."""
+    return {_IDENTIFIERS[name]: value for name, value in named.items() if name in _IDENTIFIERS}
 
 
 PUBLIC, ACCOUNT = Rule(public=True, recorded=()), Rule(account=True, no_token=True)
@@ -92,15 +107,16 @@ JOB, OWN_JOB = Rule(ImportJob), Rule(ImportJob, owner=True)
 ROWS = Rule(ImportJob, look=Level.LOAD, owner=True)
 ROW_FILE = Rule(ImportJob, look=Level.LOAD, owner=True, recorded=("GET",))
 FILE = Rule(SourceFile, look=Level.LOAD)
-SCHEDULE, SCHEDULE_FORM = Rule(Schedule), Rule(Schedule, look=Level.LOAD)
+SCHEDULE = Rule(Schedule, scope=Scope.SCHEDULE)
+SCHEDULE_FORM = replace(SCHEDULE, look=Level.LOAD)
 LAB = Rule(Lab, owner=True)
 PRESET = Rule(MappingPreset, owner=True)
-TARGET = Rule(Target, change=Level.ADMINISTER)
-CONNECTION = Rule(SourceConnection, look=Level.ADMINISTER, change=Level.ADMINISTER)
-CHANNEL = Rule(Channel, look=Level.ADMINISTER, change=Level.ADMINISTER)
+TARGET = Rule(Target, change=Level.ADMINISTER, scope=Scope.MANAGE)
+CONNECTION = Rule(SourceConnection, look=Level.ADMINISTER, change=Level.ADMINISTER, scope=Scope.MANAGE)
+CHANNEL = Rule(Channel, look=Level.ADMINISTER, change=Level.ADMINISTER, scope=Scope.MANAGE)
 # A token that leaks must not make passwords, factors or further tokens.
-PEOPLE = Rule(admin="see and change people", no_token=True)
-PERSON, GROUP, GRANT = (Rule(each, admin="see and change people", no_token=True) for each in (User, Group, Grant))
+PEOPLE = Rule(admin="see and change people", no_token=True, scope=Scope.PEOPLE)
+PERSON, GROUP, GRANT = (replace(PEOPLE, thing=each) for each in (User, Group, Grant))
 
 RULES: dict[str, Rule] = {
     "healthz": PUBLIC,
@@ -153,11 +169,11 @@ RULES: dict[str, Rule] = {
     "uploads": replace(OPERATORS, rate=limits.UPLOADS),
     "upload": Rule(SourceFile, look=Level.LOAD, recorded=("DELETE",)),
     "schedules": LISTED,
-    "schedule_new": OPERATORS,
-    "schedule_preview": OPERATORS,
+    "schedule_new": replace(OPERATORS, scope=Scope.SCHEDULE),
+    "schedule_preview": replace(OPERATORS, scope=Scope.SCHEDULE),
     "schedule": SCHEDULE,
     "schedule_edit": SCHEDULE_FORM,
-    "schedule_subscriptions": Rule(Schedule, admin="choose who is notified about a schedule"),
+    "schedule_subscriptions": Rule(Schedule, scope=Scope.SCHEDULE, admin="choose who is notified about a schedule"),
     "schedule_pause": SCHEDULE,
     "schedule_resume": SCHEDULE,
     "schedule_run": replace(SCHEDULE, rate=limits.STARTS),
@@ -165,8 +181,8 @@ RULES: dict[str, Rule] = {
     "schedule_delete": SCHEDULE,
     "schedule_backfill": replace(SCHEDULE, rate=limits.STARTS),
     "schedule_header": replace(SCHEDULE_FORM, rate=limits.STARTS),
-    "run_cancel": Rule(ScheduleRun),
-    "run_again": Rule(ScheduleRun, rate=limits.STARTS),
+    "run_cancel": Rule(ScheduleRun, scope=Scope.SCHEDULE),
+    "run_again": Rule(ScheduleRun, scope=Scope.SCHEDULE, rate=limits.STARTS),
     "history": LISTED,
     "history_compare": LISTED,
     "history_chart": LISTED,
@@ -189,19 +205,19 @@ RULES: dict[str, Rule] = {
     "preset_rename": PRESET,
     "preset_delete": PRESET,
     "targets": LISTED,
-    "target_new": Rule(admin="add targets", rate=limits.CHECKS),
+    "target_new": Rule(admin="add targets", scope=Scope.MANAGE, rate=limits.CHECKS),
     "target": replace(TARGET, rate=limits.CHECKS),
-    "target_check": Rule(Target, rate=limits.CHECKS),
+    "target_check": Rule(Target, scope=Scope.MANAGE, rate=limits.CHECKS),
     "target_delete": TARGET,
     "connections": LISTED,
-    "connection_new": Rule(admin="add connections", rate=limits.CHECKS),
+    "connection_new": Rule(admin="add connections", scope=Scope.MANAGE, rate=limits.CHECKS),
     "connection": replace(CONNECTION, rate=limits.CHECKS),
     "connection_files": CONNECTION,
     "connection_check": replace(CONNECTION, rate=limits.CHECKS),
     "connection_confirm": CONNECTION,
     "connection_delete": CONNECTION,
     "channels": LISTED,
-    "channel_new": Rule(admin="add channels"),
+    "channel_new": Rule(admin="add channels", scope=Scope.MANAGE),
     "channel": CHANNEL,
     "channel_switch": CHANNEL,
     "channel_test": replace(CHANNEL, rate=limits.CHECKS),
@@ -220,10 +236,12 @@ RULES: dict[str, Rule] = {
     "group_grant": GROUP,
     "group_delete": GROUP,
     "grant_revoke": GRANT,
-    "notice_again": Rule(Notification, change=Level.ADMINISTER),
+    "notice_again": Rule(Notification, scope=Scope.MANAGE, change=Level.ADMINISTER),
     "storage": OPERATORS,
-    "storage_policy": Rule(admin="change what is kept"),
+    "storage_policy": Rule(admin="change what is kept", scope=Scope.MANAGE),
     "storage_file_delete": Rule(SourceFile, look=Level.ADMINISTER, change=Level.ADMINISTER),
+    "api_docs": LISTED,
+    "api_schema": PUBLIC,
     "audit": Rule(admin="read the audit log"),
     "audit_csv": Rule(admin="read the audit log", recorded=("GET",)),
 }

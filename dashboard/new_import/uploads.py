@@ -1,5 +1,6 @@
-"""Uploads by the tus protocol 1.0 (https://tus.io/protocols/resumable-upload): core, creation, termination, checksum.
+"""Uploads by the tus protocol 1.0 (https://tus.io/protocols/resumable-upload).
 
+Of its extensions: creation, termination, checksum and expiration.
 config/serving receives the bytes of a part, so that a slow sender takes no thread: it calls upload() before and after.
 A server without it leaves them in the request's stream. Nothing here reads request.body or request.POST; Django's CSRF
 check reads request.POST of a POST only, and takes the token from the X-CSRFToken header.
@@ -16,30 +17,22 @@ from django.conf import settings
 from django.contrib.auth.decorators import login_not_required
 from django.http import HttpRequest, HttpResponse
 from django.urls import reverse
+from django.utils.http import http_date
 from django.views.decorators.http import require_http_methods
 
 from config.serving.intake import ANNOUNCED_TYPE, INTAKE, Ended, Intake
+from dashboard.access.api_rules import is_api
+from dashboard.access.problems import status_of
 from importer.access import audit
 from importer.engine.errors import Problem
 from importer.models import SourceFile
 from importer.sources import parts
 from importer.sources import uploads as sources
-from importer.sources.quotas import QuotaExceeded
-from importer.sources.room import DiskFull
 
 VERSION = "1.0.0"
 RETRY_SECONDS = 5  # after which a client without a free place asks again
-STATUS: dict[type[Problem], int] = {
-    sources.UploadGone: 404,
-    sources.WrongOffset: 409,
-    sources.SourceInUse: 409,
-    sources.TooLarge: 413,
-    QuotaExceeded: 413,
-    sources.UploadBusy: 423,
-    parts.TooManyParts: 429,
-    parts.ChecksumMismatch: 460,
-    DiskFull: 507,
-}
+# The name of the URL of one upload, for pages and for the API.
+_NAMES = {False: "upload", True: "api_upload"}
 
 View = Callable[..., HttpResponse]
 
@@ -60,7 +53,8 @@ def _tus(view: View) -> View:
             try:
                 answer = view(request, *args, **kwargs)
             except Problem as problem:
-                answer = _text(STATUS.get(type(problem), 422), f"{problem.what} {problem.advice}".strip())
+                request.problem = problem  # type: ignore[attr-defined]
+                answer = _text(status_of(problem), f"{problem.what} {problem.advice}".strip())
                 if answer.status_code == 429:
                     answer.headers["Retry-After"] = str(RETRY_SECONDS)
         answer.headers["Tus-Resumable"] = answer.headers["Tus-Version"] = VERSION
@@ -80,7 +74,7 @@ def uploads(request: HttpRequest) -> HttpResponse:
     """Begin an upload: size in Upload-Length, name in Upload-Metadata; Location of the answer is its URL."""
     if request.method == "OPTIONS":
         offers = {
-            "Tus-Extension": "creation,termination,checksum",
+            "Tus-Extension": "creation,termination,checksum,expiration",
             "Tus-Checksum-Algorithm": ",".join(parts.ALGORITHMS),
             "Tus-Max-Size": str(settings.UPLOAD_MAX_BYTES),
         }
@@ -91,7 +85,8 @@ def uploads(request: HttpRequest) -> HttpResponse:
     assert request.user.is_authenticated
     source = sources.begin_upload(_filename(request), size, request.user)
     audit.about(source)
-    return HttpResponse(status=201, headers={"Location": reverse("upload", args=[source.key])})
+    headers = {"Location": reverse(_NAMES[is_api(request.path)], args=[source.key]), **_expires(source)}
+    return HttpResponse(status=201, headers=headers)
 
 
 @require_http_methods(["OPTIONS", "HEAD", "PATCH", "DELETE"])
@@ -106,7 +101,14 @@ def upload(request: HttpRequest, key: UUID) -> HttpResponse:
     if request.method == "DELETE":
         sources.remove(source)
         return HttpResponse(status=204)
-    return HttpResponse(headers={"Upload-Offset": str(source.received), "Upload-Length": str(source.size)})
+    sizes = {"Upload-Offset": str(source.received), "Upload-Length": str(source.size)}
+    return HttpResponse(headers=sizes | _expires(source))
+
+
+def _expires(source: SourceFile) -> dict[str, str]:
+    """When the upload is removed if nothing more of it arrives; nothing for one that is complete."""
+    at = sources.expires_at(source)
+    return {"Upload-Expires": http_date(at.timestamp())} if at else {}
 
 
 def _receive(request: HttpRequest, source: SourceFile) -> HttpResponse:
@@ -148,7 +150,8 @@ def _received(part: parts.Part, ended: Ended) -> HttpResponse:
         answer = _text(408, f"In {grace:g} seconds fewer than {rate * grace:,.0f} bytes arrived. Resume the upload.")
     else:
         answer = HttpResponse(status=204)
-    answer.headers["Upload-Offset"] = str(received)
+    for name, value in ({"Upload-Offset": str(received)} | _expires(part.source)).items():
+        answer.headers[name] = value
     return answer
 
 

@@ -11,7 +11,7 @@ from importer.access import people, tokens
 from importer.access.people import Granted
 from importer.access.time_zones import set_time_zone
 from importer.engine.errors import Problem
-from importer.models import AccessToken, Grant, Level, Role
+from importer.models import AccessToken, Grant, Level, Role, Scope
 
 LEVELS = {
     Level.LOOK: "look: see it",
@@ -100,13 +100,21 @@ class TokenForm(Styled):
         initial=90,
         widget=forms.NumberInput(),
     )
+    scopes = forms.MultipleChoiceField(
+        label="What it is for",
+        choices=[(each.value, f"{each.value}: {each.label}") for each in Scope],
+        initial=[each.value for each in tokens.USUAL],
+        widget=forms.CheckboxSelectMultiple,
+        error_messages={"required": "Choose what the token is for."},
+    )
 
     def make_for(self, user: User) -> tuple[AccessToken, str] | None:
         """Make the token. None: something is wrong with it, which the form says."""
         if not self.is_valid():
             return None
         try:
-            return tokens.make(user, self.cleaned_data["name"], self.cleaned_data["days"])
+            entered = self.cleaned_data
+            return tokens.make(user, entered["name"], entered["days"], entered["scopes"])
         except Problem as problem:
             self.add_error("name", str(problem))
             return None

@@ -43,13 +43,16 @@ def newest_of_file(job: ImportJob) -> int:
     return newest or job.pk
 
 
-def run_again(job: ImportJob, newest: int, user: User | None = None) -> ImportJob:
+def run_again(job: ImportJob, newest: int, user: User | None = None, *, options: Options | None = None) -> ImportJob:
     """Import the job's file once more, with its settings, as a new import, and start it.
 
-    `newest`: what newest_of_file() said when the request was made. Raises Problem if the file was imported since, so
-    that a request that is sent twice loads nothing twice; if the file is gone; and for any obstacle of a new import.
+    `newest`: what newest_of_file() said when the request was made. `options`: instead of the job's. Raises Problem if
+    the file was imported since, so that a request that is sent twice loads nothing twice; if the file is gone; and for
+    any obstacle of a new import.
     """
-    prepared = prepare(_file_of(job), job.target, job.table, request_of(job))
+    request = request_of(job)
+    request = replace(request, options=options) if options else request
+    prepared = prepare(_file_of(job), job.target, job.table, request)
     with transaction.atomic():
         SourceFile.objects.select_for_update().get(pk=job.source_id)
         since = newest_of_file(job)

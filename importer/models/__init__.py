@@ -7,7 +7,18 @@ from importer.models.channel import Channel, Notification, Subscription
 from importer.models.chunk import Chunk, RowFix
 from importer.models.job import ImportJob
 from importer.models.lab import Lab, Trial
-from importer.models.person import AccessToken, AuditEvent, Grant, Level, LimitCount, Person, Role, SavedFilter
+from importer.models.person import (
+    AccessToken,
+    AnsweredRequest,
+    AuditEvent,
+    Grant,
+    Level,
+    LimitCount,
+    Person,
+    Role,
+    SavedFilter,
+    Scope,
+)
 from importer.models.preset import MappingPreset
 from importer.models.record import JobFact, JobRecord, RetentionPolicy
 from importer.models.schedule import DiscoveredFile, Schedule, ScheduleRun
@@ -17,6 +28,7 @@ from importer.models.target import Target
 
 __all__ = [
     "AccessToken",
+    "AnsweredRequest",
     "AuditEvent",
     "Channel",
     "Chunk",
@@ -38,6 +50,7 @@ __all__ = [
     "SavedFilter",
     "Schedule",
     "ScheduleRun",
+    "Scope",
     "SourceConnection",
     "SourceFile",
     "SourceMember",

@@ -113,6 +113,16 @@ class LimitCount(models.Model):
         return f"{self.uses} since {self.began:%F %T}"
 
 
+class Scope(models.TextChoices):
+    """What a token is for. Its person's role and grants say what it may do of that."""
+
+    READ = "read", "see what you see, and download it"
+    IMPORT = "import", "upload files, start imports and labs, act on them, save presets"
+    SCHEDULE = "schedule", "make, change and run schedules"
+    MANAGE = "manage", "change targets, connections, channels, and what is kept"
+    PEOPLE = "people", "see and change people, groups, grants and tokens; for admins"
+
+
 class AccessToken(models.Model):
     """What lets a program act on behalf of a person. Only a digest of it is stored."""
 
@@ -120,6 +130,8 @@ class AccessToken(models.Model):
     name = models.CharField(max_length=80)
     # SHA-256 of the token, hexadecimal.
     digest = models.CharField(max_length=64, unique=True)
+    # Values of Scope.
+    scopes = models.JSONField(default=list)
     created_at = models.DateTimeField(auto_now_add=True)
     expires_at = models.DateTimeField()
     last_used_at = models.DateTimeField(null=True, blank=True)
@@ -131,6 +143,26 @@ class AccessToken(models.Model):
 
     def __str__(self) -> str:
         return self.name
+
+
+class AnsweredRequest(models.Model):
+    """A request to the API that its sender has given a key, and the answer to it, for when it is sent again."""
+
+    user = models.ForeignKey(settings.AUTH_USER_MODEL, models.CASCADE, related_name="+")
+    key = models.CharField(max_length=255)
+    # SHA-256 of method, address and body, hexadecimal.
+    digest = models.CharField(max_length=64)
+    # The answer; NULL while the request is answered, or if it ended without one.
+    status = models.PositiveSmallIntegerField(null=True)
+    location = models.CharField(max_length=255, blank=True)
+    body = models.TextField(blank=True)
+    created_at = models.DateTimeField(default=timezone.now, db_index=True)
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["user", "key"], name="one_answer_to_a_key")]
+
+    def __str__(self) -> str:
+        return f"{self.key}: {self.status}"
 
 
 class Unchangeable(Exception):

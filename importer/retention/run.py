@@ -4,6 +4,7 @@ import logging
 from collections.abc import Callable, Mapping
 from datetime import datetime
 
+from importer.access import idempotency
 from importer.retention import ended_jobs, files, ledgers, rows
 
 log = logging.getLogger(__name__)
@@ -25,6 +26,7 @@ PARTS: Mapping[str, tuple[int, Callable[[datetime, int], int]]] = {
     "notifications": (MOST_ROWS, rows.remove_notifications),
     "sessions": (MOST_ROWS, rows.remove_sessions),
     "events of the audit log": (MOST_ROWS, rows.remove_events),
+    "answers of the API": (MOST_ROWS, idempotency.remove_old),
 }
 
 

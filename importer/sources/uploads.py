@@ -8,7 +8,7 @@ import unicodedata
 import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager
-from datetime import timedelta
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -291,6 +291,13 @@ def _readable_size(path: Path) -> int:
         kind = "a directory" if stat.S_ISDIR(status.st_mode) else "not a regular file"
         raise SourceProblem(f"This is {kind}.", where, "Name one CSV file.")
     return status.st_size
+
+
+def expires_at(source: SourceFile) -> datetime | None:
+    """When an upload is removed unless more of it arrives; None for one that is complete."""
+    if not source.arriving or source.received == source.size:
+        return None
+    return source.touched_at + (ABANDONED_AFTER if source.received else UNBEGUN_AFTER)
 
 
 def remove_abandoned_uploads() -> int:

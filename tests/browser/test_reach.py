@@ -9,7 +9,7 @@ from django.urls import reverse
 from playwright.sync_api import ConsoleMessage, expect
 from playwright.sync_api import Page as Tab
 
-from dashboard.urls import urlpatterns
+from dashboard import urls
 from tests.browser.conftest import session
 from tests.browser.visits import NO_PAGE, address, visits
 from tests.importer.migrations.pages import ACTIONS, LOOKED_AT, PAGES, Page
@@ -83,7 +83,7 @@ def test_each_page_has_a_visit(old):
     visited = {page.name for _, pages in seen for page in pages} | {page.name for page in PAGES}
     arguments = {each.name: each.args for each in ACTIONS}
     answers = {}
-    for each in urlpatterns:
+    for each in urls.pages:
         if each.name not in visited | set(NO_PAGE):
             first = [LOOKED_AT if name == "key" else 1 for name in each.pattern.converters]
             answers[each.name] = admin.get(reverse(each.name, args=arguments.get(each.name, first))).status_code

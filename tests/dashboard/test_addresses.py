@@ -5,7 +5,7 @@ from django.contrib.auth.models import User
 from django.urls import reverse
 from django.urls.converters import IntConverter
 
-from dashboard.urls import urlpatterns
+from dashboard import urls
 from tests.dashboard.job_data import make_job
 
 pytestmark = pytest.mark.django_db
@@ -13,7 +13,7 @@ pytestmark = pytest.mark.django_db
 # Beyond 32 and 64 bits, signed and unsigned, and of more digits than Python converts (int_max_str_digits).
 LARGE = [2**31, 2**32, 2**63, 2**64, 10**40]
 NUMBERED = [
-    each for each in urlpatterns if any(isinstance(kind, IntConverter) for kind in each.pattern.converters.values())
+    each for each in urls.pages if any(isinstance(kind, IntConverter) for kind in each.pattern.converters.values())
 ]
 NAMES = (
     "page",
@@ -31,9 +31,7 @@ NAMES = (
     "skip_rows",
 )
 PLAIN = [
-    each.name
-    for each in urlpatterns
-    if not each.pattern.converters and each.name not in ("logout", "healthz", "readyz")
+    each.name for each in urls.pages if not each.pattern.converters and each.name not in ("logout", "healthz", "readyz")
 ]
 
 

@@ -6,13 +6,16 @@ import pytest
 from allauth.mfa.models import Authenticator
 from django.apps import apps
 from django.contrib.auth.models import Group, User
+from django.test import Client
 from django.urls import reverse
 
-from dashboard.access.rules import ACCOUNT, RULES, rule_of
+from dashboard.access.api_rules import API, READING, asked
+from dashboard.access.rules import ACCOUNT, RULES, Rule, rule_of
 from dashboard.urls import urlpatterns
 from importer.access import people, policy
 from importer.access.acting import acting_as
 from importer.models import (
+    AccessToken,
     AuditEvent,
     Channel,
     Grant,
@@ -25,10 +28,12 @@ from importer.models import (
     Role,
     Schedule,
     ScheduleRun,
+    Scope,
     SourceConnection,
     SourceFile,
     Target,
 )
+from tests.dashboard.api.program import Program, problem
 from tests.dashboard.job_data import make_job
 from tests.people import admin, operator, stranger, viewer
 
@@ -88,12 +93,21 @@ def things(db, tmp_path) -> dict[type, Any]:
     return {type(each): each for each in made}
 
 
+def ruled(name: str, verb: str) -> Rule:
+    """The rule of a request."""
+    wanted = asked(name, verb.upper())
+    assert wanted, f"{name} has no rule"
+    return wanted.rule
+
+
 def address(name: str, things: dict[type, Any]) -> str:
     """The address of a URL, with the thing of its rule."""
-    thing = things.get(RULES[name].thing) if RULES[name].thing else None
+    kind = ruled(name, "get").thing
+    thing = things.get(kind) if kind else None
     values: dict[str, Any] = {"first": 0, "last": 1, "chunk": 0, "place": 0}
     if thing:
-        values |= {"pk": thing.pk, "key": getattr(thing, "key", None)}
+        key = getattr(thing, "key", None)
+        values |= {"pk": thing.pk, "id": thing.pk, "job": thing.pk, "key": key, "file": key}
     return reverse(name, kwargs={key: values[key] for key in NAMES[name].pattern.converters})
 
 
@@ -103,7 +117,7 @@ def everything() -> dict[str, list[dict[str, Any]]]:
     Signing in is no change, and neither is what counts against a limit.
     """
     changed = {*apps.get_app_config("importer").get_models(), User, Group, User.groups.through, Authenticator}
-    models = changed - {AuditEvent, LimitCount}
+    models = changed - {AuditEvent, LimitCount, AccessToken}
     rows = {model.__name__: list(model._default_manager.order_by("pk").values()) for model in models}
     for user in rows["User"]:
         del user["last_login"]
@@ -111,7 +125,7 @@ def everything() -> dict[str, list[dict[str, Any]]]:
 
 
 def test_each_url_has_a_rule():
-    assert set(NAMES) == set(RULES)
+    assert set(NAMES) == set(RULES) | set(API)
 
 
 def test_an_address_without_a_rule_is_refused(client, things, monkeypatch):
@@ -122,32 +136,59 @@ def test_an_address_without_a_rule_is_refused(client, things, monkeypatch):
     assert "no rule" in answer.content.decode()
 
 
-@pytest.mark.parametrize("name", sorted(name for name in NAMES if not RULES[name].public))
+def signed_in(name: str, person: User, client: Client) -> Client:
+    """The client of the person: a browser for pages, a program with a token that is for everything for the API."""
+    if name in API:
+        return Program(person)
+    client.force_login(person)
+    return client
+
+
+@pytest.mark.parametrize("name", sorted(name for name in NAMES if not ruled(name, "get").public))
 def test_without_a_grant_nothing_is_shown_and_nothing_changes(name: str, client, things):
     """A stranger is an operator without grants; a viewer has none either."""
     people_without = [stranger("eve"), people.add("vic", Role.VIEWER)]
     before = everything()
     for person in people_without:
-        client.force_login(person)
+        theirs = signed_in(name, person, client)
         for verb in VERBS:
-            answer = getattr(client, verb)(address(name, things))
-            assert answer.status_code in {200, 204, 302, 400, 403, 404, 405, 412, 422}, (verb, answer.status_code)
-            if RULES[name].thing and not RULES[name].admin:
+            answer, rule = getattr(theirs, verb)(address(name, things)), ruled(name, verb)
+            allowed = {200, 204, 302, 400, 403, 404, 405, 412, 415, 422}
+            assert answer.status_code in allowed, (verb, answer.status_code)
+            if rule.thing and not rule.admin:
                 assert answer.status_code == 404, verb
-            if RULES[name].admin:
+            if rule.admin:
                 assert answer.status_code == 403, verb
             shown = b"".join(answer.streaming_content) if answer.streaming else answer.content
             assert SECRET.encode() not in shown, verb
     assert everything() == before
 
 
-@pytest.mark.parametrize("name", sorted(name for name in NAMES if RULES[name].thing))
+@pytest.mark.parametrize("name", sorted(name for name in NAMES if ruled(name, "get").thing))
 def test_a_viewer_with_a_grant_looks_and_changes_nothing(name: str, client, things):
-    client.force_login(viewer("vic"))
+    vic = viewer("vic")
     before = everything()
-    answers = {verb: getattr(client, verb)(address(name, things)) for verb in ("post", "put", "delete")}
+    theirs = signed_in(name, vic, client)
+    answers = {verb: getattr(theirs, verb)(address(name, things)) for verb in ("post", "put", "delete")}
     for verb, answer in answers.items():
         assert answer.status_code in {403, 404}, verb
+    assert everything() == before
+
+
+@pytest.mark.parametrize("name", sorted(API))
+def test_the_api_wants_a_token_that_is_for_it(name: str, client, things):
+    """A session does not do, and neither does a token of an admin without the scope."""
+    root = admin("second")
+    client.force_login(root)
+    before = everything()
+    for verb in API[name]:
+        path = address(name, things)
+        told = problem(client.generic(verb, path), 401) if verb != "HEAD" else None
+        assert told is None or "has no token" in told["what"]
+        needed = ruled(name, verb).scope_for(verb in READING)
+        others = [each for each in Scope if each is not needed]
+        answer = Program(root, *others, name=f"without {needed} {verb}").generic(verb, path)
+        assert answer.status_code == 403, verb
     assert everything() == before
 
 

@@ -6,8 +6,9 @@ from typing import Any
 from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 
+from dashboard.access.api_rules import asked
 from dashboard.access.middleware import token_of
-from dashboard.access.rules import Rule, rule_of
+from dashboard.access.rules import Rule, identifying, rule_of
 from dashboard.sign_in.address import client_address
 from importer.access import audit
 from importer.access.acting import acting_from
@@ -33,18 +34,18 @@ class AuditMiddleware:
     def process_view(self, request: HttpRequest, _view: Any, _args: Any, kwargs: dict[str, Any]) -> None:
         """Begin the entry, with the thing as it is before the view: afterwards it may be gone."""
         name = request.resolver_match.url_name if request.resolver_match else None
-        rule = rule_of(name or "")
+        wanted = asked(name or "", request.method)
         # Who is not signed in changes nothing; attempts to sign in have events of their own.
-        if name and rule and request.method in rule.recorded and request.user.is_authenticated:
+        if wanted and request.method in wanted.rule.recorded and request.user.is_authenticated:
             entry: audit.Entry = request.audit_entry  # type: ignore[attr-defined]
-            entry.action, entry.who, entry.thing = name, request.user, _thing(rule, kwargs)
+            entry.action, entry.who, entry.thing = wanted.action, request.user, _thing(wanted.rule, kwargs)
             if token := token_of(request):
                 entry.details["by_token"] = token.name
 
 
 def _thing(rule: Rule, named: Mapping[str, Any]) -> audit.Thing:
     """What the URL names, also if the person may not see it."""
-    by = {name: value for name, value in named.items() if name in ("pk", "key")}
+    by = identifying(named)
     if not rule.thing or not by:
         return audit.Thing()
     found = narrow(rule.thing._default_manager.all()).filter(**by).first()

@@ -12,7 +12,7 @@ from importer.access.groups import group_named, set_groups
 from importer.access.policy import stored_role
 from importer.engine.errors import Problem
 from importer.management.base_command import PreparedCommand
-from importer.models import AccessToken, Grant, Level, Role
+from importer.models import AccessToken, Grant, Level, Role, Scope
 from importer.notifications.invitations import send_invitation
 from importer.notifications.page_addresses import link
 
@@ -45,6 +45,13 @@ class Command(PreparedCommand):
         token = _about_one(verbs, "token", "make a token for a program, and print it, once")
         token.add_argument("token", metavar="TOKEN_NAME", help="what will use it")
         token.add_argument("--days", type=int, default=90, metavar="N", help="until it expires (90)")
+        token.add_argument(
+            "--scope",
+            dest="scopes",
+            action="append",
+            choices=Scope.values,
+            help=f"what it is for; may be repeated ({' and '.join(tokens.USUAL)})",
+        )
         token.add_argument("--json", dest="as_json", action="store_true")
         _about_one(verbs, "revoke-token", "end a token").add_argument("token", metavar="TOKEN_NAME")
         grant = _about_one(verbs, "grant", "grant a level on a thing, in place of an earlier grant on it")
@@ -91,7 +98,7 @@ class Command(PreparedCommand):
             self.stdout.write(f"may {each['level']} {each['on']}{tables}{by}")
         for each in values["tokens"]:
             used = f"used {each['last_used'][:16]} UTC" if each["last_used"] else "never used"
-            self.stdout.write(f"token {each['name']}: until {each['until'][:10]}, {used}")
+            self.stdout.write(f"token {each['name']} ({', '.join(each['scopes'])}): until {each['until'][:10]}, {used}")
 
     def _add(self, *, name: str, role: str, email: str, as_json: bool, show_link: bool, **_: Any) -> None:
         user = people.add(name, Role(role), email)
@@ -128,12 +135,13 @@ class Command(PreparedCommand):
         audit.about(user)
         self.stdout.write(f"{name} signs in with the password alone now, until there is a new factor.")
 
-    def _token(self, *, name: str, token: str, days: int, as_json: bool, **_: Any) -> None:
-        made, text = tokens.make(_user(name), token, days)
+    def _token(self, *, name: str, token: str, days: int, as_json: bool, scopes: list[str] | None, **_: Any) -> None:
+        made, text = tokens.make(_user(name), token, days, scopes or tokens.USUAL)
         if as_json:
             self._write_json({**_token_as_json(made), "token": text})
             return
-        self.stdout.write(f"{text}\nShown only now. Until {made.expires_at:%Y-%m-%d} it may do what {name} may do.")
+        may = f"Until {made.expires_at:%Y-%m-%d} it may do what {name} may do, of: {', '.join(made.scopes)}."
+        self.stdout.write(f"{text}\nShown only now. {may}")
 
     def _revoke_token(self, *, name: str, token: str, **_: Any) -> None:
         of = _user(name).access_tokens
@@ -279,4 +287,4 @@ def _grant_as_json(grant: Grant) -> dict[str, Any]:
 
 def _token_as_json(token: AccessToken) -> dict[str, Any]:
     used = token.last_used_at.isoformat() if token.last_used_at else None
-    return {"name": token.name, "until": token.expires_at.isoformat(), "last_used": used}
+    return {"name": token.name, "scopes": token.scopes, "until": token.expires_at.isoformat(), "last_used": used}

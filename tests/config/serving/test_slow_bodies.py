@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 import requests
 
-from dashboard.urls import urlpatterns
+from dashboard import urls
 from importer.engine.mysql.connection import Address
 from tests.config.serving.tus import Uploader, answer_of, begin_request, is_unanswered
 from tests.web_site import PATIENCE, WebSite, own_database, running_site
@@ -23,7 +23,7 @@ NO_PAGES = {"uploads", "logout", "account_logout", "healthz", "readyz"}
 
 
 def pages() -> list[str]:
-    found = [str(each.pattern) for each in urlpatterns if each.name not in NO_PAGES and "<" not in str(each.pattern)]
+    found = [str(each.pattern) for each in urls.pages if each.name not in NO_PAGES and "<" not in str(each.pattern)]
     assert len(found) > 20
     return found
 

@@ -57,7 +57,7 @@ class TestWholeUpload:
     def test_what_it_can_do(self, browser, settings):
         answer = browser.options(reverse("uploads"))
         assert answer["Tus-Version"] == "1.0.0"
-        assert answer["Tus-Extension"] == "creation,termination,checksum"
+        assert answer["Tus-Extension"] == "creation,termination,checksum,expiration"
         assert answer["Tus-Checksum-Algorithm"] == "sha1,sha256"
         assert answer["Tus-Max-Size"] == str(settings.UPLOAD_MAX_BYTES)
 

@@ -178,7 +178,7 @@ class TestTokens:
         program = Client(headers={"Authorization": f"Bearer {text}"})
         assert program.get("/").status_code == 200
         shown = user("show", "bob")
-        assert "token nightly: until " in shown
+        assert "token nightly (read, import): until " in shown
         assert text not in shown
         assert user("revoke-token", "bob", "nightly") == "The token nightly of bob is revoked.\n"
         assert program.get("/").status_code == 401

@@ -11,7 +11,7 @@ from django.http import HttpResponse
 from django.test import Client
 from django.urls import reverse
 
-from dashboard.urls import urlpatterns
+from dashboard import urls
 from importer import jobs
 from importer.engine.mysql.connection import Address, connect, fetch_all
 from importer.engine.plan.stored_plan import plan_to_json
@@ -100,7 +100,7 @@ class TestMigration:
 
 class TestPages:
     def test_each_address_has_a_case(self):
-        named = {each.name for each in urlpatterns}
+        named = {each.name for each in urls.pages}
         known = {each.name for each in (*PAGES, *ACTIONS)} | set(LEFT_OUT)
         assert (named - known, known - named) == (set(), set())
 

@@ -1,0 +1,93 @@
+"""The rule of each address of the API, for each of its methods: that of the page which does the same."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+from config.serving.refusals import API as ADDRESSES
+from dashboard.access import rules
+from dashboard.access.rules import OPERATORS, RULES, Rule
+from importer.access import limits
+
+READING = ("GET", "HEAD", "OPTIONS")
+
+
+@dataclass(frozen=True)
+class Does:
+    """What a method does at an address.
+
+    `page`: the name of the page that does the same; its rule holds here, and the audit log has its name as the action.
+    `own_rule`: instead of the page's, where the page's address names a thing and this one does not.
+    """
+
+    page: str
+    own_rule: Rule | None = None
+
+    @property
+    def rule(self) -> Rule:
+        """The rule. What a page forbids to tokens is allowed here to those that have the scope for it."""
+        return replace(self.own_rule or RULES[self.page], no_token=False)
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What a request asks for: the action as the audit log has it, its rule, and whether it must bring a token."""
+
+    action: str
+    rule: Rule
+    by_token: bool = False
+
+
+# Made from a file that the request's body names; the view looks it up among those that the person may see.
+_OF_A_FILE = replace(OPERATORS, rate=limits.STARTS)
+
+API: Mapping[str, Mapping[str, Does]] = {
+    "api_targets": {"GET": Does("targets"), "POST": Does("target_new")},
+    "api_target": {"GET": Does("target"), "PATCH": Does("target"), "DELETE": Does("target_delete")},
+    "api_target_check": {"POST": Does("target_check")},
+    "api_target_tables": {"GET": Does("new_tables", rules.TARGET)},
+    "api_target_columns": {"GET": Does("new_tables", rules.TARGET)},
+    "api_uploads": {"OPTIONS": Does("uploads"), "POST": Does("uploads")},
+    "api_upload": {
+        "OPTIONS": Does("upload"),
+        "HEAD": Does("upload"),
+        "PATCH": Does("upload"),
+        "DELETE": Does("upload"),
+    },
+    "api_files": {"GET": Does("new")},
+    "api_file": {"GET": Does("new_source", rules.FILE), "DELETE": Does("remove_source")},
+    "api_plans": {"POST": Does("new_source", replace(OPERATORS, recorded=()))},
+    "api_imports": {"GET": Does("jobs"), "POST": Does("start_import", _OF_A_FILE)},
+    "api_import": {"GET": Does("job"), "DELETE": Does("job_delete")},
+    "api_import_events": {"GET": Does("job_live")},
+    "api_import_pause": {"POST": Does("job_pause")},
+    "api_import_resume": {"POST": Does("job_resume")},
+    "api_import_cancel": {"POST": Does("job_cancel")},
+    "api_import_refuse": {"POST": Does("job_refuse")},
+    "api_import_retry": {"POST": Does("job_retry")},
+    "api_import_run_again": {"POST": Does("job_run_again")},
+    "api_import_parallel": {"POST": Does("job_parallelism")},
+    "api_import_restore": {"POST": Does("job_restore")},
+    "api_import_drop_backup": {"POST": Does("job_drop_backup")},
+    "api_import_restore_now": {"POST": Does("job_restore_now")},
+    "api_import_end_without": {"POST": Does("job_end_without")},
+    "api_import_rejects": {"GET": Does("job_rejected")},
+    "api_import_reject_file": {"GET": Does("job_reject_file")},
+    "api_import_reasons_file": {"GET": Does("job_reasons_file")},
+}
+
+
+def is_api(address: str) -> bool:
+    """Whether a path is one of the API, whose errors are problems as JSON."""
+    return address.startswith(ADDRESSES)
+
+
+def asked(name: str, method: str | None) -> Asked | None:
+    """What a request for the URL of this name asks for; None for a URL without a rule.
+
+    A method that an address does not have is refused after its rule: that of another of its methods.
+    """
+    if methods := API.get(name):
+        does = methods.get(method or "") or next(iter(methods.values()))
+        return Asked(does.page, does.rule, by_token=True)
+    rule = rules.rule_of(name)
+    return Asked(name, rule) if rule else None

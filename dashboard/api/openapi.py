@@ -1,0 +1,111 @@
+"""The description of the API: OpenAPI 3.1, from the operations, with what they do not tell: scopes and problems."""
+
+import json
+import re
+from collections.abc import Iterable
+from functools import cached_property
+from typing import Any
+
+from django.contrib.auth.decorators import login_not_required
+from django.http import HttpRequest, HttpResponse
+from django.urls import URLPattern
+from django.utils.decorators import method_decorator
+from django.views.decorators.http import require_safe
+from ninja import NinjaAPI
+
+from config.serving.refusals import CONTENT_TYPE
+from dashboard.access.api_rules import API, READING
+from dashboard.api import tus
+from dashboard.api.resources import reports
+
+ADDRESS = "/api/v1/"
+# The problem in the description: its type, and an example.
+PROBLEM = {
+    "type": "object",
+    "required": ["type", "title", "status", "detail", "code", "what", "where", "advice", "retryable"],
+    "properties": {
+        "type": {"type": "string", "format": "uri-reference"},
+        "title": {"type": "string"},
+        "status": {"type": "integer"},
+        "detail": {"type": "string", "description": "All of it in words."},
+        "code": {"type": "integer", "description": "A number that never changes (docs/contracts.md)."},
+        "what": {"type": "string"},
+        "where": {"type": "string"},
+        "advice": {"type": "string"},
+        "retryable": {"type": "boolean"},
+        "errors": {
+            "type": "array",
+            "items": {
+                "type": "object",
+                "properties": {"where": {"type": "string"}, "what": {"type": "string"}},
+            },
+        },
+        "reading": {"type": ["object", "null"], "description": "With code 1400: the questions, in `guesses`."},
+    },
+    "examples": [
+        {
+            "type": "/api/docs/#problem-1200",
+            "title": "Unknown table",
+            "status": 422,
+            "detail": "There is no table sales.order. Nearest: orders.",
+            "code": 1200,
+            "what": "There is no table sales.order.",
+            "where": "",
+            "advice": "Nearest: orders.",
+            "retryable": False,
+        }
+    ],
+}
+
+
+class Description:
+    """The description, which is made once."""
+
+    def __init__(self, api: NinjaAPI, patterns: Iterable[URLPattern]) -> None:
+        """`patterns`: the URLs of everything that the description has."""
+        self._api = api
+        self._names = {_address(each): str(each.name) for each in patterns}
+
+    @cached_property
+    def schema(self) -> dict[str, Any]:
+        """The whole description."""
+        described = json.dumps(self._api.get_openapi_schema(path_prefix=ADDRESS), sort_keys=True)
+        report = {"$ref": "#/components/schemas/Report"}
+        made: dict[str, Any] = json.loads(described.replace(json.dumps(reports.PLACE), json.dumps(report)))
+        made["paths"] |= tus.PATHS
+        made["servers"] = [{"url": "/"}]
+        made["components"]["schemas"] |= {"Problem": PROBLEM, "Report": reports.SCHEMA}
+        made["components"]["responses"] = {
+            "Problem": {
+                "description": "A problem",
+                "content": {CONTENT_TYPE: {"schema": {"$ref": "#/components/schemas/Problem"}}},
+            }
+        }
+        for address, operations in made["paths"].items():
+            for method, operation in operations.items():
+                _complete(operation, self._names[address], method.upper())
+        return made
+
+    @cached_property
+    def _body(self) -> bytes:
+        return json.dumps(self.schema, separators=(",", ":")).encode()
+
+    @method_decorator(login_not_required)
+    @method_decorator(require_safe)
+    def view(self, _request: HttpRequest) -> HttpResponse:
+        """The description, for everybody: it tells nothing of what is there."""
+        return HttpResponse(self._body, content_type="application/json")
+
+
+def _address(pattern: URLPattern) -> str:
+    """The address of a URL as the description has it: `<int:job>` as {job}."""
+    return "/" + re.sub(r"<(?:\w+:)?(\w+)>", r"{\1}", str(pattern.pattern))
+
+
+def _complete(operation: dict[str, Any], name: str, method: str) -> None:
+    """Add to an operation how it refuses, and which scope a token needs for it."""
+    operation["responses"]["default"] = {"$ref": "#/components/responses/Problem"}
+    scope = API[name][method].rule.scope_for(method in READING)
+    about = operation.get("description", "").strip()
+    operation["description"] = f"{about}\n\nA token needs the scope `{scope.value}`.".strip()
+    operation["security"] = [{"Bearer": []}]

@@ -1,0 +1,57 @@
+"""Pages of long lists: each answer has the cursor of the next page, which new rows do not shift."""
+
+import base64
+import binascii
+from collections.abc import Callable
+from typing import Annotated, Any, Generic, TypeVar
+
+from django.db import models
+from ninja import Schema
+from pydantic import Field
+
+from importer.engine.errors import Problem
+
+Row = TypeVar("Row")
+Thing = TypeVar("Thing", bound=models.Model)
+
+MOST = 200
+USUAL = 50
+LARGEST = 2**63 - 1
+
+
+class Page(Schema, Generic[Row]):
+    """Some rows of a list, and the cursor of those after them."""
+
+    items: list[Row]
+    next: str | None = Field(description="The cursor of the next page; null on the last one.")
+
+
+class Cursor(Schema):
+    """Which page of a list is asked for."""
+
+    cursor: Annotated[str, Field(description="`next` of the page before.", max_length=64)] = ""
+    limit: Annotated[int, Field(ge=1, le=MOST, description="The most rows of the page.")] = USUAL
+
+    def newest(self, things: models.QuerySet[Thing], show: Callable[[Thing], Any]) -> dict[str, Any]:
+        """The page of these things, the newest first. Raises Problem for a cursor that is none."""
+        if self.cursor:
+            things = things.filter(pk__lt=read(self.cursor))
+        found = list(things.order_by("-pk")[: self.limit + 1])
+        shown = found[: self.limit]
+        return {"items": [show(each) for each in shown], "next": write(shown[-1].pk) if found[self.limit :] else None}
+
+
+def write(number: int) -> str:
+    """A place in a list as its cursor."""
+    return base64.urlsafe_b64encode(str(number).encode()).decode().rstrip("=")
+
+
+def read(cursor: str) -> int:
+    """The place that a cursor stands for. Raises Problem if it is none."""
+    try:
+        text = base64.b64decode(cursor + "=" * (-len(cursor) % 4), altchars=b"-_", validate=True).decode("ascii")
+        if text.isdigit() and int(text) <= LARGEST:
+            return int(text)
+    except (binascii.Error, ValueError):
+        pass
+    raise Problem("The cursor is none of this list.", "query.cursor", "Send `next` of the page before, or no cursor.")

@@ -1,0 +1,1 @@
+"""What the API has addresses for, a module for each kind of thing."""

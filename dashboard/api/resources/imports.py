@@ -1,0 +1,231 @@
+"""Imports: start, list and show them, and act on them. What an action answers is the import's report."""
+
+from collections.abc import Callable
+from datetime import datetime
+from typing import Annotated, Any, Literal, cast
+
+from django.contrib.auth.models import User
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404
+from django.urls import reverse
+from ninja import Query, Router, Schema, Status
+from pydantic import Field
+
+from dashboard.api.once import PARAMETER, once
+from dashboard.api.pages import LARGEST, Cursor, Page
+from dashboard.api.resources.planning import prepared
+from dashboard.api.resources.reports import Report
+from dashboard.api.resources.wanted import ImportIn, OptionsIn, options_of
+from dashboard.jobs.list.filters import ORIGINS, STATES, Filters, matching
+from importer import jobs
+from importer.engine.plan.option_specs import MOST_PARALLELISM
+from importer.models import ImportJob
+from importer.models.outcomes import outcome, outcome_words
+from importer.preparation import examination, presets
+from importer.retention import ended_jobs
+
+router = Router(tags=["imports"])
+
+
+class ImportOut(Schema):
+    """An import in a list. Its report has everything."""
+
+    job: int
+    file: str
+    target: str
+    table: str
+    status: ImportJob.Status
+    outcome: Annotated[str, Field(description="In words; the status while the import is under way.")]
+    ended: bool
+    created_at: datetime
+    created_by: str | None
+    rows_of_file: int
+    rows_in_table: int
+    rejected_rows: int
+
+
+class FiltersIn(Schema):
+    """What a list of imports is narrowed to; an empty text does not narrow it."""
+
+    q: Annotated[str, Field(max_length=255, description="A part of the name of file or table.")] = ""
+    status: Literal["", *(name for name, _ in STATES)] = ""  # type: ignore[valid-type]
+    target: Annotated[str, Field(max_length=64)] = ""
+    origin: Literal["", *ORIGINS] = ""  # type: ignore[valid-type]
+    owner: Annotated[str, Field(max_length=150, description="A user's name, or me.")] = ""
+
+
+class RetryIn(Schema, extra="forbid"):
+    """How the rest of an import is loaded."""
+
+    leave_out: Annotated[bool, Field(description="Reject bad rows from now on.")] = False
+    end: Annotated[
+        Literal["footer", "rows"] | None, Field(description="What the last lines are, if that was the question.")
+    ] = None
+
+
+class AgainIn(Schema, extra="forbid"):
+    """How the file of an import is imported once more. What is left out stays as it was."""
+
+    options: OptionsIn = OptionsIn()
+    newest: Annotated[
+        int | None,
+        Field(
+            ge=1,
+            le=LARGEST,
+            description="The newest import of the file into the table that the sender knows of; by default this one."
+            " If there is a newer one, nothing is started.",
+        ),
+    ] = None
+
+
+PLAINLY, UNCHANGED = RetryIn(), AgainIn()  # without a body
+
+
+class ParallelIn(Schema, extra="forbid"):
+    """How many chunks may load at the same time."""
+
+    parallel_chunks: Annotated[int, Field(ge=1, le=MOST_PARALLELISM)]
+
+
+class ReasonIn(Schema, extra="forbid"):
+    """Why something is refused."""
+
+    reason: Annotated[str, Field(min_length=1, max_length=500)]
+
+
+def show(job: ImportJob) -> dict[str, Any]:
+    """An import as a list has it."""
+    return {
+        "job": job.pk,
+        "file": job.source.name,
+        "target": job.target.name,
+        "table": job.table,
+        "status": job.status,
+        "outcome": outcome_words(job),
+        "ended": outcome(job) is not None,
+        "created_at": job.created_at,
+        "created_by": job.created_by.get_username() if job.created_by else None,
+        "rows_of_file": job.scanned_rows,
+        "rows_in_table": job.rows_in_table,
+        "rejected_rows": job.rejected_rows,
+    }
+
+
+def read(job: int) -> ImportJob:
+    """The import of this number, with what its report needs."""
+    related = ImportJob.objects.select_related("target", "source", "created_by", "approved_by")
+    return get_object_or_404(related, pk=job)
+
+
+@router.get("imports", response=Page[ImportOut], url_name="api_imports", summary="List imports")
+def list_imports(request: HttpRequest, page: Query[Cursor], filters: Query[FiltersIn]) -> Any:
+    """The imports that the person may see, the newest first."""
+    found = matching(Filters(**filters.dict()))
+    return page.newest(found.select_related("target", "source", "created_by"), show)
+
+
+@router.post(
+    "imports", response={201: Report}, url_name="api_imports", summary="Start an import", openapi_extra=PARAMETER
+)
+@once
+def start_import(request: HttpRequest, wanted: ImportIn, response: HttpResponse) -> Any:
+    """Plan and start an import. Where the file can be read in more than one way, nothing is started.
+
+    The problem then has the code 1400 and the `reading` with its questions: answer them in `answers`.
+    """
+    made = prepared(wanted, request.user)
+    job = jobs.create_once(made, cast(User, request.user))
+    if wanted.preset:
+        presets.mark_used(presets.by_name(wanted.preset))
+    examination.stop(made.source)
+    jobs.start(job.pk)
+    return _started(job, response)
+
+
+def _started(job: ImportJob, response: HttpResponse) -> Status[Any]:
+    response.headers["Location"] = reverse("api_import", args=[job.pk])
+    return Status(201, jobs.report(read(job.pk)))
+
+
+@router.get("imports/{int:job}", response=Report, url_name="api_import", summary="Show an import")
+def show_import(request: HttpRequest, job: int) -> Any:
+    """The report of an import, also while it is under way: its outcome is null then."""
+    return jobs.report(read(job))
+
+
+@router.delete("imports/{int:job}", response={204: None}, url_name="api_import", summary="Delete an import")
+def delete_import(request: HttpRequest, job: int) -> Any:
+    """Delete the record of an import that has ended. What it loaded stays, and its facts stay in the history."""
+    ended_jobs.remove_by_hand(read(job).pk)
+    return Status(204, None)
+
+
+def _acts(word: str, path: str, about: str, act: Callable[[int], Any]) -> None:
+    """Declare an action without a body, whose answer is the import's report."""
+
+    def action(request: HttpRequest, job: int) -> Any:
+        act(read(job).pk)
+        return jobs.report(read(job))
+
+    name = path.replace("-", "_")
+    declare = router.post(
+        f"imports/{{int:job}}/{path}",
+        response=Report,
+        url_name=f"api_import_{name}",
+        summary=word,
+        description=about,
+        operation_id=f"{name}_import",
+    )
+    declare(action)
+
+
+_acts("Pause", "pause", "Start no more chunks; those that load are loaded to their end.", jobs.pause)
+_acts("Resume", "resume", "Continue after a pause.", jobs.resume)
+_acts("Cancel", "cancel", "Committed rows stay, except in a staging table.", jobs.cancel)
+_acts("Restore the old table", "restore", "Give the old table of mode replace its name back.", jobs.restore)
+_acts("Drop the old table", "drop-backup", "Drop the old table that mode replace keeps.", jobs.drop_backup)
+_acts("Put the table back now", "restore-now", "Try at once what is tried again from time to time.", jobs.try_now)
+_acts(
+    "End without keys",
+    "end-without",
+    "End an import that cannot build the keys which it took off; its report has the SQL.",
+    jobs.end_without,
+)
+
+
+@router.post("imports/{int:job}/retry", response=Report, url_name="api_import_retry", summary="Retry")
+def retry_import(request: HttpRequest, job: int, how: RetryIn = PLAINLY) -> Any:
+    """Load what is missing of an import that failed or was cancelled."""
+    end = None if how.end is None else how.end == "footer"
+    jobs.retry(read(job).pk, leave_out=how.leave_out, end_is_footer=end)
+    return jobs.report(read(job))
+
+
+@router.post("imports/{int:job}/parallel", response=Report, url_name="api_import_parallel", summary="Change the pace")
+def set_parallel(request: HttpRequest, job: int, wanted: ParallelIn) -> Any:
+    """Change the number of parallel chunks."""
+    jobs.set_parallelism(read(job).pk, wanted.parallel_chunks)
+    return jobs.report(read(job))
+
+
+@router.post("imports/{int:job}/refuse", response=Report, url_name="api_import_refuse", summary="Refuse")
+def refuse_import(request: HttpRequest, job: int, why: ReasonIn) -> Any:
+    """End an import that waits for another person's approval. To approve one takes a browser: no token does."""
+    jobs.refuse(read(job).pk, why.reason)
+    return jobs.report(read(job))
+
+
+@router.post(
+    "imports/{int:job}/run-again",
+    response={201: Report},
+    url_name="api_import_run_again",
+    summary="Import the file again",
+    openapi_extra=PARAMETER,
+)
+@once
+def run_again(request: HttpRequest, job: int, response: HttpResponse, how: AgainIn = UNCHANGED) -> Any:
+    """Import the file of an import once more, as a new import, with its settings and the changed options."""
+    earlier = read(job)
+    options = options_of(how.options.dict(), jobs.options_again(earlier))
+    again = jobs.run_again(earlier, how.newest or job, cast(User, request.user), options=options)
+    return _started(again, response)

@@ -1,0 +1,141 @@
+"""From the body of a request to an import that can be started: finds file and target, and answers questions."""
+
+from dataclasses import replace
+from typing import Any
+
+from django.contrib.auth.models import AnonymousUser, User
+
+from dashboard.api.resources import targets
+from dashboard.api.resources.wanted import ImportIn, options_of
+from importer.connections.source_location import location_of
+from importer.engine.errors import Problem, SourceProblem
+from importer.engine.mapping.columns import FieldOverride
+from importer.engine.reading.questions import NeedsAnswer
+from importer.engine.reading.reading import Reading
+from importer.engine.reading.stated import Stated
+from importer.engine.source.profile.decisions import Answer, Decision
+from importer.engine.source.profile.profile import profile_file
+from importer.models import MappingPreset, SourceFile, Target
+from importer.preparation import presets
+from importer.preparation.prepare import ImportRequest, NewTableRequest, PreparedImport, prepare, require_load
+from importer.sources import uploads
+
+Person = User | AnonymousUser
+# What a preset decides, by the names in the request.
+OF_A_PRESET = ("format", "match", "null", "columns", "generated", "ignore_fields", "new_table", "answers")
+
+
+def prepared(wanted: ImportIn, person: Person) -> PreparedImport:
+    """The import that a request asks for. Raises NeedsAnswer for a question without an answer, and other Problems."""
+    source = _file(wanted, person)
+    preset = presets.by_name(wanted.preset) if wanted.preset else None
+    target, table = _place(wanted, preset)
+    require_load(target, table)
+    try:
+        if preset:
+            return _by_preset(wanted, preset, source, target, table)
+        return _with_answers(source, target, table, _request(wanted), dict(wanted.answers))
+    except Problem as problem:
+        raise uploads.with_file_name(problem, source) from problem
+
+
+def _file(wanted: ImportIn, person: Person) -> SourceFile:
+    """The file, complete or as far as it has arrived. Raises SourceProblem."""
+    source = uploads.importable_by(person).filter(key=wanted.file).first()
+    if source is None:
+        raise SourceProblem(f"There is no file {wanted.file}.", "body.file", "Upload it: POST /api/v1/uploads.")
+    if source.arriving and source.received == source.size:
+        uploads.finish(source)
+    if not source.received:
+        raise SourceProblem("Nothing of the file has arrived.", source.name, "Send its first part.")
+    return source
+
+
+def _place(wanted: ImportIn, preset: MappingPreset | None) -> tuple[Target, str]:
+    if not preset and not (wanted.target and wanted.table):
+        raise Problem("Target or table is missing.", "body", "Name both, or a preset that knows them.")
+    target = targets.named(wanted.target) if wanted.target or not preset else preset.target
+    return target, wanted.table or (preset.table if preset else "")
+
+
+def _request(wanted: ImportIn) -> ImportRequest:
+    return ImportRequest(
+        options=options_of(wanted.options.dict()),
+        known_format=wanted.format.known(),
+        match=wanted.match,
+        null_markers=wanted.null,
+        overrides=[each.override() for each in wanted.columns],
+        fillings=wanted.fillings(),
+        new_table=wanted.new_table.request(),
+        stated=Stated(ignore_fields=wanted.ignore_fields),
+        accept_guesses=wanted.accept_guesses,
+    )
+
+
+def _by_preset(
+    wanted: ImportIn, preset: MappingPreset, source: SourceFile, target: Target, table: str
+) -> PreparedImport:
+    """The import with the preset's settings; only options may be given beside it."""
+    if beside := [name for name in OF_A_PRESET if name in wanted.model_fields_set]:
+        raise Problem(
+            f"{beside[0]} cannot be combined with a preset, which decides that already.",
+            where=f"body.{beside[0]}",
+            advice="Leave it out, or import without the preset.",
+        )
+    presets.check_header(preset, profile_file(location_of(source), preset.file_dialect).header)
+    request = ImportRequest(
+        dialect=preset.file_dialect,
+        mapping=preset.mapping,
+        fillings=preset.fillings,
+        options=options_of(wanted.options.dict(), preset.options),
+        accept_guesses=wanted.accept_guesses,
+    )
+    return prepare(source, target, table, request)
+
+
+def _with_answers(
+    source: SourceFile, target: Target, table: str, request: ImportRequest, answers: dict[str, str]
+) -> PreparedImport:
+    """Plan, and answer the questions that come up, until there are none or one without an answer: NeedsAnswer."""
+    while True:
+        try:
+            return prepare(source, target, table, request)
+        except NeedsAnswer as asked:
+            given = [(each, answers.pop(each.key)) for each in asked.reading.guesses if each.key in answers]
+            if not given:
+                raise
+            for guess, label in given:
+                request = _answered(request, asked.reading, guess, _answer(guess, label))
+
+
+def _answer(guess: Decision, label: str) -> Answer:
+    """The answer of this label. Raises Problem, with the labels that there are."""
+    for each in guess.answers:
+        if each.label == label:
+            return each
+    known = "; ".join(each.label for each in guess.answers)
+    raise Problem(f"“{label[:80]}” is no answer to {guess.key}.", f"body.answers.{guess.key}", f"Answers: {known}.")
+
+
+def _answered(request: ImportRequest, reading: Reading, guess: Decision, answer: Answer) -> ImportRequest:
+    """The request, with what the answer states."""
+    stated = request.stated or Stated()
+    request = replace(request, stated=replace(stated, keys=stated.keys | {guess.key}))
+    states = dict(answer.states)
+    if guess.field:
+        return _answered_column(request, reading, guess.field, states)
+    match = states.pop("match", request.match)
+    return replace(request, match=match, known_format={**request.known_format, **states})
+
+
+def _answered_column(request: ImportRequest, reading: Reading, field: str, states: dict[str, Any]) -> ImportRequest:
+    """The request, with what an answer states about one field: its column, transforms, date format, or new type."""
+    earlier = next((each for each in request.overrides if each.field == field), None)
+    read = next((each.column for each in reading.columns if each.field == field), "")
+    override = earlier or FieldOverride(field, read)
+    if "type" in states:
+        new = request.new_table or NewTableRequest()
+        request = replace(request, new_table=replace(new, types={**new.types, read: states.pop("type")}))
+    override = replace(override, **states)
+    others = [each for each in request.overrides if each is not earlier]
+    return replace(request, overrides=[*others, override])

@@ -1,0 +1,165 @@
+"""The body of a request for an import: file, target, table, and everything that can be said about them."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING, Annotated, Any, Literal, Union
+from uuid import UUID
+
+from ninja import Schema
+from pydantic import Field, create_model
+
+from importer.engine.mapping.columns import SOURCES, FieldOverride, GeneratedColumn
+from importer.engine.mapping.suggest import MATCHES
+from importer.engine.mapping.transforms import TRANSFORMS
+from importer.engine.plan.option_specs import OPTIONS, OptionKind, OptionSpec
+from importer.engine.plan.options import NO_LIMIT, Options
+from importer.engine.source.dialect import ESCAPES, LINE_ENDS, LONGEST_DELIMITER, unescape_mark
+from importer.preparation.prepare import NewTableRequest
+
+MOST_LISTED = 4096  # columns of a table (manual, 10.4.7, Limits on Table Column Count and Row Size)
+Text = Annotated[str, Field(max_length=255)]
+Lines = Annotated[int, Field(ge=0, le=10**6)]
+Mark = Annotated[str, Field(max_length=4 * LONGEST_DELIMITER)]
+
+
+def _type_of(option: OptionSpec) -> Any:
+    """The type of the values of an option."""
+    match option.kind:
+        case OptionKind.CHOICE:
+            return Literal[tuple(filter(None, option.choices))]
+        case OptionKind.SWITCH:
+            return bool
+        case OptionKind.PERCENT:
+            return Annotated[float, Field(ge=0, le=100)]
+        case OptionKind.TEXT:
+            return Text
+        case OptionKind.VARIABLES:
+            return dict[Annotated[str, Field(min_length=1, max_length=64)], Text]
+    least, most = option.limits
+    number = Annotated[int, Field(ge=least, le=most)]
+    return Union[number, Literal["none"]] if option.name == "max_rejects" else number  # noqa: UP007 (made at run time)
+
+
+def _field(option: OptionSpec) -> Any:
+    about = f"{option.about}." + (" In bytes." if option.kind is OptionKind.SIZE else "")
+    return (_type_of(option) | None, Field(None, description=about))
+
+
+class _Strict(Schema, extra="forbid"):
+    """A body that has no other values."""
+
+
+# Each option that a command has a flag for, as importer/engine/plan/option_specs.py declares it.
+if TYPE_CHECKING:
+    OptionsIn = _Strict
+else:
+    OptionsIn = create_model("Options", __base__=_Strict, **{each.name: _field(each) for each in OPTIONS if each.flag})
+
+
+class FormatIn(Schema, extra="forbid"):
+    r"""What is stated about the file's format. The rest is detected. In marks, `\t` and `\x01` stand for characters."""
+
+    delimiter: Annotated[Mark | None, Field(examples=[";"])] = None
+    quote: Annotated[str | None, Field(max_length=1, description="Empty: none.")] = None
+    escape: Literal[tuple(ESCAPES)] | None = None  # type: ignore[valid-type]
+    encoding: Annotated[str | None, Field(max_length=64, examples=["cp1252"])] = None
+    line_end: Literal[tuple(LINE_ENDS)] | None = None  # type: ignore[valid-type]
+    header: bool | None = None
+    skip_rows: Lines | None = None
+    comment: Mark | None = None
+    skip_after_header: Lines | None = None
+    skip_footer: Lines | None = None
+    skip_repeated_header: bool | None = None
+    trailing_delimiter: bool | None = None
+    blank_lines: Literal["skip", "keep"] | None = None
+    unquoted_empty_is_null: bool | None = None
+
+    def known(self) -> dict[str, Any]:
+        """The stated fields of a Dialect."""
+        given = self.dict(exclude_none=True)
+        marks = {name: unescape_mark(given[name]) for name in ("delimiter", "comment") if name in given}
+        line_end = {"line_end": LINE_ENDS[given["line_end"]]} if "line_end" in given else {}
+        return given | marks | line_end
+
+
+class ColumnIn(Schema, extra="forbid"):
+    """The column of one field, and how its values are read. What is left out is suggested."""
+
+    field: Annotated[str, Field(min_length=1, max_length=255, description="A name in the header, or #3.")]
+    column: Annotated[str, Field(max_length=64, description="Empty: the field is left out.")]
+    transforms: list[Literal[tuple(TRANSFORMS)]] | None = None  # type: ignore[valid-type]
+    null: Annotated[list[Text] | None, Field(description="Texts that mean NULL.")] = None
+    date_format: Annotated[str | None, Field(max_length=64, examples=["%d.%m.%Y"])] = None
+
+    def override(self) -> FieldOverride:
+        """The choices for the field."""
+        transforms = None if self.transforms is None else tuple(self.transforms)
+        null = None if self.null is None else tuple(self.null)
+        return FieldOverride(self.field, self.column, transforms, null, self.date_format)
+
+
+class GeneratedIn(Schema, extra="forbid"):
+    """A column that no field fills, with the source of its values."""
+
+    column: Annotated[str, Field(min_length=1, max_length=64)]
+    source: Literal[SOURCES]  # type: ignore[valid-type]
+    text: Annotated[str, Field(max_length=1024, description="With the source text: the constant.")] = ""
+
+
+class NewTableIn(Schema, extra="forbid"):
+    """The table that mode create creates."""
+
+    types: Annotated[dict[str, Text], Field(description="Types by column.")] = {}
+    primary_key: list[Text] = []
+    not_null: list[Text] = []
+    widen: bool = True
+
+    def request(self) -> NewTableRequest:
+        """The requested properties of the table."""
+        return NewTableRequest(self.types, tuple(self.primary_key), self.widen, tuple(self.not_null))
+
+
+class ImportIn(Schema, extra="forbid"):
+    """A file to be loaded into a table. With a preset, its format, columns and options hold."""
+
+    file: Annotated[UUID, Field(description="An upload.")]
+    target: Annotated[str, Field(max_length=64, description="A name; empty: that of the preset.")] = ""
+    table: Annotated[str, Field(max_length=130, description="TABLE or SCHEMA.TABLE.", examples=["orders"])] = ""
+    preset: Annotated[str, Field(max_length=64)] = ""
+    format: FormatIn = FormatIn()
+    match: Literal["", *MATCHES] = ""  # type: ignore[valid-type]
+    ignore_fields: Annotated[bool, Field(description="Fields that no column has the name of are left out.")] = False
+    null: Annotated[list[Text] | None, Field(description="Texts that mean NULL in each column.")] = None
+    columns: Annotated[list[ColumnIn], Field(max_length=MOST_LISTED)] = []
+    generated: Annotated[list[GeneratedIn], Field(max_length=MOST_LISTED)] = []
+    options: OptionsIn = OptionsIn()
+    new_table: NewTableIn = NewTableIn()
+    answers: Annotated[
+        dict[str, str],
+        Field(
+            description="Answers to the questions of a plan: the question's `name` (of one about a field `name:field`),"
+            " and the `label` of the answer.",
+            examples=[{"header": "the first record is the header"}],
+        ),
+    ] = {}
+    accept_guesses: Annotated[bool, Field(description="Continue with the likeliest reading.")] = False
+
+    def fillings(self) -> tuple[GeneratedColumn, ...]:
+        """The columns that no field fills."""
+        return tuple(GeneratedColumn(each.column, each.source, each.text) for each in self.generated)
+
+
+def options_of(given: Mapping[str, Any], otherwise: Options | None = None) -> Options:
+    """The given options; the others from `otherwise`, or else the defaults, with the usual limit of rejects."""
+    values = {name: value for name, value in given.items() if value is not None}
+    base = otherwise or Options()
+    lifted = values.get("max_rejects") == NO_LIMIT
+    if lifted:
+        del values["max_rejects"]
+        base = base.without_limit()
+    for each in OPTIONS:
+        if each.kind is OptionKind.VARIABLES and each.name in values:
+            lower = {name.strip().lower(): text for name, text in values[each.name].items()}
+            values[each.name] = {**getattr(base, each.name), **lower}
+    chosen = replace(base, **values)
+    return chosen if otherwise or lifted else chosen.with_default_limit()

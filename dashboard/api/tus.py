@@ -1,0 +1,68 @@
+"""The description of uploads by tus, whose operations are views of their own (dashboard/new_import/uploads.py)."""
+
+from typing import Any
+
+from dashboard.new_import.uploads import VERSION
+from importer.sources.parts import ALGORITHMS
+
+_KEY = {"in": "path", "name": "key", "required": True, "schema": {"type": "string", "format": "uuid"}}
+_RESUMABLE = {"in": "header", "name": "Tus-Resumable", "required": True, "schema": {"const": VERSION}}
+
+
+def _header(name: str, about: str, schema: dict[str, Any], required: bool = True) -> dict[str, Any]:
+    return {"in": "header", "name": name, "required": required, "description": about, "schema": schema}
+
+
+def _operation(summary: str, about: str, parameters: list[dict[str, Any]], answer: str, status: str = "204") -> Any:
+    return {
+        "operationId": summary.lower().replace(" ", "_"),
+        "tags": ["uploads"],
+        "summary": summary,
+        "description": about,
+        "parameters": [_RESUMABLE, *parameters],
+        "responses": {status: {"description": answer}},
+    }
+
+
+_BYTES = {"type": "integer", "minimum": 0, "maximum": 10**18}
+PATHS: dict[str, Any] = {
+    "/api/v1/uploads": {
+        "post": _operation(
+            "Begin an upload",
+            "tus 1.0: the answer's Location is the address for the parts, and its last piece the `file` of an import.",
+            [
+                _header("Upload-Length", "The file's size in bytes.", {**_BYTES, "minimum": 1}),
+                _header("Upload-Metadata", "`filename` and the file's name in Base64.", {"type": "string"}, False),
+            ],
+            "Begun.",
+            "201",
+        ),
+    },
+    "/api/v1/uploads/{key}": {
+        "head": _operation(
+            "Ask how much has arrived", "tus 1.0: Upload-Offset has the bytes.", [_KEY], "So much.", "200"
+        ),
+        "patch": _operation(
+            "Send a part",
+            "tus 1.0, with application/offset+octet-stream. With a checksum the part counts whole or not at all: a"
+            " wrong one is answered with 460, and nothing of the part is kept.",
+            [
+                _KEY,
+                _header("Upload-Offset", "Where the part begins: the bytes that have arrived.", _BYTES),
+                _header(
+                    "Upload-Checksum",
+                    f"{' or '.join(ALGORITHMS)}, a blank, and the checksum in Base64.",
+                    {"type": "string"},
+                    False,
+                ),
+            ],
+            "Kept.",
+        ),
+        "delete": _operation("End an upload", "tus 1.0: what has arrived is removed.", [_KEY], "Removed."),
+    },
+}
+_PART = {"schema": {"type": "string", "format": "binary"}}
+PATHS["/api/v1/uploads/{key}"]["patch"]["requestBody"] = {
+    "required": True,
+    "content": {"application/offset+octet-stream": _PART},
+}

@@ -1,0 +1,239 @@
+"""Imports by the API: from an upload to a balanced report, with the questions and refusals on the way."""
+
+import json
+
+import pytest
+from django.db.models import F
+
+from dashboard.api.events import JobEvents
+from importer.engine.mysql.connection import connect, fetch_all
+from importer.models import AccessToken, AuditEvent, Grant, ImportJob, SourceFile
+from tests.dashboard.api.conftest import make_target
+from tests.dashboard.api.program import problem
+from tests.importer.steps import run
+
+ROWS = b"id,name,amount\n1,ann,1.50\n2,bob,\n"
+INTO = {"target": "warehouse", "table": "orders"}
+
+
+@pytest.fixture
+def prepared(program, target):
+    """The body of a request for an import of an uploaded file."""
+    return {"file": program.upload(ROWS), **INTO}
+
+
+def rows(target):
+    with connect(target.address) as connection:
+        return fetch_all(connection, "SELECT id, name, amount FROM orders ORDER BY id")
+
+
+def test_a_file_is_loaded_and_its_report_balances(database, program, transactional_db):
+    target = make_target(database)
+    wanted = {"file": program.upload(ROWS), **INTO}
+    planned = program.send("POST", "plans", wanted).json()
+    assert planned.get("outcome") == "planned", planned
+    assert "INSERT" in str(planned["plan"]["sql"]) or "LOAD DATA" in str(planned["plan"]["sql"])
+    assert rows(target) == []
+    begun = program.send("POST", "imports", wanted)
+    assert begun.status_code == 201
+    job = begun.json()["job"]
+    assert begun["Location"] == f"/api/v1/imports/{job}"
+    assert begun.json()["outcome"] is None
+    run(ImportJob.objects.get())
+    report = program.read(f"imports/{job}")
+    assert (report["schema"], report["outcome"], report["balanced"]) == ("millrace.report/1", "succeeded", True)
+    assert report["rows"]["loaded"] == 2
+    assert [row[1] for row in rows(target)] == ["ann", "bob"]
+    event = AuditEvent.objects.get(action="start_import")
+    assert (event.actor_name, event.details["by_token"], event.object_id) == ("ann", "nightly", str(job))
+
+
+class TestQuestions:
+    @pytest.fixture
+    def asked(self, program, target):
+        """A file with a field that no column has the name of."""
+        return {"file": program.upload(b"id,name,price\n1,ann,1.50\n"), **INTO}
+
+    def test_are_in_the_plan_and_refuse_the_start(self, program, asked):
+        planned = program.send("POST", "plans", asked)
+        assert planned.status_code == 200
+        assert planned.json()["outcome"] == "needs an answer"
+        told = problem(program.send("POST", "imports", asked), 422)
+        assert told["code"] == 1400
+        assert told["reading"]["guesses"] == planned.json()["reading"]["guesses"]
+        assert not ImportJob.objects.exists()
+
+    def test_an_answer_by_its_label_goes_on(self, program, target, asked):
+        guess = program.send("POST", "plans", asked).json()["reading"]["guesses"][0]
+        assert guess["answers"][0]["label"] == "it is left out"
+        answers = {f"{guess['name']}:{guess['field']}": "it is left out"}
+        assert program.send("POST", "imports", {**asked, "answers": answers}).status_code == 201
+        run(ImportJob.objects.get())
+        assert [row[1:] for row in rows(target)] == [("ann", None)]
+
+    def test_another_label_is_refused_with_those_that_there_are(self, program, asked):
+        guess = program.send("POST", "plans", asked).json()["reading"]["guesses"][0]
+        key = f"{guess['name']}:{guess['field']}"
+        told = problem(program.send("POST", "imports", {**asked, "answers": {key: "perhaps"}}), 422)
+        assert told["where"] == f"body.answers.{key}"
+        assert guess["answers"][0]["label"] in told["advice"]
+
+    def test_columns_can_be_stated_instead(self, program, asked):
+        columns = [{"field": "price", "column": "amount"}]
+        assert program.send("POST", "plans", {**asked, "columns": columns}).json()["outcome"] == "planned"
+        assert program.send("POST", "plans", {**asked, "ignore_fields": True}).json()["outcome"] == "planned"
+
+
+class TestOptions:
+    def test_of_the_registry_reach_the_plan(self, program, prepared):
+        options = {"parallelism": 3, "chunk_bytes": 2**20, "on_error": "reject", "max_rejects": "none"}
+        assert program.send("POST", "imports", {**prepared, "options": options}).status_code == 201
+        made = ImportJob.objects.get().options
+        assert (made.parallelism, made.chunk_bytes, made.max_rejects, made.reject_limit) == (3, 2**20, None, "none")
+
+    @pytest.mark.parametrize(
+        ("change", "where"),
+        [
+            ({"options": {"mode": "perhaps"}}, "body.options.mode"),
+            ({"options": {"parallelism": 0}}, "body.options.parallelism"),
+            ({"options": {"speed": 9}}, "body.options.speed"),
+            ({"format": {"line_end": "\n"}}, "body.format.line_end"),
+            ({"file": "x"}, "body.file"),
+        ],
+    )
+    def test_a_wrong_value_is_named_with_its_place(self, program, prepared, change, where):
+        told = problem(program.send("POST", "imports", {**prepared, **change}), 422)
+        assert where in [each["where"] for each in told["errors"]]
+
+    def test_an_unknown_target_is_answered_with_those_one_may_see(self, program, prepared):
+        told = problem(program.send("POST", "imports", {**prepared, "target": "nowhere"}), 422)
+        assert (told["what"], told["advice"]) == ("There is no target named nowhere.", "Known: warehouse.")
+
+
+class TestActions:
+    def test_cancel_and_retry(self, program, prepared):
+        job = program.send("POST", "imports", prepared).json()["job"]
+        assert program.send("POST", f"imports/{job}/cancel").json()["debug"]["status"] in ("cancelling", "cancelled")
+        run(ImportJob.objects.get())
+        assert program.read(f"imports/{job}")["outcome"] == "cancelled"
+        told = problem(program.send("POST", f"imports/{job}/pause"), 422)
+        assert "cannot be paused" in told["what"]
+        assert program.send("POST", f"imports/{job}/retry", {"leave_out": True}).status_code == 200
+        assert run(ImportJob.objects.get()).status == "succeeded"
+
+    def test_a_file_is_imported_again_once_for_what_the_sender_knows(self, program, prepared):
+        job = program.send("POST", "imports", {**prepared, "options": {"mode": "upsert"}}).json()["job"]
+        run(ImportJob.objects.get())
+        changed = {"options": {"parallelism": 3}}
+        again = program.send("POST", f"imports/{job}/run-again", changed)
+        assert again.status_code == 201, again.content
+        assert ImportJob.objects.get(pk=again.json()["job"]).options.parallelism == 3
+        told = problem(program.send("POST", f"imports/{job}/run-again", changed), 422)
+        assert f"Import {again.json()['job']} has loaded this file" in told["what"]
+
+    def test_an_ended_import_is_deleted(self, program, prepared):
+        job = program.send("POST", "imports", prepared).json()["job"]
+        run(ImportJob.objects.get())
+        assert program.send("DELETE", f"imports/{job}").status_code == 204
+        problem(program.send("GET", f"imports/{job}"), 404)
+
+
+class TestKeys:
+    def test_the_same_request_is_carried_out_once(self, program, prepared):
+        key = {"Idempotency-Key": "7b1"}
+        first, second = (program.send("POST", "imports", prepared, **key) for _ in range(2))
+        assert (first.status_code, second.status_code) == (201, 201)
+        assert first.content == second.content
+        assert first["Location"] == second["Location"]
+        assert second["Idempotency-Replayed"] == "true"
+        assert ImportJob.objects.count() == 1
+        assert AuditEvent.objects.filter(action="start_import").count() == 1
+
+    def test_another_body_with_the_key_is_refused(self, program, prepared):
+        key = {"Idempotency-Key": "7b1"}
+        program.send("POST", "imports", prepared, **key)
+        told = problem(program.send("POST", "imports", {**prepared, "table": "other"}, **key), 422)
+        assert "was sent with another request" in told["what"]
+
+    def test_a_refused_request_can_be_corrected(self, program, prepared):
+        key = {"Idempotency-Key": "7b1"}
+        problem(program.send("POST", "imports", {**prepared, "table": "nothing"}, **key), 422)
+        assert program.send("POST", "imports", prepared, **key).status_code == 201
+
+
+class TestList:
+    def test_pages_by_cursor_are_not_shifted_by_new_imports(self, program, prepared):
+        made = []
+        for _ in range(3):
+            made.append(program.send("POST", "imports", {**prepared, "options": {"mode": "upsert"}}).json()["job"])
+            run(ImportJob.objects.get(pk=made[-1]))
+        first = program.read("imports?limit=2")
+        assert [each["job"] for each in first["items"]] == [made[2], made[1]]
+        newer = program.send("POST", "imports", {**prepared, "options": {"mode": "upsert"}}).json()["job"]
+        second = program.read(f"imports?limit=2&cursor={first['next']}")
+        assert [each["job"] for each in second["items"]] == [made[0]]
+        assert second["next"] is None
+        assert [each["job"] for each in program.read("imports?status=waiting")["items"]] == []
+        assert [each["job"] for each in program.read("imports?status=loading")["items"]] == [newer]
+        problem(program.send("GET", "imports?cursor=x"), 422)
+        problem(program.send("GET", "imports?status=perhaps"), 422)
+
+
+def test_a_file_is_listed_and_deleted_until_it_is_imported(program, prepared):
+    key = prepared["file"]
+    assert [each["file"] for each in program.read("files")["items"]] == [key]
+    program.send("POST", "imports", prepared)
+    told = problem(program.send("DELETE", f"files/{key}"), 409)
+    assert "would lose what they read" in told["what"]
+    other = program.upload(b"a,b\n1,2\n")
+    assert program.send("DELETE", f"files/{other}").status_code == 204
+    assert SourceFile.objects.count() == 1
+
+
+def test_rejected_rows_are_listed_by_pages_and_downloaded(program, target):
+    content = b"id,name,amount\n1,ann,1\n2,bob,x\n3,eve,y\n"
+    wanted = {"file": program.upload(content), **INTO, "options": {"on_error": "reject"}}
+    wanted["columns"] = [{"field": "amount", "column": "amount", "transforms": []}]
+    begun = program.send("POST", "imports", wanted)
+    assert begun.status_code == 201, begun.content
+    job = begun.json()["job"]
+    run(ImportJob.objects.get())
+    assert program.read(f"imports/{job}")["outcome"] == "completed with rejects"
+    first = program.read(f"imports/{job}/rejects?limit=1")
+    assert first["items"][0] | {"reason": ""} == {
+        "line": 3, "column": "amount", "value": "x", "reason": "", "record": "2,bob,x\n"
+    }  # fmt: skip
+    second = program.read(f"imports/{job}/rejects?cursor={first['next']}")
+    assert ([each["line"] for each in second["items"]], second["next"]) == ([4], None)
+    file = program.send("GET", f"imports/{job}/rejects.csv")
+    assert b"".join(file.streaming_content) == b"id,name,amount\n2,bob,x\n3,eve,y\n"
+    assert b"".join(program.send("GET", f"imports/{job}/reasons.csv").streaming_content).count(b"\n") == 3
+
+
+class TestEvents:
+    def test_without_the_front_there_is_one_and_the_listener_asks_again(self, program, prepared):
+        job = program.send("POST", "imports", prepared).json()["job"]
+        first = program.send("GET", f"imports/{job}/events")
+        assert first["Content-Type"] == "text/event-stream"
+        number, name, data = (line.partition(": ")[2] for line in first.content.decode().splitlines()[:3])
+        assert (name, json.loads(data)["status"]) == ("progress", "loading")
+        again = program.send("GET", f"imports/{job}/events", **{"Last-Event-ID": number})
+        assert again.content == b""
+        run(ImportJob.objects.get())
+        last = program.send("GET", f"imports/{job}/events", **{"Last-Event-ID": number})
+        number, name, data = (line.partition(": ")[2] for line in last.content.decode().splitlines()[:3])
+        assert (name, json.loads(data)["outcome"]) == ("end", "succeeded")
+        assert program.send("GET", f"imports/{job}/events", **{"Last-Event-ID": number}).status_code == 204
+
+    def test_who_has_lost_the_right_or_the_token_gets_nothing_more(self, program, prepared):
+        job = program.send("POST", "imports", prepared).json()["job"]
+        token = AccessToken.objects.get()
+        ImportJob.objects.update(created_by=None)
+        events = JobEvents(job, token)
+        assert b"event: progress" in events.news()
+        Grant.objects.all().delete()
+        ImportJob.objects.update(version=F("version") + 1)
+        assert (events.news(), events.over) == (b"", True)
+        token.delete()
+        events = JobEvents(job, token)
+        assert (events.news(), events.over) == (b"", True)
