@@ -26,7 +26,7 @@ class ChannelForm(forms.ModelForm):  # type: ignore[type-arg]
         fields = ["name", "on", *(name for kind in KINDS for name in kind.columns), "events", "most_rejects"]
         help_texts = {
             "name": "Name used here and on the command line.",
-            "most_rejects": "More of them in one import are told. A schedule with a limit of its own goes by that.",
+            "most_rejects": "An import with more of them sends a notification. A schedule's own limit comes first.",
         }
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:

@@ -7,9 +7,13 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_POST, require_safe
 
+from dashboard.new_import.grid.columns import FILLINGS
+from dashboard.new_import.null_markers import show_markers
 from importer.access import audit
 from importer.access.policy import seen
 from importer.engine.errors import Problem
+from importer.engine.mapping.columns import ColumnMapping, GeneratedColumn
+from importer.engine.mapping.transforms import TRANSFORMS
 from importer.engine.plan.option_specs import OPTIONS
 from importer.engine.plan.options import Options
 from importer.models import ImportJob, MappingPreset, SourceFile
@@ -35,7 +39,10 @@ def preset(request: HttpRequest, pk: int) -> HttpResponse:
     files = importable_by(request.user).filter(status=SourceFile.Status.READY, pk__in=sources)
     context = {
         "preset": shown,
-        "fields": list(zip(shown.header, shown.mapping, strict=False)),
+        "fields": [
+            (name, each.column, _conversion(each)) for name, each in zip(shown.header, shown.mapping, strict=False)
+        ],
+        "fillings": [(each.column, _filling(each)) for each in shown.fillings],
         "options": _options(shown.options),
         "files": files.order_by("-pk")[:FILES_OFFERED],
     }
@@ -52,6 +59,20 @@ def _options(options: Options) -> list[tuple[str, str]]:
     ]
 
 
+def _conversion(field: ColumnMapping) -> str:
+    """The conversions of a field's text before it is stored, in words; "" without any."""
+    words = [TRANSFORMS[name].label if name in TRANSFORMS else name for name in field.transforms]
+    words += [field.datetime_format] if field.datetime_format else []
+    words += [f"NULL is written as {show_markers(field.null_markers)}"] if field.null_markers else []
+    return " · ".join(words)
+
+
+def _filling(filling: GeneratedColumn) -> str:
+    """What fills a column without a field, in words."""
+    words = FILLINGS.get(filling.source, filling.source)
+    return f"{words}: {filling.text}" if filling.source == "text" else words
+
+
 @require_POST
 def rename(request: HttpRequest, pk: int) -> HttpResponse:
     preset = get_object_or_404(MappingPreset, pk=pk)
@@ -60,7 +81,7 @@ def rename(request: HttpRequest, pk: int) -> HttpResponse:
         audit.note(name=preset.name)
     except Problem as problem:
         return _page(request, problem)
-    return redirect("presets")
+    return redirect("preset", pk)
 
 
 @require_POST

@@ -40,33 +40,34 @@ class ScheduleForm(forms.ModelForm):  # type: ignore[type-arg]
             "pattern": "Files",
             "subfolders": "In subfolders too",
             "trigger": "When",
-            "cron": "Cron text",
-            "every_minutes": "Minutes",
+            "cron": "Times, as cron text",
+            "every_minutes": "Interval in minutes",
             "zone": "Time zone",
             "overlap": "If a run is due while another is under way",
             "misfire": "If due times were missed, as when the server was off",
             "misfire_most": "Runs to make up for at most",
             "most_attempts": "Attempts in all",
             "backoff_seconds": "Seconds to the second attempt",
-            "deadline_minutes": "Ended after so many minutes",
+            "deadline_minutes": "Time limit in minutes",
             "no_file": "If there is no file, that",
             "known_by": "A file was loaded before if it is the same by",
             "afterwards": "A file that was loaded",
             "move_to": "Folder",
             "drift": "If header or table have changed",
-            "lateness_minutes": "Late after so many minutes",
+            "lateness_minutes": "Late after, in minutes",
             "rejects_limit": "Allowed rejected rows",
         }
         help_texts = {
-            "pattern": "A name below the connection: * and ? stand for anything, {date:%Y%m%d} for the day that is "
-            "due, {date-1d:%Y%m%d} for the day before.",
-            "cron": "Minute, hour, day of the month, month, day of the week.",
+            "pattern": "* stands for any characters: orders-*.csv. {date:%Y%m%d} is the day that is due, "
+            "{date-1d:%Y%m%d} the day before.",
+            "cron": "Minute, hour, day of the month, month, day of the week: 30 2 * * * is every night at 02:30. Clear"
+            " the field for more examples.",
             "zone": "Of the times above, and of dates in the name.",
             "move_to": "Below the connection's own, as loaded/2026.",
             "backoff_seconds": "Then twice as long each time. Only what may pass by itself is tried again.",
-            "deadline_minutes": "Empty: it may take as long as it takes.",
-            "lateness_minutes": "A run that has not ended so long after it was due is told. Empty: never.",
-            "rejects_limit": "More of them in one import are told. Empty: as the channel says.",
+            "deadline_minutes": "A run that takes longer is ended. Empty: no limit.",
+            "lateness_minutes": "A run that has not ended this long after its due time sends a notification.",
+            "rejects_limit": "An import with more of them sends a notification. Empty: the channel's own limit.",
         }
 
     # Asked only if the import or preset that is copied has no limit of rejected rows.

@@ -18,8 +18,8 @@ class Schedule(ImportRecipe, WithStarters):
     """
 
     class Trigger(models.TextChoices):
-        CRON = "cron", "at times (cron)"
-        EVERY = "every", "every so many minutes"
+        CRON = "cron", "at set times"
+        EVERY = "every", "at an interval"
         ARRIVAL = "arrival", "when a new file appears"
 
     class Overlap(models.TextChoices):
@@ -33,7 +33,7 @@ class Schedule(ImportRecipe, WithStarters):
 
     class NoFile(models.TextChoices):
         FINE = "fine", "is fine"
-        WARN = "warn", "is told"
+        WARN = "warn", "sends a notification"
         FAIL = "fail", "is a failure"
 
     class KnownBy(models.TextChoices):

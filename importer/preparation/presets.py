@@ -50,14 +50,14 @@ def _recipe(prepared: PreparedImport) -> dict[str, Any]:
 
 
 def save_from_job(name: str, job: ImportJob, user: User | None = None) -> MappingPreset:
-    """Save a job's settings as a preset. Raises Problem as save() does, and if its file or table no longer exists."""
+    """Save a job's settings as a preset. Raises Problem as save() does, and if its table no longer exists."""
     with connect(job.target.address) as connection:
         table = read_loadable(connection, job.target, job.schema_name, job.table_name)
     preset = MappingPreset(
         target=job.target,
         schema_name=job.schema_name,
         table_name=job.table_name,
-        header=list(profile_file(location_of(job.source), job.file_dialect).header),
+        header=header_of(job),
         dialect_json=to_json(job.file_dialect),
         mapping_json=job.mapping_json,
         fillings_json=job.fillings_json,
@@ -69,6 +69,15 @@ def save_from_job(name: str, job: ImportJob, user: User | None = None) -> Mappin
     with limits.one_more(limits.PRESETS, MappingPreset, user):
         _name(preset, name)
     return preset
+
+
+def header_of(job: ImportJob) -> list[str]:
+    """The names of the fields of a job's file, which may be gone; only jobs of older versions need it.
+
+    Raises Problem if such a job's file cannot be read.
+    """
+    known = [each.field for each in job.reading.columns]
+    return known or list(profile_file(location_of(job.source), job.file_dialect).header)
 
 
 def replace(preset: MappingPreset, prepared: PreparedImport) -> MappingPreset:

@@ -13,11 +13,9 @@ from importer import queue
 from importer.access import approval, limits
 from importer.access.policy import seen
 from importer.access.time_zones import zone_named
-from importer.connections.source_location import location_of
 from importer.engine.errors import Problem
 from importer.engine.mysql.connection import connect
 from importer.engine.plan.options import Options
-from importer.engine.source.profile.profile import profile_file
 from importer.engine.stored import to_json
 from importer.models import DiscoveredFile, ImportJob, MappingPreset, Schedule, ScheduleRun, SourceConnection
 from importer.preparation import presets
@@ -86,7 +84,7 @@ def create_from_job(
 ) -> Schedule:
     """Create a schedule with a past import's mapping, options and table; `no_limit` as for create().
 
-    Raises Problem for an invalid request, and if the import's file or table no longer exists.
+    Raises Problem for an invalid request, and if the import's table no longer exists.
     """
     with connect(job.target.address) as connection:
         table = read_loadable(connection, job.target, job.schema_name, job.table_name)
@@ -94,7 +92,7 @@ def create_from_job(
         "target": job.target,
         "schema_name": job.schema_name,
         "table_name": job.table_name,
-        "header": list(profile_file(location_of(job.source), job.file_dialect).header),
+        "header": presets.header_of(job),
         "columns_json": presets.column_types(table),
         "dialect_json": job.dialect_json,
         "mapping_json": job.mapping_json,

@@ -3,8 +3,11 @@
   const canvas = document.getElementById("schedule-chart");
   if (!canvas) return;
   const { axis, colour, moment, paint, short } = charts;
-  const day = (seconds) => moment(seconds, { day: "numeric", month: "short" });
   const points = JSON.parse(document.getElementById("schedule-throughput").textContent).map(([x, y, job, outcome, look]) => ({ x, y, job, outcome, look }));
+  const DAYS = 4 * 86400; // seconds; within fewer days, the days alone would be the same text again and again
+  const short_span = points.at(-1).x - points[0].x < DAYS;
+  const parts = { day: "numeric", month: "short", ...(short_span && { hour: "2-digit", minute: "2-digit" }) };
+  const day = (seconds) => moment(seconds, parts);
   const chart = new Chart(canvas, {
     type: "scatter",
     data: { datasets: [{ data: points, showLine: points.length < 100, borderWidth: 1, pointRadius: 3 }] },

@@ -86,7 +86,7 @@ def test_invited_with_a_grant_sees_the_granted_target_only(contexts, live_server
     again = contexts()
     again.goto(link)
     expect(again.get_by_text("This link works no more")).to_be_visible()
-    page.get_by_role("button", name="Take back: bob may load target warehouse").click()
+    page.get_by_role("button", name="Revoke: bob may load target warehouse").click()
     expect(page.get_by_text("Taken back: bob may load target warehouse.")).to_be_visible()
     assert not Grant.objects.exists()
     bob.goto(reverse("targets"))

@@ -96,7 +96,7 @@ class TestGrants:
         page = browser.get(page_of(bob)).content.decode()
         assert "target warehouse" in page
         assert "as a member of" in page
-        assert "Take back" not in page
+        assert "Revoke" not in page
 
 
 class TestGroups:

@@ -71,11 +71,12 @@ def test_two_on_one_table_are_allowed_and_warned_of(make):
     assert "one loads into" in schedules.warnings(make("two"))[0]
 
 
-def test_from_a_job_that_worked(make, folder, tmp_path, database):
+def test_from_a_job_that_worked_and_whose_file_is_gone(make, folder, tmp_path, database):
     target = make("other").target
     source = uploads.register(drop(tmp_path, "made.csv", "1,one\n"))
     job = run_job(jobs.create(prepare(source, target, "made", ImportRequest(options=Options(mode="create")))))
     connection = Schedule.objects.get().connection
+    source.file.unlink()
     schedule = schedules.create_from_job(job, ScheduleRequest("again", connection, "*.csv", known_by="stat"))
     drop(folder, "a.csv", "2,two\n")
     assert outcomes(run_now(schedule)) == {"a.csv": "loaded"}
