@@ -88,6 +88,7 @@ def prepare_others(preview: Preview, batch: Batch) -> list[PreparedImport]:
         mapping=preview.mapping,
         fillings=preview.fillings,
         options=preview.choices.options,
+        added_columns=preview.prepared.plan.added_columns if preview.prepared else (),
     )
     table = f"{preview.table.schema}.{preview.table.name}"
     prepared = []

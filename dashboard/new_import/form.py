@@ -22,6 +22,7 @@ from importer.engine.mapping.columns import ColumnMapping, GeneratedColumn, fiel
 from importer.engine.mapping.suggest import MATCHES
 from importer.engine.plan.options import NO_LIMIT, Options
 from importer.engine.reading.stated import Stated
+from importer.engine.schema.new_table import NewColumn
 from importer.engine.schema.table import Table
 from importer.engine.source.dialect import RFC4180, Dialect
 from importer.engine.target.write_modes import MODES
@@ -248,6 +249,22 @@ class NewImportForm:
             datetime_format=self.values.get(f"format_{number}", "").strip(),
             transforms=tuple(name for name in chosen if name),
         )
+
+    def added_columns(self, table: Table, basis: str) -> tuple[NewColumn, ...]:
+        """The columns that the user adds to the table for fields, with their types as entered, in the file's order.
+
+        Empty unless they were chosen for this `basis`.
+        """
+        if self.values.get("basis") != basis:
+            return ()
+        known = {name.lower() for name in table.column_names}
+        numbers = (entered_number(name.removeprefix("add_")) for name in self.values if name.startswith("add_"))
+        added = {}
+        for number in sorted(each for each in numbers if each is not None):
+            column, type_ = self.values.get(f"column_{number}", ""), self.values.get(f"add_{number}", "").strip()
+            if column and type_ and column.lower() not in known:
+                added[column.lower()] = NewColumn(column, type_)
+        return tuple(added.values())
 
     @property
     def moved(self) -> dict[int, str]:

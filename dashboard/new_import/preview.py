@@ -1,13 +1,14 @@
 """The preview of one uploaded file before its import: its first rows, their mapping, and the plan."""
 
 import codecs
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import PurePath
 
 from dashboard.new_import.created_table import CreatedTable, create_table
 from dashboard.new_import.form import NewImportForm
-from dashboard.new_import.questions import Question, questions
+from dashboard.new_import.questions import Question, addable_columns, questions
 from importer.connections.source_location import location_of
 from importer.engine.errors import Problem, TableExists, UnknownTable
 from importer.engine.mapping.columns import ColumnMapping, FieldOverride, GeneratedColumn
@@ -17,8 +18,10 @@ from importer.engine.mysql.connection import Connection, connect
 from importer.engine.reading.build import make_reading
 from importer.engine.reading.expected import expected_columns
 from importer.engine.reading.reading import Reading
-from importer.engine.schema.new_table import NewTable
+from importer.engine.schema.added_columns import with_added
+from importer.engine.schema.new_table import NewColumn, NewTable
 from importer.engine.schema.table import Table
+from importer.engine.schema.type_inference import check_type
 from importer.engine.source.byte_source import open_source, read_at
 from importer.engine.source.dialect import RFC4180, Dialect
 from importer.engine.source.encodings import UTF8
@@ -45,6 +48,10 @@ class Preview:
     new_table: NewTable | None = None
     new_table_request: NewTableRequest | None = None
     created: CreatedTable | None = None
+    # The columns that a table that exists gets, with the types as entered; and the column that it could get for each
+    # field without one, by the field's position (from 0).
+    added: tuple[NewColumn, ...] = ()
+    addable: Mapping[int, NewColumn] = field(default_factory=dict)
     mapping: tuple[ColumnMapping, ...] = ()
     fillings: tuple[GeneratedColumn, ...] = ()
     presets: list[MappingPreset] = field(default_factory=list)
@@ -122,7 +129,8 @@ class Preview:
         if not self.profile:
             return []
         # Before a table is chosen, the file's format alone is asked about.
-        return questions(self.reading.decisions if self.reading else self.profile.decisions, self.profile.header)
+        decisions = self.reading.decisions if self.reading else self.profile.decisions
+        return questions(decisions, self.profile.header, self.addable)
 
 
 def read_preview(source: SourceFile, choices: NewImportForm) -> Preview:
@@ -271,7 +279,6 @@ def _map(preview: Preview, profile: Profile, table: Table) -> bool:
             preview.choices = choices.without_columns()
         preview.mapping = preview.created.mapping(table)
     else:
-        preview.basis = choices.basis(profile.dialect, profile.header, table)
         before = _mapping_before(preview, table)
         chosen = choices.mapping(len(profile.header), preview.basis)
         if chosen is None:
@@ -281,13 +288,25 @@ def _map(preview: Preview, profile: Profile, table: Table) -> bool:
     return before is not None and choices.before is not None and before == choices.before.mapping
 
 
+def _add_columns(preview: Preview, profile: Profile, table: Table) -> Table:
+    """The table with the columns that the user adds to it."""
+    preview.basis = preview.choices.basis(profile.dialect, profile.header, table)
+    preview.added = preview.choices.added_columns(table, preview.basis)
+    preview.table = with_added(table, preview.added)
+    return preview.table
+
+
 def _map_and_plan(preview: Preview, table: Table, target: Target) -> None:
     profile = preview.profile
     assert profile
+    if not preview.created:
+        table = _add_columns(preview, profile, table)
     whole_mapping = _map(preview, profile, table)
     choices = preview.choices
     chosen = choices.fillings(table, preview.basis)
     preview.fillings = _fillings_before(preview, table) if chosen is None else chosen
+    preview.addable = {} if preview.created else addable_columns(target, table, profile, preview.mapping)
+    added = [replace(each, type=check_type(each.type)) for each in preview.added]
     for each in preview.mapping:
         if each.column:
             check_transforms(each.transforms, each.datetime_format, table.column(each.column))
@@ -300,6 +319,7 @@ def _map_and_plan(preview: Preview, table: Table, target: Target) -> None:
         fillings=preview.fillings,
         options=choices.options,
         new_table=preview.new_table_request,
+        added_columns=added,
         stated=stated,
         # The page shows the plan with the questions; nothing starts before they are answered.
         accept_guesses=True,

@@ -1,12 +1,19 @@
 """The questions of an import on its page: evidence, and a button for each answer with the values under it."""
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from dashboard.new_import.stated_fields import button_value
-from importer.engine.mapping.columns import field_name
+from importer.engine.mapping.columns import ColumnMapping, field_name
+from importer.engine.mapping.new_table.suggestion import suggest_table
+from importer.engine.mysql.connection import connect
+from importer.engine.schema.new_table import NewColumn
+from importer.engine.schema.table import Table
 from importer.engine.source.profile.decisions import Answer, Decision
+from importer.engine.source.profile.profile import Profile
+from importer.engine.target.privileges import has_table_privilege
+from importer.models import Target
 
 # Questions about fields without a column, from which on one button answers all of them.
 FEW = 3
@@ -33,13 +40,50 @@ class Question:
         return bool(self.decision.field) or self.decision.name == "match"
 
 
-def questions(decisions: Iterable[Decision], header: Sequence[str]) -> list[Question]:
-    """The questions of a reading, in its order."""
-    return [
-        Question(guess, tuple(_button(guess, answer, header) for answer in guess.answers))
-        for guess in decisions
-        if guess.guessed
-    ]
+def questions(decisions: Iterable[Decision], header: Sequence[str], addable: Mapping[int, NewColumn]) -> list[Question]:
+    """The questions of a reading, in its order. `addable`: the column that could be added for a field, by position."""
+    by_field = {field_name(header, number): number for number in addable}
+    asked = []
+    for guess in decisions:
+        if guess.guessed:
+            answers = [_button(guess, answer, header) for answer in guess.answers]
+            # A name that is like that of a free column is probably misspelt.
+            if guess.name == "mapping" and guess.field in by_field and len(answers) == 1:
+                number = by_field[guess.field]
+                answers.append(_add_button({number: addable[number]}))
+            asked.append(Question(guess, tuple(answers)))
+    return asked
+
+
+def addable_columns(
+    target: Target, table: Table, profile: Profile, mapping: Sequence[ColumnMapping]
+) -> dict[int, NewColumn]:
+    """For each field without a column, the one that could be added to the table, by the field's position (from 0).
+
+    Name and type are as for a new table. Empty if the account may not alter the table, which may be a view.
+    """
+    numbers = [number for number, each in enumerate(mapping) if not each.column and profile.header[number].strip()]
+    if not numbers or not table.engine:
+        return {}
+    with connect(target.address) as connection:
+        if not has_table_privilege(connection, table, "ALTER"):
+            return {}
+    columns = suggest_table(table.schema, table.name, profile).columns
+    known = {name.lower() for name in table.column_names}
+    return {
+        number: NewColumn(columns[number].name, columns[number].type)
+        for number in numbers
+        if columns[number].name.lower() not in known
+    }
+
+
+def _add_button(columns: Mapping[int, NewColumn]) -> AnswerButton:
+    """The button that adds columns to the table for the fields at these positions (from 0)."""
+    fields = {f"column_{number}": each.name for number, each in columns.items()}
+    fields |= {f"add_{number}": each.type for number, each in columns.items()}
+    first = next(iter(columns.values()))
+    words = f"the column {first.name} {first.type}" if len(columns) == 1 else f"{len(columns)} columns"
+    return AnswerButton(f"Add {words}", json.dumps(fields), ())
 
 
 def _button(guess: Decision, answer: Answer, header: Sequence[str]) -> AnswerButton:
@@ -56,6 +100,15 @@ def leave_all_out(questions: Sequence[Question], header: Sequence[str]) -> str:
     numbers = {field_name(header, number): number for number in range(len(header))}
     asked = [each.decision.field for each in questions if each.decision.name == "mapping"]
     return json.dumps({f"column_{numbers[name]}": "" for name in asked}) if len(asked) >= FEW else ""
+
+
+def add_all(
+    questions: Sequence[Question], header: Sequence[str], addable: Mapping[int, NewColumn]
+) -> AnswerButton | None:
+    """The button that adds a column for every field that is asked about because it has none; None for few."""
+    asked = {each.decision.field for each in questions if each.decision.name == "mapping"}
+    columns = {number: each for number, each in addable.items() if field_name(header, number) in asked}
+    return _add_button(columns) if len(columns) >= FEW else None
 
 
 def _as_sentence(label: str, guess: Decision) -> str:

@@ -19,7 +19,7 @@ from importer.engine.source.profile.decisions import Answer, Decision
 T = TypeVar("T")
 
 SHOWN, ANSWERED, ANSWER = "shown", "answered", "answer"
-_COLUMN_FIELD = re.compile(r"(column|read|trim|format|null|type|nulls)_([0-9]{1,5})")
+_COLUMN_FIELD = re.compile(r"(column|add|read|trim|format|null|type|nulls)_([0-9]{1,5})")
 _FILLING_FIELD = re.compile(r"(fill|filltext)_([0-9]{1,5})")
 
 

@@ -275,6 +275,8 @@ def _shown(preview: Preview, format_texts: dict[str, str]) -> str:
     names = preview.table.column_names if preview.table else ()
     for filling in preview.fillings:
         shown |= shown_filling(filling, names.index(filling.column))
+    columns = [each.column for each in preview.mapping]
+    shown |= {f"add_{columns.index(each.name)}": each.type for each in preview.added if each.name in columns}
     if preview.created and preview.table:
         kept = [(number, name) for number, name in enumerate(preview.created.names) if name]
         shown |= {f"type_{number}": preview.table.column(name).type for number, name in kept}

@@ -75,6 +75,7 @@ def request_of(job: ImportJob) -> ImportRequest:
         mapping=job.mapping,
         fillings=job.fillings,
         new_table=new_table_again(job),
+        added_columns=job.plan.added_columns,
         accept_guesses=True,
     )
 

@@ -316,8 +316,8 @@ class ImportJob(ImportRecipe, Approvable):
 
     @property
     def awaits_changes(self) -> bool:
-        """Whether temporary changes must be made on the target before the first chunk."""
-        return bool(self.plan_json.get("arrangement")) and not self.arranged
+        """Whether columns or temporary changes must be made on the target before the first chunk."""
+        return any(self.plan_json.get(name) for name in ("arrangement", "added_columns")) and not self.arranged
 
     @property
     def stages(self) -> bool:

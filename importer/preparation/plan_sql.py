@@ -4,12 +4,16 @@ from collections.abc import Iterator
 
 from importer.engine.plan.plan import ImportPlan
 from importer.engine.schema import indexes
+from importer.engine.schema.added_columns import add_statement
 from importer.engine.target.temporary_changes import TemporaryChanges
 
 
 def plan_sql(plan: ImportPlan) -> Iterator[tuple[str, str]]:
     """Pairs of a moment of the import, in words, and the statements that run then, each with its semicolon."""
     staged, changes, statements = plan.staged, plan.temporary_changes, plan.statements
+    if plan.added_columns:
+        when = "Before the first chunk. The columns stay, also if the import fails or is cancelled"
+        yield when, _script(add_statement(plan.schema, plan.final_table, plan.added_columns))
     if staged:
         yield "Before the first chunk: create the staging table", _script(*staged.make)
     if changes:

@@ -32,7 +32,14 @@ from importer.engine.reading.expected import expected_columns
 from importer.engine.reading.questions import NeedsAnswer
 from importer.engine.reading.reading import Reading
 from importer.engine.reading.stated import Stated
-from importer.engine.schema.new_table import NewTable, change_table, check_new_table, name_columns_as, partition_table
+from importer.engine.schema.new_table import (
+    NewColumn,
+    NewTable,
+    change_table,
+    check_new_table,
+    name_columns_as,
+    partition_table,
+)
 from importer.engine.schema.table import Table
 from importer.engine.sorting.key_sample import KeyOrder, key_order
 from importer.engine.sorting.sort_key import SortKey, Unsortable
@@ -46,6 +53,7 @@ from importer.engine.source.profile.profile import Profile, profile_file
 from importer.engine.target.global_settings import check_global_variables
 from importer.engine.target.staging import existing_tables
 from importer.models import ImportJob, Level, SourceFile, Target
+from importer.preparation.added_columns import add_to_context, add_to_plan
 from importer.preparation.joined_files import JoinedProfile, join_files
 from importer.preparation.previous_imports import past
 from importer.preparation.table_context import SourceFacts, TableContext, read_context
@@ -122,6 +130,8 @@ class ImportRequest:
     null_markers: Sequence[str] | None = None
     overrides: Sequence[FieldOverride] = ()
     new_table: NewTableRequest | None = None
+    # Columns that are added to a table that exists, as far as it does not have them.
+    added_columns: Sequence[NewColumn] = ()
     stated: Stated | None = None
     accept_guesses: bool = False
 
@@ -166,6 +176,8 @@ def prepare(
         else:
             context = read_context(connection, target, server, f"{schema}.{name}", options, None)
             profile = profile or _profile(source, request, expected_columns(context.table))
+        before = context.table
+        context, added = add_to_context(connection, context, request.added_columns)
     joined = join_files(source, profile)
     profile = joined.profile
     _refuse_sorting(joined, options)
@@ -182,6 +194,7 @@ def prepare(
             record_bytes=profile.record_bytes,
         )
     )
+    plan = add_to_plan(plan, before, added)
     _try_session(target, plan, server)
     return PreparedImport(
         key,
@@ -318,6 +331,8 @@ def replan(job: ImportJob, key: UUID, refused: str = "") -> ImportPlan:
         context = read_context(
             connection, job.target, server, f"{job.schema_name}.{job.table_name}", job.options, job.new_table
         )
+        before = context.table
+        context, added = add_to_context(connection, context, job.plan.added_columns)
     options = replace(job.options, chunk_bytes=job.plan.chunk_bytes, parallelism=job.parallelism)
     if not job.is_sorted:
         options = replace(options, sort="keep")
@@ -329,6 +344,7 @@ def replan(job: ImportJob, key: UUID, refused: str = "") -> ImportPlan:
             sorted_by=job.plan.sorted_by,
         )
     )
+    plan = add_to_plan(plan, before, added)
     _try_session(job.target, plan, server)
     return plan
 

@@ -34,7 +34,12 @@ def save(name: str, prepared: PreparedImport, user: User | None = None) -> Mappi
 
 
 def _recipe(prepared: PreparedImport) -> dict[str, Any]:
-    """The fields of a preset that a prepared import decides."""
+    """The fields of a preset that a prepared import decides. Raises Problem if its table is not yet as it needs it."""
+    if added := prepared.plan.added_columns:
+        raise Problem(
+            f"{prepared.table.name} does not have the column {added[0].name} yet.",
+            advice="Start the import, which adds it. Then save the import as a preset, on its page.",
+        )
     return {
         "target": prepared.target,
         "schema_name": prepared.table.schema,

@@ -11,7 +11,7 @@ from importer.engine.errors import Problem, RowsRefused
 from importer.engine.load.finish import READ_TIMEOUT
 from importer.engine.mysql.connection import Connection, connect, kill
 from importer.engine.plan.plan import Reason
-from importer.engine.schema import alter_table, foreign_keys
+from importer.engine.schema import added_columns, alter_table, foreign_keys
 from importer.engine.target import global_settings, temporary_changes
 from importer.engine.target.temporary_changes import DeferralRefused
 from importer.models import ImportJob
@@ -39,8 +39,12 @@ def change_target_job(job_id: int, then: FollowUp) -> None:
 
 
 def _change_target(job: ImportJob, connection: Connection) -> None:
+    if job.plan.added_columns:
+        _add_columns(job, connection)
     planned, key = job.plan.temporary_changes, str(job.key)
-    assert planned
+    if not planned:
+        jobs.record_applied_changes(job)
+        return
     # Use the record of an earlier attempt, which may have changed the table already.
     changes = job.temporary_changes
     try:
@@ -63,6 +67,15 @@ def _change_target(job: ImportJob, connection: Connection) -> None:
         jobs.record_unchanged(job, Reason(f"Left as it was: {planned.description}", reason.what, holds_back=True))
     else:
         jobs.record_applied_changes(job)
+
+
+def _add_columns(job: ImportJob, connection: Connection) -> None:
+    """Add the plan's columns to the table, and record the table as it then is. Idempotent."""
+    plan = job.plan
+    digest = added_columns.add_missing(
+        connection, plan.schema, plan.final_table, plan.added_columns, plan.target_digest
+    )
+    jobs.record_added_columns(job, digest)
 
 
 def restore_job(job_id: int, then: FollowUp) -> None:

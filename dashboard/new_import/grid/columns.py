@@ -39,7 +39,7 @@ class Field:
 
     `key`: its column is in the primary key. `sure`: how sure its mapping is; None as long as nothing was decided.
     `nulls`: for a new table, what was chosen under NULL, and `nulls_offered` what may be. `wrong_type`: the text that
-    was entered as the column's type, if that is invalid.
+    was entered as the column's type, if that is invalid. `added`: the type of a column that the import adds.
     """
 
     number: int
@@ -51,6 +51,7 @@ class Field:
     nulls: str = ""
     nulls_offered: Mapping[str, str] = field(default_factory=dict)
     wrong_type: str = ""
+    added: str = ""
 
     @property
     def markers(self) -> str:

@@ -10,7 +10,7 @@ from dashboard.new_import.grid.columns import STANDINGS, Field, UnfilledColumn
 from dashboard.new_import.grid.problems import row_problems
 from dashboard.new_import.grid.view import KINDS, WINDOW, GridView
 from dashboard.new_import.preview import Preview
-from dashboard.new_import.questions import Question, leave_all_out
+from dashboard.new_import.questions import AnswerButton, Question, add_all, leave_all_out
 from importer.engine.errors import Problem
 from importer.engine.mapping.columns import ColumnMapping
 from importer.engine.mapping.preview import PreviewValue, preview_values
@@ -97,6 +97,7 @@ class Grid:
             preview.created.nulls(mapping.column) if preview.created else "",
             preview.created.nulls_offered(mapping.column) if preview.created else {},
             wrong_types.get(mapping.column, ""),
+            next((each.type for each in preview.added if each.name == mapping.column), ""),
         )
 
     @property
@@ -163,6 +164,11 @@ class Grid:
     def leave_all_out(self) -> str:
         """The value of the button that leaves out all fields without a column; "" if a few are asked about."""
         return leave_all_out(self.preview.column_questions, self.profile.header)
+
+    @property
+    def add_all(self) -> AnswerButton | None:
+        """The button that adds a column for each field without one; None if a few are asked about."""
+        return add_all(self.preview.column_questions, self.profile.header, self.preview.addable)
 
     @property
     def key_answer(self) -> str:

@@ -1,11 +1,12 @@
 """The plan of an import: the settings that the planner decided, with a reason for each."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 from importer.engine.feed.hex_decoder import HexStatement
 from importer.engine.feed.row_numbers import NUMBERS
 from importer.engine.plan.readback import Readback
+from importer.engine.schema.new_table import NewColumn
 from importer.engine.sorting.sort_key import SortKey
 from importer.engine.source.chunks.chunk_sizes import ChunkSizes
 from importer.engine.target.staging import Staged
@@ -100,6 +101,8 @@ class ImportPlan:
     lock_table: bool = False
     # Changes on the target for the duration of the job, which are then undone.
     temporary_changes: TemporaryChanges | None = None
+    # Columns that the table gets before the first chunk. They stay, however the import ends.
+    added_columns: tuple[NewColumn, ...] = ()
     # Facts of table, server and file when the plan was made (planner/initial_conditions.py).
     seen: dict[str, int | float | str | bool] = field(default_factory=dict)
 
@@ -112,6 +115,17 @@ class ImportPlan:
     def chunk_sizes(self) -> ChunkSizes:
         """The limits of the scan for chunks."""
         return ChunkSizes(self.chunk_bytes, self.chunk_rows, self.first_chunk_bytes, self.last_chunks)
+
+    @property
+    def target_digest(self) -> str:
+        """Table.digest of the table that has the rows in the end, when the plan was made; "" if it did not exist."""
+        return self.staged.table_digest if self.staged else self.table_digest
+
+    def for_target(self, digest: str) -> "ImportPlan":
+        """The plan for the table that has the rows in the end with this Table.digest."""
+        if self.staged:
+            return replace(self, staged=replace(self.staged, table_digest=digest))
+        return replace(self, table_digest=digest)
 
     @property
     def final_table(self) -> str:

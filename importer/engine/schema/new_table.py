@@ -79,12 +79,15 @@ class NewTable:
 
     def as_table(self) -> Table:
         """The table as the server will describe it, as far as a plan needs that."""
-        columns = tuple(
-            Column(each.name, each.type, self._takes_null(each), None, False, False) for each in self.columns
-        )
-        columns = tuple(replace(each, charset="utf8mb4") if each.column_type.has_charset else each for each in columns)
+        columns = tuple(as_column(replace(each, nullable=self._takes_null(each))) for each in self.columns)
         keys = (Key("PRIMARY", self.primary_key, True),) if self.primary_key else ()
         return Table(self.schema, self.name, "InnoDB", columns, keys)
+
+
+def as_column(column: NewColumn) -> Column:
+    """A new column as the server will describe it, as far as a plan needs that."""
+    described = Column(column.name, column.type, column.nullable, None, False, False)
+    return replace(described, charset="utf8mb4") if described.column_type.has_charset else described
 
 
 def partitioning(primary_key: Sequence[str], types: Sequence[str], partitions: int) -> str:
@@ -119,7 +122,7 @@ def name_columns_as(table: NewTable, names: Sequence[str]) -> NewTable:
     pairs = [(column, name) for column, name in zip(table.columns, names, strict=True) if name]
     seen: set[str] = set()
     for _, name in pairs:
-        _check_name(name)
+        check_name(name)
         if folded(name) in seen:
             raise Problem(f"The new table has two columns named {name}.", advice="Give one of them another name.")
         seen.add(folded(name))
@@ -127,7 +130,7 @@ def name_columns_as(table: NewTable, names: Sequence[str]) -> NewTable:
     return replace(table, columns=tuple(replace(column, name=name) for column, name in pairs), proposed_key=proposed)
 
 
-def _check_name(name: str) -> None:
+def check_name(name: str) -> None:
     """Raise Problem if no server takes the name for a column."""
     cleaned, _ = name_columns([name])
     if cleaned != (name,):

@@ -72,6 +72,15 @@ def why_no_index_deferral(connection: Connection, table: Table) -> str:
     return ""
 
 
+def require_alter(connection: Connection, table: Table) -> None:
+    """Raise TargetProblem, with the GRANT, if the account may not add columns to the table."""
+    if not has_table_privilege(connection, table, "ALTER"):
+        raise TargetProblem(
+            f"The account may not add columns to {table.schema}.{table.name}.",
+            advice=grant(connection, ["ALTER"], table.schema, account(connection)),
+        )
+
+
 def has_table_privilege(connection: Connection, table: Table, right: str) -> bool:
     """Whether the account has the privilege on this table, granted on the table or on all tables of its database."""
     own = fetch_all(

@@ -11,6 +11,7 @@ from django.db.models import F
 
 from importer.engine.errors import Problem
 from importer.engine.plan.plan import Reason
+from importer.engine.plan.stored_plan import plan_to_json
 from importer.engine.stored import to_json
 from importer.engine.target.temporary_changes import TemporaryChanges
 from importer.jobs.transitions import NO_STEP, STEP, JobStep, Status, backoff, change_status, claim_step, held_step
@@ -30,6 +31,12 @@ def record_planned_changes(job: ImportJob, changes: TemporaryChanges) -> bool:
     values = to_json(changes)
     unchecked = {"unchecked_json": values["foreign_keys"]} if values["foreign_keys"] else {}
     return bool(mine.update(arrangement_json=values, unrestored=True, version=F("version") + 1, **unchecked))
+
+
+def record_added_columns(job: ImportJob, digest: str) -> None:
+    """Record the Table.digest of the table with the columns that the plan adds, for the attempt that has the step."""
+    job.plan_json = plan_to_json(job.plan.for_target(digest))
+    held_step(job).filter(step=JobStep.ARRANGING).update(plan_json=job.plan_json, version=F("version") + 1)
 
 
 def record_applied_changes(job: ImportJob) -> bool:

@@ -10,10 +10,10 @@ from importer.engine.mapping.columns import ColumnMapping
 from importer.engine.mapping.new_table.suggestion import suggest_table
 from importer.engine.mapping.suggest import map_to_new
 from importer.engine.mysql.connection import connect, execute
-from importer.engine.mysql.quoting import quote_name
 from importer.engine.reading.build import make_reading
 from importer.engine.reading.questions import NeedsAnswer
 from importer.engine.reading.stated import Stated
+from importer.engine.schema.added_columns import add_statement, missing_from
 from importer.engine.schema.table import Table, read_table
 from importer.engine.source.profile.profile import Profile
 from importer.engine.stored import to_json
@@ -75,17 +75,14 @@ def _only_more(then: Sequence[str], now: Sequence[str]) -> bool:
 
 def _added_columns(schedule: Schedule, profile: Profile, table: Table) -> list[str]:
     """The statement that adds columns for new fields, with the types that the sample suggests; empty without any."""
-    known = {name.lower() for name in table.column_names}
     suggested = suggest_table(table.schema, table.name, profile)
     new = [
         column
         for field, column in zip(presets.normalized_names(profile.header), suggested.columns, strict=True)
-        if field not in presets.normalized_names(schedule.header) and column.name.lower() not in known
+        if field not in presets.normalized_names(schedule.header)
     ]
-    if not new:
-        return []
-    added = ", ".join(f"ADD COLUMN {quote_name(each.name)} {each.type} NULL" for each in new)
-    return [f"ALTER TABLE {quote_name(table.schema)}.{quote_name(table.name)} {added}"]
+    missing = missing_from(table, new)
+    return [add_statement(table.schema, table.name, missing)] if missing else []
 
 
 def _ask_about_new_fields(schedule: Schedule, profile: Profile) -> None:

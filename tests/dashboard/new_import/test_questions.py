@@ -41,6 +41,7 @@ def test_a_misspelt_name_and_a_field_too_many_are_asked_about(browser, user, tar
     assert list(buttons(answer)) == [
         "It is left out",
         "It goes into name",
+        "Add the column extra varchar(16)",
         "Accept the first answers",
     ]
     assert re.search(r'<button[^>]*id="start-[^>]* disabled', html)
@@ -57,7 +58,7 @@ def test_buttons_answer(browser, user, target):
     shown = show(browser, source)
     shown = show(browser, source, **shown_form(shown), answer=buttons(shown)["It goes into name"])
     assert shown_form(shown)["column_1"] == "name"
-    assert list(buttons(shown)) == ["It is left out", "Accept the first answers"]
+    assert list(buttons(shown)) == ["It is left out", "Add the column extra varchar(16)", "Accept the first answers"]
     shown = show(browser, source, **shown_form(shown), answer=buttons(shown)["It is left out"])
     assert buttons(shown) == {}
     assert start(browser, source, **shown_form(shown)).status_code == 200
