@@ -4,6 +4,7 @@ import pytest
 from django.urls import reverse
 
 from importer.engine.mapping.columns import GeneratedColumn
+from importer.engine.mapping.transforms import TRANSFORMS
 from importer.engine.mysql.connection import connect, execute
 from importer.models import ImportJob, MappingPreset
 from tests.dashboard.new_import.test_page import HTMX, show, shown_form, start, target, uploaded
@@ -154,7 +155,7 @@ class TestChanging:
         changed = MappingPreset.objects.get()
         assert (changed.pk, changed.options.parallelism, changed.mapping[1].transforms) == (preset.pk, 3, ("trim",))
         page = browser.get(reverse("preset", args=[preset.pk])).content.decode()
-        assert "trim" in page
+        assert f'text-secondary">{TRANSFORMS["trim"].label}</td>' in page
         assert ">Parallel chunks:</span> 3" in page
 
     def test_a_file_that_was_imported_into_its_table_opens_the_form_with_it(self, browser, user, target):
