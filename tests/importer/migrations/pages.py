@@ -130,7 +130,7 @@ SCHEDULING = (
         "?month=2026-11",
         ("Loaded 200 rows of 2 files", "1 failed", "readings-21.csv", "started manually"),
     ),
-    Page("schedule", (1,), "?day=2026-11-25", ("There is a readings-22.csv in done already.", "moved", "Told")),
+    Page("schedule", (1,), "?day=2026-11-25", ("There is a readings-22.csv in done already.", "moved", "Notifies")),
     Page("schedule", (2,), "?month=2026-11", ("price missing; cost new", "This is not there.", "upsert")),
     Page("schedule", (3,), words=("Every 15 minutes", "sales.customers", "delete it")),
     Page("schedule_header", (2,), words=("products-1.csv", "price", "Missing", "Column for cost")),
