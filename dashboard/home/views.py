@@ -7,12 +7,14 @@ from django.db.models import F
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.template.loader import render_to_string
+from django.utils import timezone
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
 from django.views.decorators.vary import vary_on_headers
 
 from dashboard.formatting import percent
-from dashboard.home.attention import DAYS, matters
+from dashboard.home.attention import matters
+from dashboard.home.days import DAYS, last_days, under_way
 from dashboard.schedules.strip import strips
 from dashboard.system.state import state
 from importer import schedules
@@ -42,13 +44,14 @@ def home(request: HttpRequest) -> HttpResponse:
 
 def _context() -> dict[str, Any]:
     listed, count = matters()
-    running = seen(ImportJob.objects.filter(trial=None).exclude(status__in=ImportJob.ENDED))
+    running = under_way()
     labs = seen(Lab.objects.exclude(status__in=Lab.ENDED))
     shown = list(running.select_related("source", "target").order_by("pk")[:MOST_RUNNING])
     return {
         "matters": listed,
         "matter_count": count,
         "days": DAYS,
+        "last_days": last_days(),
         "running": [(job, percent(job.committed_bytes, job.read_size)) for job in shown],
         "running_count": running.count(),
         "ended": _ended(),
@@ -73,4 +76,8 @@ def _schedules() -> list[dict[str, Any]]:
     due = every.exclude(pk__in=attention).order_by("paused", F("next_due_at").asc(nulls_last=True), "name")
     first += due[: MOST_SCHEDULES - len(first)]
     marks = strips(first)
-    return [{"schedule": each, "marks": marks[each.pk]} for each in first]
+    now = timezone.now()
+    return [
+        {"schedule": each, "marks": marks[each.pk], "overdue": bool(each.next_due_at and each.next_due_at < now)}
+        for each in first
+    ]

@@ -23,20 +23,24 @@ TRIES = 5
 
 
 def repeat_imports() -> None:
-    """Every import that succeeded, again and again; each tenth failed. They are copied inside the database."""
+    """Every import that succeeded, again and again; each tenth failed, and all of the last one's file.
+
+    They are copied inside the database.
+    """
     own = {
         "id": "%(top)s + n * 100 + old.id",
         "key": "lower(hex(randomblob(16)))",
         "table_claim": "NULL",
         "trial_id": "NULL",
-        "status": "CASE WHEN n % 10 = 0 THEN 'failed' ELSE old.status END",
+        "status": "CASE WHEN n %% 10 = 0 OR old.id = %(last)s THEN 'failed' ELSE old.status END",
         "created_at": "datetime(old.created_at, '+' || n || ' minutes')",
         "finished_at": "datetime('now', '-' || n || ' minutes')",
     }
     names = [field.column for field in ImportJob._meta.concrete_fields]
     some = ImportJob.objects.filter(status=ImportJob.Status.SUCCEEDED, trial=None)
     top, old = ImportJob.objects.order_by("pk").last().pk, some.count()
-    values = ", ".join(own.get(name, f'old."{name}"') for name in names).replace("%(top)s", str(top))
+    given = {"top": top, "last": some.order_by("pk").last().pk}
+    values = ", ".join(own[name] % given if name in own else f'old."{name}"' for name in names)
     columns = ", ".join(f'"{name}"' for name in names)
     with connection.cursor() as cursor:
         cursor.execute(

@@ -8,6 +8,7 @@ from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 from django.utils import timezone
 
+from dashboard.home.days import HEIGHT
 from importer.engine.errors import Problem
 from importer.models import DiscoveredFile, ImportJob, Schedule, ScheduleRun, SourceConnection
 from tests.dashboard.job_data import Status, make_job
@@ -65,6 +66,18 @@ class TestAttention:
         ImportJob.objects.filter(pk=again.pk).update(source=failed.source)
         assert needing(browser) == [("asked.csv", "waits for approval")]
 
+    def test_a_file_that_fails_again_and_again_is_one_matter(self, browser):
+        jobs = [make_job(Status.FAILED, chunks=1, problem=Problem(f"It broke, {n}.")) for n in range(12)]
+        ImportJob.objects.filter(pk__in=[each.pk for each in jobs]).update(source=jobs[0].source)
+        assert len(needing(browser)) == 1
+        page = browser.get(reverse("home")).content.decode()
+        assert "1 thing needs your attention" in page
+        assert "12 imports of it in 14 days. It broke, 11." in page
+        ImportJob.objects.filter(pk=jobs[3].pk).update(status=Status.SUCCEEDED, balanced=True)
+        assert "8 imports of it in 14 days." in browser.get(reverse("home")).content.decode()
+        ImportJob.objects.filter(pk=jobs[-1].pk).update(status=Status.SUCCEEDED, balanced=True)
+        assert needing(browser) == []
+
     def test_what_is_long_ago_is_left_out(self, browser):
         make_job(Status.FAILED, chunks=1, finished_at=timezone.now() - timedelta(days=20))
         assert needing(browser) == []
@@ -86,6 +99,39 @@ def test_the_latest_imports_that_ended_are_named_with_their_outcome(browser):
     shown = page.content.decode().partition(f'id="ended-{lossy.pk}"')[2].partition("</li>")[0]
     assert "Completed with rejects" in shown
     assert f"{lossy.loaded_rows:,} rows into osm.nodes" in shown
+
+
+class TestLastDays:
+    def test_each_day_has_its_imports_by_colour_and_their_rows(self, browser):
+        noon = timezone.localtime().replace(hour=12)
+        old, yesterday = noon - timedelta(days=14), noon - timedelta(days=1)
+        for _ in range(200):
+            make_job(Status.SUCCEEDED, chunks=0, finished_at=yesterday, loaded_rows=10)
+        make_job(Status.SUCCEEDED, chunks=0, finished_at=yesterday, loaded_rows=5, rejected_rows=2)
+        make_job(Status.FAILED, chunks=0, finished_at=yesterday)
+        make_job(Status.SUCCEEDED, chunks=0, finished_at=noon - timedelta(days=3), restored_at=noon)
+        make_job(Status.SUCCEEDED, chunks=0, finished_at=old)
+        make_job(Status.LOADING, chunks=0)
+        found = browser.get(reverse("home")).context["last_days"]
+        assert [day.imports for day in found.days] == [0] * 10 + [1, 0, 202, 0]
+        parts = {part.words: part for part in found.days[-2].parts}
+        assert {words: part.imports for words, part in parts.items()} == {
+            "succeeded": 200, "completed with rejects": 1, "failed": 1,
+        }  # fmt: skip
+        assert found.days[-2].rows == 2005
+        # One in two hundred is seen, and nothing leaves the picture.
+        assert parts["failed"].height >= 2
+        assert sum(part.height for part in parts.values()) <= HEIGHT
+        assert min(part.top for part in parts.values()) >= 0
+        assert [(part.words, part.imports) for part in found.totals][:2] == [
+            ("succeeded", 200),
+            ("cancelled or restored", 1),
+        ]
+
+    def test_the_imports_of_others_are_left_out(self, client):
+        make_job(Status.SUCCEEDED, chunks=1)
+        client.force_login(stranger("bob"))
+        assert client.get(reverse("home")).context["last_days"].imports == 0
 
 
 class TestStrip:

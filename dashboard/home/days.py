@@ -1,0 +1,147 @@
+"""The last days at a glance: the imports that ended on each, by the colour of their outcome, and their rows."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from django.db.models import Case, Count, IntegerField, Q, QuerySet, Sum, Value, When
+from django.db.models.functions import Coalesce
+from django.utils import timezone
+
+from importer.access.policy import seen
+from importer.models import ImportJob
+from importer.models.job import ROWS_IN_TABLE
+from importer.models.outcomes import Colour
+
+DAYS = 14
+Status = ImportJob.Status
+# What the colours of importer.models.outcomes ask of an import that has ended; the kind of its problem plays no part.
+_COLOURS = {
+    Colour.RED: Q(status=Status.FAILED) | Q(status=Status.SUCCEEDED, balanced=False),
+    Colour.GREY: Q(status=Status.CANCELLED) | Q(restored_at__isnull=False),
+    Colour.AMBER: Q(rejected_rows__gt=0),
+}
+# The colour of an import that has ended, in the database.
+COLOUR = Case(
+    *(When(asked, then=Value(colour.value)) for colour, asked in _COLOURS.items()), default=Value(Colour.GREEN.value)
+)
+# The parts of a day's bar, from the bottom.
+STACK = (Colour.GREEN, Colour.GREY, Colour.AMBER, Colour.RED)
+WORDS = {
+    Colour.GREEN: "succeeded",
+    Colour.GREY: "cancelled or restored",
+    Colour.AMBER: "completed with rejects",
+    Colour.RED: "failed",
+}
+# The height of the highest bar, in units of its picture, of which a part has at least LEAST_UNITS.
+HEIGHT, LEAST_UNITS = 60, 3
+
+
+@dataclass(frozen=True)
+class Part:
+    """The imports of one colour in the bar of a day. `top` and `height` are their place in the picture."""
+
+    colour: Colour
+    words: str
+    imports: int
+    top: int = 0
+    height: int = 0
+
+
+@dataclass(frozen=True)
+class Day:
+    """A day in the reader's time zone. `rows`: that its imports have put into their tables."""
+
+    begin: datetime
+    rows: int
+    parts: tuple[Part, ...]
+
+    @property
+    def imports(self) -> int:
+        return sum(each.imports for each in self.parts)
+
+
+@dataclass(frozen=True)
+class LastDays:
+    """The last DAYS, the oldest first."""
+
+    days: tuple[Day, ...]
+
+    @property
+    def rows(self) -> int:
+        return sum(each.rows for each in self.days)
+
+    @property
+    def totals(self) -> tuple[Part, ...]:
+        """The imports of each colour that has any."""
+        counts = {colour: self._of(colour) for colour in STACK}
+        return tuple(Part(colour, WORDS[colour], count) for colour, count in counts.items() if count)
+
+    @property
+    def imports(self) -> int:
+        return sum(each.imports for each in self.days)
+
+    def _of(self, colour: Colour) -> int:
+        return sum(part.imports for day in self.days for part in day.parts if part.colour == colour)
+
+
+def ended_lately(days: int) -> QuerySet[ImportJob]:
+    """The imports that ended since the beginning of the day `days - 1` days ago."""
+    return _imports().filter(finished_at__gte=_begins(days)[0])
+
+
+def under_way() -> QuerySet[ImportJob]:
+    """The imports that have not ended."""
+    return _imports().filter(status__in=ImportJob.UNENDED)
+
+
+def _imports() -> QuerySet[ImportJob]:
+    """Those that the acting person may see, without trials of labs.
+
+    Not by trial=None: SQLite takes that for rare, and reads all imports by its index.
+    """
+    return seen(ImportJob.objects.alias(of_trial=Coalesce("trial_id", 0)).filter(of_trial=0))
+
+
+def last_days() -> LastDays:
+    """The imports of the last DAYS, counted in the database."""
+    begins = _begins(DAYS)
+    # The latest day first: the first condition that holds counts.
+    day = Case(
+        *(When(finished_at__gte=begin, then=Value(number)) for number, begin in reversed(list(enumerate(begins)))),
+        output_field=IntegerField(),
+    )
+    counted = ended_lately(DAYS).order_by().values(day=day, colour=COLOUR)
+    counts = counted.annotate(imports=Count("pk"), rows=Sum(ROWS_IN_TABLE)).values_list(
+        "day", "colour", "imports", "rows"
+    )
+    found = {(number, colour): (imports, rows or 0) for number, colour, imports, rows in counts}
+    most = max((sum(found.get((n, each), (0, 0))[0] for each in STACK) for n in range(DAYS)), default=0)
+    return LastDays(
+        tuple(
+            _day(begin, {each: found.get((n, each), (0, 0)) for each in STACK}, most) for n, begin in enumerate(begins)
+        )
+    )
+
+
+def _begins(days: int) -> list[datetime]:
+    """When each of the last days began in the reader's time zone, the oldest first."""
+    today = timezone.localtime().replace(hour=0, minute=0, second=0, microsecond=0)
+    return [today - timedelta(days=days - 1 - number) for number in range(days)]
+
+
+def _day(begin: datetime, counts: dict[Colour, tuple[int, int]], most: int) -> Day:
+    parts = tuple(_placed({colour: imports for colour, (imports, _) in counts.items() if imports}, most))
+    return Day(begin, sum(rows for _, rows in counts.values()), parts)
+
+
+def _placed(imports: dict[Colour, int], most: int) -> Iterator[Part]:
+    """The parts of a bar, from the bottom; none is too low to see, and the bar does not leave the picture."""
+    heights = {colour: max(LEAST_UNITS, round(HEIGHT * count / most)) for colour, count in imports.items()}
+    largest = max(heights, key=heights.__getitem__, default=Colour.GREEN)
+    if (over := sum(heights.values()) - HEIGHT) > 0:
+        heights[largest] -= over
+    top = HEIGHT
+    for colour, height in heights.items():
+        top -= height
+        yield Part(colour, WORDS[colour], imports[colour], top, height)
