@@ -1,5 +1,9 @@
 """Short names and values of facts for the history pages, where a heading or a chart gives the unit."""
 
+from datetime import datetime
+
+from django.utils import timezone
+
 from dashboard.formatting import duration, rate
 from importer.engine.plan.option_specs import display
 from importer.engine.units import MIB
@@ -37,10 +41,17 @@ def short(name: str, value: Value | None) -> str:
         case Kind.BYTES_PER_SECOND:
             return rate(float(value) / MIB)
         case Kind.MOMENT:
-            return in_words(name, value)[:-3]
+            return _moment(float(value))
         case Kind.WORD:
             return ANSWERS.get(name, {}).get(str(value)) or _display(name, str(value))
     return in_words(name, value)
+
+
+def _moment(seconds: float) -> str:
+    """A moment (seconds since 1970) in the reader's time zone, with its year unless that is the present one."""
+    zone = timezone.get_current_timezone()
+    at = datetime.fromtimestamp(seconds, zone)
+    return f"{at.day} {at:%b %H:%M}" if at.year == timezone.localtime().year else f"{at.day} {at:%b %Y}"
 
 
 def _display(name: str, value: str) -> str:

@@ -26,7 +26,7 @@ USUAL = (
     "total_seconds",
 )
 ALL = "all"
-CHARTS = {"settings": "Settings against timings", "time": "Over time", "phases": "Where the time goes"}
+CHARTS = {"settings": "By setting", "time": "Over time", "phases": "Where the time goes"}
 PARTS = {"steps": "Steps of the import", "sessions": "Sessions while loading"}
 MOST_CONDITIONS = 20
 MOST_PAGES = 999_999

@@ -1,11 +1,12 @@
 """Data for a lab's charts: the runs of each combination of settings, and curves over numeric settings."""
 
+from collections.abc import Sequence
 from typing import Any
 
 from dashboard.lab.labels import label, name_of, value_words
 from importer import lab as labs
 from importer.engine.tuning.curves import Curve, Point, curves, shares
-from importer.engine.tuning.grid import words
+from importer.engine.tuning.grid import Settings, words
 from importer.engine.tuning.ranking import Measured
 from importer.models import Lab
 
@@ -18,7 +19,7 @@ BENDS_FROM = 3
 
 
 def lab_charts(lab: Lab) -> dict[str, Any]:
-    """`bars`: each combination, the fastest first, as {"name", "median", "low", "high", "runs", "planned"}.
+    """`bars`: each combination, the fastest first, as {"name", "short", "median", "low", "high", "runs", "planned"}.
 
     `curves`: for each numeric setting {"setting", "label", "values", "unit", "lines", "says"}; a line is
     {"name", "points": [{"at", "y", "low", "high", "runs"}]}. `unit` is "rows/s", or "times" the rate of the fewest
@@ -26,8 +27,9 @@ def lab_charts(lab: Lab) -> dict[str, Any]:
     """
     outcome = labs.outcome(lab)
     measured = [(labs.whole(lab, each["settings"]), Measured(0, tuple(each["rates"]))) for each in outcome["ranking"]]
+    apart = _telling_apart([labs.whole(lab, each) for each in lab.combinations])
     return {
-        "bars": [_bar(lab, each) for each in outcome["ranking"][:MOST_BARS]],
+        "bars": [_bar(lab, each, apart) for each in outcome["ranking"][:MOST_BARS]],
         "curves": [
             _chart(name, drawn) for name in NUMBERS if name in lab.grid.values and (drawn := curves(name, measured))
         ],
@@ -35,10 +37,18 @@ def lab_charts(lab: Lab) -> dict[str, Any]:
     }
 
 
-def _bar(lab: Lab, ranked: dict[str, Any]) -> dict[str, Any]:
+def _telling_apart(combinations: Sequence[Settings]) -> list[str]:
+    """The settings of which the combinations have more than one value, in the order in which they are named."""
+    names = dict.fromkeys(name for each in combinations for name in each)
+    return [name for name in names if len({repr(each.get(name)) for each in combinations}) > 1]
+
+
+def _bar(lab: Lab, ranked: dict[str, Any], apart: Sequence[str]) -> dict[str, Any]:
     low, high = ranked["quartiles"]
+    settings = labs.whole(lab, ranked["settings"])
     return {
         "name": name_of(lab, ranked["settings"]),
+        "short": ", ".join(value_words(name, settings[name]) for name in apart if name in settings) or "as planned",
         "median": round(ranked["median"]),
         "low": round(low),
         "high": round(high),
@@ -95,7 +105,7 @@ def _says(name: str, best: Curve) -> str:
             f" {value_words(name, first.value)}{others}."
         )
     knee = best.knee
-    reached = f"{knee.measured.median / best.best:.0%} of the best{others}"
+    reached = f"{100 * knee.measured.median / best.best:.0f} % of the best{others}"
     if knee is last:
         return f"It still rises at {value_words(name, knee.value)}, the largest that was tried{others}."
     bends = len(best.points) >= BENDS_FROM

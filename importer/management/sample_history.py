@@ -137,7 +137,7 @@ def _job(chance: random.Random, tables: list[_Table], pk: int, ended: datetime) 
     total = rows / rate + 0.1
     failed = chance.random() < 0.05
     started = ended - timedelta(seconds=total)
-    index = total * 0.3 if indexes == "defer" else 0.0
+    index = (total - 0.1) * 0.3 if indexes == "defer" else 0.0
     load = total if failed else total - index - 0.1
     status = ImportJob.Status.FAILED if failed else ImportJob.Status.SUCCEEDED
     loaded = rows if not failed else rows // 2

@@ -20,7 +20,7 @@
         maintainAspectRatio: false,
         scales: {
           x: charts.axis({ ticks: { maxTicksLimit: 6, callback: charts.short } }),
-          y: charts.axis({ grid: { display: false }, ticks: { autoSkip: false, callback: (at) => cut(bars.data.labels[at] ?? "") } }),
+          y: charts.axis({ grid: { display: false }, ticks: { autoSkip: false, callback: (at) => cut(bars.short[at] ?? "") } }),
         },
         plugins: {
           legend: { display: false },
@@ -51,6 +51,7 @@
     bars.data.labels = combinations.map((each) => each.name);
     bars.data.datasets[0].data = combinations.map((each) => each.median);
     bars.data.datasets[1].data = combinations.flatMap((each) => each.runs.map((x) => ({ x, y: each.name })));
+    bars.short = combinations.map((each) => each.short);
     bars.planned = combinations.map((each) => each.planned);
   }
 

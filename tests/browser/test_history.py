@@ -64,7 +64,7 @@ def test_a_view_is_put_together_shared_and_gone_back_from(opened, told):
     page.wait_for_url(re.compile("sort=-rows_per_second"))
     page.get_by_role("link", name="Over time").click()
     expect(page.get_by_role("link", name="Over time")).to_have_attribute("aria-current", "true")
-    page.get_by_label("y", exact=True).select_option("total_seconds")
+    page.get_by_label("Y-axis").select_option("total_seconds")
     page.wait_for_url(re.compile("y=total_seconds"))
     drawn(page)
     assert page.evaluate("window.untouched")
@@ -74,10 +74,10 @@ def test_a_view_is_put_together_shared_and_gone_back_from(opened, told):
     drawn(page)
     assert seen(page) == before
     expect(page.get_by_text("Parallel chunks >= 2")).to_be_visible()
-    assert page.get_by_label("y", exact=True).input_value() == "total_seconds"
+    assert page.get_by_label("Y-axis").input_value() == "total_seconds"
 
     page.go_back()
-    expect(page.get_by_label("y", exact=True)).to_have_value("rows_per_second")
+    expect(page.get_by_label("Y-axis")).to_have_value("rows_per_second")
     page.get_by_label("Remove the condition Parallel chunks >= 2").click()
     expect(page.get_by_text("Parallel chunks >= 2")).to_be_hidden()
 

@@ -6,7 +6,7 @@ from itertools import product
 
 from importer.engine.errors import Problem
 from importer.engine.plan.methods import AUTO, METHODS
-from importer.engine.plan.option_specs import OPTIONS, OptionKind, named
+from importer.engine.plan.option_specs import OPTIONS, OptionKind, display, named
 from importer.engine.plan.options import Options
 from importer.engine.units import MIB, human_bytes
 
@@ -173,5 +173,5 @@ def _words(settings: Settings) -> Iterator[str]:
         elif isinstance(value, bool):
             yield f"{name} {'on' if value else 'off'}"
         else:
-            shown = f"{value:,}" if isinstance(value, int) else value or "default"
+            shown = f"{value:,}" if isinstance(value, int) else display(str(value or "default"))
             yield f"{name.replace('_', ' ')} {shown}"
