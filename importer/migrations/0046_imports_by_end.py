@@ -7,7 +7,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('importer', '0044_attempts_words'),
+        ('importer', '0045_several_files'),
         migrations.swappable_dependency(settings.AUTH_USER_MODEL),
     ]
 
