@@ -12,7 +12,7 @@ from importer.models import Lab, Trial
 
 State = Trial.Status
 # In place of a rate: what the trials of a pair of values have come to so far.
-_WORDS = {State.RUNNING: "running", State.FAILED: "failed", State.DONE: "warmed up", State.PENDING: "to come"}
+_WORDS = {State.RUNNING: "running", State.FAILED: "failed", State.DONE: "warmed up"}
 
 
 @dataclass(frozen=True)
@@ -44,6 +44,7 @@ def matrix_of(lab: Lab, trials: Sequence[Trial], outcome: Mapping[str, Any]) -> 
     ranking = outcome["ranking"]
     top = top_speed([each["median"] for each in ranking])
     ranked = {_pair(whole(lab, each["settings"]), varied): (at, each) for at, each in enumerate(ranking, start=1)}
+    to_come = "not tried" if lab.ended else "to come"
     down, across = (_values(lab, name) for name in varied)
     return Matrix(
         label(varied[0]),
@@ -53,7 +54,7 @@ def matrix_of(lab: Lab, trials: Sequence[Trial], outcome: Mapping[str, Any]) -> 
             (
                 value_words(varied[0], first),
                 [
-                    _cell(ranked.get(pair), numbers.get(pair), trials, top)
+                    _cell(ranked.get(pair), numbers.get(pair), trials, top, to_come)
                     for pair in ((repr(first), repr(second)) for second in across)
                 ],
             )
@@ -74,7 +75,7 @@ def _pair(settings: Mapping[str, Any], varied: Sequence[str]) -> tuple[str, str]
 
 
 def _cell(
-    ranked: tuple[int, Mapping[str, Any]] | None, number: int | None, trials: Sequence[Trial], top: float
+    ranked: tuple[int, Mapping[str, Any]] | None, number: int | None, trials: Sequence[Trial], top: float, to_come: str
 ) -> Cell:
     if ranked:
         place, entry = ranked
@@ -87,5 +88,5 @@ def _cell(
     if left := next((each for each in own if each.status == State.LEFT_OUT), None):
         return Cell(0, None, left.problem.get("what", "left out"), "")
     states = {each.status for each in own}
-    found = next((state for state in (State.RUNNING, State.FAILED, State.DONE) if state in states), State.PENDING)
-    return Cell(0, None, _WORDS[found], "")
+    found = next((state for state in (State.RUNNING, State.FAILED, State.DONE) if state in states), None)
+    return Cell(0, None, _WORDS[found] if found else to_come, "")

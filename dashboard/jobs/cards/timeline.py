@@ -61,7 +61,9 @@ def timeline(job: ImportJob, now: datetime) -> tuple[Attempt, ...]:
     """The attempts of an import, the first one first."""
     past = attempts.past_attempts(job)
     shown = [Attempt(each.number, tuple(_past_phases(each)), each) for each in past]
-    shown.append(Attempt(job.attempts, tuple(_phases(job, now))))
+    # A phase that the end of the import cut short has no end of its own, but it no longer runs.
+    present = (replace(each, runs=each.runs and not job.ended) for each in _phases(job, now))
+    shown.append(Attempt(job.attempts, tuple(present)))
     longest = max(_span(each.phases) for each in shown)
     return tuple(replace(each, phases=tuple(_placed(each.phases, longest))) for each in shown)
 

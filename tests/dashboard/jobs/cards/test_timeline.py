@@ -51,6 +51,13 @@ def test_waiting_loading_indexing_and_verifying_stand_apart():
     assert attempt.phases[-1].start + attempt.phases[-1].width == WIDTH
 
 
+def test_a_phase_that_a_failure_cut_short_no_longer_runs():
+    times = {"created_at": ago(4000), "attempt_started_at": ago(3990), "started_at": ago(3990), "scanned_at": ago(3980)}
+    job = job_with(Status.FAILED, **times, finished_at=ago(3900))
+    (attempt,) = timeline(job, NOW)
+    assert phases(attempt) == {"Wait": (10, False), "Scan": (10, False), "Load": (90, False)}
+
+
 def test_the_hours_before_a_retry_are_no_part_of_it():
     times = {"created_at": ago(9 * 3600 + 60), "started_at": ago(9 * 3600 + 40), "attempt_started_at": ago(20)}
     job = job_with(Status.LOADING, **times, attempts=2, scanned_at=ago(9 * 3600 + 30), past_attempts_json=[PAST])

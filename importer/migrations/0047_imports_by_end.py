@@ -7,7 +7,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('importer', '0045_several_files'),
+        ('importer', '0046_api'),
         migrations.swappable_dependency(settings.AUTH_USER_MODEL),
     ]
 
