@@ -7,7 +7,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('importer', '0046_api'),
+        ('importer', '0047_schedule_words'),
         migrations.swappable_dependency(settings.AUTH_USER_MODEL),
     ]
 
