@@ -7,6 +7,7 @@ import os
 import re
 from collections.abc import Sequence
 from datetime import timedelta
+from itertools import islice
 from pathlib import Path
 
 import pytest
@@ -26,12 +27,16 @@ from importer.retention import ended_jobs
 from importer.retention.files import remove_by_hand
 from importer.sources import parts, uploads
 from importer.sources.several import as_one
+from scripts.flights import TABLE as TABLE_OF_FLIGHTS
+from scripts.flights import flights_file
 from tests.importer.steps import run
 from tests.people import admin
-from tests.targets import target_with
+from tests.stack import ROOT
+from tests.targets import saved_target, target_with
 
 pytestmark = pytest.mark.usefixtures("no_workers", "plain_dir", "transactional_db")
 TABLE = "CREATE TABLE t (id INT PRIMARY KEY, name VARCHAR(12), file VARCHAR(40), line INT)"
+FLIGHTS = 6_000  # of 336,776
 WHERE = (GeneratedColumn("file", "file"), GeneratedColumn("line", "line"))
 # With a preamble's place, without a last line end, with a byte order mark, of the header alone, with a blank end.
 FILES = {
@@ -215,3 +220,25 @@ def test_a_retry_loads_what_is_missing(database, tmp_path):
     jobs.retry(job.pk)
     job = run(ImportJob.objects.get(pk=job.pk))
     assert (job.status, job.balanced, job.loaded_rows) == ("succeeded", True, 3), job.problem
+
+
+@pytest.mark.parametrize("packed", [False, True])
+def test_twelve_files_give_the_checksum_of_the_whole(packed, database, tmp_path):
+    with flights_file(ROOT / "var" / "demo").open("rb") as file:
+        header, *rows = islice(file, FLIGHTS + 1)
+    share = -(-len(rows) // 12)
+    files = {f"2013-{number + 1:02}.csv": rows[number * share :][:share] for number in range(12)}
+    written(tmp_path, {name: header + b"".join(part) for name, part in files.items()}, packed=packed)
+    (tmp_path / "whole.csv").write_bytes(header + b"".join(rows))
+    checksums = []
+    for name in ("whole.csv", "2013-*.csv"):
+        with connect(database) as connection:
+            execute(connection, "DROP TABLE IF EXISTS flights")
+            execute(connection, TABLE_OF_FLIGHTS)
+        target = saved_target(database, name=name.split(".")[0].strip("-*"))
+        job = imported(prepare(resolve_sources([f"{tmp_path}/{name}"]), target, "flights", ImportRequest()))
+        assert (job.status, job.balanced, job.loaded_rows) == ("succeeded", True, len(rows)), job.problem
+        with connect(database) as connection:
+            checksums.append(fetch_all(connection, "CHECKSUM TABLE flights")[0][1])
+    assert checksums[0] == checksums[1]
+    assert [each["rows"]["taken"] for each in jobs.report(job)["files"]] == list(map(len, files.values()))
