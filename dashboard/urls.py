@@ -16,7 +16,7 @@ from dashboard.jobs.rejects import views as rejects
 from dashboard.lab import detail as lab
 from dashboard.lab import list as labs
 from dashboard.lab import new as lab_new
-from dashboard.new_import import presets, uploads
+from dashboard.new_import import connection_files, presets, uploads
 from dashboard.new_import import views as new
 from dashboard.new_import.grid import problems as new_problems
 from dashboard.people import grants, groups, invitation, own, people
@@ -72,6 +72,10 @@ pages = [
     # a new import
     path("new/", new.new, name="new"),
     path("new/tables/", new.tables, name="new_tables"),
+    path("new/together/", connection_files.together, name="new_together"),
+    path("new/from/", connection_files.places, name="new_places"),
+    path("new/from/<int:pk>/", connection_files.files, name="new_from"),
+    path("new/from/<int:pk>/lines/", connection_files.lines, name="new_from_lines"),
     path("new/<uuid:key>/", new.new_source, name="new_source"),
     path("new/<uuid:key>/findings/", new_problems.findings, name="new_findings"),
     path("new/<uuid:key>/start/", new.start, name="start_import"),

@@ -113,6 +113,7 @@ LAB = Rule(Lab, owner=True)
 PRESET = Rule(MappingPreset, owner=True)
 TARGET = Rule(Target, change=Level.ADMINISTER, scope=Scope.MANAGE)
 CONNECTION = Rule(SourceConnection, look=Level.ADMINISTER, change=Level.ADMINISTER, scope=Scope.MANAGE)
+FROM_CONNECTION = Rule(SourceConnection, look=Level.LOAD)
 CHANNEL = Rule(Channel, look=Level.ADMINISTER, change=Level.ADMINISTER, scope=Scope.MANAGE)
 # A token that leaks must not make passwords, factors or further tokens.
 PEOPLE = Rule(admin="see and change people", no_token=True, scope=Scope.PEOPLE)
@@ -160,6 +161,10 @@ RULES: dict[str, Rule] = {
     "job_delete": Rule(ImportJob, look=Level.ADMINISTER, change=Level.ADMINISTER, owner=True),
     "new": OPERATORS,
     "new_tables": OPERATORS,
+    "new_places": OPERATORS,
+    "new_from": replace(FROM_CONNECTION, rate=limits.UPLOADS),
+    "new_from_lines": FROM_CONNECTION,
+    "new_together": replace(OPERATORS, rate=limits.UPLOADS),
     # A post of changed choices is a question, and a patch is a part of a file.
     "new_source": Rule(SourceFile, look=Level.LOAD, recorded=()),
     "new_findings": Rule(SourceFile, look=Level.LOAD),

@@ -38,8 +38,14 @@ def steps(preview: Preview, grid: Grid | None) -> Steps:
         _table(preview),
         tuple(_missing(preview)),
         tuple(_remarks(preview, grid)) if grid else (),
-        plan_sentence(preview.prepared, _rows(preview.profile, grid)) if preview.prepared and preview.profile else "",
+        plan_sentence(preview.prepared, _rows(preview, preview.profile, grid))
+        if preview.prepared and preview.profile
+        else "",
     )
+
+
+def _plan(preview: Preview, profile: Profile, grid: Grid | None) -> str:
+    return plan_sentence(preview.prepared, _rows(preview, profile, grid)) if preview.prepared else ""
 
 
 def format_in_short(dialect: Dialect) -> str:
@@ -122,7 +128,10 @@ class RowCount:
         return f"about {number(round(self.rows / unit) * unit)} rows"
 
 
-def _rows(profile: Profile, grid: Grid | None) -> RowCount:
+def _rows(preview: Preview, profile: Profile, grid: Grid | None) -> RowCount:
+    if preview.prepared and preview.prepared.files:
+        whole = preview.prepared.profile
+        return RowCount(round((whole.size - whole.data_offset) / max(1, whole.record_bytes)), counted=False)
     if grid and grid.problems.whole:
         return RowCount(grid.problems.scanned, counted=True)
     if len(profile.rows) < SAMPLE_ROWS and profile.size <= SAMPLE_BYTES and not profile.packing:

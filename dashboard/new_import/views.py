@@ -154,7 +154,7 @@ def save_preset(request: HttpRequest, key: UUID) -> HttpResponse:
             audit.note(preset=saved.name)
             preview.use(saved)
             if "preset_schedule" in request.POST:
-                return _leave(request, f"{reverse('schedule_new')}?preset={saved.pk}")
+                return leave(request, f"{reverse('schedule_new')}?preset={saved.pk}")
         except Problem as problem:
             preview.problem = problem
     return _show(request, preview, saved=saved)
@@ -180,10 +180,10 @@ def _go_to(request: HttpRequest, started: list[ImportJob], batch: Batch) -> Http
         return render(request, "new_import/_started.html", {"job": job, "jobs": started, **following})
     if batch.left or len(started) > 1:
         messages.success(request, _told(started))
-    return _leave(request, address)
+    return leave(request, address)
 
 
-def _leave(request: HttpRequest, address: str) -> HttpResponse:
+def leave(request: HttpRequest, address: str) -> HttpResponse:
     """Go to another page."""
     return HttpResponseClientRedirect(address) if request.htmx else HttpResponseRedirect(address)  # type: ignore[attr-defined]
 

@@ -183,8 +183,14 @@ def _level_by_table(user: Somebody, thing: Any, _schema: str, _table: str) -> in
 
 
 def _level_on_file(user: Somebody, file: SourceFile, _schema: str, _table: str) -> int:
-    owner = user.is_active and not user.is_anonymous and file.uploaded_by_id == user.pk
-    return Level.ADMINISTER if owner and role_of(user) is not Role.VIEWER else 0
+    """An upload is its owner's; a file that is read at a connection is for those who may load from that."""
+    if role_of(user) is Role.VIEWER:
+        return 0
+    if user.is_active and not user.is_anonymous and file.uploaded_by_id == user.pk:
+        return Level.ADMINISTER
+    there = file.connection_id if not file.owned else None
+    granted = _granted(user, Kind.CONNECTION).level(there) if there else 0
+    return Level.LOAD if granted >= Level.LOAD else 0
 
 
 _BY_TABLE = ("created_by", "target", "schema_name", "table_name")
@@ -235,6 +241,15 @@ def _q_of_tables(patterns: Iterable[str], before: str) -> Q:
     return limits
 
 
+def _q_of_files(user: Somebody) -> Q:
+    own = Q(uploaded_by_id=user.pk) if user.pk else Q(pk__in=[])
+    loads = [each.connection_id for each in grants_of(user, Kind.CONNECTION) if each.level >= Level.LOAD]
+    if role_of(user) is Role.VIEWER or not loads:
+        return own
+    there = Q(connection__isnull=False) if None in loads else Q(connection__in=loads)
+    return own | (Q(owned=False) & there)
+
+
 _VISIBLE: dict[type[models.Model], Callable[[Somebody], Q]] = {
     Target: _q_on(Kind.TARGET),
     SourceConnection: _q_on(Kind.CONNECTION),
@@ -246,7 +261,7 @@ _VISIBLE: dict[type[models.Model], Callable[[Somebody], Q]] = {
     Lab: _q_by_table(),
     ScheduleRun: _q_by_table("schedule__"),
     Notification: lambda user: Q(channel__in=Channel.objects.filter(_q_on(Kind.CHANNEL)(user))),
-    SourceFile: lambda user: Q(uploaded_by_id=user.pk) if user.pk else Q(pk__in=[]),
+    SourceFile: _q_of_files,
 }
 
 

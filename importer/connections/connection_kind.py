@@ -82,7 +82,8 @@ class ConnectionKind:
     `signs_in` and `needs_secret` say for settings whether secrets are sent and whether one is required.
 
     `lists` says whether the server can list files; `moves` and `deletes` whether files can be moved and deleted.
-    `local` is a folder on this server: private addresses do not apply to it. `files_note` explains its file list.
+    `in_place`: files are read where they are, without a copy. `local` is a folder on this server: private addresses do
+    not apply to it. `files_note` explains its file list.
     """
 
     name: str
@@ -101,6 +102,7 @@ class ConnectionKind:
     lists: bool = True
     moves: bool = True
     deletes: bool = True
+    in_place: bool = False
     local: bool = False
     files_note: str = ""
 

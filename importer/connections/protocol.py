@@ -20,6 +20,12 @@ class RemoteLocation(Protocol):
     def find(self, pattern: Pattern) -> list[ListedFile]:
         """The files that match, sorted by name."""
 
+    def folders(self, folder: tuple[str, ...]) -> list[str]:
+        """The names of the folders in a folder below the base, sorted; none where the server gives no list."""
+
+    def head(self, file: ListedFile, size: int) -> bytes:
+        """The first `size` bytes of the file, or all if it has fewer. Makes no copy."""
+
     def fetch(self, file: ListedFile, user: User | None) -> SourceFile:
         """The file as a READY source. Raises SourceChanged if it has changed since it was listed."""
 

@@ -17,6 +17,8 @@ def as_one(files: Sequence[SourceFile]) -> SourceFile:
     The same files in the same order give the same row. Raises SourceProblem for a file that is among them twice, and
     for one that has not arrived.
     """
+    if not files:
+        raise SourceProblem("No file is chosen.", advice="Choose one or several.")
     if len(files) == 1:
         return files[0]
     _check(files)
@@ -24,7 +26,9 @@ def as_one(files: Sequence[SourceFile]) -> SourceFile:
     content = xxhash.xxh3_128_hexdigest(" ".join(each.fingerprint for each in files).encode())
     keys = [each.pk for each in files]
     with transaction.atomic():
-        same = SourceFile.objects.filter(fingerprint=content, size=size, file_count=len(files))
+        same = SourceFile.objects.filter(
+            fingerprint=content, size=size, file_count=len(files), uploaded_by=acting_user()
+        )
         for known in same.prefetch_related("members"):
             if [each.file_id for each in sorted(known.members.all(), key=lambda each: each.place)] == keys:
                 known.save(update_fields=["touched_at"])  # A row that was used just now is not deleted.

@@ -19,6 +19,7 @@ from django.db import IntegrityError, models, transaction
 from django.utils import timezone
 
 from importer import queue
+from importer.access import policy
 from importer.engine.errors import Problem, SourceProblem
 from importer.models import Examination, ImportJob, SourceFile
 from importer.queue import Message
@@ -176,15 +177,16 @@ def uploads_of(user: User | AnonymousUser) -> models.QuerySet[SourceFile]:
 
 
 def importable_by(user: User | AnonymousUser) -> models.QuerySet[SourceFile]:
-    """The sources that the user may read and import: their uploads, also several as one source.
+    """The sources that the user may read and import: their uploads, files of connections, and several of them as one.
 
     For staff also imported files of this server.
     """
+    known = SourceFile.objects.exclude(status=SourceFile.Status.REMOVED)
     if not user.is_staff:
-        several = models.Q(file_count__gt=1, uploaded_by_id=user.pk)
-        return SourceFile.objects.filter(models.Q(pk__in=uploads_of(user).values("pk")) | several)
+        return policy.visible(user, known)
     imported = models.Exists(ImportJob.objects.filter(source=models.OuterRef("pk"), trial=None))
-    return SourceFile.objects.filter(models.Q(owned=True) | imported).exclude(status=SourceFile.Status.REMOVED)
+    there = models.Q(connection__isnull=False) | models.Q(file_count__gt=1)
+    return known.filter(models.Q(owned=True) | imported | there)
 
 
 def not_imported(user: User | AnonymousUser) -> models.QuerySet[SourceFile]:

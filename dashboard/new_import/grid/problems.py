@@ -1,5 +1,6 @@
 """The rows of a file that its table would not take: the first ones at once, then those of the whole file."""
 
+from dataclasses import replace
 from uuid import UUID
 
 from django.http import HttpRequest, HttpResponse
@@ -11,6 +12,7 @@ from dashboard.new_import.preview import Preview
 from importer.connections.source_location import location_of
 from importer.engine.errors import Problem
 from importer.engine.source.profile.profile import Profile
+from importer.engine.validation import ValidationRules
 from importer.models import Examination
 from importer.preparation import examination
 from importer.preparation.row_problems import RowProblems, find_row_problems
@@ -24,14 +26,21 @@ def row_problems(preview: Preview, profile: Profile) -> tuple[RowProblems, bool]
     # The types of a new table are widened to what the file has.
     if prepared is None or rules is None or preview.new_table:
         return RowProblems(), False
+    if prepared.files:
+        # Of several files the first one is looked at.
+        return replace(_first_problems(preview, profile, rules), whole=False), False
     examination.begin(prepared)
     found = examination.findings(prepared)
     if found and found.scanned:
         return found, examination.goes_on(prepared.source)
+    return _first_problems(preview, profile, rules), found is not None
+
+
+def _first_problems(preview: Preview, profile: Profile, rules: ValidationRules) -> RowProblems:
     try:
-        return find_row_problems(location_of(preview.source), profile, rules, preview.mapping), found is not None
+        return find_row_problems(location_of(preview.source), profile, rules, preview.mapping)
     except Problem:  # A record that cannot be read; the scan of the import says where.
-        return RowProblems(), False
+        return RowProblems()
 
 
 @require_safe

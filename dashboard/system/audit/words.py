@@ -42,6 +42,8 @@ WORDS = {
     # As older versions recorded them.
     "room_policy": "change what is kept",
     "room_file_delete": "delete file",
+    "new_from": "choose file of connection",
+    "new_together": "read files as one",
     "schedule_new": "add schedule",
     "schedule_edit": "change schedule",
     "schedule_subscriptions": "choose who is notified",

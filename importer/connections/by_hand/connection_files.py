@@ -1,7 +1,12 @@
 """Files of a connection that a person chooses: what lies in a folder of it, the first lines of a file, the file itself.
 
-The policy is the caller's to ask: a person needs the level LOAD on the connection.
+The command, the pages and the API use these functions. Each asks the policy: the acting person needs the level LOAD on
+the connection.
 """
+
+import glob
+from collections.abc import Sequence
+from dataclasses import dataclass
 
 from django.utils import timezone
 
@@ -10,8 +15,38 @@ from importer.access.acting import acting_user
 from importer.access.policy import require, seen
 from importer.connections import ListedFile
 from importer.connections.by_hand.limits import refuse_none, refuse_too_many
-from importer.engine.errors import Problem
+from importer.connections.connection_kinds import kind_of
+from importer.engine.errors import Problem, SourceProblem
+from importer.engine.source import encodings
+from importer.engine.source.compression import PACKING_NAMES, detect_packing
+from importer.engine.source.encodings import UTF8
+from importer.engine.units import MIB, human_bytes
 from importer.models import Level, SourceConnection, SourceFile
+from importer.sources.several import as_one
+
+HEAD_BYTES = 16 * 1024
+HEAD_LINES = 10
+LONGEST_LINE = 300  # characters of a line that are shown
+# A request waits for the copy of at most so many bytes, of all chosen files together.
+MOST_COPIED_AT_ONCE = 64 * MIB
+
+
+@dataclass(frozen=True)
+class Listing:
+    """What lies in a folder of a connection, "" for its base: the names of its folders, and the files that match."""
+
+    folder: str
+    folders: tuple[str, ...]
+    files: tuple[ListedFile, ...]
+
+
+@dataclass(frozen=True)
+class FirstLines:
+    """The first lines of a file as text, or why there is none to show. `more`: the file goes on."""
+
+    lines: tuple[str, ...] = ()
+    more: bool = False
+    why_none: str = ""
 
 
 def named_connection(name: str) -> SourceConnection:
@@ -25,18 +60,75 @@ def named_connection(name: str) -> SourceConnection:
     return found
 
 
+def browse(connection: SourceConnection, folder: str = "", pattern: str = "*") -> Listing:
+    """What lies in a folder of the connection: its folders, and the files that a pattern for their names matches.
+
+    Raises Problem as connections.find() does, Forbidden.
+    """
+    require(Level.LOAD, connection)
+    if "/" in pattern:
+        raise SourceProblem("The pattern has a / in it.", pattern, "Choose the folder, and filter the names in it.")
+    path = f"{glob.escape(connections.folder_below(folder))}/{pattern}" if folder else pattern
+    if not kind_of(connection).lists and glob.has_magic(pattern):
+        return Listing(folder, (), ())
+    return Listing(folder, tuple(connections.folders(connection, folder)), tuple(_find(connection, path)))
+
+
+def first_lines(connection: SourceConnection, name: str) -> FirstLines:
+    """The first lines of a file of the connection; only its first bytes are read. Raises Problem as browse() does."""
+    require(Level.LOAD, connection)
+    (file,) = _listed(connection, [name])
+    data = connections.head(connection, file, HEAD_BYTES)
+    if packing := detect_packing(data):
+        return FirstLines(why_none=f"Packed with {PACKING_NAMES[packing]}: the rows are shown once it is chosen.")
+    if b"\0" in data:
+        return FirstLines(why_none="It is no text in UTF-8: its rows are shown once it is chosen.")
+    lines = encodings.readable_text(data, UTF8).splitlines()
+    shown = tuple(each if len(each) <= LONGEST_LINE else f"{each[:LONGEST_LINE]}…" for each in lines[:HEAD_LINES])
+    return FirstLines(shown, len(lines) > HEAD_LINES or len(data) == HEAD_BYTES)
+
+
+def choose(connection: SourceConnection, names: Sequence[str]) -> SourceFile:
+    """One source of the chosen files, for a request that somebody waits for.
+
+    Raises SourceProblem, before anything is copied, if more than MOST_COPIED_AT_ONCE would have to be.
+    """
+    require(Level.LOAD, connection)
+    files = _listed(connection, names)
+    size = sum(each.size or 0 for each in files)
+    if not kind_of(connection).in_place and size > MOST_COPIED_AT_ONCE:
+        raise SourceProblem(
+            f"The files have {human_bytes(size)}; a page copies at most {human_bytes(MOST_COPIED_AT_ONCE)} from such a"
+            " place while you wait.",
+            str(connection),
+            "Import them by a schedule that runs once, or on the command line: import_csv --from.",
+        )
+    return as_one([connections.fetch(connection, each, acting_user()) for each in files])
+
+
 def fetch_files(connection: SourceConnection, pattern: str) -> list[SourceFile]:
     """The connection's files that a path or a pattern names, as sources, sorted by name.
 
     Raises SourceProblem if there is none, or if there are too many, before anything is fetched.
     """
-    found = find_files(connection, pattern)
+    found = _find(connection, pattern)
     where = f"{connection.base.rstrip('/')}/{pattern}"
     refuse_none(len(found), where, "Check the name. * and ? stand for characters of one name, never for /.")
     refuse_too_many(len(found), where)
     return [connections.fetch(connection, each, acting_user()) for each in found]
 
 
-def find_files(connection: SourceConnection, pattern: str) -> list[ListedFile]:
-    """The connection's files that match the pattern now, sorted by name. Raises Problem as connections.find() does."""
+def _find(connection: SourceConnection, pattern: str) -> list[ListedFile]:
     return connections.find(connection, pattern, timezone.now(), timezone.get_current_timezone())
+
+
+def _listed(connection: SourceConnection, names: Sequence[str]) -> list[ListedFile]:
+    """The files of these names as they are now, in this order. Raises SourceProblem for one that is gone."""
+    refuse_none(len(names), str(connection), "Choose a file.")
+    refuse_too_many(len(names), str(connection))
+    lists = kind_of(connection).lists
+    wanted = {f"{glob.escape(folder)}/*" if folder else "*" for folder in (each.rpartition("/")[0] for each in names)}
+    found = {each.name: each for path in (wanted if lists else names) for each in _find(connection, path)}
+    for name in names:
+        refuse_none(name in found, f"{connection.base.rstrip('/')}/{name}", "Look at the folder again.")
+    return [found[name] for name in names]

@@ -26,6 +26,7 @@ KIND = ConnectionKind(
     module="importer.connections.protocols.folder",
     parse=_parse,
     check_place=_check_place,
+    in_place=True,
     local=True,
     files_note="Hidden files, links, unfinished ones and what was written to in the last seconds do not count.",
 )

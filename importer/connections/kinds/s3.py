@@ -25,6 +25,7 @@ KIND = ConnectionKind(
     module="importer.connections.protocols.s3",
     parse=_parse,
     write=write_with_user,
+    in_place=True,
     fields=(
         ConnectionField(
             "endpoint", "address of a compatible store, such as https://HOST:9000 (empty: Amazon)", account=True

@@ -11,6 +11,7 @@ from django.contrib.auth.models import User
 from importer.connections import download
 from importer.connections.file_pattern import Pattern
 from importer.connections.listed_files import ListedFile, refuse_too_many, sorted_by_name
+from importer.connections.protocols.folder import is_unfinished
 from importer.engine.errors import NoConnection, SourceChanged, SourceProblem
 from importer.models import SourceConnection, SourceFile
 from importer.sources import uploads
@@ -49,6 +50,14 @@ class FileServer(ABC):
         """The file's bytes. Leaving the context raises an error if the transfer was incomplete."""
 
     @abstractmethod
+    def _folders(self, session: Any, folder: tuple[str, ...]) -> list[str]:
+        """The names of the folders in a folder."""
+
+    @abstractmethod
+    def _head(self, session: Any, file: ListedFile, size: int) -> bytes:
+        """The first `size` bytes of the file. The session is not used afterwards."""
+
+    @abstractmethod
     def _make_folder(self, session: Any, name: str) -> None:
         """Create a folder whose parent exists. Does nothing if the folder exists."""
 
@@ -66,6 +75,16 @@ class FileServer(ABC):
                 files.append(each)
                 refuse_too_many(len(files), self._connection.base)
         return sorted_by_name(files, self._connection.base)
+
+    def folders(self, folder: tuple[str, ...]) -> list[str]:
+        """The names of the folders in a folder, without hidden ones and links."""
+        with self._translated_errors("/".join(folder)), self._signed_in() as session:
+            return sorted(each for each in self._folders(session, folder) if not is_unfinished(each))
+
+    def head(self, file: ListedFile, size: int) -> bytes:
+        with self._translated_errors(file.name), self._signed_in() as session:
+            self._require_same(session, file)
+            return self._head(session, file, size)
 
     def fetch(self, file: ListedFile, user: User | None) -> SourceFile:
         """A copy of the file; the latest copy if size and time have not changed since."""
@@ -130,6 +149,14 @@ class FileServer(ABC):
         reason = str(error) or type(error).__name__
         what = f"The server does not answer as it should: {reason}."
         return NoConnection(what, self._where(name), "Try again later.", retryable=True)
+
+
+def read_up_to(stream: Stream, size: int) -> bytes:
+    """The next `size` bytes of a stream, or all up to its end."""
+    data = bytearray()
+    while len(data) < size and (piece := stream.read(size - len(data))):
+        data += piece
+    return bytes(data)
 
 
 class _TranslatedStream:

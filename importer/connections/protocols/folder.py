@@ -75,6 +75,17 @@ class Folder:
                 with self._below(fd, (*folders, each)) as folder:
                     yield from self._walk(folder, (*folders, each), pattern)
 
+    def folders(self, folder: tuple[str, ...]) -> list[str]:
+        """The names of the folders in a folder, without hidden ones and links."""
+        with self._translated_errors("/".join(folder)), self._opened(folder) as fd, os.scandir(fd) as entries:
+            return sorted(
+                each.name for each in entries if each.is_dir(follow_symlinks=False) and not is_unfinished(each.name)
+            )
+
+    def head(self, file: ListedFile, size: int) -> bytes:
+        with self.opened(file.name, file.etag) as fd:
+            return os.pread(fd, size, 0)
+
     @contextmanager
     def _below(self, fd: int, folders: tuple[str, ...]) -> Iterator[int]:
         with self._translated_errors("/".join(folders)):

@@ -13,7 +13,7 @@ from datetime import UTC, datetime
 
 from importer.connections.file_pattern import Pattern
 from importer.connections.listed_files import ListedFile
-from importer.connections.protocols.file_server import SILENCE, FileServer
+from importer.connections.protocols.file_server import SILENCE, FileServer, read_up_to
 from importer.connections.protocols.folder import is_unfinished
 from importer.engine.errors import NoConnection, SourceProblem
 from importer.engine.preflight.finding import Finding
@@ -105,6 +105,15 @@ class FtpServer(FileServer):
         with session.transfercmd(f"RETR {self._path(file.name)}") as data:
             yield _Received(data)
         session.voidresp()
+
+    def _folders(self, session: ftplib.FTP, folder: tuple[str, ...]) -> list[str]:
+        """The folders by their facts: a server without MLSD does not say what an entry is."""
+        return [name for name, facts in self._listed(session, folder) if facts.get("type") == "dir"]
+
+    def _head(self, session: ftplib.FTP, file: ListedFile, size: int) -> bytes:
+        session.voidcmd("TYPE I")
+        with session.transfercmd(f"RETR {self._path(file.name)}") as data:
+            return read_up_to(_Received(data), size)
 
     def _make_folder(self, session: ftplib.FTP, name: str) -> None:
         with suppress(ftplib.error_perm):  # The folder exists. If it does not, the rename fails with the reason.

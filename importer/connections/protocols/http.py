@@ -32,6 +32,7 @@ LONGEST = 2400.0  # seconds for a whole file, less than a task's time limit
 MOST_REDIRECTS = 5
 REDIRECTS = (301, 302, 303, 307, 308)
 GONE = (404, 410)
+PARTIAL = 206
 NO_HEAD = (400, 403, 405, 501)
 PASSING = (408, 425, 429, 500, 502, 503, 504)
 AS_IT_IS = "/%?&=+,;:@!$'()*~"
@@ -100,6 +101,19 @@ class WebServer:
             body = Body(answer)
             file = replace(file, etag=now.etag, modified_at=now.modified_at)
             return download.copy_stream(self._connection, file, body, answer.size, user)
+
+    def folders(self, folder: tuple[str, ...]) -> list[str]:
+        """None: a web server gives no list."""
+        del folder
+        return []
+
+    def head(self, file: ListedFile, size: int) -> bytes:
+        """The first bytes; a server that knows no ranges sends more, which is not read."""
+        with self._response("GET", file.name, {"Range": f"bytes=0-{size - 1}"}) as answer:
+            if answer.response.status != PARTIAL:
+                self._require(answer, 200)
+            with translated_errors(answer.url):
+                return answer.response.read(size)
 
     def check(self) -> Iterator[Finding]:
         with self._response("GET", "") as answer:

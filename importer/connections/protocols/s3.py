@@ -63,6 +63,20 @@ class Bucket:
                 refuse_too_many(len(files), self._connection.base)
         return sorted_by_name(files, self._connection.base)
 
+    def folders(self, folder: tuple[str, ...]) -> list[str]:
+        """The next parts of the keys that go on below a folder."""
+        prefix = self._prefix + "".join(f"{part}/" for part in folder)
+        found: list[str] = []
+        with self._translated_errors("/".join(folder)):
+            pages = self._client.get_paginator("list_objects_v2")
+            for page in pages.paginate(Bucket=self._bucket, Prefix=prefix, Delimiter="/"):
+                found += [each["Prefix"].removeprefix(prefix).rstrip("/") for each in page.get("CommonPrefixes", ())]
+                refuse_too_many(len(found), self._connection.base)
+        return sorted(each for each in found if each and not is_unfinished(each))
+
+    def head(self, file: ListedFile, size: int) -> bytes:
+        return self.read(file.name, file.etag, 0, min(size, file.size or 0)) if file.size else b""
+
     def _listed(self, pattern: Pattern) -> Iterator[dict[str, Any]]:
         only_here = not pattern.subfolders and len(pattern.folders) == len(pattern.parts) - 1
         request = {"Bucket": self._bucket, "Prefix": self._prefix + pattern.prefix}

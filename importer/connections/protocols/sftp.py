@@ -65,6 +65,14 @@ class SftpServer(FileServer):
             stream.prefetch(file.size)
             yield stream
 
+    def _folders(self, session: Any, folder: tuple[str, ...]) -> list[str]:
+        entries = session.listdir_iter(self._path("/".join(folder)))
+        return [each.filename for each in entries if stat.S_ISDIR(each.st_mode or 0)]
+
+    def _head(self, session: Any, file: ListedFile, size: int) -> bytes:
+        with session.open(self._path(file.name), "rb") as stream:
+            return bytes(stream.read(size))
+
     def _make_folder(self, session: Any, name: str) -> None:
         try:
             session.lstat(self._path(name))

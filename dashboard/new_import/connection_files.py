@@ -1,0 +1,119 @@
+"""Files of a connection for a new import: its folders, its files with their first lines, and the choice of some."""
+
+from dataclasses import dataclass
+from urllib.parse import urlencode
+from uuid import UUID
+
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.urls import reverse
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
+
+from dashboard.new_import.views import leave
+from importer.access.policy import may_now, seen
+from importer.connections.by_hand import connection_files as by_hand
+from importer.connections.connection_kinds import kind_of
+from importer.engine.errors import Problem
+from importer.models import Level, SourceConnection
+from importer.sources import uploads
+from importer.sources.several import as_one
+
+MOST_SHOWN = 500
+
+
+@dataclass(frozen=True)
+class Crumb:
+    """A folder on the way to the one that is shown, with its address."""
+
+    name: str
+    address: str
+
+
+@require_safe
+def places(request: HttpRequest) -> HttpResponse:
+    """The connections whose files the person may load."""
+    known = [each for each in seen(SourceConnection.objects.order_by("name")) if may_now(Level.LOAD, each)]
+    return render(request, "new_import/from/places.html", {"connections": known})
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@never_cache
+def files(request: HttpRequest, pk: int) -> HttpResponse:
+    """What lies in a folder (`?folder=`) of the connection. A POST chooses files, and goes on to their new import."""
+    connection = get_object_or_404(SourceConnection, pk=pk)
+    if request.method == "POST":
+        try:
+            source = by_hand.choose(connection, request.POST.getlist("name"))
+        except Problem as problem:
+            messages.error(request, str(problem))
+            return redirect(request.get_full_path())
+        return redirect("new_source", key=source.key)
+    folder, pattern = request.GET.get("folder", "").strip("/"), request.GET.get("pattern", "").strip() or "*"
+    listing: by_hand.Listing | None = None
+    obstacle: Problem | None = None
+    try:
+        listing = by_hand.browse(connection, folder, pattern)
+    except Problem as problem:
+        obstacle = problem
+    below = [Crumb(each, _address(pk, f"{folder}/{each}")) for each in listing.folders] if listing else []
+    context = {
+        "connection": connection,
+        "kind": kind_of(connection),
+        "folder": folder,
+        "pattern": pattern,
+        "crumbs": _crumbs(connection, folder),
+        "folders": below,
+        "files": listing.files[:MOST_SHOWN] if listing else (),
+        "count": len(listing.files) if listing else 0,
+        "problem": obstacle,
+    }
+    return render(request, "new_import/from/files.html", context, status=422 if obstacle else 200)
+
+
+@require_safe
+@never_cache
+def lines(request: HttpRequest, pk: int) -> HttpResponse:
+    """The first lines of the file `?name=`, which is not copied."""
+    connection = get_object_or_404(SourceConnection, pk=pk)
+    name = request.GET.get("name", "")
+    context: dict[str, object] = {"connection": connection, "name": name}
+    try:
+        context["first"] = by_hand.first_lines(connection, name)
+    except Problem as problem:
+        context["problem"] = problem
+    part = bool(request.htmx)  # type: ignore[attr-defined]
+    return render(request, "new_import/from/_lines.html" if part else "new_import/from/lines.html", context)
+
+
+@require_POST
+def together(request: HttpRequest) -> HttpResponse:
+    """Read the uploads of these keys (`also`, with commas between, after `key`) as one file, in one import."""
+    keys = [request.POST.get("key", ""), *request.POST.get("also", "").split(",")]
+    known = {str(each.key): each for each in uploads.importable_by(request.user).filter(key__in=filter(_is_key, keys))}
+    try:
+        source = as_one([known[key] for key in keys if key in known])
+    except Problem as problem:
+        messages.error(request, str(problem))
+        return leave(request, reverse("new_source", args=[keys[0]]) if _is_key(keys[0]) else reverse("new"))
+    return leave(request, reverse("new_source", args=[source.key]))
+
+
+def _is_key(text: str) -> bool:
+    try:
+        return str(UUID(text)) == text
+    except ValueError:
+        return False
+
+
+def _address(pk: int, folder: str) -> str:
+    return f"{reverse('new_from', args=[pk])}?{urlencode({'folder': folder.strip('/')})}"
+
+
+def _crumbs(connection: SourceConnection, folder: str) -> list[Crumb]:
+    parts = folder.split("/") if folder else []
+    return [
+        Crumb(str(connection), _address(connection.pk, "")),
+        *(Crumb(part, _address(connection.pk, "/".join(parts[: number + 1]))) for number, part in enumerate(parts)),
+    ]
