@@ -32,6 +32,7 @@ _GZIP_MAGIC = (b"\x1f\x8b\x08",)
 _ZSTD_MAGIC = (b"\x28\xb5\x2f\xfd", *(bytes([byte]) + b"\x2a\x4d\x18" for byte in range(0x50, 0x60)))
 _ZIP_MAGIC = (b"PK\x03\x04", b"PK\x05\x06")
 PACKING_NAMES = {"gzip": "gzip", "zstd": "Zstandard", "zip": "ZIP"}
+ENDINGS = (".gz", ".zst", ".zip")
 _AGAIN = "Copy or download the file again, or pack it again."
 
 
@@ -72,11 +73,12 @@ def unpacked(fd: Readable, packing: str, limits: DecompressionLimits) -> Iterato
     total = 0
     for piece in _UNPACK[packing](fd):
         total += len(piece.data)
-        _require_within(limits, total, piece.used)
+        require_within(limits, total, piece.used)
         yield piece
 
 
-def _require_within(limits: DecompressionLimits, total: int, used: int) -> None:
+def require_within(limits: DecompressionLimits, total: int, used: int) -> None:
+    """Raise SourceProblem if `used` bytes may not be unpacked to `total` ones."""
     if total > limits.largest:
         raise SourceProblem(
             f"The file unpacks to more than {limits.largest:,} bytes.",

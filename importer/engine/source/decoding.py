@@ -42,7 +42,8 @@ def plain_pieces(fd: Readable, packing: str, dialect: Dialect, limits: Decompres
     """
     contents = Contents(fd, packing, limits, dialect.encoding)
     if dialect.is_converted:
-        yield Piece(copy_records.header(dialect.fields), 0)
+        if dialect.header:
+            yield Piece(copy_records.header(dialect.fields), 0)
         yield from FORMATS[dialect.format].convert(contents, dialect)
         return
     used = 0

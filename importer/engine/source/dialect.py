@@ -4,6 +4,7 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from typing import Any
 
 from importer.engine.errors import SourceProblem
 from importer.engine.source import encodings
@@ -47,7 +48,7 @@ class Dialect:
       read: it distinguishes a quote that was never closed from a long text.
     - `format`: the name of the file's format (source/formats/registry.py). Of another format than CSV, a working copy
       in text is read: the marks above are the copy's then, and those of Dialect `COPY`. `fields`: the copy's header,
-      found by the profile.
+      found by the profile. `sheet`, `sql_table`: the options of formats (formats/options.py).
     """
 
     delimiter: str = ","
@@ -68,6 +69,8 @@ class Dialect:
     width: int = field(default=0, compare=False)
     format: str = CSV
     fields: tuple[str, ...] = field(default=(), compare=False)
+    sheet: str = ""
+    sql_table: str = ""
 
     def __post_init__(self) -> None:
         _require(_is_delimiter(self.delimiter), "delimiter", self.delimiter, f"1 to {LONGEST_DELIMITER} characters")
@@ -221,7 +224,11 @@ class Dialect:
     def plain(self) -> "Dialect":
         """The dialect of the plain file: its encoding is UTF-8 if this encoding or format requires a copy."""
         copied = self.encoding_kind is encodings.EncodingKind.OTHER
-        return replace(self, encoding=encodings.UTF8, format=CSV, fields=()) if copied else self
+        return replace(self, encoding=encodings.UTF8, **(_OF_CSV if self.is_converted else {})) if copied else self
+
+
+# The fields of a dialect that have a meaning for other formats, as CSV has them.
+_OF_CSV: dict[str, Any] = {"format": CSV, "fields": (), "skip_rows": 0, "sheet": "", "sql_table": ""}
 
 
 def line_end_name(line_end: str) -> str:

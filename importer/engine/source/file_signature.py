@@ -4,21 +4,20 @@ import re
 
 from importer.engine.errors import SourceProblem
 
-_SAVE = "Open it in the program it was made with and save the table as CSV (UTF-8)."
+_SAVE = "Open it in the program it was made with and save the table as .xlsx or CSV."
 _UNPACK = "Unpack it, then import the CSV file inside."
 _EXPORT = "Export the table as CSV (UTF-8), then import that."
-_RUN = "Run it with the mysql client: mysql DATABASE < FILE."
 
 # If a CSV file's header could begin with the same letters, the pattern requires a byte after them that no text has.
 _NO_TEXT = rb"[\x00-\x08\x0e-\x1f\x80-\xff]"
+_OLE = rb"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
 _KINDS: tuple[tuple[bytes, str, str], ...] = (
     (rb"\x89PNG\r\n", "a PNG image", _EXPORT),
     (rb"\xff\xd8\xff", "a JPEG image", _EXPORT),
     (rb"GIF8[79]a", "a GIF image", _EXPORT),
     (rb"%PDF-", "a PDF document", _EXPORT),
-    (rb"PK\x03\x04.{0,2000}?(?:xl/|\[Content_Types\])", "an Excel workbook (.xlsx)", _SAVE),
-    (rb"PK\x03\x04.{0,60}?opendocument\.spreadsheet", "an OpenDocument spreadsheet (.ods)", _SAVE),
-    (rb"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", "an old Excel workbook (.xls)", _SAVE),
+    (_OLE + rb".*" + "EncryptedPackage".encode("utf-16-le"), "a workbook with a password", "Save it without one."),
+    (_OLE, "an old Excel workbook (.xls), or one with a password", _SAVE),
     (rb"BZh[1-9]1AY&SY", "compressed with bzip2", _UNPACK),
     (rb"\xfd7zXZ\x00", "compressed with xz", _UNPACK),
     (rb"7z\xbc\xaf", "a 7z archive", _UNPACK),
@@ -37,7 +36,6 @@ _KINDS: tuple[tuple[bytes, str, str], ...] = (
     (rb"\s*<\?xml\b", "an XML document", _EXPORT),
     (rb".{257}ustar", "a tar archive", _UNPACK),
     (rb"\{\\rtf", "an RTF document", _EXPORT),
-    (rb"(?:\s|--[^\n]*\n|/\*.{0,2000}?\*/;?)*(?i:CREATE TABLE|DROP TABLE|INSERT INTO|USE|SET)\s+[`\w@]", "SQL", _RUN),
 )
 _COMPILED = tuple((re.compile(pattern, re.DOTALL), what, advice) for pattern, what, advice in _KINDS)
 

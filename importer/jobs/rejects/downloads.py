@@ -23,9 +23,10 @@ from django.db.models import Q
 from importer.connections.source_location import location_of_job
 from importer.engine.errors import Problem, SourceProblem
 from importer.engine.load.rejects.formulas import defused_csv, escape_formulas
-from importer.engine.source import encodings
+from importer.engine.source import compression, encodings
 from importer.engine.source.byte_source import open_source
 from importer.engine.source.dialect import ANY_LINE_END, LINE_ENDS, Dialect
+from importer.engine.source.formats import registry
 from importer.engine.source.joined import JoinedFile
 from importer.engine.source.records.blocks import read_exactly
 from importer.models import Chunk, ImportJob, SourceFile
@@ -34,8 +35,6 @@ from importer.sources import parts, uploads
 HEADER = ("line", "byte_offset", "column", "value", "code", "reason")
 OF_SEVERAL = "file"  # the column after them in an import of several files; line and offset are then those of the file
 PIECE_BYTES = 2**20
-PACKED = (".gz", ".zst", ".zip")
-TEXT = (".csv", ".tsv", ".txt")
 LONGEST_NAME = 50  # characters of the source's name; a file name has at most 255 bytes
 HEAD = "head"
 # The delimiters of copies for spreadsheets by their names. Which one a spreadsheet expects depends on its language.
@@ -208,9 +207,9 @@ def _own_offset(file: JoinedFile | None, offset: str) -> int:
 def file_name(job: ImportJob, kind: str) -> str:
     """`orders.csv.gz` -> `orders.rejects.csv`, `orders.defused.csv` or `orders.reasons.csv`."""
     name = PurePath(job.source.name)
-    while name.suffix.lower() in PACKED:
+    while name.suffix.lower() in compression.ENDINGS:
         name = name.with_suffix("")
-    text = name.suffix.lower() in TEXT
+    text = name.suffix.lower() in registry.ENDINGS
     suffix = name.suffix if text and kind == "rejects" else ".csv"
     if job.file_dialect.is_converted and kind == "rejects":
         suffix = ".tsv"

@@ -80,7 +80,7 @@ def test_a_sorted_copy_keeps_the_lines_of_the_file(load, rows, tmp_path: Path):
 
 
 def test_a_line_that_is_cut_after_the_plan_was_made_fails_with_nothing_done(load, rows, tmp_path: Path, monkeypatch):
-    monkeypatch.setattr("importer.engine.source.formats.json_text.KEYS_BYTES", 100)
+    monkeypatch.setattr("importer.engine.source.formats.json.text.KEYS_BYTES", 100)
     path = tmp_path / "cut.jsonl"
     path.write_text("".join(f'{{"id": {n}}}\n' for n in range(200_000)) + '{"id": 1, "other": 2}\n')
     job = load(path)

@@ -1,11 +1,14 @@
 """The bytes of a file in another format: unpacked, and of a text in UTF-8."""
 
+import tempfile
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
+from typing import BinaryIO
 
 from importer.engine.errors import SourceProblem
 from importer.engine.source import encodings
-from importer.engine.source.byte_source import Readable, read_at
+from importer.engine.source.byte_source import Readable, as_file, read_at
 from importer.engine.source.compression import PIECE_BYTES, DecompressionLimits, Piece, unpacked
 from importer.engine.source.encodings import UTF8, EncodingKind
 
@@ -28,6 +31,19 @@ class Contents:
         while data := read_at(self.fd, PIECE_BYTES, at):
             at += len(data)
             yield Piece(data, at)
+
+    @contextmanager
+    def file(self) -> Iterator[BinaryIO]:
+        """The unpacked file, for formats that are not read from the start: itself, or a temporary copy."""
+        if not self.packing:
+            with as_file(self.fd) as file:
+                yield file
+            return
+        with tempfile.TemporaryFile() as copy:
+            for piece in self.pieces():
+                copy.write(piece.data)
+            copy.seek(0)
+            yield copy
 
     def text(self) -> Iterator[Piece]:
         """The text in UTF-8 without a byte order mark. Raises SourceProblem for bytes that are not in the encoding.

@@ -28,14 +28,26 @@ class Layout:
 
 
 @dataclass(frozen=True)
+class Wanted:
+    """What is known of an import before its file is read.
+
+    `stated`: fields of Dialect that a user has stated. `columns`: the names of the table's columns, () without a table.
+    """
+
+    stated: Mapping[str, Any]
+    columns: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
 class Format:
     """A format of files.
 
     - `begins`: whether a file with these first bytes, unpacked, is of this format.
-    - `layout`: reads what the format knows of a file; the mapping has the fields of Dialect that a user has stated.
+    - `layout`: reads what the format knows of a file.
     - `convert`: the records for the working copy, without its header, each in one piece.
     - `options`: the fields of Dialect that a user may state for it.
     - `unknown`: what the format does not tell of the values, in a sentence.
+    - `encoding_of`: the encoding that a file states in its first bytes, "" for none.
     - `unit`: what a place in the file counts: lines, or rows.
 
     `layout` and `convert` raise SourceProblem, with the place, for a file that cannot be read.
@@ -45,8 +57,9 @@ class Format:
     label: str
     endings: tuple[str, ...]
     begins: Callable[[bytes], bool]
-    layout: Callable[[Contents, Mapping[str, Any]], Layout]
+    layout: Callable[[Contents, Wanted], Layout]
     convert: Callable[[Contents, Dialect], Iterator[Piece]]
     options: tuple[str, ...] = ()
     unknown: str = ""
     unit: str = "line"
+    encoding_of: Callable[[bytes], str] = lambda _head: ""

@@ -1,6 +1,6 @@
 """The layout of a file in another format than CSV: its format, encoding and fields, and the decisions about them."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -11,11 +11,12 @@ from importer.engine.source.dialect import COPY, CSV, Dialect
 from importer.engine.source.encodings import UTF8
 from importer.engine.source.file_signature import NoCSV
 from importer.engine.source.formats.contents import Contents
-from importer.engine.source.formats.format import Format
+from importer.engine.source.formats.format import Format, Wanted
 from importer.engine.source.formats.options import require_suitable, stated_for
 from importer.engine.source.formats.registry import FORMATS, NAMES
 from importer.engine.source.profile.decisions import Decision, Standing
 from importer.engine.source.profile.encoding_detection import DetectedEncoding, detect_encoding
+from importer.engine.source.profile.expected_columns import ExpectedColumn
 
 
 @dataclass(frozen=True)
@@ -29,13 +30,17 @@ class ConvertedLayout:
 
 
 def converted_layout(
-    fd: Readable, head: SourceHead, dialect: Dialect | None, known: Mapping[str, Any]
+    fd: Readable,
+    head: SourceHead,
+    dialect: Dialect | None,
+    known: Mapping[str, Any],
+    expected: Sequence[ExpectedColumn],
 ) -> ConvertedLayout | None:
     """The layout of an open file if it is in another format than CSV, else None.
 
-    `dialect`: that of an earlier file, whose format this one must have. `known`: stated fields of the dialect. Raises
-    NoCSV if the file has another format than `dialect`, and SourceProblem if it cannot be read in its format, a stated
-    option does not suit it, or it has not arrived as a whole.
+    `dialect`: that of an earlier file, whose format this one must have. `known`: stated fields of the dialect.
+    `expected`: the table's columns. Raises NoCSV if the file has another format than `dialect`, and SourceProblem if it
+    cannot be read in its format, a stated option does not suit it, or it has not arrived as a whole.
     """
     name = known.get("format") or (dialect.format if dialect else head.format)
     if dialect and "format" not in known and head.format not in (CSV, name):
@@ -54,7 +59,8 @@ def converted_layout(
         )
     stated = {**(stated_for(found, dialect) if dialect else {}), **known}
     encoding = _encoding(found, head, stated.get("encoding", ""))
-    layout = found.layout(Contents(fd, head.packing, NO_LIMITS, encoding.encoding), stated)
+    wanted = Wanted(stated, tuple(column.name for column in expected))
+    layout = found.layout(Contents(fd, head.packing, NO_LIMITS, encoding.encoding), wanted)
     options = {key: value for key, value in stated.items() if key in found.options} | dict(layout.chosen)
     copied = replace(COPY, **{**options, "format": name, "fields": layout.fields, "encoding": encoding.encoding})
     decisions = (_format_decision(found, "format" in known), encoding.decision, *layout.decisions)
@@ -63,12 +69,15 @@ def converted_layout(
 
 def _encoding(found: Format, head: SourceHead, requested: str) -> DetectedEncoding:
     if "encoding" in found.options:
+        if not requested and (named := found.encoding_of(head.data)):
+            evidence = f"The file states that it is {named}."
+            return DetectedEncoding(named, Decision("encoding", named, Standing.PROVED, evidence))
         return detect_encoding(head, requested)
     return DetectedEncoding(UTF8, Decision("encoding", UTF8, Standing.PROVED, ""))
 
 
 def _format_decision(found: Format, stated: bool) -> Decision:
-    evidence = f"The file is {found.label}; it is converted to text before it is read."
+    evidence = f"Format: {found.label}. The file is converted to text before it is read."
     if found.unknown:
         evidence += f" {found.unknown}"
     return Decision("format", found.label, Standing.STATED if stated else Standing.PROVED, evidence)

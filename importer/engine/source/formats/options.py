@@ -25,13 +25,18 @@ class FormatOption:
 
 
 FORMAT = FormatOption("format", "--format", "File format", "FORMAT", "the format of the file, where it is not detected")
-FORMAT_OPTIONS: tuple[FormatOption, ...] = ()
+FORMAT_OPTIONS: tuple[FormatOption, ...] = (
+    FormatOption("sheet", "--sheet", "Sheet", "NAME", "of a workbook: the sheet to read"),
+    FormatOption(
+        "sql_table", "--sql-table", "Table in the dump", "NAME", "of an SQL dump: the table of the rows to read"
+    ),
+)
 FORMAT_NAMES = (FORMAT.name, *(each.name for each in FORMAT_OPTIONS))
 
 
 def stated_for(found: Format, dialect: Dialect) -> dict[str, Any]:
     """The options of a format that an earlier dialect of this format states."""
-    return {name: value for name in found.options if (value := getattr(dialect, name))}
+    return {name: value for name in found.options if (value := getattr(dialect, name)) != ""}
 
 
 def require_suitable(found: Format, known: Mapping[str, Any]) -> None:

@@ -3,11 +3,15 @@
 from importer.engine.source.dialect import CSV
 from importer.engine.source.encodings import UTF8, detect_byte_order_mark
 from importer.engine.source.formats.format import Format
-from importer.engine.source.formats.json_text import JSON, JSON_LINES
+from importer.engine.source.formats.json.text import JSON, JSON_LINES
+from importer.engine.source.formats.spreadsheet.sheets import ODS, XLSX
+from importer.engine.source.formats.sql.layout import SQL
 
 # In the order in which a file's first bytes are compared with them.
-OTHERS: tuple[Format, ...] = (JSON_LINES, JSON)
+OTHERS: tuple[Format, ...] = (JSON_LINES, JSON, SQL, ODS, XLSX)
 FORMATS: dict[str, Format] = {each.name: each for each in OTHERS}
+# The endings of file names that are no part of the name of a table.
+ENDINGS = (".csv", ".tsv", ".txt", *(ending for each in OTHERS for ending in each.endings))
 # What a user may state, in words.
 NAMES: dict[str, str] = {CSV: "CSV", **{each.name: each.label for each in OTHERS}}
 

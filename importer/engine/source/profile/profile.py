@@ -106,7 +106,7 @@ def profile_file(
             if blank := _blank(head.data):
                 table = () if dialect or not head.whole else expected
                 return _profile_without_rows(blank, len(head.data), known, table)
-            if (converted := converted_layout(fd, head, dialect, known)) is not None:
+            if (converted := converted_layout(fd, head, dialect, known, expected)) is not None:
                 with open_sample(fd, head, converted.dialect) as sample:
                     profile = _profile_converted(sample, converted)
             else:
@@ -122,13 +122,14 @@ def profile_file(
 
 def _profile_converted(sample: SourceSample, converted: ConvertedLayout) -> Profile | None:
     """The profile of a file in another format by the first part of its copy; None as _profile()."""
-    found = _profile(sample, converted.encoding, converted.dialect, {}, ())
+    # Rows that are left out in the file are not in its copy.
+    found = _profile(sample, converted.encoding, replace(converted.dialect, skip_rows=0), {}, ())
     if found is None:
         return None
     places = sample.places
     lines = found.lines if places is None else tuple(int(each) for each in places[: len(found.rows), 1])
     notes = tuple(each.evidence for each in converted.decisions if each.evidence and not each.guessed)
-    dialect = replace(found.dialect, encoding=converted.encoding.encoding)
+    dialect = replace(found.dialect, encoding=converted.encoding.encoding, skip_rows=converted.dialect.skip_rows)
     return replace(
         found,
         dialect=dialect,

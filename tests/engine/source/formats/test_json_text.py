@@ -6,19 +6,8 @@ from pathlib import Path
 import pytest
 
 from importer.engine.errors import SourceProblem
-from importer.engine.source.byte_source import open_source
-from importer.engine.source.decoding import NO_LIMITS, plain_pieces
 from importer.engine.source.formats.registry import detect_format
-from importer.engine.source.profile.profile import profile_file
-from importer.engine.source.records.fields import fields
-
-
-def copied(path: Path) -> list[tuple[str, ...]]:
-    """The records of the whole copy, as text."""
-    dialect = profile_file(path).dialect
-    with open_source(path) as fd:
-        copy = b"".join(piece.data for piece in plain_pieces(fd, "", dialect, NO_LIMITS))
-    return [tuple(each.decode() for each in fields(line + b"\n", dialect.plain)) for line in copy.split(b"\n")[:-1]]
+from tests.engine.source.formats.copies import copied
 
 
 @pytest.mark.parametrize(

@@ -2,8 +2,8 @@
 
 import json
 import re
-from collections.abc import Iterator, Mapping
-from typing import Any, NamedTuple
+from collections.abc import Iterator
+from typing import NamedTuple
 
 from importer.engine.errors import SourceProblem
 from importer.engine.source.compression import Piece
@@ -11,8 +11,8 @@ from importer.engine.source.dialect import Dialect
 from importer.engine.source.encodings import UTF8, invalid_at
 from importer.engine.source.formats.contents import Contents
 from importer.engine.source.formats.copy_records import CopyRecords
-from importer.engine.source.formats.format import Format, Layout
-from importer.engine.source.formats.json_values import JsonRows, Keys, not_utf8, where
+from importer.engine.source.formats.format import Format, Layout, Wanted
+from importer.engine.source.formats.json.values import JsonRows, Keys, not_utf8, where
 from importer.engine.source.profile.decisions import Decision, Standing
 from importer.engine.source.records.blocks import MAX_RECORD_BYTES
 from importer.engine.units import MIB
@@ -244,11 +244,11 @@ def _is_object(line: bytes) -> bool:
         return False
 
 
-def _layout_of_lines(contents: Contents, _stated: Mapping[str, Any]) -> Layout:
+def _layout_of_lines(contents: Contents, _wanted: Wanted) -> Layout:
     return _layout(json_lines(contents))
 
 
-def _layout_of_elements(contents: Contents, _stated: Mapping[str, Any]) -> Layout:
+def _layout_of_elements(contents: Contents, _wanted: Wanted) -> Layout:
     return _layout(json_elements(contents))
 
 

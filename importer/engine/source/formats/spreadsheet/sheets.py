@@ -1,0 +1,228 @@
+"""The two formats of workbooks: which sheet is read, where its header stands, and its rows as records."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import islice
+from typing import Any, Protocol
+from zipfile import ZipFile
+
+from importer.engine.errors import SourceProblem
+from importer.engine.source.compression import DecompressionLimits, Piece
+from importer.engine.source.dialect import Dialect
+from importer.engine.source.formats.choice import Choice, Part, listed
+from importer.engine.source.formats.contents import Contents
+from importer.engine.source.formats.copy_records import LINE_END, TAB, CopyRecords
+from importer.engine.source.formats.format import Format, Layout, Wanted
+from importer.engine.source.formats.spreadsheet import archive, ods, xlsx
+from importer.engine.source.formats.spreadsheet.cells import EMPTY, Cell, Kind, Row, Rows, Sheet, column_name
+from importer.engine.source.profile.decisions import Answer, Decision, Standing
+
+# Rows by which the header is found.
+ROWS_LOOKED_AT = 50
+SHOWN_CELLS = 5
+
+
+class Workbook(Protocol):
+    """An open workbook of either kind."""
+
+    has_macros: bool
+
+    def sheets(self) -> list[Sheet]: ...
+    def rows(self, sheet: Sheet) -> Rows: ...
+
+
+Open = Callable[[ZipFile, DecompressionLimits], Workbook]
+
+
+SHEET = Choice("sheet", "--sheet", "sheet")
+
+
+def _layout(contents: Contents, wanted: Wanted, open_book: Open) -> Layout:
+    with archive.opened(contents) as opened:
+        book = open_book(opened, contents.limits)
+        sheets = book.sheets()
+        first_rows = {each.name: _first_rows(book, each) for each in sheets if not each.refusal}
+        name, sheet_decision = _choose_sheet(sheets, first_rows, wanted)
+        head = _Head(first_rows[name], wanted.stated)
+        notes = ("The workbook has macros, which are not executed.",) if book.has_macros else ()
+        chosen = {"sheet": name, "header": head.has_names, "skip_rows": head.above}
+        return Layout(head.fields, chosen, (sheet_decision, *head.decisions()), notes)
+
+
+def _first_rows(book: Workbook, sheet: Sheet) -> list[Row]:
+    return list(islice((row for row in book.rows(sheet) if _filled(row.cells)), ROWS_LOOKED_AT))
+
+
+def _filled(cells: Sequence[Cell]) -> int:
+    return sum(each.kind is not Kind.EMPTY for each in cells)
+
+
+def _choose_sheet(sheets: Sequence[Sheet], rows: Mapping[str, list[Row]], wanted: Wanted) -> tuple[str, Decision]:
+    """The name of the sheet to read, and the decision. Raises SourceProblem if the stated one, or none, can be read."""
+    usable = [each.name for each in sheets if rows.get(each.name) and not each.hidden]
+    if stated := wanted.stated.get("sheet", ""):
+        found = next((each for each in sheets if each.name == stated), None)
+        if found and rows.get(stated):
+            return stated, SHEET.stated(Part(stated, ()))[1]
+        refused = f"cannot be imported: {found.refusal}" if found and found.refusal else "is empty"
+        advice = f"Choose one of {listed(usable)}." if usable else "Save the data in a sheet."
+        raise SourceProblem(f"The sheet {stated} {refused if found else 'is not in the workbook'}.", advice=advice)
+    if not usable:
+        refused = "; ".join(f"{each.name}: {each.refusal or 'hidden or empty'}" for each in sheets)
+        raise SourceProblem(f"The workbook has no sheet with rows ({refused}).", advice="Save the data in a sheet.")
+    parts = [Part(name, _Head(rows[name], {}).fields, _shown(rows[name][:2])) for name in usable]
+    part, decision = SHEET.of(parts, wanted.columns)
+    return part.name, decision
+
+
+def _shown(rows: Sequence[Row]) -> tuple[str, ...]:
+    return tuple(", ".join(_text(each) for each in row.cells[:SHOWN_CELLS]) for row in rows)
+
+
+def _text(cell: Cell) -> str:
+    return "" if cell.kind is Kind.EMPTY else cell.value.decode(errors="replace")
+
+
+class _Head:
+    """Where the header of a sheet stands, by its first rows and what is stated. `above`: the rows before it."""
+
+    def __init__(self, rows: Sequence[Row], stated: Mapping[str, Any]) -> None:
+        self._rows, self._stated = rows, stated
+        self._title = self._title_rows()
+        first = rows[min(self._title, len(rows) - 1)]
+        self.above = int(stated["skip_rows"]) if "skip_rows" in stated else first.number - 1
+        below = [row for row in rows if row.number > self.above]
+        if not below:
+            raise SourceProblem(f"The first {self.above:,} rows are left out, and none follows.", advice="Skip fewer.")
+        self._first = below[0]
+        self._certain = self._is_header(below)
+        self.has_names = bool(stated.get("header", self._certain is not False))
+        width = max(_width(row.cells) for row in below)
+        names = [_text(each) for each in self._first.cells[: _width(self._first.cells)]] if self.has_names else []
+        names += [""] * (0 if self.has_names else width)
+        self.fields = tuple(name if self.has_names else f"column_{at}" for at, name in enumerate(names, start=1))
+
+    def _title_rows(self) -> int:
+        """The number of filled rows at the top that have one cell, above a table of several columns."""
+        widest = max(_filled(row.cells) for row in self._rows)
+        return next((at for at, row in enumerate(self._rows) if _filled(row.cells) > 1 or widest == 1), 0)
+
+    def _is_header(self, below: Sequence[Row]) -> bool | None:
+        """Whether the first row has names: True if types below differ from it, False if it has values, None: unsure."""
+        names = self._first.cells[: _width(self._first.cells)]
+        if any(each.kind not in (Kind.TEXT, Kind.EMPTY) for each in names) or not any(
+            each.kind is Kind.TEXT for each in names
+        ):
+            return False
+        typed = any(each.kind not in (Kind.TEXT, Kind.EMPTY) for row in below[1:] for each in row.cells[: len(names)])
+        return True if typed else None
+
+    def decisions(self) -> Iterator[Decision]:
+        if "skip_rows" in self._stated:
+            yield Decision("skip_rows", str(self.above), Standing.STATED, "")
+        elif self._title:
+            shown = _shown(self._rows[: self._title])
+            yield Decision(
+                "skip_rows",
+                str(self.above),
+                Standing.GUESSED,
+                f"The first {self.above:,} rows have a cell each, and a table of several columns follows.",
+                answers=(
+                    Answer("they are left out", f"--skip-rows {self.above}", (("skip_rows", self.above),), shown),
+                    Answer("the first row is the header", "--skip-rows 0", (("skip_rows", 0),), shown[:1]),
+                ),
+            )
+        if "header" in self._stated:
+            yield Decision("header", "yes" if self.has_names else "no", Standing.STATED, "")
+            return
+        shown = _shown([self._first])
+        names = Answer("it has the names of the columns", "--header", (("header", True),), shown)
+        values = Answer("it is data", "--no-header", (("header", False),), shown)
+        row = f"Row {self._first.number:,}"
+        if self._certain:
+            yield Decision("header", "yes", Standing.PROVED, f"{row} has names: only texts, above numbers or dates.")
+        elif self._certain is None:
+            yield Decision(
+                "header",
+                "yes",
+                Standing.GUESSED,
+                f"All cells are texts: {row} may be the header.",
+                answers=(names, values),
+            )
+        else:
+            evidence = f"{row} has numbers, dates or empty cells: it may be data."
+            yield Decision("header", "no", Standing.GUESSED, evidence, answers=(values, names))
+
+
+def _width(cells: Sequence[Cell]) -> int:
+    return next((at for at in range(len(cells), 0, -1) if cells[at - 1].kind is not Kind.EMPTY), 0)
+
+
+def _convert(contents: Contents, dialect: Dialect, open_book: Open) -> Iterator[Piece]:
+    out, width = CopyRecords(), len(dialect.fields)
+    used = 0
+    with archive.opened(contents) as opened:
+        book = open_book(opened, contents.limits)
+        sheet = next((each for each in book.sheets() if each.name == dialect.sheet), None)
+        if sheet is None:
+            raise SourceProblem(f"The sheet {dialect.sheet} is not in the workbook.", advice="Choose another sheet.")
+        first = dialect.header
+        for row in book.rows(sheet):
+            cells = row.cells
+            if row.number <= dialect.skip_rows or not _filled(cells):
+                continue
+            if first:
+                first = False
+                continue
+            used = row.used
+            if out.add(_record(cells, width, row.number, dialect), row.number):
+                yield out.piece(used)
+    yield from out.rest(used)
+
+
+def _record(cells: list[Cell], width: int, number: int, dialect: Dialect) -> bytes:
+    for at, cell in enumerate(cells):
+        if cell.kind is Kind.ERROR:
+            raise SourceProblem(
+                f"The cell {column_name(at)}{number} of the sheet {dialect.sheet} has the error {cell.value.decode()}.",
+                f"row {number:,}",
+                "Correct the formula, or clear the cell, and save the workbook.",
+            )
+    if len(cells) < width:
+        cells = cells + [EMPTY] * (width - len(cells))
+    elif len(cells) > width:
+        cells = cells[: max(width, _width(cells))]
+    return TAB.join([each.value for each in cells]) + LINE_END
+
+
+def _is_workbook(head: bytes) -> bool:
+    return head.startswith(b"PK\x03\x04") and (b"xl/" in head[:4096] or b"[Content_Types]" in head[:2000])
+
+
+def _is_spreadsheet(head: bytes) -> bool:
+    return head.startswith(b"PK\x03\x04") and b"opendocument.spreadsheet" in head[:120]
+
+
+_OPTIONS = ("sheet", "header", "skip_rows")
+_UNKNOWN = "Cells that were merged have their value in the first one only. Times are exact to a millisecond."
+XLSX = Format(
+    "xlsx",
+    "Excel workbook",
+    (".xlsx", ".xlsm"),
+    _is_workbook,
+    lambda contents, wanted: _layout(contents, wanted, xlsx.Workbook),
+    lambda contents, dialect: _convert(contents, dialect, xlsx.Workbook),
+    _OPTIONS,
+    _UNKNOWN,
+    "row",
+)
+ODS = Format(
+    "ods",
+    "OpenDocument spreadsheet",
+    (".ods",),
+    _is_spreadsheet,
+    lambda contents, wanted: _layout(contents, wanted, ods.Workbook),
+    lambda contents, dialect: _convert(contents, dialect, ods.Workbook),
+    _OPTIONS,
+    _UNKNOWN,
+    "row",
+)

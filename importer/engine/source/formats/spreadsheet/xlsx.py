@@ -1,0 +1,259 @@
+"""Excel workbooks (.xlsx, .xlsm): sheets, formats of numbers, shared texts and cells (ECMA-376 part 1, 18)."""
+
+import re
+import tempfile
+import zipfile
+from array import array
+from mmap import ACCESS_READ, mmap
+
+from importer.engine.errors import SourceProblem
+from importer.engine.source.compression import DecompressionLimits
+from importer.engine.source.formats.copy_records import escaped
+from importer.engine.source.formats.spreadsheet.archive import XmlStream, attribute, children, tree
+from importer.engine.source.formats.spreadsheet.cells import (
+    EMPTY,
+    Cell,
+    Kind,
+    Row,
+    Rows,
+    Sheet,
+    column_name,
+    date_of,
+    duration_of,
+    plain_number,
+)
+
+_WORKBOOK, _STYLES = "xl/workbook.xml", "xl/styles.xml"
+# Number formats without a code of their own: dates and times, and a duration (18.8.30).
+_DATES = {*range(14, 23), *range(27, 37), 45, 47, *range(50, 59)}
+_DURATIONS = {46}
+_NO_CODE = re.compile(r'"[^"]*"|\\.|_.|\*.|\[(?!h+\]|m+\]|s+\])[^\]]*\]', re.IGNORECASE)
+_NUMBER, _DATE, _DURATION = "number", "date", "duration"
+_EXCEL_ESCAPE = re.compile("_x([0-9A-Fa-f]{4})_")
+
+
+class Workbook:
+    """An open workbook. Raises SourceProblem if the archive is no workbook."""
+
+    def __init__(self, archive: zipfile.ZipFile, limits: DecompressionLimits) -> None:
+        self._archive, self._limits = archive, limits
+        if _WORKBOOK not in archive.NameToInfo:
+            binary = "xl/workbook.bin" in archive.NameToInfo
+            what = "a binary workbook (.xlsb)" if binary else "no workbook, but another Office document"
+            raise SourceProblem(f"This is {what}.", advice="Save the table as .xlsx or CSV.")
+        self._book = tree(archive, _WORKBOOK)
+        self.from_1904 = any(
+            attribute(each, "date1904") in ("1", "true") for each in children(self._book, "workbookPr")
+        )
+        self.has_macros = any(name.endswith("vbaProject.bin") for name in archive.NameToInfo)
+
+    def sheets(self) -> list[Sheet]:
+        """The sheets in their order."""
+        targets = self._relations(_WORKBOOK)
+        return [self._sheet(each, targets) for each in children(self._book, "sheet")]
+
+    def _sheet(self, element: object, targets: dict[str, tuple[str, str]]) -> Sheet:
+        name = attribute(element, "name")  # type: ignore[arg-type]
+        hidden = attribute(element, "state") in ("hidden", "veryHidden")  # type: ignore[arg-type]
+        kind, part = targets.get(attribute(element, "id"), ("", ""))  # type: ignore[arg-type]
+        if kind != "worksheet" or part not in self._archive.NameToInfo:
+            return Sheet(name, part, hidden, "it has a chart or macros, and no cells")
+        if any(kind == "pivotTable" for kind, _ in self._relations(part).values()):
+            return Sheet(name, part, hidden, "it is a pivot table, which summarises other cells")
+        return Sheet(name, part, hidden)
+
+    def _relations(self, part: str) -> dict[str, tuple[str, str]]:
+        """The parts that this part names: kind and path by id."""
+        folder, _, file = part.rpartition("/")
+        found = {}
+        for each in children(tree(self._archive, f"{folder}/_rels/{file}.rels"), "Relationship"):
+            target = attribute(each, "Target")
+            path = target.lstrip("/") if target.startswith("/") else f"{folder}/{target}"
+            found[attribute(each, "Id")] = (attribute(each, "Type").rpartition("/")[2], path)
+        return found
+
+    def rows(self, sheet: Sheet) -> Rows:
+        """The rows of a sheet that have cells."""
+        part = next((path for kind, path in self._relations(_WORKBOOK).values() if kind == "sharedStrings"), "")
+        with SharedTexts() as texts:
+            if part in self._archive.NameToInfo:
+                texts.read(self._archive, part, self._limits)
+            reader = _SheetReader(texts, self._formats(), self.from_1904)
+            yield from reader.rows(self._archive, sheet.part, self._limits)
+
+    def _formats(self) -> list[str]:
+        """What the numbers of each cell style are."""
+        styles = tree(self._archive, _STYLES)
+        codes = {attribute(each, "numFmtId"): attribute(each, "formatCode") for each in children(styles, "numFmt")}
+        cells = next(children(styles, "cellXfs"), None)
+        xfs = list(children(cells, "xf")) if cells is not None else []
+        return [_kind_of_format(attribute(each, "numFmtId"), codes) for each in xfs]
+
+
+def _kind_of_format(number: str, codes: dict[str, str]) -> str:
+    if number in codes:
+        code = _NO_CODE.sub("", codes[number]).partition(";")[0].lower()
+        if re.search(r"\[[hms]+\]", code):
+            return _DURATION
+        return _DATE if re.search("[dmyhs]", code) and "general" not in code else _NUMBER
+    known = int(number) if number.isdigit() else 0
+    return _DATE if known in _DATES else _DURATION if known in _DURATIONS else _NUMBER
+
+
+class SharedTexts:
+    """The texts that cells name by number, escaped for the copy: in a temporary file, so that memory is bounded."""
+
+    def __init__(self) -> None:
+        self._file = tempfile.TemporaryFile()  # noqa: SIM115  # closed by __exit__
+        self._ends = array("Q", [0])
+        self._map: mmap | None = None
+
+    def __enter__(self) -> "SharedTexts":
+        return self
+
+    def __exit__(self, *_error: object) -> None:
+        if self._map:
+            self._map.close()
+        self._file.close()
+
+    def read(self, archive: zipfile.ZipFile, part: str, limits: DecompressionLimits) -> None:
+        parts: list[str] = []
+        capturing = skipping = False
+
+        def start(name: str, _attributes: dict[str, str]) -> None:
+            nonlocal capturing, skipping
+            tag = name.rpartition(":")[2]
+            if tag == "si":
+                parts.clear()
+            elif tag == "rPh":  # how to pronounce it
+                skipping = True
+            elif tag == "t":
+                capturing = not skipping
+
+        def end(name: str) -> None:
+            nonlocal capturing, skipping
+            tag = name.rpartition(":")[2]
+            if tag == "t":
+                capturing = False
+            elif tag == "rPh":
+                skipping = False
+            elif tag == "si":
+                stream.found.append(copied_text("".join(parts)))
+
+        stream = XmlStream(start, end, lambda text: parts.append(text) if capturing else None)
+        size = 0
+        for found, _ in stream.each(archive, part, limits):
+            for each in found:
+                size += len(each)
+                self._ends.append(size)
+            self._file.write(b"".join(found))
+        self._file.flush()
+        if size:
+            self._map = mmap(self._file.fileno(), 0, access=ACCESS_READ)
+
+    def __getitem__(self, number: int) -> bytes:
+        begin, end = self._ends[number], self._ends[number + 1]
+        return self._map[begin:end] if self._map and end > begin else b""
+
+
+def copied_text(text: str) -> bytes:
+    """A text of a workbook for the copy. Characters that XML does not have are written as _x0007_."""
+    if "_x" in text:
+        text = _EXCEL_ESCAPE.sub(lambda found: chr(int(found[1], 16)), text)
+    return escaped(text.encode(errors="replace"))
+
+
+class _SheetReader:
+    """Reads the cells of a sheet as they come from the parser."""
+
+    def __init__(self, texts: SharedTexts, formats: list[str], from_1904: bool) -> None:
+        self._texts, self._formats, self._from_1904 = texts, formats, from_1904
+        self._stream = XmlStream(self._start, self._end, self._text)
+        self._row = self._column = 0
+        self._cells: list[Cell] = []
+        self._type = self._style = ""
+        self._parts: list[str] = []
+        self._capturing = self._has_formula = self._has_value = self._skipping = False
+        self._columns: dict[str, int] = {}
+
+    def rows(self, archive: zipfile.ZipFile, part: str, limits: DecompressionLimits) -> Rows:
+        for found, used in self._stream.each(archive, part, limits):
+            for number, cells in found:
+                yield Row(number, cells, used)
+
+    def _start(self, name: str, attributes: dict[str, str]) -> None:
+        tag = name.rpartition(":")[2] if ":" in name else name
+        if tag == "c":
+            place = attributes.get("r", "").rstrip("0123456789")
+            self._column = self._number_of(place) if place else self._column + 1
+            self._type, self._style = attributes.get("t", "n"), attributes.get("s", "")
+            self._has_formula = self._has_value = False
+            self._parts = []
+        elif tag == "v" or (tag == "t" and not self._skipping):
+            self._capturing = self._has_value = True
+        elif tag == "f":
+            self._has_formula = True
+        elif tag == "rPh":
+            self._skipping = True
+        elif tag == "row":
+            given = attributes.get("r", "")
+            self._row = int(given) if given else self._row + 1
+            self._column, self._cells = -1, []
+
+    def _number_of(self, letters: str) -> int:
+        if letters not in self._columns:
+            number = 0
+            for each in letters:
+                number = number * 26 + ord(each) - ord("A") + 1
+            self._columns[letters] = number - 1
+        return self._columns[letters]
+
+    def _text(self, text: str) -> None:
+        if self._capturing:
+            self._parts.append(text)
+
+    def _end(self, name: str) -> None:
+        tag = name.rpartition(":")[2] if ":" in name else name
+        if tag in ("v", "t"):
+            self._capturing = False
+        elif tag == "c":
+            cells = self._cells
+            if len(cells) < self._column:
+                cells += [EMPTY] * (self._column - len(cells))
+            cells.append(self._cell())
+        elif tag == "row":
+            if self._cells:
+                self._stream.found.append((self._row, self._cells))
+        elif tag == "rPh":
+            self._skipping = False
+
+    def _cell(self) -> Cell:
+        text = "".join(self._parts)
+        if not (text or self._has_value) or (not text and self._has_formula and self._type != "str"):
+            if self._has_formula:
+                raise SourceProblem(
+                    f"The cell {column_name(self._column)}{self._row} has a formula without a saved result.",
+                    f"row {self._row:,}",
+                    "Open the workbook in its program, save it, and import it again.",
+                )
+            return EMPTY
+        match self._type:
+            case "s":
+                return Cell(Kind.TEXT, self._texts[int(text)])
+            case "n":
+                return self._number(text) if text else EMPTY
+            case "b":
+                return Cell(Kind.TRUTH, b"true" if text == "1" else b"false")
+            case "e":
+                return Cell(Kind.ERROR, text.encode())
+            case "d":
+                return Cell(Kind.DATE, text.replace("T", " ").removesuffix("Z").encode())
+        return Cell(Kind.TEXT, copied_text(text))
+
+    def _number(self, text: str) -> Cell:
+        kind = self._formats[int(self._style)] if self._style and int(self._style) < len(self._formats) else _NUMBER
+        if kind == _DURATION:
+            return Cell(Kind.DATE, duration_of(text).encode())
+        if kind == _DATE and (date := date_of(text, self._from_1904)):
+            return Cell(Kind.DATE, date.encode())
+        return Cell(Kind.NUMBER, plain_number(text).encode())

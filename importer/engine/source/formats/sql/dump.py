@@ -1,0 +1,222 @@
+"""The statements of an SQL dump, and the rows of its INSERT and REPLACE statements. None is executed."""
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from importer.engine.errors import SourceProblem
+from importer.engine.source.formats.contents import Contents
+from importer.engine.source.formats.copy_records import LINE_END, NULL, TAB
+from importer.engine.source.formats.sql.tokens import NAME, SqlText, name_of
+from importer.engine.source.formats.sql.values import PLAIN, VALUE, FieldKind, Literal, copied, literal, plain_value
+
+_KEYWORD = re.compile(rb"[A-Za-z]+|/\*!|.", re.DOTALL)
+_TABLE_NAME = rb"(?:(?:" + NAME + rb")\s*+\.\s*+)?(?P<table>" + NAME + rb")"
+_INSERT = re.compile(
+    rb"(?:INSERT|REPLACE)\s++(?:(?:LOW_PRIORITY|DELAYED|HIGH_PRIORITY|IGNORE)\s++)*+(?:INTO\s++)?"
+    + _TABLE_NAME
+    + rb"\s*+(?:\((?P<columns>\s*+(?:"
+    + NAME
+    + rb")\s*+(?:,\s*+(?:"
+    + NAME
+    + rb")\s*+)*+)\)\s*+)?VALUES?\s*+(?=\()",
+    re.IGNORECASE,
+)
+_CREATE = re.compile(
+    rb"CREATE\s++(?:TEMPORARY\s++)?TABLE\s++(?:IF\s++NOT\s++EXISTS\s++)?" + _TABLE_NAME + rb"\s*+\(", re.IGNORECASE
+)
+_COLUMN = re.compile(rb"\s*+(?P<name>" + NAME + rb")\s++(?P<type>[A-Za-z]++)")
+_NO_COLUMN = re.compile(
+    rb"\s*+(?:PRIMARY|UNIQUE|KEY|INDEX|FULLTEXT|SPATIAL|CONSTRAINT|FOREIGN|CHECK|PERIOD)\b", re.IGNORECASE
+)
+# The rest of a column's or key's definition, up to the comma behind it or the end of the list.
+_DEFINITION = re.compile(
+    rb"(?:[^,()'\"`]++|'(?:[^'\\]|\\.|'')*+'|\"(?:[^\"\\]|\\.|\"\")*+\"|`[^`]*+`|\((?:[^()']++|'(?:[^'\\]|\\.|'')*+'|\([^()]*+\))*+\))*+",
+    re.DOTALL,
+)
+_NAMES = re.compile(rb"(?P<name>" + NAME + rb")\s*+,?\s*+")
+_COMMA, _OPEN, _CLOSE = re.compile(rb"\s*+,\s*+"), re.compile(rb"\(\s*+"), re.compile(rb"\s*+\)")
+
+
+@dataclass(frozen=True)
+class Insert:
+    """The head of an INSERT: its table, and the columns that it names; () for none."""
+
+    table: str
+    columns: tuple[str, ...]
+
+
+class Dump:
+    """The statements of a dump, up to `most` bytes. `created`: for each table that it creates, each column's type."""
+
+    def __init__(self, contents: Contents) -> None:
+        self.text = SqlText(contents.text())
+        self.created: dict[str, dict[str, str]] = {}
+        self.others: Counter[str] = Counter()
+
+    def inserts(self, most: float = float("inf")) -> Iterator[Insert]:
+        """Each INSERT, with its rows as the next token: the caller reads or skips them."""
+        text = self.text
+        while text.offset < most:
+            text.skip_gap()
+            if not text.next():
+                return
+            found = text.match(_KEYWORD)
+            word = found[0].upper().decode(errors="replace") if found else ""
+            if word in ("INSERT", "REPLACE"):
+                yield self._insert()
+                continue
+            if word == "CREATE" and (head := text.match(_CREATE)):
+                self._read_columns(head)
+            if word.isalpha() and word not in ("SET", "USE", "LOCK", "UNLOCK", "COMMIT", "START", "BEGIN"):
+                self.others[word] += 1
+            text.skip_statement()
+
+    def _insert(self) -> Insert:
+        head = self.text.match(_INSERT)
+        if head is None:
+            raise self.text.problem(
+                f"This is no INSERT of rows: {self.text.shown()}",
+                "Only INSERT INTO table VALUES (...), (...) can be read. Run the dump with the mysql client.",
+            )
+        names = tuple(name_of(each["name"]) for each in _NAMES.finditer(head["columns"] or b""))
+        self.text.take(head)
+        return Insert(name_of(head["table"]), names)
+
+    def _read_columns(self, head: re.Match[bytes]) -> None:
+        """Read the names and types of a new table's columns."""
+        text = self.text
+        text.take(head)
+        columns: dict[str, str] = {}
+        while True:
+            if not text.match(_NO_COLUMN) and (column := text.match(_COLUMN)):
+                columns[name_of(column["name"])] = column["type"].decode().lower()
+            if definition := text.match(_DEFINITION):
+                text.take(definition)
+            comma = text.match(_COMMA)
+            if not comma:
+                break
+            text.take(comma)
+        self.created[name_of(head["table"])] = columns
+
+    def width(self) -> int:
+        """The number of values in the row that is the next token, which is taken."""
+        count, text = 0, self.text
+        if opened := text.match(_OPEN):
+            text.take(opened)
+        while found := text.match(VALUE):
+            text.take(found)
+            count += 1
+            text.skip_gap()
+            if not (comma := text.match(_COMMA)):
+                break
+            text.take(comma)
+        return count
+
+
+class Rows:
+    """The rows of INSERTs into one table with these fields. `kinds`: what each field has; plain values by default."""
+
+    def __init__(self, text: SqlText, fields: Sequence[str], kinds: Sequence[FieldKind] = ()) -> None:
+        self._text, self._fields = text, tuple(fields)
+        self._special = {at: kind for at, kind in enumerate(kinds) if kind is not FieldKind.PLAIN}
+        self._patterns: dict[int, re.Pattern[bytes]] = {}
+
+    def records(self, insert: Insert) -> Iterator[tuple[bytes, int, int]]:
+        """The record, the line and the byte of each row of an INSERT; its statement is taken to the end."""
+        order, width = self._order(insert), self._width(insert)
+        special = {order[at] if order else at: kind for at, kind in self._special.items()}
+        special.pop(-1, None)
+        pattern = self._pattern(width)
+        for line, offset in self._each_row():
+            if quick := self._text.match_now(pattern):
+                tokens = quick.groups()
+                values = list(map(copied, tokens))
+                for at, kind in special.items():
+                    values[at] = kind.written(plain_value(tokens[at]))
+                self._text.take(quick)
+            else:
+                literals = self._literals(width)
+                values = [special.get(at, FieldKind.PLAIN).written(each.value) for at, each in enumerate(literals)]
+            if order:
+                values = [values[at] if at >= 0 else NULL for at in order]
+            yield TAB.join(values) + LINE_END, line, offset
+
+    def kinds(self, insert: Insert) -> Iterator[list[FieldKind]]:
+        """For each row of an INSERT the kind of each of its values."""
+        order, width = self._order(insert), self._width(insert)
+        for _ in self._each_row():
+            found = [each.kind for each in self._literals(width)]
+            yield [found[at] if at >= 0 else FieldKind.PLAIN for at in order] if order else found
+
+    def _width(self, insert: Insert) -> int:
+        return len(insert.columns) or len(self._fields)
+
+    def _each_row(self) -> Iterator[tuple[int, int]]:
+        """The line and the byte of each row, which the caller takes."""
+        text = self._text
+        while True:
+            yield text.line, text.offset
+            text.skip_gap()
+            if text.next() != b",":
+                break
+            text.take_byte()
+            text.skip_gap()
+        # A semicolon, perhaps after ON DUPLICATE KEY UPDATE.
+        text.skip_statement()
+
+    def _order(self, insert: Insert) -> list[int]:
+        """For each field the position of its value in a row, -1 for none; [] if the positions are the same."""
+        if not insert.columns or insert.columns == self._fields:
+            return []
+        if unknown := [name for name in insert.columns if name not in self._fields]:
+            raise self._text.problem(
+                f"This INSERT fills {unknown[0]}, and those in the first part of the file do not.",
+                "Divide the file: one for each list of columns.",
+            )
+        return [insert.columns.index(name) if name in insert.columns else -1 for name in self._fields]
+
+    def _pattern(self, width: int) -> re.Pattern[bytes]:
+        if width not in self._patterns:
+            self._patterns[width] = re.compile(rb"\(" + rb",".join([PLAIN] * width) + rb"\)", re.DOTALL)
+        return self._patterns[width]
+
+    def _literals(self, width: int) -> list[Literal]:
+        """The values of a row one by one, as no fast pattern knows them."""
+        text = self._text
+        found: list[Literal] = []
+        opened = text.match(_OPEN)
+        if not opened:
+            raise text.problem(f"A row is expected, and this follows: {text.shown()}", "Write or copy the dump again.")
+        begin = text.line
+        text.take(opened)
+        while True:
+            text.skip_gap()
+            value = text.match(VALUE)
+            if not value:
+                raise self._no_value()
+            found.append(literal(value))
+            text.take(value)
+            text.skip_gap()
+            if comma := text.match(_COMMA):
+                text.take(comma)
+                continue
+            closed = text.match(_CLOSE)
+            if not closed:
+                raise self._no_value()
+            text.take(closed)
+            break
+        if len(found) != width:
+            raise SourceProblem(
+                f"A row has {len(found):,} values, and {width:,} are expected.", f"line {begin:,}", "Correct the dump."
+            )
+        return found
+
+    def _no_value(self) -> SourceProblem:
+        if not self._text.next():
+            return self._text.problem("The file ends in the middle of a row.", "Write or copy the dump again.")
+        return self._text.problem(
+            f"This is no plain value: {self._text.shown()}",
+            "Nothing is executed, so functions and expressions cannot be read. Write the value itself.",
+        )

@@ -1,0 +1,136 @@
+"""The format of SQL dumps: which table is read, what its fields have, and their rows as records."""
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from itertools import islice
+
+from importer.engine.errors import SourceProblem
+from importer.engine.source.compression import Piece
+from importer.engine.source.dialect import Dialect
+from importer.engine.source.formats.choice import Choice, Part, listed
+from importer.engine.source.formats.contents import Contents
+from importer.engine.source.formats.copy_records import CopyRecords
+from importer.engine.source.formats.format import Format, Layout, Wanted
+from importer.engine.source.formats.sql.dump import Dump, Rows
+from importer.engine.source.formats.sql.values import FieldKind
+from importer.engine.source.profile.decisions import Decision, Standing
+from importer.engine.units import MIB
+
+# Tables are looked for in so much of the dump before the import is planned, and rows at whose values it looks.
+TABLES_BYTES = 512 * MIB
+ROWS_LOOKED_AT = 1000
+TABLE = Choice("sql_table", "--sql-table", "table")
+_SET_NAMES = re.compile(rb"SET\s+NAMES\s+'?(\w+)", re.IGNORECASE)
+# MySQL's names of character sets whose names in Python differ. "binary" tells nothing.
+_ENCODINGS = {"utf8": "utf-8", "utf8mb3": "utf-8", "utf8mb4": "utf-8", "binary": "", "latin1": "cp1252"}
+_BEGINS = re.compile(
+    rb"(?:\s|--[^\n]*\n|#[^\n]*\n|/\*.{0,2000}?\*/;?)*"
+    rb"(?:(?:CREATE TABLE|DROP TABLE|INSERT INTO|INSERT IGNORE|REPLACE INTO|LOCK TABLES|USE|SET|CREATE DATABASE)"
+    rb"\s+[`\"'\w@(]|START TRANSACTION|BEGIN;|/\*![0-9]{5} )",
+    re.IGNORECASE | re.DOTALL,
+)
+_CHANGES = ("DELETE", "UPDATE", "TRUNCATE")
+
+
+def encoding_of(head: bytes) -> str:
+    """The encoding that the dump states with SET NAMES; "" if it states none."""
+    found = _SET_NAMES.search(head)
+    name = found[1].decode(errors="replace").lower() if found else ""
+    return _ENCODINGS.get(name, name)
+
+
+def _layout(contents: Contents, wanted: Wanted) -> Layout:
+    dump = Dump(contents)
+    statements: Counter[str] = Counter()
+    fields: dict[str, tuple[str, ...]] = {}
+    unnamed: set[str] = set()
+    for insert in dump.inserts(TABLES_BYTES):
+        statements[insert.table] += 1
+        if insert.table not in fields:
+            named = insert.columns or tuple(dump.created.get(insert.table, ()))
+            if not named:
+                unnamed.add(insert.table)
+            fields[insert.table] = named or tuple(f"column_{at}" for at in range(1, dump.width() + 1))
+        dump.text.skip_statement()
+    parts = [Part(name, fields[name], (_inserts(count),)) for name, count in statements.items()]
+    part, decision = _choose(parts, wanted)
+    chosen = {"sql_table": part.name, "header": part.name not in unnamed}
+    return Layout(part.fields, chosen, (decision, *_other_statements(dump)))
+
+
+def _inserts(count: int) -> str:
+    return f"{count:,} INSERT statement{'' if count == 1 else 's'}"
+
+
+def _choose(parts: Sequence[Part], wanted: Wanted) -> tuple[Part, Decision]:
+    if not parts:
+        raise SourceProblem(
+            "The SQL has no INSERT or REPLACE with rows.",
+            advice="Nothing of it is executed. Run it with the mysql client: mysql DATABASE < FILE.",
+        )
+    stated = wanted.stated.get("sql_table", "")
+    if not stated:
+        return TABLE.of(parts, wanted.columns)
+    found = next((part for part in parts if part.name == stated), None)
+    if found is None:
+        names = listed([part.name for part in parts])
+        raise SourceProblem(f"The dump has no rows for a table {stated}.", advice=f"It has some for {names}.")
+    return TABLE.stated(found)
+
+
+def _other_statements(dump: Dump) -> Iterator[Decision]:
+    """What the dump has apart from rows, and that it is not executed."""
+    if not dump.others:
+        return
+    names = ", ".join(f"{count:,} {word}" for word, count in sorted(dump.others.items()))
+    changing = " or ".join(word for word in _CHANGES if word in dump.others)
+    also = f" Rows that {changing} would change or remove arrive as they were inserted." if changing else ""
+    yield Decision("statements", "skipped", Standing.RULE, f"Other statements are not executed: {names}.{also}")
+
+
+def _kinds(contents: Contents, dialect: Dialect) -> list[FieldKind]:
+    """What each field has: by its column's type in the dump, else by the literals of the first rows."""
+    dump = Dump(contents)
+    kinds: list[FieldKind] = [FieldKind.PLAIN] * len(dialect.fields)
+    looked_at = 0
+    for insert in dump.inserts(TABLES_BYTES):
+        if insert.table != dialect.sql_table:
+            dump.text.skip_statement()
+            continue
+        if created := dump.created.get(insert.table):
+            return [FieldKind.of_type(created.get(name, "")) for name in dialect.fields]
+        rows = Rows(dump.text, dialect.fields)
+        for found in islice(rows.kinds(insert), ROWS_LOOKED_AT - looked_at):
+            kinds = [max(pair) for pair in zip(kinds, found, strict=True)]
+            looked_at += 1
+        if looked_at == ROWS_LOOKED_AT:
+            break
+    return kinds
+
+
+def _convert(contents: Contents, dialect: Dialect) -> Iterator[Piece]:
+    kinds = _kinds(contents, dialect)
+    dump, out = Dump(contents), CopyRecords()
+    rows = Rows(dump.text, dialect.fields, kinds)
+    for insert in dump.inserts():
+        if insert.table != dialect.sql_table:
+            dump.text.skip_statement()
+            continue
+        for record, line, offset in rows.records(insert):
+            if out.add(record, line, offset):
+                yield out.piece(dump.text.used)
+    yield from out.rest(dump.text.used)
+
+
+SQL = Format(
+    "sql",
+    "SQL dump",
+    (".sql",),
+    lambda head: _BEGINS.match(head) is not None,
+    _layout,
+    _convert,
+    ("encoding", "sql_table"),
+    "Rows of INSERT and REPLACE are read, and nothing is executed. Bytes are written as hexadecimal digits.",
+    encoding_of=encoding_of,
+)

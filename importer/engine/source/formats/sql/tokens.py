@@ -1,0 +1,139 @@
+"""The tokens of an SQL dump, read one after another from a stream: names, literals, comments, whole statements."""
+
+import re
+from collections.abc import Iterator
+
+from importer.engine.errors import SourceProblem
+from importer.engine.source.compression import Piece
+from importer.engine.source.records.blocks import MAX_RECORD_BYTES
+
+# What stands between tokens. A comment that MySQL executes (/*!40101 ... */) is a statement.
+_GAP = re.compile(rb"(?:\s++|--(?=\s)[^\n]*+(?:\n|\Z)|#[^\n]*+(?:\n|\Z)|/\*(?!!)(?:[^*]|\*(?!/))*+\*/)*+")
+STRING = rb"'[^'\\]*+(?:(?:\\.|'')[^'\\]*+)*+'"
+_DOUBLE = rb'"[^"\\]*+(?:(?:\\.|"")[^"\\]*+)*+"'
+NAME = rb"`(?:[^`]|``)++`|\"(?:[^\"]|\"\")++\"|[\w$\x80-\xff]++"
+# The parts of a statement up to its end, as far as they are whole.
+_PARTS = re.compile(
+    rb"(?:[^;'\"`#/-]++|" + STRING + rb"|" + _DOUBLE + rb"|`[^`]*+`|--(?=\s)[^\n]*+\n|-(?!-\s)(?=.)|#[^\n]*+\n"
+    rb"|/\*(?:[^*]|\*(?!/))*+\*/|/(?!\*)(?=.))*+",
+    re.DOTALL,
+)
+# Bytes within which a token that is no text ends.
+SHORT = 512
+_DELIMITER = re.compile(rb"DELIMITER[ \t]+(\S+)[ \t\r]*\n", re.IGNORECASE)
+
+
+class SqlText:
+    """A dump that is read from its start. `line` and `offset` are those of the next token."""
+
+    def __init__(self, pieces: Iterator[Piece]) -> None:
+        self._pieces = pieces
+        self._data, self._at = b"", 0
+        self._ended = False
+        self.line, self.offset, self.used = 1, 0, 0
+
+    def more(self) -> bool:
+        """Read on: a piece, or as much as there already is. False at the end. Raises SourceProblem if that is too
+        much."""
+        rest = self._data[self._at :]
+        if self._ended:
+            return False
+        if len(rest) > MAX_RECORD_BYTES:
+            raise self.problem(f"Nothing ends within {MAX_RECORD_BYTES:,} bytes.", "Check that this is a dump.")
+        parts, size = [rest], 0
+        for piece in self._pieces:
+            parts.append(piece.data)
+            size += len(piece.data)
+            self.used = piece.used
+            if size >= len(rest):
+                break
+        else:
+            self._ended = True
+        self._data, self._at = b"".join(parts), 0
+        return bool(size)
+
+    def match(self, pattern: re.Pattern[bytes]) -> re.Match[bytes] | None:
+        """The pattern at the next token, if it is there; nothing is taken. Reads on where it ends with the data."""
+        while True:
+            found = pattern.match(self._data, self._at)
+            if found and (found.end() < len(self._data) or self._ended):
+                return found
+            if not found and not self._may_go_on():
+                return None
+            if not self.more():
+                return pattern.match(self._data, self._at)
+
+    def _may_go_on(self) -> bool:
+        """Whether the next token may be one that the data ends within: there is little of it, or a text begins."""
+        begin = self._data[self._at : self._at + SHORT]
+        return len(begin) < SHORT or any(quote in begin for quote in (b"'", b'"', b"`"))
+
+    def match_now(self, pattern: re.Pattern[bytes]) -> re.Match[bytes] | None:
+        """The pattern at the next token within the data that is there, which its end does not touch."""
+        found = pattern.match(self._data, self._at)
+        return found if found and found.end() < len(self._data) else None
+
+    def take(self, found: re.Match[bytes]) -> None:
+        """Go on behind a match."""
+        end = found.end()
+        self.line += self._data.count(b"\n", self._at, end)
+        self.offset += end - self._at
+        self._at = end
+
+    def skip_gap(self) -> None:
+        """Go on behind white space and comments."""
+        if found := self.match(_GAP):
+            self.take(found)
+
+    def take_byte(self) -> None:
+        """Go on behind a byte that is no line end."""
+        self.offset, self._at = self.offset + 1, self._at + 1
+
+    def next(self) -> bytes:
+        """The next byte; b"" at the end."""
+        if self._at >= len(self._data):
+            self.more()
+        return self._data[self._at : self._at + 1]
+
+    def skip_statement(self) -> None:
+        """Go on behind the end of the statement, in bounded memory. Its last one need not have a semicolon."""
+        if found := self.match(_DELIMITER):
+            self.take(found)
+            self._skip_until(re.compile(rb"DELIMITER[ \t]+;[ \t\r]*(?:\n|\Z)", re.IGNORECASE))
+            return
+        while True:
+            found = _PARTS.match(self._data, self._at)
+            assert found
+            self.take(found)
+            if self._data[self._at : self._at + 1] == b";":
+                self.take_byte()
+                return
+            if not self.more():
+                if not _GAP.fullmatch(self._data, self._at):
+                    raise self.problem("The file ends in the middle of a statement.", "Write or copy the dump again.")
+                return
+
+    def _skip_until(self, pattern: re.Pattern[bytes]) -> None:
+        """Go on behind the first line that the pattern matches, or to the end."""
+        whole = re.compile(rb"[^\n]*+(?:\n|\Z)")
+        while self.next():
+            if found := self.match(pattern):
+                self.take(found)
+                return
+            if found := self.match(whole):
+                self.take(found)
+
+    def problem(self, what: str, advice: str) -> SourceProblem:
+        """A problem with the next token."""
+        return SourceProblem(what, f"line {self.line:,}", advice)
+
+    def shown(self) -> str:
+        """The next few characters, for a message."""
+        return self._data[self._at : self._at + 40].decode(errors="replace").split("\n")[0]
+
+
+def name_of(token: bytes) -> str:
+    """The name that a token of NAME stands for."""
+    text = token.decode(errors="backslashreplace")
+    quote = text[:1]
+    return text[1:-1].replace(quote * 2, quote) if quote in ("`", '"') else text

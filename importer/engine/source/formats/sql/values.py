@@ -1,0 +1,107 @@
+"""The values of a row in an SQL dump, as the server would read them."""
+
+import re
+from enum import IntEnum
+from typing import NamedTuple
+
+from importer.engine.source.formats.copy_records import NULL, escaped
+from importer.engine.source.formats.sql.tokens import STRING
+
+# A value as most rows have it; any other is read by `literal`.
+PLAIN = rb"\s*+(" + STRING + rb"|[-+]?[0-9.][0-9.eE+-]*+|NULL)\s*+"
+_LITERAL = re.compile(
+    rb"(?:_(?P<set>[a-zA-Z0-9]+)\s*+)?(?:(?P<single>" + STRING + rb")"
+    rb"|(?P<double>\"[^\"\\]*+(?:(?:\\.|\"\")[^\"\\]*+)*+\")"
+    rb"|[xX]'(?P<hex>[0-9a-fA-F]*+)'|0x(?P<prefixed>[0-9a-fA-F]++)|[bB]'(?P<bits>[01]*+)'|0b(?P<bit_digits>[01]++)"
+    rb"|(?P<number>[-+]?\s*+[0-9.][0-9.eE+-]*+)|(?P<word>NULL|TRUE|FALSE)\b)",
+    re.DOTALL | re.IGNORECASE,
+)
+VALUE = _LITERAL
+_WORDS = {b"NULL": None, b"TRUE": b"1", b"FALSE": b"0"}
+# Manual, "String Literals". A backslash before any other character is left out.
+_ESCAPED = {b"0": b"\0", b"b": b"\b", b"n": b"\n", b"r": b"\r", b"t": b"\t", b"Z": b"\x1a", b"%": b"\\%", b"_": b"\\_"}
+_SPECIAL = re.compile(rb"['\\\t\n\r\0]")
+_BACKSLASH = re.compile(rb"\\(.)|''|\"\"", re.DOTALL)
+
+
+def copied(token: bytes) -> bytes:
+    """A value that PLAIN matches, as it stands in the working copy."""
+    if token[:1] == b"'":
+        inner = token[1:-1]
+        return escaped(text_of(inner, b"'")) if _SPECIAL.search(inner) else inner
+    return NULL if token == b"NULL" else token
+
+
+def text_of(inner: bytes, quote: bytes) -> bytes:
+    """The text between the quotes of a literal. `quote` stands for itself if it is doubled."""
+    if b"\\" not in inner:
+        return inner.replace(quote * 2, quote)
+
+    def unescape(found: re.Match[bytes]) -> bytes:
+        if found[1] is not None:
+            return _ESCAPED.get(found[1], found[1])
+        return quote if found[0] == quote * 2 else found[0]
+
+    return _BACKSLASH.sub(unescape, inner)
+
+
+def plain_value(token: bytes) -> bytes | None:
+    """The value of a token that PLAIN matches; None for NULL."""
+    if token[:1] == b"'":
+        return text_of(token[1:-1], b"'")
+    return None if token == b"NULL" else token
+
+
+class FieldKind(IntEnum):
+    """What a field has: texts and numbers, bits, or bytes. A field with values of several kinds has the greatest."""
+
+    PLAIN = 0
+    BITS = 1
+    BYTES = 2
+
+    @classmethod
+    def of_type(cls, type_: str) -> "FieldKind":
+        """The kind of a column of this type, in lower case."""
+        if type_ == "bit":
+            return cls.BITS
+        return cls.BYTES if type_.endswith("blob") or type_ in _BYTE_TYPES else cls.PLAIN
+
+    def written(self, value: bytes | None) -> bytes:
+        """The value as it stands in the copy: bytes as hexadecimal digits after 0x, bits as a number."""
+        if value is None:
+            return NULL
+        if self is FieldKind.BYTES:
+            return b"0x" + value.hex().encode() if value else b""
+        if self is FieldKind.BITS and not value.isdigit():
+            return str(int.from_bytes(value, "big")).encode()
+        return escaped(value)
+
+
+_BYTE_TYPES = ("binary", "varbinary", "geometry", "point", "linestring", "polygon")
+
+
+class Literal(NamedTuple):
+    """A value, None for NULL, and its kind."""
+
+    value: bytes | None
+    kind: FieldKind
+
+
+def literal(found: re.Match[bytes]) -> Literal:
+    """The value of a match of VALUE: its bytes as the server would store them in a text.
+
+    Hexadecimal and bit literals are bytes (Manual, "Hexadecimal Literals"), as the server reads them for a text.
+    """
+    if found["single"] is not None or found["double"] is not None:
+        single = found["single"] is not None
+        text = text_of(found["single"][1:-1], b"'") if single else text_of(found["double"][1:-1], b'"')
+        return Literal(text, FieldKind.BYTES if (found["set"] or b"").lower() == b"binary" else FieldKind.PLAIN)
+    digits = found["hex"] if found["hex"] is not None else found["prefixed"]
+    if digits is not None:
+        return Literal(bytes.fromhex((b"0" * (len(digits) % 2) + digits).decode()), FieldKind.BYTES)
+    bits = found["bits"] if found["bits"] is not None else found["bit_digits"]
+    if bits is not None:
+        return Literal(int(bits or b"0", 2).to_bytes((len(bits) + 7) // 8, "big"), FieldKind.BITS)
+    if found["word"] is not None:
+        return Literal(_WORDS[found["word"].upper()], FieldKind.PLAIN)
+    return Literal(b"".join(found["number"].split()), FieldKind.PLAIN)

@@ -1,0 +1,92 @@
+"""Which dumps are read, which are refused, and what is asked."""
+
+from pathlib import Path
+
+import pytest
+
+from importer.engine.errors import SourceProblem
+from importer.engine.source.formats.registry import detect_format
+from importer.engine.source.profile.expected_columns import ExpectedColumn
+from importer.engine.source.profile.profile import profile_file
+from tests.engine.source.formats.copies import copied
+
+
+def written(folder: Path, text: str | bytes) -> Path:
+    path = folder / "dump.sql"
+    path.write_bytes(text.encode() if isinstance(text, str) else text)
+    return path
+
+
+@pytest.mark.parametrize(
+    ("text", "where", "what"),
+    [
+        ("INSERT INTO t VALUES\n(1,NOW());", "line 2", r"no plain value: NOW\(\)"),
+        ("INSERT INTO t VALUES (1,'a'),\n(2,'b','c');", "line 2", "3 values, and 2"),
+        ("INSERT INTO t VALUES (1,'a'),\n(2,'b", "line ", "ends in the middle"),
+        ("INSERT INTO t SELECT * FROM x;", "line 1", "no INSERT of rows"),
+        ("INSERT INTO t SET a = 1;", "line 1", "no INSERT of rows"),
+        ("DROP TABLE x;\nCREATE TABLE t (a int);", "", "no INSERT or REPLACE with rows"),
+        ("INSERT INTO t (a) VALUES (1);\nINSERT INTO t (a, b) VALUES (1, 2);", "line 2", "fills b"),
+    ],
+)
+def test_a_dump_that_cannot_be_read_without_executing_it_is_refused(tmp_path: Path, text: str, where: str, what: str):
+    with pytest.raises(SourceProblem, match=what) as refused:
+        copied(written(tmp_path, text))
+    assert where in refused.value.where
+
+
+def test_columns_in_another_order_and_missing_ones_go_to_their_fields(tmp_path: Path):
+    text = "CREATE TABLE t (a int, b int, c text);\nINSERT INTO t VALUES (1,2,'x');INSERT INTO `t` (c,a) VALUES ('y',3)"
+    assert copied(written(tmp_path, text)) == [("a", "b", "c"), ("1", "2", "x"), ("3", r"\N", "y")]
+
+
+def test_rows_without_names_of_columns_have_no_header(tmp_path: Path):
+    path = written(tmp_path, "INSERT INTO t VALUES (1,'a'),(2,'b')")
+    assert copied(path) == [("1", "a"), ("2", "b")]
+    assert not profile_file(path).dialect.header
+
+
+def test_the_encoding_is_that_of_set_names(tmp_path: Path):
+    path = written(tmp_path, b"/*!40101 SET NAMES latin1 */;\nINSERT INTO t (a) VALUES ('\xe9')")
+    assert copied(path) == [("a",), ("é",)]
+
+
+TWO = "INSERT INTO orders (id, total) VALUES (1, 2);\nINSERT INTO people (id, name) VALUES (3, 'a;b');"
+
+
+def test_of_several_tables_the_one_that_fits_is_read_and_otherwise_it_is_asked(tmp_path: Path):
+    path = written(tmp_path, TWO)
+    guessed = [each for each in profile_file(path).decisions if each.guessed]
+    assert [answer.flag for answer in guessed[0].answers] == ["--sql-table 'orders'", "--sql-table 'people'"]
+    fitting = profile_file(path, None, [ExpectedColumn("ID"), ExpectedColumn("name"), ExpectedColumn("other")])
+    assert (fitting.dialect.sql_table, [each for each in fitting.decisions if each.guessed]) == ("people", [])
+    assert copied(path, sql_table="people") == [("id", "name"), ("3", "a;b")]
+    with pytest.raises(SourceProblem, match="no rows for a table nobody"):
+        profile_file(path, sql_table="nobody")
+
+
+def test_what_is_not_executed_is_named(tmp_path: Path):
+    text = "DROP TABLE t;\nINSERT INTO t (a) VALUES (1);\nDELETE FROM t WHERE a = ';';\nDELETE FROM t;"
+    path = written(tmp_path, text)
+    (note,) = [each.evidence for each in profile_file(path).decisions if each.name == "statements"]
+    assert note.startswith("Other statements are not executed: 2 DELETE, 1 DROP. Rows that DELETE would")
+
+
+def test_a_statement_larger_than_a_block_is_read_whole(tmp_path: Path):
+    rows = [(str(n), "x'y\\;" * 20) for n in range(8_000)]
+    literals = ",\n".join("({},'{}')".format(n, text.replace("\\", "\\\\").replace("'", "''")) for n, text in rows)
+    path = written(tmp_path, f"INSERT INTO o VALUES ({'1,' * 30_000}1);INSERT INTO t (a, b) VALUES {literals};")
+    assert copied(path, sql_table="t") == [("a", "b"), *rows]
+
+
+@pytest.mark.parametrize(
+    ("head", "name"),
+    [
+        ("-- MySQL dump 10.13\n/*!40101 SET NAMES utf8 */;\n", "sql"),
+        ("REPLACE INTO `t` VALUES (1)", "sql"),
+        ("SET,USE\n1,2\n", "csv"),
+        ("-- a comment\nid,name\n", "csv"),
+    ],
+)
+def test_a_dump_is_recognised_by_its_first_bytes(head: str, name: str):
+    assert detect_format(head.encode()) == name

@@ -1,0 +1,161 @@
+"""Cells of workbooks as text, and workbooks that are refused or ask."""
+
+import datetime
+import zipfile
+from pathlib import Path
+
+import openpyxl
+import pytest
+
+from importer.engine.errors import SourceProblem
+from importer.engine.source.formats.spreadsheet.cells import column_name, date_of, duration_of
+from importer.engine.source.profile.profile import profile_file
+from tests.engine.source.formats.copies import copied
+from tests.importer.formats.workbooks import write_ods, write_xlsx
+
+
+@pytest.mark.parametrize(
+    ("days", "from_1904", "text"),
+    [
+        ("1", False, "1900-01-01"),
+        ("59", False, "1900-02-28"),
+        ("60", False, None),  # 29 February 1900, which did not exist
+        ("61", False, "1900-03-01"),
+        ("0", True, "1904-01-01"),
+        ("45351", False, "2024-02-29"),
+        ("45351.999988425923", False, "2024-02-29 23:59:59"),
+        ("45351.5000000116", False, "2024-02-29 12:00:00.001"),
+        ("0.5", False, "12:00:00"),
+        ("2958465", False, "9999-12-31"),
+        ("2958466", False, None),
+        ("-1", False, None),
+    ],
+)
+def test_a_number_of_days_is_that_date(days: str, from_1904: bool, text: str | None):
+    assert date_of(days, from_1904) == text
+
+
+def test_a_duration_may_have_more_hours_than_a_day():
+    assert (duration_of("1.5"), duration_of("-0.25")) == ("36:00:00", "-06:00:00")
+
+
+def test_columns_have_letters():
+    assert [column_name(number) for number in (0, 25, 26, 701, 702)] == ["A", "Z", "AA", "ZZ", "AAA"]
+
+
+def test_cells_of_all_kinds(tmp_path: Path):
+    rows = [("a", "b", "c"), (True, 0.1, datetime.timedelta(hours=36)), (1e300, "", -7)]
+    path = write_xlsx(tmp_path / "b.xlsx", {"S": rows})
+    book = openpyxl.load_workbook(path)
+    book["S"]["B2"].number_format = '0%;[Red]"day"0%'
+    book.save(path)
+    assert copied(path) == [("a", "b", "c"), ("true", "0.1", "36:00:00"), ("1" + "0" * 300, r"\N", "-7")]
+
+
+@pytest.mark.parametrize("write", [write_xlsx, write_ods])
+def test_titles_above_the_table_are_a_question_and_left_out(tmp_path: Path, write):
+    path = write(tmp_path / "b", {"S": [("Report",), (), ("a", "b"), ("x", 2)]})
+    (guess,) = [each for each in profile_file(path).decisions if each.guessed]
+    assert [answer.flag for answer in guess.answers] == ["--skip-rows 2", "--skip-rows 0"]
+    assert copied(path) == copied(path, skip_rows=2) == [("a", "b"), ("x", "2")]
+
+
+def test_a_first_row_that_may_be_data_is_a_question(tmp_path: Path):
+    path = write_xlsx(tmp_path / "b", {"S": [(1, "x"), (2, "y")]})
+    (guess,) = [each for each in profile_file(path).decisions if each.guessed]
+    assert (guess.name, [answer.flag for answer in guess.answers]) == ("header", ["--no-header", "--header"])
+    assert copied(path) == [("1", "x"), ("2", "y")]
+    assert copied(path, header=True) == [("1", "x"), ("2", "y")]
+    assert profile_file(path, header=True).header == ("1", "x")
+
+
+def test_the_rows_of_a_sheet_that_counts_from_1904(tmp_path: Path):
+    day = datetime.date(1904, 1, 2)
+    path = write_xlsx(tmp_path / "b", {"S": [("day",), (day,)]}, from_1904=True)
+    assert copied(path) == [("day",), ("1904-01-02",)]
+
+
+def with_pivot(path: Path) -> Path:
+    """Add a relation to a pivot table to the second sheet."""
+    relation = '<Relationship Id="p" Type="http://x/pivotTable" Target="../p.xml"/>'
+    with zipfile.ZipFile(path, "a") as archive:
+        archive.writestr("xl/worksheets/_rels/sheet2.xml.rels", f"<Relationships>{relation}</Relationships>")
+    return path
+
+
+def test_a_pivot_table_is_refused_by_name_and_never_proposed(tmp_path: Path):
+    path = with_pivot(write_xlsx(tmp_path / "b", {"Data": [("a",), (1,)], "Sums": [("b",), (2,)]}))
+    assert profile_file(path).dialect.sheet == "Data"
+    with pytest.raises(SourceProblem, match="Sums cannot be imported: it is a pivot table"):
+        profile_file(path, sheet="Sums")
+
+
+def test_macros_are_not_executed_and_named(tmp_path: Path):
+    path = write_xlsx(tmp_path / "b", {"S": [("a",), (1,)]})
+    with zipfile.ZipFile(path, "a") as archive:
+        archive.writestr("xl/vbaProject.bin", b"macros")
+    assert "The workbook has macros, which are not executed." in profile_file(path).notes
+
+
+def formula(folder: Path) -> Path:
+    return write_xlsx(folder / "b", {"S": [("a", "b"), (1, "=1+1")]})
+
+
+def error(folder: Path) -> Path:
+    path = write_xlsx(folder / "b.xlsx", {"S": [("a", "b"), (1, 2)]})
+    book = openpyxl.load_workbook(path)
+    book["S"]["B2"] = "#REF!"
+    book.save(path)
+    return path
+
+
+def password(folder: Path) -> Path:
+    path = folder / "b"
+    path.write_bytes(b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(1000) + "EncryptedPackage".encode("utf-16-le"))
+    return path
+
+
+def encrypted_ods(folder: Path) -> Path:
+    path = write_ods(folder / "b", {"S": [("a",), (1,)]})
+    with zipfile.ZipFile(path) as archive:
+        parts = {name: archive.read(name) for name in archive.namelist()}
+    parts["META-INF/manifest.xml"] = b'<m:manifest xmlns:m="m"><m:encryption-data/></m:manifest>'
+    with zipfile.ZipFile(path, "w") as archive:
+        for name, data in parts.items():
+            archive.writestr(name, data)
+    return path
+
+
+def document(folder: Path) -> Path:
+    path = folder / "b"
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("[Content_Types].xml", "<Types/>")
+        archive.writestr("word/document.xml", "<w/>")
+    return path
+
+
+def cut(folder: Path) -> Path:
+    path = write_xlsx(folder / "b", {"S": [("a",), (1,)]})
+    path.write_bytes(path.read_bytes()[:-100])
+    return path
+
+
+def empty(folder: Path) -> Path:
+    return write_xlsx(folder / "b", {"S": []})
+
+
+@pytest.mark.parametrize(
+    ("make", "what"),
+    [
+        (formula, "cell B2 has a formula without a saved result"),
+        (error, "cell B2 of the sheet S has the error #REF!"),
+        (password, "a workbook with a password"),
+        (encrypted_ods, "has a password"),
+        (document, "no workbook, but another Office document"),
+        (cut, "cut or damaged"),
+        (empty, "no sheet with rows"),
+    ],
+)
+def test_a_workbook_that_cannot_be_read_is_refused_by_name(tmp_path: Path, make, what: str):
+    with pytest.raises(SourceProblem, match=what):
+        copied(make(tmp_path))

@@ -1,0 +1,64 @@
+"""Makes workbooks with the libraries that others use to write them."""
+
+import datetime
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import openpyxl
+from odf.opendocument import OpenDocumentSpreadsheet
+from odf.table import Table, TableCell, TableRow
+from odf.text import P
+
+Sheets = dict[str, Sequence[Sequence[Any]]]
+
+
+def write_xlsx(path: Path, sheets: Sheets, *, from_1904: bool = False) -> Path:
+    """Write a workbook with these sheets, each a list of rows."""
+    book = openpyxl.Workbook()
+    book.remove(book.active)
+    if from_1904:
+        book.epoch = openpyxl.utils.datetime.CALENDAR_MAC_1904
+    for name, rows in sheets.items():
+        sheet = book.create_sheet(name)
+        for row in rows:
+            sheet.append(list(row))
+    book.save(path)
+    return path
+
+
+def write_ods(path: Path, sheets: Sheets) -> Path:
+    """Write a spreadsheet with these sheets, each with an empty rest up to its edge."""
+    book = OpenDocumentSpreadsheet()
+    for name, rows in sheets.items():
+        table = Table(name=name)
+        for row in rows:
+            table.addElement(_row(row))
+        rest = TableRow(numberrowsrepeated=1_000_000)
+        rest.addElement(TableCell(numbercolumnsrepeated=16_384))
+        table.addElement(rest)
+        book.spreadsheet.addElement(table)
+    book.save(str(path))
+    return path
+
+
+def _row(values: Sequence[Any]) -> TableRow:
+    row = TableRow()
+    for value in values:
+        row.addElement(_cell(value))
+    return row
+
+
+def _cell(value: Any) -> TableCell:
+    if value is None:
+        return TableCell()
+    if isinstance(value, bool):
+        return TableCell(valuetype="boolean", booleanvalue=str(value).lower())
+    if isinstance(value, int | float):
+        return TableCell(valuetype="float", value=value)
+    if isinstance(value, datetime.date):
+        return TableCell(valuetype="date", datevalue=value.isoformat())
+    cell = TableCell(valuetype="string")
+    for line in value.split("\n"):
+        cell.addElement(P(text=line))
+    return cell
