@@ -7,14 +7,15 @@ from importer.engine.source.compression import PIECE_BYTES, Piece
 
 # As the server reads them (Manual, LOAD DATA, "Escape Sequence"): a value of the copy has no line end and no tab.
 _ESCAPES = {b"\\": b"\\\\", b"\t": b"\\t", b"\n": b"\\n", b"\r": b"\\r", b"\0": b"\\0"}
-NEEDS_ESCAPE = re.compile(rb"[\\\t\n\r\0]")
+ESCAPED = tuple(_ESCAPES)
+_ESCAPED = re.compile(rb"[\\\t\n\r\0]")
 NULL = rb"\N"
 TAB, LINE_END = b"\t", b"\n"
 
 
 def escaped(value: bytes) -> bytes:
     """A value as it stands in the copy."""
-    return NEEDS_ESCAPE.sub(lambda found: _ESCAPES[found[0]], value)
+    return _ESCAPED.sub(lambda found: _ESCAPES[found[0]], value)
 
 
 def record(values: Iterable[bytes | None]) -> bytes:

@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 
 from importer.engine.errors import SourceProblem
-from importer.engine.source.formats.copy_records import LINE_END, NEEDS_ESCAPE, NULL, TAB, escaped
+from importer.engine.source.formats.copy_records import ESCAPED, LINE_END, NULL, TAB, escaped
 from importer.engine.source.formats.format import MOST_FIELDS
 from importer.engine.source.records.row_error import shortened
 
@@ -127,9 +127,10 @@ class JsonRows:
         _refuse_keys_twice(raw, values, shape, line)
         if not shape.in_order:
             values = [values[position] if position >= 0 else b"null" for position in shape.positions]
-        if NEEDS_ESCAPE.search(raw):
+        if any(mark in raw for mark in ESCAPED):
             return TAB.join([_value(value, line) for value in values]) + LINE_END
-        return TAB.join([_plain(value) for value in values]) + LINE_END
+        plain = [each[1:-1] if each[:1] == b'"' else NULL if each == b"null" else each for each in values]
+        return TAB.join(plain) + LINE_END
 
     def _shape(self, names: tuple[str, ...], line: int) -> _Shape:
         at = {name: number for number, name in enumerate(names)}
@@ -172,13 +173,6 @@ def _key_twice(pairs: list[tuple[str, Any]]) -> str:
     """A key that these members have twice; "" for none."""
     names = [name for name, _ in pairs]
     return next((name for number, name in enumerate(names) if name in names[:number]), "")
-
-
-def _plain(raw: bytes) -> bytes:
-    """A value without a backslash, tab or line end, as it stands in the copy."""
-    if raw.startswith(b'"'):
-        return raw[1:-1]
-    return NULL if raw == b"null" else raw
 
 
 def _value(raw: bytes, line: int) -> bytes:

@@ -90,11 +90,11 @@ class Dump:
         text.take(head)
         columns: dict[str, str] = {}
         while True:
-            if not text.match(_NO_COLUMN) and (column := text.match(_COLUMN)):
+            if not text.peek(_NO_COLUMN) and (column := text.peek(_COLUMN)):
                 columns[name_of(column["name"])] = column["type"].decode().lower()
             if definition := text.match(_DEFINITION):
                 text.take(definition)
-            comma = text.match(_COMMA)
+            comma = text.peek(_COMMA)
             if not comma:
                 break
             text.take(comma)
@@ -103,13 +103,13 @@ class Dump:
     def width(self) -> int:
         """The number of values in the row that is the next token, which is taken."""
         count, text = 0, self.text
-        if opened := text.match(_OPEN):
+        if opened := text.peek(_OPEN):
             text.take(opened)
         while found := text.match(VALUE):
             text.take(found)
             count += 1
             text.skip_gap()
-            if not (comma := text.match(_COMMA)):
+            if not (comma := text.peek(_COMMA)):
                 break
             text.take(comma)
         return count
@@ -186,7 +186,7 @@ class Rows:
         """The values of a row one by one, as no fast pattern knows them."""
         text = self._text
         found: list[Literal] = []
-        opened = text.match(_OPEN)
+        opened = text.peek(_OPEN)
         if not opened:
             raise text.problem(f"A row is expected, and this follows: {text.shown()}", "Write or copy the dump again.")
         begin = text.line
@@ -199,10 +199,10 @@ class Rows:
             found.append(literal(value))
             text.take(value)
             text.skip_gap()
-            if comma := text.match(_COMMA):
+            if comma := text.peek(_COMMA):
                 text.take(comma)
                 continue
-            closed = text.match(_CLOSE)
+            closed = text.peek(_CLOSE)
             if not closed:
                 raise self._no_value()
             text.take(closed)

@@ -12,10 +12,12 @@ _GAP = re.compile(rb"(?:\s++|--(?=\s)[^\n]*+(?:\n|\Z)|#[^\n]*+(?:\n|\Z)|/\*(?!!)
 STRING = rb"'[^'\\]*+(?:(?:\\.|'')[^'\\]*+)*+'"
 _DOUBLE = rb'"[^"\\]*+(?:(?:\\.|"")[^"\\]*+)*+"'
 NAME = rb"`(?:[^`]|``)++`|\"(?:[^\"]|\"\")++\"|[\w$\x80-\xff]++"
+# Python keeps a kilobyte for each repetition of a group until the match ends.
+PARTS_AT_ONCE = 1000
 # The parts of a statement up to its end, as far as they are whole.
 _PARTS = re.compile(
     rb"(?:[^;'\"`#/-]++|" + STRING + rb"|" + _DOUBLE + rb"|`[^`]*+`|--(?=\s)[^\n]*+\n|-(?!-\s)(?=.)|#[^\n]*+\n"
-    rb"|/\*(?:[^*]|\*(?!/))*+\*/|/(?!\*)(?=.))*+",
+    rb"|/\*(?:[^*]|\*(?!/))*+\*/|/(?!\*)(?=.)){0,%d}+" % PARTS_AT_ONCE,
     re.DOTALL,
 )
 # Bytes within which a token that is no text ends.
@@ -63,6 +65,12 @@ class SqlText:
             if not self.more():
                 return pattern.match(self._data, self._at)
 
+    def peek(self, pattern: re.Pattern[bytes]) -> re.Match[bytes] | None:
+        """The pattern at the next token if it is there, for patterns that are no longer than SHORT bytes."""
+        if len(self._data) - self._at < SHORT:
+            self.more()
+        return pattern.match(self._data, self._at)
+
     def _may_go_on(self) -> bool:
         """Whether the next token may be one that the data ends within: there is little of it, or a text begins."""
         begin = self._data[self._at : self._at + SHORT]
@@ -97,7 +105,7 @@ class SqlText:
 
     def skip_statement(self) -> None:
         """Go on behind the end of the statement, in bounded memory. Its last one need not have a semicolon."""
-        if found := self.match(_DELIMITER):
+        if found := self.peek(_DELIMITER):
             self.take(found)
             self._skip_until(re.compile(rb"DELIMITER[ \t]+;[ \t\r]*(?:\n|\Z)", re.IGNORECASE))
             return
@@ -108,6 +116,8 @@ class SqlText:
             if self._data[self._at : self._at + 1] == b";":
                 self.take_byte()
                 return
+            if found.end() > found.start():
+                continue
             if not self.more():
                 if not _GAP.fullmatch(self._data, self._at):
                     raise self.problem("The file ends in the middle of a statement.", "Write or copy the dump again.")
@@ -117,7 +127,7 @@ class SqlText:
         """Go on behind the first line that the pattern matches, or to the end."""
         whole = re.compile(rb"[^\n]*+(?:\n|\Z)")
         while self.next():
-            if found := self.match(pattern):
+            if found := self.peek(pattern):
                 self.take(found)
                 return
             if found := self.match(whole):
