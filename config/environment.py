@@ -5,13 +5,13 @@ import os
 import secrets
 import stat
 import tempfile
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
 from ipaddress import ip_network
 from pathlib import Path
 
 import environ
-from cryptography.fernet import Fernet
 from django.core.exceptions import ImproperlyConfigured
 
 env = environ.Env()
@@ -77,12 +77,18 @@ def networks(texts: list[str]) -> list[str]:
         raise ImproperlyConfigured(f"PRIVATE_NETWORKS: {error}. Write them as 10.20.0.0/16,fd12::/16") from error
 
 
-def stored_key(path: Path, make: "type[Fernet] | None" = None) -> str:
-    """The key stored in `path` (mode 0600). It is generated on first use, so that there is no default key."""
+def fernet_key() -> str:
+    """A new key for encrypting what is stored."""
+    from cryptography.fernet import Fernet  # Imported on first use: importing it takes as long as 10 % of Django.
+
+    return Fernet.generate_key().decode()
+
+
+def stored_key(path: Path, make: Callable[[], str] = lambda: secrets.token_urlsafe(48)) -> str:
+    """The key stored in `path` (mode 0600). It is made by `make` on first use, so that there is no default key."""
     private_folder(path.parent)
     if not path.exists():
-        key = make.generate_key().decode() if make else secrets.token_urlsafe(48)
-        _write_once(path, key)
+        _write_once(path, make())
     close_to_others(path)
     return path.read_text().strip()
 

@@ -4,13 +4,13 @@ import os
 from pathlib import Path
 from urllib.parse import quote
 
-from cryptography.fernet import Fernet
 from csp.constants import NONE, SELF
 from django.core.exceptions import ImproperlyConfigured
 
 from config.environment import (
     days,
     env,
+    fernet_key,
     networks,
     private_folder,
     private_sqlite,
@@ -240,7 +240,7 @@ SECURE_REFERRER_POLICY = "same-origin"
 PRIVATE_NETWORKS = networks(env.list("PRIVATE_NETWORKS", default=["0.0.0.0/0", "::/0"]))
 
 # Passwords of targets are encrypted with the first key and read with any (newest first, to rotate).
-ENCRYPTION_KEYS = (secret("ENCRYPTION_KEYS") or stored_key(VAR_DIR / "keys" / "encryption_key", Fernet)).split(",")
+ENCRYPTION_KEYS = (secret("ENCRYPTION_KEYS") or stored_key(VAR_DIR / "keys" / "encryption_key", fernet_key)).split(",")
 
 # --- notifications (importer/notifications/) ---
 # The address of the pages, for links in messages.

@@ -3,10 +3,8 @@
 `python -m scripts.processes NAME` turns into that process; supervision.py and the containers start all of them so.
 """
 
-import ctypes
 import math
 import os
-import signal
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -14,9 +12,8 @@ from pathlib import Path
 from django.conf import settings
 
 from config.environment import private_folder
+from importer.worker.shutdown import end_with_parent
 from scripts.servers import PRIVATE, PrivateRedis, private_database
-
-PR_SET_PDEATHSIG = 1  # prctl(2)
 
 
 def web() -> list[str]:
@@ -73,12 +70,6 @@ COMMANDS: dict[str, Callable[[], list[str]]] = {
     "database": database,
 }
 PYTHON_MODULES = ("gunicorn", "scripts.celery_process")
-
-
-def end_with_parent(how: signal.Signals = signal.SIGTERM) -> None:
-    """Let Linux send `how` to this process when its parent dies, so that a killed parent leaves no processes behind."""
-    if sys.platform == "linux":
-        ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, how)
 
 
 def become(name: str) -> None:

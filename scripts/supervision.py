@@ -19,7 +19,7 @@ from django.conf import settings
 from supervisor.xmlrpc import SupervisorTransport
 
 from config.environment import private_folder, socket_path
-from scripts.processes import end_with_parent
+from importer.worker.shutdown import end_with_parent
 
 START_TIMEOUT = 120  # seconds
 STOP_TIMEOUT = 60  # seconds

@@ -116,7 +116,7 @@ def redis_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[PrivateRe
 @pytest.fixture
 def redis(redis_server: PrivateRedis, settings) -> Iterator[Redis]:
     """A connection to the Redis of the live counters, for this test alone."""
-    settings.REDIS_URL = redis_server.url
+    settings.REDIS_URL, settings.REDIS_IS_PRIVATE = redis_server.url, False
     live_progress.connection.cache_clear()
     yield live_progress.connection()
     live_progress.connection().flushdb()

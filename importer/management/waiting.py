@@ -1,20 +1,24 @@
-"""Says on the command line why an import waits or is slow."""
+"""Says on the command line why an import waits or is slow.
+
+What looks at servers is imported when it first looks: a small file is loaded by then.
+"""
 
 import json
 import sys
 import time
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from importer.access.policy import may_now
-from importer.diagnosis.watch import MemoryBoard, look_twice
-from importer.diagnosis.why import why
-from importer.engine.mysql.diagnosis.cause import Explanation
 from importer.engine.stored import to_json
 from importer.models import ImportJob, Level
 
+if TYPE_CHECKING:
+    from importer.diagnosis.watch import MemoryBoard
+    from importer.engine.mysql.diagnosis.cause import Explanation
+
 # An import that ends sooner is not looked at.
-FIRST_LOOK, LOOK_EVERY = 3.0, 2.0  # seconds
+FIRST_LOOK, LOOK_EVERY = 5.0, 2.0  # seconds
 # The command that follows an import says these in its own words.
 SAID_OTHERWISE = ("other_import", "no_worker", "approval")
 
@@ -23,7 +27,7 @@ class WaitingSaid:
     """Writes each cause to standard error once, while a command follows an import."""
 
     def __init__(self) -> None:
-        self._board = MemoryBoard()
+        self._board: MemoryBoard | None = None
         self._due = time.monotonic() + FIRST_LOOK
         self._said: set[tuple[str, int]] = set()
         self.now = ""
@@ -33,6 +37,10 @@ class WaitingSaid:
         if job.ended or time.monotonic() < self._due:
             return
         self._due = time.monotonic() + LOOK_EVERY
+        from importer.diagnosis.watch import MemoryBoard
+        from importer.diagnosis.why import why
+
+        self._board = self._board or MemoryBoard()
         found = [each for each in why(job, board=self._board).explanations if each.cause not in SAID_OTHERWISE]
         self.now = found[0].what if found else ""
         for each in found:
@@ -41,24 +49,27 @@ class WaitingSaid:
                 sys.stderr.write(f"{in_words(each)}\n")
 
 
-def in_words(explanation: Explanation) -> str:
+def in_words(explanation: "Explanation") -> str:
     """The explanation in a line."""
     parts = (explanation.what, explanation.evidence, explanation.advice)
     return " ".join(filter(None, parts))
 
 
-def explanations(job: ImportJob) -> list[Explanation]:
+def explanations(job: ImportJob) -> "list[Explanation]":
     """Why the import waits or is slow now, after two looks at its server.
 
     Statements of others are only for those who may administer the target.
     """
+    from importer.diagnosis.watch import look_twice
+    from importer.diagnosis.why import why
+
     found = why(job, seen=look_twice(job.target)).explanations
     if may_now(Level.ADMINISTER, job.target):
         return list(found)
     return [replace(each, statement="", sql="") for each in found]
 
 
-def as_text(job: ImportJob, found: list[Explanation], as_json: bool) -> str:
+def as_text(job: ImportJob, found: "list[Explanation]", as_json: bool) -> str:
     """The explanations for people, or as JSON."""
     if as_json:
         shown: dict[str, Any] = {"job": job.pk, "causes": [to_json(each) for each in found]}

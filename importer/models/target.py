@@ -2,8 +2,6 @@
 
 import uuid
 
-from cryptography.hazmat.primitives.asymmetric.rsa import RSAPublicKey
-from cryptography.hazmat.primitives.serialization import load_pem_public_key
 from django.conf import settings
 from django.core.exceptions import ValidationError
 from django.core.validators import MaxValueValidator, MinValueValidator, RegexValidator
@@ -16,6 +14,10 @@ from importer.security import encryption
 
 def _check_server_key(text: str) -> None:
     """Raise ValidationError unless the text is a public RSA key as PEM."""
+    # Imported here: most targets have none, and loads start sooner.
+    from cryptography.hazmat.primitives.asymmetric.rsa import RSAPublicKey
+    from cryptography.hazmat.primitives.serialization import load_pem_public_key
+
     try:
         right = isinstance(load_pem_public_key(text.encode()), RSAPublicKey)
     except ValueError:

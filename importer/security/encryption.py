@@ -1,9 +1,13 @@
 """Encrypts stored secrets with keys that lie outside the database (settings.ENCRYPTION_KEYS)."""
 
-from cryptography.fernet import Fernet, InvalidToken, MultiFernet
+from typing import TYPE_CHECKING
+
 from django.conf import settings
 
 from importer.engine.errors import Problem
+
+if TYPE_CHECKING:
+    from cryptography.fernet import MultiFernet
 
 
 def encrypt(text: str, *, bound_to: str) -> str:
@@ -15,6 +19,8 @@ def decrypt(ciphertext: str, *, bound_to: str) -> str:
     """The decrypted text; "" for an empty ciphertext. Raises Problem if no key fits or `bound_to` differs."""
     if not ciphertext:
         return ""
+    from cryptography.fernet import InvalidToken
+
     try:
         owner, _, text = _keys().decrypt(ciphertext.encode()).decode().partition("\n")
     except InvalidToken:
@@ -32,5 +38,8 @@ def rotate(ciphertext: str) -> str:
     return _keys().rotate(ciphertext.encode()).decode() if ciphertext else ""
 
 
-def _keys() -> MultiFernet:
+def _keys() -> "MultiFernet":
+    # Imported here, so that a load without a stored password starts sooner.
+    from cryptography.fernet import Fernet, MultiFernet
+
     return MultiFernet([Fernet(key.strip()) for key in settings.ENCRYPTION_KEYS])

@@ -2,27 +2,52 @@
 
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from functools import cache
-from typing import cast
+from typing import TYPE_CHECKING, cast
 
-import redis
 from django.conf import settings
 
 from importer.engine.schema.alter_table import DdlProgress
 
+if TYPE_CHECKING:
+    import redis
+
 KEPT_SECONDS = 3600
 STAGE_KEPT_SECONDS = 30  # a stage that is not updated for this time is not shown
-# Redis is away, or somebody else has written there: a page shows no progress then.
-UNREADABLE = (redis.RedisError, ValueError, KeyError)
 INTERVAL = 1.0  # seconds between two updates of one run: pages are refreshed as often
+
+
+def unreadable() -> tuple[type[Exception], ...]:
+    """The errors if Redis is away, or somebody else has written there: a page shows no progress then."""
+    # Imported on first use, here and below: a command that loads a file needs no Redis, and starts sooner.
+    import redis
+
+    return (redis.RedisError, ValueError, KeyError)
+
+
+@contextmanager
+def without_redis_too() -> Iterator[None]:
+    """Run the block up to the first error of Redis, which is ignored."""
+    try:
+        yield
+    except Exception as error:
+        import redis
+
+        if not isinstance(error, redis.RedisError):
+            raise
+
+
+def is_running() -> bool:
+    """Whether there may be a Redis: a private one that runs has a socket."""
+    return not settings.REDIS_IS_PRIVATE or settings.REDIS_SOCKET.exists()
 
 
 def sent_bytes(job_id: int) -> int:
     """Bytes of chunks in flight that were sent to the server; 0 if Redis is away or holds something else."""
     try:
         return sum(int(sent) for sent in connection().hvals(_key(job_id)))
-    except UNREADABLE:
+    except unreadable():
         return 0
 
 
@@ -32,7 +57,7 @@ class SentBytes:
     def __init__(self, job_id: int, run: str) -> None:
         self._job_id, self._run = job_id, run
         self._committed = 0
-        self._written_at = float("-inf")
+        self._written_at = float("-inf") if is_running() else float("inf")
         self._written = False
         self._expires = False
         # When the last interval began: by the clock, and in seconds of this thread on a processor.
@@ -59,13 +84,13 @@ class SentBytes:
     def clear(self) -> None:
         """Delete the counter: the run is no longer in flight."""
         if self._written:
-            with suppress(redis.RedisError):
+            with without_redis_too():
                 connection().hdel(_key(self._job_id), self._run)
                 connection().hdel(_busy_key(self._job_id), self._run)
 
     def _write(self, sent: int) -> None:
         self._written = True
-        with suppress(redis.RedisError):
+        with without_redis_too():
             connection().hset(_key(self._job_id), self._run, str(sent))
             # So that the counter of a killed worker disappears. Once per run, since each call takes as long as hset().
             if not self._expires:
@@ -76,7 +101,7 @@ class SentBytes:
         (began, computed), self._since = self._since, (now, time.thread_time())
         if now - began < INTERVAL / 2:
             return
-        with suppress(redis.RedisError):
+        with without_redis_too():
             connection().hset(_busy_key(self._job_id), self._run, f"{(self._since[1] - computed) / (now - began):.3f}")
             connection().expire(_busy_key(self._job_id), STAGE_KEPT_SECONDS)
 
@@ -85,7 +110,7 @@ def busy_share(job_id: int) -> float | None:
     """The share of the time in which the workers that load the job compute; None if nobody tells."""
     try:
         shares = [float(share) for share in connection().hvals(_busy_key(job_id))]
-    except UNREADABLE:
+    except unreadable():
         return None
     return sum(shares) / len(shares) if shares else None
 
@@ -96,7 +121,7 @@ def restore_progress(job_id: int) -> DdlProgress | None:
         stored = cast(dict[bytes, bytes], connection().hgetall(_stage_key(job_id)))
         values = {name.decode(): value.decode() for name, value in stored.items()}
         return DdlProgress(values["words"], float(values["percent"]) if values["percent"] else None) if values else None
-    except UNREADABLE:
+    except unreadable():
         return None
 
 
@@ -106,7 +131,7 @@ def restoring(job_id: int) -> Iterator[Callable[[DdlProgress], None]]:
 
     def write(stage: DdlProgress) -> None:
         percent = "" if stage.percent is None else f"{stage.percent:.1f}"
-        with suppress(redis.RedisError), connection().pipeline(transaction=False) as pipe:
+        with without_redis_too(), connection().pipeline(transaction=False) as pipe:
             pipe.hset(_stage_key(job_id), mapping={"words": stage.words, "percent": percent})
             pipe.expire(_stage_key(job_id), STAGE_KEPT_SECONDS)
             pipe.execute()
@@ -114,7 +139,7 @@ def restoring(job_id: int) -> Iterator[Callable[[DdlProgress], None]]:
     try:
         yield write
     finally:
-        with suppress(redis.RedisError):
+        with without_redis_too():
             connection().delete(_stage_key(job_id))
 
 
@@ -131,6 +156,8 @@ def _key(job_id: int) -> str:
 
 
 @cache
-def connection() -> redis.Redis:
+def connection() -> "redis.Redis":
     """A client with short timeouts: a page or a load must never wait for a counter."""
+    import redis
+
     return redis.Redis.from_url(settings.REDIS_URL, socket_timeout=1, socket_connect_timeout=1)

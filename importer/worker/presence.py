@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from importer.worker import shutdown
-from importer.worker.live_progress import UNREADABLE, connection
+from importer.worker.live_progress import connection, unreadable
 
 PREFIX = "millrace:worker:"
 QUEUE_PREFIX = "millrace:queue:"
@@ -52,7 +52,7 @@ def parallel_loads() -> int:
         names = [PREFIX + name for name in live_workers() if name.startswith("load@")]
         # A key may have expired between the two calls.
         return sum(int(processes or 0) for processes in connection().mget(names)) if names else 0
-    except UNREADABLE:
+    except unreadable():
         return 0
 
 

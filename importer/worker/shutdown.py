@@ -3,10 +3,34 @@
 Celery waits for running tasks. A long run or scan ends by itself on this flag, and another worker continues it.
 """
 
+import ctypes
 import mmap
+import signal
+import sys
+
+PR_SET_PDEATHSIG = 1  # prctl(2)
 
 # Shared with all processes that are forked later. Without a lock, which a killed process would never release.
 _flag = mmap.mmap(-1, 1)
+
+
+def end_with_parent(how: signal.Signals = signal.SIGTERM) -> None:
+    """Let Linux send `how` to this process when its parent dies, so that a killed parent leaves no processes behind."""
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, how)
+
+
+def leave_ctrl_c_to_the_parent() -> None:
+    """Ignore Ctrl-C, which a terminal sends to all its processes. The parent cancels the import, which ends theirs."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+
+
+def begin_spawned() -> None:
+    """Begin a process of an import's pool that has imported nothing yet. This module must not import Django."""
+    leave_ctrl_c_to_the_parent()
+    import django
+
+    django.setup()
 
 
 def request() -> None:

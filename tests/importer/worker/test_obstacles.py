@@ -11,7 +11,8 @@ from django.urls import reverse
 from importer import jobs, targets
 from importer.engine.errors import Problem, TargetUnreachable
 from importer.engine.mysql.connection import Address
-from importer.management.commands import import_csv
+from importer.management.command_line import following
+from importer.management.command_line.ctrl_c import CtrlC
 from importer.models import ImportJob, Target
 from importer.queue import Message
 from tests.engine.loads import account_with, run_sql
@@ -215,12 +216,14 @@ class TestEndWithout:
 class TestCommandLine:
     def test_it_says_what_keeps_the_import_and_that_ctrl_c_ends_it(self, target, admin, file):
         job = stuck(target, admin, file)
-        said = import_csv._why_it_waits(job)
+        said = following._why_it_waits(job)
         assert "command denied" in said
         assert "Ctrl-C ends it without, and gives the SQL" in said
-        import_csv._cancel(job.pk)
+        ctrl_c = CtrlC(print, job.pk)
+        ctrl_c.press(0, None)
+        ctrl_c.act(now(job))
         assert run(job).left_changed
-        assert import_csv._why_it_waits(now(job)) == ""
+        assert following._why_it_waits(now(job)) == ""
 
     def test_it_tries_now_and_ends_the_import_with_the_sql(self, target, admin, file, capsys):
         job = stuck(target, admin, file)

@@ -1,0 +1,70 @@
+"""Ctrl-C while a command follows an import: once ends the import cleanly, twice ends the command at once."""
+
+import multiprocessing
+import os
+import signal
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from types import FrameType
+
+from importer import jobs
+from importer.engine.errors import Problem
+from importer.models import ImportJob
+
+NOT_FOLLOWED = 1  # the exit code of a command that does not follow its import to the end
+
+
+class CtrlC:
+    """Counts Ctrl-C. `act`, called at each look at the import, cancels it after the first one."""
+
+    def __init__(self, write: Callable[[str], None], job_id: int) -> None:
+        self._write, self._job_id = write, job_id
+        self._pressed, self._acted = 0, False
+
+    @property
+    def pressed(self) -> bool:
+        """Whether it was pressed."""
+        return self._pressed > 0
+
+    def act(self, job: ImportJob) -> None:
+        """Cancel the import after the first Ctrl-C, or end one that the server keeps from ending.
+
+        One that can no longer be cancelled is about to end, and its end is waited for.
+        """
+        if not self._pressed or self._acted or job.ended:
+            return
+        self._acted = True
+        self._write(f"Ending import {job.pk}. Ctrl-C once more ends at once.")
+        end = jobs.end_without if jobs.is_stuck(job) else jobs.cancel
+        try:
+            end(job.pk)
+        except Problem as problem:
+            self._write(str(problem))
+
+    def press(self, _signal: int, _frame: FrameType | None) -> None:
+        """Count one. The second ends this process and those that load; the server rolls back what they had begun."""
+        self._pressed += 1
+        if self._pressed == 1:
+            return
+        for each in multiprocessing.active_children():
+            each.kill()
+        number = self._job_id
+        left = f"What is committed stays. The missing rows: millrace job cancel {number}; millrace job retry {number}"
+        os.write(2, f"\nEnded at once. {left}\n".encode())
+        os._exit(NOT_FOLLOWED)
+
+
+@contextmanager
+def counted(write: Callable[[str], None], job_id: int) -> Iterator[CtrlC]:
+    """Count Ctrl-C inside the block. Where it is ignored, as in the background of a shell, it stays so."""
+    ctrl_c = CtrlC(write, job_id)
+    takes = threading.current_thread() is threading.main_thread()
+    if not takes or signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        yield ctrl_c
+        return
+    before = signal.signal(signal.SIGINT, ctrl_c.press)
+    try:
+        yield ctrl_c
+    finally:
+        signal.signal(signal.SIGINT, before)

@@ -1,0 +1,86 @@
+"""Follows an import from the command line to its end: in this process, or while workers load it."""
+
+import sys
+import time
+from collections.abc import Callable
+
+from importer import jobs
+from importer.management.command_line.ctrl_c import counted
+from importer.management.command_line.progress import Progress
+from importer.management.waiting import WaitingSaid
+from importer.models import ImportJob
+from importer.worker import local_pool, presence
+
+LOOK_EVERY = 0.1  # seconds
+NOT_TAKEN_AFTER = 20  # seconds until a message says that no worker has taken the job
+
+
+def follow(job: ImportJob, *, in_process: bool, quiet: bool) -> ImportJob:
+    """Run the import in this process, or start it for the workers, and wait for its end.
+
+    `quiet`: without a progress line. Ctrl-C cancels it. One that waits for approval is not waited for: that can take
+    days.
+    """
+    if in_process:
+        return _looked_at(job, quiet, lambda look: local_pool.run(job.pk, job.parallelism, look))
+    _warn_of_few_workers(job.options.parallelism)
+    jobs.start(job.pk)
+    return wait(job, quiet=quiet)
+
+
+def wait(job: ImportJob, *, quiet: bool) -> ImportJob:
+    """Wait for the end of an import that workers load."""
+    return _looked_at(job, quiet, lambda look: _wait(job.pk, look))
+
+
+def _looked_at(job: ImportJob, quiet: bool, run: Callable[[Callable[[ImportJob], None]], ImportJob]) -> ImportJob:
+    """What `run` returns. The function that it is given shows the import's state."""
+    progress, waiting, told = Progress(quiet), WaitingSaid(), set[str]()
+    with counted(progress.write, job.pk) as ctrl_c:
+
+        def look(now: ImportJob) -> None:
+            ctrl_c.act(now)
+            if (reason := _why_it_waits(now)) and reason not in told:
+                told.add(reason)
+                progress.write(reason)
+            waiting.look(now)
+            progress.show(now, waiting.now)
+
+        try:
+            ended = run(look)
+            look(ended)
+        finally:
+            progress.close()
+        if ctrl_c.pressed and ended.status == ImportJob.Status.CANCELLED:
+            progress.write(f"To load the missing rows: millrace job retry {ended.pk}")
+    return ended
+
+
+def _why_it_waits(job: ImportJob) -> str:
+    """What the job waits for, other than workers; "" for nothing."""
+    if before := jobs.table_owner(job):
+        return f"Import {before.pk} has the table {job.table}: this one waits for it."
+    if not jobs.is_stuck(job):
+        return ""
+    return (
+        f"What import {job.pk} has changed on the server cannot be put back yet, and is tried again:"
+        f" {job.obstacle['what']} {job.obstacle['advice']} Ctrl-C ends it without, and gives the SQL."
+    )
+
+
+def _warn_of_few_workers(parallelism: int | None) -> None:
+    most = presence.parallel_loads()
+    if parallelism and 0 < most < parallelism:
+        sys.stderr.write(f"--parallel {parallelism}: the running workers load at most {most} chunks in parallel.\n")
+
+
+def _wait(job_id: int, look: Callable[[ImportJob], None]) -> ImportJob:
+    begun = time.monotonic()
+    warned = False
+    while not local_pool.is_over(job := ImportJob.objects.get(pk=job_id)):
+        look(job)
+        if not warned and job.step == ImportJob.Step.SCAN_QUEUED and time.monotonic() - begun > NOT_TAKEN_AFTER:
+            warned = True
+            sys.stderr.write("No worker has taken the import yet: is `make run` running? --in-process needs none.\n")
+        time.sleep(LOOK_EVERY)
+    return job

@@ -1,0 +1,108 @@
+"""A terminal's Ctrl-C, and a kill, while `millrace load` loads in processes of its own."""
+
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import partial
+from pathlib import Path
+
+import psutil
+import pytest
+
+from importer.engine.mysql.connection import connect, execute, fetch_all
+from importer.models import ImportJob, Target
+from importer.models.outcomes import CANCELLED
+from importer.worker import local_pool
+from tests.importer.management.people_file import loaded
+from tests.stack import ROOT, Stack, wait_until
+
+ROWS = 200
+PROGRAM = "from importer.management.command_line.main import main; main()"
+
+
+@pytest.fixture
+def large(tmp_path: Path) -> Path:
+    """A file that is too large for threads."""
+    path = tmp_path / "people.csv"
+    unread = "x" * (local_pool.IN_THREADS_BELOW // ROWS)
+    path.write_text("id,name,unread\n" + "".join(f"{n},name {n},{unread}\n" for n in range(ROWS)))
+    return path
+
+
+@contextmanager
+def locked(target: Target) -> Iterator[None]:
+    """Nothing loads into the table inside the block."""
+    with connect(target.address) as connection:
+        execute(connection, "LOCK TABLES people READ")
+        yield
+
+
+def start(env: dict[str, str], *words: str) -> subprocess.Popen[str]:
+    """Start `millrace` with the words in a process group of its own, as a terminal does."""
+    return subprocess.Popen(
+        [sys.executable, "-c", PROGRAM, *words],
+        cwd=ROOT,
+        env=env,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+        # A test run in the background of a shell ignores the signal, and so would the command.
+        preexec_fn=partial(signal.signal, signal.SIGINT, signal.SIG_DFL),  # noqa: PLW1509
+    )
+
+
+def waiting_loads(target: Target) -> int:
+    """How many loads wait for the locked table."""
+    with connect(target.address) as connection:
+        shown = fetch_all(connection, "SELECT info FROM information_schema.processlist WHERE info LIKE 'LOAD DATA%'")
+    return len(shown)
+
+
+def begun(command: subprocess.Popen[str], target: Target) -> list[psutil.Process]:
+    """The processes that load, once one of them waits for the table."""
+    wait_until(lambda: command.poll() is not None or waiting_loads(target))
+    return psutil.Process(command.pid).children()
+
+
+def test_ctrl_c_once_cancels_and_says_how_to_continue(target: Target, large: Path, stack_env: Stack):
+    with locked(target):
+        command = start(stack_env.env, "load", str(large), "--to", "t", "--table", "people", "--ignore-fields")
+        processes = begun(command, target)
+        assert len(processes) > 1
+        os.killpg(command.pid, signal.SIGINT)
+        _, said = command.communicate(timeout=60)
+    job = ImportJob.objects.get()
+    assert (command.returncode, job.status) == (CANCELLED.exit_code, ImportJob.Status.CANCELLED), said
+    assert f"To load the missing rows: millrace job retry {job.pk}" in said
+    assert "Traceback" not in said
+    assert not any(each.is_running() for each in processes)
+    assert loaded(target)[0] == 0
+
+
+def test_ctrl_c_twice_ends_all_processes_at_once(target: Target, large: Path, stack_env: Stack):
+    with locked(target):
+        command = start(stack_env.env, "load", str(large), "--to", "t", "--table", "people", "--ignore-fields")
+        processes = begun(command, target)
+        # Somebody else has just cancelled it: so its end is waited for after the first Ctrl-C.
+        ImportJob.objects.update(status="cancelling")
+        os.killpg(command.pid, signal.SIGINT)
+        assert any("Ctrl-C once more ends at once" in line for line in command.stderr)
+        os.killpg(command.pid, signal.SIGINT)
+        _, said = command.communicate(timeout=60)
+        assert command.returncode == 1
+        assert "Ended at once. What is committed stays." in said
+        wait_until(lambda: not any(each.is_running() for each in processes))
+
+
+def test_no_process_outlives_a_killed_command(target: Target, large: Path, stack_env: Stack):
+    with locked(target):
+        command = start(stack_env.env, "load", str(large), "--to", "t", "--table", "people", "--ignore-fields")
+        processes = begun(command, target)
+        assert processes
+        command.kill()
+        command.communicate(timeout=60)
+        wait_until(lambda: not any(each.is_running() for each in processes))
