@@ -6,9 +6,10 @@ from dataclasses import dataclass, replace
 from importer.connections.source_location import location_of
 from importer.engine.errors import SourceProblem, in_file
 from importer.engine.source.byte_source import Readable, open_source, read_at, size_of
-from importer.engine.source.chunks.skipped_lines import lines_before
+from importer.engine.source.chunks.skipped_lines import SkippedLines, lines_before
 from importer.engine.source.decoding import needs_copy, open_sample, read_head
 from importer.engine.source.dialect import ANY_LINE_END, LINE_ENDS, Dialect
+from importer.engine.source.formats.registry import FORMATS
 from importer.engine.source.joined import JoinedFile
 from importer.engine.source.profile.profile import Profile, profile_file
 from importer.engine.source.profile.sample import SAMPLE_BYTES
@@ -40,12 +41,6 @@ def join_files(source: SourceFile, first: Profile) -> JoinedProfile:
     """
     if source.file_count == 1:
         return JoinedProfile(first, ())
-    if first.dialect.is_converted:
-        raise SourceProblem(
-            f"Several files of the format {first.dialect.format} cannot be read as one.",
-            source.name,
-            "Import them one after another.",
-        )
     sources = source.files
     files: list[JoinedFile] = []
     for number, each in enumerate(sources):
@@ -75,6 +70,10 @@ def _difference(first: Profile, other: Profile, first_name: str, other_name: str
             f"The files have different encodings: {first_name} {first.dialect.encoding}, {other_name}"
             f" {other.dialect.encoding}."
         )
+    if first.dialect.is_converted:
+        return _format_difference(first.dialect, other.dialect, first_name, other_name) or _header_difference(
+            first.header, other.header, first_name, other_name, exact=True
+        )
     if first.dialect.header:
         return _header_difference(first.header, other.header, first_name, other_name)
     widths = (each.dialect.width for each in (first, other))
@@ -84,8 +83,20 @@ def _difference(first: Profile, other: Profile, first_name: str, other_name: str
     return ""
 
 
-def _header_difference(first: Sequence[str], other: Sequence[str], first_name: str, other_name: str) -> str:
-    one, two = ([name.strip().lower() for name in header] for header in (first, other))
+def _format_difference(first: Dialect, other: Dialect, first_name: str, other_name: str) -> str:
+    """How what was chosen in two files of another format than CSV differs, such as the sheet."""
+    for name in FORMATS[first.format].options:
+        one, two = getattr(first, name), getattr(other, name)
+        if one != two:
+            return f"The files differ in {name.replace('_', ' ')}: {first_name} {one}, {other_name} {two}."
+    return ""
+
+
+def _header_difference(
+    first: Sequence[str], other: Sequence[str], first_name: str, other_name: str, *, exact: bool = False
+) -> str:
+    """How two headers differ. `exact`: names with other letters or blanks differ, because values are found by them."""
+    one, two = ([name if exact else name.strip().lower() for name in header] for header in (first, other))
     if one == two:
         return ""
     if sorted(one) == sorted(two):
@@ -105,11 +116,8 @@ def _listed(columns: Sequence[str]) -> str:
 
 
 def _joined(source: SourceFile, profile: Profile, begin: int, *, last: bool) -> JoinedFile:
-    dialect = profile.dialect.plain
     with in_file(source.name), open_source(location_of(source)) as fd:
-        head = read_head(fd, SAMPLE_BYTES)
-        with open_sample(fd, head, profile.dialect) as sample:
-            before = lines_before(sample.fd, dialect, min(profile.data_offset, sample.readable))
+        before = _lines_before(fd, profile)
         copied = needs_copy(profile.packing, profile.dialect)
         added = "" if last or copied else _missing_line_end(fd, profile)
         size = size_of(fd)
@@ -124,6 +132,13 @@ def _joined(source: SourceFile, profile: Profile, begin: int, *, last: bool) -> 
         packing=profile.packing,
         before=before.as_json(),
     )
+
+
+def _lines_before(fd: Readable, profile: Profile) -> SkippedLines:
+    """The lines before the file's records; of another format than CSV the names of the fields, which its copy has."""
+    head = read_head(fd, SAMPLE_BYTES)
+    with open_sample(fd, head, profile.dialect) as sample:
+        return lines_before(sample.fd, profile.dialect.plain, min(profile.data_offset, sample.readable))
 
 
 def _missing_line_end(fd: Readable, profile: Profile) -> str:

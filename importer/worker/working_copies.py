@@ -23,7 +23,7 @@ from importer.engine.errors import Cancelled, Problem, SourceChanged, in_file
 from importer.engine.plan.plan import Reason
 from importer.engine.planner.decisions.row_order import DISK_BYTES_PER_BYTE
 from importer.engine.sorting.external_sort import SortInput, sort_records
-from importer.engine.sorting.original_positions import WIDE, OriginalPositions, head, look_through
+from importer.engine.sorting.original_positions import WIDE, OriginalPositions, head, look_through, numbered_from
 from importer.engine.sorting.sort_key import Unsortable
 from importer.engine.source.byte_source import Readable, open_source, size_of
 from importer.engine.source.chunks.skipped_lines import NO_LINES, SkippedLines
@@ -93,10 +93,15 @@ class _CopyWriter:
         """The plain copy's share of the progress."""
         return 0.5 if self.job.is_sorted else 1.0
 
+    @property
+    def _plain_verb(self) -> str:
+        converted = self.job.file_dialect.is_converted
+        return "converted" if converted else "unpacked" if self.job.packing else "turned into UTF-8"
+
     def write_plain(self, fd: Readable) -> None:
         job, limits = self.job, DecompressionLimits(settings.UNPACKED_MAX_BYTES, settings.UNPACKED_MAX_RATIO)
         dialect = job.file_dialect
-        self.verb = "converted" if dialect.is_converted else "unpacked" if job.packing else "turned into UTF-8"
+        self.verb = self._plain_verb
         with self.part.open("wb") as out, self._places_of_part() as places:
             for piece in plain_pieces(fd, job.packing, dialect, limits):
                 out.write(piece.data)
@@ -120,23 +125,31 @@ class _CopyWriter:
     def write_joined(self) -> None:
         """Write the plain bytes of several files as one file (engine/source/joined.py)."""
         job, limits = self.job, DecompressionLimits(settings.UNPACKED_MAX_BYTES, settings.UNPACKED_MAX_RATIO)
-        self.verb = "unpacked" if job.packing else "turned into UTF-8"
-        sources, files, done = job.source.files, job.joined_files, 0
-        with self.part.open("wb") as out:
+        self.verb = self._plain_verb
+        sources, files, done, rows = job.source.files, job.joined_files, 0, 0
+        first_lines: list[int] = []
+        with self.part.open("wb") as out, self._places_of_part() as places:
 
             def plain(number: int) -> Iterator[bytes]:
-                nonlocal done
+                nonlocal done, rows
                 file = files[number]
+                first_lines.append(job.data_line + rows if job.file_dialect.is_converted else file.line)
                 with in_file(file.name), open_source(location_of(sources[number])) as fd:
                     require_size(fd, file)
                     for piece in plain_pieces(fd, file.packing, job.file_dialect, limits):
+                        if piece.places is not None:
+                            # Rows are numbered through all files.
+                            places.write(numbered_from(piece.places, rows + 1).tobytes())
+                            rows += len(piece.places)
                         yield piece.data
-                        self._keep_alive(done + piece.used, out)
+                        self._keep_alive(done + piece.used, out, places)
                     require_size(fd, file)
                 done += file.size
 
-            self.files = copy_joined(files, line_end_of(job.file_dialect), plain, out.write)
+            placed = copy_joined(files, line_end_of(job.file_dialect), plain, out.write)
+            self.files = tuple(replace(each, line=line) for each, line in zip(placed, first_lines, strict=True))
             _to_disk(out)
+            _to_disk(places)
         self._renew(job.source.size)
 
     def write_sorted(self) -> None:

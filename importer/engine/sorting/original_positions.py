@@ -31,6 +31,13 @@ def head(width: int) -> bytes:
     return width.to_bytes(HEAD_BYTES, "little")
 
 
+def numbered_from(places: Offsets, first: int) -> Offsets:
+    """The positions of consecutive rows (rows x (row, line, offset)) with other row numbers, from `first` on."""
+    numbered = places.copy()
+    numbered[:, ROW] += first - places[0, ROW]
+    return numbered
+
+
 @dataclass(frozen=True)
 class OriginalPositions:
     """The original positions of the rows of a sorted or converted copy, in the file `path`."""

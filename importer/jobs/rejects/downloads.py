@@ -186,7 +186,7 @@ def first_rows(job: ImportJob, most: int) -> list[ExplainedRow]:
         try:
             with _part(job, number, "csv").open(encoding="utf-8", newline="") as part:
                 for line, offset, column, value, code, reason in csv.reader(part):
-                    at = int(line), _own_offset(file, offset)
+                    at = int(line), _own_offset(job, file, offset)
                     rows.append(ExplainedRow(*at, column, value, code, reason, file.name if file else ""))
                     if len(rows) == most:
                         return rows
@@ -200,8 +200,9 @@ def file_of(job: ImportJob, number: int) -> JoinedFile | None:
     return job.joined_files[number] if job.files_json else None
 
 
-def _own_offset(file: JoinedFile | None, offset: str) -> int:
-    return file.own_offset(int(offset)) if file else int(offset)
+def _own_offset(job: ImportJob, file: JoinedFile | None, offset: str) -> int:
+    """The offset in the file itself. That of a converted file is recorded as such."""
+    return file.own_offset(int(offset)) if file and not job.file_dialect.is_converted else int(offset)
 
 
 def file_name(job: ImportJob, kind: str) -> str:
@@ -292,7 +293,9 @@ def _with_files(job: ImportJob, parts: list[Path]) -> Iterator[bytes]:
         file = file_of(job, number)
         with path.open(encoding="utf-8", newline="") as part:
             for line, offset, *rest in csv.reader(part):
-                yield _csv_line((line, _own_offset(file, offset), *rest, escape_formulas(file.name if file else "")))
+                yield _csv_line(
+                    (line, _own_offset(job, file, offset), *rest, escape_formulas(file.name if file else ""))
+                )
 
 
 def _csv_line(values: Iterable[object]) -> bytes:

@@ -178,6 +178,39 @@ def test_types_of_a_new_table_hold_all_files(database, tmp_path):
 
 
 @pytest.mark.parametrize("server", ["mariadb"], indirect=True)
+class TestJsonLines:
+    FILES = {
+        "a.jsonl": b'{"id": 1, "name": "one"}\n{"id": 2, "name": "two"}\n',
+        "b.jsonl": b'{"id": 3, "name": null}\n\n{"id": 4, "name": "a name that is too long"}\n',
+        "c.jsonl": b'{"id": 5, "name": "five"}',
+    }
+
+    @pytest.mark.parametrize("packed", [False, True])
+    def test_rows_have_their_own_file_and_line(self, packed, database, tmp_path):
+        names = written(tmp_path, self.FILES, packed=packed)
+        job = imported(planned(names, database, Options(on_error="reject")))
+        assert (job.status, job.balanced, job.rejected_rows) == ("succeeded", True, 1), job.problem
+        assert loaded(database) == [
+            *((1, "one", "a.jsonl", 1), (2, "two", "a.jsonl", 2), (3, None, "b.jsonl", 1), (5, "five", "c.jsonl", 1))
+        ]
+        (row,) = downloads.first_rows(job, 9)
+        assert (row.line, row.file) == (3, "b.jsonl")
+
+    def test_types_of_a_new_table_hold_all_files(self, database, tmp_path):
+        names = written(tmp_path, self.FILES)
+        request = ImportRequest(options=Options(mode="create"), accept_guesses=True)
+        job = imported(prepare(resolve_sources(names), target_with(database), "n", request))
+        assert (job.status, job.balanced, job.loaded_rows) == ("succeeded", True, 5), job.problem
+
+    @pytest.mark.parametrize("name", ["Name", "title"])
+    def test_other_keys_are_refused(self, name, database, tmp_path):
+        other = b'{"id": 9, "%s": "x"}\n' % name.encode()
+        names = written(tmp_path, {"a.jsonl": self.FILES["a.jsonl"], "b.jsonl": other})
+        with pytest.raises(FilesDiffer, match=f"only b.jsonl has {name}"):
+            planned(names, database, fillings=())
+
+
+@pytest.mark.parametrize("server", ["mariadb"], indirect=True)
 class TestFiles:
     @pytest.fixture
     def job(self, database, tmp_path, settings) -> ImportJob:
