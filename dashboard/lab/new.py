@@ -13,6 +13,7 @@ from django.views.decorators.http import require_http_methods
 from dashboard.lab.form import SEEDS, LabForm, form_of_lab
 from dashboard.lab.grids import OFFERS, OWN, Offer, why_not
 from dashboard.lab.labels import label
+from dashboard.lab.load_form import Loadable, LoadForm
 from dashboard.new_import.form import NewImportForm
 from dashboard.new_import.preview import Preview, read_preview
 from dashboard.new_import.stated_fields import restored
@@ -168,20 +169,11 @@ def _uuid(text: str) -> UUID | None:
 
 def _page(request: HttpRequest, preview: LabPreview) -> HttpResponse:
     values = preview.choices
-    with_file = ImportJob.objects.filter(trial=None).exclude(source__status=SourceFile.Status.REMOVED)
-    jobs = seen(with_file).select_related("source", "target")
-    files = uploads.importable_by(request.user).filter(status=SourceFile.Status.READY).order_by("-pk")
     context = {
         "preview": preview,
         "problem": preview.problem,
         "values": values.values,
-        "job": values.job,
-        "jobs": jobs.filter(status=ImportJob.Status.SUCCEEDED).order_by("-pk")[:JOBS_SHOWN],
-        "files": files[:FILES_SHOWN],
-        "targets": seen(Target.objects.order_by("name")),
-        "presets": presets.for_header(preview.source_preview.profile.header)
-        if preview.source_preview and preview.source_preview.profile
-        else [],
+        "load_form": _load_form(request, preview),
         "rows": values.rows(preview.suggested),
         "by_share": values.text("sample") == "share",
         "seed": values.text("seed") or secrets.randbelow(SEEDS),
@@ -190,3 +182,25 @@ def _page(request: HttpRequest, preview: LabPreview) -> HttpResponse:
     # A GET of an incomplete form is no error.
     status = 422 if preview.problem and request.method == "POST" else 200
     return render(request, "lab/new.html", context, status=status)
+
+
+def _load_form(request: HttpRequest, preview: LabPreview) -> LoadForm:
+    """The fields of what is loaded, with what may be chosen and what is."""
+    with_file = ImportJob.objects.filter(trial=None).exclude(source__status=SourceFile.Status.REMOVED)
+    succeeded = seen(with_file).select_related("source", "target").filter(status=ImportJob.Status.SUCCEEDED)
+    files = uploads.importable_by(request.user).filter(status=SourceFile.Status.READY).order_by("-pk")
+    shown = preview.source_preview
+    offered = Loadable(
+        jobs=list(succeeded.order_by("-pk")[:JOBS_SHOWN]),
+        files=list(files[:FILES_SHOWN]),
+        presets=presets.for_header(shown.profile.header) if shown and shown.profile else [],
+        targets=list(seen(Target.objects.order_by("name"))),
+    )
+    chosen = {
+        "job": preview.choices.job,
+        "source": None if preview.choices.job else preview.source,
+        "preset": shown.choices.preset if shown else None,
+        "target": shown.target if shown else None,
+        "table": shown.table_name if shown else "",
+    }
+    return LoadForm(offered, chosen)
