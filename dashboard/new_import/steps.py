@@ -105,7 +105,7 @@ def _remarks(preview: Preview, grid: Grid) -> Iterator[str]:
         names = ", ".join(left_out[:FIELDS_NAMED]) + (" …" if len(left_out) > FIELDS_NAMED else "")
         yield f"{_count(len(left_out), 'field')} not loaded ({names})"
     if preview.added:
-        yield f"{_count(len(preview.added), 'column')} added to the table"
+        yield f"{_count(len(preview.added), 'column')} will be added to the table"
     if bad := grid.problems.count:
         of = "" if grid.problems.whole else f" of the first {number(grid.problems.scanned)}"
         fate = (

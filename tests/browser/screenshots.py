@@ -2,11 +2,13 @@
 
 Not a test: pytest collects this file only when it is named, for its fixtures. The pictures are in var/screenshots, one
 folder for each scheme and width, and index.html shows each page's pictures side by side. A page that needs scrolling
-sideways is named at the end, because a person who looks at hundreds of pictures misses that.
+sideways is named at the end, because a person who looks at hundreds of pictures misses that. The pages of visits.py
+have no server; states.py has the states of a new import on one. `make screenshots SCREENSHOTS=schedule` takes only
+those with that in the picture's name.
 """
 
+import os
 import re
-import shutil
 from collections.abc import Iterator, Sequence
 from html import escape
 from pathlib import Path
@@ -15,15 +17,20 @@ import pytest
 from playwright.sync_api import Browser, BrowserContext
 from playwright.sync_api import Page as Tab
 
+from tests.browser import states
 from tests.browser.conftest import session
 from tests.browser.visits import address, visits
 from tests.importer.migrations.pages import Page
+from tests.people import admin
+from tests.targets import saved_target
 
-pytestmark = pytest.mark.django_db(transaction=True)
+# Hundreds of pictures take minutes.
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.timeout(3600)]
 
 FOLDER = Path(__file__).resolve().parents[2] / "var" / "screenshots"
 SCHEMES = ("light", "dark")
 SIZES = {"1280": {"width": 1280, "height": 900}, "390": {"width": 390, "height": 844}}
+WANTED = os.environ.get("SCREENSHOTS", "")
 VARIANTS = [(scheme, size) for scheme in SCHEMES for size in SIZES]
 # Drawn to the end at once: a picture shows no chart on its way.
 STILL = "() => { if (window.Chart) Chart.defaults.animation = false; }"
@@ -31,20 +38,47 @@ LOADED = "() => !document.querySelector('.htmx-request')"
 TOO_WIDE = "() => document.documentElement.scrollWidth > document.documentElement.clientWidth"
 
 
-def test_take_screenshots(chromium: Browser, live_server, old, settings):
+@pytest.mark.parametrize(("scheme", "size"), VARIANTS)
+def test_take_screenshots(chromium: Browser, live_server, old, settings, scheme: str, size: str):
     settings.OIDC_ISSUER, settings.OIDC_NAME = "http://127.0.0.1:1", "Keys"
-    shutil.rmtree(FOLDER, ignore_errors=True)
-    seen = visits()
-    too_wide = []
-    for scheme, size in VARIANTS:
-        context = chromium.new_context(base_url=live_server.url, viewport=SIZES[size], color_scheme=scheme)
-        for number, (browser, pages) in enumerate(seen):
-            context.clear_cookies()
-            if "sessionid" in browser.cookies:
-                context.add_cookies([session(browser, live_server.url)])
-            too_wide += pictures(context, pages, number, FOLDER / f"{scheme}-{size}")
-        context.close()
-    write_index([file_name(number, page) for number, (_, pages) in enumerate(seen) for page in pages])
+    folder, too_wide = FOLDER / f"{scheme}-{size}", []
+    context = chromium.new_context(base_url=live_server.url, viewport=SIZES[size], color_scheme=scheme)
+    for number, (browser, pages) in enumerate(visits()):
+        context.clear_cookies()
+        if "sessionid" in browser.cookies:
+            context.add_cookies([session(browser, live_server.url)])
+        too_wide += pictures(context, [each for each in pages if WANTED in file_name(number, each)], number, folder)
+    context.close()
+    write_index()
+    assert too_wide == []
+
+
+@pytest.mark.usefixtures("no_workers")
+@pytest.mark.parametrize(("scheme", "size"), VARIANTS)
+def test_take_screenshots_of_a_new_import(
+    chromium: Browser, live_server, client, database, tmp_path, scheme: str, size: str
+):
+    states.make_tables(database)
+    saved_target(database)
+    client.force_login(admin("ann"))
+    folder, too_wide = FOLDER / f"{scheme}-{size}", []
+    context = chromium.new_context(base_url=live_server.url, viewport=SIZES[size], color_scheme=scheme)
+    context.add_cookies([session(client, live_server.url)])
+    for state in states.STATES:
+        name = f"new-import-{state.name}.png"
+        if WANTED not in name:
+            continue
+        tab = context.new_page()
+        tab.goto(states.address(state, states.uploaded(tmp_path, state)))
+        tab.wait_for_function(LOADED)
+        state.do(tab)
+        settled(tab)
+        if tab.evaluate(TOO_WIDE):
+            too_wide.append(f"{folder.name}: {state.name}")
+        tab.screenshot(path=folder / name, full_page=True, animations="disabled")
+        tab.close()
+    context.close()
+    write_index()
     assert too_wide == []
 
 
@@ -72,10 +106,10 @@ def file_name(number: int, page: Page) -> str:
     return f"{number}-{re.sub(r'[^a-z0-9]+', '-', str(page).lower()).strip('-')[:80]}.png"
 
 
-def write_index(names: Sequence[str]) -> None:
+def write_index() -> None:
     """One page with the pictures of each page side by side."""
     rows = []
-    for name in names:
+    for name in sorted({each.name for each in FOLDER.glob("*/*.png")}):
         shown = "".join(
             f'<a href="{scheme}-{size}/{name}"><img loading="lazy" src="{scheme}-{size}/{name}" alt=""></a>'
             for scheme, size in VARIANTS

@@ -50,7 +50,7 @@ def test_columns_are_added_with_the_proposed_types(browser, user, target, mode):
     shown = with_columns(browser, source, mode=mode)
     html = unescape(shown.content.decode())
     assert ALTERED.format(schema=target.database) in html
-    assert "2 columns added to the table" in html
+    assert "2 columns will be added to the table" in html
     assert "also if the import fails or is cancelled" in html
     assert columns(target) == ["id"]
     start(browser, source, **shown_form(shown))

@@ -144,7 +144,7 @@ class TestCreate:
         answer = show(browser, source, **form(target, "items", "create"))
         assert answer.status_code == 422
         assert "There is a table" in answer.content.decode()
-        append = press(shown_form(answer), answer.content.decode(), "Append to it")
+        append = press(shown_form(answer), answer.content.decode(), "Append to the table")
         assert shown_form(show(browser, source, **append))["mode"] == "append"
 
     def test_a_name_that_is_no_table_offers_to_create_it(self, browser, user, target):
