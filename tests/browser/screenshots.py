@@ -3,8 +3,8 @@
 Not a test: pytest collects this file only when it is named, for its fixtures. The pictures are in var/screenshots, one
 folder for each scheme and width, and index.html shows each page's pictures side by side. A page that needs scrolling
 sideways is named at the end, because a person who looks at hundreds of pictures misses that. The pages of visits.py
-have no server; states.py has the states of a new import on one. `make screenshots SCREENSHOTS=schedule` takes only
-those with that in the picture's name.
+have no server; states.py has the states of a new import on one. `make screenshots SCREENSHOTS='schedule|target'` takes
+only those whose picture's name this regular expression finds.
 """
 
 import os
@@ -30,7 +30,7 @@ pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.timeout(3600)
 FOLDER = Path(__file__).resolve().parents[2] / "var" / "screenshots"
 SCHEMES = ("light", "dark")
 SIZES = {"1280": {"width": 1280, "height": 900}, "390": {"width": 390, "height": 844}}
-WANTED = os.environ.get("SCREENSHOTS", "")
+WANTED = re.compile(os.environ.get("SCREENSHOTS", ""))
 VARIANTS = [(scheme, size) for scheme in SCHEMES for size in SIZES]
 # Drawn to the end at once: a picture shows no chart on its way.
 STILL = "() => { if (window.Chart) Chart.defaults.animation = false; }"
@@ -47,7 +47,8 @@ def test_take_screenshots(chromium: Browser, live_server, old, settings, scheme:
         context.clear_cookies()
         if "sessionid" in browser.cookies:
             context.add_cookies([session(browser, live_server.url)])
-        too_wide += pictures(context, [each for each in pages if WANTED in file_name(number, each)], number, folder)
+        wanted = [each for each in pages if WANTED.search(file_name(number, each))]
+        too_wide += pictures(context, wanted, number, folder)
     context.close()
     write_index()
     assert too_wide == []
@@ -66,7 +67,7 @@ def test_take_screenshots_of_a_new_import(
     context.add_cookies([session(client, live_server.url)])
     for state in states.STATES:
         name = f"new-import-{state.name}.png"
-        if WANTED not in name:
+        if not WANTED.search(name):
             continue
         tab = context.new_page()
         tab.goto(states.address(state, states.uploaded(tmp_path, state)))
