@@ -89,6 +89,8 @@
     if (!chart) makeChart();
     settled = curve.settled;
     const points = curve.points.map(([x, y, bytes]) => ({ x, y, bytes }));
+    // Nothing after `settled` is unknown, not none: the chunks in flight are not counted yet.
+    while (!ended() && points.at(-1)?.y === 0 && points.at(-1).x > settled) points.pop();
     chart.data.datasets[0].data = points;
     // The looks at the server and the chunks end at slightly different times.
     chart.data.datasets[1].data = curve.server.map(([x, y]) => ({ x, y })).filter(({ x }) => x <= curve.seconds);
