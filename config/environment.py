@@ -93,6 +93,13 @@ def stored_key(path: Path, make: Callable[[], str] = lambda: secrets.token_urlsa
     return path.read_text().strip()
 
 
+def data_folder(name: str) -> Path:
+    """The folder for the data of a program of this name, below that of the person who runs it."""
+    # An XDG_DATA_HOME that is no absolute path is ignored, as its specification wants.
+    named = Path(os.environ.get("XDG_DATA_HOME", ""))
+    return (named if named.is_absolute() else Path.home() / ".local" / "share") / name
+
+
 def private_folder(path: Path) -> Path:
     """Create the folder with mode 0700, or give an existing one that mode; see close_to_others()."""
     path.mkdir(parents=True, exist_ok=True, mode=0o700)

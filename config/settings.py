@@ -8,6 +8,7 @@ from csp.constants import NONE, SELF
 from django.core.exceptions import ImproperlyConfigured
 
 from config.environment import (
+    data_folder,
     days,
     env,
     fernet_key,
@@ -22,9 +23,9 @@ from config.environment import (
 from config.version import VERSION  # noqa: F401 -- a setting
 
 BASE_DIR = Path(__file__).resolve().parent.parent
-# Installed with pip, Millrace keeps its state below the current folder.
+# Installed with pip, Millrace keeps its state with the person's other data (XDG Base Directory Specification).
 IS_CHECKOUT = (BASE_DIR / "manage.py").is_file()
-HOME_DIR = BASE_DIR if IS_CHECKOUT else Path.cwd()
+HOME_DIR = BASE_DIR if IS_CHECKOUT else data_folder("millrace")
 env.read_env(HOME_DIR / ".env")
 
 if "FAILPOINTS" in os.environ:

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
-from urllib.parse import unquote, urlsplit
+from urllib.parse import parse_qs, unquote, urlsplit
 
 from django.conf import settings
 from django.utils import timezone
@@ -13,7 +13,7 @@ from importer.access import audit
 from importer.engine import preflight as engine_check
 from importer.engine.errors import TargetProblem
 from importer.engine.load.finish import READ_TIMEOUT
-from importer.engine.mysql.addresses import AddressRefused, checked_addresses
+from importer.engine.mysql.addresses import AddressRefused, checked_addresses, is_socket
 from importer.engine.mysql.connection import connect
 from importer.engine.mysql.reasons import REASON_HIDDEN, WHO_SEES_REASONS, without_reason
 from importer.engine.mysql.server_info import is_loopback
@@ -23,12 +23,15 @@ from importer.models import ImportJob, Target
 from importer.models.checked_save import save_checked
 
 DEFAULT_PORT = 3306
-URL_SHAPE = "Write it as mysql://USER@HOST:PORT/DATABASE; % @ : / in a name as %25 %40 %3A %2F."
+URL_SHAPE = (
+    "Write it as mysql://USER@HOST:PORT/DATABASE, or mysql://USER@localhost/DATABASE?socket=PATH; % @ : / in a name as"
+    " %25 %40 %3A %2F."
+)
 
 
 @dataclass(frozen=True)
 class TargetUrl:
-    """The parts of a target's URL. `password` is "" if the URL has none."""
+    """The parts of a target's URL. `password` is "" if the URL has none. `host` may be the path of a Unix socket."""
 
     host: str
     port: int
@@ -48,7 +51,7 @@ class Protection:
 
 
 def parse_url(url: str) -> TargetUrl:
-    """Parse mysql://USER[:PASSWORD]@HOST[:PORT]/DATABASE; each part may be percent-encoded.
+    """Parse mysql://USER[:PASSWORD]@HOST[:PORT]/DATABASE[?socket=PATH]; each part may be percent-encoded.
 
     Raises TargetProblem, whose text never contains the URL, since it may have a password.
     """
@@ -59,26 +62,35 @@ def parse_url(url: str) -> TargetUrl:
         # urllib's message about a bad port or host repeats that part only if it contains no password.
         raise TargetProblem("The URL has no valid host and port.", advice=URL_SHAPE) from error
     database = unquote(parts.path.removeprefix("/"))
+    socket, options = _socket_in(parts.query)
     for wrong, what in (
         (parts.scheme != "mysql", "The URL does not begin with mysql://, which is also right for MariaDB."),
         (
-            bool(parts.query or parts.fragment),
-            "The URL has options after ? or #, which are not read: use --tls and such.",
+            bool(options or parts.fragment),
+            "The URL has options after ? or # other than socket, which are not read: use --tls and such.",
         ),
+        (bool(socket) and not is_socket(socket), "The URL's socket is no absolute path."),
         (not parts.username, "The URL names no user."),
-        (not host, "The URL names no host."),
+        (not (host or socket), "The URL names no host."),
         (not database or "/" in database, "The URL does not end in one database's name."),
         (port == 0, "The URL's port is 0."),
     ):
         if wrong:
             raise TargetProblem(what, advice=URL_SHAPE)
     return TargetUrl(
-        unquote(host or ""),
+        socket or unquote(host or ""),
         port or DEFAULT_PORT,
         unquote(parts.username or ""),
         database,
         unquote(parts.password or ""),
     )
+
+
+def _socket_in(query: str) -> tuple[str, bool]:
+    """The path of the socket in a URL's query, "" without one, and whether the query has anything else."""
+    options = parse_qs(query, keep_blank_values=True)
+    socket = options.pop("socket", [""])
+    return socket[-1], bool(options) or len(socket) > 1
 
 
 def default_tls(host: str) -> str:

@@ -8,6 +8,7 @@ from django.core.exceptions import ValidationError
 
 from dashboard.targets.ca_file import WithCAFile
 from importer.engine.errors import TargetProblem
+from importer.engine.mysql.addresses import is_socket
 from importer.models import Target
 from importer.targets import refuse_forbidden
 
@@ -31,7 +32,7 @@ class TargetForm(WithCAFile, forms.ModelForm):  # type: ignore[type-arg]
         }
         help_texts = {
             "name": "Name used here and on the command line.",
-            "host": "A host name or an address, without a port.",
+            "host": "A host name or an address, without a port; or the path of a Unix socket on this machine.",
             "database": "Where the tables are.",
             "tls_ca": "A file on this machine; empty for the system's own authorities.",
             "server_key": "For a MySQL on another machine with TLS off: -----BEGIN PUBLIC KEY----- and so on, from"
@@ -56,6 +57,8 @@ class TargetForm(WithCAFile, forms.ModelForm):  # type: ignore[type-arg]
 
     def clean_host(self) -> str:
         host: str = self.cleaned_data["host"]
+        if is_socket(host):
+            return host
         if "://" in host or "/" in host:
             raise ValidationError(
                 f"“{host}” is an address of a page or a path. Enter the host alone, as db.example.org."

@@ -15,6 +15,7 @@ from importer.engine.reading.stated import Stated
 from importer.engine.source.dialect import LINE_ENDS
 from importer.engine.source.formats.options import FORMAT_NAMES
 from importer.engine.source.profile.profile import profile_file
+from importer.management.command_line import by_url
 from importer.models import MappingPreset, SourceFile, Target
 from importer.preparation import presets
 from importer.preparation.prepare import ImportRequest, NewTableRequest, PreparedImport, prepare, require_load
@@ -50,9 +51,10 @@ SET_BY_A_PRESET = (
 def prepare_from_options(options: dict[str, Any]) -> PreparedImport:
     """Prepare the import of the options; warnings go to stderr. Raises Problem if the import is not possible."""
     preset = presets.by_name(options["preset"]) if options["preset"] else None
-    target, table = _target_and_table(options, preset)
+    files, url = by_url.split_url(options["file"])
+    target, table = _target_of_url(url, options) if url else _target_and_table(options, preset)
     require_load(target, table)
-    source = resolve_sources(options["file"], options["from_connection"], private_allowed=options["allow_private"])
+    source = resolve_sources(files, options["from_connection"], private_allowed=options["allow_private"])
     try:
         if preset:
             return _prepare_from_preset(options, preset, source, target, table)
@@ -60,6 +62,16 @@ def prepare_from_options(options: dict[str, Any]) -> PreparedImport:
     except BaseException:
         forget_unused([source])
         raise
+
+
+def _target_of_url(url: str, options: dict[str, Any]) -> tuple[Target, str]:
+    """The target and the table of a URL, or of --table. Raises Problem if there are two, or none."""
+    if options["target"] or options["preset"]:
+        raise Problem("The server is named twice: by a URL, and by --to or --preset.", advice="Leave one of them out.")
+    target, table = by_url.target_of(url, options)
+    if table and options["table"]:
+        raise Problem("The table is named twice: in the URL, and by --table.", advice="Leave one of them out.")
+    return target, table or _required(options, "table")
 
 
 def _target_and_table(options: dict[str, Any], preset: MappingPreset | None) -> tuple[Target, str]:

@@ -26,6 +26,7 @@ from importer.management.argument_types import (
     size,
     variable,
 )
+from importer.management.command_line import by_url
 
 
 def add_flags(parser: CommandParser) -> None:
@@ -60,6 +61,7 @@ def add_flags(parser: CommandParser) -> None:
         "--workers", dest="in_process", action="store_false", help="hand the import to the running workers"
     )
     parser.add_argument("--json", action="store_true", help="print one report as JSON")
+    by_url.add_flags(parser)
     _add_new_table(parser)
     _add_row_policy(parser)
     _add_format(parser)

@@ -1,6 +1,7 @@
 """A target: a server and the database on it that imports load into."""
 
 import uuid
+from dataclasses import replace
 
 from django.conf import settings
 from django.core.exceptions import ValidationError
@@ -9,7 +10,7 @@ from django.db import models
 
 from importer.engine.load.network_probe import NetworkProbe
 from importer.engine.mysql.connection import Address
-from importer.security import encryption
+from importer.security import encryption, held_passwords
 
 
 def _check_server_key(text: str) -> None:
@@ -85,12 +86,19 @@ class Target(models.Model):
 
     @property
     def address(self) -> Address:
-        """The address for the engine; decrypts the password."""
+        """The address for the engine, with the password that this process holds, or else the stored one, decrypted."""
+        held = held_passwords.held(self.key)
+        stored = encryption.decrypt(self.password_ciphertext, bound_to=str(self.key)) if held is None else held
+        return replace(self.address_without_password, password=stored)
+
+    @property
+    def address_without_password(self) -> Address:
+        """The address with an empty password, to show it."""
         return Address(
             host=self.host,
             port=self.port,
             user=self.user,
-            password=encryption.decrypt(self.password_ciphertext, bound_to=str(self.key)),
+            password="",
             database=self.database,
             tls=self.tls,
             tls_ca=self.tls_ca,

@@ -8,6 +8,7 @@ from importer.engine.errors import Problem
 
 Ip = ipaddress.IPv4Address | ipaddress.IPv6Address
 
+LOOPBACK = ipaddress.IPv4Address("127.0.0.1")
 # All of them: which addresses inside networks are allowed is decided by the caller (settings.PRIVATE_NETWORKS).
 EVERY_NETWORK = ("0.0.0.0/0", "::/0")
 # Link-local networks and the metadata services of clouds, which give credentials to any process of a machine.
@@ -28,8 +29,15 @@ class AddressRefused(Problem):
     """A host with a forbidden address."""
 
 
+def is_socket(host: str) -> bool:
+    """Whether a target's host is the path of a Unix socket on this machine. Such a path begins with /."""
+    return host.startswith("/")
+
+
 def resolve(host: str) -> list[Ip]:
-    """All current addresses of the host, each once. Raises OSError, UnicodeError."""
+    """All current addresses of the host, each once; of a Unix socket the loopback's. Raises OSError, UnicodeError."""
+    if is_socket(host):
+        return [LOOPBACK]
     entries = socket.getaddrinfo(host, None, type=socket.SOCK_STREAM)
     found = [ipaddress.ip_address(str(entry[4][0]).split("%")[0]) for entry in entries]
     return list(dict.fromkeys(found))

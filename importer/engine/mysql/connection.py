@@ -13,7 +13,7 @@ from MySQLdb.connections import Connection
 from MySQLdb.constants import CLIENT, CR, ER
 
 from importer.engine.errors import TargetProblem
-from importer.engine.mysql.addresses import EVERY_NETWORK, AddressRefused, Ip, checked_addresses, effective
+from importer.engine.mysql.addresses import EVERY_NETWORK, AddressRefused, Ip, checked_addresses, effective, is_socket
 from importer.engine.mysql.authentication import method_options, withheld
 from importer.engine.mysql.encryption import NotEncrypted, tls_problem
 from importer.engine.mysql.error_messages import explain
@@ -75,7 +75,7 @@ MAX_ERROR_COUNT = 65535
 
 @dataclass(frozen=True)
 class Address:
-    """A server, an account on it, and the database.
+    """A server, an account on it, and the database. `host` may be the path of a Unix socket on this machine.
 
     `tls` is "off", "encrypt" or "verify". `server_key`: the server's public RSA key as PEM, if it is known.
     `clear_password`: the server may ask for the readable password, through verified TLS. `networks`: those whose inside
@@ -94,7 +94,8 @@ class Address:
     networks: tuple[str, ...] = EVERY_NETWORK
 
     def __str__(self) -> str:
-        return f"{self.user}@{self.host}:{self.port}/{self.database}"
+        port = "" if is_socket(self.host) else f":{self.port}"
+        return f"{self.user}@{self.host}{port}/{self.database}"
 
 
 class LoaderConnection(Connection):
@@ -220,11 +221,12 @@ def _first_that_answers(kind: type[AnyConnection], address: Address, **options: 
         addresses = _checked_addresses(host, address)
         on_this_machine = all(effective(each).is_loopback for each in addresses)
         # An address, so that no second look-up leads elsewhere. A verified certificate proves the host, by its name.
-        hosts = [host] if address.tls == "verify" else [str(each) for each in addresses]
+        hosts = [host] if address.tls == "verify" or is_socket(host) else [str(each) for each in addresses]
         with method_options(address, on_this_machine=on_this_machine) as restricted:
             for each in hosts:
                 try:
-                    opened: AnyConnection = kind(host=each, **options, **restricted)
+                    place = {"unix_socket": each} if is_socket(each) else {"host": each}
+                    opened: AnyConnection = kind(**place, **options, **restricted)
                     return opened
                 except MySQLdb.Error as error:
                     if problem := withheld(error, str(address)) or tls_problem(error, str(address), address.tls):

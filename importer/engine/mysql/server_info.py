@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 import MySQLdb
 from MySQLdb.constants import ER
 
+from importer.engine.mysql.addresses import is_socket
 from importer.engine.mysql.connection import Address, Connection, execute, fetch_all
 
 # A variable that a flavour does not have is absent from `Server.variables`; sizes there are bytes. These decide how
@@ -191,7 +192,9 @@ def _is_replica(connection: Connection) -> bool | None:
 
 
 def is_loopback(host: str) -> bool:
-    """Whether every address of the host is a loopback address; False if the name does not resolve."""
+    """Whether every address of the host is a loopback address, or it is a socket; False if the name is unknown."""
+    if is_socket(host):
+        return True
     try:
         addresses = socket.getaddrinfo(host, None, type=socket.SOCK_STREAM)
     except OSError:

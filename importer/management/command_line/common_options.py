@@ -2,8 +2,11 @@
 
 # Each with a text that fits its line.
 COMMON = {
-    "--to": "the target to load into",
+    "--to": "a target, instead of mysql://...",
     "--table": "TABLE or SCHEMA.TABLE",
+    "--socket": "the server's Unix socket on this machine",
+    "--defaults-file": "with user and password; else ~/.my.cnf",
+    "--password-env": "the variable with the password",
     "--mode": "append, atomic, replace, upsert or create",
     "--on-error": "at a bad row; reject: leave it out, into a file",
     "--on-duplicate": "at a key that exists: fail, skip or replace",

@@ -7,6 +7,7 @@ OWN = {
     "--version": "the version",
 }
 EXAMPLES = (
+    "load orders.csv mysql://loader@db.example.org/sales.orders",
     "load orders.csv --to warehouse --table orders",
     "plan orders.csv --to warehouse --table orders",
 )

@@ -13,10 +13,21 @@ from importer.management.command_line.help_page import help_page
 from importer.management.command_line.words import PROGRAM, WORDS, Word
 
 WRONG_USAGE = 2
+READER_GONE = 141  # as a shell has it for a program that ended by SIGPIPE
 
 
 def main() -> None:
     """Run the words in sys.argv. Ends with the exit code of the command, or 2 for wrong usage."""
+    try:
+        _run_words()
+        sys.stdout.flush()
+    except BrokenPipeError:
+        # Who reads the output has enough of it. Python would flush it once more at its end.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(READER_GONE)
+
+
+def _run_words() -> None:
     sys.stdout, sys.stderr = guarded(sys.stdout), guarded(sys.stderr)
     match sys.argv[1:]:
         case [] | ["help" | "--help" | "-h"]:

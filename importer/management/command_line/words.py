@@ -31,6 +31,7 @@ GROUPS: dict[str, tuple[Word, ...]] = {
             "load a file into a table, and prove that every row arrived",
             "import_csv",
             (
+                "load orders.csv mysql://loader@db.example.org/sales.orders",
                 "load orders.csv --to warehouse --table orders",
                 "load orders.csv.gz --to warehouse --table orders --on-error reject",
                 "load orders.csv --to warehouse --table orders --mode upsert --json",

@@ -29,8 +29,10 @@ class Command(PreparedCommand):
     def create_parser(self, prog_name: str, subcommand: str, **kwargs: Any) -> CommandParser:
         """The parser, with a short help and one of all options."""
         parser = super().create_parser(prog_name, subcommand, add_help=False, **kwargs)
-        parser.usage = "%(prog)s FILE... --to TARGET --table TABLE [options]"
+        parser.usage = "%(prog)s FILE... mysql://USER@HOST:PORT/DATABASE.TABLE | --to TARGET --table TABLE [options]"
         add_help(parser, COMMON)
+        # Files and the URL may stand before, between and behind the options.
+        parser.parse_args = parser.parse_intermixed_args  # type: ignore[method-assign]
         return parser
 
     def add_arguments(self, parser: CommandParser) -> None:

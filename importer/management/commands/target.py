@@ -26,7 +26,7 @@ class Command(PreparedCommand):
         verbs = parser.add_subparsers(dest="verb", required=True, metavar="add|check|restore|list|remove")
         add = verbs.add_parser("add", help="save a target under a name")
         add.add_argument("name")
-        add.add_argument("url", help="mysql://USER@HOST:PORT/DATABASE")
+        add.add_argument("url", help="mysql://USER@HOST:PORT/DATABASE, or mysql://USER@localhost/DATABASE?socket=PATH")
         add.add_argument("--password-env", metavar="VAR", help="the environment variable that holds the password")
         add.add_argument("--tls", choices=Target.Tls.values, help="default: off on this machine, elsewhere verify")
         add.add_argument(
@@ -160,7 +160,7 @@ def _target(name: str) -> Target:
 
 
 def _where(target: Target) -> str:
-    return f"{target.user}@{target.host}:{target.port}/{target.database}"
+    return str(target.address_without_password)
 
 
 def _state(target: Target) -> str:

@@ -1,0 +1,147 @@
+"""The target that a URL on the command line names: none that is registered, and its password stays in memory."""
+
+import argparse
+import getpass
+import hashlib
+import os
+import re
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote, unquote, urlsplit, urlunsplit
+
+import MySQLdb
+from MySQLdb.constants import ER
+
+from importer import targets
+from importer.access.policy import require_admin
+from importer.engine.errors import Problem, TargetProblem
+from importer.engine.mysql.addresses import is_socket
+from importer.engine.mysql.connection import connect
+from importer.management.command_line.option_files import read_options
+from importer.models import Target
+from importer.security import held_passwords
+from importer.targets import TargetUrl
+
+SCHEMES = ("mysql://", "mariadb://")
+OPTION_FILE = Path("~/.my.cnf")
+# Read by the client programs of MySQL and MariaDB, too.
+PASSWORD_VARIABLE = "MYSQL_PWD"  # noqa: S105 -- the name of a variable
+LONGEST_NAME = 50  # characters of the readable part of a target's name
+
+
+def add_flags(parser: argparse.ArgumentParser) -> None:
+    """Add the options that tell the password of a target that has none stored, and the way to a server."""
+    group = parser.add_argument_group("a server that is named by mysql://USER@HOST:PORT/DATABASE.TABLE")
+    group.add_argument("--password-env", metavar="VAR", help=f"variable with the password (else {PASSWORD_VARIABLE})")
+    group.add_argument(
+        "--defaults-file", type=Path, metavar="FILE", help=f"option file with user and password (else {OPTION_FILE})"
+    )
+    group.add_argument("--socket", metavar="PATH", help="the server's Unix socket on this machine")
+    group.add_argument("--tls", choices=Target.Tls.values, help="default: off on this machine, elsewhere verify")
+    group.add_argument("--tls-ca", metavar="FILE", default="", help="the certificate authorities of --tls verify")
+
+
+def split_url(named: Sequence[str]) -> tuple[list[str], str]:
+    """The files among what stands before the options, and the URL of the target; "" without one.
+
+    Raises Problem for two URLs, and for a URL without a file.
+    """
+    urls = [each for each in named if each.startswith(SCHEMES)]
+    files = [each for each in named if each not in urls]
+    if len(urls) > 1:
+        raise Problem("Two servers are named.", advice="An import loads into one table: name one mysql://...")
+    if not files:
+        raise Problem("No file is named.", advice="Name it before the URL, or - for standard input.")
+    return files, urls[0] if urls else ""
+
+
+def target_of(url: str, options: Mapping[str, Any]) -> tuple[Target, str]:
+    """The target and table of mysql://USER[:PASSWORD]@HOST[:PORT]/DATABASE[.TABLE], with its password held in memory.
+
+    Raises Problem for a URL that says less or more, and if the server does not let the account in; Forbidden on behalf
+    of a person who may not add targets.
+    """
+    require_admin("load into a server that is not registered")
+    defaults = _defaults(options["defaults_file"])
+    parsed, table = _parse(url, defaults, options["socket"])
+    targets.refuse_forbidden(parsed.host)
+    target = _saved(parsed, options["tls"], options["tls_ca"] or "")
+    hold_password(target, options, parsed.password, defaults)
+    return target, table
+
+
+def hold_password(
+    target: Target, options: Mapping[str, Any], in_url: str = "", defaults: Mapping[str, str] | None = None
+) -> None:
+    """Hold the password that URL, variable or option file tell; ask for it on a terminal if the server wants one.
+
+    Nothing happens for a target with a stored password.
+    """
+    if target.password_ciphertext:
+        return
+    if in_url:
+        sys.stderr.write("Warning: others see a password in a command line (process list, history).\n")
+    known = in_url or _variable(options["password_env"])
+    if not known:
+        known = (_defaults(options["defaults_file"]) if defaults is None else defaults).get("password", "")
+    held_passwords.hold(target.key, known or _asked_for(target))
+
+
+def _parse(url: str, defaults: Mapping[str, str], socket: str | None) -> tuple[TargetUrl, str]:
+    """The parts of the URL, and its table; what it leaves out comes from the option file."""
+    parts = urlsplit(url)
+    database, _, table = parts.path.removeprefix("/").partition(".")
+    place = parts.netloc
+    if "@" not in place:
+        place = f"{quote(defaults.get('user') or getpass.getuser(), safe='')}@{place}"
+    if place.endswith("@"):
+        place += defaults.get("host", "localhost")
+    parsed = targets.parse_url(urlunsplit(("mysql", place, f"/{database}", parts.query, parts.fragment)))
+    if not is_socket(parsed.host) and socket:
+        parsed = replace(parsed, host=socket)
+    return parsed, unquote(table)
+
+
+def _saved(parsed: TargetUrl, tls: str | None, tls_ca: str) -> Target:
+    """The row of the server and account, for the records of its imports. One for each, without a password."""
+    tls = tls or targets.default_tls(parsed.host)
+    where = (parsed.user, parsed.host, parsed.port, parsed.database, tls, tls_ca)
+    digest = hashlib.sha256("\0".join(map(str, where)).encode()).hexdigest()[:8]
+    readable = re.sub(r"[^\w.-]+", "-", f"{parsed.user}-{parsed.host}-{parsed.database}")[:LONGEST_NAME].strip("-")
+    names = ("user", "host", "port", "database", "tls", "tls_ca")
+    target, _ = Target.objects.get_or_create(name=f"{readable}-{digest}", defaults=dict(zip(names, where, strict=True)))
+    return target
+
+
+def _defaults(path: Path | None) -> dict[str, str]:
+    """The options of the named option file, or of the person's own, if there is one."""
+    usual = OPTION_FILE.expanduser()
+    return read_options(path or usual) if path or usual.is_file() else {}
+
+
+def _variable(name: str | None) -> str:
+    if name is not None and name not in os.environ:
+        raise Problem(f"There is no environment variable {name}.", advice="Export it first, with the password in it.")
+    return os.environ.get(name or PASSWORD_VARIABLE, "")
+
+
+def _asked_for(target: Target) -> str:
+    """ "" if the server needs no password; the one that is entered, on a terminal."""
+    try:
+        with connect(target.address_without_password):
+            return ""
+    except TargetProblem as problem:
+        if not _is_denied(problem):
+            raise
+        if not (sys.stdin.isatty() and sys.stderr.isatty()):
+            problem.advice = f"Give the password: --password-env VAR, {PASSWORD_VARIABLE} or an option file."
+            raise
+    return getpass.getpass(f"Password of {target.address_without_password}: ", sys.stderr)
+
+
+def _is_denied(problem: TargetProblem) -> bool:
+    cause = problem.__cause__
+    return isinstance(cause, MySQLdb.Error) and cause.args[:1] == (ER.ACCESS_DENIED_ERROR,)

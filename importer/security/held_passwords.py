@@ -1,0 +1,15 @@
+"""Passwords that somebody gave a command for its own time: in the memory of its processes, never on a disk."""
+
+from uuid import UUID
+
+_held: dict[UUID, str] = {}
+
+
+def hold(target: UUID, password: str) -> None:
+    """Hold the password of the target with this key until the process ends, and in the processes that it forks."""
+    _held[target] = password
+
+
+def held(target: UUID) -> str | None:
+    """The password that is held for the target; None without one."""
+    return _held.get(target)

@@ -1,0 +1,118 @@
+"""`millrace load FILE mysql://...`: into a server that is not registered, with a password that no disk keeps."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from django.core.management import CommandError, call_command
+
+from importer.engine.mysql.connection import Address, connect, execute, fetch_all
+from importer.models import ImportJob, Target
+from importer.models.outcomes import REFUSED
+from tests.people import operator
+
+ACCOUNT, PASSWORD = "by_url", "s#cret ' % word"
+FILE = "id,v\n1,a\n2,b\n3,c\n"
+
+
+@pytest.fixture
+def file(tmp_path: Path, monkeypatch) -> Path:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.delenv("MYSQL_PWD", raising=False)
+    path = tmp_path / "three.csv"
+    path.write_text(FILE)
+    return path
+
+
+@pytest.fixture
+def url(database: Address, transactional_db) -> Iterator[str]:
+    """The URL of a new table, for an account with a password."""
+    with connect(database) as connection:
+        execute(connection, "CREATE TABLE three (id INT PRIMARY KEY, v VARCHAR(20))")
+        execute(connection, f"CREATE USER {ACCOUNT}@'127.0.0.1' IDENTIFIED BY %s", (PASSWORD,))
+        execute(connection, f"GRANT ALL ON `{database.database}`.* TO {ACCOUNT}@'127.0.0.1'")
+        yield f"mysql://{ACCOUNT}@127.0.0.1:{database.port}/{database.database}.three"
+        execute(connection, f"DROP USER {ACCOUNT}@'127.0.0.1'")
+
+
+def rows(database: Address) -> int:
+    with connect(database) as connection:
+        return int(fetch_all(connection, "SELECT COUNT(*) FROM three")[0][0])
+
+
+def load(*words: str) -> None:
+    call_command("import_csv", *words, "--in-process")
+
+
+def test_a_password_from_an_option_file_loads_and_is_not_kept(file, url, database, tmp_path):
+    own = tmp_path / ".my.cnf"
+    own.write_text(f'# mine\n[mysqld]\npassword=no\n[client]\nuser = {ACCOUNT}\npassword = "{PASSWORD}"  # it is\n')
+    load(str(file), url.replace(f"{ACCOUNT}@", ""))
+    assert rows(database) == 3
+    job = ImportJob.objects.get()
+    assert (job.target.password_ciphertext, job.target.user, job.table_name) == ("", ACCOUNT, "three")
+    # The next import of the account has the same target, so that its history is one.
+    load(url, "--mode", "replace", str(file))
+    assert Target.objects.count() == 1
+    assert rows(database) == 3
+
+
+def test_a_password_from_a_variable_wins_over_the_option_file(file, url, database, tmp_path, monkeypatch):
+    other = tmp_path / "other.cnf"
+    other.write_text("[client]\npassword=wrong\n")
+    monkeypatch.setenv("OF_THREE", PASSWORD)
+    load(str(file), url, "--password-env", "OF_THREE", "--defaults-file", str(other))
+    assert rows(database) == 3
+
+
+def test_without_a_password_and_a_terminal_it_is_said_how_to_give_one(file, url, database):
+    with pytest.raises(CommandError) as raised:
+        load(str(file), url)
+    assert "Access denied" in str(raised.value)
+    assert "--password-env VAR, MYSQL_PWD or an option file" in str(raised.value)
+    assert not ImportJob.objects.exists()
+
+
+def test_through_a_unix_socket(file, database, transactional_db):
+    with connect(database) as connection:
+        execute(connection, "CREATE TABLE three (id INT PRIMARY KEY, v VARCHAR(20))")
+        socket = fetch_all(connection, "SELECT @@socket")[0][0]
+    load(str(file), f"mysql://root@localhost/{database.database}.three?socket={socket}")
+    assert rows(database) == 3
+    call_command("target", "add", "by-socket", f"mysql://root@localhost/{database.database}", "--replace")
+    call_command("target", "add", "by-socket", f"mysql://root@/{database.database}?socket={socket}", "--replace")
+    target = Target.objects.get(name="by-socket")
+    assert (target.host, target.tls) == (socket, Target.Tls.OFF)
+    load(str(file), "--to", "by-socket", "--table", "three", "--mode", "upsert")
+    assert rows(database) == 3
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["{url}"], "No file is named."),
+        (["{file}", "{url}", "--to", "t"], "The server is named twice"),
+        (["{file}", "{url}", "--table", "three"], "The table is named twice"),
+        (["{file}", "{url}", "{url}"], "Two servers are named."),
+        (["{file}", "mysql://root@127.0.0.1/db"], "--table is missing."),
+        (["{file}", "mysql://root@127.0.0.1:99999/db.t"], "no valid host and port"),
+        (["{file}", "mysql://root@127.0.0.1/db.t?ssl=1"], "options after ?"),
+        (["{file}", "{url}", "--password-env", "NOT_THERE"], "There is no environment variable NOT_THERE."),
+        (["{file}", "{url}", "--defaults-file", "/not/there"], "The option file cannot be read."),
+    ],
+)
+def test_a_mistyped_line_is_refused_with_what_is_wrong(words, said, file, monkeypatch, db):
+    monkeypatch.setenv("MYSQL_PWD", "any")
+    line = [word.format(file=file, url="mysql://root@127.0.0.1/db.three") for word in words]
+    with pytest.raises(CommandError) as raised:
+        load(*line)
+    assert said in str(raised.value)
+    assert "any" not in str(raised.value).split()
+
+
+def test_a_person_who_may_not_add_targets_may_not_name_a_server(file, db):
+    operator("olga")
+    with pytest.raises(CommandError) as raised:
+        load(str(file), "mysql://root@127.0.0.1/db.three", "--as", "olga")
+    assert raised.value.returncode == REFUSED.exit_code
+    assert "Only admins may load into a server that is not registered." in str(raised.value)
