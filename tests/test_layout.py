@@ -19,9 +19,13 @@ MOST_PARAMETERS = 7
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 
 
-def is_temporary(folder: Path) -> bool:
-    """Whether the C library is just being compiled in it (native/loader.py)."""
-    return folder.parent.name == "native" and folder.name.startswith("tmp")
+def is_temporary(path: Path) -> bool:
+    """Whether it is a folder in which the C library is just being compiled (native/loader.py), or one that has moved.
+
+    Of a folder that has moved, compiled Python stays, which git does not know.
+    """
+    is_compiling = path.parent.name == "native" and path.name.startswith("tmp")
+    return is_compiling or (path.is_dir() and all("__pycache__" in each.parts for each in path.rglob("*")))
 
 
 def folders() -> list[Path]:
