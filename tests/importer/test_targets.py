@@ -136,7 +136,11 @@ class TestAddOrReplace:
         moved = add_or_replace("shop", url, password="another", protection=protection, replace=True)
         assert moved.address.password == "another"
 
-    @pytest.mark.parametrize("text", ["no key", SERVER_KEY[:80], SERVER_KEY.replace("PUBLIC", "PRIVATE")])
+    @pytest.mark.parametrize(
+        "text",
+        ["no key", SERVER_KEY[:80], SERVER_KEY.replace("PUBLIC", "PRIVATE")],
+        ids=["no key", "cut off", "private key"],
+    )
     def test_a_server_key_that_is_none_is_refused(self, text):
         with pytest.raises(TargetProblem, match="no public RSA key"):
             add_or_replace("shop", SHOP, protection=Protection(server_key=text))
