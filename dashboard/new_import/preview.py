@@ -22,7 +22,7 @@ from importer.engine.schema.added_columns import with_added
 from importer.engine.schema.new_table import NewColumn, NewTable
 from importer.engine.schema.table import Table
 from importer.engine.schema.type_inference import check_type
-from importer.engine.source import compression
+from importer.engine.source import archives
 from importer.engine.source.byte_source import open_source, read_at
 from importer.engine.source.dialect import RFC4180, Dialect
 from importer.engine.source.encodings import UTF8
@@ -228,7 +228,7 @@ def _table_named_as_file(connection: Connection, target: Target, file_name: str)
 def _stem(file_name: str) -> str:
     """The file name without endings: `orders` for orders.csv and for orders.csv.gz."""
     path = PurePath(file_name)
-    if path.suffix.lower() not in compression.ENDINGS:
+    if path.suffix.lower() not in archives.ENDINGS:
         return path.stem
     inside = PurePath(path.stem)
     return inside.stem if inside.suffix.lower() in registry.ENDINGS else inside.name

@@ -31,7 +31,7 @@ from importer.access.policy import seen
 from importer.engine.errors import Problem
 from importer.engine.mapping.suggest import BY_NAME, BY_POSITION
 from importer.engine.mysql.connection import connect
-from importer.engine.source.compression import PACKING_NAMES
+from importer.engine.source.archives import PACKING_NAMES
 from importer.engine.source.formats.registry import NAMES
 from importer.engine.target.write_modes import MODES
 from importer.models import ImportJob, MappingPreset, SourceFile, Target

@@ -136,7 +136,7 @@ def _joined(source: SourceFile, profile: Profile, begin: int, *, last: bool) -> 
 
 def _lines_before(fd: Readable, profile: Profile) -> SkippedLines:
     """The lines before the file's records; of another format than CSV the names of the fields, which its copy has."""
-    head = read_head(fd, SAMPLE_BYTES)
+    head = read_head(fd, SAMPLE_BYTES, profile.dialect.member)
     with open_sample(fd, head, profile.dialect) as sample:
         return lines_before(sample.fd, profile.dialect.plain, min(profile.data_offset, sample.readable))
 

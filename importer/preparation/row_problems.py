@@ -70,7 +70,7 @@ def find_row_problems(
     with open_source(location) as fd:
         if not (needs_copy(profile.packing, profile.dialect) or isinstance(fd, ArrivingBytes)):
             return _examine(fd, profile, profile.size, rules, mapping)
-        head = read_head(fd, SAMPLE_BYTES)
+        head = read_head(fd, SAMPLE_BYTES, profile.dialect.member)
         with open_sample(fd, head, profile.dialect) as sample:
             found = _examine(sample.fd, profile, sample.readable, rules, mapping, cut=not sample.whole)
             return _in_the_file(found, sample.places, profile.data_line)

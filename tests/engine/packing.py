@@ -1,8 +1,12 @@
 """Compresses bytes in each of the engine's compression formats, by its name."""
 
+import bz2
 import gzip
 import io
+import lzma
+import tarfile
 import zipfile
+from functools import partial
 
 from importer.engine.source.compression import zstd
 
@@ -21,4 +25,21 @@ def zstd_packed(content: bytes) -> bytes:
     return zstd.compress(content, options={zstd.CompressionParameter.checksum_flag: 1})
 
 
-PACKED = {"gzip": gzip.compress, "zstd": zstd_packed, "zip": lambda content: zipped(("data.csv", content))}
+def tarred(*files: tuple[str, bytes], mode: str = "w") -> bytes:
+    """A tar archive of the named files; a mode such as `w:gz` compresses it."""
+    archive = io.BytesIO()
+    with tarfile.open(fileobj=archive, mode=mode) as writer:
+        for name, content in files:
+            info = tarfile.TarInfo(name)
+            info.size = len(content)
+            writer.addfile(info, io.BytesIO(content))
+    return archive.getvalue()
+
+
+PACKED = {
+    "gzip": gzip.compress,
+    "zstd": zstd_packed,
+    "zip": lambda content: zipped(("data.csv", content)),
+    "bz2": partial(bz2.compress, compresslevel=1),
+    "xz": partial(lzma.compress, preset=0),
+}

@@ -18,7 +18,7 @@ from importer.connections.by_hand.limits import refuse_none, refuse_too_many
 from importer.connections.connection_kinds import kind_of
 from importer.engine.errors import Problem, SourceProblem
 from importer.engine.source import encodings
-from importer.engine.source.compression import PACKING_NAMES, detect_packing
+from importer.engine.source.archives import PACKING_NAMES, detect_packing
 from importer.engine.source.encodings import UTF8
 from importer.engine.units import MIB, human_bytes
 from importer.models import Level, SourceConnection, SourceFile

@@ -1,9 +1,8 @@
-"""Unpacks gzip, Zstandard and ZIP files as a stream: in constant memory, with limits, and reporting damage by byte."""
+"""Decompresses gzip, Zstandard, bzip2 and xz as a stream: in constant memory, and reporting damage by byte."""
 
-import struct
+import bz2
+import lzma
 import sys
-import zipfile
-import zlib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import NamedTuple, Protocol
@@ -12,7 +11,7 @@ from isal import igzip_lib
 
 from importer.engine.errors import SourceProblem
 from importer.engine.source.arrays import Offsets
-from importer.engine.source.byte_source import Readable, as_file, read_at, size_of
+from importer.engine.source.byte_source import Readable, read_at
 from importer.engine.units import human_bytes
 
 if sys.version_info >= (3, 14):
@@ -23,17 +22,14 @@ else:
 READ_BYTES = 64 * 1024
 PIECE_BYTES = 256 * 1024
 MIB = 2**20
-# The most memory that a frame may ask for: 2 to this power, 128 MiB, which zstd allows without --long=31.
-ZSTD_WINDOW_LOG = 27
-# Enough for an archive of one file, with folders and the entries that macOS adds.
-ZIP_MOST_ENTRIES = 1000
+# The most memory that compressed data may ask for: 2 to this power, 128 MiB, which zstd allows without --long=31.
+WINDOW_LOG = 27
 
 _GZIP_MAGIC = (b"\x1f\x8b\x08",)
 _ZSTD_MAGIC = (b"\x28\xb5\x2f\xfd", *(bytes([byte]) + b"\x2a\x4d\x18" for byte in range(0x50, 0x60)))
-_ZIP_MAGIC = (b"PK\x03\x04", b"PK\x05\x06")
-PACKING_NAMES = {"gzip": "gzip", "zstd": "Zstandard", "zip": "ZIP"}
-ENDINGS = (".gz", ".zst", ".zip")
-_AGAIN = "Copy or download the file again, or pack it again."
+_BZIP2_MAGIC = (b"BZh",)
+_XZ_MAGIC = (b"\xfd7zXZ\x00",)
+AGAIN = "Copy or download the file again, or pack it again."
 
 
 @dataclass(frozen=True)
@@ -54,27 +50,6 @@ class Piece(NamedTuple):
     data: bytes
     used: int
     places: "Offsets | None" = None
-
-
-def detect_packing(head: bytes) -> str:
-    """How a file with these first bytes is packed: gzip, zstd, zip, or "" if it is not. The file's name is ignored."""
-    for name, magic in (("gzip", _GZIP_MAGIC), ("zstd", _ZSTD_MAGIC), ("zip", _ZIP_MAGIC)):
-        if head.startswith(magic):
-            return name
-    return ""
-
-
-def unpacked(fd: Readable, packing: str, limits: DecompressionLimits) -> Iterator[Piece]:
-    """Unpack an open file from its start.
-
-    Raises SourceProblem for a file that is cut, damaged or encrypted, that has other data after the compressed data, or
-    that contains several files, and if the unpacked data exceeds the limits.
-    """
-    total = 0
-    for piece in _UNPACK[packing](fd):
-        total += len(piece.data)
-        require_within(limits, total, piece.used)
-        yield piece
 
 
 def require_within(limits: DecompressionLimits, total: int, used: int) -> None:
@@ -113,9 +88,20 @@ def _gzip(fd: Readable) -> Iterator[Piece]:
 def _zstd(fd: Readable) -> Iterator[Piece]:
     # Not the zstandard package: for a file that is cut within a frame, it reports a normal end of the data.
     def begin() -> _Decoder:
-        return zstd.ZstdDecompressor(options={zstd.DecompressionParameter.window_log_max: ZSTD_WINDOW_LOG})
+        return zstd.ZstdDecompressor(options={zstd.DecompressionParameter.window_log_max: WINDOW_LOG})
 
     return _members(fd, begin, _ZSTD_MAGIC)
+
+
+def _bzip2(fd: Readable) -> Iterator[Piece]:
+    return _members(fd, bz2.BZ2Decompressor, _BZIP2_MAGIC)
+
+
+def _xz(fd: Readable) -> Iterator[Piece]:
+    def begin() -> _Decoder:
+        return lzma.LZMADecompressor(lzma.FORMAT_XZ, memlimit=2**WINDOW_LOG)
+
+    return _members(fd, begin, _XZ_MAGIC)
 
 
 def _members(fd: Readable, begin: Callable[[], _Decoder], magic: tuple[bytes, ...]) -> Iterator[Piece]:
@@ -130,7 +116,7 @@ def _members(fd: Readable, begin: Callable[[], _Decoder], magic: tuple[bytes, ..
             if not data.startswith(magic):
                 raise SourceProblem(
                     f"After its compressed data, from byte {at - len(data):,} on, the file holds something else.",
-                    advice=_AGAIN,
+                    advice=AGAIN,
                 )
             decoder = begin()
         elif decoder.needs_input:
@@ -138,17 +124,17 @@ def _members(fd: Readable, begin: Callable[[], _Decoder], magic: tuple[bytes, ..
             at += len(data)
             if not data:
                 raise SourceProblem(
-                    f"The file ends at byte {at:,}, in the middle of its compressed data.", advice=_AGAIN
+                    f"The file ends at byte {at:,}, in the middle of its compressed data.", advice=AGAIN
                 )
         try:
             piece = decoder.decompress(data, PIECE_BYTES)
-        except (igzip_lib.IsalError, zstd.ZstdError) as error:  # type: ignore[misc]  # isal's stubs: an instance
-            if "memory" in str(error):  # only Zstandard reports this
+        except (igzip_lib.IsalError, zstd.ZstdError, lzma.LZMAError, OSError) as error:  # type: ignore[misc]  # isal's stubs
+            if "memory" in str(error).lower():  # Zstandard and xz report this
                 raise SourceProblem(
-                    f"Unpacking the file needs more than {human_bytes(2**ZSTD_WINDOW_LOG)} of memory.",
-                    advice="Pack it again without --long, or unpack it.",
+                    f"Unpacking the file needs more than {human_bytes(2**WINDOW_LOG)} of memory.",
+                    advice="Pack it again without --long or in a lower level, or unpack it.",
                 ) from error
-            raise _damaged(f"at about byte {at:,}", error) from error
+            raise damaged(f"at about byte {at:,}", error) from error
         if piece:
             yield Piece(piece, at)
 
@@ -167,59 +153,18 @@ def _after_member(fd: Readable, left: bytes, at: int) -> tuple[bytes, int]:
     return left, at
 
 
-def _zip(fd: Readable) -> Iterator[Piece]:
-    """Unpack the only file of a ZIP archive."""
-    with as_file(fd) as file:
-        try:
-            _refuse_many_entries(fd)
-            with zipfile.ZipFile(file) as archive, archive.open(_only_file(archive)) as member:
-                while data := member.read(PIECE_BYTES):
-                    yield Piece(data, file.tell())
-        except (zipfile.BadZipFile, zlib.error, EOFError, struct.error) as error:
-            raise _damaged(f"at about byte {file.tell():,}", error) from error
+def damaged(where: str, error: Exception) -> SourceProblem:
+    """The problem that the compressed data cannot be unpacked at this place."""
+    return SourceProblem(f"The compressed data is damaged {where}: {error}.", advice=AGAIN)
 
 
-def _refuse_many_entries(fd: Readable) -> None:
-    """Check the number of entries before zipfile reads all of them into memory (APPNOTE.TXT 4.3.14 to 4.3.16)."""
-    size = size_of(fd)
-    tail_at = max(0, size - 65536 - 22)
-    tail = read_at(fd, size - tail_at, tail_at)
-    end = tail.rfind(b"PK\x05\x06")
-    if end < 0 or len(tail) < end + 22:
-        raise SourceProblem(
-            f"The ZIP archive is cut: its list of files is missing at its end, byte {size:,}.", advice=_AGAIN
-        )
-    entries = int.from_bytes(tail[end + 10 : end + 12], "little")
-    locator = tail.rfind(b"PK\x06\x07", 0, end)
-    if locator >= 0:
-        zip64_at = int.from_bytes(tail[locator + 8 : locator + 16], "little")
-        entries = int.from_bytes(read_at(fd, 8, min(zip64_at, size) + 32), "little")
-    if entries > ZIP_MOST_ENTRIES:
-        raise SourceProblem(f"The ZIP archive holds {entries:,} files.", advice="Pack the one CSV file by itself.")
+_UNPACK: dict[str, Callable[[Readable], Iterator[Piece]]] = {"gzip": _gzip, "zstd": _zstd, "bz2": _bzip2, "xz": _xz}
+MAGIC = {"gzip": _GZIP_MAGIC, "zstd": _ZSTD_MAGIC, "bz2": _BZIP2_MAGIC, "xz": _XZ_MAGIC}
 
 
-def _only_file(archive: zipfile.ZipFile) -> zipfile.ZipInfo:
-    # macOS adds a folder of its own to each archive.
-    files = [each for each in archive.infolist() if not each.is_dir() and not each.filename.startswith("__MACOSX/")]
-    if len(files) != 1:
-        names = ", ".join(each.filename[:60] for each in files[:5]) + (", ..." if len(files) > 5 else "")
-        contents = f"{len(files):,} files: {names}" if files else "no file"
-        raise SourceProblem(
-            f"The ZIP archive holds {contents}.", advice="Unpack it, and import each CSV file by itself."
-        )
-    (only,) = files
-    if only.flag_bits & 0x1:
-        raise SourceProblem(f"{only.filename[:60]} in the ZIP archive is encrypted.", advice="Unpack it first.")
-    if only.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
-        raise SourceProblem(
-            f"{only.filename[:60]} in the ZIP archive is packed by a rare method, number {only.compress_type}.",
-            advice="Unpack it, or pack it again with the usual one (deflate).",
-        )
-    return only
+def decompressed(fd: Readable, packing: str) -> Iterator[Piece]:
+    """Decompress an open file from its start, by one of MAGIC.
 
-
-def _damaged(where: str, error: Exception) -> SourceProblem:
-    return SourceProblem(f"The compressed data is damaged {where}: {error}.", advice=_AGAIN)
-
-
-_UNPACK: dict[str, Callable[[Readable], Iterator[Piece]]] = {"gzip": _gzip, "zstd": _zstd, "zip": _zip}
+    Raises SourceProblem for a file that is cut or damaged, or that has other data after the compressed data.
+    """
+    return _UNPACK[packing](fd)

@@ -7,16 +7,11 @@ from dataclasses import dataclass
 
 from importer.engine.errors import SourceProblem
 from importer.engine.source import encodings
+from importer.engine.source.archives import PACKING_NAMES, detect_packing, members, tar_packing, unpacked
 from importer.engine.source.arrays import Offsets
 from importer.engine.source.arriving import ArrivingBytes
 from importer.engine.source.byte_source import Readable, read_at, size_of
-from importer.engine.source.compression import (
-    PACKING_NAMES,
-    DecompressionLimits,
-    Piece,
-    detect_packing,
-    unpacked,
-)
+from importer.engine.source.compression import MAGIC, DecompressionLimits, Piece
 from importer.engine.source.dialect import CSV, Dialect
 from importer.engine.source.encodings import EncodingKind
 from importer.engine.source.file_signature import refuse_other_kinds
@@ -24,6 +19,8 @@ from importer.engine.source.formats import copy_records
 from importer.engine.source.formats.contents import Contents
 from importer.engine.source.formats.registry import FORMATS, detect_format
 
+# So many bytes show whether a file is a tar archive.
+TAR_BYTES = 512
 # For samples, which are bounded by the number of bytes they need.
 NO_LIMITS = DecompressionLimits(largest=2**63, ratio=2**63)
 
@@ -40,7 +37,7 @@ def plain_pieces(fd: Readable, packing: str, dialect: Dialect, limits: Decompres
     of another format than CSV is converted; the first piece is the header then, and the others have places. Raises
     SourceProblem as unpacked(), encodings.utf8_copy() and the format's convert() do.
     """
-    contents = Contents(fd, packing, limits, dialect.encoding)
+    contents = Contents(fd, packing, limits, dialect.encoding, dialect.member)
     if dialect.is_converted:
         if dialect.header:
             yield Piece(copy_records.header(dialect.fields), 0)
@@ -66,6 +63,7 @@ class SourceHead:
     """The first bytes of a file of `size` bytes, at most `wanted` of them, unpacked but not decoded.
 
     `used` is the number of the file's own bytes that were read for them. `format`: the format that they begin like.
+    `members`: the files of an archive; `member`: the one that is read, "" if there is no other.
     """
 
     packing: str
@@ -74,6 +72,8 @@ class SourceHead:
     used: int
     wanted: int
     format: str = CSV
+    member: str = ""
+    members: tuple[str, ...] = ()
 
     @property
     def whole(self) -> bool:
@@ -96,20 +96,23 @@ class SourceSample:
     places: "Offsets | None" = None
 
 
-def read_head(fd: Readable, wanted: int) -> SourceHead:
-    """Read the first `wanted` unpacked bytes of an open file.
+def read_head(fd: Readable, wanted: int, member: str = "") -> SourceHead:
+    """Read the first `wanted` unpacked bytes of an open file; of an archive those of this member, or of the first one.
 
-    Raises SourceProblem as unpacked() does, and for files that are not text: a picture, a workbook, an archive in an
-    archive.
+    Raises SourceProblem as unpacked() does, and for files that are not text: a picture, an archive in an archive.
     """
     size = size_of(fd)
     data = read_at(fd, wanted, 0)
     begins_like = detect_format(data)
     packed_as = detect_packing(data) if begins_like == CSV else ""
-    refuse_other_kinds(data)
     if not packed_as:
+        refuse_other_kinds(data)
         return SourceHead("", data, size, len(data), wanted, begins_like)
-    data, used = _first(unpacked(fd, packed_as, NO_LIMITS), wanted)
+    if packed_as in MAGIC:
+        packed_as = tar_packing(packed_as, _first(unpacked(fd, packed_as, NO_LIMITS), TAR_BYTES)[0])
+    names = members(fd, packed_as)
+    chosen = "" if len(names) < 2 and not member else member or names[0]
+    data, used = _first(unpacked(fd, packed_as, NO_LIMITS, chosen), wanted)
     begins_like = detect_format(data)
     refuse_other_kinds(data)
     if begins_like == CSV and detect_packing(data):
@@ -117,7 +120,7 @@ def read_head(fd: Readable, wanted: int) -> SourceHead:
             f"The file is packed twice: inside is another one ({PACKING_NAMES[detect_packing(data)]}).",
             advice="Unpack it once.",
         )
-    return SourceHead(packed_as, data, size, used, wanted, begins_like)
+    return SourceHead(packed_as, data, size, used, wanted, begins_like, chosen, names)
 
 
 def _first(pieces: Iterator[Piece], wanted: int) -> tuple[bytes, int]:

@@ -48,7 +48,7 @@ class Dialect:
       read: it distinguishes a quote that was never closed from a long text.
     - `format`: the name of the file's format (source/formats/registry.py). Of another format than CSV, a working copy
       in text is read: the marks above are the copy's then, and those of Dialect `COPY`. `fields`: the copy's header,
-      found by the profile. `sheet`, `sql_table`: the options of formats (formats/options.py).
+      found by the profile. `member`, `sheet`, `widths`, `sql_table`: the options of formats (formats/options.py).
     """
 
     delimiter: str = ","
@@ -69,7 +69,9 @@ class Dialect:
     width: int = field(default=0, compare=False)
     format: str = CSV
     fields: tuple[str, ...] = field(default=(), compare=False)
+    member: str = ""
     sheet: str = ""
+    widths: str = ""
     sql_table: str = ""
 
     def __post_init__(self) -> None:
@@ -228,7 +230,15 @@ class Dialect:
 
 
 # The fields of a dialect that have a meaning for other formats, as CSV has them.
-_OF_CSV: dict[str, Any] = {"format": CSV, "fields": (), "skip_rows": 0, "sheet": "", "sql_table": ""}
+_OF_CSV: dict[str, Any] = {
+    "format": CSV,
+    "fields": (),
+    "skip_rows": 0,
+    "member": "",
+    "sheet": "",
+    "widths": "",
+    "sql_table": "",
+}
 
 
 def line_end_name(line_end: str) -> str:

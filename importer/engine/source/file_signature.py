@@ -18,14 +18,11 @@ _KINDS: tuple[tuple[bytes, str, str], ...] = (
     (rb"%PDF-", "a PDF document", _EXPORT),
     (_OLE + rb".*" + "EncryptedPackage".encode("utf-16-le"), "a workbook with a password", "Save it without one."),
     (_OLE, "an old Excel workbook (.xls), or one with a password", _SAVE),
-    (rb"BZh[1-9]1AY&SY", "compressed with bzip2", _UNPACK),
-    (rb"\xfd7zXZ\x00", "compressed with xz", _UNPACK),
     (rb"7z\xbc\xaf", "a 7z archive", _UNPACK),
     (rb"Rar!\x1a\x07", "a RAR archive", _UNPACK),
-    (rb"PAR1" + _NO_TEXT, "a Parquet file", _EXPORT),
     (rb"ORC" + _NO_TEXT, "an ORC file", _EXPORT),
     (rb"Obj\x01", "an Avro file", _EXPORT),
-    (rb"ARROW1\x00", "an Arrow file", _EXPORT),
+    (rb"FEA1", "a Feather file of the first version", _EXPORT),
     (rb"SQLite format 3\x00", "an SQLite database", _EXPORT),
     (rb"\x7fELF", "a program", "Choose the CSV file."),
     (
@@ -34,7 +31,6 @@ _KINDS: tuple[tuple[bytes, str, str], ...] = (
         "Download the CSV file itself.",
     ),
     (rb"\s*<\?xml\b", "an XML document", _EXPORT),
-    (rb".{257}ustar", "a tar archive", _UNPACK),
     (rb"\{\\rtf", "an RTF document", _EXPORT),
 )
 _COMPILED = tuple((re.compile(pattern, re.DOTALL), what, advice) for pattern, what, advice in _KINDS)

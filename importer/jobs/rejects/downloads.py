@@ -23,7 +23,7 @@ from django.db.models import Q
 from importer.connections.source_location import location_of_job
 from importer.engine.errors import Problem, SourceProblem
 from importer.engine.load.rejects.formulas import defused_csv, escape_formulas
-from importer.engine.source import compression, encodings
+from importer.engine.source import archives, encodings
 from importer.engine.source.byte_source import open_source
 from importer.engine.source.dialect import ANY_LINE_END, LINE_ENDS, Dialect
 from importer.engine.source.formats import registry
@@ -208,7 +208,7 @@ def _own_offset(job: ImportJob, file: JoinedFile | None, offset: str) -> int:
 def file_name(job: ImportJob, kind: str) -> str:
     """`orders.csv.gz` -> `orders.rejects.csv`, `orders.defused.csv` or `orders.reasons.csv`."""
     name = PurePath(job.source.name)
-    while name.suffix.lower() in compression.ENDINGS:
+    while name.suffix.lower() in archives.ENDINGS:
         name = name.with_suffix("")
     text = name.suffix.lower() in registry.ENDINGS
     suffix = name.suffix if text and kind == "rejects" else ".csv"

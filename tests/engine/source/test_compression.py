@@ -13,7 +13,8 @@ from pathlib import Path
 import pytest
 
 from importer.engine.errors import SourceProblem
-from importer.engine.source.compression import PIECE_BYTES, DecompressionLimits, Piece, detect_packing, unpacked, zstd
+from importer.engine.source.archives import detect_packing, unpacked
+from importer.engine.source.compression import PIECE_BYTES, DecompressionLimits, Piece, zstd
 from tests.engine.packing import PACKED, zipped
 
 MIB = 2**20
@@ -38,7 +39,7 @@ def opened(tmp_path) -> Iterator[Callable[[bytes], int]]:
 
 
 def pieces(fd: int, limits: DecompressionLimits | None = None) -> Iterator[Piece]:
-    return unpacked(fd, detect_packing(os.pread(fd, 4, 0)), limits or DecompressionLimits())
+    return unpacked(fd, detect_packing(os.pread(fd, 6, 0)), limits or DecompressionLimits())
 
 
 def whole(fd: int, limits: DecompressionLimits | None = None) -> bytes:

@@ -7,6 +7,9 @@ import json
 from collections.abc import Iterator
 from pathlib import Path
 
+import pyarrow as pa
+from pyarrow import ipc, parquet
+
 from scripts.flights import TABLE
 from tests.importer.formats.workbooks import write_ods, write_xlsx
 
@@ -57,10 +60,21 @@ def write_spreadsheet(path: Path, rows: list[Flight]) -> None:
     write_ods(path, {"flights": [COLUMNS, *rows]})
 
 
+def write_columns(path: Path, rows: list[Flight]) -> None:
+    table = pa.Table.from_pylist([dict(zip(COLUMNS, row, strict=True)) for row in rows])
+    if path.suffix == ".parquet":
+        parquet.write_table(table, path)
+        return
+    with pa.OSFile(str(path), "wb") as out, ipc.new_file(out, table.schema) as writer:
+        writer.write_table(table)
+
+
 WRITERS = {
     "jsonl": write_jsonl,
     "json": write_json,
     "sql": write_sql,
     "xlsx": write_workbook,
     "ods": write_spreadsheet,
+    "parquet": write_columns,
+    "arrow": write_columns,
 }

@@ -12,7 +12,7 @@ from scripts.flights import TABLE
 from tests.importer.formats.flights import WRITERS, flights, write_csv
 from tests.importer.steps import run
 
-ROWS = 5000
+ROWS = 3000
 
 
 def checksum(target: Target, file: Path, **request) -> int:

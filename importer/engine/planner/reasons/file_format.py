@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from importer.engine.plan.plan import Reason
 from importer.engine.planner.context import PlanningContext
-from importer.engine.source.compression import PACKING_NAMES
+from importer.engine.source.archives import PACKING_NAMES
 from importer.engine.source.encodings import EncodingKind
 from importer.engine.source.formats.registry import FORMATS
 

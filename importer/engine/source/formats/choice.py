@@ -56,6 +56,9 @@ class Choice:
         return Decision(self.option, part.name, standing, evidence)
 
 
+MEMBER = Choice("member", "--member", "file")
+
+
 def listed(names: Sequence[str]) -> str:
     """The first names, for a message."""
     return ", ".join(names[:MOST_SHOWN]) + (", ..." if len(names) > MOST_SHOWN else "")

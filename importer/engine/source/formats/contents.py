@@ -8,23 +8,28 @@ from typing import BinaryIO
 
 from importer.engine.errors import SourceProblem
 from importer.engine.source import encodings
+from importer.engine.source.archives import unpacked
 from importer.engine.source.byte_source import Readable, as_file, read_at
-from importer.engine.source.compression import PIECE_BYTES, DecompressionLimits, Piece, unpacked
+from importer.engine.source.compression import PIECE_BYTES, DecompressionLimits, Piece
 from importer.engine.source.encodings import UTF8, EncodingKind
 
 
 @dataclass(frozen=True)
 class Contents:
-    """An open file that is packed in this way, with the limits for its unpacking. `encoding`: that of a text."""
+    """An open file that is packed in this way, with the limits for its unpacking. `encoding`: that of a text.
+
+    `member`: the file in an archive, "" for the only one.
+    """
 
     fd: Readable
     packing: str
     limits: DecompressionLimits
     encoding: str = UTF8
+    member: str = ""
 
     def pieces(self) -> Iterator[Piece]:
         """The unpacked bytes from the file's start. Raises SourceProblem as unpacked() does."""
-        return unpacked(self.fd, self.packing, self.limits) if self.packing else self._as_they_are()
+        return unpacked(self.fd, self.packing, self.limits, self.member) if self.packing else self._as_they_are()
 
     def _as_they_are(self) -> Iterator[Piece]:
         at = 0

@@ -13,7 +13,7 @@ from importer.engine.source.file_signature import NoCSV
 from importer.engine.source.formats.contents import Contents
 from importer.engine.source.formats.format import Format, Wanted
 from importer.engine.source.formats.options import require_suitable, stated_for
-from importer.engine.source.formats.registry import FORMATS, NAMES
+from importer.engine.source.formats.registry import FORMATS, NAMES, stated_format
 from importer.engine.source.profile.decisions import Decision, Standing
 from importer.engine.source.profile.encoding_detection import DetectedEncoding, detect_encoding
 from importer.engine.source.profile.expected_columns import ExpectedColumn
@@ -42,8 +42,8 @@ def converted_layout(
     `expected`: the table's columns. Raises NoCSV if the file has another format than `dialect`, and SourceProblem if it
     cannot be read in its format, a stated option does not suit it, or it has not arrived as a whole.
     """
-    name = known.get("format") or (dialect.format if dialect else head.format)
-    if dialect and "format" not in known and head.format not in (CSV, name):
+    name = stated_format(known) or (dialect.format if dialect else head.format)
+    if dialect and not stated_format(known) and head.format not in (CSV, name):
         raise NoCSV(
             f"This is {NAMES[head.format]}, and {NAMES[name]} is expected.",
             advice="Import it with settings of its own, or choose another file.",
@@ -60,10 +60,13 @@ def converted_layout(
     stated = {**(stated_for(found, dialect) if dialect else {}), **known}
     encoding = _encoding(found, head, stated.get("encoding", ""))
     wanted = Wanted(stated, tuple(column.name for column in expected))
-    layout = found.layout(Contents(fd, head.packing, NO_LIMITS, encoding.encoding), wanted)
+    layout = found.layout(Contents(fd, head.packing, NO_LIMITS, encoding.encoding, head.member), wanted)
     options = {key: value for key, value in stated.items() if key in found.options} | dict(layout.chosen)
-    copied = replace(COPY, **{**options, "format": name, "fields": layout.fields, "encoding": encoding.encoding})
-    decisions = (_format_decision(found, "format" in known), encoding.decision, *layout.decisions)
+    copied = replace(
+        COPY,
+        **{**options, "format": name, "member": head.member, "fields": layout.fields, "encoding": encoding.encoding},
+    )
+    decisions = (_format_decision(found, bool(stated_format(known))), encoding.decision, *layout.decisions)
     return ConvertedLayout(copied, encoding, decisions, layout.notes)
 
 

@@ -6,6 +6,8 @@ from typing import Any
 
 from importer.engine.errors import SourceProblem
 from importer.engine.source.dialect import CSV, Dialect
+from importer.engine.source.formats.choice import MEMBER
+from importer.engine.source.formats.fixed_width import widths_text
 from importer.engine.source.formats.format import Format
 
 
@@ -26,9 +28,15 @@ class FormatOption:
 
 FORMAT = FormatOption("format", "--format", "File format", "FORMAT", "the format of the file, where it is not detected")
 FORMAT_OPTIONS: tuple[FormatOption, ...] = (
+    FormatOption(
+        MEMBER.option, MEMBER.flag, "File in the archive", "NAME", "of a ZIP or tar archive: the file to read"
+    ),
     FormatOption("sheet", "--sheet", "Sheet", "NAME", "of a workbook: the sheet to read"),
     FormatOption(
         "sql_table", "--sql-table", "Table in the dump", "NAME", "of an SQL dump: the table of the rows to read"
+    ),
+    FormatOption(
+        "widths", "--widths", "Widths", "5,20,8", "of a file of fixed width: the characters of each field", widths_text
     ),
 )
 FORMAT_NAMES = (FORMAT.name, *(each.name for each in FORMAT_OPTIONS))
@@ -42,7 +50,7 @@ def stated_for(found: Format, dialect: Dialect) -> dict[str, Any]:
 def require_suitable(found: Format, known: Mapping[str, Any]) -> None:
     """Raise SourceProblem if a stated field of the dialect has no meaning in the format."""
     for name in known:
-        if name not in ("format", *found.options):
+        if name not in (FORMAT.name, MEMBER.option, *found.options):
             flag = name.replace("_", "-")
             raise SourceProblem(
                 f"{found.label} has no {name.replace('_', ' ')}.",

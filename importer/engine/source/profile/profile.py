@@ -13,10 +13,11 @@ from typing import Any
 
 from importer.engine.errors import SourceProblem, in_file
 from importer.engine.source import encodings
+from importer.engine.source.archives import PACKING_NAMES
 from importer.engine.source.byte_source import Readable, SourceLocation
-from importer.engine.source.compression import PACKING_NAMES
 from importer.engine.source.decoding import SourceHead, SourceSample, open_sample, read_head
 from importer.engine.source.dialect import RFC4180, Dialect
+from importer.engine.source.formats.choice import MEMBER, Part
 from importer.engine.source.formats.layout import ConvertedLayout, converted_layout
 from importer.engine.source.profile.decisions import Answer, Decision, SkippedLine, Standing
 from importer.engine.source.profile.encoding_detection import DetectedEncoding, detect_encoding
@@ -99,10 +100,11 @@ def profile_file(
     CSV, or cannot be unpacked or read in the dialect.
     """
     requested = dialect.encoding if dialect else known.get("encoding", "")
+    member = known.get(MEMBER.option) or (dialect.member if dialect else "")
     with in_file(path.name), _opened(path) as fd:
         # A record may be larger than a sample; that is seldom worth the unpacking.
         for wanted in (SAMPLE_BYTES, MAX_RECORD_BYTES):
-            head = read_head(fd, wanted)
+            head = read_head(fd, wanted, member)
             if blank := _blank(head.data):
                 table = () if dialect or not head.whole else expected
                 return _profile_without_rows(blank, len(head.data), known, table)
@@ -111,10 +113,10 @@ def profile_file(
                     profile = _profile_converted(sample, converted)
             else:
                 detected = detect_encoding(head, requested)
-                with open_sample(fd, head, replace(RFC4180, encoding=detected.encoding)) as sample:
+                with open_sample(fd, head, replace(RFC4180, encoding=detected.encoding, member=head.member)) as sample:
                     profile = _profile(sample, detected, dialect, known, expected)
             if profile:
-                return replace(profile, packing=head.packing, notes=(*_packing_notes(head), *profile.notes))
+                return _of_member(replace(profile, packing=head.packing), head, stated=bool(member))
         raise SourceProblem(
             f"No record ends within {MAX_RECORD_BYTES:,} bytes.", advice="Check that this is a CSV file, and its quote."
         )
@@ -255,6 +257,17 @@ def _tail(sample: SourceSample) -> bytes:
     if not sample.whole or sample.readable <= SAMPLE_BYTES:
         return b""
     return read_exactly(sample.fd, TAIL_BYTES, sample.size - TAIL_BYTES)
+
+
+def _of_member(profile: Profile, head: SourceHead, *, stated: bool) -> Profile:
+    """The profile with what is known of the file's packing, and of the member of an archive of several."""
+    notes = (*_packing_notes(head), *profile.notes)
+    dialect = replace(profile.dialect, member=head.member)
+    if not head.member:
+        return replace(profile, dialect=dialect, notes=notes)
+    parts = [Part(name, ()) for name in (head.member, *(each for each in head.members if each != head.member))]
+    _, decision = MEMBER.stated(parts[0]) if stated else MEMBER.of(parts, ())
+    return replace(profile, dialect=dialect, notes=notes, decisions=(decision, *profile.decisions))
 
 
 def _packing_notes(head: SourceHead) -> tuple[str, ...]:

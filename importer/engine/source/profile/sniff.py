@@ -167,7 +167,8 @@ class _Sniffer:
         if is_fixed_width(self.sample[:DRAWN_BYTES].decode(self.encoding, "replace")):
             raise SourceProblem(
                 "The file has no delimiter: its values stand at fixed places, with blanks between them.",
-                advice="Save it as CSV; or name a delimiter with --delimiter, if it has one.",
+                advice="Look at the proposed widths with --format fixed, or state them with --widths; or name a"
+                " delimiter with --delimiter, if it has one.",
             )
 
     def _marks(self, best: DialectCandidate) -> DialectCandidate:

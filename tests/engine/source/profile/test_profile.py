@@ -118,10 +118,9 @@ class TestNotACsvFile:
             (b"\xff\xd8\xff\xe0\0\x10JFIF", "JPEG"),
             (b"%PDF-1.7\n%\xe2\xe3\xcf\xd3\n", "PDF"),
             (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(100), ".xls"),
-            (b"PAR1\x15\x04\x15", "Parquet"),
             (b"SQLite format 3\0" + bytes(20), "SQLite"),
-            (b"BZh91AY&SY" + bytes(20), "bzip2"),
-            (gzip.compress(b"PAR1\x15\x04\x15", mtime=0), "Parquet"),
+            (b"Rar!\x1a\x07\x01\0", "RAR"),
+            (gzip.compress(b"FEA1", mtime=0), "Feather"),
             (b"<!DOCTYPE html><html><body>404</body></html>", "HTML"),
             (b'<?xml version="1.0"?><rows/>', "XML"),
         ],
@@ -131,7 +130,7 @@ class TestNotACsvFile:
 
     @pytest.mark.parametrize(
         ("inside", "what"),
-        [("[Content_Types].xml", ".xlsx"), ("data.gz", "packed twice"), ("xl/workbook.xml", ".xlsx")],
+        [("[Content_Types].xml", "Office document"), ("data.gz", "packed twice"), ("xl/workbook.bin", ".xlsb")],
     )
     def test_a_zip_archive_and_what_is_in_it(self, tmp_path, inside, what):
         with zipfile.ZipFile(tmp_path / "x.zip", "w") as archive:

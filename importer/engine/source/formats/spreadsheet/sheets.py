@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import islice
-from typing import Any, Protocol
+from typing import Protocol
 from zipfile import ZipFile
 
 from importer.engine.errors import SourceProblem
@@ -15,6 +15,7 @@ from importer.engine.source.formats.format import Format, Layout, Wanted
 from importer.engine.source.formats.spreadsheet import archive, ods, xlsx
 from importer.engine.source.formats.spreadsheet.cells import EMPTY, Cell, Kind, Row, Rows, Sheet, column_name
 from importer.engine.source.profile.decisions import Answer, Decision, Standing
+from importer.engine.source.profile.names import match_names
 
 # Rows by which the header is found.
 ROWS_LOOKED_AT = 50
@@ -42,7 +43,7 @@ def _layout(contents: Contents, wanted: Wanted, open_book: Open) -> Layout:
         sheets = book.sheets()
         first_rows = {each.name: _first_rows(book, each) for each in sheets if not each.refusal}
         name, sheet_decision = _choose_sheet(sheets, first_rows, wanted)
-        head = _Head(first_rows[name], wanted.stated)
+        head = _Head(first_rows[name], wanted)
         notes = ("The workbook has macros, which are not executed.",) if book.has_macros else ()
         chosen = {"sheet": name, "header": head.has_names, "skip_rows": head.above}
         return Layout(head.fields, chosen, (sheet_decision, *head.decisions()), notes)
@@ -69,7 +70,7 @@ def _choose_sheet(sheets: Sequence[Sheet], rows: Mapping[str, list[Row]], wanted
     if not usable:
         refused = "; ".join(f"{each.name}: {each.refusal or 'hidden or empty'}" for each in sheets)
         raise SourceProblem(f"The workbook has no sheet with rows ({refused}).", advice="Save the data in a sheet.")
-    parts = [Part(name, _Head(rows[name], {}).fields, _shown(rows[name][:2])) for name in usable]
+    parts = [Part(name, _Head(rows[name], Wanted({})).fields, _shown(rows[name][:2])) for name in usable]
     part, decision = SHEET.of(parts, wanted.columns)
     return part.name, decision
 
@@ -85,7 +86,8 @@ def _text(cell: Cell) -> str:
 class _Head:
     """Where the header of a sheet stands, by its first rows and what is stated. `above`: the rows before it."""
 
-    def __init__(self, rows: Sequence[Row], stated: Mapping[str, Any]) -> None:
+    def __init__(self, rows: Sequence[Row], wanted: Wanted) -> None:
+        stated = wanted.stated
         self._rows, self._stated = rows, stated
         self._title = self._title_rows()
         first = rows[min(self._title, len(rows) - 1)]
@@ -94,7 +96,7 @@ class _Head:
         if not below:
             raise SourceProblem(f"The first {self.above:,} rows are left out, and none follows.", advice="Skip fewer.")
         self._first = below[0]
-        self._certain = self._is_header(below)
+        self._certain = self._has_names_of(wanted.columns) or self._is_header(below)
         self.has_names = bool(stated.get("header", self._certain is not False))
         width = max(_width(row.cells) for row in below)
         names = [_text(each) for each in self._first.cells[: _width(self._first.cells)]] if self.has_names else []
@@ -115,6 +117,11 @@ class _Head:
             return False
         typed = any(each.kind not in (Kind.TEXT, Kind.EMPTY) for row in below[1:] for each in row.cells[: len(names)])
         return True if typed else None
+
+    def _has_names_of(self, columns: Sequence[str]) -> bool:
+        """Whether all cells of the first row are names of these columns."""
+        names = [_text(each) for each in self._first.cells[: _width(self._first.cells)]]
+        return bool(columns) and all(match_names(names, columns))
 
     def decisions(self) -> Iterator[Decision]:
         if "skip_rows" in self._stated:
@@ -139,7 +146,12 @@ class _Head:
         values = Answer("it is data", "--no-header", (("header", False),), shown)
         row = f"Row {self._first.number:,}"
         if self._certain:
-            yield Decision("header", "yes", Standing.PROVED, f"{row} has names: only texts, above numbers or dates.")
+            yield Decision(
+                "header",
+                "yes",
+                Standing.PROVED,
+                f"{row} has names: of the table's columns, or above numbers and dates.",
+            )
         elif self._certain is None:
             yield Decision(
                 "header",

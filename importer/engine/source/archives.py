@@ -1,0 +1,233 @@
+"""Unpacks files as a stream, with limits: compressed ones, and a file of a ZIP or tar archive."""
+
+import struct
+import tarfile
+import zipfile
+import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from importer.engine.errors import SourceProblem
+from importer.engine.source.byte_source import Readable, as_file, read_at, size_of
+from importer.engine.source.compression import (
+    AGAIN,
+    MAGIC,
+    PIECE_BYTES,
+    DecompressionLimits,
+    Piece,
+    damaged,
+    decompressed,
+    require_within,
+)
+
+# Enough for an archive of one file, with folders and the entries that macOS adds.
+MOST_ENTRIES = 1000
+MOST_SHOWN = 5
+LONGEST_SHOWN = 60  # characters of a name
+ZIP = "zip"
+_ZIP_MAGIC = (b"PK\x03\x04", b"PK\x05\x06")
+_TAR_AT, _TAR_MAGIC = 257, b"ustar"
+# How a tar archive is compressed.
+_TARS = {"tar": "", "tar.gz": "gzip", "tar.zst": "zstd", "tar.bz2": "bz2", "tar.xz": "xz"}
+PACKING_NAMES = {
+    "gzip": "gzip",
+    "zstd": "Zstandard",
+    "bz2": "bzip2",
+    "xz": "xz",
+    ZIP: "ZIP",
+    **{tar: " and ".join(filter(None, ("tar", packing))) for tar, packing in _TARS.items()},
+}
+ENDINGS = (".gz", ".zst", ".bz2", ".xz", ".zip", ".tar", ".tgz", ".tbz2", ".txz")
+
+
+def detect_packing(head: bytes) -> str:
+    """How a file with these first bytes is packed: one of PACKING_NAMES, or "" if it is not. Its name is ignored."""
+    if head.startswith(_ZIP_MAGIC):
+        return ZIP
+    if head.startswith(_TAR_MAGIC, _TAR_AT):
+        return "tar"
+    return next((name for name, magic in MAGIC.items() if head.startswith(magic)), "")
+
+
+def tar_packing(packing: str, head: bytes) -> str:
+    """The packing of a tar archive that is compressed in this way; the packing itself if the unpacked head is none."""
+    found = next((tar for tar, inside in _TARS.items() if inside == packing), "")
+    return found if found and head.startswith(_TAR_MAGIC, _TAR_AT) else packing
+
+
+def is_archive(packing: str) -> bool:
+    """Whether files packed like that can have several in them."""
+    return packing == ZIP or packing in _TARS
+
+
+def unpacked(fd: Readable, packing: str, limits: DecompressionLimits, member: str = "") -> Iterator[Piece]:
+    """Unpack an open file from its start; of an archive this member, or the only file.
+
+    Raises SourceProblem for a file that is cut, damaged or encrypted, that has other data after the compressed data,
+    for an archive without the member, or of several files if none is named, and if the data exceeds the limits.
+    """
+    total = 0
+    for piece in _pieces(fd, packing, member):
+        total += len(piece.data)
+        require_within(limits, total, piece.used)
+        yield piece
+
+
+def _pieces(fd: Readable, packing: str, member: str) -> Iterator[Piece]:
+    if packing == ZIP:
+        return _zip(fd, member)
+    return _tar(fd, packing, member) if packing in _TARS else decompressed(fd, packing)
+
+
+def members(fd: Readable, packing: str) -> tuple[str, ...]:
+    """The names of the files in an archive, without those that macOS adds; () for a file that is no archive.
+
+    Raises SourceProblem as unpacked() does, and for an archive of very many files.
+    """
+    if packing == ZIP:
+        with _opened_zip(fd) as archive:
+            return tuple(each.filename for each in _files_of_zip(archive))
+    if packing in _TARS:
+        names = []
+        for info in _TarReader(fd, packing).files():
+            names.append(info.name)
+            if len(names) > MOST_ENTRIES:
+                raise SourceProblem(
+                    f"The tar archive holds more than {MOST_ENTRIES:,} files.",
+                    advice="Pack the file to import by itself.",
+                )
+        return tuple(names)
+    return ()
+
+
+def choose_member(names: tuple[str, ...], member: str, what: str) -> str:
+    """The member to read: the named one, or the only one. Raises SourceProblem if there is none like that."""
+    if member and member not in names:
+        raise SourceProblem(f"The {what} archive has no file {member}.", advice=f"It has {_listed(names)}.")
+    if not member and len(names) != 1:
+        contents = f"{len(names):,} files: {_listed(names)}" if names else "no file"
+        raise SourceProblem(f"The {what} archive holds {contents}.", advice="Choose one of them (--member).")
+    return member or names[0]
+
+
+def _listed(names: tuple[str, ...]) -> str:
+    return ", ".join(each[:LONGEST_SHOWN] for each in names[:MOST_SHOWN]) + (", ..." if len(names) > MOST_SHOWN else "")
+
+
+def _is_added(name: str) -> bool:
+    """Whether macOS has added this entry: a folder of its own, or a file of attributes."""
+    return name.startswith("__MACOSX/") or name.rpartition("/")[2].startswith("._")
+
+
+@contextmanager
+def _opened_zip(fd: Readable) -> Iterator[zipfile.ZipFile]:
+    with as_file(fd) as file:
+        try:
+            _refuse_many_entries(fd)
+            with zipfile.ZipFile(file) as archive:
+                yield archive
+        except (zipfile.BadZipFile, zlib.error, EOFError, struct.error) as error:
+            raise damaged(f"at about byte {file.tell():,}", error) from error
+
+
+def _files_of_zip(archive: zipfile.ZipFile) -> list[zipfile.ZipInfo]:
+    return [each for each in archive.infolist() if not each.is_dir() and not _is_added(each.filename)]
+
+
+def _zip(fd: Readable, member: str) -> Iterator[Piece]:
+    """Unpack a file of a ZIP archive."""
+    with _opened_zip(fd) as archive:
+        files = {each.filename: each for each in _files_of_zip(archive)}
+        chosen = files[choose_member(tuple(files), member, "ZIP")]
+        _refuse_unreadable(chosen)
+        with archive.open(chosen) as opened:
+            begin = chosen.header_offset
+            while data := opened.read(PIECE_BYTES):
+                share = opened.tell() / max(1, chosen.file_size)
+                yield Piece(data, begin + int(chosen.compress_size * share))
+
+
+def _refuse_unreadable(member: zipfile.ZipInfo) -> None:
+    name = member.filename[:LONGEST_SHOWN]
+    if member.flag_bits & 0x1:
+        raise SourceProblem(f"{name} in the ZIP archive is encrypted.", advice="Unpack it first.")
+    if member.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
+        raise SourceProblem(
+            f"{name} in the ZIP archive is packed by a rare method, number {member.compress_type}.",
+            advice="Unpack it, or pack it again with the usual one (deflate).",
+        )
+
+
+def _refuse_many_entries(fd: Readable) -> None:
+    """Check the number of entries before zipfile reads all of them into memory (APPNOTE.TXT 4.3.14 to 4.3.16)."""
+    size = size_of(fd)
+    tail_at = max(0, size - 65536 - 22)
+    tail = read_at(fd, size - tail_at, tail_at)
+    end = tail.rfind(b"PK\x05\x06")
+    if end < 0 or len(tail) < end + 22:
+        raise SourceProblem(
+            f"The ZIP archive is cut: its list of files is missing at its end, byte {size:,}.", advice=AGAIN
+        )
+    entries = int.from_bytes(tail[end + 10 : end + 12], "little")
+    locator = tail.rfind(b"PK\x06\x07", 0, end)
+    if locator >= 0:
+        zip64_at = int.from_bytes(tail[locator + 8 : locator + 16], "little")
+        entries = int.from_bytes(read_at(fd, 8, min(zip64_at, size) + 32), "little")
+    if entries > MOST_ENTRIES:
+        raise SourceProblem(f"The ZIP archive holds {entries:,} files.", advice="Pack the file to import by itself.")
+
+
+class _TarReader:
+    """Reads a tar archive from its start, as tarfile asks for it. `used`: the bytes of the file read so far."""
+
+    def __init__(self, fd: Readable, packing: str) -> None:
+        compressed = _TARS[packing]
+        self._pieces = decompressed(fd, compressed) if compressed else _as_it_is(fd)
+        self._rest = b""
+        self.used = self._total = 0
+
+    def read(self, size: int) -> bytes:
+        """The next bytes, as many as asked for unless the archive ends."""
+        parts, missing = [self._rest], size - len(self._rest)
+        while missing > 0 and (piece := next(self._pieces, None)):
+            self.used, self._total = piece.used, self._total + len(piece.data)
+            require_within(DecompressionLimits(), self._total, piece.used)
+            parts.append(piece.data)
+            missing -= len(piece.data)
+        data = b"".join(parts)
+        self._rest = data[size:]
+        return data[:size]
+
+    @contextmanager
+    def opened(self) -> Iterator[tarfile.TarFile]:
+        try:
+            with tarfile.open(fileobj=self, mode="r|") as archive:  # type: ignore[call-overload]
+                yield archive
+        except (tarfile.TarError, EOFError) as error:
+            raise damaged(f"at about byte {self.used:,}", error) from error
+
+    def files(self) -> Iterator[tarfile.TarInfo]:
+        """The files, without those that macOS adds."""
+        with self.opened() as archive:
+            yield from (each for each in archive if each.isreg() and not _is_added(each.name))
+
+
+def _as_it_is(fd: Readable) -> Iterator[Piece]:
+    at = 0
+    while data := read_at(fd, PIECE_BYTES, at):
+        at += len(data)
+        yield Piece(data, at)
+
+
+def _tar(fd: Readable, packing: str, member: str) -> Iterator[Piece]:
+    """Unpack a file of a tar archive."""
+    chosen = choose_member(members(fd, packing), member, "tar")
+    reader = _TarReader(fd, packing)
+    with reader.opened() as archive:
+        for each in archive:
+            if each.isreg() and each.name == chosen:
+                opened = archive.extractfile(each)
+                assert opened
+                while data := opened.read(PIECE_BYTES):
+                    yield Piece(data, reader.used)
+                return

@@ -1,0 +1,94 @@
+"""Parquet and Arrow files: values of all types as text."""
+
+import datetime
+import sys
+from decimal import Decimal
+from pathlib import Path
+
+import pyarrow as pa
+import pytest
+from pyarrow import ipc, parquet
+
+from importer.engine.errors import SourceProblem
+from importer.engine.source.profile.profile import profile_file
+from tests.engine.source.formats.copies import copied
+
+MOMENT = datetime.datetime(2024, 2, 29, 23, 59, 59, 123456)
+ZONE = datetime.timezone(datetime.timedelta(hours=2))
+COLUMNS: dict[str, tuple[pa.DataType, object, str]] = {
+    "big": (pa.uint64(), 2**64 - 1, "18446744073709551615"),
+    "real": (pa.float64(), 0.1, "0.1"),
+    "short": (pa.float32(), 0.1, "0.1"),
+    "money": (pa.decimal128(38, 9), Decimal("0.000000010"), "0.000000010"),
+    "text": (pa.string(), "a\tb\\N\né", "a\tb\\N\né"),
+    "word": (pa.dictionary(pa.int8(), pa.string()), "x", "x"),
+    "bytes": (pa.binary(), b"\x00\xff", "0x00ff"),
+    "day": (pa.date32(), MOMENT.date(), "2024-02-29"),
+    "moment": (pa.timestamp("us"), MOMENT, "2024-02-29 23:59:59.123456"),
+    "zoned": (pa.timestamp("us", "Europe/Berlin"), MOMENT.replace(tzinfo=ZONE), "2024-02-29 21:59:59.123456Z"),
+    "clock": (pa.time64("us"), MOMENT.time(), "23:59:59.123456"),
+    "truth": (pa.bool_(), True, "true"),
+    "many": (pa.list_(pa.int64()), [1, None], "[1, null]"),
+    "whole": (
+        pa.struct([("a", pa.string()), ("d", pa.decimal128(5, 2))]),
+        {"a": "ü", "d": Decimal("1.10")},
+        '{"a": "ü", "d": "1.10"}',
+    ),
+}
+
+
+def table(rows: int = 1) -> pa.Table:
+    """Each row has all values, and a last one has none."""
+    schema = pa.schema([(name, type_) for name, (type_, _, _) in COLUMNS.items()])
+    values = {name: [value] * rows + [None] for name, (_, value, _) in COLUMNS.items()}
+    return pa.table(values, schema)
+
+
+def write_parquet(path: Path, written: pa.Table) -> Path:
+    parquet.write_table(written, path, row_group_size=5000)
+    return path
+
+
+def write_arrow(path: Path, written: pa.Table) -> Path:
+    with pa.OSFile(str(path), "wb") as out, ipc.new_file(out, written.schema) as writer:
+        writer.write_table(written)
+    return path
+
+
+@pytest.mark.parametrize("write", [write_parquet, write_arrow])
+def test_values_of_all_types_are_their_texts(tmp_path: Path, write):
+    path = write(tmp_path / "file", table())
+    texts = tuple(text for _, _, text in COLUMNS.values())
+    assert copied(path) == [tuple(COLUMNS), texts, (r"\N",) * len(COLUMNS)]
+    types = next(each for each in profile_file(path).decisions if each.name == "types")
+    assert "money decimal128(38, 9)" in types.evidence
+
+
+@pytest.mark.parametrize("write", [write_parquet, write_arrow])
+def test_rows_of_several_groups_are_numbered_on(tmp_path: Path, write):
+    path = write(tmp_path / "file", table(12_000).select(["big", "text"]))
+    assert len(copied(path)) == 12_002
+    assert profile_file(path).lines[:3] == (1, 2, 3)
+
+
+def test_a_type_that_no_column_has_is_refused_by_name(tmp_path: Path):
+    written = pa.table({"id": [1], "took": pa.array([5], pa.duration("s"))})
+    path = write_arrow(tmp_path / "file", written)
+    with pytest.raises(SourceProblem, match=r"took has the type duration\[s\]"):
+        profile_file(path)
+
+
+@pytest.mark.parametrize("write", [write_parquet, write_arrow])
+def test_a_cut_file_is_refused(tmp_path: Path, write):
+    path = write(tmp_path / "file", table())
+    path.write_bytes(path.read_bytes()[:-20])
+    with pytest.raises(SourceProblem, match="cannot be read"):
+        profile_file(path)
+
+
+def test_without_the_optional_package_the_advice_names_it(tmp_path: Path, monkeypatch):
+    path = write_parquet(tmp_path / "file", table())
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    with pytest.raises(SourceProblem, match="need the package pyarrow") as refused:
+        profile_file(path)
+    assert "millrace[parquet]" in refused.value.advice

@@ -1,0 +1,59 @@
+"""Archives of several files: one of them is chosen, and nothing else of them is read."""
+
+from pathlib import Path
+
+import pytest
+
+from importer.engine.errors import SourceProblem
+from importer.engine.source.profile.profile import profile_file
+from tests.engine.packing import PACKED, tarred, zipped, zstd_packed
+from tests.engine.source.formats.copies import copied
+
+FILES = (("notes/read me.txt", b"hello"), ("a.csv", b"id,n\n1,x\n"), ("__MACOSX/._a.csv", b"?"), ("b/._c.csv", b"?"))
+ARCHIVES = {
+    "zip": zipped(*FILES),
+    "tar": tarred(*FILES),
+    "tar.gz": tarred(*FILES, mode="w:gz"),
+    "tar.bz2": tarred(*FILES, mode="w:bz2"),
+    "tar.xz": tarred(*FILES, mode="w:xz"),
+    "tar.zst": zstd_packed(tarred(*FILES)),
+}
+
+
+@pytest.fixture(params=ARCHIVES)
+def archive(request, tmp_path: Path) -> Path:
+    path = tmp_path / "archive"
+    path.write_bytes(ARCHIVES[request.param])
+    return path
+
+
+def test_one_of_several_files_is_asked_for_and_read(archive: Path, tmp_path: Path):
+    guess = next(each for each in profile_file(archive).decisions if each.guessed)
+    assert [answer.flag for answer in guess.answers] == ["--member 'notes/read me.txt'", "--member 'a.csv'"]
+    profile = profile_file(archive, member="a.csv")
+    assert (profile.header, profile.rows, profile.dialect.member) == (("id", "n"), (("1", "x"),), "a.csv")
+    assert not any(each.guessed for each in profile.decisions)
+    with pytest.raises(SourceProblem, match=r"has no file c\.csv"):
+        profile_file(archive, member="c.csv")
+
+
+def test_a_cut_archive_is_refused(archive: Path):
+    whole = archive.read_bytes()
+    # Of a plain tar archive, in the middle of the second file.
+    archive.write_bytes(whole[: 1540 if len(whole) > 2048 else len(whole) // 3])
+    with pytest.raises(SourceProblem, match=r"cut|damaged|ends"):
+        profile_file(archive, member="a.csv")
+
+
+@pytest.mark.parametrize("pack", PACKED.values(), ids=PACKED)
+def test_a_file_of_another_format_may_be_packed(tmp_path: Path, pack):
+    path = tmp_path / "packed"
+    path.write_bytes(pack(b'{"a": 1}\n'))
+    assert copied(path) == [("a",), ("1",)]
+
+
+def test_an_archive_of_very_many_files_is_refused(tmp_path: Path):
+    path = tmp_path / "many.tar"
+    path.write_bytes(tarred(*((f"{n}.csv", b"a\n") for n in range(1001))))
+    with pytest.raises(SourceProblem, match="more than 1,000 files"):
+        profile_file(path)
