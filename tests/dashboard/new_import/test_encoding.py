@@ -81,7 +81,7 @@ class TestPacked:
         assert "<td>Jürgen €</td>" in html
 
     def test_the_page_says_what_may_be_dropped(self, browser):
-        assert "also compressed: .gz, .zst, or .zip" in browser.get("/new/").content.decode()
+        assert "also compressed: .gz, .zst, .bz2" in browser.get("/new/").content.decode()
 
     def test_what_cannot_be_unpacked_is_said(self, browser, user):
         answer = show(browser, uploaded(user, PACKED["gzip"](TEXT.encode())[:-3]))
