@@ -7,6 +7,7 @@ from config.serving.refusals import API as ADDRESSES
 from dashboard.access import rules
 from dashboard.access.rules import OPERATORS, RULES, Rule
 from importer.access import limits
+from importer.models import AccessToken, Level
 
 READING = ("GET", "HEAD", "OPTIONS")
 
@@ -70,9 +71,40 @@ API: Mapping[str, Mapping[str, Does]] = {
     "api_import_drop_backup": {"POST": Does("job_drop_backup")},
     "api_import_restore_now": {"POST": Does("job_restore_now")},
     "api_import_end_without": {"POST": Does("job_end_without")},
+    "api_import_preset": {"POST": Does("job_preset")},
     "api_import_rejects": {"GET": Does("job_rejected")},
     "api_import_reject_file": {"GET": Does("job_reject_file")},
     "api_import_reasons_file": {"GET": Does("job_reasons_file")},
+    "api_schedules": {"GET": Does("schedules"), "POST": Does("schedule_new")},
+    "api_schedule": {"GET": Does("schedule"), "PATCH": Does("schedule_edit"), "DELETE": Does("schedule_delete")},
+    "api_schedule_pause": {"POST": Does("schedule_pause")},
+    "api_schedule_resume": {"POST": Does("schedule_resume")},
+    "api_schedule_run": {"POST": Does("schedule_run")},
+    "api_schedule_runs": {"GET": Does("schedule")},
+    "api_run": {"GET": Does("schedule", RULES["run_cancel"])},
+    "api_run_cancel": {"POST": Does("run_cancel")},
+    "api_run_again": {"POST": Does("run_again")},
+    "api_presets": {"GET": Does("presets")},
+    "api_preset": {"GET": Does("preset"), "PATCH": Does("preset_rename"), "DELETE": Does("preset_delete")},
+    "api_connections": {"GET": Does("connections")},
+    "api_connection": {"GET": Does("connection")},
+    "api_connection_check": {"POST": Does("connection_check")},
+    "api_connection_files": {"GET": Does("connection_files", replace(rules.CONNECTION, look=Level.LOAD))},
+    "api_channels": {"GET": Does("channels"), "POST": Does("channel_new")},
+    "api_channel": {"GET": Does("channel"), "PATCH": Does("channel"), "DELETE": Does("channel_delete")},
+    "api_channel_test": {"POST": Does("channel_test")},
+    "api_labs": {"GET": Does("labs"), "POST": Does("lab_new")},
+    "api_lab": {"GET": Does("lab")},
+    "api_lab_cancel": {"POST": Does("lab_cancel")},
+    "api_history": {"GET": Does("history")},
+    "api_history_csv": {"GET": Does("history_csv")},
+    "api_account": {"GET": Does("home")},
+    "api_people": {"GET": Does("people"), "POST": Does("person_new")},
+    "api_person": {"GET": Does("person"), "PATCH": Does("person")},
+    "api_person_grants": {"POST": Does("person_grant")},
+    "api_person_tokens": {"GET": Does("person")},
+    "api_grant": {"DELETE": Does("grant_revoke")},
+    "api_token": {"DELETE": Does("account_token_revoke", replace(rules.PEOPLE, thing=AccessToken))},
 }
 
 

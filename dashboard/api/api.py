@@ -15,11 +15,28 @@ from ninja.parser import Parser
 from dashboard.access import problems
 from dashboard.access.middleware import token_of
 from dashboard.api import forms
-from dashboard.api.resources import files, following, imports, plans, targets
+from dashboard.api.resources import (
+    channels,
+    connections,
+    files,
+    following,
+    history,
+    imports,
+    labs,
+    people,
+    plans,
+    presets,
+    schedules,
+    targets,
+)
 from importer.engine.errors import Problem
 from importer.models import AccessToken
 
 PREFIX = "api/v1/"
+# In the order of the description.
+RESOURCES = (
+    imports, following, plans, files, targets, schedules, presets, connections, channels, labs, history, people,
+)  # fmt: skip
 ABOUT = """Loads files into MySQL and MariaDB, and proves that every row arrived.
 
 A program signs each request in with a token of a person (`Authorization: Bearer`), and may do what the person may do,
@@ -81,8 +98,8 @@ def make_api() -> NinjaAPI:
     made.add_exception_handler(ObjectDoesNotExist, _missing)
     made.add_exception_handler(HttpError, _refused)
     made.add_exception_handler(ValidationError, _invalid)
-    for router in (targets.router, files.router, plans.router, imports.router, following.router):
-        made.add_router("", router)
+    for resource in RESOURCES:
+        made.add_router("", resource.router)
     return made
 
 

@@ -15,8 +15,7 @@ from ninja import NinjaAPI
 
 from config.serving.refusals import CONTENT_TYPE
 from dashboard.access.api_rules import API, READING
-from dashboard.api import tus
-from dashboard.api.resources import reports
+from dashboard.api import reports, tus
 
 ADDRESS = "/api/v1/"
 # The problem in the description: its type, and an example.

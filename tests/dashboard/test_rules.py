@@ -1,5 +1,6 @@
 """Crawls every URL with every verb as people without a grant: nothing is shown, and nothing changes."""
 
+from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -8,6 +9,7 @@ from django.apps import apps
 from django.contrib.auth.models import Group, User
 from django.test import Client
 from django.urls import reverse
+from django.utils import timezone
 
 from dashboard.access.api_rules import API, READING, asked
 from dashboard.access.rules import ACCOUNT, RULES, Rule, rule_of
@@ -66,6 +68,9 @@ def things(db, tmp_path) -> dict[type, Any]:
         somebody,
         group,
         people.grant(group, "target", Level.LOAD, job.target, [f"{SECRET}.*"]),
+        AccessToken.objects.create(
+            user=somebody, name=SECRET, digest="0", scopes=["read"], expires_at=timezone.now() + timedelta(days=1)
+        ),
         job.target,
         job.source,
         ImportJob.objects.get(),

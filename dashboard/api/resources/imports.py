@@ -13,9 +13,9 @@ from pydantic import Field
 
 from dashboard.api.once import PARAMETER, once
 from dashboard.api.pages import LARGEST, Cursor, Page
-from dashboard.api.resources.planning import prepared
-from dashboard.api.resources.reports import Report
-from dashboard.api.resources.wanted import ImportIn, OptionsIn, options_of
+from dashboard.api.planning import prepared
+from dashboard.api.reports import Report
+from dashboard.api.wanted import ImportIn, OptionsIn, options_of
 from dashboard.jobs.list.filters import ORIGINS, STATES, Filters, matching
 from importer import jobs
 from importer.engine.plan.option_specs import MOST_PARALLELISM

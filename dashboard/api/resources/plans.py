@@ -5,9 +5,9 @@ from typing import Any
 from django.http import HttpRequest
 from ninja import Router
 
-from dashboard.api.resources.planning import prepared
-from dashboard.api.resources.reports import Report
-from dashboard.api.resources.wanted import ImportIn
+from dashboard.api.planning import prepared
+from dashboard.api.reports import Report
+from dashboard.api.wanted import ImportIn
 from importer.engine.reading.questions import NeedsAnswer
 from importer.jobs.report import report_of_plan, report_of_problem
 

@@ -14,9 +14,11 @@ from importer.engine.mapping.transforms import TRANSFORMS
 from importer.engine.plan.option_specs import OPTIONS, OptionKind, OptionSpec
 from importer.engine.plan.options import NO_LIMIT, Options
 from importer.engine.source.dialect import ESCAPES, LINE_ENDS, LONGEST_DELIMITER, unescape_mark
+from importer.engine.source.formats.options import FORMAT, FORMAT_OPTIONS
 from importer.preparation.prepare import NewTableRequest
 
 MOST_LISTED = 4096  # columns of a table (manual, 10.4.7, Limits on Table Column Count and Row Size)
+MOST_FILES = 1000
 Text = Annotated[str, Field(max_length=255)]
 Lines = Annotated[int, Field(ge=0, le=10**6)]
 Mark = Annotated[str, Field(max_length=4 * LONGEST_DELIMITER)]
@@ -56,7 +58,7 @@ else:
     OptionsIn = create_model("Options", __base__=_Strict, **{each.name: _field(each) for each in OPTIONS if each.flag})
 
 
-class FormatIn(Schema, extra="forbid"):
+class _Format(Schema, extra="forbid"):
     r"""What is stated about the file's format. The rest is detected. In marks, `\t` and `\x01` stand for characters."""
 
     delimiter: Annotated[Mark | None, Field(examples=[";"])] = None
@@ -79,7 +81,23 @@ class FormatIn(Schema, extra="forbid"):
         given = self.dict(exclude_none=True)
         marks = {name: unescape_mark(given[name]) for name in ("delimiter", "comment") if name in given}
         line_end = {"line_end": LINE_ENDS[given["line_end"]]} if "line_end" in given else {}
-        return given | marks | line_end
+        of_formats = {each.name: each.read(given[each.name]) for each in OF_FORMATS if each.name in given}
+        return given | marks | line_end | of_formats
+
+
+# What formats besides CSV have, as importer/engine/source/formats/options.py declares it.
+OF_FORMATS = (FORMAT, *FORMAT_OPTIONS)
+if TYPE_CHECKING:
+    FormatIn = _Format
+else:
+    FormatIn = create_model(
+        "Format",
+        __base__=_Format,
+        **{
+            each.name: (Annotated[str | None, Field(max_length=255, description=f"{each.about}.")], None)
+            for each in OF_FORMATS
+        },
+    )
 
 
 class ColumnIn(Schema, extra="forbid"):
@@ -122,7 +140,15 @@ class NewTableIn(Schema, extra="forbid"):
 class ImportIn(Schema, extra="forbid"):
     """A file to be loaded into a table. With a preset, its format, columns and options hold."""
 
-    file: Annotated[UUID, Field(description="An upload.")]
+    file: Annotated[UUID | None, Field(description="An upload.")] = None
+    files: Annotated[
+        list[UUID], Field(max_length=MOST_FILES, description="Several uploads, loaded as one import in this order.")
+    ] = []
+    connection: Annotated[str, Field(max_length=64, description="Instead: a connection, by name, with `paths`.")] = ""
+    paths: Annotated[
+        list[Annotated[str, Field(min_length=1, max_length=1024)]],
+        Field(max_length=MOST_FILES, description="Files at the connection, or patterns of their names."),
+    ] = []
     target: Annotated[str, Field(max_length=64, description="A name; empty: that of the preset.")] = ""
     table: Annotated[str, Field(max_length=130, description="TABLE or SCHEMA.TABLE.", examples=["orders"])] = ""
     preset: Annotated[str, Field(max_length=64)] = ""

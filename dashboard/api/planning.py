@@ -2,11 +2,13 @@
 
 from dataclasses import replace
 from typing import Any
+from uuid import UUID
 
 from django.contrib.auth.models import AnonymousUser, User
 
 from dashboard.api.resources import targets
-from dashboard.api.resources.wanted import ImportIn, options_of
+from dashboard.api.wanted import ImportIn, options_of
+from importer.connections.by_hand.resolve import resolve_sources
 from importer.connections.source_location import location_of
 from importer.engine.errors import Problem, SourceProblem
 from importer.engine.mapping.columns import FieldOverride
@@ -19,6 +21,7 @@ from importer.models import MappingPreset, SourceFile, Target
 from importer.preparation import presets
 from importer.preparation.prepare import ImportRequest, NewTableRequest, PreparedImport, prepare, require_load
 from importer.sources import uploads
+from importer.sources.several import as_one
 
 Person = User | AnonymousUser
 # What a preset decides, by the names in the request.
@@ -27,10 +30,10 @@ OF_A_PRESET = ("format", "match", "null", "columns", "generated", "ignore_fields
 
 def prepared(wanted: ImportIn, person: Person) -> PreparedImport:
     """The import that a request asks for. Raises NeedsAnswer for a question without an answer, and other Problems."""
-    source = _file(wanted, person)
     preset = presets.by_name(wanted.preset) if wanted.preset else None
     target, table = _place(wanted, preset)
     require_load(target, table)
+    source = _source(wanted, person)
     try:
         if preset:
             return _by_preset(wanted, preset, source, target, table)
@@ -39,11 +42,23 @@ def prepared(wanted: ImportIn, person: Person) -> PreparedImport:
         raise uploads.with_file_name(problem, source) from problem
 
 
-def _file(wanted: ImportIn, person: Person) -> SourceFile:
-    """The file, complete or as far as it has arrived. Raises SourceProblem."""
-    source = uploads.importable_by(person).filter(key=wanted.file).first()
+def _source(wanted: ImportIn, person: Person) -> SourceFile:
+    """The file, or several as one: uploads, or files of a connection. Raises SourceProblem."""
+    keys = [*([wanted.file] if wanted.file else []), *wanted.files]
+    if bool(keys) == bool(wanted.connection):
+        raise SourceProblem("The request names no file, or two kinds.", "body", "Name file, files, or connection.")
+    if wanted.connection:
+        if not wanted.paths:
+            raise SourceProblem("No file of the connection is named.", "body.paths", "Name one, or a pattern.")
+        return resolve_sources(wanted.paths, wanted.connection)
+    return as_one([_upload(key, person) for key in keys])
+
+
+def _upload(key: UUID, person: Person) -> SourceFile:
+    """An upload, complete or as far as it has arrived. Raises SourceProblem."""
+    source = uploads.importable_by(person).filter(key=key).first()
     if source is None:
-        raise SourceProblem(f"There is no file {wanted.file}.", "body.file", "Upload it: POST /api/v1/uploads.")
+        raise SourceProblem(f"There is no file {key}.", "body.file", "Upload it: POST /api/v1/uploads.")
     if source.arriving and source.received == source.size:
         uploads.finish(source)
     if not source.received:

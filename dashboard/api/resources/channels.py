@@ -1,0 +1,115 @@
+"""Channels: list, make, change, test and delete them."""
+
+from typing import Annotated, Any, Literal
+
+from django.forms import model_to_dict
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404
+from django.urls import reverse
+from ninja import Query, Router, Schema, Status
+from pydantic import Field
+
+from dashboard.api.forms import checked, entered
+from dashboard.api.once import PARAMETER, once
+from dashboard.api.pages import Cursor, Page
+from dashboard.channels.form import ChannelForm
+from importer import notifications
+from importer.access import audit
+from importer.access.policy import may_now, seen
+from importer.models import Channel, Level
+from importer.models.channel import Event
+from importer.notifications.channel_kinds import KINDS, kind_of
+
+router = Router(tags=["channels"])
+
+
+class ChannelChange(Schema, extra="forbid"):
+    """What is to be changed of a channel. What is left out stays."""
+
+    on: bool | None = None
+    addresses: Annotated[str | None, Field(max_length=10_000, description="Of mail: one on each line.")] = None
+    url: Annotated[str | None, Field(max_length=500, description="Of a webhook.")] = None
+    private_allowed: bool | None = None
+    secret: Annotated[str | None, Field(max_length=256, description="Of a webhook; never shown.")] = None
+    events: list[Event] | None = None
+    most_rejects: Annotated[int | None, Field(ge=0, le=10**12)] = None
+
+
+class NewChannel(ChannelChange, extra="forbid"):
+    """A channel to make. Without `events` it is sent all of them."""
+
+    name: Annotated[str, Field(min_length=1, max_length=64, pattern=r"^[a-zA-Z0-9_.-]+$")]
+    kind: Literal[tuple(each.name for each in KINDS)]  # type: ignore[valid-type]
+
+
+class ChannelOut(Schema):
+    """A channel. Who may not administer it sees its name and kind alone."""
+
+    id: int
+    name: str
+    kind: str
+    on: bool
+    destinations: list[str]
+    events: list[str]
+    most_rejects: int
+
+
+def show(channel: Channel) -> dict[str, Any]:
+    """A channel as the API shows it to the acting person; never its secret."""
+    whole = may_now(Level.ADMINISTER, channel)
+    names = ("id", "name", "kind", "on", "events", "most_rejects")
+    destinations = kind_of(channel).describe(channel) if whole else []
+    return {name: getattr(channel, name) for name in names} | {"destinations": destinations}
+
+
+@router.get("channels", response=Page[ChannelOut], url_name="api_channels", summary="List channels")
+def list_channels(request: HttpRequest, page: Query[Cursor]) -> Any:
+    """The channels that the person may see, the newest first."""
+    return page.newest(seen(Channel.objects.all()), show)
+
+
+@router.post(
+    "channels", response={201: ChannelOut}, url_name="api_channels", summary="Make a channel", openapi_extra=PARAMETER
+)
+@once
+def add_channel(request: HttpRequest, new: NewChannel, response: HttpResponse) -> Any:
+    """Make a channel. Test it afterwards: that shows whether messages arrive."""
+    values = {"on": True, "events": Event.values, "most_rejects": 0} | new.dict(exclude_none=True, exclude={"kind"})
+    saved = _save(Channel(kind=new.kind), values)
+    response.headers["Location"] = reverse("api_channel", args=[saved.pk])
+    return Status(201, show(saved))
+
+
+def _save(channel: Channel, values: dict[str, Any]) -> Channel:
+    form = checked(ChannelForm(entered(values), instance=channel))
+    saved = form.save()
+    audit.saved(saved, form.changed_data)
+    return saved
+
+
+@router.get("channels/{int:id}", response=ChannelOut, url_name="api_channel", summary="Show a channel")
+def show_channel(request: HttpRequest, id: int) -> Any:
+    """One channel."""
+    return show(get_object_or_404(Channel, pk=id))
+
+
+@router.patch("channels/{int:id}", response=ChannelOut, url_name="api_channel", summary="Change a channel")
+def change_channel(request: HttpRequest, id: int, change: ChannelChange) -> Any:
+    """Change a channel, or switch it on or off."""
+    channel = get_object_or_404(Channel, pk=id)
+    stored = model_to_dict(channel, fields=ChannelForm.Meta.fields)
+    return show(_save(channel, stored | change.dict(exclude_none=True)))
+
+
+@router.delete("channels/{int:id}", response={204: None}, url_name="api_channel", summary="Delete a channel")
+def delete_channel(request: HttpRequest, id: int) -> Any:
+    """Delete a channel. What waits for it is not sent."""
+    notifications.remove(get_object_or_404(Channel, pk=id))
+    return Status(204, None)
+
+
+@router.post("channels/{int:id}/test", response={204: None}, url_name="api_channel_test", summary="Test a channel")
+def test_channel(request: HttpRequest, id: int) -> Any:
+    """Send a test message. A problem says why the receiver did not accept it."""
+    notifications.test(get_object_or_404(Channel, pk=id))
+    return Status(204, None)
