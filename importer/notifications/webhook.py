@@ -3,6 +3,8 @@
 docs/notifications.md explains to receivers how to verify the signature.
 """
 
+import base64
+import binascii
 import hashlib
 import hmac
 import json
@@ -25,6 +27,7 @@ from importer.security.outbound_addresses import check_host, parse_web_url, web_
 LONGEST = 10  # seconds
 MOST_QUOTED = 200  # bytes of an answer that a problem quotes
 SHORTEST_SECRET = 16  # characters
+STANDARD_PREFIX = "whsec_"
 
 
 def check_url(text: str) -> None:
@@ -74,6 +77,23 @@ def signature(secret: str, timestamp: str, body: bytes) -> str:
     return "sha256=" + hmac.new(secret.encode(), timestamp.encode() + b"." + body, hashlib.sha256).hexdigest()
 
 
+def standard_signature(secret: str, key: str, timestamp: str, body: bytes) -> str:
+    """The value of webhook-signature (https://www.standardwebhooks.com, version 1): over id, timestamp and body.
+
+    A secret that begins with whsec_ has its key in Base64 behind that; any other is the key itself.
+    """
+    signed = f"{key}.{timestamp}.".encode() + body
+    return "v1," + base64.b64encode(hmac.digest(_standard_key(secret), signed, "sha256")).decode()
+
+
+def _standard_key(secret: str) -> bytes:
+    encoded = secret.removeprefix(STANDARD_PREFIX)
+    if encoded != secret:
+        with suppress(binascii.Error, ValueError):
+            return base64.b64decode(encoded, validate=True)
+    return secret.encode()
+
+
 def _headers(key: str, event: str, secret: str, body: bytes) -> dict[str, str]:
     timestamp = str(int(time.time()))
     return {
@@ -83,6 +103,9 @@ def _headers(key: str, event: str, secret: str, body: bytes) -> dict[str, str]:
         "X-Millrace-Id": key,
         "X-Millrace-Timestamp": timestamp,
         "X-Millrace-Signature": signature(secret, timestamp, body),
+        "webhook-id": key,
+        "webhook-timestamp": timestamp,
+        "webhook-signature": standard_signature(secret, key, timestamp, body),
     }
 
 

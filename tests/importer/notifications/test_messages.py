@@ -16,6 +16,7 @@ from importer.engine.plan.options import Options
 from importer.models import Channel, ImportJob, Notification, Subscription, Target
 from importer.models.channel import Event
 from importer.notifications import delivery, rendering
+from importer.notifications.webhook import standard_signature
 from importer.preparation.prepare import ImportRequest, prepare
 from importer.sources import uploads
 from tests.dashboard.job_data import REFUSED, Status, make_job
@@ -166,6 +167,18 @@ def test_a_receiver_can_tell_what_is_ours_as_the_page_says(webhook: Channel, hoo
     for signature, said in ((headers["X-Millrace-Signature"], "genuine\n"), ("sha256=0", "")):
         env = {"PATH": "/usr/bin:/bin", **given, "SIGNATURE": signature}
         assert subprocess.run(["sh", "-c", example("sh")], env=env, capture_output=True, text=True).stdout == said
+
+
+def test_libraries_of_standard_webhooks_can_tell_it_too(webhook: Channel, hook: Hook):
+    """The example is that of the specification's own libraries."""
+    example_key, body = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw", b'{"test": 2432232314}'
+    signed = standard_signature(example_key, "msg_p5jXN8AQM9LWM0D4loKWxJek", "1614265330", body)
+    assert signed == "v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE="
+    notifications.test(webhook)
+    headers, body = hook.came[0]
+    sent = [headers[name] for name in ("webhook-id", "webhook-timestamp")]
+    assert sent == [headers["X-Millrace-Id"], headers["X-Millrace-Timestamp"]]
+    assert headers["webhook-signature"] == standard_signature(SECRET, *sent, body)
 
 
 def test_every_name_in_a_body_is_on_the_page(target: Target, tmp_path: Path, webhook: Channel):
