@@ -90,6 +90,7 @@ API: Mapping[str, Mapping[str, Does]] = {
     "api_connection": {"GET": Does("connection")},
     "api_connection_check": {"POST": Does("connection_check")},
     "api_connection_files": {"GET": Does("connection_files", replace(rules.CONNECTION, look=Level.LOAD))},
+    "api_connection_lines": {"GET": Does("connection_files", replace(rules.CONNECTION, look=Level.LOAD))},
     "api_channels": {"GET": Does("channels"), "POST": Does("channel_new")},
     "api_channel": {"GET": Does("channel"), "PATCH": Does("channel"), "DELETE": Does("channel_delete")},
     "api_channel_test": {"POST": Does("channel_test")},

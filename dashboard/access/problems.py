@@ -29,7 +29,8 @@ STATUS: dict[type[Problem], int] = {
     TooOften: 429,
     TooMany: 409,
     NotAnsweredYet: 409,
-    TargetUnreachable: 503,
+    # 503 would say that Millrace itself does not answer.
+    TargetUnreachable: 424,
     sources.UploadGone: 404,
     sources.WrongOffset: 409,
     sources.SourceInUse: 409,
@@ -70,7 +71,7 @@ def told(problem: Problem, status: int, **more: Any) -> dict[str, Any]:
         "what": problem.what,
         "where": problem.where,
         "advice": problem.advice,
-        "retryable": problem.retryable or status in RETRYABLE,
+        "retryable": problem.retryable or isinstance(problem, TargetUnreachable) or status in RETRYABLE,
     }
     if isinstance(problem, NeedsAnswer):
         values["reading"] = reading_to_json(problem.reading)

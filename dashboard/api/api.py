@@ -112,6 +112,9 @@ def _missing(_request: HttpRequest, _error: Any) -> HttpResponse:
 
 
 def _refused(_request: HttpRequest, error: Any) -> HttpResponse:
+    # ninja answers with one sentence to everything that a parser raises.
+    if isinstance(error.__cause__, HttpError):
+        error = error.__cause__
     return HttpResponse(str(error), status=error.status_code, content_type="text/plain")
 
 

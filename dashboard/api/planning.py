@@ -1,5 +1,6 @@
 """From the body of a request to an import that can be started: finds file and target, and answers questions."""
 
+import glob
 from dataclasses import replace
 from typing import Any
 from uuid import UUID
@@ -8,7 +9,8 @@ from django.contrib.auth.models import AnonymousUser, User
 
 from dashboard.api.resources import targets
 from dashboard.api.wanted import ImportIn, options_of
-from importer.connections.by_hand.resolve import resolve_sources
+from importer.connections.by_hand.connection_files import browse, choose, named_connection
+from importer.connections.by_hand.limits import refuse_none
 from importer.connections.source_location import location_of
 from importer.engine.errors import Problem, SourceProblem
 from importer.engine.mapping.columns import FieldOverride
@@ -17,7 +19,7 @@ from importer.engine.reading.reading import Reading
 from importer.engine.reading.stated import Stated
 from importer.engine.source.profile.decisions import Answer, Decision
 from importer.engine.source.profile.profile import profile_file
-from importer.models import MappingPreset, SourceFile, Target
+from importer.models import MappingPreset, SourceConnection, SourceFile, Target
 from importer.preparation import presets
 from importer.preparation.prepare import ImportRequest, NewTableRequest, PreparedImport, prepare, require_load
 from importer.sources import uploads
@@ -50,8 +52,19 @@ def _source(wanted: ImportIn, person: Person) -> SourceFile:
     if wanted.connection:
         if not wanted.paths:
             raise SourceProblem("No file of the connection is named.", "body.paths", "Name one, or a pattern.")
-        return resolve_sources(wanted.paths, wanted.connection)
+        connection = named_connection(wanted.connection)
+        return choose(connection, [name for path in wanted.paths for name in _names(connection, path)])
     return as_one([_upload(key, person) for key in keys])
+
+
+def _names(connection: SourceConnection, path: str) -> list[str]:
+    """The names of the files that a path or a pattern in its last part means. Raises SourceProblem for none."""
+    if not glob.has_magic(path):
+        return [path]
+    folder, _, pattern = path.rpartition("/")
+    found = [each.name for each in browse(connection, folder, pattern).files]
+    refuse_none(len(found), path, "Check the pattern: GET connections/{id}/files lists what there is.")
+    return found
 
 
 def _upload(key: UUID, person: Person) -> SourceFile:

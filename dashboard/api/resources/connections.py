@@ -12,13 +12,14 @@ from dashboard.api import pages
 from dashboard.api.pages import Cursor, Page
 from importer import connections
 from importer.access.policy import may_now, seen
-from importer.connections.by_hand.connection_files import find_files
+from importer.connections.by_hand.connection_files import browse, first_lines
 from importer.connections.connection_address import format_base
 from importer.models import Level, SourceConnection
 
 router = Router(tags=["connections"])
 
-Pattern = Annotated[str, Field(min_length=1, max_length=512)]
+Folder = Annotated[str, Field(max_length=512, description="Empty: the connection's own.")]
+Pattern = Annotated[str, Field(min_length=1, max_length=512, description="For the names of files.")]
 
 
 class ConnectionOut(Schema):
@@ -38,6 +39,20 @@ class ListedOut(Schema):
     name: str
     size: int | None
     modified_at: datetime | None
+
+
+class ListingOut(Page[ListedOut]):
+    """What lies in a folder of a connection."""
+
+    folders: list[str]
+
+
+class LinesOut(Schema):
+    """The first lines of a file, or why there is none to show. `more`: the file has further ones."""
+
+    lines: list[str]
+    more: bool
+    why_none: str
 
 
 def show(connection: SourceConnection) -> dict[str, Any]:
@@ -75,18 +90,18 @@ def check_connection(request: HttpRequest, id: int) -> Any:
     return show(checked)
 
 
-@router.get(
-    "connections/{int:id}/files", response=Page[ListedOut], url_name="api_connection_files", summary="Browse files"
-)
-def files(
-    request: HttpRequest,
-    id: int,
-    page: Query[Cursor],
-    pattern: Annotated[str, Field(min_length=1, max_length=512)] = "*",
-) -> Any:
-    """The files that match a pattern, by name. `*` and `?` stand for characters of one name."""
-    found = find_files(get_object_or_404(SourceConnection, pk=id), pattern)
+@router.get("connections/{int:id}/files", response=ListingOut, url_name="api_connection_files", summary="Browse files")
+def files(request: HttpRequest, id: int, page: Query[Cursor], folder: Folder = "", pattern: Pattern = "*") -> Any:
+    """What lies in a folder: its folders, and the files that a pattern matches, by pages."""
+    found = browse(get_object_or_404(SourceConnection, pk=id), folder, pattern)
     first = pages.read(page.cursor) if page.cursor else 0
-    shown = found[first : first + page.limit]
-    further = pages.write(first + page.limit) if len(found) > first + page.limit else None
-    return {"items": shown, "next": further}
+    further = pages.write(first + page.limit) if len(found.files) > first + page.limit else None
+    return {"folders": found.folders, "items": found.files[first : first + page.limit], "next": further}
+
+
+@router.get(
+    "connections/{int:id}/lines", response=LinesOut, url_name="api_connection_lines", summary="Look into a file"
+)
+def lines(request: HttpRequest, id: int, name: Annotated[str, Field(min_length=1, max_length=1024)]) -> Any:
+    """The first lines of a file as text. Nothing is copied."""
+    return first_lines(get_object_or_404(SourceConnection, pk=id), name)

@@ -23,7 +23,7 @@ class FileOut(Schema):
     name: str
     size: Annotated[int, Field(description="Bytes.")]
     received: Annotated[int, Field(description="Bytes that have arrived.")]
-    status: SourceFile.Status
+    status: Annotated[str, Field(json_schema_extra={"enum": SourceFile.Status.values})]
     created_at: datetime
     imports: Annotated[list[int], Field(description="The imports of the file, by their `job`.")]
 

@@ -20,6 +20,10 @@ from importer.models import ImportJob
 
 router = Router(tags=["imports"])
 
+EVENT = {
+    "type": "object",
+    "properties": {"id": {"type": "string"}, "event": {"enum": ["progress", "end"]}, "data": {"type": "string"}},
+}
 EVENTS = {
     "parameters": [
         {
@@ -34,7 +38,7 @@ EVENTS = {
         200: {
             "description": "Events `progress`, each with the figures of the moment, and in the end one event `end` with"
             " the report.",
-            "content": {TYPE: {"schema": {"type": "string"}}},
+            "content": {TYPE: {"schema": EVENT}},
         },
         204: {"description": "The import has ended, and the listener has got its report."},
     },

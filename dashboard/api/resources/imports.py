@@ -34,7 +34,7 @@ class ImportOut(Schema):
     file: str
     target: str
     table: str
-    status: ImportJob.Status
+    status: Annotated[str, Field(json_schema_extra={"enum": ImportJob.Status.values})]
     outcome: Annotated[str, Field(description="In words; the status while the import is under way.")]
     ended: bool
     created_at: datetime

@@ -1,0 +1,206 @@
+"""Targets, presets, schedules, connections, channels, labs, history and people by the API; and how it refuses."""
+
+import pytest
+
+from importer.access import people
+from importer.connections.protocols import folder as folders
+from importer.models import AccessToken, Channel, ImportJob, Lab, Level, MappingPreset, SourceConnection, Target
+from tests.dashboard.api.program import PART, Program, problem
+from tests.dashboard.api.test_imports import INTO, ROWS
+from tests.importer.steps import run
+from tests.people import operator, stranger, viewer
+
+
+@pytest.fixture
+def loaded(program, target) -> int:
+    """The number of an import that has succeeded."""
+    job = program.send("POST", "imports", {"file": program.upload(ROWS), **INTO}).json()["job"]
+    assert run(ImportJob.objects.get()).status == "succeeded"
+    return int(job)
+
+
+@pytest.fixture
+def incoming(settings, tmp_path, monkeypatch) -> SourceConnection:
+    """A connection with two files."""
+    monkeypatch.setattr(folders, "SETTLED", 0.0)  # A file's last change cannot be set back.
+    settings.IMPORT_FOLDERS = [str(tmp_path)]
+    for number in (1, 2):
+        (tmp_path / f"orders-{number}.csv").write_bytes(b"id,name,amount\n%d,ann,1.50\n" % number)
+    return SourceConnection.objects.create(name="incoming", kind="folder", base=str(tmp_path))
+
+
+class TestTargets:
+    def test_one_is_added_checked_changed_and_deleted(self, root, mariadb):
+        place = {"host": mariadb.host, "port": mariadb.port, "user": mariadb.user, "database": mariadb.database}
+        made = root.send("POST", "targets", {"name": "shop", **place, "password": mariadb.password, "tls": "off"})
+        assert made.status_code == 201, made.content
+        assert made.json()["passed"] is True
+        assert "password" not in made.json()
+        path = f"targets/{made.json()['id']}"
+        assert root.read(path)["name"] == "shop"
+        assert root.send("PATCH", path, {"ceiling": 3}).json()["ceiling"] == 3
+        assert Target.objects.get().ceiling == 3
+        assert root.send("DELETE", path).status_code == 204
+        problem(root.send("GET", path), 404)
+
+    def test_what_the_page_refuses_is_refused_with_the_field(self, root, target):
+        told = problem(root.send("PATCH", f"targets/{target.pk}", {"host": "https://db.example.org/"}), 422)
+        assert [each["where"] for each in told["errors"]] == ["body.host"]
+        told = problem(root.send("PATCH", f"targets/{target.pk}", {"tls_ca": "/etc/passwd"}), 422)
+        assert "No certificate authorities" in told["what"]
+        assert Target.objects.get().host == target.host
+
+    def test_tables_and_columns_are_those_that_the_person_may_load_into(self, program, target):
+        assert program.read(f"targets/{target.pk}/tables?search=ord") == ["orders"]
+        shown = program.read(f"targets/{target.pk}/columns?table=orders")
+        assert (shown["primary_key"], [each["name"] for each in shown["columns"]]) == (["id"], ["id", "name", "amount"])
+        told = problem(program.send("GET", f"targets/{target.pk}/columns?table=order"), 422)
+        assert "orders" in told["advice"]
+        eve = stranger("eve")
+        people.grant(eve, "target", Level.LOAD, target, ["other.*"])
+        assert Program(eve).read(f"targets/{target.pk}/tables") == []
+
+    def test_only_admins_add_them(self, program):
+        told = problem(program.send("POST", "targets", {}), 403)
+        assert told["what"] == "Only admins may add targets."
+
+
+class TestPresets:
+    def test_an_import_becomes_one_that_others_are_made_with(self, program, loaded):
+        made = program.send("POST", f"imports/{loaded}/preset", {"name": "nightly"})
+        assert made.status_code == 201, made.content
+        wanted = {"file": program.upload(b"id,name,amount\n9,eve,2\n"), "preset": "nightly"}
+        assert program.send("POST", "imports", wanted).status_code == 201
+        told = problem(program.send("POST", "imports", {**wanted, "format": {"header": True}}), 422)
+        assert told["where"] == "body.format"
+        path = f"presets/{made.json()['id']}"
+        assert program.send("PATCH", path, {"name": "daily"}).json()["name"] == "daily"
+        assert program.send("DELETE", path).status_code == 204
+        assert not MappingPreset.objects.exists()
+
+
+class TestConnections:
+    def test_files_are_listed_and_loaded_as_one_import(self, program, target, incoming):
+        listed = program.read(f"connections/{incoming.pk}/files?pattern=orders-*.csv&limit=1")
+        assert [each["name"] for each in listed["items"]] == ["orders-1.csv"]
+        further = program.read(f"connections/{incoming.pk}/files?cursor={listed['next']}")
+        assert [each["name"] for each in further["items"]] == ["orders-2.csv"]
+        wanted = {"connection": "incoming", "paths": ["orders-*.csv"], **INTO}
+        assert program.send("POST", "imports", wanted).status_code == 201
+        ended = run(ImportJob.objects.get())
+        assert (ended.status, ended.loaded_rows) == ("succeeded", 2)
+
+    def test_a_request_names_files_of_one_kind(self, program, target, incoming):
+        both = {"file": program.upload(ROWS), "connection": "incoming", "paths": ["x"], **INTO}
+        unknown = {"connection": "nowhere", "paths": ["x"]}
+        for wanted in (both, INTO, {"connection": "incoming", **INTO}, {**unknown, **INTO}):
+            problem(program.send("POST", "plans", wanted), 422)
+
+
+class TestSchedules:
+    def test_one_is_made_of_an_import_paused_and_run(self, program, loaded, incoming):
+        new = {"job": loaded, "name": "orders", "connection": "incoming", "pattern": "orders-*.csv"}
+        made = program.send("POST", "schedules", {**new, "trigger": "cron", "cron": "30 2 * * *"})
+        assert made.status_code == 201, made.content
+        path = f"schedules/{made.json()['id']}"
+        assert program.send("POST", f"{path}/pause").json()["paused"] is True
+        told = problem(program.send("POST", f"{path}/pause"), 422)
+        assert told["what"] == "The schedule is paused already."
+        assert program.send("POST", f"{path}/resume").json()["paused"] is False
+        begun = program.send("POST", f"{path}/run")
+        assert begun.status_code == 201, begun.content
+        run_id = begun.json()["run"]
+        assert [each["run"] for each in program.read(f"{path}/runs")["items"]] == [run_id]
+        assert program.send("POST", f"runs/{run_id}/cancel").json()["status"] == "cancelled"
+        assert program.read(f"runs/{run_id}")["outcome"] == "cancelled"
+        changed = program.send("PATCH", path, {"pattern": "o-*.csv"})
+        assert (changed.json()["pattern"], changed.json()["connection"]) == ("o-*.csv", "incoming")
+        wrong = problem(program.send("PATCH", path, {"cron": "every night"}), 422)
+        assert "every night" in wrong["detail"]
+        assert program.send("DELETE", path).status_code == 204
+
+
+class TestChannels:
+    def test_one_is_made_changed_and_deleted_and_its_secret_never_shown(self, root):
+        new = {"name": "ops", "kind": "webhook", "url": "https://192.0.2.1/x", "secret": "a secret of ours"}
+        new["private_allowed"] = True
+        made = root.send("POST", "channels", new)
+        assert made.status_code == 201, made.content
+        path = f"channels/{made.json()['id']}"
+        assert root.send("PATCH", path, {"on": False, "events": ["failed"]}).json()["on"] is False
+        assert Channel.objects.get().secret == "a secret of ours"
+        assert "a secret" not in str(root.read(path)) + str(root.read("channels"))
+        assert root.send("DELETE", path).status_code == 204
+        problem(root.send("POST", "channels", {**new, "secret": "short"}), 422)
+
+
+def test_a_lab_is_started_and_cancelled(program, loaded):
+    begun = program.send("POST", "labs", {"job": loaded, "grid": "own", "settings": {"chunk_bytes": "256K,1M"}})
+    assert begun.status_code == 201, begun.content
+    lab = Lab.objects.get()
+    assert program.read("labs")["items"][0]["lab"] == lab.pk
+    assert program.send("POST", f"labs/{lab.pk}/cancel").json()["status"] in ("cancelled", "ending")
+
+
+def test_the_history_has_the_facts_that_are_asked_for(program, loaded):
+    asked = "columns=job&columns=table&columns=rows"
+    found = program.read(f"history?{asked}&where=job = {loaded}")
+    assert [(each["job"], each["rows"]) for each in found["items"]] == [(loaded, 2)]
+    lines = b"".join(program.send("GET", f"history.csv?{asked}").streaming_content).splitlines()
+    assert lines[0] == b"job,table,rows"
+    assert problem(program.send("GET", "history?columns=nothing"), 422)
+    assert problem(program.send("GET", "history?where=rows"), 422)["where"] == "query.where"
+
+
+class TestPeople:
+    def test_an_admin_adds_grants_and_deactivates(self, root, target):
+        made = root.send("POST", "people", {"name": "eve", "role": "operator"}).json()
+        path = f"people/{made['id']}"
+        granted = root.send("POST", f"{path}/grants", {"kind": "target", "thing": "warehouse", "level": "load"})
+        assert granted.status_code == 201, granted.content
+        assert root.read(path)["grants"][0]["on"] == "target warehouse"
+        assert root.send("DELETE", f"grants/{granted.json()['id']}").status_code == 204
+        assert root.send("PATCH", path, {"active": False}).json()["active"] is False
+        me = root.read("account")
+        assert (me["name"], me["role"], me["token"]["name"]) == ("root", "admin", "nightly")
+        told = problem(root.send("PATCH", f"people/{AccessToken.objects.get().user_id}", {"role": "viewer"}), 422)
+        assert "last admin" in told["what"]
+
+    def test_a_token_is_revoked_and_ends(self, root):
+        ann = operator("ann")
+        theirs = Program(ann)
+        token = root.read(f"people/{ann.pk}/tokens")["items"][0]["id"]
+        assert root.send("DELETE", f"tokens/{token}").status_code == 204
+        told = problem(theirs.send("GET", "account"), 401)
+        assert "unknown, expired or revoked" in told["what"]
+
+
+class TestRefusals:
+    def test_each_error_is_a_problem(self, program):
+        problem(program.send("GET", "nowhere"), 404)
+        problem(program.send("PUT", "imports", {}), 405)
+        assert "GET" in program.send("PUT", "imports", {})["Allow"]
+        problem(program.generic("POST", "/api/v1/plans", "{", content_type="application/json"), 400)
+        problem(program.generic("POST", "/api/v1/plans", "[NaN]", content_type="application/json"), 400)
+        problem(program.generic("POST", "/api/v1/plans", "a=b", content_type="text/plain"), 415)
+        problem(program.send("POST", "plans", []), 422)
+
+    def test_a_viewer_starts_nothing(self, target):
+        told = problem(Program(viewer("vic")).send("POST", "imports", {}), 403)
+        assert told["advice"] == "Ask an admin to make you an operator."
+
+    def test_what_is_done_too_often_waits(self, settings, program, target):
+        settings.UPLOADS_PER_MINUTE = 1
+        program.upload(ROWS)
+        answer = program.send("POST", "uploads", **{"Tus-Resumable": "1.0.0", "Upload-Length": "4"})
+        told = problem(answer, 429)
+        assert told["retryable"] is True
+        assert 0 < int(answer["Retry-After"]) <= 60
+
+    def test_a_part_with_a_wrong_checksum_is_not_kept(self, program):
+        tus = {"Tus-Resumable": "1.0.0"}
+        begun = program.send("POST", "uploads", **tus, **{"Upload-Length": "4"})
+        headers = {**tus, "Upload-Offset": "0", "Upload-Checksum": "sha256 AAAA"}
+        part = program.patch(begun["Location"], b"a,b\n", content_type=PART, headers=headers)
+        assert problem(part, 460)["what"].endswith("nothing of them is kept.")
+        assert program.head(begun["Location"], headers=tus)["Upload-Offset"] == "0"
