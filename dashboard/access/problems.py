@@ -45,7 +45,7 @@ OTHERWISE = 422
 # What to do about an answer that names no problem.
 ADVICE = {
     400: "Correct the request; /api/docs/ describes it.",
-    401: "Send the header Authorization: Bearer TOKEN. Make a token under Your account.",
+    401: "Send the header Authorization: Bearer TOKEN. Create a token under Your account.",
     404: "Look at the list of what there is: what you may not see does not exist for you.",
     405: "Use one of the methods in the header Allow.",
     413: "Send a file by /api/v1/uploads, in parts.",

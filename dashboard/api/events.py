@@ -31,7 +31,7 @@ class JobEvents:
         try:
             return self._news()
         except (OperationalError, InterfaceError):
-            connection.close()  # The database was started again: the next query connects anew.
+            connection.close()  # The database was restarted: the next query connects again.
             return self._news()
 
     def _news(self) -> bytes:

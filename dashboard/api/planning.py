@@ -103,11 +103,11 @@ def _request(wanted: ImportIn) -> ImportRequest:
 def _by_preset(
     wanted: ImportIn, preset: MappingPreset, source: SourceFile, target: Target, table: str
 ) -> PreparedImport:
-    """The import with the preset's settings; only options may be given beside it."""
-    if beside := [name for name in OF_A_PRESET if name in wanted.model_fields_set]:
+    """The import with the preset's settings; only options may be given with it."""
+    if refused := [name for name in OF_A_PRESET if name in wanted.model_fields_set]:
         raise Problem(
-            f"{beside[0]} cannot be combined with a preset, which decides that already.",
-            where=f"body.{beside[0]}",
+            f"{refused[0]} cannot be combined with a preset, which decides that already.",
+            where=f"body.{refused[0]}",
             advice="Leave it out, or import without the preset.",
         )
     presets.check_header(preset, profile_file(location_of(source), preset.file_dialect).header)

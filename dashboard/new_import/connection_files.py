@@ -41,7 +41,7 @@ def places(request: HttpRequest) -> HttpResponse:
 @require_http_methods(["GET", "HEAD", "POST"])
 @never_cache
 def files(request: HttpRequest, pk: int) -> HttpResponse:
-    """What lies in a folder (`?folder=`) of the connection. A POST chooses files, and goes on to their new import."""
+    """What lies in a folder (`?folder=`) of the connection. A POST chooses files, and opens their new import."""
     connection = get_object_or_404(SourceConnection, pk=pk)
     if request.method == "POST":
         try:

@@ -117,7 +117,7 @@ def names_of(chosen: Sequence[ColumnMapping] | None, suggested: NewTable) -> tup
 
 
 def _suitable(chosen: ColumnMapping, suggested: ColumnMapping, table: Table, *, retyped: bool) -> ColumnMapping:
-    """The chosen mapping of a field; the suggested one if its type was chosen anew, or the format does not suit it."""
+    """The chosen mapping of a field; the suggested one if its type was changed, or the format does not suit it."""
     type_ = table.column(chosen.column).column_type if chosen.column else None
     suits = type_ is None or all(TRANSFORMS[name].accepted(type_) for name in chosen.transforms)
     suits = suits and (type_ is None or type_.is_temporal or not chosen.datetime_format) and not retyped

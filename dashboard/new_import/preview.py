@@ -211,7 +211,7 @@ def _suggest_new_table(preview: Preview, profile: Profile, target: Target) -> No
     earlier = _mapping_of_new(preview, f"{schema}.{name}")
     created = create_table(preview.choices, schema, name, profile, earlier)
     preview.created, preview.new_table_request, preview.basis = created, created.request, created.basis
-    # If changed() raises, the page shows the problem beside what was entered.
+    # If changed() raises, the page shows the problem with what was entered.
     preview.new_table = created.entered()
     preview.table = preview.new_table.as_table()
     preview.mapping = created.entered_mapping or map_to_new(profile, preview.table)

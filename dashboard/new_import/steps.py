@@ -38,9 +38,7 @@ def steps(preview: Preview, grid: Grid | None) -> Steps:
         _table(preview),
         tuple(_missing(preview)),
         tuple(_remarks(preview, grid)) if grid else (),
-        plan_sentence(preview.prepared, _rows(preview, preview.profile, grid))
-        if preview.prepared and preview.profile
-        else "",
+        _plan(preview, preview.profile, grid) if preview.profile else "",
     )
 
 

@@ -175,7 +175,8 @@ def _go_to(request: HttpRequest, started: list[ImportJob], batch: Batch) -> Http
     if batch.left:
         keys = [str(each.source.key) for each in batch.left]
         address = f"{reverse('new_source', args=[keys[0]])}?also={','.join(keys[1:])}"
-    if request.htmx and request.POST.get("stay"):  # type: ignore[attr-defined]  # Leaving the page would end the uploads of other files on it.
+    # Leaving the page would end the uploads of other files on it.
+    if request.htmx and request.POST.get("stay"):  # type: ignore[attr-defined]
         following = {"next": address, "next_name": batch.left[0].source.name} if batch.left else {}
         return render(request, "new_import/_started.html", {"job": job, "jobs": started, **following})
     if batch.left or len(started) > 1:

@@ -109,7 +109,7 @@ class TokenForm(Styled):
     )
 
     def make_for(self, user: User) -> tuple[AccessToken, str] | None:
-        """Make the token. None: something is wrong with it, which the form says."""
+        """Create the token. None: something is wrong with it, which the form says."""
         if not self.is_valid():
             return None
         try:
@@ -180,7 +180,7 @@ class GrantForm(Styled):
         return [line.strip() for line in self.cleaned_data["tables"].splitlines() if line.strip()]
 
     def add_to(self, subject: User | Group) -> Grant | None:
-        """Make the grant; None if something is wrong with it, which the form says beside its field."""
+        """Create the grant; None if something is wrong with it, which the form says at its field."""
         if not self.is_valid():
             return None
         kind, thing = self._things[self.cleaned_data["thing"]]

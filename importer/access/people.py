@@ -28,7 +28,7 @@ Granted = Target | SourceConnection | Channel | None
 
 
 def add(name: str, role: Role, email: str = "") -> User:
-    """Add a person without a password; invitation() makes the link that sets one.
+    """Add a person without a password; invitation() creates the link that sets one.
 
     Raises Problem if the name is taken or invalid, and Forbidden unless the acting person is an admin.
     """

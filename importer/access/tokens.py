@@ -29,13 +29,13 @@ NOTED_EVERY = timedelta(minutes=1)
 
 
 def make(user: User, name: str, days: int, scopes: Collection[str] = USUAL) -> tuple[AccessToken, str]:
-    """Make a token for the person: its row, and its text, which is known only now.
+    """Create a token for the person: its row, and its text, which is known only now.
 
     Raises Problem for a missing or taken name, a wrong number of days, no scope or an unknown one, or too many tokens;
     and Forbidden for anybody but the person and the system: who has a token acts on behalf of its person.
     """
     if acting() not in (None, user):
-        raise Forbidden(f"Only {user.username} may make tokens of {user.username}.", advice="Ask the person.")
+        raise Forbidden(f"Only {user.username} may create tokens of {user.username}.", advice="Ask the person.")
     name = name.strip()
     if not name or len(name) > 80:
         raise Problem("A token needs a name of at most 80 characters.", advice="Name it by what will use it.")

@@ -56,7 +56,7 @@ def test_invited_with_a_grant_sees_the_granted_target_only(contexts, live_server
     expect_a_good_page(page)
     page.get_by_label("Name").fill("bob")
     page.get_by_label("Operator: imports where a grant says so").check()
-    page.get_by_role("button", name="Add and make a link").click()
+    page.get_by_role("button", name="Add and create a link").click()
     expect_a_good_page(page)
     link = page.locator("#link").inner_text()
     page.get_by_role("link", name="Continue to groups and grants").click()

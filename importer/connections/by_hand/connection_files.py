@@ -27,7 +27,7 @@ from importer.sources.several import as_one
 HEAD_BYTES = 16 * 1024
 HEAD_LINES = 10
 LONGEST_LINE = 300  # characters of a line that are shown
-# A request waits for the copy of at most so many bytes, of all chosen files together.
+# The most bytes, of all chosen files together, whose copy a request waits for.
 MOST_COPIED_AT_ONCE = 64 * MIB
 
 
@@ -42,7 +42,7 @@ class Listing:
 
 @dataclass(frozen=True)
 class FirstLines:
-    """The first lines of a file as text, or why there is none to show. `more`: the file goes on."""
+    """The first lines of a file as text, or why there is none to show. `more`: there are further lines."""
 
     lines: tuple[str, ...] = ()
     more: bool = False

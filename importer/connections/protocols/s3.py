@@ -64,7 +64,7 @@ class Bucket:
         return sorted_by_name(files, self._connection.base)
 
     def folders(self, folder: tuple[str, ...]) -> list[str]:
-        """The next parts of the keys that go on below a folder."""
+        """The next part of each key that lies deeper than a folder."""
         prefix = self._prefix + "".join(f"{part}/" for part in folder)
         found: list[str] = []
         with self._translated_errors("/".join(folder)):

@@ -20,7 +20,7 @@ _POSITION = (("match", BY_POSITION),)
 
 @dataclass(frozen=True)
 class Matching:
-    """The fields of a file beside the columns of a table.
+    """The fields of a file and the columns of a table that they go into.
 
     `unmatched`: positions (from 0) of fields without a column. `unfilled`: columns that neither a field nor the import
     fills, and that the server does not number or compute.

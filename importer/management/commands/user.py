@@ -42,7 +42,7 @@ class Command(PreparedCommand):
         groups = _about_one(verbs, "groups", "make the person a member of these groups, and of no other")
         groups.add_argument("groups", nargs="*", metavar="GROUP", help="none: of no group")
         _about_one(verbs, "forget-factors", "remove passkeys, app and recovery codes of somebody who has lost them")
-        token = _about_one(verbs, "token", "make a token for a program, and print it, once")
+        token = _about_one(verbs, "token", "create a token for a program, and print it, once")
         token.add_argument("token", metavar="TOKEN_NAME", help="what will use it")
         token.add_argument("--days", type=int, default=90, metavar="N", help="until it expires (90)")
         token.add_argument(

@@ -121,7 +121,7 @@ class TestOwnPage:
 
     def test_an_admin_makes_none_of_others(self):
         ann = operator("ann")
-        with acting_as(admin("root")), pytest.raises(Forbidden, match="Only ann may make tokens of ann"):
+        with acting_as(admin("root")), pytest.raises(Forbidden, match="Only ann may create tokens of ann"):
             tokens.make(ann, "mine", 1)
 
 
@@ -224,7 +224,7 @@ class TestEnds:
         ann = operator("ann")
         program = program_of(ann)
         assert program.get(reverse("jobs")).status_code == 200
-        # But whoever lacks one cannot make a token in a browser.
+        # But a person without one cannot create a token in a browser.
         assert signed_in(ann).get(reverse("account_token_new"))["Location"] == reverse("mfa_index")
 
 

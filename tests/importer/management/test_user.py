@@ -204,7 +204,7 @@ class TestTokens:
 
     def test_an_admin_makes_none_of_others_and_may_end_them(self, bob):
         admin("ann")
-        assert "Only bob may make tokens of bob" in refused("user", "token", "bob", "x", "--as", "ann")
+        assert "Only bob may create tokens of bob" in refused("user", "token", "bob", "x", "--as", "ann")
         user("token", "bob", "x")
         user("revoke-token", "bob", "x", "--as", "ann")
         assert "bob has no token x. Tokens: none." in refused("user", "revoke-token", "bob", "x")

@@ -121,7 +121,7 @@ class _Elements:
         while True:
             try:
                 _, end = self._decode(self._text, self._at)
-                # A number may go on in the next piece.
+                # A number may continue in the next piece.
                 if end < len(self._text) or not self._read():
                     break
             except ValueError as error:
@@ -168,7 +168,7 @@ class _Elements:
         return bool(parts)
 
     def _decoded(self, data: bytes) -> tuple[str, bytes]:
-        """The whole characters of the data, and the bytes of one that goes on in the next piece."""
+        """The whole characters of the data, and the bytes of one that continues in the next piece."""
         try:
             return data.decode(), b""
         except UnicodeDecodeError as error:

@@ -82,19 +82,19 @@ class SqlText:
         return found if found and found.end() < len(self._data) else None
 
     def take(self, found: re.Match[bytes]) -> None:
-        """Go on behind a match."""
+        """Skip a match."""
         end = found.end()
         self.line += self._data.count(b"\n", self._at, end)
         self.offset += end - self._at
         self._at = end
 
     def skip_gap(self) -> None:
-        """Go on behind white space and comments."""
+        """Skip white space and comments."""
         if found := self.match(_GAP):
             self.take(found)
 
     def take_byte(self) -> None:
-        """Go on behind a byte that is no line end."""
+        """Skip a byte that is no line end."""
         self.offset, self._at = self.offset + 1, self._at + 1
 
     def next(self) -> bytes:
@@ -104,7 +104,7 @@ class SqlText:
         return self._data[self._at : self._at + 1]
 
     def skip_statement(self) -> None:
-        """Go on behind the end of the statement, in bounded memory. Its last one need not have a semicolon."""
+        """Skip the rest of the statement, in bounded memory. Its last one need not have a semicolon."""
         if found := self.peek(_DELIMITER):
             self.take(found)
             self._skip_until(re.compile(rb"DELIMITER[ \t]+;[ \t\r]*(?:\n|\Z)", re.IGNORECASE))
@@ -124,7 +124,7 @@ class SqlText:
                 return
 
     def _skip_until(self, pattern: re.Pattern[bytes]) -> None:
-        """Go on behind the first line that the pattern matches, or to the end."""
+        """Skip all up to and with the first line that the pattern matches, or to the end."""
         whole = re.compile(rb"[^\n]*+(?:\n|\Z)")
         while self.next():
             if found := self.peek(pattern):
