@@ -1,7 +1,8 @@
 """Publishes messages that wake workers. A message may be lost or delivered twice; the database decides."""
 
 import logging
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 
 from django.db import transaction
@@ -24,9 +25,23 @@ class Message:
 FollowUp = Callable[[int, Sequence[Message]], None]
 
 
+_dropped = False
+
+
+@contextmanager
+def dropped(really: bool = True) -> Iterator[None]:
+    """Drop the messages of the block: the caller runs the steps itself, and there may be no broker."""
+    global _dropped
+    _dropped = really
+    try:
+        yield
+    finally:
+        _dropped = False
+
+
 def send(messages: Iterable[Message]) -> None:
     """Publish once the current transaction has committed. Without a broker the sweeper publishes later."""
-    if messages := list(messages):
+    if (messages := list(messages)) and not _dropped:
         transaction.on_commit(lambda: _publish(messages))
 
 

@@ -28,7 +28,7 @@ from importer.models.outcomes import REFUSED
 WRONG_USAGE = 2  # the exit code of argparse
 AS = "as_user"
 # Verbs that only show something.
-SHOWING = ("list", "show", "plan", "experiments")
+SHOWING = ("list", "show", "plan", "experiments", "wait")
 
 
 class CheckedCommand(BaseCommand):

@@ -33,15 +33,20 @@ LONGEST_NAME = 50  # characters of the readable part of a target's name
 
 
 def add_flags(parser: argparse.ArgumentParser) -> None:
-    """Add the options that tell the password of a target that has none stored, and the way to a server."""
+    """Add the options that say how to reach and enter a server that is not registered."""
     group = parser.add_argument_group("a server that is named by mysql://USER@HOST:PORT/DATABASE.TABLE")
-    group.add_argument("--password-env", metavar="VAR", help=f"variable with the password (else {PASSWORD_VARIABLE})")
-    group.add_argument(
-        "--defaults-file", type=Path, metavar="FILE", help=f"option file with user and password (else {OPTION_FILE})"
-    )
+    add_password_flags(group)
     group.add_argument("--socket", metavar="PATH", help="the server's Unix socket on this machine")
     group.add_argument("--tls", choices=Target.Tls.values, help="default: off on this machine, elsewhere verify")
     group.add_argument("--tls-ca", metavar="FILE", default="", help="the certificate authorities of --tls verify")
+
+
+def add_password_flags(parser: argparse._ActionsContainer) -> None:
+    """Add the options that tell the password of a target that has none stored."""
+    parser.add_argument("--password-env", metavar="VAR", help=f"variable with the password (else {PASSWORD_VARIABLE})")
+    parser.add_argument(
+        "--defaults-file", type=Path, metavar="FILE", help=f"option file with user and password (else {OPTION_FILE})"
+    )
 
 
 def split_url(named: Sequence[str]) -> tuple[list[str], str]:

@@ -4,6 +4,7 @@ from importer.management.command_line.words import GROUPS, PROGRAM
 
 OWN = {
     "help WORD": "the help of a word; without one, this page",
+    "completion": "bash, zsh or fish: a script that completes words and options",
     "--version": "the version",
 }
 EXAMPLES = (

@@ -34,10 +34,24 @@ def _run_words() -> None:
             print(help_page())
         case ["--version" | "-V" | "version"]:
             print(f"{PROGRAM} {VERSION}")
+        case ["completion", *shells]:
+            _print_completion(shells)
         case ["help", name, *rest]:
             run(_word(name), [*rest, "--help"])
         case [name, *rest]:
             run(_word(name), rest)
+
+
+def _print_completion(shells: list[str]) -> None:
+    os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
+    from importer.management.command_line.completion import SHELLS, script
+    from importer.management.command_line.start import set_up
+
+    if len(shells) != 1 or shells[0] not in SHELLS:
+        print(f"usage: {PROGRAM} completion {'|'.join(SHELLS)}", file=sys.stderr)
+        sys.exit(WRONG_USAGE)
+    set_up()
+    print(script(shells[0]), end="")
 
 
 def run(word: Word, arguments: list[str]) -> None:

@@ -53,9 +53,9 @@ GROUPS: dict[str, tuple[Word, ...]] = {
     "Imports": (
         Word(
             "job",
-            "cancel and approve imports, and say why one waits",
+            "list, show, follow, retry, cancel and approve imports",
             "job",
-            ("job why 17", "job cancel 17"),
+            ("job list", "job wait 17", "job retry 17", "job rejects 17 --out rejects.csv", "job why 17"),
         ),
         Word("history", "settings and timings of imports that have ended", "history"),
         Word("kept-table", "restore or drop the old table that --mode replace has kept", "kept_table"),

@@ -1,4 +1,4 @@
-"""`manage.py job`: what people decide about an import that waits for them."""
+"""`manage.py job`: lists, follows and steers imports, and what people decide about one that waits for them."""
 
 import sys
 from argparse import ArgumentParser
@@ -12,18 +12,26 @@ from importer.access import audit
 from importer.access.policy import seen
 from importer.management import waiting
 from importer.management.base_command import PreparedCommand
+from importer.management.command_line import job_verbs
 from importer.models import ImportJob
 from importer.models.outcomes import exit_code, outcome_words
 from importer.preparation.plan_sql import plan_sql
 from importer.retention import ended_jobs
 from importer.worker import local_pool
 
+LIST = "list"
+
 
 class Command(PreparedCommand):
-    help = "Approve, refuse, run, cancel or delete an import, or decide what it waits for."
+    help = "List, show, follow and steer imports, and decide what one waits for."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        verbs = parser.add_subparsers(dest="verb", required=True, metavar="|".join(VERBS))
+        verbs = parser.add_subparsers(dest="verb", required=True, metavar="VERB")
+        job_verbs.add_list(verbs.add_parser(LIST, help="the latest imports, the newest first"))
+        for name, (_, about) in job_verbs.VERBS.items():
+            verb = verbs.add_parser(name, help=about)
+            verb.add_argument("job", type=int, help="the import's number")
+            job_verbs.add_arguments(name, verb)
         for name, (_, about) in VERBS.items():
             verb = verbs.add_parser(name, help=about)
             verb.add_argument("job", type=int, help="the import's number")
@@ -38,11 +46,17 @@ class Command(PreparedCommand):
 
     def handle(self, *_args: Any, verb: str, **options: Any) -> None:
         """Run one verb. Raises Problem if the import's state does not allow it."""
+        if verb == LIST:
+            job_verbs.write_list(self.stdout, options)
+            return
         job = seen(ImportJob.objects.select_related("target", "source").filter(pk=options["job"])).first()
         if job is None:
             raise CommandError(f"There is no import {options['job']}.")
         audit.about(job)
-        VERBS[verb][0](self, job, options)
+        if verb in job_verbs.VERBS:
+            job_verbs.VERBS[verb][0](self.stdout, job, options)
+        else:
+            VERBS[verb][0](self, job, options)
 
     def _plan(self, job: ImportJob, _options: dict[str, Any]) -> None:
         self.stdout.write(jobs.sentence(job))

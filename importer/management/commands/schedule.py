@@ -38,9 +38,7 @@ class Command(PreparedCommand):
     help = "Import files by themselves, on time, each file once."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        verbs = parser.add_subparsers(
-            dest="verb", required=True, metavar="list|show|create-from-job|run|pause|resume|forget"
-        )
+        verbs = parser.add_subparsers(dest="verb", required=True, metavar="VERB")
         _with_json(verbs.add_parser("list", help="all schedules"))
         show = verbs.add_parser("show", help="one schedule, its next due times and its last runs")
         _add_name(show)
@@ -64,6 +62,13 @@ class Command(PreparedCommand):
             changed = verbs.add_parser(verb, help=about)
             _add_name(changed)
             _with_json(changed)
+        again = verbs.add_parser("run-again", help="start an ended or a missed run again, for its moment")
+        _add_name(again)
+        again.add_argument("run", type=int, help="the run's number, from `schedule show`")
+        backfill = verbs.add_parser("backfill", help="start a run for each due time of some past days")
+        _add_name(backfill)
+        backfill.add_argument("--from", dest="first", type=_date, required=True, metavar="YYYY-MM-DD")
+        backfill.add_argument("--to", dest="last", type=_date, required=True, metavar="YYYY-MM-DD")
         forget = verbs.add_parser("forget", help="ignore failed attempts of a file whose rows were dealt with")
         _add_name(forget)
         forget.add_argument("file", help="the file's name as the run lists it")
@@ -129,6 +134,20 @@ class Command(PreparedCommand):
             self._write_run(result)
         if run.status not in (ScheduleRun.Status.SUCCEEDED, ScheduleRun.Status.WAITING):
             sys.exit(1)
+
+    def _run_again(self, *, name: str, run: int, **_: Any) -> None:
+        schedule = schedules.by_name(name)
+        ended = schedule.runs.filter(pk=run).first()
+        if ended is None:
+            raise Problem(f"{name} has no run {run}.", advice="`schedule show` lists the last ones.")
+        self._write_started(schedules.run_again(ended, acting_user()))
+
+    def _backfill(self, *, name: str, first: date, last: date, **_: Any) -> None:
+        self._write_started(schedules.backfill(schedules.by_name(name), first, last, acting_user()))
+
+    def _write_started(self, runs: list[ScheduleRun]) -> None:
+        for each in runs:
+            self.stdout.write(f"run {each.pk} is started, for {each.due_at:%Y-%m-%d %H:%M} UTC")
 
     def _pause(self, *, name: str, as_json: bool, **_: Any) -> None:
         schedules.pause(schedules.by_name(name))
@@ -216,6 +235,8 @@ VERBS: dict[str, Callable[..., None]] = {
     "show": Command._show,
     "create-from-job": Command._create_from_job,
     "run": Command._run,
+    "run-again": Command._run_again,
+    "backfill": Command._backfill,
     "pause": Command._pause,
     "resume": Command._resume,
     "forget": Command._forget,

@@ -1,0 +1,94 @@
+"""`millrace job`: an import is listed, followed, paused, retried, and its rejects are written."""
+
+import json
+from pathlib import Path
+
+import pytest
+from django.core.management import CommandError, call_command
+
+from importer import jobs
+from importer.engine.mysql.connection import connect, execute
+from importer.models import ImportJob, Target
+from importer.models.outcomes import CANCELLED, FAILED
+from importer.preparation.prepare import ImportRequest, prepare
+from importer.security import held_passwords
+from importer.sources import uploads
+from tests.importer.management.people_file import ROWS, loaded
+
+pytestmark = pytest.mark.usefixtures("redis")
+
+
+def code(*words: str) -> int:
+    """The exit code of `job` with these words."""
+    try:
+        call_command("job", *words)
+    except SystemExit as end:
+        return int(end.code or 0)
+    return 0
+
+
+def created(target: Target, people: Path) -> ImportJob:
+    return jobs.create(prepare(uploads.register(people), target, "people", ImportRequest()))
+
+
+def test_a_cancelled_import_is_retried_to_its_end(target: Target, people: Path, capsys):
+    job = created(target, people)
+    jobs.advance(job.pk)
+    assert code("cancel", str(job.pk)) == 0
+    jobs.advance(job.pk)
+    assert code("wait", str(job.pk)) == CANCELLED.exit_code
+    assert loaded(target)[0] == 0
+    capsys.readouterr()
+    assert code("retry", str(job.pk), "--json") == 0
+    assert json.loads(capsys.readouterr().out)["rows"]["loaded"] == ROWS
+    assert loaded(target)[0] == ROWS
+    with pytest.raises(CommandError):
+        call_command("job", "retry", str(job.pk))
+    assert code("list") == 0
+    assert f"{job.pk}: succeeded, {people.name} into" in capsys.readouterr().out
+
+
+def test_rejects_are_written_once_bad_rows_are_left_out(target: Target, people: Path, tmp_path: Path, capsys):
+    people.write_text(people.read_text().replace("\n77,", "\nseventy-seven,"))
+    with pytest.raises(SystemExit) as ended:
+        call_command("import_csv", str(people), "--target", "t", "--table", "people", "--in-process")
+    assert ended.value.code == FAILED.exit_code
+    job = ImportJob.objects.get()
+    assert code("retry", str(job.pk), "--on-error", "reject") == 5
+    out = tmp_path / "rejects.csv"
+    assert code("rejects", str(job.pk), "--out", str(out)) == 0
+    assert out.read_text().splitlines()[1].startswith("seventy-seven,")
+    with pytest.raises(CommandError, match="There is a file of that name"):
+        call_command("job", "rejects", str(job.pk), "--out", str(out))
+    assert code("rejects", str(job.pk), "--reasons", "--out", str(tmp_path / "reasons.csv")) == 0
+    assert "seventy-seven" in (tmp_path / "reasons.csv").read_text()
+
+
+def test_a_retry_takes_the_password_that_no_disk_keeps(target: Target, people: Path, monkeypatch):
+    monkeypatch.setattr(held_passwords, "_held", {})
+    root = target.address
+    job = created(target, people)
+    jobs.advance(job.pk)
+    code("cancel", str(job.pk))
+    jobs.advance(job.pk)
+    with connect(root) as connection:
+        execute(connection, "CREATE USER retrying@'127.0.0.1' IDENTIFIED BY 'right'")
+        execute(connection, f"GRANT ALL ON `{target.database}`.* TO retrying@'127.0.0.1'")
+    Target.objects.update(user="retrying", password_ciphertext="")
+    monkeypatch.setenv("MYSQL_PWD", "right")
+    try:
+        assert code("retry", str(job.pk)) == 0
+        assert loaded(ImportJob.objects.get().target)[0] == ROWS
+    finally:
+        with connect(root) as connection:
+            execute(connection, "DROP USER retrying@'127.0.0.1'")
+
+
+def test_pause_and_resume(target: Target, people: Path, capsys):
+    job = created(target, people)
+    jobs.advance(job.pk)
+    assert code("pause", str(job.pk)) == 0
+    assert f"millrace job resume {job.pk}" in capsys.readouterr().out
+    assert code("resume", str(job.pk)) == 0
+    job.refresh_from_db()
+    assert job.status == ImportJob.Status.LOADING
