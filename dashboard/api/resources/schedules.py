@@ -217,7 +217,7 @@ def cancel_run(request: HttpRequest, id: int) -> Any:
 
 
 @router.post("runs/{int:id}/again", response=list[dict[str, Any]], url_name="api_run_again", summary="Run again")
-def run_again(request: HttpRequest, id: int) -> Any:
+def repeat_run(request: HttpRequest, id: int) -> Any:
     """Begin a run for the moment of an ended one, or for each due time that was left out together."""
     run = get_object_or_404(ScheduleRun.objects.select_related("schedule"), pk=id)
     return [serialization.run(each) for each in schedules.run_again(run, cast(User, request.user))]

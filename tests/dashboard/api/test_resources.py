@@ -204,3 +204,17 @@ class TestRefusals:
         part = program.patch(begun["Location"], b"a,b\n", content_type=PART, headers=headers)
         assert problem(part, 460)["what"].endswith("nothing of them is kept.")
         assert program.head(begun["Location"], headers=tus)["Upload-Offset"] == "0"
+
+
+def test_the_description_is_complete(client, db):
+    """Each operation has its own name, says its scope and how it refuses, and is on the page about the API."""
+    schema = client.get("/api/v1/openapi.json").json()
+    assert schema["openapi"].startswith("3.1")
+    operations = [each for methods in schema["paths"].values() for each in methods.values()]
+    assert len({each["operationId"] for each in operations}) == len(operations)
+    assert all("A token needs the scope" in each["description"] for each in operations)
+    assert all(each["responses"]["default"] for each in operations)
+    client.force_login(viewer("vic"))
+    page = client.get("/api/docs/").content.decode()
+    assert page.count('<details class="list-group-item"') == len(operations) + len(schema["components"]["schemas"])
+    assert 'id="problem-1400"' in page
