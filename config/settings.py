@@ -44,6 +44,8 @@ SERVER_FILES_DIR = env.str("SERVER_FILES_DIR", default="")
 INCOMING_DIR = VAR_DIR / "incoming"
 # The only folders that connections may read.
 IMPORT_FOLDERS = [str(HOME_DIR / each) for each in env.list("IMPORT_FOLDERS", default=[str(INCOMING_DIR)])]
+# Whether people may give an https address of the public internet on the page of a new import.
+WEB_ADDRESSES = env.bool("WEB_ADDRESSES", default=False)
 REJECTS_DIR = Path(env.str("REJECTS_DIR", default=str(VAR_DIR / "rejects")))
 
 # --- Django ---

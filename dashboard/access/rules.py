@@ -161,7 +161,7 @@ RULES: dict[str, Rule] = {
     "job_delete": Rule(ImportJob, look=Level.ADMINISTER, change=Level.ADMINISTER, owner=True),
     "new": OPERATORS,
     "new_tables": OPERATORS,
-    "new_places": OPERATORS,
+    "new_places": replace(OPERATORS, rate=limits.UPLOADS),
     "new_from": replace(FROM_CONNECTION, rate=limits.UPLOADS),
     "new_from_lines": FROM_CONNECTION,
     "new_together": replace(OPERATORS, rate=limits.UPLOADS),

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from urllib.parse import urlencode
 from uuid import UUID
 
+from django.conf import settings
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
@@ -14,6 +15,7 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 from dashboard.new_import.views import leave
 from importer.access.policy import may_now, seen
 from importer.connections.by_hand import connection_files as by_hand
+from importer.connections.by_hand.addresses import choose_address
 from importer.connections.connection_kinds import kind_of
 from importer.engine.errors import Problem
 from importer.models import Level, SourceConnection
@@ -31,11 +33,18 @@ class Crumb:
     address: str
 
 
-@require_safe
+@require_http_methods(["GET", "HEAD", "POST"])
 def places(request: HttpRequest) -> HttpResponse:
-    """The connections whose files the person may load."""
+    """The connections whose files the person may load. A POST takes the file at an https address."""
+    if request.method == "POST":
+        try:
+            source = choose_address(request.POST.get("address", "").strip())
+        except Problem as problem:
+            messages.error(request, str(problem))
+            return redirect("new_places")
+        return redirect("new_source", key=source.key)
     known = [each for each in seen(SourceConnection.objects.order_by("name")) if may_now(Level.LOAD, each)]
-    return render(request, "new_import/from/places.html", {"connections": known})
+    return render(request, "new_import/from/places.html", {"connections": known, "addresses": settings.WEB_ADDRESSES})
 
 
 @require_http_methods(["GET", "HEAD", "POST"])

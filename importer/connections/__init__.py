@@ -26,7 +26,7 @@ from importer.engine.mysql.addresses import AddressRefused
 from importer.engine.preflight.finding import Finding
 from importer.models import Schedule, SourceConnection, SourceFile
 
-__all__ = ["ListedFile", "afterwards", "check", "fetch", "find", "folders", "head", "told_findings"]
+__all__ = ["ListedFile", "afterwards", "check", "fetch", "find", "folders", "head", "reasons_hidden", "told_findings"]
 
 
 def find(
@@ -38,25 +38,25 @@ def find(
     `retryable` if a later attempt may succeed.
     """
     location, wanted = _location(connection), fill_in_dates(pattern, moment, zone, subfolders)
-    with _reasons_hidden():
+    with reasons_hidden():
         return location.find(wanted)
 
 
 def folders(connection: SourceConnection, folder: str) -> list[str]:
     """The names of the folders in a folder below the connection's base, "" for the base. Raises Problem as find()."""
     parts = tuple(folder_below(folder).split("/")) if folder else ()
-    with _reasons_hidden():
+    with reasons_hidden():
         return _location(connection).folders(parts)
 
 
 def head(connection: SourceConnection, file: ListedFile, size: int) -> bytes:
     """The first `size` bytes of a listed file, without a copy. Raises Problem as find() and fetch() do."""
-    with _reasons_hidden():
+    with reasons_hidden():
         return _location(connection).head(file, size)
 
 
 @contextmanager
-def _reasons_hidden() -> Iterator[None]:
+def reasons_hidden() -> Iterator[None]:
     """Hide from people who are no admins why there is no connection."""
     try:
         yield

@@ -16,9 +16,12 @@ from itertools import takewhile
 from pathlib import Path
 from typing import Any
 
+from django.conf import settings
+
+from importer import connections
 from importer.access.acting import acting_user
-from importer.access.policy import require_admin
-from importer.connections.by_hand.limits import refuse_none, refuse_too_many
+from importer.access.policy import Forbidden, require_admin
+from importer.connections.by_hand.limits import refuse_none, refuse_too_many, require_short_wait
 from importer.connections.connection_address import parse_base
 from importer.connections.connection_kinds import open_location
 from importer.connections.download import copy_stream
@@ -58,6 +61,25 @@ def fetch_address(address: str, *, private_allowed: bool = False) -> Iterator[So
         yield scheme.fetch(location, each)
 
 
+def choose_address(address: str) -> SourceFile:
+    """A copy of the file at an https address, for a request that somebody waits for; nothing signs in.
+
+    An admin must have allowed that (WEB_ADDRESSES). Raises Forbidden, and SourceProblem as fetch_address() does, for
+    another scheme, a pattern, and a file that is too large to wait for.
+    """
+    if not settings.WEB_ADDRESSES:
+        raise Forbidden("Addresses are not allowed here.", advice="Choose a file of a connection, or ask an admin.")
+    if not address.startswith("https://"):
+        raise SourceProblem("Only https:// addresses can be given here.", _without_password(address), ADVICE)
+    _, connection, name = _connection(address, signs_in=False)
+    location = open_location(connection)
+    with connections.reasons_hidden():
+        (file,) = location.find(Pattern(name)) or [None]
+        refuse_none(file is not None, address, "Check the address.")
+        require_short_wait(file.size, address)
+        return _fetch(location, file)
+
+
 def _fetch(location: Any, file: ListedFile) -> SourceFile:
     copy: SourceFile = location.fetch(file, acting_user())
     return copy
@@ -88,8 +110,11 @@ class _Scheme:
     fetch: Callable[[Any, ListedFile], SourceFile] = _fetch
 
 
-def _connection(address: str) -> tuple[_Scheme, SourceConnection, str]:
-    """A connection to the folder of the address, which is not stored, and the name or pattern of the file below it."""
+def _connection(address: str, *, signs_in: bool = True) -> tuple[_Scheme, SourceConnection, str]:
+    """A connection to the folder of the address, which is not stored, and the name or pattern of the file below it.
+
+    `signs_in`: with the credentials of the account that runs the command.
+    """
     scheme, _, rest = address.partition("://")
     place, _, path = rest.partition("/")
     known = SCHEMES.get(scheme)
@@ -100,8 +125,10 @@ def _connection(address: str) -> tuple[_Scheme, SourceConnection, str]:
         raise SourceProblem("The address names a folder, and no file.", address, ADVICE)
     base = parse_base(f"{scheme}://{place}/{folder}")
     connection = SourceConnection(name="by hand", kind=base.kind, base=base.base)
-    settings, secrets = known.account(place.rpartition("@")[2].partition(":")[0])
-    connection.settings = {**base.settings, **settings}
+    if not signs_in:
+        return known, connection, name
+    stated, secrets = known.account(place.rpartition("@")[2].partition(":")[0])
+    connection.settings = {**base.settings, **stated}
     connection.set_secrets(dict(secrets))
     return known, connection, name
 

@@ -14,21 +14,18 @@ from importer import connections
 from importer.access.acting import acting_user
 from importer.access.policy import require, seen
 from importer.connections import ListedFile
-from importer.connections.by_hand.limits import refuse_none, refuse_too_many
+from importer.connections.by_hand.limits import refuse_none, refuse_too_many, require_short_wait
 from importer.connections.connection_kinds import kind_of
 from importer.engine.errors import Problem, SourceProblem
 from importer.engine.source import encodings
 from importer.engine.source.archives import PACKING_NAMES, detect_packing
 from importer.engine.source.encodings import UTF8
-from importer.engine.units import MIB, human_bytes
 from importer.models import Level, SourceConnection, SourceFile
 from importer.sources.several import as_one
 
 HEAD_BYTES = 16 * 1024
 HEAD_LINES = 10
 LONGEST_LINE = 300  # characters of a line that are shown
-# The most bytes, of all chosen files together, whose copy a request waits for.
-MOST_COPIED_AT_ONCE = 64 * MIB
 
 
 @dataclass(frozen=True)
@@ -91,18 +88,13 @@ def first_lines(connection: SourceConnection, name: str) -> FirstLines:
 def choose(connection: SourceConnection, names: Sequence[str]) -> SourceFile:
     """One source of the chosen files, for a request that somebody waits for.
 
-    Raises SourceProblem, before anything is copied, if more than MOST_COPIED_AT_ONCE would have to be.
+    Raises SourceProblem, before anything is copied, if the copy would take too long.
     """
     require(Level.LOAD, connection)
     files = _listed(connection, names)
-    size = sum(each.size or 0 for each in files)
-    if not kind_of(connection).in_place and size > MOST_COPIED_AT_ONCE:
-        raise SourceProblem(
-            f"The files have {human_bytes(size)}; a page copies at most {human_bytes(MOST_COPIED_AT_ONCE)} from such a"
-            " place while you wait.",
-            str(connection),
-            "Import them by a schedule that runs once, or on the command line: import_csv --from.",
-        )
+    if not kind_of(connection).in_place:
+        sizes = [each.size for each in files if each.size is not None]
+        require_short_wait(sum(sizes) if len(sizes) == len(files) else None, str(connection))
     return as_one([connections.fetch(connection, each, acting_user()) for each in files])
 
 

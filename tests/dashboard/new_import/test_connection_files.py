@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from django.urls import reverse
 
-from importer.connections.by_hand import connection_files
+from importer.connections.by_hand import limits
 from importer.models import Level, SourceConnection, SourceFile
 from tests.file_servers import web_files
 from tests.people import operator, stranger
@@ -84,7 +84,7 @@ def test_a_file_that_is_gone_is_named(client, ann, connection):
 
 
 def test_a_large_copy_is_not_made_while_somebody_waits(client, ann, settings, monkeypatch):
-    monkeypatch.setattr(connection_files, "MOST_COPIED_AT_ONCE", 10)
+    monkeypatch.setattr(limits, "MOST_COPIED_AT_ONCE", 10)
     with web_files() as web:
         web.files["/a.csv"] = b"id\n1\n" * 9
         there = SourceConnection.objects.create(name="web", kind="http", base=web.url, private_allowed=True)
@@ -95,6 +95,31 @@ def test_a_large_copy_is_not_made_while_somebody_waits(client, ann, settings, mo
         answer = client.post(reverse("new_from", args=[there.pk]), {"name": "a.csv"}, follow=True)
         assert "a page copies at most" in html.unescape(answer.content.decode())
         assert [command for command, *_ in web.sent[before:]] == ["HEAD"]
+
+
+class TestAddress:
+    def give(self, client, address: str) -> str:
+        answer = client.post(reverse("new_places"), {"address": address}, follow=True)
+        return html.unescape(answer.content.decode())
+
+    def test_is_refused_unless_an_admin_allows_it(self, client, ann):
+        assert "Addresses are not allowed here" in self.give(client, "https://example.org/a.csv")
+        assert 'name="address"' not in client.get(reverse("new_places")).content.decode()
+
+    @pytest.mark.parametrize(
+        ("address", "why"),
+        [
+            ("http://example.org/a.csv", "Only https:// addresses"),
+            ("s3://bucket/a.csv", "Only https:// addresses"),
+            ("https://127.0.0.1/a.csv", "There is no connection to the place"),
+            ("https://169.254.169.254/a.csv", "There is no connection to the place"),
+        ],
+    )
+    def test_of_another_kind_or_a_private_one_is_refused(self, client, ann, settings, address, why):
+        settings.WEB_ADDRESSES = True
+        assert 'name="address"' in client.get(reverse("new_places")).content.decode()
+        assert why in self.give(client, address)
+        assert SourceFile.objects.count() == 0
 
 
 @pytest.mark.parametrize("level", [None, Level.LOOK])
