@@ -16,6 +16,7 @@ from importer import jobs
 from importer.engine.units import MIB
 from importer.models import Chunk, ImportJob
 from importer.queue import Message
+from importer.security import held_passwords
 from importer.worker import shutdown, working_copies
 
 # Seconds between two checks of the job: short at first, so that a small file does not wait.
@@ -106,7 +107,7 @@ def _begin_forked(parent: int) -> None:
 
 
 def _spawned_processes(workers: int) -> Executor:
-    return ProcessPoolExecutor(workers, SPAWN, shutdown.begin_spawned)
+    return ProcessPoolExecutor(workers, SPAWN, shutdown.begin_spawned, (held_passwords.all_held(),))
 
 
 def _started_processes(workers: int) -> Executor:

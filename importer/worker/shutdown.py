@@ -7,6 +7,8 @@ import ctypes
 import mmap
 import signal
 import sys
+from collections.abc import Mapping
+from uuid import UUID
 
 PR_SET_PDEATHSIG = 1  # prctl(2)
 
@@ -25,12 +27,18 @@ def leave_ctrl_c_to_the_parent() -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
 
 
-def begin_spawned() -> None:
-    """Begin a process of an import's pool that has imported nothing yet. This module must not import Django."""
+def begin_spawned(passwords: Mapping[UUID, str]) -> None:
+    """Begin a process of an import's pool that has imported nothing yet. This module must not import Django.
+
+    `passwords`: those that the parent holds (security/held_passwords.py).
+    """
     leave_ctrl_c_to_the_parent()
     import django
 
     django.setup()
+    from importer.security import held_passwords
+
+    held_passwords.hold_all(passwords)
 
 
 def request() -> None:

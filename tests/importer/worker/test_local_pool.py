@@ -3,7 +3,9 @@
 import multiprocessing
 import os
 import sys
+from uuid import uuid4
 
+from importer.security import held_passwords
 from importer.worker import local_pool
 
 
@@ -20,3 +22,10 @@ def test_processes_are_started_before_the_import_begins():
         states = dict(pool.map(state, range(20)))
     assert states == dict.fromkeys(states, True)
     assert set(states) <= ours
+
+
+def test_spawned_processes_hold_the_passwords_of_their_parent(monkeypatch):
+    target = uuid4()
+    monkeypatch.setitem(held_passwords._held, target, "secret")
+    with local_pool._spawned_processes(1) as pool:
+        assert pool.submit(held_passwords.held, target).result() == "secret"
