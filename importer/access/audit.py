@@ -94,14 +94,14 @@ def note(**details: Any) -> None:
 
 
 def failed(reason: str) -> None:
-    """The open entry's action has failed for this reason, whatever the answer's status is."""
+    """The open entry's action has failed for this reason, with any status of the answer."""
     if (entry := _open.get()) and not entry.outcome:
         entry.outcome = Outcome.FAILED
         entry.details["reason"] = reason[:LONGEST_REASON]
 
 
 def done() -> None:
-    """The open entry's action is done, whatever goes wrong afterwards."""
+    """The open entry's action is done, also if something goes wrong afterwards."""
     if entry := _open.get():
         entry.outcome = Outcome.DONE
 

@@ -99,7 +99,7 @@ class PreparedCommand(CheckedCommand):
     `manage.py prepare` updates existing tables.
     """
 
-    # Whether the command changes nothing, whatever its verb.
+    # Whether the command changes nothing, with any of its verbs.
     only_shows = False
 
     def execute(self, *args: Any, **options: Any) -> str | None:

@@ -165,8 +165,8 @@ class ImportJob(ImportRecipe, Approvable):
     scanned_bytes = models.BigIntegerField(default=0)
     scanned_rows = models.BigIntegerField(default=0)
     scan_finished = models.BooleanField(default=False)
-    # While the file is still being uploaded: so many of its bytes must arrive before the scan continues
-    # (jobs/uploading.py).
+    # While the file is still being uploaded: how many of its bytes must arrive before the scan
+    # continues (jobs/uploading.py).
     awaits_bytes = models.BigIntegerField(default=0, editable=False)
     # The import was planned before the end of the file was there, and nobody has looked at the end since.
     end_unread = models.BooleanField(default=False, editable=False)

@@ -19,7 +19,7 @@ WHO_SEES_REASONS = "An admin sees the reason on the channel's page."
 def save(channel: Channel, secret: str | None = None) -> Channel:
     """Check and save a channel; a `secret` of None keeps the stored one.
 
-    Raises Problem for an invalid value, and for a channel whose test would be refused here, whatever its receiver says.
+    Raises Problem for an invalid value, and for a channel whose test would be refused before its receiver is asked.
     """
     kind = kind_of(channel)
     for field in kind.fields:

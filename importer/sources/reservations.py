@@ -14,7 +14,7 @@ RESERVED_FOR = timedelta(minutes=5)  # after an upload's last byte
 
 
 def require_room(name: str, size: int, source: SourceFile | None = None) -> None:
-    """Raise DiskFull unless `size` bytes fit beside what is reserved for uploads other than the source.
+    """Raise DiskFull unless `size` bytes fit in addition to what is reserved for uploads other than the source.
 
     `name` is that of the file which needs the room.
     """

@@ -66,7 +66,7 @@ def make_copy(job: ImportJob) -> bool:
 
 
 def _write_one(writer: "_CopyWriter", job: ImportJob) -> None:
-    """Write the copy of a single file, which must not change meanwhile."""
+    """Write the copy of a single file, which must not change during that."""
     with open_source(location_of(job.source)) as fd:
         _refuse_changed(fd, job)
         if job.needs_plain_copy:

@@ -72,7 +72,7 @@ def record_end_read(job: ImportJob) -> bool:
 
 
 def await_bytes(job: ImportJob, size: int) -> None:
-    """Let the scan continue when so many bytes of the upload have arrived."""
+    """Let the scan continue when `size` bytes of the upload have arrived."""
     held_step(job).update(awaits_bytes=size)
 
 

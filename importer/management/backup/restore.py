@@ -1,6 +1,6 @@
 """Restores a backup. It takes place wholly or not at all, also if it is killed.
 
-Everything is laid ready first: the database in VAR_DIR/restore, the files in a hidden folder beside their places. Then
+Everything is laid ready first: the database in VAR_DIR/restore, the files in a hidden folder next to their places. Then
 a journal is written, which says that this restore takes place. What follows can be repeated, and is, by the next start.
 """
 

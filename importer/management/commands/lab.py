@@ -261,7 +261,7 @@ def _create(options: dict[str, Any]) -> Lab:
     for name in ("file", "target", "table"):
         if not options[name]:
             raise Problem(f"--{name} is missing.", advice="Name file, target and table, or --job a past import.")
-    # A lab measures on scratch tables, which a wrong guess does not harm; what was guessed is told.
+    # A lab measures on scratch tables, which a wrong guess does not harm; the guesses are printed.
     guessing = ImportRequest(accept_guesses=True)
     target = named_target(options["target"])
     require_load(target, options["table"])
