@@ -8,7 +8,7 @@ SERVERLESS := not needs_database_server and not needs_redis and not needs_worker
 export PYTHONDONTWRITEBYTECODE :=
 # VAR_DIR=... and PORT=... may be given on the command line or in the environment.
 .DEFAULT_GOAL := help
-.PHONY: help setup run demo test quick quick-tests faults screenshots bench lint format lock
+.PHONY: help setup run demo test quick quick-tests faults screenshots bench lint format lock release
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## /{printf "  make %-11s %s\n", $$1, $$2}' Makefile
@@ -63,6 +63,10 @@ format: ## format the code
 	@scripts/setup.sh app
 	$(PY) -m ruff check --fix-only $(CODE) manage.py setup.py
 	$(PY) -m ruff format $(CODE) manage.py setup.py
+
+release: ## build the source archive and the wheel, with the C library, into dist (DIST=...)
+	@scripts/setup.sh app
+	$(PY) -m uv build --quiet --out-dir $(or $(DIST),dist)
 
 lock: ## compile requirements*.in into requirements*.txt, with hashes
 	@scripts/setup.sh app
