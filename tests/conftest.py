@@ -15,6 +15,7 @@ from importer.engine.mysql.connection import Address
 from importer.worker import live_progress
 from scripts.servers import PrivateRedis
 from tests import examples  # noqa: F401 - registers the profile "dev" before pytest loads it
+from tests.documents import all_checked
 from tests.importer.migrations.fixtures import dumped, migrated, old, sales  # noqa: F401
 from tests.prepared import copy_of_tables
 from tests.stack import Stack, running
@@ -45,6 +46,13 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         for fixture in getattr(item, "fixturenames", ()):
             if marker := NEEDS.get(fixture):
                 item.add_marker(marker)
+
+
+@pytest.fixture(autouse=True, scope="session")
+def documents_are_checked() -> Iterator[None]:
+    """Each JSON document that a command prints in a test fits its schema."""
+    with all_checked():
+        yield
 
 
 @pytest.fixture(scope="session")

@@ -18,6 +18,7 @@ from django.conf import settings
 from django.db import connection
 
 from scripts.servers import PrivateRedis, free_port
+from tests.documents import check_output
 
 ROOT = Path(__file__).resolve().parent.parent
 PYTHON = Path(sys.executable)
@@ -179,6 +180,7 @@ class Stack:
             [str(PYTHON), "manage.py", *args], cwd=ROOT, env=self.env, capture_output=True, text=True, timeout=120
         )
         assert not check or done.returncode == 0, done.stdout + done.stderr
+        check_output(args, done.stdout)
         return done
 
     def _celery(self, name: str, *args: str) -> Process:

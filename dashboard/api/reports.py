@@ -1,4 +1,4 @@
-"""The report of an import in answers: docs/contracts.md describes it, and docs/report.schema.json is its schema."""
+"""The report of an import in answers: docs/contracts.md describes it, and docs/schemas/report.json is its schema."""
 
 from typing import Annotated, Any
 
@@ -7,7 +7,7 @@ from pydantic import WithJsonSchema
 # What the description of the API has of it.
 SCHEMA = {
     "type": "object",
-    "description": "The report of an import, as docs/contracts.md has it; docs/report.schema.json is its whole schema.",
+    "description": "The report of an import (docs/contracts.md); docs/schemas/report.json is its whole schema.",
     "required": ["schema", "job", "outcome", "exit_code", "rows", "balanced", "reading", "plan", "problem"],
     "properties": {
         "schema": {"type": "string", "examples": ["millrace.report/1"]},

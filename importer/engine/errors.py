@@ -1,6 +1,6 @@
 """Problems: the exceptions for everything that can go wrong, each with what happened, where, and what to do next."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any, ClassVar, Self
@@ -137,6 +137,12 @@ class ApprovalRefused(Problem):
     code = 1600
 
 
+class WrongUsage(Problem):
+    """The command line has a word, an option or a value that the command does not take."""
+
+    code = 1700
+
+
 class NotPutBack(TargetProblem):
     """An import was ended although keys or variables that it had changed for its time are not as they were."""
 
@@ -155,3 +161,9 @@ def problem_codes(kind: type[Problem] = Problem) -> dict[str, int]:
     for narrower in kind.__subclasses__():
         codes |= problem_codes(narrower)
     return codes
+
+
+def problem_values(values: Mapping[str, Any]) -> dict[str, Any]:
+    """A stored problem as documents have it: with the code of its kind (docs/contracts.md)."""
+    names = ("kind", "what", "where", "advice", "retryable", "rows", "bad_rows")
+    return {"code": problem_codes().get(values["kind"], Problem.code), **{name: values.get(name) for name in names}}

@@ -23,12 +23,6 @@ def add_run_arguments(parser: ArgumentParser) -> None:
     parser.add_argument("--seed", type=bounded(0, 2**31 - 1), metavar="N", help="the same seed gives the same order")
     parser.add_argument("--beside-imports", action="store_true", help="do not wait while imports run on the target")
     parser.add_argument("--report", type=Path, metavar="DIR", help="write the report and its chart there")
-    parser.add_argument("--json", dest="as_json", action="store_true", help="print the results as JSON")
-
-
-def add_list_arguments(parser: ArgumentParser) -> None:
-    """Add the arguments of `experiment list`."""
-    parser.add_argument("--json", dest="as_json", action="store_true")
 
 
 def _known(name: str) -> str:

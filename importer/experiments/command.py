@@ -1,10 +1,9 @@
 """The work of `manage.py experiment` and of its old name `manage.py lab experiment`."""
 
-import json
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 
 from importer.access.acting import acting_user
 from importer.engine.errors import Cancelled, Problem
@@ -15,22 +14,27 @@ from importer.experiments.published.registry import EXPERIMENTS, experiment_name
 from importer.experiments.report import ExperimentResult, markdown, number, write_report
 from importer.lab.commands import REPEATS
 from importer.management.build_import import named_target
+from importer.management.command_line.one_document import DocumentCommand
 from importer.models import Lab, Trial
+from importer.models.outcomes import documents
 
 
-def show_list(command: BaseCommand, *, as_json: bool, **_: Any) -> None:
+def show_list(command: DocumentCommand, *, as_json: bool, **_: Any) -> None:
     """Print all experiments with their rows and estimated times."""
     if as_json:
-        command.stdout.write(json.dumps(listed(), indent=2))
+        command.give(documents.EXPERIMENTS, {"experiments": listed()})
         return
     for line in lines(listed()):
         command.stdout.write(line)
 
 
-def run_and_show(command: BaseCommand, *, as_json: bool, **options: Any) -> None:
+def run_and_show(command: DocumentCommand, *, as_json: bool, **options: Any) -> None:
     """Run an experiment and print its report. Raises CommandError if the experiment failed or was cancelled."""
     result, ended = run(options, lambda line: None if as_json else command.stderr.write(line))
-    command.stdout.write(json.dumps(result.as_json(), indent=2) if as_json else markdown(result, ""))
+    if as_json:
+        command.give(documents.EXPERIMENT, result.as_json())
+    else:
+        command.stdout.write(markdown(result, ""))
     if ended.status != Lab.Status.DONE:
         raise CommandError(str(ended.problem.get("what") or f"The experiment was {ended.status}."))
 

@@ -11,6 +11,7 @@ from django.utils import timezone
 from importer.engine.load.rejects.formulas import escape_formulas
 from importer.history.facts import FACTS, Kind, Value
 from importer.history.search import Row
+from importer.models.outcomes.documents import HISTORY
 
 
 class _LineWriter:
@@ -34,13 +35,14 @@ def as_csv(columns: Iterable[str], rows: Iterable[Row]) -> Iterator[str]:
 
 
 def as_json(columns: Iterable[str], rows: Iterable[Row]) -> Iterator[str]:
-    """A JSON list with an object on its own line for each import. Unknown facts are null; times as in as_csv()."""
+    """A document with `jobs`: an object on its own line for each. Unknown facts are null; times as in as_csv()."""
     names = list(columns)
-    before = "["
+    yield f'{{"schema": {json.dumps(HISTORY.schema)}, "jobs": ['
+    before = ""
     for row in rows:
         yield f"{before}\n{json.dumps({name: _value(name, row.facts.get(name)) for name in names}, ensure_ascii=False)}"
         before = ","
-    yield "[]\n" if before == "[" else "\n]\n"
+    yield "\n]}\n" if before else "]}\n"
 
 
 def _cell(name: str, value: Value | None) -> Any:

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from importer.engine.errors import Problem, problem_codes
+from importer.engine.errors import Problem, problem_values
 from importer.engine.load.verify import Equation
 from importer.engine.plan.plan import ImportPlan
 from importer.engine.plan.stored_plan import plan_to_json
@@ -15,11 +15,11 @@ from importer.history.chunks.files import rows_of_files
 from importer.history.regressions import regression
 from importer.jobs import approval
 from importer.models import ImportJob
-from importer.models.outcomes import Colour, Outcome, outcome_of, reported
+from importer.models.outcomes import UNKNOWN, Colour, Outcome, outcome_of, reported
 from importer.models.outcomes.attempts import Attempt, attempts_of, speed_of, step_seconds
+from importer.models.outcomes.documents import REPORT
 from importer.preparation.plan_sql import plan_sql
 
-SCHEMA = "millrace.report/1"
 PLANNED = Outcome("planned", 0, Colour.GREY, "file")
 NO_ROWS = dict.fromkeys(("source", "loaded", "replaced", "unchanged", "skipped", "rejected", "missing"), 0)
 
@@ -69,7 +69,7 @@ def report(job: ImportJob, rejects_file: Path | None = None, reasons_file: Path 
                 "reasons_file": reasons_file and str(reasons_file),
             },
             "notices": job.notices,
-            "problem": _problem(job.problem) if job.problem else None,
+            "problem": problem_values(job.problem) if job.problem else None,
             "debug": {"status": job.status, "step": job.step, "plan": job.plan_json},
         },
     )
@@ -81,23 +81,27 @@ def report_of_plan(plan: ImportPlan, reading: Reading) -> dict[str, Any]:
     return _complete(PLANNED, values)
 
 
-def report_of_problem(problem: Problem, job: ImportJob | None = None) -> dict[str, Any]:
+def report_of_problem(problem: Problem, job: ImportJob | None = None, exit_code: int | None = None) -> dict[str, Any]:
     """The report of an import that did not begin because of the problem.
 
     With `job` it began, and the problem is of the command that follows it: the report is the job's. The problem is in
-    it if the job has none.
+    it if the job has none. `exit_code`: the command's, if it is another one than that of the outcome.
     """
     if job:
         of_job = report(job)
-        return {**of_job, "problem": of_job["problem"] or _problem(problem.as_json())}
+        of_job["problem"] = of_job["problem"] or problem_values(problem.as_json())
+        return {**of_job, "exit_code": of_job["exit_code"] if exit_code is None else exit_code}
     reading = reading_to_json(problem.reading) if isinstance(problem, NeedsAnswer) else None
-    return _complete(outcome_of(problem), {"reading": reading, "problem": _problem(problem.as_json())})
+    values = {"reading": reading, "problem": problem_values(problem.as_json())}
+    if exit_code == UNKNOWN:
+        return _complete(None, {**values, "exit_code": exit_code})
+    return _complete(outcome_of(problem), values)
 
 
 def _complete(ended: Outcome | None, values: Mapping[str, Any]) -> dict[str, Any]:
     """The report with all keys, in their order; those without a value are empty."""
     nothing: dict[str, Any] = {
-        "schema": SCHEMA,
+        "schema": REPORT.schema,
         "job": None,
         "outcome": ended and ended.words,
         "exit_code": ended and ended.exit_code,
@@ -151,10 +155,4 @@ def _tenth(value: float | None) -> float | None:
 
 
 def _attempt(each: Attempt) -> dict[str, Any]:
-    return {**to_json(each), "problem": _problem(each.problem) if each.problem else None}
-
-
-def _problem(values: Mapping[str, Any]) -> dict[str, Any]:
-    """A stored problem with the code of its kind."""
-    names = ("kind", "what", "where", "advice", "retryable", "rows", "bad_rows")
-    return {"code": problem_codes().get(values["kind"], Problem.code), **{name: values.get(name) for name in names}}
+    return {**to_json(each), "problem": problem_values(each.problem) if each.problem else None}

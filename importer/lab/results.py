@@ -6,7 +6,7 @@ from typing import Any
 
 from django.contrib.auth.models import User
 
-from importer.engine.errors import Problem
+from importer.engine.errors import Problem, problem_values
 from importer.engine.plan.options import Options
 from importer.engine.stored import to_json
 from importer.engine.tuning.grid import Settings, changes, with_settings, words
@@ -60,7 +60,7 @@ def outcome(lab: Lab) -> dict[str, Any]:
         "recommendation": asdict(advice) if advice else None,
         "caveats": _caveats(lab, advice),
         "options": to_json(options_of(lab)) if advice else None,
-        "problem": lab.problem or None,
+        "problem": problem_values(lab.problem) if lab.problem else None,
     }
 
 

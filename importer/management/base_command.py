@@ -4,34 +4,31 @@ They may run before `make run` has created the application's database.
 """
 
 import argparse
-import json
-from collections.abc import Iterator
 from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
 from django.contrib.auth.models import User
-from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.core.management.base import CommandError, CommandParser
 from django.db import connection
 
 from config.version import VERSION
 from importer.access.acting import acting, acting_as
 from importer.access.policy import Forbidden
 from importer.engine.errors import Problem
-from importer.jobs.report import report_of_problem
 from importer.management import checks
 from importer.management.application_tables import require_tables
+from importer.management.command_line.one_document import DocumentCommand, parsers
 from importer.management.command_line.words import PROGRAM, WORDS
 from importer.management.recording import recorded
 from importer.management.rules import rule_of
-from importer.models.outcomes import REFUSED
+from importer.models.outcomes import REFUSED, WRONG_USAGE
 
-WRONG_USAGE = 2  # the exit code of argparse
 AS = "as_user"
 # Verbs that only show something.
 SHOWING = ("list", "show", "plan", "experiments", "wait")
 
 
-class CheckedCommand(BaseCommand):
+class CheckedCommand(DocumentCommand):
     """A command with `--as USER`. A Problem is printed as one line, without a traceback."""
 
     # Django's own options work, and its help does not list them.
@@ -51,14 +48,14 @@ class CheckedCommand(BaseCommand):
         if examples := prog_name == PROGRAM and WORDS[subcommand].examples:
             parser.formatter_class = argparse.RawDescriptionHelpFormatter
             parser.epilog = "\n".join(("examples:", *(f"  {PROGRAM} {each}" for each in examples)))
-        whole, *verbs = _parsers(parser)
+        whole, *verbs = parsers(parser)
         about = "act on behalf of this person, who may do less than the system (docs/people.md)"
         whole.add_argument("--as", dest=AS, metavar="USER", help=about)
         for each in verbs:
             each.add_argument("--as", dest=AS, metavar="USER", default=argparse.SUPPRESS, help=about)
         return parser
 
-    def execute(self, *args: Any, **options: Any) -> str | None:
+    def run_checked(self, *args: Any, **options: Any) -> str | None:
         """Run the command on behalf of its person, if its rule allows that.
 
         Raises CommandError: with exit code 2 for an unknown person, 4 for what the person may not do.
@@ -70,10 +67,8 @@ class CheckedCommand(BaseCommand):
                 self.check(tags=[checks.OWN])
             with acting_as(person), self.recording(options):
                 self.check_rule(options)
-                return super().execute(*args, **options)
+                return super().run_checked(*args, **options)
         except Forbidden as forbidden:
-            if options.get("json") or options.get("as_json"):
-                (options.get("stdout") or self.stdout).write(json.dumps(report_of_problem(forbidden), indent=2) + "\n")
             raise CommandError(str(forbidden), returncode=REFUSED.exit_code) from forbidden
         except Problem as problem:
             raise CommandError(str(problem)) from problem
@@ -84,8 +79,7 @@ class CheckedCommand(BaseCommand):
 
     def check_rule(self, options: dict[str, Any]) -> None:
         """Raise Forbidden unless the acting person may run the command with these options."""
-        words = [type(self).__module__.rpartition(".")[2], options.get("verb") or options.get("action")]
-        name = " ".join(filter(None, words))
+        name = self.words(options)
         rule = rule_of(name)
         if rule:
             rule.check(options)
@@ -102,19 +96,19 @@ class PreparedCommand(CheckedCommand):
     # Whether the command changes nothing, with any of its verbs.
     only_shows = False
 
-    def execute(self, *args: Any, **options: Any) -> str | None:
+    def run_checked(self, *args: Any, **options: Any) -> str | None:
+        """Run the command, as CheckedCommand does, once there are tables."""
         try:
             require_tables()
         except Problem as problem:
             raise CommandError(str(problem)) from problem
-        return super().execute(*args, **options)
+        return super().run_checked(*args, **options)
 
     def recording(self, options: dict[str, Any]) -> AbstractContextManager[None]:
         """Records the command with its outcome, unless it only shows something."""
-        verb = options.get("verb") or options.get("action") or ""
-        if self.only_shows or verb in SHOWING:
+        name = self.words(options)
+        if self.only_shows or name.rpartition(" ")[2] in SHOWING:
             return nullcontext()
-        name = f"{self.__module__.rpartition('.')[2]} {verb}".strip()
         target = str(options.get("name" if name.startswith("target ") else "target") or "")
         return recorded(name, target)
 
@@ -124,18 +118,11 @@ def _person(name: str) -> User:
     known = User._meta.db_table in connection.introspection.table_names()
     user = User.objects.filter(username=name).first() if known else None
     if user is None:
-        raise CommandError(f"--as: there is no user {name}. Admins find all under People.", returncode=WRONG_USAGE)
+        raise _unusable(f"there is no user {name}. Admins find all under People.")
     if not user.is_active:
-        raise CommandError(
-            f"--as: {name} is deactivated. An admin can activate the person under People.", returncode=WRONG_USAGE
-        )
+        raise _unusable(f"{name} is deactivated. An admin can activate the person under People.")
     return user
 
 
-def _parsers(parser: argparse.ArgumentParser) -> Iterator[argparse.ArgumentParser]:
-    """The parser, and those of its verbs."""
-    yield parser
-    for action in parser._actions:
-        if isinstance(action, argparse._SubParsersAction):
-            for below in dict.fromkeys(action.choices.values()):
-                yield from _parsers(below)
+def _unusable(why: str) -> CommandError:
+    return CommandError(f"--as: {why}", returncode=WRONG_USAGE.exit_code)

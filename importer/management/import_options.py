@@ -60,7 +60,6 @@ def add_flags(parser: CommandParser) -> None:
     parser.add_argument(
         "--workers", dest="in_process", action="store_false", help="hand the import to the running workers"
     )
-    parser.add_argument("--json", action="store_true", help="print one report as JSON")
     by_url.add_flags(parser)
     _add_new_table(parser)
     _add_row_policy(parser)

@@ -1,8 +1,7 @@
 """The output of `manage.py import_csv`: the plan before the import, the report afterwards."""
 
-import json
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 from importer import jobs
 from importer.access import approval
@@ -10,33 +9,28 @@ from importer.engine.errors import Problem
 from importer.engine.source.records.row_error import shortened
 from importer.history.regressions import regression
 from importer.jobs.rejects import downloads
-from importer.jobs.report import report_of_plan, report_of_problem
+from importer.jobs.report import report_of_plan
+from importer.management.command_line.one_document import DocumentCommand
 from importer.models import ImportJob
 from importer.models.outcomes import outcome
+from importer.models.outcomes.documents import REPORT
 from importer.preparation.plan_sql import plan_sql
 from importer.preparation.prepare import PreparedImport
 
 MOST_KINDS = 20  # reasons that are printed; the JSON report has all
 
 
-class Output(Protocol):
-    """A stream of a Django command, which adds a line feed to each text."""
-
-    def write(self, msg: str) -> Any: ...
-
-
 class CommandOutput:
     """Writes plan and report to a command's standard output, and problems to its standard error."""
 
-    def __init__(self, stdout: Output, stderr: Output) -> None:
-        self.stdout = stdout
-        self.stderr = stderr
+    def __init__(self, command: DocumentCommand) -> None:
+        self.stdout, self.stderr, self._give = command.stdout, command.stderr, command.give
 
     def plan(self, prepared: PreparedImport, as_json: bool) -> None:
         """Write the plan: each decision with its reason, "!" before one that holds the load back, and the SQL."""
         plan = prepared.plan
         if as_json:
-            self.stdout.write(json.dumps(report_of_plan(plan, prepared.reading), indent=2))
+            self._give(REPORT, report_of_plan(plan, prepared.reading))
             return
         self.stdout.write(f"{prepared.source.name} into {plan.schema}.{plan.final_table} of {prepared.target.name}:")
         for reason in plan.reasons:
@@ -46,14 +40,10 @@ class CommandOutput:
         for when, statements in plan_sql(plan):
             self.stdout.write(f"\n{when}:\n{statements}")
 
-    def problem(self, problem: Problem, job: ImportJob | None) -> None:
-        """Write the report of an import that did not begin; of one that began, `job`, with its number and outcome."""
-        self.stdout.write(json.dumps(report_of_problem(problem, job), indent=2))
-
     def report(self, job: ImportJob, as_json: bool) -> None:
         files = self._write_files(job)
         if as_json:
-            self.stdout.write(json.dumps(jobs.report(job, **files), indent=2))
+            self._give(REPORT, jobs.report(job, **files))
             return
         if jobs.is_asked_for(job):
             self._tell_approval(job)

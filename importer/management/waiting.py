@@ -3,14 +3,12 @@
 What looks at servers is imported when it first looks: a small file is loaded by then.
 """
 
-import json
 import sys
 import time
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from importer.access.policy import may_now
-from importer.engine.stored import to_json
 from importer.models import ImportJob, Level
 
 if TYPE_CHECKING:
@@ -69,11 +67,8 @@ def explanations(job: ImportJob) -> "list[Explanation]":
     return [replace(each, statement="", sql="") for each in found]
 
 
-def as_text(job: ImportJob, found: "list[Explanation]", as_json: bool) -> str:
-    """The explanations for people, or as JSON."""
-    if as_json:
-        shown: dict[str, Any] = {"job": job.pk, "causes": [to_json(each) for each in found]}
-        return json.dumps(shown, indent=2)
+def as_text(job: ImportJob, found: "list[Explanation]") -> str:
+    """The explanations for people."""
     if not found:
         return f"{job}: no cause is known that it waits or is slow."
     return "\n".join(f"{in_words(each)}{f' {each.sql}' if each.sql else ''}" for each in found)

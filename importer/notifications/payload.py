@@ -7,10 +7,12 @@ from typing import Any
 from django.conf import settings
 from django.utils import timezone
 
+from importer.engine.errors import problem_values
 from importer.models import ImportJob, ScheduleRun
 from importer.models.channel import Event
 from importer.models.outcomes import outcome
 from importer.models.outcomes.attempts import step_seconds
+from importer.models.outcomes.documents import EVENT
 from importer.models.outcomes.looks import look_of
 from importer.models.outcomes.runs import outcome_of_run
 from importer.notifications.page_addresses import link
@@ -64,14 +66,15 @@ def test_payload() -> dict[str, Any]:
 
 def _event(event: str, title: str, what: str) -> dict[str, Any]:
     now = timezone.now().isoformat()
-    return {"event": event, "title": title, "what": what, "happened_at": now, "site": settings.SITE_URL}
+    return EVENT.of({"event": event, "title": title, "what": what, "happened_at": now, "site": settings.SITE_URL})
 
 
 def _run(run: ScheduleRun) -> dict[str, Any]:
     """A schedule run: its schedule, due time, status, outcome, number of files and rows."""
     rows = rows_of(ImportJob.objects.filter(picked__run=run))
     return {
-        "id": run.pk,
+        "run": run.pk,
+        "id": run.pk,  # its old name
         "schedule": {
             "id": run.schedule_id,
             "name": run.schedule.name,
@@ -92,7 +95,8 @@ def _outcome(words: str | None) -> dict[str, str | None]:
 
 def _job(job: ImportJob) -> dict[str, Any]:
     return {
-        "id": job.pk,
+        "job": job.pk,
+        "id": job.pk,  # its old name
         "url": link("job", job.pk),
         "status": job.status,
         **_outcome(ended.words if (ended := outcome(job)) else None),
@@ -123,7 +127,7 @@ def _problem(problem: dict[str, Any]) -> dict[str, Any]:
         for row in problem.get("rows", ())[:MOST_ROWS]
     ]
     texts = {name: problem.get(name, "") for name in ("kind", "what", "where", "advice")}
-    return {**texts, "rows": rows, "bad_rows": problem.get("bad_rows", 0)}
+    return {"code": problem_values(problem)["code"], **texts, "rows": rows, "bad_rows": problem.get("bad_rows", 0)}
 
 
 def _moment(moment: datetime | None) -> str | None:

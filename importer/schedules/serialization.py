@@ -3,6 +3,7 @@
 from datetime import datetime
 from typing import Any
 
+from importer.engine.errors import problem_values
 from importer.models import DiscoveredFile, Schedule, ScheduleRun
 from importer.models.outcomes.looks import look_of
 from importer.models.outcomes.runs import outcome_of_run
@@ -34,7 +35,7 @@ def summary(schedule: Schedule) -> dict[str, Any]:
         "zone": schedule.zone,
         "paused": schedule.paused,
         "next_due_at": None if waits else _moment(schedule.next_due_at),
-        "problem": schedule.problem or None,
+        "problem": _problem(schedule.problem),
         "last_run": run(last) if last else None,
     }
 
@@ -61,7 +62,7 @@ def run(of: ScheduleRun) -> dict[str, Any]:
         "outcome": ended.words if of.ended else None,
         "colour": ended.colour.value if of.ended else None,
         "note": of.note,
-        "problem": of.problem or None,
+        "problem": _problem(of.problem),
         "events": of.events,
         "found_files": of.found_files,
         "known_files": of.known_files,
@@ -80,8 +81,12 @@ def _file(picked: DiscoveredFile) -> dict[str, Any]:
         "job": picked.job_id,
         "rows": job.rows_in_table if job else 0,
         "done": picked.done,
-        "problem": picked.problem or picked.done_problem or None,
+        "problem": _problem(picked.problem or picked.done_problem),
     }
+
+
+def _problem(stored: dict[str, Any]) -> dict[str, Any] | None:
+    return problem_values(stored) if stored else None
 
 
 def _moment(at: datetime | None) -> str | None:

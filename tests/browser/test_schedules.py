@@ -1,6 +1,5 @@
 """A schedule made in a real browser, then real processes: files dropped, loaded, moved, people told of a failure."""
 
-import json
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -16,6 +15,7 @@ from importer.models import Channel, Schedule, SourceConnection
 from importer.models.channel import Event
 from importer.preparation.prepare import prepare
 from importer.sources import uploads
+from tests.documents import read
 from tests.engine.loads import run_sql
 from tests.importer.notifications.receivers import Hook, Inbox, mail_catcher, web_catcher
 from tests.stack import Stack, wait_until
@@ -90,7 +90,7 @@ def test_from_an_import_to_a_schedule_that_loads_moves_and_tells(
         assert fetch_all(connection, "SELECT n, word FROM words ORDER BY n") == [(1, "one"), (2, "two")]
     inbox, hook = told
     wait_until(lambda: inbox.came and hook.came, what="both messages")
-    told_of = json.loads(hook.came[0][1])
+    told_of = read(hook.came[0][1])
     assert (told_of["event"], told_of["title"], told_of["job"]["file"]) == ("failed", "words failed", "words-3.csv")
     assert told_of["run"]["schedule"]["url"].endswith(reverse("schedule", args=[Schedule.objects.get().pk]))
     assert inbox.subjects[0].startswith("Millrace: words failed:")

@@ -1,6 +1,5 @@
 """What a person does too often at an address or by a command is refused, with the time until it may continue."""
 
-import json
 from io import StringIO
 from typing import Any
 
@@ -16,6 +15,7 @@ from importer.management.rules import RULES as COMMAND_RULES
 from importer.models import AuditEvent, ImportJob
 from tests.dashboard import test_rules
 from tests.dashboard.test_rules import SECRET, address
+from tests.documents import read
 from tests.people import admin, operator
 from tests.targets import saved_target
 
@@ -120,7 +120,7 @@ def test_a_command_on_behalf_of_a_person_counts_and_one_of_the_system_does_not(
         call_command(*line, "--as", "ann", stdout=out, stderr=out)
     assert caught.value.returncode == 4
     if "--json" in line:
-        assert "in a minute" in json.loads(out.getvalue())["problem"]["what"]
+        assert "in a minute" in read(out.getvalue())["problem"]["what"]
     for _ in range(2):
         with pytest.raises((CommandError, SystemExit)) as other:
             call_command(*line, stdout=StringIO(), stderr=StringIO())

@@ -49,7 +49,7 @@ def history(request: HttpRequest, page: Query[Cursor], asked: Query[HistoryIn]) 
     first = pages.read(page.cursor) if page.cursor else 0
     found = list(islice(every_row(query), first, first + page.limit + 1))
     further = pages.write(first + page.limit) if len(found) > page.limit else None
-    return {"items": json.loads("".join(as_json(query.columns, found[: page.limit]))), "next": further}
+    return {"items": json.loads("".join(as_json(query.columns, found[: page.limit])))["jobs"], "next": further}
 
 
 @router.get("history.csv", url_name="api_history_csv", summary="Export the history", openapi_extra=FILE)

@@ -1,13 +1,12 @@
 """The verbs of `job` that follow and steer an import, as the buttons of its page do."""
 
-import json
 import sys
 import time
 from argparse import ArgumentParser
 from collections.abc import Callable, Mapping
 from contextlib import nullcontext
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 from importer import jobs, queue
 from importer.access.acting import acting_user
@@ -16,28 +15,22 @@ from importer.engine.errors import Problem
 from importer.jobs.rejects import downloads
 from importer.management.command_line import by_url
 from importer.management.command_line.following import LOOK_EVERY, follow
+from importer.management.command_line.one_document import DocumentCommand
 from importer.management.command_line.progress import Progress
 from importer.models import ImportJob
 from importer.models.outcomes import exit_code, outcome_words
+from importer.models.outcomes.documents import JOBS, REPORT
 from importer.worker import local_pool
 
 MOST_LISTED = 20
 NOT_FOLLOWED = 1  # the exit code of a command that does not follow its import to the end
 
 
-class Output(Protocol):
-    """A stream of a Django command, which adds a line feed to each text."""
-
-    def write(self, msg: str) -> Any: ...
-
-
-Verb = Callable[[Output, ImportJob, Mapping[str, Any]], None]
+Verb = Callable[[DocumentCommand, ImportJob, Mapping[str, Any]], None]
 
 
 def add_arguments(name: str, verb: ArgumentParser) -> None:
     """Add the options of one of the verbs."""
-    if name in ("show", "wait", "retry"):
-        verb.add_argument("--json", dest="as_json", action="store_true", help="print the import's report as JSON")
     if name == "wait":
         verb.add_argument("--at-most", type=float, metavar="SECONDS", help="then exit with 1; default: until its end")
     if name == "retry":
@@ -55,31 +48,30 @@ def add_list(verb: ArgumentParser) -> None:
     verb.add_argument(
         "--most", type=int, default=MOST_LISTED, metavar="N", help=f"the latest N (default {MOST_LISTED})"
     )
-    verb.add_argument("--json", dest="as_json", action="store_true")
 
 
-def write_list(out: Output, options: Mapping[str, Any]) -> None:
+def write_list(command: DocumentCommand, options: Mapping[str, Any]) -> None:
     """Write the latest imports, the newest first."""
     found = seen(ImportJob.objects.select_related("target", "source").filter(trial=None)).order_by("-pk")
     found = found[: max(0, options["most"])]
     if options["as_json"]:
-        out.write(json.dumps([_as_json(each) for each in found], indent=2))
+        command.give(JOBS, {"jobs": [_as_json(each) for each in found]})
         return
     for job in found:
-        out.write(f"{_line(job)}, {job.accounted_rows:,} rows, {job.created_at:%Y-%m-%d %H:%M} UTC")
+        command.stdout.write(f"{_line(job)}, {job.accounted_rows:,} rows, {job.created_at:%Y-%m-%d %H:%M} UTC")
 
 
-def show(out: Output, job: ImportJob, options: Mapping[str, Any]) -> None:
+def show(command: DocumentCommand, job: ImportJob, options: Mapping[str, Any]) -> None:
     """Write the import's state, its rows and its problem."""
     if options["as_json"]:
-        out.write(json.dumps(jobs.report(job), indent=2))
+        command.give(REPORT, jobs.report(job))
         return
-    out.write(f"{_line(job)}: {jobs.equation(job)}")
+    command.stdout.write(f"{_line(job)}: {jobs.equation(job)}")
     if job.problem:
-        out.write(f"{job.problem['what']} {job.problem['advice']}".strip())
+        command.stdout.write(f"{job.problem['what']} {job.problem['advice']}".strip())
 
 
-def wait(out: Output, job: ImportJob, options: Mapping[str, Any]) -> None:
+def wait(command: DocumentCommand, job: ImportJob, options: Mapping[str, Any]) -> None:
     """Wait until the import has ended, or waits for another person; end with its exit code. Ctrl-C ends the waiting."""
     progress = Progress(options["as_json"])
     until = float("inf") if options["at_most"] is None else time.monotonic() + options["at_most"]
@@ -91,38 +83,42 @@ def wait(out: Output, job: ImportJob, options: Mapping[str, Any]) -> None:
             time.sleep(LOOK_EVERY)
     except KeyboardInterrupt:
         progress.write(f"Import {job.pk} continues. millrace job wait {job.pk} waits for it again.")
+        if options["as_json"]:
+            show(command, job, options)
         sys.exit(NOT_FOLLOWED)
     finally:
         progress.close()
-    show(out, job, options)
+    show(command, job, options)
     _end(job)
 
 
-def retry(out: Output, job: ImportJob, options: Mapping[str, Any]) -> None:
+def retry(command: DocumentCommand, job: ImportJob, options: Mapping[str, Any]) -> None:
     """Load the missing rows of an import that failed or was cancelled; end with its exit code."""
     by_url.hold_password(job.target, options)
     in_process = options["in_process"]
     with queue.dropped(in_process):
         jobs.retry(job.pk, leave_out=options["on_error"] is not None, started_by=acting_user())
     job.refresh_from_db()
-    show(out, follow(job, in_process=in_process, quiet=options["as_json"]), options)
+    show(command, follow(job, in_process=in_process, quiet=options["as_json"]), options)
     _end(job)
 
 
-def pause(out: Output, job: ImportJob, _options: Mapping[str, Any]) -> None:
+def pause(command: DocumentCommand, job: ImportJob, _options: Mapping[str, Any]) -> None:
     """Start no more chunks."""
     jobs.pause(job.pk)
-    out.write(f"{job} is paused: chunks under way finish. To continue: millrace job resume {job.pk}")
+    command.stdout.write(f"{job} is paused: chunks under way finish. To continue: millrace job resume {job.pk}")
 
 
-def resume(out: Output, job: ImportJob, _options: Mapping[str, Any]) -> None:
+def resume(command: DocumentCommand, job: ImportJob, _options: Mapping[str, Any]) -> None:
     """Continue after a pause."""
     jobs.resume(job.pk)
-    out.write(f"{job} continues.")
+    command.stdout.write(f"{job} continues.")
 
 
-def rejects(_out: Output, job: ImportJob, options: Mapping[str, Any]) -> None:
+def rejects(_command: DocumentCommand, job: ImportJob, options: Mapping[str, Any]) -> None:
     """Write the rejected rows, in the form of the file, or why each was rejected."""
+    if options["as_json"] and not options["out"]:
+        raise Problem("With --json the rejected rows need a file.", advice="Add --out FILE, or leave --json out.")
     pieces = downloads.reasons_file(job) if options["reasons"] else downloads.reject_file(job)
     first = next(pieces, b"")  # A problem comes before the file is made.
     path = options["out"]

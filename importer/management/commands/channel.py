@@ -1,6 +1,5 @@
 """`manage.py channel`: lists, adds, subscribes, tests and removes notification channels."""
 
-import json
 import os
 import secrets
 from argparse import ArgumentParser
@@ -14,6 +13,7 @@ from importer.management.argument_types import rows
 from importer.management.base_command import PreparedCommand
 from importer.models import Channel, Schedule
 from importer.models.channel import Event
+from importer.models.outcomes.documents import CHANNEL, CHANNEL_TEST, CHANNELS
 from importer.notifications.channel_kinds import KINDS, kind_of
 from importer.notifications.channels import with_state
 
@@ -23,7 +23,7 @@ class Command(PreparedCommand):
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         verbs = parser.add_subparsers(dest="verb", required=True, metavar="list|add|subscribe|test|remove")
-        verbs.add_parser("list", help="all channels").add_argument("--json", dest="as_json", action="store_true")
+        verbs.add_parser("list", help="all channels")
         add = verbs.add_parser("add", help="save a channel under a name")
         add.add_argument("name")
         way = add.add_mutually_exclusive_group(required=True)
@@ -37,7 +37,6 @@ class Command(PreparedCommand):
             "--events", nargs="*", default=Event.values, metavar="EVENT", help=f"of {events}; default: all"
         )
         add.add_argument("--most-rejects", type=rows, default=0, metavar="N", help="allowed rejected rows (0)")
-        add.add_argument("--json", dest="as_json", action="store_true")
         # `hear` is the old name.
         subscribe = verbs.add_parser("subscribe", aliases=["hear"], help="send a channel the events of one schedule")
         subscribe.add_argument("name")
@@ -45,7 +44,6 @@ class Command(PreparedCommand):
         subscribe.add_argument("--events", nargs="*", default=Event.values, metavar="EVENT", help="none: no longer")
         test = verbs.add_parser("test", help="send a message that says it is a test")
         test.add_argument("name")
-        test.add_argument("--json", dest="as_json", action="store_true")
         verbs.add_parser("remove", help="delete a channel, and what waits for it").add_argument("name")
 
     def handle(self, *_args: Any, verb: str, **options: Any) -> None:
@@ -55,7 +53,7 @@ class Command(PreparedCommand):
     def _list(self, *, as_json: bool, **_: Any) -> None:
         channels = [_as_json(channel) for channel in seen(with_state())]
         if as_json:
-            self._write_json(channels)
+            self.give(CHANNELS, {"channels": channels})
             return
         for each in channels:
             state = "on" if each["on"] else "off"
@@ -78,7 +76,7 @@ class Command(PreparedCommand):
         secret = (new_secret or _from_environment(variable)) if kind.secret else None
         notifications.save(Channel(name=name, kind=kind.name, **values), secret)
         if as_json:
-            self._write_json({"name": name, **({"secret": new_secret} if new_secret else {})})
+            self.give(CHANNEL, {"name": name, **({"secret": new_secret} if new_secret else {})})
             return
         if new_secret:
             self.stdout.write(f"Its secret, which is not shown again: {new_secret}")
@@ -101,7 +99,7 @@ class Command(PreparedCommand):
                 raise
             problem = str(stopped)
         if as_json:
-            self._write_json({"name": name, "ok": not problem, "problem": problem})
+            self.give(CHANNEL_TEST, {"name": name, "ok": not problem, "problem": problem})
         else:
             self.stdout.write(f"{name} accepted the test message.")
         if problem:
@@ -111,9 +109,6 @@ class Command(PreparedCommand):
         waiting = notifications.remove(_channel(name))
         unsent = f" Not sent: {waiting} that waited for it." if waiting else ""
         self.stdout.write(f"{name} is removed.{unsent}")
-
-    def _write_json(self, value: Any) -> None:
-        self.stdout.write(json.dumps(value, indent=2))
 
 
 VERBS: dict[str, Callable[..., None]] = {

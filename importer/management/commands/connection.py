@@ -1,6 +1,5 @@
 """`manage.py connection`: adds, checks, lists and removes the places that files are fetched from."""
 
-import json
 import os
 from argparse import ArgumentParser
 from collections.abc import Callable
@@ -16,6 +15,7 @@ from importer.connections.connection_kinds import KINDS, examples
 from importer.connections.connection_settings import add_or_replace
 from importer.management.base_command import PreparedCommand
 from importer.models import SourceConnection
+from importer.models.outcomes.documents import CONNECTION_CHECK, CONNECTIONS
 from importer.targets import passed
 
 SIGNS = {"ok": "ok  ", "warn": "warn", "fail": "FAIL"}
@@ -43,8 +43,7 @@ class Command(PreparedCommand):
         add.add_argument("--replace", action="store_true", help="change the connection of that name, if there is one")
         check = verbs.add_parser("check", help="connect, and report what works, what does not, and the fix")
         check.add_argument("name")
-        check.add_argument("--json", dest="as_json", action="store_true")
-        verbs.add_parser("list", help="all connections").add_argument("--json", dest="as_json", action="store_true")
+        verbs.add_parser("list", help="all connections")
         verbs.add_parser("remove", help="forget a connection; its files stay where they are").add_argument("name")
 
     def handle(self, *_args: Any, verb: str, **options: Any) -> None:
@@ -70,7 +69,7 @@ class Command(PreparedCommand):
         findings = connections.told_findings(checked)
         ok = passed(findings)
         if as_json:
-            self._write_json({"connection": name, "ok": ok, "findings": findings})
+            self.give(CONNECTION_CHECK, {"connection": name, "ok": ok, "findings": findings})
         else:
             for each in findings:
                 self.stdout.write(f"{SIGNS[each['status']]}  {each['name']}: {each['message']}")
@@ -82,7 +81,7 @@ class Command(PreparedCommand):
     def _list(self, *, as_json: bool, **_: Any) -> None:
         rows = seen(SourceConnection.objects.order_by("name"))
         if as_json:
-            self._write_json([_as_json(each) for each in rows])
+            self.give(CONNECTIONS, {"connections": [_as_json(each) for each in rows]})
             return
         for each in rows:
             self.stdout.write(f"{each.name}: {each.base}, {_state(each)}")
@@ -93,9 +92,6 @@ class Command(PreparedCommand):
         except ProtectedError as error:
             raise CommandError(f"{name} stays: files or schedules belong to it.") from error
         self.stdout.write(f"{name} is forgotten. Its files stay where they are.")
-
-    def _write_json(self, value: Any) -> None:
-        self.stdout.write(json.dumps(value, indent=2))
 
 
 VERBS: dict[str, Callable[..., None]] = {

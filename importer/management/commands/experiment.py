@@ -12,7 +12,7 @@ class Command(PreparedCommand):
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         verbs = parser.add_subparsers(dest="verb", required=True, metavar="list|run")
-        arguments.add_list_arguments(verbs.add_parser("list", help="the published measurements, with rows and times"))
+        verbs.add_parser("list", help="the published measurements, with rows and times")
         arguments.add_run_arguments(verbs.add_parser("run", help="repeat one of them"))
 
     def handle(self, *_args: Any, verb: str, **options: Any) -> None:

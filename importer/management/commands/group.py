@@ -1,6 +1,5 @@
 """`manage.py group`: lists, adds, renames and removes groups of people."""
 
-import json
 from argparse import ArgumentParser
 from collections.abc import Callable
 from typing import Any
@@ -9,6 +8,7 @@ from django.contrib.auth.models import Group
 
 from importer.access.groups import add_group, group_named, remove_group, rename_group
 from importer.management.base_command import PreparedCommand
+from importer.models.outcomes.documents import GROUPS
 
 
 class Command(PreparedCommand):
@@ -16,8 +16,7 @@ class Command(PreparedCommand):
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         verbs = parser.add_subparsers(dest="verb", required=True, metavar="|".join(VERBS))
-        shown = verbs.add_parser("list", help="all groups, with their members and grants")
-        shown.add_argument("--json", dest="as_json", action="store_true")
+        verbs.add_parser("list", help="all groups, with their members and grants")
         verbs.add_parser("add", help="add a group without members").add_argument("name")
         rename = verbs.add_parser("rename", help="give a group another name")
         rename.add_argument("name")
@@ -31,7 +30,7 @@ class Command(PreparedCommand):
     def _list(self, *, as_json: bool, **_: Any) -> None:
         rows = [_as_json(each) for each in Group.objects.prefetch_related("user_set").order_by("name")]
         if as_json:
-            self.stdout.write(json.dumps(rows, indent=2))
+            self.give(GROUPS, {"groups": rows})
             return
         for each in rows:
             self.stdout.write(f"{each['name']}: {', '.join(each['members']) or 'no members'}")

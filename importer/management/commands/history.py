@@ -12,6 +12,7 @@ from importer.history.formatting import in_words
 from importer.history.query import NEWEST_FIRST, USUAL, Condition, Op, Query
 from importer.history.search import Row, every_row
 from importer.management.base_command import PreparedCommand
+from importer.management.command_line.one_document import DEST, FLAG
 
 LIMIT = 50
 ALL = "all"
@@ -23,7 +24,7 @@ class Command(PreparedCommand):
 
     def add_arguments(self, parser: CommandParser) -> None:
         forms = parser.add_mutually_exclusive_group()
-        forms.add_argument("--json", action="store_true", help="print a list with an object for each import")
+        forms.add_argument(FLAG, dest=DEST, action="store_true", help="print a document with an object for each import")
         forms.add_argument("--csv", action="store_true", help="print a line for each import, below a header")
         forms.add_argument("--facts", action="store_true", help="list all facts instead of imports")
         parser.add_argument(
@@ -59,9 +60,12 @@ class Command(PreparedCommand):
             for job_id in late:
                 jobs.write_record(job_id)
         query = _query(options)
-        exported = options["json"] or options["csv"]
+        exported = options[DEST] or options["csv"]
         rows = every_row(query, options["limit"] if exported or options["limit"] else LIMIT)
-        formatted = as_json if options["json"] else as_csv if options["csv"] else _as_table
+        if options[DEST]:
+            self.give_parts(as_json(query.columns, rows))
+            return
+        formatted = as_csv if options["csv"] else _as_table
         self._print(formatted(query.columns, rows))
 
     def _print(self, parts: Iterable[str]) -> None:

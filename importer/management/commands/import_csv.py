@@ -1,6 +1,7 @@
 """`manage.py import_csv`: imports a file from the command line. Options and report are a contract (see README)."""
 
 import sys
+from collections.abc import Mapping
 from typing import Any
 
 from django.core.management.base import CommandError, CommandParser
@@ -9,6 +10,7 @@ from importer import jobs
 from importer.access.acting import acting_user
 from importer.connections.by_hand.resolve import forget_unused
 from importer.engine.errors import Cancelled, Problem
+from importer.jobs.report import report_of_problem
 from importer.management.base_command import PreparedCommand
 from importer.management.build_import import prepare_from_options
 from importer.management.command_line.common_options import COMMON
@@ -17,14 +19,13 @@ from importer.management.command_line.short_help import add_help
 from importer.management.import_options import add_flags
 from importer.management.output import CommandOutput
 from importer.models import ImportJob
-from importer.models.outcomes import exit_code, outcome_of
+from importer.models.outcomes import UNKNOWN, exit_code, outcome_of
 from importer.preparation.prepare import PreparedImport
-
-UNKNOWN = 1  # the exit code if the command had a problem, and the import has not ended or has succeeded
 
 
 class Command(PreparedCommand):
     help = "Load a CSV file into a table of a target, and prove that every row arrived."
+    _job: ImportJob | None = None
 
     def create_parser(self, prog_name: str, subcommand: str, **kwargs: Any) -> CommandParser:
         """The parser, with a short help and one of all options."""
@@ -39,28 +40,31 @@ class Command(PreparedCommand):
         add_flags(parser)
 
     def handle(self, *_args: Any, **options: Any) -> None:
-        output = CommandOutput(self.stdout, self.stderr)
+        output = CommandOutput(self)
         job = None
         try:
             prepared = _prepare(options)
             if options["plan_only"]:
-                output.plan(prepared, options["json"])
+                output.plan(prepared, options["as_json"])
                 forget_unused([prepared.source])
                 return
-            job = jobs.create(prepared, acting_user())
-            job = follow(job, in_process=options["in_process"], quiet=options["json"])
+            job = self._job = jobs.create(prepared, acting_user())
+            job = follow(job, in_process=options["in_process"], quiet=options["as_json"])
         except Problem as problem:
             now = ImportJob.objects.get(pk=job.pk) if job else None
-            if options["json"]:
-                output.problem(problem, now)
             raise CommandError(str(problem), returncode=_exit_code(problem, now)) from problem
-        output.report(job, options["json"])
+        output.report(job, options["as_json"])
         if code := exit_code(job):
             sys.exit(code)
 
+    def document_of_problem(self, problem: Problem, exit_code: int, _options: Mapping[str, Any]) -> dict[str, Any]:
+        """The report of the import, or of one that did not begin."""
+        now = ImportJob.objects.get(pk=self._job.pk) if self._job else None
+        return report_of_problem(problem, now, exit_code)
+
 
 def _exit_code(problem: Problem, job: ImportJob | None) -> int:
-    """The exit code after a problem of the command: the job's, if it has one that tells of a problem."""
+    """The exit code after a problem of the command: the job's, if that is one of a problem."""
     if not job:
         return outcome_of(problem).exit_code
     return exit_code(job) or UNKNOWN

@@ -10,11 +10,13 @@ from django.core.management.base import CommandError
 from importer import jobs
 from importer.access import audit
 from importer.access.policy import seen
+from importer.engine.stored import to_json
 from importer.management import waiting
 from importer.management.base_command import PreparedCommand
 from importer.management.command_line import job_verbs
 from importer.models import ImportJob
 from importer.models.outcomes import exit_code, outcome_words
+from importer.models.outcomes.documents import CAUSES, REPORT
 from importer.preparation.plan_sql import plan_sql
 from importer.retention import ended_jobs
 from importer.worker import local_pool
@@ -41,24 +43,25 @@ class Command(PreparedCommand):
                 verb.add_argument(
                     "--reason", required=True, metavar="TEXT", help="for the person who started the import"
                 )
-            if name == "why":
-                verb.add_argument("--json", action="store_true", help="print the causes as JSON")
 
     def handle(self, *_args: Any, verb: str, **options: Any) -> None:
         """Run one verb. Raises Problem if the import's state does not allow it."""
         if verb == LIST:
-            job_verbs.write_list(self.stdout, options)
+            job_verbs.write_list(self, options)
             return
         job = seen(ImportJob.objects.select_related("target", "source").filter(pk=options["job"])).first()
         if job is None:
             raise CommandError(f"There is no import {options['job']}.")
         audit.about(job)
         if verb in job_verbs.VERBS:
-            job_verbs.VERBS[verb][0](self.stdout, job, options)
+            job_verbs.VERBS[verb][0](self, job, options)
         else:
             VERBS[verb][0](self, job, options)
 
-    def _plan(self, job: ImportJob, _options: dict[str, Any]) -> None:
+    def _plan(self, job: ImportJob, options: dict[str, Any]) -> None:
+        if options["as_json"]:
+            self.give(REPORT, jobs.report(job))
+            return
         self.stdout.write(jobs.sentence(job))
         for when, statements in plan_sql(job.plan):
             self.stdout.write(f"\n{when}:\n{statements}")
@@ -67,42 +70,49 @@ class Command(PreparedCommand):
             self.stdout.write(f"It does not wait for an approval: it is {outcome_words(job)}.")
 
     def _why(self, job: ImportJob, options: dict[str, Any]) -> None:
-        self.stdout.write(waiting.as_text(job, waiting.explanations(job), options["json"]))
+        found = waiting.explanations(job)
+        if options["as_json"]:
+            self.give(CAUSES, {"job": job.pk, "causes": [to_json(each) for each in found]})
+            return
+        self.stdout.write(waiting.as_text(job, found))
 
     def _approve(self, job: ImportJob, options: dict[str, Any]) -> None:
         jobs.approve(job.pk, options["digest"])
-        self.stdout.write(f"{job} is approved. The workers load it; without workers: manage.py job run {job.pk}")
+        self._tell(job, options, f"approved. The workers load it; without workers: manage.py job run {job.pk}")
 
     def _refuse(self, job: ImportJob, options: dict[str, Any]) -> None:
         jobs.refuse(job.pk, options["reason"])
-        self.stdout.write(f"{job} is refused.")
+        self._tell(job, options)
 
-    def _run(self, job: ImportJob, _options: dict[str, Any]) -> None:
+    def _run(self, job: ImportJob, options: dict[str, Any]) -> None:
         jobs.advance(job.pk)  # One that waited for an approval may need none any more.
         job = local_pool.run(job.pk, job.parallelism, lambda _: None)
-        self._tell(job)
+        self._tell(job, options)
         sys.exit(exit_code(job))
 
-    def _cancel(self, job: ImportJob, _options: dict[str, Any]) -> None:
+    def _cancel(self, job: ImportJob, options: dict[str, Any]) -> None:
         jobs.cancel(job.pk)
-        self._tell(job)
+        self._tell(job, options)
 
     def _delete(self, job: ImportJob, _options: dict[str, Any]) -> None:
         ended_jobs.remove_by_hand(job.pk)
         self.stdout.write(f"{job} is deleted. What it loaded stays in its table.")
 
-    def _restore_now(self, job: ImportJob, _options: dict[str, Any]) -> None:
+    def _restore_now(self, job: ImportJob, options: dict[str, Any]) -> None:
         jobs.try_now(job.pk)
-        self._tell(job)
+        self._tell(job, options)
 
-    def _end_without(self, job: ImportJob, _options: dict[str, Any]) -> None:
+    def _end_without(self, job: ImportJob, options: dict[str, Any]) -> None:
         jobs.end_without(job.pk)
-        self._tell(job)
+        self._tell(job, options)
 
-    def _tell(self, job: ImportJob) -> None:
-        """Write the import's state, with its problem."""
+    def _tell(self, job: ImportJob, options: dict[str, Any], state: str = "") -> None:
+        """Write the import's state, `state` or its outcome, with its problem; with --json its report."""
         job.refresh_from_db()
-        self.stdout.write(f"{job}: {outcome_words(job)}.")
+        if options["as_json"]:
+            self.give(REPORT, jobs.report(job))
+            return
+        self.stdout.write(f"{job}: {state or f'{outcome_words(job)}.'}")
         if job.problem:
             self.stdout.write(f"{job.problem['what']} {job.problem['advice']}".strip())
 

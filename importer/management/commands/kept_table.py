@@ -8,6 +8,7 @@ from importer import jobs
 from importer.access.policy import seen
 from importer.management.base_command import PreparedCommand
 from importer.models import ImportJob
+from importer.models.outcomes.documents import KEPT_TABLE
 
 ACTIONS = {"restore": jobs.restore, "drop": jobs.drop_backup}
 
@@ -25,5 +26,9 @@ class Command(PreparedCommand):
         ACTIONS[options["action"]](options["job"])
         job = ImportJob.objects.get(pk=options["job"])
         backup = f"{job.kept_table} is kept" if job.kept_table else "no other table is kept"
+        if options["as_json"]:
+            restored = job.restored_at is not None
+            self.give(KEPT_TABLE, {"job": job.pk, "table": job.table, "restored": restored, "kept": job.kept_table})
+            return
         state = "the old table" if job.restored_at else "as the import left it"
         self.stdout.write(f"{job.table} is {state}; {backup}.")

@@ -1,6 +1,5 @@
 """`manage.py lab`: finds by trial which settings load a file into a table fastest."""
 
-import json
 import sys
 import time
 from argparse import ArgumentParser
@@ -24,6 +23,7 @@ from importer.management.argument_types import bounded, percent, setting_values,
 from importer.management.base_command import PreparedCommand
 from importer.management.build_import import named_target
 from importer.models import ImportJob, Lab, Level, Target, Trial
+from importer.models.outcomes.documents import LAB, LABS
 from importer.preparation.prepare import ImportRequest, prepare, require_load
 from importer.sources import uploads
 from importer.worker import presence
@@ -49,15 +49,11 @@ class Command(PreparedCommand):
         )
         _add_what(run)
         _add_how_much(run)
-        run.add_argument("--json", dest="as_json", action="store_true", help="print the result as JSON")
         arguments.add_run_arguments(verbs.add_parser("experiment", help="old name of `manage.py experiment run`"))
-        arguments.add_list_arguments(verbs.add_parser("experiments", help="old name of `manage.py experiment list`"))
-        verbs.add_parser("list", help="all labs, the latest first").add_argument(
-            "--json", dest="as_json", action="store_true"
-        )
+        verbs.add_parser("experiments", help="old name of `manage.py experiment list`")
+        verbs.add_parser("list", help="all labs, the latest first")
         show = verbs.add_parser("show", help="the results of a lab (so far)")
         show.add_argument("lab", type=int, help="its number")
-        show.add_argument("--json", dest="as_json", action="store_true")
         approve = verbs.add_parser("approve", help="let a lab of somebody else begin on a target that needs approvals")
         approve.add_argument("lab", type=int, help="its number")
         approve.add_argument("--digest", required=True, help="of the lab that you have seen, as `lab show` shows it")
@@ -112,7 +108,7 @@ class Command(PreparedCommand):
     def _list(self, *, as_json: bool, **_: Any) -> None:
         labs = seen(Lab.objects.select_related("target")).order_by("-pk")
         if as_json:
-            self._write_json([_summary(each) for each in labs])
+            self.give(LABS, {"labs": [_summary(each) for each in labs]})
             return
         for each in labs:
             self.stdout.write(
@@ -167,7 +163,7 @@ class Command(PreparedCommand):
     def _show_one(self, row: Lab, as_json: bool) -> None:
         outcome = lab.outcome(row)
         if as_json:
-            self._write_json(outcome)
+            self.give(LAB, outcome)
             return
         if lab.is_asked_for(row):
             self.stdout.write(f"Lab {row.pk} waits for another person's approval. {lab.sentence(row)}")
@@ -195,9 +191,6 @@ class Command(PreparedCommand):
             self.stdout.write(f"{advice['advice']} Confidence: {advice['confidence']}.")
             for sentence in (*advice["evidence"], *outcome["caveats"]):
                 self.stdout.write(f"  {sentence}")
-
-    def _write_json(self, value: Any) -> None:
-        self.stdout.write(json.dumps(value, indent=2))
 
 
 VERBS: dict[str, Callable[..., None]] = {
@@ -312,8 +305,9 @@ def _line(trial: Trial, of: Lab) -> str:
 
 
 def _summary(row: Lab) -> dict[str, Any]:
-    names = ("pk", "source_name", "table", "status", "repeats", "sample_rows")
+    names = ("source_name", "table", "status", "repeats", "sample_rows")
     return {
+        "lab": row.pk,
         **{name: getattr(row, name) for name in names},
         "grid": row.grid.name,
         "target": row.target.name,

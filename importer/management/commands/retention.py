@@ -1,6 +1,5 @@
 """`manage.py retention`: shows and changes how long things are kept, and deletes what is kept no longer."""
 
-import json
 from argparse import ArgumentParser
 from collections.abc import Callable
 from dataclasses import asdict
@@ -10,6 +9,7 @@ from django.utils import timezone
 
 from importer.access import audit
 from importer.management.base_command import PreparedCommand
+from importer.models.outcomes.documents import RETENTION
 from importer.retention import policies
 from importer.retention.policies import InForce
 from importer.retention.run import run_to_the_end
@@ -20,8 +20,7 @@ class Command(PreparedCommand):
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         verbs = parser.add_subparsers(dest="verb", required=True, metavar="show|set|run")
-        show = verbs.add_parser("show", help="all policies, each with the days in force and where these come from")
-        show.add_argument("--json", dest="as_json", action="store_true")
+        verbs.add_parser("show", help="all policies, each with the days in force and where these come from")
         change = verbs.add_parser("set", help="change a policy; the pages and workers use it from now on")
         change.add_argument("policy", choices=policies.POLICIES, help=f"one of {', '.join(policies.POLICIES)}")
         change.add_argument("days", help="a number of days, keep (delete none), or default (what the setting says)")
@@ -34,7 +33,7 @@ class Command(PreparedCommand):
     def _show(self, *, as_json: bool, **_: Any) -> None:
         found = policies.all_in_force()
         if as_json:
-            self.stdout.write(json.dumps([_as_json(each) for each in found], indent=2))
+            self.give(RETENTION, {"policies": [_as_json(each) for each in found]})
             return
         for each in found:
             self.stdout.write(f"{each.policy.name}: {each.words} ({each.source}). {each.policy.deletes}")

@@ -1,6 +1,5 @@
 """`manage.py schedule`: creates, shows, runs, pauses and resumes schedules, which import files on their own."""
 
-import json
 import sys
 import time
 from argparse import ArgumentParser, ArgumentTypeError
@@ -18,6 +17,7 @@ from importer.engine.errors import Problem
 from importer.engine.plan.options import DEFAULT_LIMIT, NO_LIMIT
 from importer.management.base_command import PreparedCommand
 from importer.models import ImportJob, Schedule, ScheduleRun, SourceConnection
+from importer.models.outcomes.documents import SCHEDULE, SCHEDULE_RUN, SCHEDULES
 from importer.schedules import ScheduleRequest, serialization
 from importer.worker import presence
 
@@ -39,10 +39,9 @@ class Command(PreparedCommand):
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         verbs = parser.add_subparsers(dest="verb", required=True, metavar="VERB")
-        _with_json(verbs.add_parser("list", help="all schedules"))
+        verbs.add_parser("list", help="all schedules")
         show = verbs.add_parser("show", help="one schedule, its next due times and its last runs")
         _add_name(show)
-        _with_json(show)
         create = verbs.add_parser("create-from-job", help="import files like that of a past import regularly")
         create.add_argument("job", type=int, help="the import's number")
         _add_request(create)
@@ -52,16 +51,13 @@ class Command(PreparedCommand):
             default=DEFAULT_LIMIT,
             help="of rejected rows, if the import had none: the larger of 100 rows and 1 %% (default), or none",
         )
-        _with_json(create)
         run = verbs.add_parser("run", help="run it now and wait for the end; exit status 0 only if it succeeds")
         _add_name(run)
         run.add_argument("--date", type=_date, metavar="YYYY-MM-DD", help="run as if it were that day")
         run.add_argument("--no-wait", action="store_true", help="leave it to the workers, and do not wait")
-        _with_json(run)
         for verb, about in (("pause", "begin no more runs"), ("resume", "run again from now on")):
             changed = verbs.add_parser(verb, help=about)
             _add_name(changed)
-            _with_json(changed)
         again = verbs.add_parser("run-again", help="start an ended or a missed run again, for its moment")
         _add_name(again)
         again.add_argument("run", type=int, help="the run's number, from `schedule show`")
@@ -81,7 +77,7 @@ class Command(PreparedCommand):
         schedules_seen = seen(Schedule.objects.select_related("target", "connection"))
         rows = [serialization.summary(each) for each in schedules_seen]
         if as_json:
-            self._write_json(rows)
+            self.give(SCHEDULES, {"schedules": rows})
             return
         for each in rows:
             due = "paused" if each["paused"] else f"next {each['next_due_at'] or 'never'}"
@@ -96,7 +92,7 @@ class Command(PreparedCommand):
             "runs": [serialization.run(each) for each in schedule.runs.all()[:MOST_RUNS]],
         }
         if as_json:
-            self._write_json(summary)
+            self.give(SCHEDULE, summary)
             return
         self.stdout.write(f"{summary['name']}: {summary['when']}{', paused' if summary['paused'] else ''}")
         self.stdout.write(
@@ -129,7 +125,7 @@ class Command(PreparedCommand):
             run.refresh_from_db()
         result = serialization.run(run)
         if as_json:
-            self._write_json(result)
+            self.give(SCHEDULE_RUN, result)
         else:
             self._write_run(result)
         if run.status not in (ScheduleRun.Status.SUCCEEDED, ScheduleRun.Status.WAITING):
@@ -171,9 +167,6 @@ class Command(PreparedCommand):
         if run["problem"]:
             self.stderr.write(_in_words(run["problem"]))
 
-    def _write_json(self, value: Any) -> None:
-        self.stdout.write(json.dumps(value, indent=2))
-
 
 def _how_it_went(run: dict[str, Any]) -> str:
     """The outcome of a run; the status of one that is under way."""
@@ -182,10 +175,6 @@ def _how_it_went(run: dict[str, Any]) -> str:
 
 def _in_words(problem: dict[str, Any]) -> str:
     return str(Problem(problem["what"], problem.get("where", ""), problem.get("advice", "")))
-
-
-def _with_json(parser: ArgumentParser) -> None:
-    parser.add_argument("--json", dest="as_json", action="store_true")
 
 
 def _add_name(parser: ArgumentParser) -> None:

@@ -1,6 +1,5 @@
 """`manage.py target`: adds, checks, restores, lists and removes targets."""
 
-import json
 import os
 from argparse import ArgumentParser
 from collections.abc import Callable
@@ -15,6 +14,7 @@ from importer.access.policy import seen
 from importer.lab import release_unmarked
 from importer.management.base_command import PreparedCommand
 from importer.models import Target
+from importer.models.outcomes.documents import TARGET_CHECK, TARGETS
 
 SIGNS = {"ok": "ok  ", "warn": "warn", "fail": "FAIL"}
 
@@ -51,12 +51,11 @@ class Command(PreparedCommand):
         add.add_argument("--replace", action="store_true", help="change the target of that name, if there is one")
         check = verbs.add_parser("check", help="connect, and report what works, what does not, and the fix")
         check.add_argument("name")
-        check.add_argument("--json", dest="as_json", action="store_true")
         restore = verbs.add_parser(
             "restore", help="undo temporary changes, such as dropped indexes, of imports that are unknown here"
         )
         restore.add_argument("name")
-        verbs.add_parser("list", help="all targets").add_argument("--json", dest="as_json", action="store_true")
+        verbs.add_parser("list", help="all targets")
         verbs.add_parser("remove", help="forget a target; nothing changes on the server").add_argument("name")
 
     def handle(self, *_args: Any, verb: str, **options: Any) -> None:
@@ -88,7 +87,7 @@ class Command(PreparedCommand):
         findings = targets.check(_target(name))
         ok = targets.passed(findings)
         if as_json:
-            self._write_json({"target": name, "ok": ok, "findings": findings})
+            self.give(TARGET_CHECK, {"target": name, "ok": ok, "findings": findings})
         else:
             for finding in findings:
                 self._write_finding(**finding)
@@ -103,7 +102,7 @@ class Command(PreparedCommand):
     def _list(self, *, as_json: bool, **_: Any) -> None:
         rows = seen(Target.objects.order_by("name"))
         if as_json:
-            self._write_json([_as_json(target) for target in rows])
+            self.give(TARGETS, {"targets": [_as_json(target) for target in rows]})
             return
         for target in rows:
             self.stdout.write(f"{target.name}: {_where(target)}, TLS {target.tls}, {_state(target)}")
@@ -120,9 +119,6 @@ class Command(PreparedCommand):
         self.stdout.write(f"{SIGNS[status]}  {name}: {message}")
         for line in fix.splitlines():
             self.stdout.write(f"      {line}")
-
-    def _write_json(self, value: Any) -> None:
-        self.stdout.write(json.dumps(value, indent=2))
 
 
 VERBS: dict[str, Callable[..., None]] = {

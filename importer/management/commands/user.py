@@ -1,6 +1,5 @@
 """`manage.py user`: lists, adds and deactivates people, and changes their roles, groups and grants."""
 
-import json
 from argparse import ArgumentParser
 from collections.abc import Callable
 from typing import Any
@@ -13,6 +12,7 @@ from importer.access.policy import stored_role
 from importer.engine.errors import Problem
 from importer.management.base_command import PreparedCommand
 from importer.models import AccessToken, Grant, Level, Role, Scope
+from importer.models.outcomes.documents import INVITATION, TOKEN, USER, USERS
 from importer.notifications.invitations import send_invitation
 from importer.notifications.page_addresses import link
 
@@ -24,9 +24,8 @@ class Command(PreparedCommand):
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         verbs = parser.add_subparsers(dest="verb", required=True, metavar="|".join(VERBS))
-        verbs.add_parser("list", help="all people").add_argument("--json", dest="as_json", action="store_true")
-        show = _about_one(verbs, "show", "one person, with groups and grants")
-        show.add_argument("--json", dest="as_json", action="store_true")
+        verbs.add_parser("list", help="all people")
+        _about_one(verbs, "show", "one person, with groups and grants")
         add = _about_one(verbs, "add", "add a person, and send or print the link that sets the password")
         add.add_argument("--role", choices=Role.values, required=True)
         add.add_argument("--email", default="", metavar="ADDRESS")
@@ -52,7 +51,6 @@ class Command(PreparedCommand):
             choices=Scope.values,
             help=f"what it is for; may be repeated ({' and '.join(tokens.USUAL)})",
         )
-        token.add_argument("--json", dest="as_json", action="store_true")
         _about_one(verbs, "revoke-token", "end a token").add_argument("token", metavar="TOKEN_NAME")
         grant = _about_one(verbs, "grant", "grant a level on a thing, in place of an earlier grant on it")
         _add_thing(grant)
@@ -74,7 +72,7 @@ class Command(PreparedCommand):
     def _list(self, *, as_json: bool, **_: Any) -> None:
         rows = [_as_json(each) for each in User.objects.select_related("person").order_by("username")]
         if as_json:
-            self._write_json(rows)
+            self.give(USERS, {"users": rows})
             return
         for each in rows:
             self.stdout.write(f"{each['name']}: {_state(each)}")
@@ -87,7 +85,7 @@ class Command(PreparedCommand):
             "tokens": [_token_as_json(each) for each in user.access_tokens.order_by("name")],
         }
         if as_json:
-            self._write_json(values)
+            self.give(USER, values)
             return
         self.stdout.write(f"{name}: {_state(values)}")
         if values["groups"]:
@@ -138,7 +136,7 @@ class Command(PreparedCommand):
     def _token(self, *, name: str, token: str, days: int, as_json: bool, scopes: list[str] | None, **_: Any) -> None:
         made, text = tokens.make(_user(name), token, days, scopes or tokens.USUAL)
         if as_json:
-            self._write_json({**_token_as_json(made), "token": text})
+            self.give(TOKEN, {**_token_as_json(made), "token": text})
             return
         may = f"Until {made.expires_at:%Y-%m-%d} it may do what {name} may do, of: {', '.join(made.scopes)}."
         self.stdout.write(f"{text}\nShown only now. {may}")
@@ -177,14 +175,11 @@ class Command(PreparedCommand):
             self.stderr.write(f"The link is not sent: {problem}")
         if as_json:
             told = {"sent_to": user.email} if sent else {"link": address}
-            self._write_json({"name": user.username, **told})
+            self.give(INVITATION, {"name": user.username, **told})
         elif sent:
             self.stdout.write(f"{sentence} The link to set a password is sent to {user.email}.")
         else:
             self.stdout.write(f"{sentence} The link to set a password, which works once: {address}")
-
-    def _write_json(self, value: Any) -> None:
-        self.stdout.write(json.dumps(value, indent=2))
 
 
 VERBS: dict[str, Callable[..., None]] = {
@@ -213,7 +208,6 @@ def _about_one(verbs: Any, verb: str, about: str) -> ArgumentParser:
 
 def _add_link_options(parser: ArgumentParser) -> None:
     parser.add_argument("--show-link", action="store_true", help="print the link, also if it could be sent by mail")
-    parser.add_argument("--json", dest="as_json", action="store_true")
 
 
 def _add_thing(parser: ArgumentParser) -> None:

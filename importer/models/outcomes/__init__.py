@@ -7,7 +7,7 @@ from django.db.models import CharField, Q, Value
 from django.db.models.fields.json import KT
 from django.db.models.functions import Cast, Coalesce
 
-from importer.engine.errors import ApprovalRefused, Cancelled, Problem, TargetUnreachable
+from importer.engine.errors import ApprovalRefused, Cancelled, Problem, TargetUnreachable, WrongUsage
 from importer.engine.reading.questions import NeedsAnswer
 from importer.models.job import ImportJob
 
@@ -70,6 +70,9 @@ RESTORED = Outcome("restored", 0, Colour.GREY, "undo")
 # Not the end: it continues when another person has approved its plan.
 UNAPPROVED = Outcome("waits for approval", 9, Colour.BLUE, "person")
 OUTCOMES = (SUCCEEDED, WITH_REJECTS, NEEDS_ANSWER, REFUSED, FAILED, UNREACHABLE, CANCELLED, RESTORED, UNAPPROVED)
+# Of commands only: the command line is wrong, or the command has failed or could not follow the import.
+WRONG_USAGE = Outcome("wrong usage", 2, Colour.RED, "question")
+UNKNOWN = 1
 _BY_WORDS = {each.words: each for each in OUTCOMES}
 
 
@@ -122,6 +125,8 @@ def outcome_of(problem: Problem) -> Outcome:
         return NEEDS_ANSWER
     if isinstance(problem, Cancelled):
         return CANCELLED
+    if isinstance(problem, WrongUsage):
+        return WRONG_USAGE
     return UNREACHABLE if isinstance(problem, TargetUnreachable) else REFUSED
 
 

@@ -1,7 +1,6 @@
 """The history's page: any columns, any conditions, charts as data and in words, and addresses that hold it all."""
 
 import csv
-import json
 from io import StringIO
 
 import pytest
@@ -16,6 +15,7 @@ from importer.history.search import in_order
 from importer.management.sample_history import seed
 from importer.models import ImportJob, JobFact, JobRecord, Target
 from tests.dashboard.job_data import Status, make_job
+from tests.documents import read
 from tests.sample_imports import made_up_imports
 
 pytestmark = pytest.mark.django_db
@@ -200,7 +200,7 @@ class TestExport:
             job for job in in_order(Query()) if told[job]["status"] == "succeeded"
         ]
         assert list(lines[0]) == ["job", "status", "rows"]
-        found = json.loads(browser.get(reverse("history_json") + query).getvalue())
+        found = read(browser.get(reverse("history_json") + query).getvalue())["jobs"]
         assert [str(each["rows"]) for each in found] == [each["rows"] for each in lines]
 
 

@@ -1,6 +1,5 @@
 """A rate is rows by loading time: the hours until somebody presses Retry are in no rate and no time, in any place."""
 
-import json
 from datetime import timedelta
 from io import StringIO
 from pathlib import Path
@@ -22,6 +21,7 @@ from importer.models.outcomes.attempts import attempts_of, seconds_of
 from importer.notifications.payload import payload_of
 from importer.preparation.prepare import ImportRequest, prepare
 from importer.sources import uploads
+from tests.documents import read
 from tests.importer.steps import run
 from tests.targets import saved_target
 
@@ -58,7 +58,7 @@ def history(job: ImportJob, *columns: str) -> dict[str, float]:
     """Facts of the job, as the command prints them."""
     out = StringIO()
     call_command("history", "--json", "--where", "job", "=", str(job.pk), "--columns", *columns, stdout=out)
-    (facts,) = json.loads(out.getvalue())
+    (facts,) = read(out.getvalue())["jobs"]
     return {name: facts[name] for name in columns}
 
 

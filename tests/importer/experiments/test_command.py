@@ -1,6 +1,5 @@
 """`manage.py experiment`: every published experiment runs on every server and leaves nothing behind."""
 
-import json
 import re
 import signal
 import subprocess
@@ -20,6 +19,7 @@ from importer.experiments.published.registry import EXPERIMENTS
 from importer.lab.lifecycle import GONE
 from importer.models import Chunk, ImportJob, Lab, SourceFile, Target
 from scripts.servers import free_port
+from tests.documents import read
 from tests.importer.labs import record_count, tables
 from tests.stack import PYTHON, ROOT, wait_until
 from tests.targets import saved_target
@@ -45,7 +45,7 @@ def test_an_experiment_measures_every_way_and_leaves_nothing_behind(
         *("--report", str(tmp_path)),
         stdout=out,
     )
-    result = json.loads(out.getvalue())
+    result = read(out.getvalue())
     assert {each["way"]: each["failed"] for each in result["ways"]} == {
         each.name: None for each in EXPERIMENTS[name].ways
     }

@@ -1,6 +1,5 @@
 """The record that a real import leaves behind, on real servers."""
 
-import json
 import os
 from io import StringIO
 from pathlib import Path
@@ -21,6 +20,7 @@ from importer.models import Chunk, ImportJob, JobRecord, SourceFile, Target
 from importer.preparation.prepare import ImportRequest, prepare
 from importer.sources import uploads
 from importer.worker import sweep
+from tests.documents import read
 from tests.engine.loads import run_sql
 from tests.importer.steps import run
 from tests.targets import saved_target
@@ -201,7 +201,7 @@ def test_a_job_that_cannot_be_read_gets_a_minimal_record(target: Target, tmp_pat
 
 def test_manage_history_shows_imports_lists_facts_and_refuses_wrong_queries(target: Target, tmp_path: Path):
     job = imported(target, tmp_path, LINES)
-    assert json.loads(printed("history", "--json", "--table", "t", "--columns", "job", "rows", "method")) == [
+    assert read(printed("history", "--json", "--table", "t", "--columns", "job", "rows", "method"))["jobs"] == [
         {"job": job.pk, "rows": 1000, "method": "load_data_local"}
     ]
     assert printed("history", "--csv", "--columns", "rows", "--where", "rows", ">", "999").split() == ["rows", "1000"]

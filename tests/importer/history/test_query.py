@@ -1,7 +1,6 @@
 """Filtering, sorting and charts compared with plain Python, on generated imports."""
 
 import csv
-import json
 import statistics
 from datetime import UTC, datetime
 from io import StringIO
@@ -20,6 +19,7 @@ from importer.history.read import rows
 from importer.history.search import every_row, in_order, page, values_of
 from importer.jobs import write_record
 from importer.models import Chunk, ImportJob, JobFact
+from tests import documents
 from tests.sample_imports import made_up_imports
 
 JOBS = 60
@@ -213,9 +213,9 @@ def test_timings_of_very_many_chunks_are_stored_in_the_record(facts_by_job, monk
 def test_exported_csv_has_the_same_values(facts_by_job):
     columns = tuple(FACTS)
     written = "".join(as_csv(columns, every_row(Query(columns=columns))))
-    read = list(csv.DictReader(StringIO(written, newline="")))
-    assert len(read) == JOBS
-    for line in read:
+    found = list(csv.DictReader(StringIO(written, newline="")))
+    assert len(found) == JOBS
+    for line in found:
         assert {name: text for name, text in line.items() if text} == {
             name: as_text(name, value) for name, value in facts_by_job[int(line["job"])].items()
         }
@@ -233,15 +233,15 @@ def utc(seconds: float) -> str:
 
 def test_exported_json_has_the_same_values(facts_by_job):
     columns = tuple(FACTS)
-    read = json.loads("".join(as_json(columns, every_row(Query(columns=columns)))))
-    assert len(read) == JOBS
-    for each in read:
+    exported = documents.read("".join(as_json(columns, every_row(Query(columns=columns)))))["jobs"]
+    assert len(exported) == JOBS
+    for each in exported:
         known = {name: value for name, value in each.items() if value is not None}
         assert known == {
             name: utc(value) if name in ("ended", "started") else value
             for name, value in facts_by_job[each["job"]].items()
         }
-    assert json.loads("".join(as_json(columns, []))) == []
+    assert documents.read("".join(as_json(columns, [])))["jobs"] == []
 
 
 def test_values_of_lists_the_existing_values_of_a_fact(facts_by_job):

@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 
+from tests.documents import check_output
 from tests.stack import PYTHON, ROOT
 
 # Runs below one process: reads command lines, and answers each with status and output.
@@ -75,7 +76,9 @@ class Shell:
         assert self._process.stdout
         self._process.stdin.write(json.dumps(line) + "\n")
         self._process.stdin.flush()
-        return Ended(*json.loads(self._process.stdout.readline()))
+        ended = Ended(*json.loads(self._process.stdout.readline()))
+        check_output(line, ended.stdout)
+        return ended
 
 
 @contextmanager

@@ -1,6 +1,5 @@
 """The commands of an import that needs another person's approval."""
 
-import json
 from io import StringIO
 from typing import Any
 
@@ -9,6 +8,7 @@ from django.core.management import CommandError, call_command
 
 from importer import jobs
 from importer.models import AuditEvent, ImportJob, Level, Target
+from tests.documents import read
 from tests.people import operator
 
 Status = ImportJob.Status
@@ -51,7 +51,7 @@ def test_an_import_ends_with_a_code_of_its_own_and_says_what_to_do(marked, peopl
 
 def test_its_report_says_so(marked, people):
     _, text, job = begun(people, "--json")
-    report = json.loads(text)
+    report = read(text)
     assert (report["outcome"], report["exit_code"], report["job"]) == ("waits for approval", 9, job.pk)
     assert report["approval"] == {"digest": jobs.digest_of(job), "approved_by": None, "approved_at": None}
 

@@ -1,11 +1,10 @@
 """`manage.py connection`: stored and shown values, and secrets that are never shown."""
 
-import json
-
 import pytest
 from django.core.management import CommandError, call_command
 
 from importer.models import SourceConnection
+from tests.documents import read
 
 pytestmark = pytest.mark.django_db
 
@@ -18,9 +17,9 @@ def command(capsys, *args):
 def test_connection_command_adds_checks_lists_and_removes_a_folder(capsys, settings, tmp_path):
     settings.IMPORT_FOLDERS = [str(tmp_path)]
     assert "connection check in" in command(capsys, "add", "in", f"{tmp_path}/")
-    checked = json.loads(command(capsys, "check", "in", "--json"))
+    checked = read(command(capsys, "check", "in", "--json"))
     assert (checked["ok"], checked["findings"][0]["name"]) == (True, "folder")
-    (listed,) = json.loads(command(capsys, "list", "--json"))
+    (listed,) = read(command(capsys, "list", "--json"))["connections"]
     assert (listed["base"], listed["ok"]) == (str(tmp_path), True)
     command(capsys, "remove", "in")
     assert not SourceConnection.objects.exists()

@@ -12,6 +12,7 @@ import pytest
 from django.core.management import BaseCommand, load_command_class
 
 from importer.management.base_command import AS
+from importer.management.command_line.one_document import DEST
 from tests.importer.management.shell import Shell, shell
 from tests.stack import ROOT, Stack
 
@@ -40,8 +41,8 @@ LEAVES = [((command, *words), actions) for command in COMMANDS for words, action
 
 
 def is_ours(action: argparse.Action) -> bool:
-    """Whether the command itself declares the argument: not Django, and not the base of all commands (`--as`)."""
-    return (action.dest, *action.option_strings) not in DJANGO_GIVES and action.dest != AS
+    """Whether the command itself declares the argument: not Django, and not the base of all commands."""
+    return (action.dest, *action.option_strings) not in DJANGO_GIVES and action.dest not in (AS, DEST)
 
 
 def value_for(action: argparse.Action) -> str:

@@ -1,6 +1,5 @@
 """`manage.py import_csv`, as scripts use it."""
 
-import json
 import re
 from pathlib import Path
 
@@ -9,10 +8,12 @@ from django.core.management import CommandError, call_command
 
 from importer.engine.mysql.connection import Address, connect, execute, fetch_all
 from importer.models import ImportJob, SourceFile, Target
-from importer.models.outcomes import FAILED, OUTCOMES, WITH_REJECTS
+from importer.models.outcomes import FAILED, OUTCOMES, WITH_REJECTS, WRONG_USAGE
+from importer.models.outcomes.exit_codes import exit_codes
 from importer.worker import live_progress, local_pool, presence
+from tests.documents import SCHEMAS, read
 from tests.importer.management.people_file import ROWS, loaded, report_of
-from tests.stack import ROOT, Stack, wait_until
+from tests.stack import Stack, wait_until
 
 
 def run(capsys, *args: str) -> str:
@@ -152,9 +153,9 @@ def test_a_target_that_cannot_be_reached_has_its_own_exit_code(target: Target, p
 
 
 def test_the_schema_of_the_report_has_all_outcomes_and_exit_codes():
-    keys = json.loads((ROOT / "docs" / "report.schema.json").read_text())["properties"]
-    assert set(keys["outcome"]["enum"]) == {None, "planned", *(each.words for each in OUTCOMES)}
-    assert set(keys["exit_code"]["enum"]) == {None, *(each.exit_code for each in OUTCOMES)}
+    keys = SCHEMAS["report"]["properties"]
+    assert set(keys["outcome"]["enum"]) == {None, "planned", WRONG_USAGE.words, *(each.words for each in OUTCOMES)}
+    assert set(keys["exit_code"]["enum"]) == {None, *(code for code, _ in exit_codes())}
 
 
 def test_a_plan_has_the_same_report(target: Target, people: Path, stack_env: Stack):
@@ -308,7 +309,7 @@ def test_the_first_command_on_a_new_machine_creates_the_tables_it_needs(
     url = f"mysql://{database.user}@{database.host}:{database.port}/{database.database}"
     fresh.manage("target", "add", "new", url)
     args = ["import_csv", str(people), "--target", "new", "--table", "people", "--encoding", "UTF8", "--in-process"]
-    assert json.loads(fresh.manage(*args, "--json").stdout)["balanced"] is True
+    assert read(fresh.manage(*args, "--json").stdout)["balanced"] is True
 
 
 def test_a_warning_is_printed_if_the_workers_load_fewer_chunks_than_requested(

@@ -1,6 +1,5 @@
 """`manage.py lab`: a lab from the command line, run by real workers."""
 
-import json
 import subprocess
 from io import StringIO
 from pathlib import Path
@@ -12,6 +11,7 @@ from importer.engine.tuning.grid import GRIDS
 from importer.engine.units import MIB
 from importer.management.commands.lab import Command, _create, _grid
 from importer.models import Lab
+from tests.documents import read
 from tests.engine.loads import run_sql
 from tests.importer.labs import record_count, tables, write_rows
 from tests.stack import PYTHON, ROOT, Stack
@@ -36,7 +36,7 @@ def test_lab_run_prints_the_result_and_list_and_show_have_it(arguments, database
     done = stack.manage(
         "lab", "run", "own", *arguments, "--rows", "500", "--repeats", "1", "--set", "chunk_bytes=4K,1M", "--json"
     )
-    result = json.loads(done.stdout)
+    result = read(done.stdout)
     assert (result["status"], result["sample"]["rows"], result["trials"]["done"]) == ("done", 500, 4)
     assert {each["words"] for each in result["ranking"]} == {"chunk size 1 MiB", "chunk size 4 KiB"}
     assert result["recommendation"]["confidence"] == "none"

@@ -1,12 +1,12 @@
 """`manage.py target`: adds, checks, lists and removes targets."""
 
-import json
 from io import StringIO
 
 import pytest
 from django.core.management import CommandError, call_command
 
 from importer.models import ImportJob, SourceFile, Target
+from tests.documents import read
 
 CANARY = "CANARY-7f3a"
 pytestmark = pytest.mark.django_db
@@ -79,7 +79,7 @@ class TestCheck:
 
     def test_check_of_a_working_target_as_json(self, database):
         run("add", "here", url_of(database))
-        report = json.loads(run("check", "here", "--json")[0])
+        report = read(run("check", "here", "--json")[0])
         assert (report["target"], report["ok"]) == ("here", True)
         assert {"name", "status", "message", "fix"} == set(report["findings"][0])
 
@@ -96,7 +96,7 @@ class TestCheck:
         run("add", "here", f"{url_of(database)}_2")
         with pytest.raises(SystemExit):
             call_command("target", "check", "here", "--json")
-        assert json.loads(capsys.readouterr().out)["ok"] is False
+        assert read(capsys.readouterr().out)["ok"] is False
 
     def test_check_refuses_a_password_that_no_key_decrypts(self, settings):
         run("add", "here", f"mysql://me:{CANARY}@127.0.0.1/shop")
@@ -122,7 +122,7 @@ class TestList:
     def test_list_as_json_has_no_password(self):
         run("add", "shop", f"mysql://me:{CANARY}@127.0.0.1/shop")
         out, _ = run("list", "--json")
-        (shop,) = json.loads(out)
+        (shop,) = read(out)["targets"]
         assert (shop["name"], shop["database"], shop["ok"]) == ("shop", "shop", None)
         assert not {"password", "password_ciphertext"} & set(shop)
         assert CANARY not in out

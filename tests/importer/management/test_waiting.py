@@ -1,6 +1,5 @@
 """`manage.py job why` and the words of `import_csv`, with a real lock."""
 
-import json
 import threading
 from contextlib import redirect_stderr
 from io import StringIO
@@ -13,6 +12,7 @@ from importer.engine.load import ledger
 from importer.engine.mysql.connection import Address, connect, execute
 from importer.models import Chunk
 from tests.dashboard.job_data import make_job
+from tests.documents import read
 from tests.engine.mysql.diagnosis.scene import scene
 from tests.people import operator, viewer
 from tests.stack import wait_until
@@ -38,7 +38,7 @@ def test_why_names_the_holder_and_the_statement_only_to_who_may_administer_the_t
 def _json(number: int, as_user: str) -> list[dict]:
     out = StringIO()
     call_command("job", "why", str(number), "--json", "--as", as_user, stdout=out)
-    told = json.loads(out.getvalue())
+    told = read(out.getvalue())
     assert told["job"] == number
     causes: list[dict] = [each for each in told["causes"] if each["cause"] == "table_lock"]
     return causes

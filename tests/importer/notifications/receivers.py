@@ -11,6 +11,7 @@ from aiosmtpd.controller import Controller
 from aiosmtpd.handlers import Message as MessageHandler
 
 from scripts.servers import free_port
+from tests.documents import read
 
 
 @dataclass
@@ -42,7 +43,7 @@ class Hook:
 
 @contextmanager
 def web_catcher() -> Iterator[Hook]:
-    """A web server on loopback."""
+    """A web server on loopback. What came fits the schema of webhooks."""
     hook = Hook()
 
     class Handler(BaseHTTPRequestHandler):
@@ -61,6 +62,8 @@ def web_catcher() -> Iterator[Hook]:
         hook.let_go.set()
         server.shutdown()
         server.server_close()
+    for _, body in hook.came:
+        read(body)
 
 
 class Inbox(MessageHandler):

@@ -1,14 +1,14 @@
 """`manage.py channel` as scripts use it."""
 
-import json
-
 import pytest
 from django.core.management import CommandError, call_command
 
 from importer import notifications
 from importer.models import Channel, Notification
 from importer.models.channel import Event
+from importer.models.outcomes.documents import CHANNEL, CHANNEL_TEST
 from tests.dashboard.job_data import make_job
+from tests.documents import read
 from tests.importer.notifications.receivers import Hook, Inbox
 from tests.importer.notifications.runs import run_of
 
@@ -18,16 +18,17 @@ pytestmark = pytest.mark.django_db
 def told(capsys, *args: str):
     """The command's output, parsed as JSON."""
     call_command("channel", *args, "--json")
-    return json.loads(capsys.readouterr().out)
+    return read(capsys.readouterr().out)
 
 
 def test_added_listed_and_tested(capsys, hook: Hook, inbox: Inbox):
     channel = told(capsys, "add", "ops", "--webhook", hook.url, "--private", "--events", "failed")
     assert Channel.objects.get().secret == channel["secret"]
-    assert told(capsys, "add", "team", "--mail", "ann@example.org", "bob@example.org") == {"name": "team"}
-    listed = {each["name"]: (each["to"], each["waiting"], each["on"]) for each in told(capsys, "list")}
+    team = told(capsys, "add", "team", "--mail", "ann@example.org", "bob@example.org")
+    assert team == {"schema": CHANNEL.schema, "name": "team"}
+    listed = {each["name"]: (each["to"], each["waiting"], each["on"]) for each in told(capsys, "list")["channels"]}
     assert listed == {"ops": ([hook.url], 0, True), "team": (["ann@example.org", "bob@example.org"], 0, True)}
-    assert told(capsys, "test", "ops") == {"name": "ops", "ok": True, "problem": ""}
+    assert told(capsys, "test", "ops") == {"schema": CHANNEL_TEST.schema, "name": "ops", "ok": True, "problem": ""}
     hook.answers = [500]
     with pytest.raises(CommandError, match="answered 500"):
         call_command("channel", "test", "ops")

@@ -1,6 +1,5 @@
 """Delivery to real servers: after failures, to a hanging server, to a redirect, and to a refused address."""
 
-import json
 from datetime import timedelta
 
 import pytest
@@ -12,6 +11,7 @@ from importer.models import Channel, Notification
 from importer.models.channel import Event
 from importer.notifications import delivery
 from importer.notifications import webhook as webhooks
+from tests.documents import read
 from tests.importer.notifications.receivers import Hook
 
 pytestmark = pytest.mark.django_db
@@ -43,7 +43,7 @@ def test_a_sent_notification_is_not_sent_again(notice: Notification, hook: Hook)
     assert notifications.due() == [notice.pk]
     assert tried(notice).status == Status.SENT
     assert tried(notice).attempts == 1
-    assert [json.loads(body)["what"] for _, body in hook.came] == ["It was due at 2 o'clock."]
+    assert [read(body)["what"] for _, body in hook.came] == ["It was due at 2 o'clock."]
     assert notifications.due() == []
 
 
@@ -136,7 +136,7 @@ def test_old_notifications_are_deleted_unless_they_wait(notice: Notification):
 
 def test_the_test_of_a_channel_says_what_stands_in_the_way(webhook: Channel, hook: Hook):
     notifications.test(webhook)
-    assert json.loads(hook.came[0][1])["event"] == "test"
+    assert read(hook.came[0][1])["event"] == "test"
     hook.answers = [404]
     with pytest.raises(Problem, match="answered 404 Not Found"):
         notifications.test(webhook)

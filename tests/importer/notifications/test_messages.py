@@ -20,6 +20,7 @@ from importer.notifications.webhook import standard_signature
 from importer.preparation.prepare import ImportRequest, prepare
 from importer.sources import uploads
 from tests.dashboard.job_data import REFUSED, Status, make_job
+from tests.documents import read
 from tests.engine.loads import run_sql
 from tests.importer.notifications.conftest import SECRET
 from tests.importer.notifications.receivers import Hook, Inbox
@@ -72,7 +73,7 @@ def test_failure_recovery_and_rejects_of_real_imports_reach_mail_and_webhook(
     good = imported(target, tmp_path, "3,9.50")
     assert (failed.status, rejecting.status, good.status) == ("failed", "succeeded", "succeeded")
     send_all()
-    payloads = [json.loads(body) for _, body in hook.came]
+    payloads = [read(body) for _, body in hook.came]
     assert [(each["event"], each["job"]["id"]) for each in payloads] == [
         ("failed", failed.pk), ("rejects", rejecting.pk), ("recovered", rejecting.pk),
     ]  # fmt: skip

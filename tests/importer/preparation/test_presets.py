@@ -1,6 +1,5 @@
 """Presets, from the command line and on a real server."""
 
-import json
 from dataclasses import replace
 from datetime import datetime
 from decimal import Decimal
@@ -20,6 +19,7 @@ from importer.models import MappingPreset, Target
 from importer.preparation import presets
 from importer.preparation.prepare import ImportRequest, PreparedImport, prepare
 from importer.sources import uploads
+from tests.documents import read
 from tests.people import operator
 from tests.stack import Stack
 from tests.targets import saved_target
@@ -69,7 +69,7 @@ def test_map_and_set(target: Target, prices: Path, stack_env: Stack):
         *("--map", "nr=id", "--map", "#2=price:trim,thousands-dot,null="),
         *("--set", "origin=@file", "--set", "line=@line", "--set", "at=@time"),
     )
-    assert json.loads(done.stdout)["balanced"] is True, done.stdout + done.stderr
+    assert read(done.stdout)["balanced"] is True, done.stdout + done.stderr
     with connect(target.address) as connection:
         rows = fetch_all(connection, "SELECT id, price, sold, origin, line, at FROM prices ORDER BY id")
     assert [row[:3] for row in rows] == WANTED
@@ -81,7 +81,7 @@ def test_map_and_set(target: Target, prices: Path, stack_env: Stack):
 def test_a_preset_is_an_import_by_name(target: Target, prices: Path, stack_env: Stack):
     presets.save("Monthly prices", prepared(target, prices))
     done = run(stack_env, str(prices), "--preset", "Monthly prices")
-    assert json.loads(done.stdout)["balanced"] is True, done.stdout + done.stderr
+    assert read(done.stdout)["balanced"] is True, done.stdout + done.stderr
     with connect(target.address) as connection:
         rows = fetch_all(connection, "SELECT id, price, sold, origin, line FROM prices ORDER BY id")
     assert rows == [(*row, "it's", line) for line, row in enumerate(WANTED, start=2)]
@@ -113,7 +113,7 @@ def test_changes_of_the_table_are_reported(target: Target, prices: Path, stack_e
     assert presets.differences(preset, table) == said
     done = run(stack_env, str(prices), "--preset", "p")
     assert f"has changed since the preset was saved: {'; '.join(said)}" in done.stderr
-    assert json.loads(done.stdout)["balanced"] is True
+    assert read(done.stdout)["balanced"] is True
 
 
 def test_a_missing_column_ends_the_import(target: Target, prices: Path, stack_env: Stack):

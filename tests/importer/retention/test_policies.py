@@ -1,6 +1,5 @@
 """The policies: what is in force, and who may change it."""
 
-import json
 from io import StringIO
 
 import pytest
@@ -13,6 +12,7 @@ from importer.access.policy import Forbidden
 from importer.engine.errors import Problem
 from importer.models import AuditEvent
 from importer.retention import policies
+from tests.documents import read
 from tests.people import admin, operator
 
 pytestmark = pytest.mark.django_db
@@ -75,7 +75,7 @@ class TestCommand:
         lines = said("show").splitlines()
         assert [line.partition(":")[0] for line in lines] == list(policies.POLICIES)
         assert "imported-files: 7 days (the default)." in lines[0]
-        found = {each["name"]: each for each in json.loads(said("show", "--json"))}
+        found = {each["name"]: each for each in read(said("show", "--json"))["policies"]}
         assert (found["ledger"]["days"], found["ledger"]["least"]) == (90, 30)
 
     def test_a_change_is_in_force_and_in_the_audit_log_with_old_and_new(self):

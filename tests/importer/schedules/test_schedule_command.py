@@ -1,6 +1,5 @@
 """`manage.py schedule`, whose JSON output is a contract."""
 
-import json
 from io import StringIO
 
 import pytest
@@ -10,6 +9,7 @@ from importer import jobs
 from importer.models import Schedule, ScheduleRun
 from importer.preparation.prepare import prepare
 from importer.sources import uploads
+from tests.documents import read
 from tests.importer.schedules.conftest import drop
 from tests.importer.schedules.steps import run_now, to_end
 from tests.importer.steps import run as run_job
@@ -24,7 +24,7 @@ def told(*args: str) -> str:
 
 
 def schedule(*args: str) -> dict:
-    return json.loads(told(*args, "--json"))
+    return read(told(*args, "--json"))
 
 
 def test_a_schedule_is_created_run_shown_and_paused(make, folder, tmp_path):
@@ -47,7 +47,7 @@ def test_a_schedule_is_created_run_shown_and_paused(make, folder, tmp_path):
     (shown,) = schedule("show", "daily")["runs"]
     assert [(each["name"], each["outcome"], each["rows"]) for each in shown["files"]] == [("a.csv", "loaded", 2)]
     assert "a.csv: loaded, 2 rows" in told("show", "daily")
-    listed = {each["name"]: each for each in schedule("list")}
+    listed = {each["name"]: each for each in schedule("list")["schedules"]}
     assert (listed["daily"]["last_run"]["status"], listed["other"]["when"]) == ("succeeded", "When a new file appears")
     assert schedule("pause", "daily")["paused"]
     assert not schedule("resume", "daily")["paused"]

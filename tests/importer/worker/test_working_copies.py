@@ -1,7 +1,6 @@
 """Imports of compressed files and of all encodings, with the working copies that they need."""
 
 import gzip
-import json
 import os
 import random
 import signal
@@ -25,6 +24,7 @@ from importer.models.outcomes import NEEDS_ANSWER
 from importer.preparation.prepare import ImportRequest, prepare
 from importer.sources import uploads
 from importer.worker import working_copies
+from tests.documents import read
 from tests.engine.packing import PACKED
 from tests.importer.steps import run, take
 from tests.stack import ROOT, wait_until
@@ -297,7 +297,7 @@ class TestCommandLine:
     def test_a_packed_file(self, target, tmp_path, stack_env, settings):
         file = tmp_path / "words.csv.gz"
         file.write_bytes(gzip.compress(TEXT.encode()))
-        report = json.loads(stack_env.manage("import_csv", str(file), *self.ARGS).stdout)
+        report = read(stack_env.manage("import_csv", str(file), *self.ARGS).stdout)
         assert (report["outcome"], report["rows"]["loaded"]) == ("succeeded", 3)
         assert in_table(target) == ROWS
         assert list((settings.VAR_DIR / "plain").iterdir()) == []

@@ -1,0 +1,156 @@
+"""`--json` of all commands: standard output is exactly one document, on every exit (docs/contracts.md).
+
+A command gives the document with `give()`. One that gives none has what it said as its document, and one that fails
+has its problem.
+"""
+
+import argparse
+import json
+import sys
+from collections.abc import Iterable, Iterator, Mapping
+from io import StringIO
+from tempfile import SpooledTemporaryFile
+from typing import IO, Any, NoReturn
+
+from django.core.management.base import BaseCommand, CommandError, CommandParser, OutputWrapper
+
+from importer.engine.errors import Cancelled, Problem, WrongUsage, problem_values
+from importer.models.outcomes import CANCELLED, UNKNOWN, WRONG_USAGE
+from importer.models.outcomes.documents import DONE, PROBLEM, Document
+
+FLAG = "--json"
+DEST = "as_json"
+IN_MEMORY = 1 << 20  # characters of a document; the rest of a long one lies in a temporary file
+ADVICE = "Please report it with the traceback on standard error."
+
+
+class DocumentCommand(BaseCommand):
+    """A command with `--json`; so has each of its verbs."""
+
+    # Whether the command line asks for JSON, before it is parsed.
+    _asks_for_json = False
+    _given: IO[str] | None = None
+
+    def create_parser(self, prog_name: str, subcommand: str, **kwargs: Any) -> CommandParser:
+        """The parser, with --json; wrong usage is a document too, if the command line has that word."""
+        parser = super().create_parser(prog_name, subcommand, **kwargs)
+        for number, each in enumerate(parsers(parser)):
+            if FLAG not in each._option_string_actions:
+                default = argparse.SUPPRESS if number else False
+                about = "print one document as JSON, also of a problem (docs/contracts.md)"
+                each.add_argument(FLAG, dest=DEST, action="store_true", default=default, help=about)
+            if self._asks_for_json:
+                each.error = _Refusal(self, each)  # type: ignore[method-assign]
+        return parser
+
+    def run_from_argv(self, argv: list[str]) -> None:
+        """Run the command line; the first two words are the program and the command."""
+        words = argv[: argv.index("--")] if "--" in argv else argv
+        self._asks_for_json = FLAG in words
+        super().run_from_argv(argv)
+
+    def give(self, document: Document, values: Mapping[str, Any]) -> None:
+        """Print this document at the end, because of --json."""
+        self.give_parts((json.dumps(document.of(values), indent=2), "\n"))
+
+    def give_parts(self, parts: Iterable[str]) -> None:
+        """Print at the end the document that these parts are together. It ends with a line feed."""
+        self._given = SpooledTemporaryFile(IN_MEMORY, "w+", encoding="utf-8", newline="")  # noqa: SIM115 - printed later
+        for part in parts:
+            self._given.write(part)
+
+    def execute(self, *args: Any, **options: Any) -> str | None:
+        """Run the command. Raises CommandError, with exit code 8 after Ctrl-C."""
+        if not options.get(DEST):
+            return self._until_ctrl_c(args, options)
+        printed = _wrapped(options.get("stdout") or self.stdout)
+        options["stdout"] = said = StringIO()
+        self._given, code = None, 0
+        try:
+            self._until_ctrl_c(args, options)
+        except SystemExit as end:
+            code = end.code if isinstance(end.code, int) else int(end.code is not None)
+            raise
+        except CommandError as error:
+            if self._given is None:
+                self._give_problem(_problem_of(error), error.returncode, options)
+            raise
+        except Exception as error:
+            problem = Problem(f"An unexpected error: {type(error).__name__}: {error}.", advice=ADVICE)
+            self._give_problem(problem, UNKNOWN, options)
+            raise
+        finally:
+            lines = said.getvalue().splitlines()
+            if self._given is None:
+                self.give(DONE, {"command": self.words(options), "exit_code": code, "said": lines})
+            self._print_given(printed)
+        return None
+
+    def run_checked(self, *args: Any, **options: Any) -> str | None:
+        """Run the command after all checks of Django and of subclasses."""
+        return super().execute(*args, **options)
+
+    def words(self, options: Mapping[str, Any]) -> str:
+        """The command with its verb, such as `target add`."""
+        name = type(self).__module__.rpartition(".")[2]
+        return " ".join(filter(None, (name, options.get("verb") or options.get("action"))))
+
+    def document_of_problem(self, problem: Problem, exit_code: int, options: Mapping[str, Any]) -> dict[str, Any]:
+        """The document of a problem that ended the command."""
+        values = {"command": self.words(options), "exit_code": exit_code, "problem": problem_values(problem.as_json())}
+        return PROBLEM.of(values)
+
+    def _until_ctrl_c(self, args: tuple[Any, ...], options: dict[str, Any]) -> str | None:
+        try:
+            return self.run_checked(*args, **options)
+        except KeyboardInterrupt:
+            cancelled = Cancelled("Ctrl-C ended the command.", advice="What it had done until then stays.")
+            raise CommandError(str(cancelled), returncode=CANCELLED.exit_code) from cancelled
+
+    def _give_problem(self, problem: Problem, exit_code: int, options: Mapping[str, Any]) -> None:
+        self.give_parts((json.dumps(self.document_of_problem(problem, exit_code, options), indent=2), "\n"))
+
+    def _print_given(self, to: OutputWrapper) -> None:
+        """Write the document that was given."""
+        assert self._given
+        with self._given as given:
+            given.seek(0)
+            for line in given:
+                to.write(line, ending="")
+        to.flush()
+
+
+class _Refusal:
+    """argparse's error() of a command line with --json: prints the document, says the rest as usual, and ends."""
+
+    def __init__(self, command: DocumentCommand, parser: argparse.ArgumentParser) -> None:
+        self._command, self._parser = command, parser
+
+    def __call__(self, message: str) -> NoReturn:
+        parser = self._parser
+        problem = WrongUsage(message, parser.prog, f"See {parser.prog} --help.")
+        document = self._command.document_of_problem(problem, WRONG_USAGE.exit_code, {})
+        print(json.dumps(document, indent=2), flush=True)
+        parser.print_usage(sys.stderr)
+        parser.exit(WRONG_USAGE.exit_code, f"{parser.prog}: error: {message}\n")
+
+
+def parsers(parser: argparse.ArgumentParser) -> Iterator[argparse.ArgumentParser]:
+    """The parser, and those of its verbs."""
+    yield parser
+    for action in parser._actions:
+        if isinstance(action, argparse._SubParsersAction):
+            for below in dict.fromkeys(action.choices.values()):
+                yield from parsers(below)
+
+
+def _problem_of(error: CommandError) -> Problem:
+    """The problem that made the command fail."""
+    if isinstance(error.__cause__, Problem):
+        return error.__cause__
+    kind = WrongUsage if error.returncode == WRONG_USAGE.exit_code else Problem
+    return kind(str(error))
+
+
+def _wrapped(stream: Any) -> OutputWrapper:
+    return stream if isinstance(stream, OutputWrapper) else OutputWrapper(stream)

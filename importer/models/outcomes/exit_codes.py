@@ -1,0 +1,33 @@
+"""The exit codes of commands, each declared once. docs/contracts.md has the same table."""
+
+from collections.abc import Mapping
+
+from importer.models.outcomes import OUTCOMES, UNKNOWN, WRONG_USAGE
+
+MEANINGS: Mapping[str, str] = {
+    "succeeded": "all rows are in, or there were none",
+    "completed with rejects": "within the limit, and at least one row is in",
+    "needs an answer": "a guess; nothing was written",
+    "refused": "by the plan, a policy, or a person whose approval it needs; nothing was written",
+    "failed": "the report says what is in",
+    "target unreachable": "no server answers there, or the connection was lost",
+    "cancelled": "by Ctrl-C, or by a person",
+    "restored": "it had succeeded, and the old table is back",
+    "waits for approval": "of another person; nothing is written before",
+}
+# Of commands: what an import's outcome does not say.
+COMMANDS: Mapping[int, str] = {
+    UNKNOWN: "the command has failed, or could not follow the import, which continues or has succeeded",
+    WRONG_USAGE.exit_code: "wrong usage of the command",
+}
+
+
+def exit_codes() -> list[tuple[int, str]]:
+    """Each exit code with its meaning, by number. Code 0 has one for each outcome that it stands for."""
+    of_imports = [(each.exit_code, f"{each.words}: {MEANINGS[each.words]}") for each in OUTCOMES]
+    return sorted([*of_imports, *COMMANDS.items()], key=lambda each: each[0])
+
+
+def exit_codes_text() -> str:
+    """The table as a page of help."""
+    return "\n".join(f"  {code}  {meaning}" for code, meaning in exit_codes())
