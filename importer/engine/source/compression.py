@@ -40,6 +40,14 @@ class DecompressionLimits:
     ratio: int = 200
     small: int = 64 * MIB
 
+    def require_size(self, total: int) -> None:
+        """Raise SourceProblem if a file may not have `total` bytes once it is unpacked or converted."""
+        if total > self.largest:
+            raise SourceProblem(
+                f"The file unpacks to more than {self.largest:,} bytes.",
+                advice="Raise UNPACKED_MAX_BYTES, or divide the file.",
+            )
+
 
 class Piece(NamedTuple):
     """Plain bytes, and the number of the file's own bytes used so far, for this piece and all before it.
@@ -54,11 +62,7 @@ class Piece(NamedTuple):
 
 def require_within(limits: DecompressionLimits, total: int, used: int) -> None:
     """Raise SourceProblem if `used` bytes may not be unpacked to `total` ones."""
-    if total > limits.largest:
-        raise SourceProblem(
-            f"The file unpacks to more than {limits.largest:,} bytes.",
-            advice="Raise UNPACKED_MAX_BYTES, or divide the file.",
-        )
+    limits.require_size(total)
     if total > max(limits.small, limits.ratio * used):
         raise SourceProblem(
             f"The file unpacks to more than {limits.ratio} times its size: its first {used:,} bytes to {total:,}.",

@@ -41,7 +41,7 @@ def plain_pieces(fd: Readable, packing: str, dialect: Dialect, limits: Decompres
     if dialect.is_converted:
         if dialect.header:
             yield Piece(copy_records.header(dialect.fields), 0)
-        yield from FORMATS[dialect.format].convert(contents, dialect)
+        yield from _within(limits, FORMATS[dialect.format].convert(contents, dialect))
         return
     used = 0
 
@@ -56,6 +56,15 @@ def plain_pieces(fd: Readable, packing: str, dialect: Dialect, limits: Decompres
         plain = encodings.utf8_copy(plain, dialect.encoding)
     for data in plain:
         yield Piece(data, used)
+
+
+def _within(limits: DecompressionLimits, pieces: Iterator[Piece]) -> Iterator[Piece]:
+    """The pieces, within the largest size: a few bytes of a workbook may stand for very many rows."""
+    total = 0
+    for piece in pieces:
+        total += len(piece.data)
+        limits.require_size(total)
+        yield piece
 
 
 @dataclass(frozen=True)

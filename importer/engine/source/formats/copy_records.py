@@ -9,6 +9,8 @@ from importer.engine.source.compression import PIECE_BYTES, Piece
 _ESCAPES = {b"\\": b"\\\\", b"\t": b"\\t", b"\n": b"\\n", b"\r": b"\\r", b"\0": b"\\0"}
 ESCAPED = tuple(_ESCAPES)
 _ESCAPED = re.compile(rb"[\\\t\n\r\0]")
+_UNESCAPED = {escape: byte for byte, escape in _ESCAPES.items()}
+_ESCAPE = re.compile(rb"\\[\\tnr0]")
 NULL = rb"\N"
 TAB, LINE_END = b"\t", b"\n"
 
@@ -16,6 +18,11 @@ TAB, LINE_END = b"\t", b"\n"
 def escaped(value: bytes) -> bytes:
     """A value as it stands in the copy."""
     return _ESCAPED.sub(lambda found: _ESCAPES[found[0]], value)
+
+
+def unescaped(value: bytes) -> bytes:
+    """A value of the copy as it was before it was escaped."""
+    return _ESCAPE.sub(lambda found: _UNESCAPED[found[0]], value)
 
 
 def record(values: Iterable[bytes | None]) -> bytes:

@@ -9,6 +9,8 @@ from importer.engine.errors import SourceProblem
 from importer.engine.source.formats.registry import detect_format
 from tests.engine.source.formats.copies import copied
 
+DEEP = '{"id": ' * 100_000 + "1" + "}" * 100_000
+
 
 @pytest.mark.parametrize(
     ("content", "where", "what"),
@@ -20,6 +22,9 @@ from tests.engine.source.formats.copies import copied
         ('{"id": NaN}\n', "line 1", "no NaN"),
         ('{"id": 1}\n{"id": 1, "name": "\\ud800"}\n', "line 2", "half of a character"),
         ('[{"id": 1}] 2', "line 1", "follows the array"),
+        ('[{"id": 1},\n' + DEEP + "]", "line 2", "too many arrays or objects"),
+        ('{"id": 1}\n' + DEEP + "\n", "line 2", "too many arrays or objects"),
+        ("[" * 100_000, "line 1", "too many arrays or objects"),
     ],
 )
 def test_a_text_that_is_no_json_is_refused_with_the_line(tmp_path: Path, content: str, where: str, what: str):
@@ -48,6 +53,7 @@ def test_an_array_as_python_writes_it_is_read_like_python_reads_it(tmp_path: Pat
         ('{"a": 1},5\n{"a": 2},6\n', "csv"),
         ("{a},b\n1,2\n", "csv"),
         ("[a],b\n1,2\n", "csv"),
+        (DEEP, "json"),
     ],
 )
 def test_json_is_recognised_by_its_first_bytes(head: str, name: str):

@@ -23,6 +23,7 @@ def written(folder: Path, text: str | bytes) -> Path:
         ("INSERT INTO t VALUES\n(1,NOW());", "line 2", r"no plain value: NOW\(\)"),
         ("INSERT INTO t VALUES (1,'a'),\n(2,'b','c');", "line 2", "3 values, and 2"),
         ("INSERT INTO t VALUES (1,'a'),\n(2,'b", "line ", "ends in the middle"),
+        ("INSERT INTO t VALUES (1,'a')\n(2,'b');", "line 2", "no comma between two rows"),
         ("INSERT INTO t SELECT * FROM x;", "line 1", "no INSERT of rows"),
         ("INSERT INTO t SET a = 1;", "line 1", "no INSERT of rows"),
         ("DROP TABLE x;\nCREATE TABLE t (a int);", "", "no INSERT or REPLACE with rows"),
@@ -86,6 +87,9 @@ def test_a_statement_larger_than_a_block_is_read_whole(tmp_path: Path):
         ("REPLACE INTO `t` VALUES (1)", "sql"),
         ("SET,USE\n1,2\n", "csv"),
         ("-- a comment\nid,name\n", "csv"),
+        ("/* a */ /*M!999999\\- enable the sandbox mode */ \nCREATE TABLE `t`", "sql"),
+        # Backtracking would try 2 ** 5000 ways to divide these into comments.
+        ("/**/" * 5000 + "id,name\n", "csv"),
     ],
 )
 def test_a_dump_is_recognised_by_its_first_bytes(head: str, name: str):

@@ -29,6 +29,9 @@ from tests.importer.formats.workbooks import write_ods, write_xlsx
         ("2958465", False, "9999-12-31"),
         ("2958466", False, None),
         ("-1", False, None),
+        ("1e999999999", False, None),
+        ("NaN", False, None),
+        ("1x", False, None),
     ],
 )
 def test_a_number_of_days_is_that_date(days: str, from_1904: bool, text: str | None):
@@ -73,6 +76,59 @@ def test_the_rows_of_a_sheet_that_counts_from_1904(tmp_path: Path):
     day = datetime.date(1904, 1, 2)
     path = write_xlsx(tmp_path / "b", {"S": [("day",), (day,)]}, from_1904=True)
     assert copied(path) == [("day",), ("1904-01-02",)]
+
+
+def changed(path: Path, old: str, new: str) -> Path:
+    """The workbook with another text in the part that has its cells."""
+    with zipfile.ZipFile(path) as archive:
+        parts = {name: archive.read(name).decode() for name in archive.namelist()}
+    assert sum(old in text for text in parts.values()) == 1
+    with zipfile.ZipFile(path, "w") as archive:
+        for name, text in parts.items():
+            archive.writestr(name, text.replace(old, new))
+    return path
+
+
+ROWS = [("a", "b"), (1.5, 2)]
+FLOAT = '<table:table-cell office:value-type="float" office:value="1.5"'
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "what"),
+    [
+        ('r="B2"', 'r="ZZZZZZZ2"', "no column ZZZZZZZ"),
+        ('r="B2"', 'r="A2"', "not in their order"),
+        ('r="2"', 'r="99999999999999999999"', "at most 16,777,216"),
+        ('r="2"', 'r="x"', "damaged"),
+        ('"A2" t="n"', '"A2" t="s"', "damaged"),
+        (FLOAT, FLOAT + ' table:number-columns-repeated="1000000000"', "more than 16,384 cells"),
+        ("<table:table-row>" + FLOAT, '<table:table-row table:number-rows-repeated="99999999">' + FLOAT, "at most"),
+        (FLOAT, FLOAT + ' table:number-columns-repeated="-1"', "damaged"),
+        ("<text:p>a", '<text:p><text:s text:c="10000000000"/>a', "more than 67,108,864 characters"),
+    ],
+)
+def test_a_damaged_or_hostile_workbook_is_refused_in_bounded_memory(tmp_path: Path, old: str, new: str, what: str):
+    write = write_ods if ":" in old else write_xlsx
+    with pytest.raises(SourceProblem, match=what):
+        copied(changed(write(tmp_path / "b", {"S": ROWS}), old, new))
+
+
+def test_a_number_that_is_none_arrives_as_it_is(tmp_path: Path):
+    for number in ("1\t5\n7", "1e999999999", "1e", "NaN"):
+        path = changed(write_xlsx(tmp_path / "b", {"S": ROWS}), "<v>1.5</v>", f"<v>{number}</v>")
+        assert copied(path) == [("a", "b"), (number, "2")]
+
+
+def test_blanks_paragraphs_and_drawings_of_a_cell(tmp_path: Path):
+    content = 'x<text:s text:c="3"/>a</text:p><draw:frame xmlns:draw="d"><text:p>no</text:p></draw:frame>'
+    path = changed(write_ods(tmp_path / "b", {"S": ROWS}), "<text:p>a", f"<text:p>{content}<text:p>b")
+    assert copied(path)[0] == profile_file(path).header == ("x   a\nb", "b")
+
+
+def test_a_row_that_is_repeated_is_one_record_each_time(tmp_path: Path):
+    repeated = '<table:table-row table:number-rows-repeated="3">' + FLOAT
+    path = changed(write_ods(tmp_path / "b", {"S": ROWS}), "<table:table-row>" + FLOAT, repeated)
+    assert copied(path) == [("a", "b"), *[("1.5", "2")] * 3]
 
 
 def with_pivot(path: Path) -> Path:

@@ -12,7 +12,7 @@ from importer.engine.source.encodings import UTF8, invalid_at
 from importer.engine.source.formats.contents import Contents
 from importer.engine.source.formats.copy_records import CopyRecords
 from importer.engine.source.formats.format import Format, Layout, Wanted
-from importer.engine.source.formats.json.values import JsonRows, Keys, not_utf8, where
+from importer.engine.source.formats.json.values import JsonRows, Keys, not_utf8, too_deep, where
 from importer.engine.source.profile.decisions import Decision, Standing
 from importer.engine.source.records.blocks import MAX_RECORD_BYTES
 from importer.engine.units import MIB
@@ -124,6 +124,8 @@ class _Elements:
                 # A number may continue in the next piece.
                 if end < len(self._text) or not self._read():
                     break
+            except RecursionError as error:
+                raise too_deep(self._line) from error
             except ValueError as error:
                 _refuse_long(self._text[self._at :].encode(errors="replace"), self._line)
                 if not self._read():
@@ -228,7 +230,7 @@ def _begins_json(head: bytes) -> bool:
     try:  # A CSV file may begin with a value that is an object.
         begin = text.decode(errors="replace")
         _, end = json.JSONDecoder().raw_decode(begin)
-    except ValueError:
+    except (ValueError, RecursionError):
         return True
     return begin[end:].lstrip()[:1] in ("", "{")
 
@@ -240,7 +242,7 @@ def _stripped(head: bytes) -> bytes:
 def _is_object(line: bytes) -> bool:
     try:
         return isinstance(json.loads(line), dict)
-    except ValueError:
+    except (ValueError, RecursionError):
         return False
 
 

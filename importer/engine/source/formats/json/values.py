@@ -15,6 +15,8 @@ from importer.engine.source.records.row_error import shortened
 _WHITE = b" \t\r\n"
 _DECODER = msgspec.json.Decoder(dict[str, msgspec.Raw])
 _TEXT = msgspec.json.Decoder(str)
+# msgspec and json raise RecursionError for arrays and objects within each other, from some thousand on.
+_NO_ROW = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
 _KINDS = {"[": "an array", '"': "a text", "t": "true", "f": "false", "n": "null"}
 # Of a file with very many different sets of keys, no more are remembered.
 MOST_SHAPES = 1000
@@ -28,7 +30,7 @@ def members(raw: bytes, line: int) -> dict[str, bytes]:
     """The members of an object, each value as its text in the file. Raises SourceProblem if it is no JSON object."""
     try:
         return {name: bytes(value) for name, value in _DECODER.decode(raw).items()}
-    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+    except _NO_ROW as error:
         raise _no_object(raw, line, error) from error
 
 
@@ -43,6 +45,8 @@ def _no_object(raw: bytes, line: int, error: Exception) -> SourceProblem:
         )
     try:
         json.loads(raw, parse_constant=_refuse_constant)
+    except RecursionError:
+        return too_deep(line)
     except UnicodeDecodeError as problem:
         return not_utf8(raw, problem, line)
     except ValueError as problem:
@@ -58,6 +62,15 @@ def _no_object(raw: bytes, line: int, error: Exception) -> SourceProblem:
         "A text has half of a character (a lone surrogate), which no column can store.",
         where(line),
         "Correct the value.",
+    )
+
+
+def too_deep(line: int) -> SourceProblem:
+    """The problem that a row has arrays or objects within each other, too many for the parser."""
+    return SourceProblem(
+        "A row has too many arrays or objects within each other to be read.",
+        where(line),
+        "Write its values as members of the row's object.",
     )
 
 
@@ -85,7 +98,7 @@ class Keys:
         """Add the keys of a row. Raises SourceProblem if it is no object, or has one key too many."""
         try:
             row = _DECODER.decode(raw)
-        except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        except _NO_ROW as error:
             raise _no_object(raw, line, error) from error
         if not row.keys() <= self._known.keys():
             self._known.update(dict.fromkeys(row))
@@ -163,7 +176,11 @@ def _refuse_keys_twice(raw: bytes, values: Sequence[bytes], shape: _Shape, line:
     needed = max(2, len(values) + 1) + shape.key_bytes + len(b"".join(values).translate(None, _WHITE))
     if len(raw.translate(None, _WHITE)) == needed:
         return
-    if twice := json.loads(raw, object_pairs_hook=_key_twice):
+    try:
+        twice = json.loads(raw, object_pairs_hook=_key_twice)
+    except RecursionError as error:
+        raise too_deep(line) from error
+    if twice:
         raise SourceProblem(
             f"The key {twice!r} stands twice in one row.", where(line), "Rename or remove one of the two."
         )

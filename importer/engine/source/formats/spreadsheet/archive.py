@@ -11,8 +11,11 @@ from xml.parsers import expat
 from importer.engine.errors import SourceProblem
 from importer.engine.source.compression import DecompressionLimits, require_within
 from importer.engine.source.formats.contents import Contents
+from importer.engine.units import MIB
 
 READ_BYTES = 128 * 1024
+# A part that is read as a whole: the list of sheets, the styles.
+MOST_SMALL_BYTES = 16 * MIB
 _AGAIN = "Copy or download the file again, or save it again in its program."
 
 
@@ -25,6 +28,8 @@ def opened(contents: Contents) -> Iterator[zipfile.ZipFile]:
                 yield archive
         except (zipfile.BadZipFile, zlib.error, EOFError, ElementTree.ParseError, expat.ExpatError) as error:
             raise SourceProblem(f"The workbook is cut or damaged: {error}.", advice=_AGAIN) from error
+        except (ValueError, LookupError) as error:  # a number or a reference of a cell that is none
+            raise SourceProblem(f"The workbook is damaged: {error}.", advice=_AGAIN) from error
         except NotImplementedError as error:
             raise SourceProblem(f"The workbook is packed in an unusual way: {error}.", advice=_AGAIN) from error
         except RuntimeError as error:  # zipfile's error for an encrypted member
@@ -32,9 +37,11 @@ def opened(contents: Contents) -> Iterator[zipfile.ZipFile]:
 
 
 def tree(archive: zipfile.ZipFile, name: str) -> ElementTree.Element:
-    """A small part as a whole; an empty element if the workbook does not have it."""
+    """A small part as a whole; an empty element if the workbook does not have it. A large one raises SourceProblem."""
     if name not in archive.NameToInfo:
         return ElementTree.Element("none")
+    if archive.getinfo(name).file_size > MOST_SMALL_BYTES:
+        raise SourceProblem(f"The part {name} of the workbook has more than {MOST_SMALL_BYTES:,} bytes.", advice=_AGAIN)
     return ElementTree.fromstring(archive.read(name))  # noqa: S314
 
 

@@ -3,9 +3,17 @@
 import datetime
 from collections.abc import Iterator
 from dataclasses import dataclass
-from decimal import Decimal
+from decimal import Decimal, InvalidOperation
 from enum import Enum
 from typing import NamedTuple
+
+from importer.engine.errors import SourceProblem
+from importer.engine.source.records.blocks import MAX_RECORD_BYTES
+
+# The edge of a sheet in Excel, and in LibreOffice with its very large sheets.
+MOST_COLUMNS, MOST_ROWS = 16_384, 16_777_216
+# A number in a workbook is a double, below 1.8e308.
+MOST_DIGITS = 400
 
 
 class Kind(Enum):
@@ -40,6 +48,73 @@ class Row(NamedTuple):
 Rows = Iterator[Row]
 
 
+class RowCells:
+    """Gathers the cells of a row, within the size of a record: a few bytes of a file may stand for very many cells."""
+
+    __slots__ = ("_bytes", "_row", "cells")
+
+    def __init__(self, row: int = 0) -> None:
+        self._row = row
+        self.cells: list[Cell] = []
+        self._bytes = 0
+
+    def add(self, cell: Cell) -> None:
+        """Add a cell. Raises SourceProblem if the row is too wide or too large."""
+        self.cells.append(cell)
+        self._bytes += len(cell[1])
+        if self._bytes > MAX_RECORD_BYTES or len(self.cells) > MOST_COLUMNS:
+            raise self._too_large()
+
+    def repeat(self, cell: Cell, times: int) -> None:
+        """Add a cell several times. Raises as add()."""
+        self._bytes += len(cell.value) * times
+        if self._bytes > MAX_RECORD_BYTES or len(self.cells) + times > MOST_COLUMNS:
+            raise self._too_large()
+        self.cells += [cell] * times
+
+    def _too_large(self) -> SourceProblem:
+        return SourceProblem(
+            f"A row has more than {MOST_COLUMNS:,} cells, or more than {MAX_RECORD_BYTES:,} bytes.",
+            f"row {self._row:,}",
+            "Remove what is far to the right of the table, and save the workbook.",
+        )
+
+
+class Text:
+    """A text that a parser gives in pieces, within the size of a record."""
+
+    __slots__ = ("_length", "_parts")
+
+    def __init__(self) -> None:
+        self._parts: list[str] = []
+        self._length = 0
+
+    def add(self, text: str) -> None:
+        """Add a piece. Raises SourceProblem if the text gets too long."""
+        self._parts.append(text)
+        self._length += len(text)
+        if self._length > MAX_RECORD_BYTES:
+            raise SourceProblem(
+                f"A cell has more than {MAX_RECORD_BYTES:,} characters.", advice="Shorten it, and save the workbook."
+            )
+
+    def taken(self) -> str:
+        """The whole text, which is empty afterwards."""
+        text = "".join(self._parts)
+        self._parts, self._length = [], 0
+        return text
+
+
+def row_number(number: int) -> int:
+    """The number of a row. Raises SourceProblem if no sheet has so many rows."""
+    if number > MOST_ROWS:
+        raise SourceProblem(
+            f"The sheet has a row {number:,}, and a workbook has at most {MOST_ROWS:,}.",
+            advice="Remove what is far below the table, and save the workbook.",
+        )
+    return number
+
+
 @dataclass(frozen=True)
 class Sheet:
     """A sheet of a workbook. `refusal`: why it cannot be imported, "" if it can. `part`: where it lies in the file."""
@@ -51,38 +126,56 @@ class Sheet:
 
 
 def plain_number(text: str) -> str:
-    """A number without an exponent, with the digits of the file."""
-    return f"{Decimal(text):f}" if "e" in text or "E" in text else text
+    """A number without an exponent, with the digits of the file; a text that is none as it is."""
+    if "e" not in text and "E" not in text:
+        return text
+    number = _number(text)
+    return text if number is None else f"{number:f}"
+
+
+def _number(text: str) -> Decimal | None:
+    """The number that a text states; None for a text that states none, or one that is no double."""
+    try:
+        number = Decimal(text)
+    except InvalidOperation:
+        return None
+    return number if number.is_finite() and abs(number.adjusted()) <= MOST_DIGITS else None
 
 
 # The day before the first one, and that of workbooks which count from 1904. A workbook that counts from 1900 has the
 # day 60 for a 29 February 1900 that did not exist (ECMA-376 part 1, 18.17.4).
 _EPOCH, _EPOCH_1904 = datetime.datetime(1899, 12, 30), datetime.datetime(1904, 1, 1)
 _FALSE_LEAP_DAY = 60
+_DAYS = 2_958_466  # up to the end of the year 9999
 _DAY = 86_400_000  # milliseconds, the precision of times in workbooks
 
 
 def date_of(text: str, from_1904: bool) -> str | None:
     """A number of days as a date, a date with a time, or below 1 as a time; None if it is none."""
-    days, fraction = divmod(Decimal(text), 1)
-    milliseconds = int((fraction * _DAY).to_integral_value())
-    if days < 0 or days > 2_958_465:
+    number = _number(text)
+    if number is None or not 0 <= number < _DAYS:
         return None
-    if days == 0 and milliseconds < _DAY and not from_1904:
+    days, milliseconds = divmod(int((number * _DAY).to_integral_value()), _DAY)
+    if days == _DAYS:
+        return None
+    if days == 0 and not from_1904:
         return _clock(milliseconds)
     if not from_1904 and days == _FALSE_LEAP_DAY:
         return None
     epoch = _EPOCH_1904 if from_1904 else _EPOCH
     shift = 1 if not from_1904 and days < _FALSE_LEAP_DAY else 0
-    moment = epoch + datetime.timedelta(days=int(days) + shift, milliseconds=milliseconds)
+    moment = epoch + datetime.timedelta(days=days + shift, milliseconds=milliseconds)
     if moment.time() == datetime.time():
         return moment.date().isoformat()
     return moment.isoformat(" ", "milliseconds" if moment.microsecond else "seconds")
 
 
-def duration_of(text: str) -> str:
-    """A number of days as hours, minutes and seconds."""
-    milliseconds = int((Decimal(text) * _DAY).to_integral_value())
+def duration_of(text: str) -> str | None:
+    """A number of days as hours, minutes and seconds; None if it is none."""
+    number = _number(text)
+    if number is None or abs(number) >= _DAYS:
+        return None
+    milliseconds = int((number * _DAY).to_integral_value())
     return f"-{_clock(-milliseconds)}" if milliseconds < 0 else _clock(milliseconds)
 
 

@@ -2,20 +2,30 @@
 
 import re
 import zipfile
-from typing import Any
 
 from importer.engine.errors import SourceProblem
 from importer.engine.source.compression import DecompressionLimits
 from importer.engine.source.formats.copy_records import escaped
 from importer.engine.source.formats.spreadsheet.archive import XmlStream, local, tree
-from importer.engine.source.formats.spreadsheet.cells import EMPTY, Cell, Kind, Row, Rows, Sheet, plain_number
+from importer.engine.source.formats.spreadsheet.cells import (
+    EMPTY,
+    MOST_COLUMNS,
+    Cell,
+    Kind,
+    Row,
+    RowCells,
+    Rows,
+    Sheet,
+    Text,
+    plain_number,
+    row_number,
+)
+from importer.engine.source.records.blocks import MAX_RECORD_BYTES
 
 _CONTENT, _MANIFEST = "content.xml", "META-INF/manifest.xml"
 _CELLS = ("table:table-cell", "table:covered-table-cell")
 _DURATION = re.compile(r"(-?)P(?:(\d+)D)?T?(?:(\d+)H)?(?:(\d+)M)?(?:(\d+)(?:[.,](\d+))?S)?")
 _NUMBERS = ("float", "percentage", "currency")
-# Empty cells and rows up to the edge of the sheet are one with a number of repetitions.
-MOST_COLUMNS = 16_384
 
 
 class Workbook:
@@ -65,15 +75,17 @@ class _SheetReader:
         self._inside = False
         self._row = 0
         self._repeat_row = self._repeat = 1
-        self._cells: list[Cell] = []
+        self._cells = RowCells()
         self._attributes: dict[str, str] = {}
-        self._paragraphs: list[str] = []
-        self._in_text = self._in_note = 0
+        self._content = Text()
+        self._paragraphs = 0
+        self._in_text = self._in_other = 0
 
     def rows(self, archive: zipfile.ZipFile, limits: DecompressionLimits) -> Rows:
         for found, used in self._stream.each(archive, _CONTENT, limits):
-            for number, cells in found:
-                yield Row(number, cells, used)
+            for number, times, cells in found:
+                for at in range(times):
+                    yield Row(number + at, cells, used)
 
     def _start(self, name: str, attributes: dict[str, str]) -> None:
         if name == "table:table":
@@ -82,61 +94,61 @@ class _SheetReader:
         if not self._inside:
             return
         if name in _CELLS:
-            self._attributes, self._paragraphs = attributes, []
-            self._repeat = int(attributes.get("table:number-columns-repeated", "1"))
+            self._attributes, self._paragraphs = attributes, 0
+            self._content = Text()
+            self._repeat = _times(attributes, "table:number-columns-repeated")
         elif name == "table:table-row":
-            self._cells = []
-            self._repeat_row = int(attributes.get("table:number-rows-repeated", "1"))
-        elif name == "office:annotation":
-            self._in_note += 1
-        elif name == "text:p" and not self._in_note:
+            self._cells = RowCells(self._row + 1)
+            self._repeat_row = _times(attributes, "table:number-rows-repeated")
+        elif _is_apart(name):
+            self._in_other += 1
+        elif name == "text:p" and not self._in_other:
             self._in_text += 1
-            self._paragraphs.append("")
-        elif self._in_text:
-            self._add(_SPACES.get(name, lambda _: "")(attributes))
+            if self._paragraphs:
+                self._content.add("\n")
+            self._paragraphs += 1
+        elif self._in_text and not self._in_other and name in _SPACES:
+            self._content.add(_SPACES[name] * min(MAX_RECORD_BYTES + 1, _times(attributes, "text:c")))
 
     def _end(self, name: str) -> None:
         if not self._inside:
             return
         if name in _CELLS:
             cell = self._cell()
-            if cell is not EMPTY or len(self._cells) + self._repeat < MOST_COLUMNS:
-                self._cells += [cell] * self._repeat
+            # Empty cells and rows up to the edge of the sheet are one with a number of repetitions.
+            if cell is not EMPTY or len(self._cells.cells) + self._repeat < MOST_COLUMNS:
+                self._cells.repeat(cell, self._repeat)
         elif name == "table:table-row":
-            if any(each is not EMPTY for each in self._cells):
-                for number in range(self._row + 1, self._row + 1 + self._repeat_row):
-                    self._stream.found.append((number, self._cells))
+            if any(each is not EMPTY for each in self._cells.cells):
+                row_number(self._row + self._repeat_row)
+                self._stream.found.append((self._row + 1, self._repeat_row, self._cells.cells))
             self._row += self._repeat_row
-        elif name == "office:annotation":
-            self._in_note -= 1
-        elif name == "text:p" and not self._in_note:
+        elif _is_apart(name):
+            self._in_other -= 1
+        elif name == "text:p" and not self._in_other:
             self._in_text -= 1
         elif name == "table:table":
             self._inside = False
 
     def _text(self, text: str) -> None:
-        if self._in_text and not self._in_note:
-            self._add(text)
-
-    def _add(self, text: str) -> None:
-        if self._paragraphs and not self._in_note:
-            self._paragraphs[-1] += text
+        if self._in_text and not self._in_other:
+            self._content.add(text)
 
     def _cell(self) -> Cell:
         attributes = self._attributes
-        text = "\n".join(self._paragraphs)
+        text = self._content.taken()
         kind = attributes.get("office:value-type", "")
         if attributes.get("calcext:value-type") == "error":
             return Cell(Kind.ERROR, escaped(text.encode()))
         if kind in _NUMBERS:
-            return Cell(Kind.NUMBER, plain_number(attributes.get("office:value", "")).encode())
+            return Cell(Kind.NUMBER, escaped(plain_number(attributes.get("office:value", "")).encode()))
         if kind == "date":
             date = attributes.get("office:date-value", "").replace("T", " ").removesuffix(" 00:00:00")
-            return Cell(Kind.DATE, date.encode())
+            return Cell(Kind.DATE, escaped(date.encode()))
         if kind == "time":
-            return Cell(Kind.DATE, _clock(attributes.get("office:time-value", "")).encode())
+            return Cell(Kind.DATE, escaped(_clock(attributes.get("office:time-value", "")).encode()))
         if kind == "boolean":
-            return Cell(Kind.TRUTH, attributes.get("office:boolean-value", "").encode())
+            return Cell(Kind.TRUTH, escaped(attributes.get("office:boolean-value", "").encode()))
         if kind == "string":
             return Cell(Kind.TEXT, escaped(attributes.get("office:string-value", text).encode()))
         if "table:formula" in attributes and not text:
@@ -158,8 +170,17 @@ def _clock(duration: str) -> str:
     return f"{found[1]}{days * 24 + hours:02}:{minutes:02}:{seconds:02}{'.' if fraction else ''}{fraction}"
 
 
-_SPACES: dict[str, Any] = {
-    "text:s": lambda attributes: " " * int(attributes.get("text:c", "1")),
-    "text:tab": lambda _: "\t",
-    "text:line-break": lambda _: "\n",
-}
+def _times(attributes: dict[str, str], name: str) -> int:
+    """How often an element is repeated. Raises ValueError if the attribute is no such number."""
+    number = int(attributes.get(name, "1"))
+    if number < 0:
+        raise ValueError(f"{name} is {number}")
+    return number
+
+
+def _is_apart(name: str) -> bool:
+    """Whether the text of this element is none of the cell: a note's, or that of a drawing over it."""
+    return name == "office:annotation" or name.startswith("draw:")
+
+
+_SPACES = {"text:s": " ", "text:tab": "\t", "text:line-break": "\n"}

@@ -10,7 +10,7 @@ from importer.engine.source.compression import DecompressionLimits, Piece
 from importer.engine.source.dialect import Dialect
 from importer.engine.source.formats.choice import Choice, Part, listed
 from importer.engine.source.formats.contents import Contents
-from importer.engine.source.formats.copy_records import LINE_END, TAB, CopyRecords
+from importer.engine.source.formats.copy_records import LINE_END, TAB, CopyRecords, unescaped
 from importer.engine.source.formats.format import Format, Layout, Wanted
 from importer.engine.source.formats.spreadsheet import archive, ods, xlsx
 from importer.engine.source.formats.spreadsheet.cells import EMPTY, Cell, Kind, Row, Rows, Sheet, column_name
@@ -80,7 +80,7 @@ def _shown(rows: Sequence[Row]) -> tuple[str, ...]:
 
 
 def _text(cell: Cell) -> str:
-    return "" if cell.kind is Kind.EMPTY else cell.value.decode(errors="replace")
+    return "" if cell.kind is Kind.EMPTY else unescaped(cell.value).decode(errors="replace")
 
 
 class _Head:

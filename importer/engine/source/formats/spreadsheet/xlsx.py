@@ -15,12 +15,15 @@ from importer.engine.source.formats.spreadsheet.cells import (
     Cell,
     Kind,
     Row,
+    RowCells,
     Rows,
     Sheet,
+    Text,
     column_name,
     date_of,
     duration_of,
     plain_number,
+    row_number,
 )
 
 _WORKBOOK, _STYLES = "xl/workbook.xml", "xl/styles.xml"
@@ -29,6 +32,7 @@ _DATES = {*range(14, 23), *range(27, 37), 45, 47, *range(50, 59)}
 _DURATIONS = {46}
 _NO_CODE = re.compile(r'"[^"]*"|\\.|_.|\*.|\[(?!h+\]|m+\]|s+\])[^\]]*\]', re.IGNORECASE)
 _NUMBER, _DATE, _DURATION = "number", "date", "duration"
+_COLUMN = re.compile("[A-Z]{1,3}")
 _EXCEL_ESCAPE = re.compile("_x([0-9A-Fa-f]{4})_")
 
 
@@ -117,15 +121,13 @@ class SharedTexts:
         self._file.close()
 
     def read(self, archive: zipfile.ZipFile, part: str, limits: DecompressionLimits) -> None:
-        parts: list[str] = []
+        parts = Text()
         capturing = skipping = False
 
         def start(name: str, _attributes: dict[str, str]) -> None:
             nonlocal capturing, skipping
             tag = name.rpartition(":")[2]
-            if tag == "si":
-                parts.clear()
-            elif tag == "rPh":  # how to pronounce it
+            if tag == "rPh":  # how to pronounce it
                 skipping = True
             elif tag == "t":
                 capturing = not skipping
@@ -138,9 +140,9 @@ class SharedTexts:
             elif tag == "rPh":
                 skipping = False
             elif tag == "si":
-                stream.found.append(copied_text("".join(parts)))
+                stream.found.append(copied_text(parts.taken()))
 
-        stream = XmlStream(start, end, lambda text: parts.append(text) if capturing else None)
+        stream = XmlStream(start, end, lambda text: parts.add(text) if capturing else None)
         size = 0
         for found, _ in stream.each(archive, part, limits):
             for each in found:
@@ -152,6 +154,8 @@ class SharedTexts:
             self._map = mmap(self._file.fileno(), 0, access=ACCESS_READ)
 
     def __getitem__(self, number: int) -> bytes:
+        if number < 0:
+            raise IndexError(f"there is no shared text {number}")
         begin, end = self._ends[number], self._ends[number + 1]
         return self._map[begin:end] if self._map and end > begin else b""
 
@@ -170,9 +174,9 @@ class _SheetReader:
         self._texts, self._formats, self._from_1904 = texts, formats, from_1904
         self._stream = XmlStream(self._start, self._end, self._text)
         self._row = self._column = 0
-        self._cells: list[Cell] = []
+        self._cells = RowCells()
         self._type = self._style = ""
-        self._parts: list[str] = []
+        self._parts = Text()
         self._capturing = self._has_formula = self._has_value = self._skipping = False
         self._columns: dict[str, int] = {}
 
@@ -188,7 +192,6 @@ class _SheetReader:
             self._column = self._number_of(place) if place else self._column + 1
             self._type, self._style = attributes.get("t", "n"), attributes.get("s", "")
             self._has_formula = self._has_value = False
-            self._parts = []
         elif tag == "v" or (tag == "t" and not self._skipping):
             self._capturing = self._has_value = True
         elif tag == "f":
@@ -197,12 +200,14 @@ class _SheetReader:
             self._skipping = True
         elif tag == "row":
             given = attributes.get("r", "")
-            self._row = int(given) if given else self._row + 1
-            self._column, self._cells = -1, []
+            self._row = row_number(int(given) if given else self._row + 1)
+            self._column, self._cells = -1, RowCells(self._row)
 
     def _number_of(self, letters: str) -> int:
         if letters not in self._columns:
             number = 0
+            if not _COLUMN.fullmatch(letters):
+                raise ValueError(f"there is no column {letters}")
             for each in letters:
                 number = number * 26 + ord(each) - ord("A") + 1
             self._columns[letters] = number - 1
@@ -210,25 +215,26 @@ class _SheetReader:
 
     def _text(self, text: str) -> None:
         if self._capturing:
-            self._parts.append(text)
+            self._parts.add(text)
 
     def _end(self, name: str) -> None:
         tag = name.rpartition(":")[2] if ":" in name else name
         if tag in ("v", "t"):
             self._capturing = False
         elif tag == "c":
-            cells = self._cells
-            if len(cells) < self._column:
-                cells += [EMPTY] * (self._column - len(cells))
-            cells.append(self._cell())
+            if missing := self._column - len(self._cells.cells):
+                if missing < 0:
+                    raise ValueError(f"the cells of row {self._row:,} are not in their order")
+                self._cells.repeat(EMPTY, missing)
+            self._cells.add(self._cell())
         elif tag == "row":
-            if self._cells:
-                self._stream.found.append((self._row, self._cells))
+            if self._cells.cells:
+                self._stream.found.append((self._row, self._cells.cells))
         elif tag == "rPh":
             self._skipping = False
 
     def _cell(self) -> Cell:
-        text = "".join(self._parts)
+        text = self._parts.taken()
         if not (text or self._has_value) or (not text and self._has_formula and self._type != "str"):
             if self._has_formula:
                 raise SourceProblem(
@@ -245,15 +251,15 @@ class _SheetReader:
             case "b":
                 return Cell(Kind.TRUTH, b"true" if text == "1" else b"false")
             case "e":
-                return Cell(Kind.ERROR, text.encode())
+                return Cell(Kind.ERROR, escaped(text.encode()))
             case "d":
-                return Cell(Kind.DATE, text.replace("T", " ").removesuffix("Z").encode())
+                return Cell(Kind.DATE, escaped(text.replace("T", " ").removesuffix("Z").encode()))
         return Cell(Kind.TEXT, copied_text(text))
 
     def _number(self, text: str) -> Cell:
         kind = self._formats[int(self._style)] if self._style and int(self._style) < len(self._formats) else _NUMBER
-        if kind == _DURATION:
-            return Cell(Kind.DATE, duration_of(text).encode())
+        if kind == _DURATION and (duration := duration_of(text)):
+            return Cell(Kind.DATE, duration.encode())
         if kind == _DATE and (date := date_of(text, self._from_1904)):
             return Cell(Kind.DATE, date.encode())
-        return Cell(Kind.NUMBER, plain_number(text).encode())
+        return Cell(Kind.NUMBER, escaped(plain_number(text).encode()))

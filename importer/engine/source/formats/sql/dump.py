@@ -163,6 +163,8 @@ class Rows:
                 break
             text.take_byte()
             text.skip_gap()
+        if text.next() == b"(":
+            raise text.problem("There is no comma between two rows.", "Write or copy the dump again.")
         # A semicolon, perhaps after ON DUPLICATE KEY UPDATE.
         text.skip_statement()
 

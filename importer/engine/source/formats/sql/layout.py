@@ -25,10 +25,10 @@ _SET_NAMES = re.compile(rb"SET\s+NAMES\s+'?(\w+)", re.IGNORECASE)
 # MySQL's names of character sets whose names in Python differ. "binary" tells nothing.
 _ENCODINGS = {"utf8": "utf-8", "utf8mb3": "utf-8", "utf8mb4": "utf-8", "binary": "", "latin1": "cp1252"}
 _BEGINS = re.compile(
-    rb"(?:\s|--[^\n]*\n|#[^\n]*\n|/\*.{0,2000}?\*/;?)*"
+    rb"(?:\s|--[^\n]*\n|#[^\n]*\n|/\*(?!![0-9]{5} )(?:[^*]|\*(?!/)){0,2000}+\*/;?)*+"
     rb"(?:(?:CREATE TABLE|DROP TABLE|INSERT INTO|INSERT IGNORE|REPLACE INTO|LOCK TABLES|USE|SET|CREATE DATABASE)"
     rb"\s+[`\"'\w@(]|START TRANSACTION|BEGIN;|/\*![0-9]{5} )",
-    re.IGNORECASE | re.DOTALL,
+    re.IGNORECASE,
 )
 _CHANGES = ("DELETE", "UPDATE", "TRUNCATE")
 
