@@ -253,7 +253,7 @@ def test_committed_chunks_of_a_dead_worker_are_not_counted_as_deaths(target: Tar
     with load_chunks.Loader(location_of_job(job), target.address, job.plan.session) as loader:
         first_work = load_chunks._work(claimed)
         for chunk in claimed.chunks[:3]:
-            loader.load(load_chunks._of_chunk(first_work, chunk))
+            loader.load(load_chunks._of_chunk(first_work, chunk, claimed.job))
     sweep.expire_runs()
     assert [each.deaths for each in job.chunks.order_by("number")] == [0, 0, 0, 1, *[0] * 16]
     assert list(job.chunks.filter(status=Chunk.Status.LOADED).values_list("number", flat=True)) == [0, 1, 2]
