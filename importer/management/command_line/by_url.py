@@ -83,7 +83,8 @@ def hold_password(
 ) -> None:
     """Hold the password that URL, variable or option file tell; ask for it on a terminal if the server wants one.
 
-    Nothing happens for a target with a stored password.
+    Nothing happens for a target with a stored password. Raises Problem if the running workers are to use one: they
+    cannot see it.
     """
     if target.password_ciphertext:
         return
@@ -92,7 +93,22 @@ def hold_password(
     known = in_url or _variable(options["password_env"])
     if not known:
         known = (_defaults(options["defaults_file"]) if defaults is None else defaults).get("password", "")
-    held_passwords.hold(target.key, known or _asked_for(target))
+    password = known or _asked_for(target)
+    if password and not (options["in_process"] or options.get("plan_only")):
+        raise Problem(
+            "The running workers do not have the password of this server, which is stored nowhere.",
+            advice="Load in this process: --in-process instead of --workers. Or save the server: target add.",
+        )
+    held_passwords.hold(target.key, password)
+
+
+def hold_password_again(target: Target, options: Mapping[str, Any]) -> None:
+    """Hold the password as hold_password() does, for an import that continues, if its server wants one.
+
+    A registered target may have none, and an option file that of another server.
+    """
+    if not target.password_ciphertext and _denied(target):
+        hold_password(target, options)
 
 
 def _parse(url: str, defaults: Mapping[str, str], socket: str | None) -> tuple[TargetUrl, str]:
@@ -135,16 +151,24 @@ def _variable(name: str | None) -> str:
 
 def _asked_for(target: Target) -> str:
     """ "" if the server needs no password; the one that is entered, on a terminal."""
+    denied = _denied(target)
+    if denied is None:
+        return ""
+    if not (sys.stdin.isatty() and sys.stderr.isatty()):
+        denied.advice = f"Give the password: --password-env VAR, {PASSWORD_VARIABLE} or an option file."
+        raise denied
+    return getpass.getpass(f"Password of {target.address_without_password}: ", sys.stderr)
+
+
+def _denied(target: Target) -> TargetProblem | None:
+    """How the server refuses the account without a password; None if it lets it in."""
     try:
         with connect(target.address_without_password):
-            return ""
+            return None
     except TargetProblem as problem:
         if not _is_denied(problem):
             raise
-        if not (sys.stdin.isatty() and sys.stderr.isatty()):
-            problem.advice = f"Give the password: --password-env VAR, {PASSWORD_VARIABLE} or an option file."
-            raise
-    return getpass.getpass(f"Password of {target.address_without_password}: ", sys.stderr)
+        return problem
 
 
 def _is_denied(problem: TargetProblem) -> bool:

@@ -94,7 +94,7 @@ def wait(command: DocumentCommand, job: ImportJob, options: Mapping[str, Any]) -
 
 def retry(command: DocumentCommand, job: ImportJob, options: Mapping[str, Any]) -> None:
     """Load the missing rows of an import that failed or was cancelled; end with its exit code."""
-    by_url.hold_password(job.target, options)
+    by_url.hold_password_again(job.target, options)
     in_process = options["in_process"]
     with queue.dropped(in_process):
         jobs.retry(job.pk, leave_out=options["on_error"] is not None, started_by=acting_user())

@@ -73,6 +73,14 @@ def test_without_a_password_and_a_terminal_it_is_said_how_to_give_one(file, url,
     assert not ImportJob.objects.exists()
 
 
+def test_workers_are_refused_a_password_that_only_the_command_has(file, db, monkeypatch):
+    monkeypatch.setenv("MYSQL_PWD", PASSWORD)
+    with pytest.raises(CommandError) as raised:
+        call_command("import_csv", str(file), "mysql://root@127.0.0.1/db.three")
+    assert "The running workers do not have the password of this server" in str(raised.value)
+    assert not ImportJob.objects.exists()
+
+
 def test_through_a_unix_socket(file, database, transactional_db):
     with connect(database) as connection:
         execute(connection, "CREATE TABLE three (id INT PRIMARY KEY, v VARCHAR(20))")

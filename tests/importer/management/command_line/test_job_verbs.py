@@ -31,6 +31,14 @@ def created(target: Target, people: Path) -> ImportJob:
     return jobs.create(prepare(uploads.register(people), target, "people", ImportRequest()))
 
 
+def cancelled(target: Target, people: Path) -> ImportJob:
+    job = created(target, people)
+    jobs.advance(job.pk)
+    code("cancel", str(job.pk))
+    jobs.advance(job.pk)
+    return job
+
+
 def test_a_cancelled_import_is_retried_to_its_end(target: Target, people: Path, capsys):
     job = created(target, people)
     jobs.advance(job.pk)
@@ -67,10 +75,7 @@ def test_rejects_are_written_once_bad_rows_are_left_out(target: Target, people: 
 def test_a_retry_takes_the_password_that_no_disk_keeps(target: Target, people: Path, monkeypatch):
     monkeypatch.setattr(held_passwords, "_held", {})
     root = target.address
-    job = created(target, people)
-    jobs.advance(job.pk)
-    code("cancel", str(job.pk))
-    jobs.advance(job.pk)
+    job = cancelled(target, people)
     with connect(root) as connection:
         execute(connection, "CREATE USER retrying@'127.0.0.1' IDENTIFIED BY 'right'")
         execute(connection, f"GRANT ALL ON `{target.database}`.* TO retrying@'127.0.0.1'")
@@ -82,6 +87,15 @@ def test_a_retry_takes_the_password_that_no_disk_keeps(target: Target, people: P
     finally:
         with connect(root) as connection:
             execute(connection, "DROP USER retrying@'127.0.0.1'")
+
+
+def test_a_retry_into_a_server_without_a_password_ignores_that_of_another(target: Target, people: Path, monkeypatch):
+    monkeypatch.setattr(held_passwords, "_held", {})
+    assert not target.password_ciphertext
+    job = cancelled(target, people)
+    monkeypatch.setenv("MYSQL_PWD", "of another server")
+    assert code("retry", str(job.pk)) == 0
+    assert loaded(target)[0] == ROWS
 
 
 def test_pause_and_resume(target: Target, people: Path, capsys):
