@@ -1,25 +1,46 @@
 """Reads JSON objects as rows: each value is its own text in the file, so that no digit of a number is lost."""
 
+from __future__ import annotations
+
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any
-
-import msgspec
+from functools import cache
+from typing import TYPE_CHECKING, Any
 
 from importer.engine.errors import SourceProblem
 from importer.engine.source.formats.copy_records import ESCAPED, LINE_END, NULL, TAB, escaped
 from importer.engine.source.formats.format import MOST_FIELDS
 from importer.engine.source.records.row_error import shortened
 
+if TYPE_CHECKING:
+    import msgspec
+
 _WHITE = b" \t\r\n"
-_DECODER = msgspec.json.Decoder(dict[str, msgspec.Raw])
-_TEXT = msgspec.json.Decoder(str)
-# msgspec and json raise RecursionError for arrays and objects within each other, from some thousand on.
-_NO_ROW = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
 _KINDS = {"[": "an array", '"': "a text", "t": "true", "f": "false", "n": "null"}
 # Of a file with very many different sets of keys, no more are remembered.
 MOST_SHAPES = 1000
+
+
+@cache
+def _objects() -> msgspec.json.Decoder[dict[str, msgspec.Raw]]:
+    import msgspec  # Here, because only JSON files need it.
+
+    return msgspec.json.Decoder(dict[str, msgspec.Raw])
+
+
+@cache
+def _texts() -> msgspec.json.Decoder[str]:
+    import msgspec
+
+    return msgspec.json.Decoder(str)
+
+
+def _refusals() -> tuple[type[Exception], ...]:
+    """What msgspec raises for a text that it cannot read: RecursionError for some thousand arrays within each other."""
+    import msgspec
+
+    return msgspec.DecodeError, UnicodeError, RecursionError
 
 
 def where(line: int) -> str:
@@ -29,12 +50,14 @@ def where(line: int) -> str:
 def members(raw: bytes, line: int) -> dict[str, bytes]:
     """The members of an object, each value as its text in the file. Raises SourceProblem if it is no JSON object."""
     try:
-        return {name: bytes(value) for name, value in _DECODER.decode(raw).items()}
-    except _NO_ROW as error:
+        return {name: bytes(value) for name, value in _objects().decode(raw).items()}
+    except _refusals() as error:
         raise _no_object(raw, line, error) from error
 
 
 def _no_object(raw: bytes, line: int, error: Exception) -> SourceProblem:
+    import msgspec
+
     text = raw.strip()
     if isinstance(error, msgspec.ValidationError):
         kind = _KINDS.get(text[:1].decode(errors="replace"), "a number")
@@ -97,8 +120,8 @@ class Keys:
     def add(self, raw: bytes, line: int) -> None:
         """Add the keys of a row. Raises SourceProblem if it is no object, or has one key too many."""
         try:
-            row = _DECODER.decode(raw)
-        except _NO_ROW as error:
+            row = _objects().decode(raw)
+        except _refusals() as error:
             raise _no_object(raw, line, error) from error
         if not row.keys() <= self._known.keys():
             self._known.update(dict.fromkeys(row))
@@ -195,7 +218,7 @@ def _key_twice(pairs: list[tuple[str, Any]]) -> str:
 def _value(raw: bytes, line: int) -> bytes:
     if raw.startswith(b'"'):
         try:
-            return escaped(_TEXT.decode(raw).encode())
-        except (msgspec.DecodeError, UnicodeError) as error:
+            return escaped(_texts().decode(raw).encode())
+        except _refusals() as error:
             raise _no_object(raw, line, error) from error
     return NULL if raw == b"null" else escaped(raw)
