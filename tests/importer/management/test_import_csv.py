@@ -234,7 +234,7 @@ def test_a_file_with_a_header_only_loads_no_row_and_succeeds(
     [
         ("empty.csv", b"", "empty"),
         ("picture.csv", b"\x89PNG\r\n\x1a\n" + bytes(200), "PNG"),
-        ("sheet.xlsx", b"PK\x03\x04" + bytes(26) + b"xl/workbook.xml" + bytes(200), ".xlsx"),
+        ("sheet.xlsx", b"PK\x03\x04" + bytes(26) + b"xl/workbook.xml" + bytes(200), "workbook is cut"),
         ("cut.zip", b"PK\x03\x04" + bytes(200), "is cut"),
         ("cut.csv.gz", b"\x1f\x8b\x08" + bytes(9), "ends at byte 12"),
         ("paper.csv", b"%PDF-1.7\n" + bytes(200), "PDF"),
