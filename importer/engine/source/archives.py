@@ -15,6 +15,7 @@ from importer.engine.source.compression import (
     PIECE_BYTES,
     DecompressionLimits,
     Piece,
+    as_it_is,
     damaged,
     decompressed,
     require_within,
@@ -182,7 +183,7 @@ class _TarReader:
 
     def __init__(self, fd: Readable, packing: str) -> None:
         compressed = _TARS[packing]
-        self._pieces = decompressed(fd, compressed) if compressed else _as_it_is(fd)
+        self._pieces = decompressed(fd, compressed) if compressed else as_it_is(fd)
         self._rest = b""
         self.used = self._total = 0
 
@@ -210,13 +211,6 @@ class _TarReader:
         """The files, without those that macOS adds."""
         with self.opened() as archive:
             yield from (each for each in archive if each.isreg() and not _is_added(each.name))
-
-
-def _as_it_is(fd: Readable) -> Iterator[Piece]:
-    at = 0
-    while data := read_at(fd, PIECE_BYTES, at):
-        at += len(data)
-        yield Piece(data, at)
 
 
 def _tar(fd: Readable, packing: str, member: str) -> Iterator[Piece]:

@@ -166,6 +166,14 @@ _UNPACK: dict[str, Callable[[Readable], Iterator[Piece]]] = {"gzip": _gzip, "zst
 MAGIC = {"gzip": _GZIP_MAGIC, "zstd": _ZSTD_MAGIC, "bz2": _BZIP2_MAGIC, "xz": _XZ_MAGIC}
 
 
+def as_it_is(fd: Readable) -> Iterator[Piece]:
+    """The bytes of an open file that is not compressed, from its start."""
+    at = 0
+    while data := read_at(fd, PIECE_BYTES, at):
+        at += len(data)
+        yield Piece(data, at)
+
+
 def decompressed(fd: Readable, packing: str) -> Iterator[Piece]:
     """Decompress an open file from its start, by one of MAGIC.
 

@@ -189,7 +189,7 @@ def _of(name: str, label: str, endings: tuple[str, ...], begins: Any, opened: An
     def convert(contents: Contents, _dialect: Dialect) -> Iterator[Piece]:
         return _convert(contents, opened)
 
-    return Format(name, label, endings, begins, layout, convert, (), _UNKNOWN, "row")
+    return Format(name, label, endings, begins, layout, convert, (), _UNKNOWN)
 
 
 PARQUET = _of("parquet", "Parquet", (".parquet", ".pq"), _begins_parquet, _parquet)

@@ -9,8 +9,8 @@ from typing import BinaryIO
 from importer.engine.errors import SourceProblem
 from importer.engine.source import encodings
 from importer.engine.source.archives import unpacked
-from importer.engine.source.byte_source import Readable, as_file, read_at
-from importer.engine.source.compression import PIECE_BYTES, DecompressionLimits, Piece
+from importer.engine.source.byte_source import Readable, as_file
+from importer.engine.source.compression import DecompressionLimits, Piece, as_it_is
 from importer.engine.source.encodings import UTF8, EncodingKind
 
 
@@ -29,13 +29,7 @@ class Contents:
 
     def pieces(self) -> Iterator[Piece]:
         """The unpacked bytes from the file's start. Raises SourceProblem as unpacked() does."""
-        return unpacked(self.fd, self.packing, self.limits, self.member) if self.packing else self._as_they_are()
-
-    def _as_they_are(self) -> Iterator[Piece]:
-        at = 0
-        while data := read_at(self.fd, PIECE_BYTES, at):
-            at += len(data)
-            yield Piece(data, at)
+        return unpacked(self.fd, self.packing, self.limits, self.member) if self.packing else as_it_is(self.fd)
 
     @contextmanager
     def file(self) -> Iterator[BinaryIO]:

@@ -48,7 +48,6 @@ class Format:
     - `options`: the fields of Dialect that a user may state for it.
     - `unknown`: what the format does not tell of the values, in a sentence.
     - `encoding_of`: the encoding that a file states in its first bytes, "" for none.
-    - `unit`: what a place in the file counts: lines, or rows.
 
     `layout` and `convert` raise SourceProblem, with the place, for a file that cannot be read.
     """
@@ -61,5 +60,4 @@ class Format:
     convert: Callable[[Contents, Dialect], Iterator[Piece]]
     options: tuple[str, ...] = ()
     unknown: str = ""
-    unit: str = "line"
     encoding_of: Callable[[bytes], str] = lambda _head: ""

@@ -225,7 +225,6 @@ XLSX = Format(
     lambda contents, dialect: _convert(contents, dialect, xlsx.Workbook),
     _OPTIONS,
     _UNKNOWN,
-    "row",
 )
 ODS = Format(
     "ods",
@@ -236,5 +235,4 @@ ODS = Format(
     lambda contents, dialect: _convert(contents, dialect, ods.Workbook),
     _OPTIONS,
     _UNKNOWN,
-    "row",
 )
