@@ -183,9 +183,7 @@ def _act(request: HttpRequest, pk: int, action: Callable[[int], Any]) -> HttpRes
 
 
 def _job(pk: int) -> ImportJob:
-    return get_object_or_404(
-        ImportJob.objects.select_related("target", "source", "created_by", "approved_by", "rejects_of"), pk=pk
-    )
+    return get_object_or_404(ImportJob.objects.select_related("target", "source", "created_by", "approved_by"), pk=pk)
 
 
 def _progress(shown: ImportJob) -> Progress:

@@ -44,5 +44,5 @@ def grant_revoke(request: HttpRequest, pk: int) -> HttpResponse:
     """Take a grant back."""
     granted = get_object_or_404(Grant, pk=pk)
     people.revoke(granted)
-    messages.success(request, f"Taken back: {granted}.")
+    messages.success(request, f"Revoked: {granted}.")
     return redirect("person", granted.user_id) if granted.user_id else redirect("group", granted.group_id)

@@ -5,8 +5,8 @@
   const { axis, colour, moment, paint, short } = charts;
   const points = JSON.parse(document.getElementById("schedule-throughput").textContent).map(([x, y, job, outcome, look]) => ({ x, y, job, outcome, look }));
   const DAYS = 4 * 86400; // seconds; within fewer days, the days alone would be the same text again and again
-  const short_span = points.at(-1).x - points[0].x < DAYS;
-  const parts = { day: "numeric", month: "short", ...(short_span && { hour: "2-digit", minute: "2-digit" }) };
+  const shortSpan = points.at(-1).x - points[0].x < DAYS;
+  const parts = { day: "numeric", month: "short", ...(shortSpan && { hour: "2-digit", minute: "2-digit" }) };
   const day = (seconds) => moment(seconds, parts);
   const chart = new Chart(canvas, {
     type: "scatter",

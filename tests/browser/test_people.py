@@ -87,7 +87,7 @@ def test_invited_with_a_grant_sees_the_granted_target_only(contexts, live_server
     again.goto(link)
     expect(again.get_by_text("This link works no more")).to_be_visible()
     page.get_by_role("button", name="Revoke: bob may load target warehouse").click()
-    expect(page.get_by_text("Taken back: bob may load target warehouse.")).to_be_visible()
+    expect(page.get_by_text("Revoked: bob may load target warehouse.")).to_be_visible()
     assert not Grant.objects.exists()
     bob.goto(reverse("targets"))
     expect(bob.get_by_text("warehouse")).to_have_count(0)

@@ -163,7 +163,7 @@ class Command(PreparedCommand):
             known = "; ".join(map(str, _grants(subject))) or "none"
             raise Problem(f"{name} has no grant on {thing or f'every {kind}'}.", advice=f"Grants: {known}.")
         people.revoke(granted)
-        self.stdout.write(f"Taken back: {granted}.")
+        self.stdout.write(f"Revoked: {granted}.")
 
     def _write_link(self, user: User, sentence: str, as_json: bool, show: bool) -> None:
         """Send the link by mail, if that is set up; otherwise, or if it must be shown, print it."""

@@ -128,7 +128,7 @@ class TestGrants:
         made = Grant.objects.get()
         assert (made.user, made.target, made.level, made.tables) == (bob, target, Level.LOAD, ["shop.a", "x.*"])
         assert "may load target warehouse, only shop.a, x.*" in user("show", "bob")
-        assert user("revoke", "bob", "--target", "warehouse") == "Taken back: bob may load target warehouse.\n"
+        assert user("revoke", "bob", "--target", "warehouse") == "Revoked: bob may load target warehouse.\n"
         assert not Grant.objects.exists()
 
     def test_on_connections_channels_and_every_one_of_them(self, bob, tmp_path):

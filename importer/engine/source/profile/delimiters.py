@@ -38,7 +38,6 @@ _UNUSED = ("\t", ";", "|", "\x1f", "\x1e", "\x01")
 ROWS_SHOWN = 2
 # A field in single quotes.
 _SINGLE_QUOTED = re.compile(rb"(?:^|[,;\t|] ?)'[^'\r\n]*'(?=[,;\t|\r\n])", re.MULTILINE)
-_BLANK_AFTER = re.compile(rb"[,;|] ")
 
 
 def usual_dialects(sample: bytes, base: Dialect) -> tuple[Dialect, ...]:

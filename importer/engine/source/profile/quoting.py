@@ -10,7 +10,6 @@ from importer.engine.source.records.large_values import large_values
 
 # Files with these follow RFC 4180 less often: a quote may be a plain character, as in 6" or "Heroes".
 LOOSE_DELIMITERS = ("\t", "|")
-VALUES_SHOWN = 2
 # Evidence for each escape.
 EVERY = r"A backslash escapes quotes, as MySQL and MariaDB write them; \N is NULL."
 QUOTES = "A backslash escapes quotes, and elsewhere it is a plain character"
