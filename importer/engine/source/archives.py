@@ -38,6 +38,7 @@ PACKING_NAMES = {
     ZIP: "ZIP",
     **{tar: " and ".join(filter(None, ("tar", packing))) for tar, packing in _TARS.items()},
 }
+_DEFAULT_LIMITS = DecompressionLimits()
 ENDINGS = (".gz", ".zst", ".bz2", ".xz", ".zip", ".tar", ".tgz", ".tbz2", ".txz")
 
 
@@ -68,19 +69,19 @@ def unpacked(fd: Readable, packing: str, limits: DecompressionLimits, member: st
     for an archive without the member, or of several files if none is named, and if the data exceeds the limits.
     """
     total = 0
-    for piece in _pieces(fd, packing, member):
+    for piece in _pieces(fd, packing, limits, member):
         total += len(piece.data)
         require_within(limits, total, piece.used)
         yield piece
 
 
-def _pieces(fd: Readable, packing: str, member: str) -> Iterator[Piece]:
+def _pieces(fd: Readable, packing: str, limits: DecompressionLimits, member: str) -> Iterator[Piece]:
     if packing == ZIP:
         return _zip(fd, member)
-    return _tar(fd, packing, member) if packing in _TARS else decompressed(fd, packing)
+    return _tar(fd, packing, limits, member) if packing in _TARS else decompressed(fd, packing)
 
 
-def members(fd: Readable, packing: str) -> tuple[str, ...]:
+def members(fd: Readable, packing: str, limits: DecompressionLimits = _DEFAULT_LIMITS) -> tuple[str, ...]:
     """The names of the files in an archive, without those that macOS adds; () for a file that is no archive.
 
     Raises SourceProblem as unpacked() does, and for an archive of very many files.
@@ -90,7 +91,7 @@ def members(fd: Readable, packing: str) -> tuple[str, ...]:
             return tuple(each.filename for each in _files_of_zip(archive))
     if packing in _TARS:
         names = []
-        for info in _TarReader(fd, packing).files():
+        for info in _TarReader(fd, packing, limits).files():
             names.append(info.name)
             if len(names) > MOST_ENTRIES:
                 raise SourceProblem(
@@ -181,7 +182,8 @@ def _refuse_many_entries(fd: Readable) -> None:
 class _TarReader:
     """Reads a tar archive from its start, as tarfile asks for it. `used`: the bytes of the file read so far."""
 
-    def __init__(self, fd: Readable, packing: str) -> None:
+    def __init__(self, fd: Readable, packing: str, limits: DecompressionLimits) -> None:
+        self._limits = limits
         compressed = _TARS[packing]
         self._pieces = decompressed(fd, compressed) if compressed else as_it_is(fd)
         self._rest = b""
@@ -192,7 +194,7 @@ class _TarReader:
         parts, missing = [self._rest], size - len(self._rest)
         while missing > 0 and (piece := next(self._pieces, None)):
             self.used, self._total = piece.used, self._total + len(piece.data)
-            require_within(DecompressionLimits(), self._total, piece.used)
+            require_within(self._limits, self._total, piece.used)
             parts.append(piece.data)
             missing -= len(piece.data)
         data = b"".join(parts)
@@ -213,10 +215,10 @@ class _TarReader:
             yield from (each for each in archive if each.isreg() and not _is_added(each.name))
 
 
-def _tar(fd: Readable, packing: str, member: str) -> Iterator[Piece]:
+def _tar(fd: Readable, packing: str, limits: DecompressionLimits, member: str) -> Iterator[Piece]:
     """Unpack a file of a tar archive."""
-    chosen = choose_member(members(fd, packing), member, "tar")
-    reader = _TarReader(fd, packing)
+    chosen = choose_member(members(fd, packing, limits), member, "tar")
+    reader = _TarReader(fd, packing, limits)
     with reader.opened() as archive:
         for each in archive:
             if each.isreg() and each.name == chosen:

@@ -66,6 +66,26 @@ def test_of_several_tables_the_one_that_fits_is_read_and_otherwise_it_is_asked(t
         profile_file(path, sql_table="nobody")
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "USE `shop`;\nINSERT INTO t (a) VALUES (1);\nUSE archive;\nINSERT INTO t (a) VALUES (2);",
+        "INSERT INTO shop.t (a) VALUES (1);\n\n\nINSERT INTO `archive`.t (a) VALUES (2);",
+    ],
+)
+def test_rows_of_two_tables_of_one_name_are_not_mixed(tmp_path: Path, text: str):
+    path = written(tmp_path, text + "\nINSERT INTO other (b) VALUES (3);")
+    with pytest.raises(SourceProblem, match="t in two databases: shop and archive") as refused:
+        copied(path, sql_table="t")
+    assert "line 4" in refused.value.where
+    assert copied(path, sql_table="other") == [("b",), ("3",)]
+
+
+def test_a_database_that_is_named_twice_is_one(tmp_path: Path):
+    path = written(tmp_path, "USE d;INSERT INTO t (a) VALUES (1);INSERT INTO d.t (a) VALUES (2)")
+    assert copied(path) == [("a",), ("1",), ("2",)]
+
+
 def test_what_is_not_executed_is_named(tmp_path: Path):
     text = "DROP TABLE t;\nINSERT INTO t (a) VALUES (1);\nDELETE FROM t WHERE a = ';';\nDELETE FROM t;"
     path = written(tmp_path, text)

@@ -12,7 +12,8 @@ from importer.engine.source.formats.sql.tokens import NAME, SqlText, name_of
 from importer.engine.source.formats.sql.values import PLAIN, VALUE, FieldKind, Literal, copied, literal, plain_value
 
 _KEYWORD = re.compile(rb"[A-Za-z]+|/\*!|.", re.DOTALL)
-_TABLE_NAME = rb"(?:(?:" + NAME + rb")\s*+\.\s*+)?(?P<table>" + NAME + rb")"
+_TABLE_NAME = rb"(?:(?P<database>" + NAME + rb")\s*+\.\s*+)?(?P<table>" + NAME + rb")"
+_USE = re.compile(rb"USE\s++(?P<database>" + NAME + rb")", re.IGNORECASE)
 _INSERT = re.compile(
     rb"(?:INSERT|REPLACE)\s++(?:(?:LOW_PRIORITY|DELAYED|HIGH_PRIORITY|IGNORE)\s++)*+(?:INTO\s++)?"
     + _TABLE_NAME
@@ -41,8 +42,9 @@ _COMMA, _OPEN, _CLOSE = re.compile(rb"\s*+,\s*+"), re.compile(rb"\(\s*+"), re.co
 
 @dataclass(frozen=True)
 class Insert:
-    """The head of an INSERT: its table, and the columns that it names; () for none."""
+    """The head of an INSERT: its database, "" if the dump names none, its table, and the columns that it names."""
 
+    database: str
     table: str
     columns: tuple[str, ...]
 
@@ -54,6 +56,8 @@ class Dump:
         self.text = SqlText(contents.text())
         self.created: dict[str, dict[str, str]] = {}
         self.others: Counter[str] = Counter()
+        self._database = ""
+        self._databases: dict[str, str] = {}
 
     def inserts(self, most: float = float("inf")) -> Iterator[Insert]:
         """Each INSERT, with its rows as the next token: the caller reads or skips them."""
@@ -67,6 +71,8 @@ class Dump:
             if word in ("INSERT", "REPLACE"):
                 yield self._insert()
                 continue
+            if word == "USE" and (used := text.match(_USE)):
+                self._database = name_of(used["database"])
             if word == "CREATE" and (head := text.match(_CREATE)):
                 self._read_columns(head)
             if word.isalpha() and word not in ("SET", "USE", "LOCK", "UNLOCK", "COMMIT", "START", "BEGIN"):
@@ -82,7 +88,18 @@ class Dump:
             )
         names = tuple(name_of(each["name"]) for each in _NAMES.finditer(head["columns"] or b""))
         self.text.take(head)
-        return Insert(name_of(head["table"]), names)
+        database = name_of(head["database"]) if head["database"] else self._database
+        return Insert(database, name_of(head["table"]), names)
+
+    def require_one_database(self, insert: Insert) -> None:
+        """Raise SourceProblem if an earlier INSERT into a table of this name was in another database."""
+        first = self._databases.setdefault(insert.table, insert.database)
+        if first != insert.database:
+            raise self.text.problem(
+                f"The dump has rows for {insert.table} in two databases: {first or 'one without a name'} and"
+                f" {insert.database or 'one without a name'}.",
+                "Write a dump of each database, and import them one after the other.",
+            )
 
     def _read_columns(self, head: re.Match[bytes]) -> None:
         """Read the names and types of a new table's columns."""

@@ -117,6 +117,7 @@ def _convert(contents: Contents, dialect: Dialect) -> Iterator[Piece]:
         if insert.table != dialect.sql_table:
             dump.text.skip_statement()
             continue
+        dump.require_one_database(insert)
         for record, line, offset in rows.records(insert):
             if out.add(record, line, offset):
                 yield out.piece(dump.text.used)
