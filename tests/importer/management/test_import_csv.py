@@ -129,7 +129,7 @@ def test_reject_counts_by_reason_and_the_paths_of_the_files_are_printed(target: 
         (b"id,nmae\n1,a\n", "people", 3, "needs an answer", 1400),
         (b"id,name\n1,a\n", "nowhere", 4, "refused", 1200),
         (b"", "people", 3, "needs an answer", 1400),
-        (b'{"id": 1}\n', "people", 4, "refused", 1100),
+        (b"%PDF-1.7\n", "people", 4, "refused", 1100),
     ],
 )
 def test_an_import_that_does_not_begin_prints_one_report(
