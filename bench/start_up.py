@@ -1,4 +1,4 @@
-"""Measures what the command line costs beside the load: processor time of `millrace`, in one interleaved run.
+"""Measures what the command line costs in addition to the load: processor time of `millrace`, in one interleaved run.
 
     python -m bench.start_up [--rounds 5] [--server NAME=mysql://...]
 

@@ -19,7 +19,7 @@ from importer.engine.source.formats import copy_records
 from importer.engine.source.formats.contents import Contents
 from importer.engine.source.formats.registry import FORMATS, detect_format
 
-# So many bytes show whether a file is a tar archive.
+# The first bytes, which show whether a file is a tar archive.
 TAR_BYTES = 512
 # For samples, which are bounded by the number of bytes they need.
 NO_LIMITS = DecompressionLimits(largest=2**63, ratio=2**63)

@@ -118,7 +118,7 @@ def _header_decision(first: str, names: Sequence[str], columns: Sequence[str]) -
 
 
 def proposed_widths(lines: Sequence[str]) -> list[int]:
-    """The widths by the columns of characters that are blank in all lines: a field goes on to the next one's begin."""
+    """The widths by the columns of characters that are blank in all lines: a field ends where the next one begins."""
     longest = max(map(len, lines))
     blank = [all(at >= len(line) or line[at].isspace() for line in lines) for at in range(longest)]
     begins = [at for at in range(longest) if not blank[at] and (at == 0 or blank[at - 1])]

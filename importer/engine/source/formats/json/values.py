@@ -127,7 +127,7 @@ class Keys:
             self._known.update(dict.fromkeys(row))
             if len(self._known) > MOST_FIELDS:
                 raise SourceProblem(
-                    f"The rows have more than {MOST_FIELDS:,} different keys, so many columns has no table.",
+                    f"The rows have more than {MOST_FIELDS:,} different keys, and no table has more columns.",
                     where(line),
                     "Write the keys as values: a row for each pair of a key and a value.",
                 )

@@ -106,7 +106,7 @@ class Text:
 
 
 def row_number(number: int) -> int:
-    """The number of a row. Raises SourceProblem if no sheet has so many rows."""
+    """The number of a row. Raises SourceProblem for one beyond the end of any sheet."""
     if number > MOST_ROWS:
         raise SourceProblem(
             f"The sheet has a row {number:,}, and a workbook has at most {MOST_ROWS:,}.",

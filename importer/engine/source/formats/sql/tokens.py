@@ -60,7 +60,7 @@ class SqlText:
             found = pattern.match(self._data, self._at)
             if found and (found.end() < len(self._data) or self._ended):
                 return found
-            if not found and not self._may_go_on():
+            if not found and not self._may_continue():
                 return None
             if not self.more():
                 return pattern.match(self._data, self._at)
@@ -71,7 +71,7 @@ class SqlText:
             self.more()
         return pattern.match(self._data, self._at)
 
-    def _may_go_on(self) -> bool:
+    def _may_continue(self) -> bool:
         """Whether the next token may be one that the data ends within: there is little of it, or a text begins."""
         begin = self._data[self._at : self._at + SHORT]
         return len(begin) < SHORT or any(quote in begin for quote in (b"'", b'"', b"`"))
