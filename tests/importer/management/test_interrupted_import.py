@@ -20,6 +20,17 @@ from tests.importer.management.people_file import ROWS, loaded, report_of
 from tests.stack import ROOT, Stack, wait_until
 
 
+def wait_for_line(command: subprocess.Popen[str], text: str) -> None:
+    """Read standard error until a line has the text. Fails with all lines if the command ends before."""
+    lines: list[str] = []
+    assert command.stderr
+    for line in command.stderr:
+        lines.append(line)
+        if text in line:
+            return
+    raise AssertionError(f"{text!r} is not in:\n{''.join(lines)}")
+
+
 def test_the_import_of_a_killed_process_is_finished_by_the_next_one(
     target: Target, people: Path, tmp_path: Path, stack_env: Stack
 ):
@@ -75,12 +86,12 @@ def test_ctrl_c_on_an_import_that_is_ending_waits_for_its_end(target: Target, pe
         text=True,
         preexec_fn=partial(signal.signal, signal.SIGINT, signal.SIG_DFL),  # noqa: PLW1509 -- as above
     )
-    assert any(f"Import {owner.pk} has the table" in line for line in command.stderr)
+    wait_for_line(command, f"Import {owner.pk} has the table")
     job = ImportJob.objects.exclude(pk=owner.pk).get()
     # Somebody else has just cancelled it.
     ImportJob.objects.filter(pk=job.pk).update(status="cancelling")
     command.send_signal(signal.SIGINT)
-    assert any("is being cancelled and cannot be cancelled" in line for line in command.stderr)
+    wait_for_line(command, "is being cancelled and cannot be cancelled")
     jobs.advance(job.pk)
     printed, _ = command.communicate()
     report = report_of(printed)
