@@ -100,6 +100,12 @@ def test_a_statement_larger_than_a_block_is_read_whole(tmp_path: Path):
     assert copied(path, sql_table="t") == [("a", "b"), *rows]
 
 
+@pytest.mark.parametrize("type_", ["multipolygon", "geometrycollection", "blob", "varbinary(9)"])
+def test_a_column_of_bytes_is_written_as_digits_after_0x(tmp_path: Path, type_: str):
+    path = written(tmp_path, f"CREATE TABLE t (a {type_});INSERT INTO t VALUES ('ab')")
+    assert copied(path) == [("a",), ("0x6162",)]
+
+
 @pytest.mark.parametrize(
     ("head", "name"),
     [

@@ -4,6 +4,7 @@ import re
 from enum import IntEnum
 from typing import NamedTuple
 
+from importer.engine.schema.column_types import Family, column_type
 from importer.engine.source.formats.copy_records import NULL, escaped
 from importer.engine.source.formats.sql.tokens import STRING
 
@@ -62,9 +63,12 @@ class FieldKind(IntEnum):
     @classmethod
     def of_type(cls, type_: str) -> "FieldKind":
         """The kind of a column of this type, in lower case."""
-        if type_ == "bit":
-            return cls.BITS
-        return cls.BYTES if type_.endswith("blob") or type_ in _BYTE_TYPES else cls.PLAIN
+        match column_type(type_).family:
+            case Family.BIT:
+                return cls.BITS
+            case Family.BYTES | Family.GEOMETRY:
+                return cls.BYTES
+        return cls.PLAIN
 
     def written(self, value: bytes | None) -> bytes:
         """The value as it stands in the copy: bytes as hexadecimal digits after 0x, bits as a number."""
@@ -75,9 +79,6 @@ class FieldKind(IntEnum):
         if self is FieldKind.BITS and not value.isdigit():
             return str(int.from_bytes(value, "big")).encode()
         return escaped(value)
-
-
-_BYTE_TYPES = ("binary", "varbinary", "geometry", "point", "linestring", "polygon")
 
 
 class Literal(NamedTuple):
