@@ -1,10 +1,15 @@
-"""The number of examples of a property test: its own number, or ten in the profile "dev" (`make quick`)."""
+"""The number of examples of a property test: its own number, or ten in the profile "dev" (`make quick`).
+
+No property test has a limit of time for an example: on a busy machine that fails sound code.
+"""
 
 from typing import Any
 
 from hypothesis import settings
 
-settings.register_profile("dev", max_examples=10)
+settings.register_profile("dev", max_examples=10, deadline=None)
+settings.register_profile("full", deadline=None)
+settings.load_profile("full")
 
 
 def examples(number: int, **others: Any) -> settings:
