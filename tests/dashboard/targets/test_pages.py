@@ -91,11 +91,16 @@ class TestAdding:
         assert "Ready" in answer.content.decode()
         assert made.findings[0]["message"] in answer.context["target"].findings[0]["message"]
 
+    def test_the_host_may_be_the_path_of_a_unix_socket(self, browser):
+        answer = browser.post(reverse("target_new"), values(host="/nowhere/mysqld.sock"), follow=True)
+        assert Target.objects.get().address.host == "/nowhere/mysqld.sock"
+        assert "/nowhere/mysqld.sock" in answer.content.decode()
+
     @pytest.mark.parametrize(
         ("field", "value", "said"),
         [
             ("host", "mysql://db.example.org", "host alone"),
-            ("host", "/var/run/mysqld.sock", "host alone"),
+            ("host", "db.example.org/sales", "host alone"),
             ("host", "db example", "no spaces"),
             ("host", "root@db", "in its own field"),
             ("host", "db:3306", "port in its own field"),
