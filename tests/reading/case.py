@@ -2,6 +2,8 @@ r"""The cases in cases/*.toml: a file, a table, and what becomes of them.
 
 Keys of a case, with what is meant without them:
 - `text`: the file's content. → stands for a tab. `raw` instead: with \x escapes, as bytes.
+- `sheet` instead: the cells of a workbook, a line for each row, with | between; what is a number there is one.
+  `zipped`: the files of a ZIP archive by their names.
 - `encoding` (UTF-8), `bom`, `end` (lf, crlf, cr), `chop` (no line end at the end): how the text becomes bytes.
 - `repeat` lines from `line` (%d: the number) and then `tail` below the text.
 - `table`: its columns; without it the import makes the table. `before`: a statement on it. `zone`: of the server.
@@ -17,14 +19,40 @@ Keys of a case, with what is meant without them:
 import codecs
 import shlex
 import tomllib
+import zipfile
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from io import BytesIO
 from pathlib import Path
+
+from tests.importer.formats.workbooks import write_xlsx
 
 FOLDER = Path(__file__).parent / "cases"
 ENDS = {"lf": "\n", "crlf": "\r\n", "cr": "\r"}
 # What a question about the reading of a whole file is called; such a question is never asked if the header fits.
 STRUCTURE = ("delimiter", "quote", "escape", "header", "match", "trailing_delimiter")
+
+
+def workbook(cells: str) -> bytes:
+    """An Excel workbook with these rows."""
+    rows = [[cell(each) for each in line.split("|")] for line in cells.splitlines()]
+    return write_xlsx(BytesIO(), {"Sheet": rows}).getvalue()
+
+
+def cell(text: str) -> str | float:
+    try:
+        return float(text)
+    except ValueError:
+        return text
+
+
+def archive(files: dict[str, str]) -> bytes:
+    """A ZIP archive of these files."""
+    written = BytesIO()
+    with zipfile.ZipFile(written, "w") as opened:
+        for name, text in files.items():
+            opened.writestr(name, text)
+    return written.getvalue()
 
 
 @dataclass(frozen=True)
@@ -35,6 +63,8 @@ class Case:
     name: str
     text: str = ""
     raw: str = ""
+    sheet: str = ""
+    zipped: dict[str, str] = field(default_factory=dict)
     encoding: str = "utf-8"
     bom: bool = False
     end: str = "lf"
@@ -63,6 +93,10 @@ class Case:
     def content(self) -> bytes:
         if self.raw:
             return codecs.escape_decode(self.raw)[0]  # type: ignore[attr-defined,no-any-return]
+        if self.sheet:
+            return workbook(self.sheet)
+        if self.zipped:
+            return archive(self.zipped)
         text = self.text + "".join(self.line % (each, each) + "\n" for each in range(self.repeat)) + self.tail
         text = text.replace("→", "\t").replace("\n", ENDS[self.end])
         text = text.removesuffix(ENDS[self.end]) if self.chop else text

@@ -2,19 +2,21 @@
 
 import datetime
 from collections.abc import Sequence
+from io import BytesIO
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import openpyxl
 from odf.opendocument import OpenDocumentSpreadsheet
 from odf.table import Table, TableCell, TableRow
 from odf.text import P
 
+To = TypeVar("To", Path, BytesIO)
 Sheets = dict[str, Sequence[Sequence[Any]]]
 
 
-def write_xlsx(path: Path, sheets: Sheets, *, from_1904: bool = False) -> Path:
-    """Write a workbook with these sheets, each a list of rows."""
+def write_xlsx(path: To, sheets: Sheets, *, from_1904: bool = False) -> To:
+    """Write a workbook with these sheets, each a list of rows, to a path or an open file."""
     book = openpyxl.Workbook()
     book.remove(book.active)
     if from_1904:
