@@ -9,6 +9,8 @@ import sys
 from functools import partial
 from pathlib import Path
 
+import pytest
+
 from importer import jobs
 from importer.engine.errors import Problem
 from importer.jobs.report import report_of_problem
@@ -18,6 +20,9 @@ from importer.preparation.prepare import ImportRequest, prepare
 from importer.sources import uploads
 from tests.importer.management.people_file import ROWS, loaded, report_of
 from tests.stack import ROOT, Stack, wait_until
+
+# The imports stay as each test leaves them.
+pytestmark = pytest.mark.usefixtures("no_workers")
 
 
 def wait_for_line(command: subprocess.Popen[str], text: str) -> None:

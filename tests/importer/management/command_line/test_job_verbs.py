@@ -15,7 +15,7 @@ from importer.security import held_passwords
 from importer.sources import uploads
 from tests.importer.management.people_file import ROWS, loaded
 
-pytestmark = pytest.mark.usefixtures("redis")
+pytestmark = pytest.mark.usefixtures("redis", "no_workers")
 
 
 def code(*words: str) -> int:
