@@ -61,6 +61,13 @@ def session(client: Client, url: str) -> dict[str, str]:
 
 
 @pytest.fixture
+def for_visits(settings) -> None:
+    """What the pages of visits.py need: a provider to sign in with, and no question for the password on the way."""
+    settings.OIDC_ISSUER, settings.OIDC_NAME = "http://127.0.0.1:1", "Keys"
+    settings.ACCOUNT_REAUTHENTICATION_TIMEOUT = 3600  # seconds; on a busy machine, all pages take minutes
+
+
+@pytest.fixture
 def opened(chromium, live_server, client):
     """Opens pages signed in, with the options of a browser's context; whatever the policy stopped fails the test."""
     client.force_login(admin("ann"))

@@ -39,8 +39,7 @@ TOO_WIDE = "() => document.documentElement.scrollWidth > document.documentElemen
 
 
 @pytest.mark.parametrize(("scheme", "size"), VARIANTS)
-def test_take_screenshots(chromium: Browser, live_server, old, settings, scheme: str, size: str):
-    settings.OIDC_ISSUER, settings.OIDC_NAME = "http://127.0.0.1:1", "Keys"
+def test_take_screenshots(chromium: Browser, live_server, old, for_visits, scheme: str, size: str):
     folder, too_wide = FOLDER / f"{scheme}-{size}", []
     context = chromium.new_context(base_url=live_server.url, viewport=SIZES[size], color_scheme=scheme)
     for number, (browser, pages) in enumerate(visits()):

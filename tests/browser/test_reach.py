@@ -68,8 +68,7 @@ class Looker:
 
 
 @pytest.fixture
-def tab(chromium, live_server, old, settings) -> Iterator[Tab]:
-    settings.OIDC_ISSUER, settings.OIDC_NAME = "http://127.0.0.1:1", "Keys"
+def tab(chromium, live_server, old, for_visits) -> Iterator[Tab]:
     context = chromium.new_context(base_url=live_server.url, viewport={"width": 1280, "height": 900})
     context.add_init_script(AXE)
     yield context.new_page()
