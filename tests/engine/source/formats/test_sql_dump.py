@@ -81,6 +81,12 @@ def test_rows_of_two_tables_of_one_name_are_not_mixed(tmp_path: Path, text: str)
     assert copied(path, sql_table="other") == [("b",), ("3",)]
 
 
+def test_a_database_that_is_named_later_may_be_another_one(tmp_path: Path):
+    path = written(tmp_path, "INSERT INTO t (a) VALUES (1);\nREPLACE INTO other.t (a) VALUES (2);")
+    with pytest.raises(SourceProblem, match="t in two databases: one without a name and other"):
+        copied(path, sql_table="t")
+
+
 def test_a_database_that_is_named_twice_is_one(tmp_path: Path):
     path = written(tmp_path, "USE d;INSERT INTO t (a) VALUES (1);INSERT INTO d.t (a) VALUES (2)")
     assert copied(path) == [("a",), ("1",), ("2",)]
