@@ -3,7 +3,6 @@
 import statistics
 
 from importer.preparation.prepare import PreparedImport
-from importer.preparation.previous_imports import past
 
 
 def expected_seconds(prepared: PreparedImport, rows: int) -> float | None:
@@ -11,6 +10,5 @@ def expected_seconds(prepared: PreparedImport, rows: int) -> float | None:
 
     None if there are none.
     """
-    table, size = prepared.table, prepared.profile.size - prepared.profile.data_offset
-    runs = past(prepared.target, table.schema, table.name, prepared.options.mode, size).runs
+    runs = prepared.previous.runs
     return rows / statistics.median(each.rows_per_second for each in runs) if runs else None

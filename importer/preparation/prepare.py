@@ -24,6 +24,7 @@ from importer.engine.mysql.server_info import Server, read_server
 from importer.engine.plan.methods import METHODS
 from importer.engine.plan.options import Options
 from importer.engine.plan.plan import ImportPlan
+from importer.engine.plan.previous_imports import NO_PAST, Past
 from importer.engine.planner import make_plan
 from importer.engine.planner.decisions.row_order import outgrows
 from importer.engine.preflight.session_settings import check_session
@@ -91,6 +92,8 @@ class PreparedImport:
     new_table: NewTable | None = None
     # The files of an import of several.
     files: tuple[JoinedFile, ...] = ()
+    # Earlier imports of its kind.
+    previous: Past = NO_PAST
 
     @property
     def end_unread(self) -> bool:
@@ -169,9 +172,7 @@ def prepare(
         server = _server(connection, target)
         if options.mode == "create":
             profile = profile or _profile(source, request)
-            given = request.overrides if request.mapping is None else formats_of(request.mapping)
-            suggested = suggest_table(schema, name, profile, request.null_markers, given)
-            new_table = _new_table(connection, server, suggested, request)
+            new_table = _new_table(connection, server, _suggested_table(schema, name, profile, request), request)
             context = read_context(connection, target, server, f"{schema}.{name}", options, new_table)
         else:
             context = read_context(connection, target, server, f"{schema}.{name}", options, None)
@@ -185,11 +186,12 @@ def prepare(
     reading = _reading(source, request, profile, context, mapping)
     key = uuid4()
     facts = SourceFacts(profile.size - profile.data_offset, profile.dialect, mapping, tuple(request.fillings))
+    previous = past(target, context.table.schema, context.table.name, options.mode, profile.size)
     plan = make_plan(
         replace(
             context.planning_context(key, facts, options),
             packing=profile.packing,
-            past=past(target, context.table.schema, context.table.name, options.mode, profile.size),
+            past=previous,
             key_order=_key_order(profile, source, context, mapping, options),
             record_bytes=profile.record_bytes,
         )
@@ -209,6 +211,7 @@ def prepare(
         reading,
         context.new_table,
         joined.files,
+        previous,
     )
 
 
@@ -275,6 +278,12 @@ def _try_session(target: Target, plan: ImportPlan, server: Server) -> None:
         with connect(target.address) as connection:
             check_global_variables(connection, variables, server)
             check_session(connection, plan, server)
+
+
+def _suggested_table(schema: str, name: str, profile: Profile, request: ImportRequest) -> NewTable:
+    """The table that the sample suggests, for the formats that the request has."""
+    given = request.overrides if request.mapping is None else formats_of(request.mapping)
+    return suggest_table(schema, name, profile, request.null_markers, given)
 
 
 def _new_table(connection: Connection, server: Server, table: NewTable, request: ImportRequest) -> NewTable:

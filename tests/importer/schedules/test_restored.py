@@ -52,7 +52,7 @@ def test_every_place_names_a_restored_run(make, folder, client, admin_user):
         assert re.search(r'class="mark mark-secondary"[^>]*: restored"', shown), place
         assert "ompleted with rejects" not in shown, place
     assert command("show", "nightly")["runs"][0]["outcome"] == "restored"
-    assert command("list")[0]["last_run"]["colour"] == "grey"
+    assert command("list")["schedules"][0]["last_run"]["colour"] == "grey"
     assert ", restored\n" in told("show", "nightly")
     assert payload_of(Event.RECOVERED, "", None, run, None)["run"]["outcome"] == "restored"
 
