@@ -12,7 +12,7 @@ from importer.models import ImportJob
 from tests.browser.conftest import expect_no_scrolling_sideways
 from tests.dashboard.job_data import Status, make_job
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("no_workers")]
 
 FULL = TargetProblem(
     "The server's disk is full. (error 1021)", advice="Make room on the server, then retry the import."

@@ -20,7 +20,7 @@ def make_target(address, name: str = "warehouse") -> Target:
 
 
 @pytest.fixture
-def target(mariadb, transactional_db) -> Target:
+def target(mariadb, transactional_db, no_workers) -> Target:
     return make_target(mariadb)
 
 

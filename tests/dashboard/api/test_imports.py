@@ -27,7 +27,7 @@ def rows(target):
         return fetch_all(connection, "SELECT id, name, amount FROM orders ORDER BY id")
 
 
-def test_a_file_is_loaded_and_its_report_balances(database, program, transactional_db):
+def test_a_file_is_loaded_and_its_report_balances(database, no_workers, program, transactional_db):
     target = make_target(database)
     wanted = {"file": program.upload(ROWS), **INTO}
     planned = program.send("POST", "plans", wanted).json()
