@@ -85,7 +85,7 @@ class _Format(Schema, extra="forbid"):
         return given | marks | line_end | of_formats
 
 
-# What formats besides CSV have, as importer/engine/source/formats/options.py declares it.
+# What formats other than CSV have, as importer/engine/source/formats/options.py declares it.
 OF_FORMATS = (FORMAT, *FORMAT_OPTIONS)
 if TYPE_CHECKING:
     FormatIn = _Format

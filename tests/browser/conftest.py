@@ -40,7 +40,7 @@ def web(stack: Stack) -> Stack:
 
 @pytest.fixture
 def database(mariadb: Address) -> Address:
-    """Pages are the same whatever the server; the way of an import is tried on each (test_import.py)."""
+    """Pages are the same for both servers; the way of an import is tried on each (test_import.py)."""
     return mariadb
 
 

@@ -57,11 +57,6 @@ def tar_packing(packing: str, head: bytes) -> str:
     return found if found and head.startswith(_TAR_MAGIC, _TAR_AT) else packing
 
 
-def is_archive(packing: str) -> bool:
-    """Whether files packed like that can have several in them."""
-    return packing == ZIP or packing in _TARS
-
-
 def unpacked(fd: Readable, packing: str, limits: DecompressionLimits, member: str = "") -> Iterator[Piece]:
     """Unpack an open file from its start; of an archive this member, or the only file.
 

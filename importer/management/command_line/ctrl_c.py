@@ -11,8 +11,7 @@ from types import FrameType
 from importer import jobs
 from importer.engine.errors import Problem
 from importer.models import ImportJob
-
-NOT_FOLLOWED = 1  # the exit code of a command that does not follow its import to the end
+from importer.models.outcomes import UNKNOWN
 
 
 class CtrlC:
@@ -52,7 +51,7 @@ class CtrlC:
         number = self._job_id
         left = f"What is committed stays. The missing rows: millrace job cancel {number}; millrace job retry {number}"
         os.write(2, f"\nEnded at once. {left}\n".encode())
-        os._exit(NOT_FOLLOWED)
+        os._exit(UNKNOWN)
 
 
 @contextmanager

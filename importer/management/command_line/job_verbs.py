@@ -18,13 +18,11 @@ from importer.management.command_line.following import LOOK_EVERY, follow
 from importer.management.command_line.one_document import DocumentCommand
 from importer.management.command_line.progress import Progress
 from importer.models import ImportJob
-from importer.models.outcomes import exit_code, outcome_words
+from importer.models.outcomes import UNKNOWN, exit_code, outcome_words
 from importer.models.outcomes.documents import JOBS, REPORT
 from importer.worker import local_pool
 
 MOST_LISTED = 20
-NOT_FOLLOWED = 1  # the exit code of a command that does not follow its import to the end
-
 
 Verb = Callable[[DocumentCommand, ImportJob, Mapping[str, Any]], None]
 
@@ -85,7 +83,7 @@ def wait(command: DocumentCommand, job: ImportJob, options: Mapping[str, Any]) -
         progress.write(f"Import {job.pk} continues. millrace job wait {job.pk} waits for it again.")
         if options["as_json"]:
             show(command, job, options)
-        sys.exit(NOT_FOLLOWED)
+        sys.exit(UNKNOWN)
     finally:
         progress.close()
     show(command, job, options)

@@ -12,7 +12,7 @@ from config.version import VERSION
 from importer.management.command_line.help_page import help_page
 from importer.management.command_line.words import PROGRAM, WORDS, Word
 
-WRONG_USAGE = 2
+WRONG_USAGE = 2  # as importer.models.outcomes declares it, which needs Django
 READER_GONE = 141  # as a shell has it for a program that ended by SIGPIPE
 
 

@@ -40,7 +40,7 @@ def test_every_place_names_a_restored_run(make, folder, client, admin_user):
     assert "1 completed with rejects" in before.text
     jobs.restore(job_of(run).pk)
 
-    # A page that is open is told.
+    # A page that is open shows it.
     live = client.get(page, {"seen": before.context["seen"]}, headers={"HX-Request": "true"})
     assert live.status_code == 200
     assert re.search(r'status-secondary status-lite">(?:(?!</span>).)*Restored', live.text, re.S)
