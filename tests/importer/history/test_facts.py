@@ -19,10 +19,12 @@ from importer.history.facts import CHOSEN, FACTS, PHASES, REQUESTED, fact
 from importer.models import JobFact
 
 PLANNER = Path(loader.__file__).parents[1] / "planner"
-# Fields of a plan that are no setting: its statements, its columns, and the sources of other facts.
+# Fields of a plan that are no setting: its statements, its columns with those that the table gets, and the sources of
+# other facts.
 NOT_CHOICES = {
     "schema", "table", "table_digest", "fields", "sources", "statements", "plain", "null_word", "no_markers",
     "traced", "as_bytes_ascii_only", "pipe_folder", "reasons", "seen", "updates_per_row",
+    "added_columns",
 }  # fmt: skip
 CHOICES = {
     "exactness": "checks",

@@ -183,6 +183,8 @@ PLACES = (
     Page("connection", (2,), words=("bucket/daily", "eu-west-1", "NOBODY", "Forget what is stored")),
     Page("connection_new", words=("Folder on this server",)),
     Page("connection_files", (1,), words=("There now",)),
+    Page("new_places", words=("incoming",)),
+    Page("new_from", (1,), words=("incoming",)),
     Page("channel", (1,), words=("bob@example.org", "No mail server is set", f"{NIGHTLY} is late", 'value="2"')),
     Page("channel", (2,), words=("https://hooks.example.org/millrace", "was slower than usual", "sent")),
     Page("channel", (3,), words=("The channel was switched off.", "given up", "Send again")),
@@ -271,6 +273,10 @@ LEFT_OUT = {
     "new_findings": "what the scan of an upload has found so far: nothing stored is shown",
     **dict.fromkeys(
         ("account_filter_save", "account_filter_delete"), "saved filters, which the old version did not have"
+    ),
+    **dict.fromkeys(
+        ("new_from_lines", "new_together"),
+        "files of a connection in a new import, which the old version had in schedules only",
     ),
     "job_why": "what the server does now: nothing stored is shown",
     "uploads": "begins an upload: nothing stored is shown",
