@@ -23,4 +23,4 @@ ENV PATH=/opt/venv/bin:$PATH \
     BIND=0.0.0.0
 USER millrace
 EXPOSE 8000
-CMD ["python", "-m", "scripts.processes", "web"]
+CMD ["python", "-m", "importer.management.processes", "web"]

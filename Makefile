@@ -8,7 +8,7 @@ SERVERLESS := not needs_database_server and not needs_redis and not needs_worker
 export PYTHONDONTWRITEBYTECODE :=
 # VAR_DIR=... and PORT=... may be given on the command line or in the environment.
 .DEFAULT_GOAL := help
-.PHONY: help setup run demo test quick quick-tests faults screenshots bench lint format lock release
+.PHONY: help setup run demo test quick quick-tests faults screenshots bench lint format lock release tables
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## /{printf "  make %-11s %s\n", $$1, $$2}' Makefile
@@ -18,7 +18,7 @@ setup: ## create .venv and install missing system packages (announced first)
 
 run: ## serve Millrace at http://127.0.0.1:8000 (PORT=...) until Ctrl-C
 	@scripts/setup.sh app
-	@$(PY) -m scripts.run
+	@$(PY) manage.py serve
 
 demo: ## import 336,776 flights into a private database, then serve (EXIT=1: stop after the import)
 	@scripts/setup.sh app database
@@ -67,6 +67,10 @@ format: ## format the code
 release: ## build the source archive and the wheel, with the C library, into dist (DIST=...)
 	@scripts/setup.sh app
 	$(PY) -m uv build --quiet --out-dir $(or $(DIST),dist)
+
+tables: ## write the tables of a new database as SQL, after a new migration
+	@scripts/setup.sh app
+	$(PY) -m scripts.tables
 
 lock: ## compile requirements*.in into requirements*.txt, with hashes
 	@scripts/setup.sh app

@@ -58,6 +58,7 @@ setup(
         "dashboard.static": ["**/*"],
         # Installed, too, to compile the library later and to check that it is built from these sources.
         PACKAGE: ["src/*.c", "src/*.h"],
+        "importer.migrations": ["tables.sql"],
     },
     cmdclass={"build_ext": BuildLibrary},
     ext_modules=[

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from bench.servers import Server
-from scripts.servers import free_port
+from importer.management.processes.private_servers import free_port
 
 
 def set_up(folder: Path) -> Path:
@@ -30,9 +30,9 @@ def set_up(folder: Path) -> Path:
 @contextmanager
 def serving() -> Iterator[int]:
     """Start all processes, yield the pid of their supervisor, and stop them at the end."""
-    from scripts import run
+    from importer.management.processes.serving import serving as all_processes
 
-    with run.serving() as supervisor:
+    with all_processes() as supervisor:
         assert supervisor.process
         yield supervisor.process.pid
 

@@ -3,7 +3,7 @@
     python -m bench.experiments methods bulks partitions naive --size full --repeats 1 --no-warm-up
     python -m bench.experiments records --size 5000000 --repeats 3
 
-Each one runs as `manage.py experiment run` does (docs/lab.md). `manage.py experiment list` estimates the time.
+Each one runs as `millrace experiment run` does (docs/lab.md). `millrace experiment list` estimates the time.
 """
 
 import argparse

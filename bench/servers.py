@@ -12,7 +12,8 @@ from urllib.parse import unquote, urlsplit
 
 from importer.engine.mysql.connection import Address, connect, execute, fetch_all
 from importer.engine.mysql.server_info import is_loopback
-from scripts.servers import PrivateDatabase, PrivateMariaDB, PrivateMySQL, free_port, is_free
+from importer.management.processes.private_servers import free_port, is_free
+from scripts.servers import PrivateDatabase, PrivateMariaDB, PrivateMySQL
 
 DATABASE = "millrace_bench"
 DEFAULT_MYSQL_PORT = "23097"

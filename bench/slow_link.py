@@ -22,7 +22,7 @@ from bench.rounds import Case
 from bench.servers import Server, servers_to_measure
 from bench.ways import way
 from importer.experiments.workloads import WORKLOADS
-from scripts.servers import free_port
+from importer.management.processes.private_servers import free_port
 
 # Addresses for tests of networks (RFC 2544), which are not routed.
 OUTSIDE, INSIDE = "198.18.77.1", "198.18.77.2"

@@ -137,7 +137,7 @@ def web_server() -> Any:
     """Start the web server of the application that is set up; yield its port and process."""
     from django.conf import settings
 
-    command = [sys.executable, "-m", "scripts.processes", "web"]
+    command = [sys.executable, "-m", "importer.management.processes", "web"]
     with (settings.VAR_DIR / "web.log").open("wb") as log, subprocess.Popen(command, stdout=log, stderr=log) as server:
         try:
             deadline = time.monotonic() + PATIENCE

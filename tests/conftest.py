@@ -12,8 +12,8 @@ from django.db.models.signals import post_migrate
 from redis import Redis
 
 from importer.engine.mysql.connection import Address
+from importer.management.processes.private_servers import PrivateRedis
 from importer.worker import live_progress
-from scripts.servers import PrivateRedis
 from tests import examples  # noqa: F401 - registers the profile "dev" before pytest loads it
 from tests.documents import all_checked
 from tests.importer.migrations.fixtures import dumped, migrated, old, sales  # noqa: F401

@@ -31,7 +31,7 @@ from pyftpdlib.handlers import FTPHandler, TLS_FTPHandler
 from pyftpdlib.ioloop import IOLoop
 from pyftpdlib.servers import FTPServer
 
-from scripts.servers import free_port
+from importer.management.processes.private_servers import free_port
 
 MODIFIED = "Sat, 21 Nov 2026 10:00:00 GMT"
 

@@ -17,7 +17,8 @@ import psutil
 from django.conf import settings
 from django.db import connection
 
-from scripts.servers import PrivateRedis, free_port
+from importer.management.processes.command_lines import CELERY
+from importer.management.processes.private_servers import PrivateRedis, free_port
 from tests.documents import check_output
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -184,7 +185,7 @@ class Stack:
         return done
 
     def _celery(self, name: str, *args: str) -> Process:
-        return self._process(name, str(PYTHON), "-m", "scripts.celery_process", *args)
+        return self._process(name, str(PYTHON), "-m", CELERY, *args)
 
     def _process(self, name: str, *command: str) -> Process:
         return Process(list(command), self.env, self.folder / f"{name}.log")

@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from importer.management.command_line.words import WORDS
+
 ROOT = Path(__file__).resolve().parent.parent
 SECRETS = {"SECRET_KEY", "ENCRYPTION_KEYS", "ADMIN_PASSWORD", "DATABASE_URL", "REDIS_URL", "OIDC_CLIENT_SECRET"}
 CODE = ("bench", "config", "dashboard", "importer", "scripts", "tests")
@@ -86,6 +88,13 @@ class TestRequirements:
         assert [each for each in wanted if f"{each.lower()} " not in locked] == []
 
 
+def test_the_tables_of_a_new_database_are_those_of_the_newest_migration():
+    """tests/importer/management/test_application_tables.py compares them with what the migrations make."""
+    from importer.management.application_tables import TABLES, head_of, newest
+
+    assert TABLES.read_text().startswith(head_of(newest())), "run: make tables"
+
+
 class TestContainers:
     def test_the_compose_file_is_valid(self):
         check = ("-m", "check_jsonschema", "--builtin-schema", "vendor.compose-spec", "docker-compose.yml")
@@ -98,9 +107,9 @@ class TestContainers:
         assert [image for image in images if image != "millrace" and not re.search(r":\d+\.\d+", image)] == []
 
     def test_containers_run_processes_that_exist(self):
-        from scripts.processes import COMMANDS
+        from importer.management.processes.command_lines import COMMANDS
 
-        named = re.findall(r'"scripts\.processes", "([\w-]+)"', (ROOT / "docker-compose.yml").read_text())
+        named = re.findall(r'"importer\.management\.processes", "([\w-]+)"', (ROOT / "docker-compose.yml").read_text())
         assert set(named) == {"web", "worker-load", "worker-control", "beat"}
         assert set(named) <= set(COMMANDS)
 
@@ -133,6 +142,8 @@ def test_every_command_that_a_page_names_exists(page):
     text = page.read_text()
     commands = {path.stem for path in (ROOT / "importer" / "management" / "commands").glob("*.py")}
     assert set(re.findall(r"\bmanage\.py (\w+)", text)) <= commands
+    words = {*WORDS, "help", "completion"}
+    assert set(re.findall(r"(?:^ *|`)millrace ([a-z-]+)", text, re.MULTILINE)) <= words
     targets = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(), re.MULTILINE))
     assert set(re.findall(r"`make (\w+)", text)) <= targets
     for module in re.findall(r"python -m ([\w.]+\w)", text):

@@ -10,7 +10,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-from scripts.servers import free_port
+from importer.management.processes.private_servers import free_port
 
 ROOT = Path(__file__).resolve().parent.parent
 PATIENCE = 60  # seconds
@@ -32,7 +32,7 @@ class Running:
                 self.command, cwd=ROOT, env=self.environment, stdin=subprocess.DEVNULL, stdout=output, stderr=output
             )
 
-    command = (sys.executable, "-m", "scripts.run")
+    command = (sys.executable, "manage.py", "serve")
 
     def until(self, holds):
         """Wait until `holds` does."""

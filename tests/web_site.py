@@ -15,7 +15,7 @@ import psutil
 import requests
 
 from importer.engine.mysql.connection import Address, connect
-from scripts.servers import free_port
+from importer.management.processes.private_servers import free_port
 from tests.prepared import make_tables
 from tests.stack import ROOT, wait_until
 
@@ -53,9 +53,8 @@ class WebSite:
 
     def start(self) -> None:
         with self.log.open("ab") as log:
-            self._process = subprocess.Popen(
-                [sys.executable, "-m", "scripts.processes", "web"], cwd=ROOT, env=self._env, stdout=log, stderr=log
-            )
+            command = [sys.executable, "-m", "importer.management.processes", "web"]
+            self._process = subprocess.Popen(command, cwd=ROOT, env=self._env, stdout=log, stderr=log)
         wait_until(self.answers, what="the web server")
 
     def answers(self) -> bool:

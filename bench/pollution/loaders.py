@@ -106,7 +106,7 @@ def _import(connection: Connection, target: str, path: Path, flags: Sequence[str
 
 
 def _run(arguments: Sequence[str]) -> Any:
-    """Run `manage.py import_csv --in-process` in this process; return the job at its end."""
+    """Run `millrace load --in-process` in this process; return the job at its end."""
     from importer import jobs
     from importer.management.build_import import prepare_from_options
     from importer.management.commands.import_csv import Command

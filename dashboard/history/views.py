@@ -45,7 +45,9 @@ def history(request: HttpRequest) -> HttpResponse:
     if sent_by_form(request.GET) and not view.problems:
         return redirect(address)
     if not recorded():
-        return render(request, "history/page.html", {"empty": True, "targets": seen(Target.objects.all()).exists()})
+        return render(
+            request, "history/page.html", {"empty": True, "targets": seen(Target.objects.registered()).exists()}
+        )
     return render(request, "history/page.html", _context(view))
 
 

@@ -38,7 +38,12 @@ def home(request: HttpRequest) -> HttpResponse:
             return HttpResponse(status=204)
         return render(request, "home/_content.html", {"live": live, "state": state})
     empty = not seen(ImportJob.objects.all()).exists() and not seen(Schedule.objects.all()).exists()
-    context = {"live": live, "state": state, "empty": empty, "targets": empty and seen(Target.objects.all()).exists()}
+    context = {
+        "live": live,
+        "state": state,
+        "empty": empty,
+        "targets": empty and seen(Target.objects.registered()).exists(),
+    }
     return render(request, "home/page.html", context)
 
 

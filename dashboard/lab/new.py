@@ -194,7 +194,7 @@ def _load_form(request: HttpRequest, preview: LabPreview) -> LoadForm:
         jobs=list(succeeded.order_by("-pk")[:JOBS_SHOWN]),
         files=list(files[:FILES_SHOWN]),
         presets=presets.for_header(shown.profile.header) if shown and shown.profile else [],
-        targets=list(seen(Target.objects.order_by("name"))),
+        targets=list(seen(Target.objects.registered().order_by("name"))),
     )
     chosen = {
         "job": preview.choices.job,

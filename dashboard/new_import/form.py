@@ -78,7 +78,7 @@ class NewImportForm:
             return seen(Target.objects.filter(pk=chosen)).first() if chosen else None
         if self.before:
             return self.before.target
-        return seen(Target.objects.order_by("-jobs__pk", "-pk")).first()
+        return seen(Target.objects.registered().order_by("-jobs__pk", "-pk")).first()
 
     @property
     def table(self) -> str:

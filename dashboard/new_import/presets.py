@@ -14,8 +14,6 @@ from importer.access.policy import seen
 from importer.engine.errors import Problem
 from importer.engine.mapping.columns import ColumnMapping, GeneratedColumn
 from importer.engine.mapping.transforms import TRANSFORMS
-from importer.engine.plan.option_specs import OPTIONS
-from importer.engine.plan.options import Options
 from importer.models import ImportJob, MappingPreset, SourceFile
 from importer.preparation import presets as saved
 from importer.sources.uploads import importable_by
@@ -43,20 +41,10 @@ def preset(request: HttpRequest, pk: int) -> HttpResponse:
             (name, each.column, _conversion(each)) for name, each in zip(shown.header, shown.mapping, strict=False)
         ],
         "fillings": [(each.column, _filling(each)) for each in shown.fillings],
-        "options": _options(shown.options),
+        "options": saved.changed_options(shown.options),
         "files": files.order_by("-pk")[:FILES_OFFERED],
     }
     return render(request, "new_import/presets/detail.html", context)
-
-
-def _options(options: Options) -> list[tuple[str, str]]:
-    """The options that differ from their defaults, in words."""
-    usual = Options()
-    return [
-        (each.label, each.shown(getattr(options, each.name)) or each.unset)
-        for each in OPTIONS
-        if getattr(options, each.name) != getattr(usual, each.name)
-    ]
 
 
 def _conversion(field: ColumnMapping) -> str:

@@ -4,7 +4,6 @@ import codecs
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from pathlib import PurePath
 
 from dashboard.new_import.created_table import CreatedTable, create_table
 from dashboard.new_import.form import NewImportForm
@@ -22,16 +21,14 @@ from importer.engine.schema.added_columns import with_added
 from importer.engine.schema.new_table import NewColumn, NewTable
 from importer.engine.schema.table import Table
 from importer.engine.schema.type_inference import check_type
-from importer.engine.source import archives
 from importer.engine.source.byte_source import open_source, read_at
 from importer.engine.source.dialect import RFC4180, Dialect
 from importer.engine.source.encodings import UTF8
-from importer.engine.source.formats import registry
 from importer.engine.source.profile.profile import Profile, profile_file
 from importer.engine.source.profile.sample import SAMPLE_BYTES
 from importer.models import MappingPreset, SourceFile, Target
 from importer.preparation import presets
-from importer.preparation.loadable_tables import offered_tables, read_loadable
+from importer.preparation.loadable_tables import offered_tables, read_loadable, table_name_of
 from importer.preparation.prepare import ImportRequest, NewTableRequest, PreparedImport, prepare
 from importer.sources import uploads
 
@@ -81,7 +78,7 @@ class Preview:
         undecided = self.problem is None or isinstance(self.problem, UnknownTable)
         if self.profile is None or self.target is None or self.table or not undecided:
             return ""
-        return self.choices.table or _stem(self.source.name)
+        return self.choices.table or table_name_of(self.source.name)
 
     @property
     def exists(self) -> bool:
@@ -206,7 +203,7 @@ def _read_existing_table(preview: Preview) -> Problem | None:
 
 def _suggest_new_table(preview: Preview, profile: Profile, target: Target) -> None:
     """Suggest the table that mode create makes, and apply the choices for it."""
-    schema, _, name = (preview.choices.table or _stem(preview.source.name)).rpartition(".")
+    schema, _, name = (preview.choices.table or table_name_of(preview.source.name)).rpartition(".")
     schema = schema or target.database
     earlier = _mapping_of_new(preview, f"{schema}.{name}")
     created = create_table(preview.choices, schema, name, profile, earlier)
@@ -221,17 +218,8 @@ def _suggest_new_table(preview: Preview, profile: Profile, target: Target) -> No
 
 def _table_named_as_file(connection: Connection, target: Target, file_name: str) -> str:
     """The table with the name of the file; "" if there is none."""
-    stem = _stem(file_name)
+    stem = table_name_of(file_name)
     return next((name for name in offered_tables(connection, target, stem) if name.lower() == stem.lower()), "")
-
-
-def _stem(file_name: str) -> str:
-    """The file name without endings: `orders` for orders.csv and for orders.csv.gz."""
-    path = PurePath(file_name)
-    if path.suffix.lower() not in archives.ENDINGS:
-        return path.stem
-    inside = PurePath(path.stem)
-    return inside.stem if inside.suffix.lower() in registry.ENDINGS else inside.name
 
 
 def _mapping_before(preview: Preview, table: Table) -> tuple[ColumnMapping, ...] | None:

@@ -8,7 +8,7 @@ from django.conf import settings
 from django.contrib import messages
 from django.contrib.auth.models import User
 from django.db import transaction
-from django.db.models import Prefetch
+from django.db.models import Prefetch, Q, QuerySet
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
@@ -230,7 +230,7 @@ def _show(
         "source": preview.source,
         "problem": preview.problem,
         **_stored_choices(request, preview.source),
-        "targets": seen(Target.objects.order_by("name")),
+        "targets": seen(_choosable(preview.target)),
         "shown": _shown(preview, format_texts),
         "answered": json.dumps(sorted(preview.choices.answered)),
         "format_inputs": format_inputs(format_texts),
@@ -250,6 +250,11 @@ def _show(
         "modes": MODES,
     }
     return _answer(request, "new_import/_preview.html", context, status=422 if preview.problem else status)
+
+
+def _choosable(chosen: Target | None) -> QuerySet[Target]:
+    """The targets to choose from, with the one that is chosen: it may be that of an import by URL, which runs again."""
+    return Target.objects.filter(Q(by_url=False) | Q(pk=chosen and chosen.pk)).order_by("name")
 
 
 def _stored_choices(request: HttpRequest, source: SourceFile) -> dict[str, object]:
@@ -301,7 +306,7 @@ def _page(request: HttpRequest) -> dict[str, object]:
     return {
         "choices": NewImportForm(request.GET.dict()),
         "recent": _recent(request),
-        "any_target": seen(Target.objects.all()).exists(),
+        "any_target": seen(Target.objects.registered()).exists(),
         "any_key": ANY_KEY,
         "part_bytes": settings.UPLOAD_PART_BYTES,
         "most_bytes": settings.UPLOAD_MAX_BYTES,

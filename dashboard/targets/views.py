@@ -26,7 +26,7 @@ CHECK_DOES = (
 @require_safe
 def targets(request: HttpRequest) -> HttpResponse:
     """All targets by name, each with the result of its last check."""
-    rows = seen(Target.objects.annotate(job_count=Count("jobs"))).order_by("name")
+    rows = seen(Target.objects.registered().annotate(job_count=Count("jobs"))).order_by("name")
     return render(request, "targets/list.html", {"targets": rows})
 
 

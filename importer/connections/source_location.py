@@ -3,7 +3,7 @@
 from importer.connections.remote_file import RemoteFile
 from importer.engine.source.arriving import ArrivingFile
 from importer.engine.source.byte_source import SourceLocation
-from importer.engine.source.joined import JoinedFiles
+from importer.engine.source.joined import JoinedFile, JoinedFiles
 from importer.models import ImportJob, SourceFile
 
 
@@ -31,9 +31,14 @@ def location_of_job(job: ImportJob) -> SourceLocation:
     """
     if job.needs_copy:
         return job.copy_file
-    if files := job.joined_files:
-        return JoinedFiles(files, tuple(map(_bytes_of, job.source.files)))
-    return _bytes_of(job.source)
+    return location_of_all(job.source, job.joined_files)
+
+
+def location_of_all(source: SourceFile, files: tuple[JoinedFile, ...]) -> SourceLocation:
+    """The bytes of a source that has arrived; of several files, which `files` places, the joined ones."""
+    if files:
+        return JoinedFiles(files, tuple(map(_bytes_of, source.files)))
+    return _bytes_of(source)
 
 
 def location_of_types(job: ImportJob) -> SourceLocation:

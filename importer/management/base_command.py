@@ -25,7 +25,7 @@ from importer.models.outcomes import REFUSED, WRONG_USAGE
 
 AS = "as_user"
 # Verbs that only show something.
-SHOWING = ("list", "show", "plan", "experiments", "wait")
+SHOWING = ("list", "show", "export", "plan", "experiments", "wait")
 
 
 class CheckedCommand(DocumentCommand):
@@ -90,7 +90,7 @@ class CheckedCommand(DocumentCommand):
 class PreparedCommand(CheckedCommand):
     """Creates the application's tables if there are none yet, and records in the audit log what changes something.
 
-    `manage.py prepare` updates existing tables.
+    `millrace prepare` updates existing tables.
     """
 
     # Whether the command changes nothing, with any of its verbs.

@@ -1,4 +1,4 @@
-"""Builds an import from the options of `manage.py import_csv`."""
+"""Builds an import from the options of `millrace load`."""
 
 import dataclasses
 import sys
@@ -19,6 +19,7 @@ from importer.management.command_line import by_url
 from importer.models import MappingPreset, SourceFile, Target
 from importer.preparation import presets
 from importer.preparation.prepare import ImportRequest, NewTableRequest, PreparedImport, prepare, require_load
+from importer.preparation.whole_file import AsRead, read_alone, read_for_table
 
 # Switches that set a field of Dialect: the field, and its values for --X and --no-X.
 SWITCHES: dict[str, tuple[str, dict[bool, Any]]] = {
@@ -48,6 +49,28 @@ SET_BY_A_PRESET = (
 )
 
 
+def read_from_options(options: dict[str, Any]) -> AsRead:
+    """How the file of the options is read, for the table that they name or for a new one; warnings go to stderr.
+
+    Raises Problem as prepare_from_options() does.
+    """
+    files, url = by_url.split_url(options["file"])
+    if url or options["target"] or options["preset"]:
+        # Without the checks of values nothing would be found.
+        return read_for_table(prepare_from_options({**options, "checks": True}))
+    if options["table"] and options["mode"] != "create":
+        raise Problem(
+            "A table is named, and no server.",
+            advice="Name it: --to TARGET, or mysql://... behind the files. For a new table: --mode create.",
+        )
+    source = resolve_sources(files, options["from_connection"], private_allowed=options["allow_private"])
+    try:
+        return read_alone(source, options["table"] or "", _request(options))
+    except BaseException:
+        forget_unused([source])
+        raise
+
+
 def prepare_from_options(options: dict[str, Any]) -> PreparedImport:
     """Prepare the import of the options; warnings go to stderr. Raises Problem if the import is not possible."""
     preset = presets.by_name(options["preset"]) if options["preset"] else None
@@ -71,7 +94,8 @@ def _target_of_url(url: str, options: dict[str, Any]) -> tuple[Target, str]:
     target, table = by_url.target_of(url, options)
     if table and options["table"]:
         raise Problem("The table is named twice: in the URL, and by --table.", advice="Leave one of them out.")
-    return target, table or _required(options, "table")
+    table = table or _required(options, "table")
+    return by_url.saved(target), table
 
 
 def _target_and_table(options: dict[str, Any], preset: MappingPreset | None) -> tuple[Target, str]:
@@ -84,26 +108,26 @@ def _target_and_table(options: dict[str, Any], preset: MappingPreset | None) -> 
 
 
 def _prepare(options: dict[str, Any], source: SourceFile, target: Target, table: str) -> PreparedImport:
-    prepared = prepare(
-        source,
-        target,
-        table,
-        ImportRequest(
-            known_format=_known_format(options),
-            match=options["match"] or "",
-            null_markers=options["null"],
-            overrides=options["map"],
-            stated=Stated(ignore_fields=options["ignore_fields"]),
-            accept_guesses=options["accept_guesses"],
-            fillings=options["set"],
-            options=_new_options(options),
-            new_table=NewTableRequest(
-                dict(options["type"] or ()), tuple(options["primary_key"] or ()), widen=not options["no_widen"]
-            ),
-        ),
-    )
+    prepared = prepare(source, target, table, _request(options))
     _write_notes(prepared)
     return prepared
+
+
+def _request(options: dict[str, Any]) -> ImportRequest:
+    """What the options request for an import without a preset."""
+    return ImportRequest(
+        known_format=_known_format(options),
+        match=options["match"] or "",
+        null_markers=options["null"],
+        overrides=options["map"],
+        stated=Stated(ignore_fields=options["ignore_fields"]),
+        accept_guesses=options["accept_guesses"],
+        fillings=options["set"],
+        options=_new_options(options),
+        new_table=NewTableRequest(
+            dict(options["type"] or ()), tuple(options["primary_key"] or ()), widen=not options["no_widen"]
+        ),
+    )
 
 
 def _write_notes(prepared: PreparedImport) -> None:
@@ -154,7 +178,8 @@ def named_target(name: str | None) -> Target:
     if target:
         return target
     known = (
-        ", ".join(seen(Target.objects.all()).values_list("name", flat=True)) or "none yet; see `manage.py target add`"
+        ", ".join(seen(Target.objects.registered()).values_list("name", flat=True))
+        or "none yet; see `millrace target add`"
     )
     what = f"There is no target named {name}." if name else "--target is missing."
     raise Problem(what, advice=f"Known: {known}.")

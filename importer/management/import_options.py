@@ -1,4 +1,4 @@
-"""The options of `manage.py import_csv`, in groups. They are a contract (see README)."""
+"""The options of `millrace load`, in groups. They are a contract (see README)."""
 
 import argparse
 from typing import Any
@@ -44,15 +44,21 @@ def add_flags(parser: CommandParser) -> None:
         dest="from_connection",
         default="",
         metavar="CONNECTION",
-        help="FILE is a file, or a pattern, of this connection (see `manage.py connection list`)",
+        help="FILE is a file, or a pattern, of this connection (see `millrace connection list`)",
     )
     parser.add_argument(
-        "--to", "--target", dest="target", metavar="TARGET", help="name of a target (see `manage.py target list`)"
+        "--to", "--target", dest="target", metavar="TARGET", help="name of a target (see `millrace target list`)"
     )
     parser.add_argument("--table", help="TABLE or SCHEMA.TABLE")
     parser.add_argument("--preset", metavar="NAME", help="use a preset's target, table, format, columns and options")
     _add_option(parser, named("mode"))
-    parser.add_argument("--plan-only", action="store_true", help="show the plan, and do not import")
+    instead = parser.add_mutually_exclusive_group()
+    instead.add_argument("--plan-only", action="store_true", help="show the plan, and do not import")
+    instead.add_argument(
+        "--check-only",
+        action="store_true",
+        help="read the whole file, say which rows could not be loaded, and do not import; needs no target",
+    )
     parser.add_argument(
         "--accept-guesses", action="store_true", help="continue where the file can be read in more than one way"
     )

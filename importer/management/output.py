@@ -1,4 +1,4 @@
-"""The output of `manage.py import_csv`: the plan before the import, the report afterwards."""
+"""The output of `millrace load`: the plan before the import, the report afterwards."""
 
 from pathlib import Path
 from typing import Any
@@ -73,8 +73,8 @@ class CommandOutput:
         self.stdout.write(f"Import {job.pk} waits for approval by another person; nothing is written before.")
         self.stdout.write(f"{jobs.sentence(job)} Digest: {jobs.digest_of(job)}")
         self.stdout.write(
-            f"{approval.advice_for(job)} On the import's page, or: manage.py job approve {job.pk} --digest DIGEST --as"
-            f" PERSON. Then the workers load it; without workers: manage.py job run {job.pk}. To give it up: manage.py"
+            f"{approval.advice_for(job)} On the import's page, or: millrace job approve {job.pk} --digest DIGEST --as"
+            f" PERSON. Then the workers load it; without workers: millrace job run {job.pk}. To give it up: millrace"
             f" job cancel {job.pk}"
         )
 
@@ -87,7 +87,7 @@ class CommandOutput:
                 else f"{job.table} is unchanged: mode {job.options.mode} loads all rows or none."
             )
         elif job.kept_table:
-            self.stdout.write(f"The old table is kept as {job.kept_table}: manage.py kept_table restore|drop {job.pk}")
+            self.stdout.write(f"The old table is kept as {job.kept_table}: millrace kept-table restore|drop {job.pk}")
         elif job.loaded_rows and not job.balanced and not job.stages:
             self.stderr.write(
                 f"{job.loaded_rows:,} rows of other chunks are in the table and stay there. Retry on the job's page"

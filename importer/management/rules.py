@@ -91,6 +91,7 @@ _INTO_TARGET = Named(Target, Level.LOAD, "target")
 _LIKE_IMPORT = Named(ImportJob, Level.LOAD, "job", "pk")
 _OF_IMPORT = _on(ImportJob, Level.LOAD, "job", "pk")
 _SCHEDULE = _on(Schedule, Level.LOAD)
+_PRESET = Rule((Named(MappingPreset, Level.LOAD, owner=True),), operator=True)
 _SUBSCRIBES = Rule(admin="choose who is notified about a schedule")
 _RETENTION = Rule(admin="change what is kept")
 _EXPERIMENT = Rule((_INTO_TARGET,), operator=True, rate=limits.STARTS)
@@ -172,6 +173,13 @@ RULES: dict[str, Rule] = {
     "rotate_keys": INSTALLATION,
     "seed_history": INSTALLATION,
     "backup create": INSTALLATION,
+    "preset list": LISTED,
+    "preset show": _on(MappingPreset, Level.LOOK),
+    "preset export": _on(MappingPreset, Level.LOOK),
+    "preset rename": _PRESET,
+    "preset delete": _PRESET,
+    "preset import": Rule((_INTO_TARGET,), operator=True),
+    "serve": INSTALLATION,
     "backup check": INSTALLATION,
     "backup restore": INSTALLATION,
     "user list": PEOPLE,

@@ -2,6 +2,7 @@
 
 import uuid
 from dataclasses import replace
+from typing import Self
 
 from django.conf import settings
 from django.core.exceptions import ValidationError
@@ -26,6 +27,14 @@ def _check_server_key(text: str) -> None:
     if not right:
         said = "That is no public RSA key. It begins with -----BEGIN PUBLIC KEY-----; on the server: "
         raise ValidationError({"server_key": f"{said}SHOW STATUS LIKE 'Caching_sha2_password_rsa_public_key'."})
+
+
+class Targets(models.QuerySet["Target"]):
+    """Targets, with the choice of those that people have saved."""
+
+    def registered(self) -> Self:
+        """Those that people have saved, without the servers that were only named by a URL."""
+        return self.filter(by_url=False)
 
 
 class Target(models.Model):
@@ -55,6 +64,8 @@ class Target(models.Model):
     ceiling = models.PositiveSmallIntegerField(
         "max. parallel chunks", default=8, validators=[MinValueValidator(1), MaxValueValidator(64)]
     )
+    # Whether a URL on the command line named it: a record for its imports, with no password, that nobody chooses again.
+    by_url = models.BooleanField(default=False, editable=False)
     needs_approval = models.BooleanField("imports need another person's approval", default=False)
     # The last check's findings (importer.engine.preflight.Finding as JSON) and when it ran.
     findings = models.JSONField(default=list, blank=True)
@@ -66,6 +77,8 @@ class Target(models.Model):
     ledger_swept_at = models.DateTimeField(null=True, blank=True, editable=False)
     ledger_problem = models.CharField(max_length=255, blank=True, editable=False)
     created_at = models.DateTimeField(auto_now_add=True)
+
+    objects = Targets.as_manager()
 
     def __str__(self) -> str:
         return self.name

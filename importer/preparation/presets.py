@@ -1,23 +1,29 @@
 """Presets: stored mappings with dialect and options, for files with equal headers."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from django.contrib.auth.models import User
 from django.core.exceptions import ValidationError
+from django.db.models import QuerySet
 from django.utils import timezone
 
 from importer.access import limits
 from importer.access.policy import require, seen
 from importer.connections.source_location import location_of
 from importer.engine.errors import Problem
+from importer.engine.mapping.columns import ColumnMapping, GeneratedColumn
 from importer.engine.mysql.connection import connect
+from importer.engine.plan.option_specs import OPTIONS
+from importer.engine.plan.options import Options
 from importer.engine.schema.table import Table
+from importer.engine.source.dialect import Dialect
 from importer.engine.source.profile.profile import profile_file
-from importer.engine.stored import to_json
-from importer.models import ImportJob, Level, MappingPreset, Schedule
+from importer.engine.stored import from_json, to_json
+from importer.models import ImportJob, Level, MappingPreset, Schedule, Target
 from importer.preparation.loadable_tables import read_loadable
-from importer.preparation.prepare import PreparedImport
+from importer.preparation.prepare import PreparedImport, require_load
 
 LONGEST_SHOWN = 80  # characters of a wrong name in a message
 
@@ -109,6 +115,90 @@ def by_name(name: str) -> MappingPreset:
         return preset
     known = ", ".join(seen(MappingPreset.objects.all()).values_list("name", flat=True)[:20]) or "none yet"
     raise Problem(f"There is no preset named {name}.", advice=f"Known: {known}.")
+
+
+def all_seen() -> QuerySet[MappingPreset]:
+    """The presets that the acting person may see, by name."""
+    return seen(MappingPreset.objects.select_related("target")).order_by("name")
+
+
+def changed_options(options: Options) -> list[tuple[str, str]]:
+    """Those that differ from their defaults: label and value, in words."""
+    usual = Options()
+    return [
+        (each.label, each.shown(getattr(options, each.name)) or each.unset)
+        for each in OPTIONS
+        if getattr(options, each.name) != getattr(usual, each.name)
+    ]
+
+
+@dataclass(frozen=True)
+class ExportedPreset:
+    """A preset for another installation. `table` is SCHEMA.TABLE; `columns`: name and type of each of its columns."""
+
+    name: str
+    target: str
+    table: str
+    header: tuple[str, ...]
+    dialect: Dialect
+    mapping: tuple[ColumnMapping, ...]
+    fillings: tuple[GeneratedColumn, ...]
+    options: Options
+    columns: tuple[tuple[str, str], ...]
+
+
+def exported(preset: MappingPreset) -> ExportedPreset:
+    """The preset for another installation."""
+    return ExportedPreset(
+        preset.name,
+        preset.target.name,
+        preset.table,
+        tuple(preset.header),
+        preset.file_dialect,
+        preset.mapping,
+        preset.fillings,
+        preset.options,
+        tuple((name, type_) for name, type_ in preset.columns_json),
+    )
+
+
+def read_exported(values: Mapping[str, Any]) -> ExportedPreset:
+    """The preset that exported() gave, from its JSON, of this or an older version. Raises Problem for anything else."""
+    import msgspec
+
+    advice = "Export the preset again, and change nothing in the file."
+    try:
+        preset = from_json(ExportedPreset, values)
+    except msgspec.MsgspecError as error:
+        raise Problem(f"That is no exported preset: {error}.", advice=advice) from error
+    if len(preset.mapping) != len(preset.header):
+        what = f"The preset has {len(preset.header)} fields, and columns for {len(preset.mapping)}."
+        raise Problem(what, advice=advice)
+    return preset
+
+
+def save_exported(preset: ExportedPreset, target: Target, table_name: str, user: User | None = None) -> MappingPreset:
+    """Save an exported preset for this target. `table_name`: another table than its own, or "".
+
+    Raises Problem as save() does, and Forbidden unless the acting person may load into the table. Whether the table is
+    there, and as it was, is seen when the preset is used.
+    """
+    schema, table = require_load(target, table_name or preset.table.rpartition(".")[2])
+    saved = MappingPreset(
+        target=target,
+        schema_name=schema,
+        table_name=table,
+        header=list(preset.header),
+        dialect_json=to_json(preset.dialect),
+        mapping_json=[to_json(each) for each in preset.mapping],
+        fillings_json=[to_json(each) for each in preset.fillings],
+        options_json=to_json(preset.options),
+        columns_json=[list(each) for each in preset.columns],
+        created_by=user,
+    )
+    with limits.one_more(limits.PRESETS, MappingPreset, user):
+        _name(saved, preset.name)
+    return saved
 
 
 def for_header(header: Sequence[str]) -> list[MappingPreset]:

@@ -1,6 +1,6 @@
 """The rows of a file that its table would not take, as the page of a new import shows them before the import."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -112,12 +112,17 @@ def chunk_problems(
 
     `columns`: the column of each field, in lower case.
     """
-    errors = _errors(source, rules)
+    errors = row_errors(source, rules)
+    return len(errors), problem_rows(source, errors, columns, most)
+
+
+def problem_rows(
+    source: ChunkSource, errors: Mapping[int, RowError], columns: Sequence[str], most: int
+) -> tuple[ProblemRow, ...]:
+    """The first `most` of these rows of a chunk (row_errors()); `columns` as chunk_problems() takes them."""
     kept = sorted(errors)[:most]
     located = zip(kept, ChunkRows(source).located(kept), strict=True) if kept else ()
-    return len(errors), tuple(
-        _problem_row(record, errors[number], source.dialect, columns) for number, record in located
-    )
+    return tuple(_problem_row(record, errors[number], source.dialect, columns) for number, record in located)
 
 
 def needs_look(rules: ValidationRules) -> bool:
@@ -125,7 +130,7 @@ def needs_look(rules: ValidationRules) -> bool:
     return bool(conversions(rules.validator.rules))
 
 
-def _errors(source: ChunkSource, rules: ValidationRules) -> dict[int, RowError]:
+def row_errors(source: ChunkSource, rules: ValidationRules) -> dict[int, RowError]:
     """The first error of each bad row of the chunk, by its number (from 0)."""
     checks = rules.validator.rules
     among = conversions(checks)

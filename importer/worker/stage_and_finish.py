@@ -18,14 +18,13 @@ from importer.engine.mysql.connection import connect
 from importer.engine.plan.plan import Reason
 from importer.engine.plan.stored_plan import plan_to_json
 from importer.engine.schema.new_table import NewTable
-from importer.engine.sorting.original_positions import LINE, OriginalPositions
-from importer.engine.source.byte_source import Readable, open_source
-from importer.engine.source.records.blocks import end_of_records
+from importer.engine.sorting.original_positions import OriginalPositions
+from importer.engine.source.byte_source import open_source
+from importer.engine.source.chunks.scan_files import record_ranges
 from importer.engine.stored import to_json
 from importer.engine.target import staging
 from importer.engine.validation.type_widening import (
     FileScan,
-    TypeMismatch,
     describe_changes,
     find_mismatches,
     map_widened,
@@ -33,6 +32,7 @@ from importer.engine.validation.type_widening import (
 )
 from importer.models import ImportJob
 from importer.preparation.prepare import replan
+from importer.preparation.whole_file import original_lines
 from importer.queue import FollowUp
 from importer.worker import live_progress
 from importer.worker.errors import as_problem
@@ -100,9 +100,12 @@ def _widen_types(job: ImportJob, table: NewTable) -> bool:
     try:
         with open_source(location_of_types(job)) as fd:
             dialect = job.file_dialect.plain
-            (start, line, end), *further = _ranges(fd, job)
+            whole = (job.data_offset, job.data_line, job.read_size)
+            (start, line, end), *further = record_ranges(fd, dialect, job.joined_files, whole)
             file = FileScan(fd, dialect, start, line, end, keep_lease, further=tuple(further))
-            mismatches = _in_the_file(job, find_mismatches(file, table, job.mapping))
+            mismatches = find_mismatches(file, table, job.mapping)
+            if job.file_dialect.is_converted:
+                mismatches = original_lines(mismatches, OriginalPositions.next_to(job.copy_file), job.data_line)
     except Cancelled:
         jobs.release_step(job)
         return False
@@ -114,24 +117,6 @@ def _widen_types(job: ImportJob, table: NewTable) -> bool:
     plan = replace(plan, reasons=(*plan.reasons, Reason("Types hold the whole file", "all of it was read"), *reasons))
     job.plan_json = plan_to_json(plan)
     return jobs.record_types(job, widened, plan)
-
-
-def _in_the_file(job: ImportJob, mismatches: dict[str, TypeMismatch]) -> dict[str, TypeMismatch]:
-    """The mismatches with their lines in a file of another format, whose copy has a line for each row."""
-    if not job.file_dialect.is_converted:
-        return mismatches
-    places = OriginalPositions.next_to(job.copy_file)
-    rows = {name: each.line - job.data_line + 1 for name, each in mismatches.items() if each.line}
-    lines = {name: int(places.of(row, 1)[0, LINE]) for name, row in rows.items()}
-    return {name: replace(each, line=lines.get(name, 0)) for name, each in mismatches.items()}
-
-
-def _ranges(fd: Readable, job: ImportJob) -> list[tuple[int, int, int]]:
-    """Start, first line and end of the records of the file, or of each of several."""
-    dialect = job.file_dialect.plain
-    ranges = [(each.begin, each.line, each.end) for each in job.joined_files]
-    ranges = ranges or [(job.data_offset, job.data_line, job.read_size)]
-    return [(start, line, end_of_records(fd, dialect, start, end)) for start, line, end in ranges]
 
 
 def finish_job(job_id: int, then: FollowUp) -> None:

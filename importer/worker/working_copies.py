@@ -19,19 +19,17 @@ from django.conf import settings
 from importer import jobs
 from importer.connections.source_location import location_of
 from importer.engine import failpoints
-from importer.engine.errors import Cancelled, Problem, SourceChanged, in_file
+from importer.engine.errors import Cancelled, Problem, SourceChanged
 from importer.engine.plan.plan import Reason
 from importer.engine.planner.decisions.row_order import DISK_BYTES_PER_BYTE
 from importer.engine.sorting.external_sort import SortInput, sort_records
-from importer.engine.sorting.original_positions import WIDE, OriginalPositions, head, look_through, numbered_from
+from importer.engine.sorting.original_positions import WIDE, OriginalPositions, head, look_through
 from importer.engine.sorting.sort_key import Unsortable
 from importer.engine.source.byte_source import Readable, open_source, size_of
 from importer.engine.source.chunks.skipped_lines import NO_LINES, SkippedLines
-from importer.engine.source.compression import DecompressionLimits
-from importer.engine.source.decoding import plain_pieces
-from importer.engine.source.joined import JoinedFile, copy_joined, require_size
+from importer.engine.source.joined import JoinedFile
 from importer.models import ImportJob
-from importer.preparation.joined_files import line_end_of
+from importer.preparation.plain_file import CopyOut, copy_one, copy_several
 from importer.sources.room import DiskFull, full_disk_as, is_full, room
 from importer.worker import shutdown
 
@@ -99,15 +97,14 @@ class _CopyWriter:
         return "converted" if converted else "unpacked" if self.job.packing else "turned into UTF-8"
 
     def write_plain(self, fd: Readable) -> None:
-        job, limits = self.job, DecompressionLimits(settings.UNPACKED_MAX_BYTES, settings.UNPACKED_MAX_RATIO)
-        dialect = job.file_dialect
+        job = self.job
         self.verb = self._plain_verb
         with self.part.open("wb") as out, self._places_of_part() as places:
-            for piece in plain_pieces(fd, job.packing, dialect, limits):
-                out.write(piece.data)
-                if piece.places is not None:
-                    places.write(piece.places.tobytes())
-                self._keep_alive(int(piece.used * self.share), out, places)
+
+            def on_bytes(done: int) -> None:
+                self._keep_alive(int(done * self.share), out, places)
+
+            copy_one(fd, job.packing, job.file_dialect, CopyOut(out, places), on_bytes)
             _to_disk(out)
             _to_disk(places)
         self._renew(int(job.source.size * self.share))
@@ -124,30 +121,15 @@ class _CopyWriter:
 
     def write_joined(self) -> None:
         """Write the plain bytes of several files as one file (engine/source/joined.py)."""
-        job, limits = self.job, DecompressionLimits(settings.UNPACKED_MAX_BYTES, settings.UNPACKED_MAX_RATIO)
+        job = self.job
         self.verb = self._plain_verb
-        sources, files, done, rows = job.source.files, job.joined_files, 0, 0
-        first_lines: list[int] = []
         with self.part.open("wb") as out, self._places_of_part() as places:
 
-            def plain(number: int) -> Iterator[bytes]:
-                nonlocal done, rows
-                file = files[number]
-                first_lines.append(job.data_line + rows if job.file_dialect.is_converted else file.line)
-                with in_file(file.name), open_source(location_of(sources[number])) as fd:
-                    require_size(fd, file)
-                    for piece in plain_pieces(fd, file.packing, job.file_dialect, limits):
-                        if piece.places is not None:
-                            # Rows are numbered through all files.
-                            places.write(numbered_from(piece.places, rows + 1).tobytes())
-                            rows += len(piece.places)
-                        yield piece.data
-                        self._keep_alive(done + piece.used, out, places)
-                    require_size(fd, file)
-                done += file.size
+            def on_bytes(done: int) -> None:
+                self._keep_alive(done, out, places)
 
-            placed = copy_joined(files, line_end_of(job.file_dialect), plain, out.write)
-            self.files = tuple(replace(each, line=line) for each, line in zip(placed, first_lines, strict=True))
+            copy = CopyOut(out, places)
+            self.files = copy_several(job.source, job.joined_files, job.file_dialect, job.data_line, copy, on_bytes)
             _to_disk(out)
             _to_disk(places)
         self._renew(job.source.size)

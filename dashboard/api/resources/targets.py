@@ -91,14 +91,14 @@ def named(name: str) -> Target:
     """The target of this name among those that the acting person may see. Raises Problem, with their names."""
     if target := seen(Target.objects.filter(name=name)).first():
         return target
-    known = ", ".join(seen(Target.objects.order_by("name")).values_list("name", flat=True)[:20]) or "none"
+    known = ", ".join(seen(Target.objects.registered().order_by("name")).values_list("name", flat=True)[:20]) or "none"
     raise Problem(f"There is no target named {name}.", advice=f"Known: {known}.")
 
 
 @router.get("targets", response=Page[TargetOut], url_name="api_targets", summary="List targets")
 def list_targets(request: HttpRequest, page: Query[Cursor], name: str = "") -> Any:
     """The targets that the person may see, the newest first; with `name`, the one of this name."""
-    found = seen(Target.objects.all())
+    found = seen(Target.objects.registered())
     return page.newest(found.filter(name=name) if name else found, show)
 
 

@@ -29,8 +29,9 @@ class NewColumn:
 
 @dataclass(frozen=True)
 class NewTable:
-    """A table to be created. `widen`: a type that is too narrow for the whole file is widened, instead of an error.
+    """A table to be created, in the connection's own database if `schema` is "".
 
+    `widen`: a type that is too narrow for the whole file is widened, instead of an error.
     `partitions`: the number of partitions by hash of the primary key, None for a table without partitions. `stated`:
     the columns whose type a user chose: it is widened to another of its kind at most, never to a text. `notes`: what
     was decided about names and types, in plain words. `proposed_key`: a column that could be the primary key, "" if the
@@ -53,7 +54,8 @@ class NewTable:
         if self.primary_key:
             lines.append(f"PRIMARY KEY ({', '.join(quote_name(name) for name in self.primary_key)})")
         body = ",\n  ".join(lines)
-        sql = f"CREATE TABLE {quote_name(self.schema)}.{quote_name(name)} (\n  {body}\n) ENGINE=InnoDB CHARSET=utf8mb4"
+        place = ".".join(quote_name(each) for each in (self.schema, name) if each)
+        sql = f"CREATE TABLE {place} (\n  {body}\n) ENGINE=InnoDB CHARSET=utf8mb4"
         return f"{sql}\n{self.partitioning}" if self.partitions else sql
 
     @property

@@ -52,6 +52,10 @@ class ValidationRules:
         """The checks for a file in this dialect and a table. `rounding` is Options.rounding."""
         return cls(dialect, tuple(_check(each, table) for each in mapping), mariadb, rounding == "reject", utc)
 
+    def for_table(self, mapping: Sequence[ColumnMapping], table: Table) -> "ValidationRules":
+        """The same rules for another mapping and table."""
+        return replace(self, checks=tuple(_check(each, table) for each in mapping))
+
     def look(self, block: Block) -> "BlockLook":
         """What the scan wants to know of the block."""
         return BlockLook(self, block)

@@ -43,7 +43,7 @@ def restore(path: Path, *, replace: bool) -> Manifest:
         _refuse_used()
     with _stopped():
         if journal().exists():
-            raise Problem("An earlier restore was interrupted.", advice="Finish it first: manage.py prepare.")
+            raise Problem("An earlier restore was interrupted.", advice="Finish it first: millrace prepare.")
         _clear()
         try:
             _refuse_no_room(manifest)

@@ -66,16 +66,34 @@ def split_url(named: Sequence[str]) -> tuple[list[str], str]:
 def target_of(url: str, options: Mapping[str, Any]) -> tuple[Target, str]:
     """The target and table of mysql://USER[:PASSWORD]@HOST[:PORT]/DATABASE[.TABLE], with its password held in memory.
 
-    Raises Problem for a URL that says less or more, and if the server does not let the account in; Forbidden on behalf
-    of a person who may not add targets.
+    A new target is not saved yet: saved() does that. Raises Problem for a URL that says less or more, and if the server
+    does not let the account in; Forbidden on behalf of a person who may not add targets.
     """
     require_admin("load into a server that is not registered")
     defaults = _defaults(options["defaults_file"])
     parsed, table = _parse(url, defaults, options["socket"])
     targets.refuse_forbidden(parsed.host)
-    target = _saved(parsed, options["tls"], options["tls_ca"] or "")
+    target = _of(parsed, options["tls"], options["tls_ca"] or "")
     hold_password(target, options, parsed.password, defaults)
     return target, table
+
+
+def saved(new: Target) -> Target:
+    """The target, saved if its server lets the account in; its password stays in memory.
+
+    Raises TargetProblem otherwise. Without a password the server has been asked already.
+    """
+    if new.pk:
+        return new
+    password = held_passwords.held(new.key) or ""
+    if password:
+        with connect(new.address):
+            pass
+    values = {each.name: getattr(new, each.name) for each in Target._meta.concrete_fields if not each.primary_key}
+    # Another command may have named the same server at this moment.
+    target, _ = Target.objects.get_or_create(name=new.name, defaults=values)
+    held_passwords.hold(target.key, password)
+    return target
 
 
 def hold_password(
@@ -94,7 +112,7 @@ def hold_password(
     if not known:
         known = (_defaults(options["defaults_file"]) if defaults is None else defaults).get("password", "")
     password = known or _asked_for(target)
-    if password and not (options["in_process"] or options.get("plan_only")):
+    if password and not (options["in_process"] or options.get("plan_only") or options.get("check_only")):
         raise Problem(
             "The running workers do not have the password of this server, which is stored nowhere.",
             advice="Load in this process: --in-process instead of --workers. Or save the server: target add.",
@@ -126,15 +144,15 @@ def _parse(url: str, defaults: Mapping[str, str], socket: str | None) -> tuple[T
     return parsed, unquote(table)
 
 
-def _saved(parsed: TargetUrl, tls: str | None, tls_ca: str) -> Target:
-    """The row of the server and account, for the records of its imports. One for each, without a password."""
+def _of(parsed: TargetUrl, tls: str | None, tls_ca: str) -> Target:
+    """The row of the server and account, for the records of its imports; a new one is not saved yet."""
     tls = tls or targets.default_tls(parsed.host)
     where = (parsed.user, parsed.host, parsed.port, parsed.database, tls, tls_ca)
     digest = hashlib.sha256("\0".join(map(str, where)).encode()).hexdigest()[:8]
     readable = re.sub(r"[^\w.-]+", "-", f"{parsed.user}-{parsed.host}-{parsed.database}")[:LONGEST_NAME].strip("-")
     names = ("user", "host", "port", "database", "tls", "tls_ca")
-    target, _ = Target.objects.get_or_create(name=f"{readable}-{digest}", defaults=dict(zip(names, where, strict=True)))
-    return target
+    known = Target.objects.filter(name=f"{readable}-{digest}").first()
+    return known or Target(name=f"{readable}-{digest}", by_url=True, **dict(zip(names, where, strict=True)))
 
 
 def _defaults(path: Path | None) -> dict[str, str]:

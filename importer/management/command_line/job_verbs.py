@@ -14,9 +14,9 @@ from importer.access.policy import seen
 from importer.engine.errors import Problem
 from importer.jobs.rejects import downloads
 from importer.management.command_line import by_url
-from importer.management.command_line.following import LOOK_EVERY, follow
+from importer.management.command_line.follow.following import LOOK_EVERY, follow
+from importer.management.command_line.follow.progress import Progress
 from importer.management.command_line.one_document import DocumentCommand
-from importer.management.command_line.progress import Progress
 from importer.models import ImportJob
 from importer.models.outcomes import UNKNOWN, exit_code, outcome_words
 from importer.models.outcomes.documents import JOBS, REPORT

@@ -9,7 +9,7 @@ import sys
 
 from config.plain_text import guarded
 from config.version import VERSION
-from importer.management.command_line.help_page import help_page
+from importer.management.command_line.help.help_page import help_page
 from importer.management.command_line.words import PROGRAM, WORDS, Word
 
 WRONG_USAGE = 2  # as importer.models.outcomes declares it, which needs Django
@@ -36,6 +36,8 @@ def _run_words() -> None:
             print(f"{PROGRAM} {VERSION}")
         case ["completion", *shells]:
             _print_completion(shells)
+        case ["help", "exit-codes"]:
+            _print_exit_codes()
         case ["help", name, *rest]:
             run(_word(name), [*rest, "--help"])
         case [name, *rest]:
@@ -44,7 +46,7 @@ def _run_words() -> None:
 
 def _print_completion(shells: list[str]) -> None:
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
-    from importer.management.command_line.completion import SHELLS, script
+    from importer.management.command_line.help.completion import SHELLS, script
     from importer.management.command_line.start import set_up
 
     if len(shells) != 1 or shells[0] not in SHELLS:
@@ -52,6 +54,16 @@ def _print_completion(shells: list[str]) -> None:
         sys.exit(WRONG_USAGE)
     set_up()
     print(script(shells[0]), end="")
+
+
+def _print_exit_codes() -> None:
+    os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.light_settings")
+    from importer.management.command_line.start import set_up
+
+    set_up()
+    from importer.models.outcomes.exit_codes import exit_codes_text
+
+    print(exit_codes_text())
 
 
 def run(word: Word, arguments: list[str]) -> None:

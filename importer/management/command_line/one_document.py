@@ -27,8 +27,9 @@ ADVICE = "Please report it with the traceback on standard error."
 class DocumentCommand(BaseCommand):
     """A command with `--json`; so has each of its verbs."""
 
-    # Whether the command line asks for JSON, before it is parsed.
+    # Whether the command line asks for JSON, before it is parsed; and whether there is one: not a call by other code.
     _asks_for_json = False
+    _is_a_line = False
     _given: IO[str] | None = None
 
     def create_parser(self, prog_name: str, subcommand: str, **kwargs: Any) -> CommandParser:
@@ -46,7 +47,7 @@ class DocumentCommand(BaseCommand):
     def run_from_argv(self, argv: list[str]) -> None:
         """Run the command line; the first two words are the program and the command."""
         words = argv[: argv.index("--")] if "--" in argv else argv
-        self._asks_for_json = FLAG in words
+        self._asks_for_json, self._is_a_line = FLAG in words, True
         super().run_from_argv(argv)
 
     def give(self, document: Document, values: Mapping[str, Any]) -> None:
@@ -60,7 +61,20 @@ class DocumentCommand(BaseCommand):
             self._given.write(part)
 
     def execute(self, *args: Any, **options: Any) -> str | None:
-        """Run the command. Raises CommandError, with exit code 8 after Ctrl-C."""
+        """Run the command. A command line that fails says why in one line, and ends with its exit code.
+
+        Raises CommandError in a call by other code, with exit code 8 after Ctrl-C.
+        """
+        try:
+            return self._documented(args, options)
+        except CommandError as error:
+            if not self._is_a_line or options.get("traceback"):
+                raise
+            self.stderr.write(str(error))
+            sys.exit(error.returncode)
+
+    def _documented(self, args: tuple[Any, ...], options: dict[str, Any]) -> str | None:
+        """Run the command; with --json print its document."""
         if not options.get(DEST):
             return self._until_ctrl_c(args, options)
         printed = _wrapped(options.get("stdout") or self.stdout)

@@ -1,4 +1,4 @@
-"""`manage.py backup`: makes, checks and restores backups of this installation."""
+"""`millrace backup`: makes, checks and restores backups of this installation."""
 
 from argparse import ArgumentParser
 from collections.abc import Callable

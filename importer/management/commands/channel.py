@@ -1,4 +1,4 @@
-"""`manage.py channel`: lists, adds, subscribes, tests and removes notification channels."""
+"""`millrace channel`: lists, adds, subscribes, tests and removes notification channels."""
 
 import os
 import secrets
@@ -80,7 +80,7 @@ class Command(PreparedCommand):
             return
         if new_secret:
             self.stdout.write(f"Its secret, which is not shown again: {new_secret}")
-        self.stdout.write(f"{name} is added. Next: manage.py channel test {name}")
+        self.stdout.write(f"{name} is added. Next: millrace channel test {name}")
 
     def _subscribe(self, *, name: str, schedule: str, events: list[str], **_: Any) -> None:
         subscribed = seen(Schedule.objects.filter(name=schedule)).first()

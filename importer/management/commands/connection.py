@@ -1,4 +1,4 @@
-"""`manage.py connection`: adds, checks, lists and removes the places that files are fetched from."""
+"""`millrace connection`: adds, checks, lists and removes the places that files are fetched from."""
 
 import os
 from argparse import ArgumentParser
@@ -61,7 +61,7 @@ class Command(PreparedCommand):
             private_allowed=options["allow_private"],
             replace=options["replace"],
         )
-        self.stdout.write(f"{name}: {connection.base}. Next: manage.py connection check {name}")
+        self.stdout.write(f"{name}: {connection.base}. Next: millrace connection check {name}")
 
     def _check(self, *, name: str, as_json: bool, **_: Any) -> None:
         checked = _connection(name)

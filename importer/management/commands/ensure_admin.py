@@ -18,9 +18,7 @@ class Command(CheckedCommand):
     def handle(self, *_args: Any, **_options: Any) -> None:
         name = settings.ADMIN_USER
         if User.objects.exists():
-            self.stdout.write(
-                f"Accounts: {User.objects.count()}. A forgotten password: manage.py changepassword {name}"
-            )
+            self.stdout.write(f"Accounts: {User.objects.count()}. A forgotten password: millrace user reset {name}")
             return
         given = settings.ADMIN_PASSWORD
         password = given or secrets.token_urlsafe(PASSWORD_BYTES)

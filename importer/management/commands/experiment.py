@@ -1,4 +1,4 @@
-"""`manage.py experiment`: repeats published measurements on a server of the user's."""
+"""`millrace experiment`: repeats published measurements on a server of the user's."""
 
 from argparse import ArgumentParser
 from typing import Any

@@ -1,4 +1,4 @@
-"""`manage.py group`: lists, adds, renames and removes groups of people."""
+"""`millrace group`: lists, adds, renames and removes groups of people."""
 
 from argparse import ArgumentParser
 from collections.abc import Callable
@@ -39,7 +39,7 @@ class Command(PreparedCommand):
 
     def _add(self, *, name: str, **_: Any) -> None:
         added = add_group(name)
-        self.stdout.write(f"The group {added.name} is added. Next: manage.py user groups USER {added.name}")
+        self.stdout.write(f"The group {added.name} is added. Next: millrace user groups USER {added.name}")
 
     def _rename(self, *, name: str, new: str, **_: Any) -> None:
         group = group_named(name)

@@ -1,4 +1,4 @@
-"""`manage.py history`: shows finished imports with any of their facts, filtered and sorted."""
+"""`millrace history`: shows finished imports with any of their facts, filtered and sorted."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any

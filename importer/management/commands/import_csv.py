@@ -1,8 +1,8 @@
-"""`manage.py import_csv`: imports a file from the command line. Options and report are a contract (see README)."""
+"""`millrace load`, `plan` and `check`: import a file. Options and report are a contract (see README)."""
 
 import sys
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Callable, Mapping
+from typing import Any, TypeVar
 
 from django.core.management.base import CommandError, CommandParser
 
@@ -12,20 +12,31 @@ from importer.connections.by_hand.resolve import forget_unused
 from importer.engine.errors import Cancelled, Problem
 from importer.jobs.report import report_of_problem
 from importer.management.base_command import PreparedCommand
-from importer.management.build_import import prepare_from_options
-from importer.management.command_line.common_options import COMMON
-from importer.management.command_line.following import follow
-from importer.management.command_line.short_help import add_help
+from importer.management.build_import import prepare_from_options, read_from_options
+from importer.management.command_line import check_output
+from importer.management.command_line.follow.following import follow
+from importer.management.command_line.help.common_options import COMMON
+from importer.management.command_line.help.short_help import add_help
 from importer.management.import_options import add_flags
 from importer.management.output import CommandOutput
 from importer.models import ImportJob
 from importer.models.outcomes import UNKNOWN, exit_code, outcome_of
-from importer.preparation.prepare import PreparedImport
+
+CHECK_ONLY = "--check-only"
+
+Made = TypeVar("Made")
 
 
 class Command(PreparedCommand):
     help = "Load a CSV file into a table of a target, and prove that every row arrived."
     _job: ImportJob | None = None
+    # Whether the command line asks for a check of the file only, before it is parsed.
+    _checks = False
+
+    def run_from_argv(self, argv: list[str]) -> None:
+        """Run the command line; the first two words are the program and the command."""
+        self._checks = CHECK_ONLY in argv
+        super().run_from_argv(argv)
 
     def create_parser(self, prog_name: str, subcommand: str, **kwargs: Any) -> CommandParser:
         """The parser, with a short help and one of all options."""
@@ -43,7 +54,10 @@ class Command(PreparedCommand):
         output = CommandOutput(self)
         job = None
         try:
-            prepared = _prepare(options)
+            if options["check_only"]:
+                self._check(options)
+                return
+            prepared = _until_ctrl_c(prepare_from_options, options)
             if options["plan_only"]:
                 output.plan(prepared, options["as_json"])
                 forget_unused([prepared.source])
@@ -59,8 +73,21 @@ class Command(PreparedCommand):
 
     def document_of_problem(self, problem: Problem, exit_code: int, _options: Mapping[str, Any]) -> dict[str, Any]:
         """The report of the import, or of one that did not begin."""
+        if self._checks and not self._job:
+            return check_output.document_of_problem(problem, exit_code)
         now = ImportJob.objects.get(pk=self._job.pk) if self._job else None
         return report_of_problem(problem, now, exit_code)
+
+    def _check(self, options: dict[str, Any]) -> None:
+        """Check the whole file, and load nothing; end with its exit code."""
+        self._checks = True
+        read = _until_ctrl_c(read_from_options, options)
+        try:
+            code = check_output.run_check(read, self, as_json=options["as_json"])
+        finally:
+            forget_unused([read.source])
+        if code:
+            sys.exit(code)
 
 
 def _exit_code(problem: Problem, job: ImportJob | None) -> int:
@@ -70,9 +97,9 @@ def _exit_code(problem: Problem, job: ImportJob | None) -> int:
     return exit_code(job) or UNKNOWN
 
 
-def _prepare(options: dict[str, Any]) -> PreparedImport:
-    """Plan the import. Raises Problem if there is an obstacle, and Cancelled after Ctrl-C."""
+def _until_ctrl_c(prepare: Callable[[dict[str, Any]], Made], options: dict[str, Any]) -> Made:
+    """What `prepare` makes of the options. Raises Problem if there is an obstacle, and Cancelled after Ctrl-C."""
     try:
-        return prepare_from_options(options)
+        return prepare(options)
     except KeyboardInterrupt as interrupt:
         raise Cancelled("Ctrl-C ended the import before it began.", advice="Nothing was written.") from interrupt

@@ -1,4 +1,4 @@
-"""`manage.py job`: lists, follows and steers imports, and what people decide about one that waits for them."""
+"""`millrace job`: lists, follows and steers imports, and what people decide about one that waits for them."""
 
 import sys
 from argparse import ArgumentParser
@@ -11,9 +11,9 @@ from importer import jobs
 from importer.access import audit
 from importer.access.policy import seen
 from importer.engine.stored import to_json
-from importer.management import waiting
 from importer.management.base_command import PreparedCommand
 from importer.management.command_line import job_verbs
+from importer.management.command_line.follow import waiting
 from importer.models import ImportJob
 from importer.models.outcomes import exit_code, outcome_words
 from importer.models.outcomes.documents import CAUSES, REPORT
@@ -78,7 +78,7 @@ class Command(PreparedCommand):
 
     def _approve(self, job: ImportJob, options: dict[str, Any]) -> None:
         jobs.approve(job.pk, options["digest"])
-        self._tell(job, options, f"approved. The workers load it; without workers: manage.py job run {job.pk}")
+        self._tell(job, options, f"approved. The workers load it; without workers: millrace job run {job.pk}")
 
     def _refuse(self, job: ImportJob, options: dict[str, Any]) -> None:
         jobs.refuse(job.pk, options["reason"])

@@ -1,4 +1,4 @@
-"""`manage.py kept_table`: restores or drops the table backup of an import in mode replace."""
+"""`millrace kept-table`: restores or drops the table backup of an import in mode replace."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""`manage.py lab`: finds by trial which settings load a file into a table fastest."""
+"""`millrace lab`: finds by trial which settings load a file into a table fastest."""
 
 import sys
 import time
@@ -49,8 +49,8 @@ class Command(PreparedCommand):
         )
         _add_what(run)
         _add_how_much(run)
-        arguments.add_run_arguments(verbs.add_parser("experiment", help="old name of `manage.py experiment run`"))
-        verbs.add_parser("experiments", help="old name of `manage.py experiment list`")
+        arguments.add_run_arguments(verbs.add_parser("experiment", help="old name of `millrace experiment run`"))
+        verbs.add_parser("experiments", help="old name of `millrace experiment list`")
         verbs.add_parser("list", help="all labs, the latest first")
         show = verbs.add_parser("show", help="the results of a lab (so far)")
         show.add_argument("lab", type=int, help="its number")
@@ -210,7 +210,7 @@ VERBS: dict[str, Callable[..., None]] = {
 
 def _add_what(run: ArgumentParser) -> None:
     run.add_argument("--file", type=Path, help="the CSV file")
-    run.add_argument("--target", metavar="NAME", help="name of a target (see `manage.py target list`)")
+    run.add_argument("--target", metavar="NAME", help="name of a target (see `millrace target list`)")
     run.add_argument(
         "--table", help="TABLE or SCHEMA.TABLE: scratch tables are made like it; the table does not change"
     )
@@ -287,13 +287,13 @@ def _amounts(options: dict[str, Any]) -> dict[str, Any]:
 
 def _administered() -> list[Target]:
     """The targets whose scratch tables the acting person may drop."""
-    return [each for each in seen(Target.objects.order_by("name")) if may_now(Level.ADMINISTER, each)]
+    return [each for each in seen(Target.objects.registered().order_by("name")) if may_now(Level.ADMINISTER, each)]
 
 
 def _known(number: int) -> Lab:
     row = seen(Lab.objects.select_related("target", "source")).filter(pk=number).first()
     if row is None:
-        raise CommandError(f"There is no lab {number}; see `manage.py lab list`.")
+        raise CommandError(f"There is no lab {number}; see `millrace lab list`.")
     return row
 
 

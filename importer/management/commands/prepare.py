@@ -1,4 +1,4 @@
-"""`manage.py prepare`: updates this installation's own database, static files, first account and folder."""
+"""`millrace prepare`: updates this installation's own database, static files, first account and folder."""
 
 from typing import Any
 
@@ -7,6 +7,7 @@ from django.core.management import call_command
 from django.core.management.base import CommandError
 from django.db import connection
 
+from importer.management.application_tables import create_tables
 from importer.management.backup.restore import finish_interrupted
 from importer.management.base_command import CheckedCommand
 
@@ -18,6 +19,7 @@ class Command(CheckedCommand):
         _require_utf8mb4()
         if finish_interrupted():
             self.stdout.write("A restore that was interrupted is finished.")
+        create_tables()
         call_command("migrate", interactive=False, verbosity=0)
         call_command("collectstatic", interactive=False, verbosity=0)
         call_command("ensure_admin", stdout=self.stdout)

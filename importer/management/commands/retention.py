@@ -1,4 +1,4 @@
-"""`manage.py retention`: shows and changes how long things are kept, and deletes what is kept no longer."""
+"""`millrace retention`: shows and changes how long things are kept, and deletes what is kept no longer."""
 
 from argparse import ArgumentParser
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""`manage.py rotate_keys`: encrypts all stored passwords with the newest key, so that the old one can be removed."""
+"""`millrace rotate-keys`: encrypts all stored passwords with the newest key, so that the old one can be removed."""
 
 from typing import Any
 

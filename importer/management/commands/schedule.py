@@ -1,4 +1,4 @@
-"""`manage.py schedule`: creates, shows, runs, pauses and resumes schedules, which import files on their own."""
+"""`millrace schedule`: creates, shows, runs, pauses and resumes schedules, which import files on their own."""
 
 import sys
 import time

@@ -1,4 +1,4 @@
-"""`manage.py target`: adds, checks, restores, lists and removes targets."""
+"""`millrace target`: adds, checks, restores, lists and removes targets."""
 
 import os
 from argparse import ArgumentParser
@@ -81,7 +81,7 @@ class Command(PreparedCommand):
             replace=options["replace"],
         )
         release_unmarked(target)
-        self.stdout.write(f"{name}: {_where(target)}, TLS {target.tls}. Next: manage.py target check {name}")
+        self.stdout.write(f"{name}: {_where(target)}, TLS {target.tls}. Next: millrace target check {name}")
 
     def _check(self, *, name: str, as_json: bool, **_: Any) -> None:
         findings = targets.check(_target(name))
@@ -100,7 +100,7 @@ class Command(PreparedCommand):
             self.stdout.write(line)
 
     def _list(self, *, as_json: bool, **_: Any) -> None:
-        rows = seen(Target.objects.order_by("name"))
+        rows = seen(Target.objects.registered().order_by("name"))
         if as_json:
             self.give(TARGETS, {"targets": [_as_json(target) for target in rows]})
             return
@@ -150,7 +150,9 @@ def _server_key(path: str | None) -> str:
 def _target(name: str) -> Target:
     target = seen(Target.objects.filter(name=name)).first()
     if target is None:
-        known = ", ".join(seen(Target.objects.order_by("name")).values_list("name", flat=True)) or "none yet"
+        known = (
+            ", ".join(seen(Target.objects.registered().order_by("name")).values_list("name", flat=True)) or "none yet"
+        )
         raise CommandError(f"There is no target {name}. Targets: {known}.")
     return target
 

@@ -1,4 +1,4 @@
-"""`manage.py user`: lists, adds and deactivates people, and changes their roles, groups and grants."""
+"""`millrace user`: lists, adds and deactivates people, and changes their roles, groups and grants."""
 
 from argparse import ArgumentParser
 from collections.abc import Callable

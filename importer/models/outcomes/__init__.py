@@ -70,8 +70,10 @@ RESTORED = Outcome("restored", 0, Colour.GREY, "undo")
 # Not the end: it continues when another person has approved its plan.
 UNAPPROVED = Outcome("waits for approval", 9, Colour.BLUE, "person")
 OUTCOMES = (SUCCEEDED, WITH_REJECTS, NEEDS_ANSWER, REFUSED, FAILED, UNREACHABLE, CANCELLED, RESTORED, UNAPPROVED)
-# Of commands only: the command line is wrong, or the command has failed or could not follow the import.
+# Of commands only: the command line is wrong, a check has found rows that could not be loaded, or the command has
+# failed or could not follow the import.
 WRONG_USAGE = Outcome("wrong usage", 2, Colour.RED, "question")
+FOUND_BAD_ROWS = Outcome("rows with problems", 10, Colour.AMBER, "warning")
 UNKNOWN = 1
 _BY_WORDS = {each.words: each for each in OUTCOMES}
 

@@ -24,6 +24,7 @@ class Document:
 
 
 REPORT = Document("report", "an import: load, plan, and the verbs of job")
+CHECK = Document("check", "a whole file that was read and not loaded: check")
 PROBLEM = Document("problem", "why a command that is not about an import failed")
 DONE = Document("done", "what a command without a document of its own has done")
 JOBS = Document("jobs", "the latest imports: job list")
@@ -44,6 +45,8 @@ LABS = Document("labs", "all labs: lab list")
 LAB = Document("lab", "one lab with its results: lab run and show")
 EXPERIMENTS = Document("experiments", "the published measurements: experiment list")
 EXPERIMENT = Document("experiment", "a repeated measurement: experiment run")
+PRESETS = Document("presets", "all presets: preset list")
+PRESET = Document("preset", "one preset, for another installation: preset export and show")
 USERS = Document("users", "all people: user list")
 USER = Document("user", "one person, with groups, grants and tokens: user show")
 INVITATION = Document("invitation", "the link that sets a password: user add and reset")

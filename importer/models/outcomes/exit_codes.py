@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from importer.models.outcomes import OUTCOMES, UNKNOWN, WRONG_USAGE
+from importer.models.outcomes import FOUND_BAD_ROWS, OUTCOMES, UNKNOWN, WRONG_USAGE
 
 MEANINGS: Mapping[str, str] = {
     "succeeded": "all rows are in, or there were none",
@@ -19,6 +19,7 @@ MEANINGS: Mapping[str, str] = {
 COMMANDS: Mapping[int, str] = {
     UNKNOWN: "the command has failed, or could not follow the import, which continues or has succeeded",
     WRONG_USAGE.exit_code: "wrong usage of the command",
+    FOUND_BAD_ROWS.exit_code: "check has found rows that could not be loaded",
 }
 
 
@@ -30,4 +31,4 @@ def exit_codes() -> list[tuple[int, str]]:
 
 def exit_codes_text() -> str:
     """The table as a page of help."""
-    return "\n".join(f"  {code}  {meaning}" for code, meaning in exit_codes())
+    return "\n".join(f"  {code:>2}  {meaning}" for code, meaning in exit_codes())

@@ -13,7 +13,7 @@ from importer.engine.load import ledger
 from importer.engine.mysql.connection import Address, connect, execute, fetch_all, kill
 from importer.engine.preflight import check
 from importer.engine.units import human_bytes
-from scripts.servers import free_port
+from importer.management.processes.private_servers import free_port
 
 CANARY = "CANARY-7f3a"
 STEPS = (*preflight.SERVER_STEPS, *preflight.DATABASE_STEPS)

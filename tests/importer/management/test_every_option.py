@@ -37,7 +37,14 @@ def parser_of(command: str) -> argparse.ArgumentParser:
     return load_command_class("importer", command).create_parser("manage.py", command)
 
 
-LEAVES = [((command, *words), actions) for command in COMMANDS for words, actions in leaves(parser_of(command))]
+# It would not end by itself: tests/test_supervision.py.
+SERVES = "serve"
+LEAVES = [
+    ((command, *words), actions)
+    for command in COMMANDS
+    if command != SERVES
+    for words, actions in leaves(parser_of(command))
+]
 
 
 def is_ours(action: argparse.Action) -> bool:

@@ -10,7 +10,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from aiosmtpd.controller import Controller
 from aiosmtpd.handlers import Message as MessageHandler
 
-from scripts.servers import free_port
+from importer.management.processes.private_servers import free_port
 from tests.documents import read
 
 

@@ -8,6 +8,7 @@ from importer.engine.source.chunks.chunk_sizes import ChunkSizes
 from importer.engine.source.chunks.scanner import ChunkRange, Position, ScanPolicy, scan
 from importer.engine.source.dialect import Dialect
 from importer.engine.source.joined import JoinedFile
+from importer.engine.source.records.blocks import end_of_records
 
 
 def scan_files(
@@ -34,3 +35,11 @@ def scan_files(
             for chunk in scan(fd, dialect, sizes, position, end=file.end, policy=policy):
                 yield chunk
                 position = Position(chunk.end, 0, chunk.number + 1, chunk.first_row + chunk.rows, number)
+
+
+def record_ranges(
+    fd: Readable, dialect: Dialect, files: Sequence[JoinedFile], whole: tuple[int, int, int]
+) -> list[tuple[int, int, int]]:
+    """Start, first line and end of the records of each of several files; of a single one, which is `whole`, its own."""
+    ranges = [(each.begin, each.line, each.end) for each in files] or [whole]
+    return [(start, line, end_of_records(fd, dialect, start, end)) for start, line, end in ranges]

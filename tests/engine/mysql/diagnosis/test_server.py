@@ -11,7 +11,7 @@ from importer.engine.mysql.diagnosis.cause import Evidence
 from importer.engine.mysql.diagnosis.diagnose import diagnose
 from importer.engine.mysql.diagnosis.facts import Facts
 from importer.engine.mysql.diagnosis.snapshot import Snapshot, read_snapshot
-from scripts.servers import free_port
+from importer.management.processes.private_servers import free_port
 from tests.engine.mysql.diagnosis.scene import Scene, setting
 
 

@@ -71,6 +71,25 @@ def test_without_a_password_and_a_terminal_it_is_said_how_to_give_one(file, url,
     assert "Access denied" in str(raised.value)
     assert "--password-env VAR, MYSQL_PWD or an option file" in str(raised.value)
     assert not ImportJob.objects.exists()
+    assert not Target.objects.exists()
+
+
+def test_a_wrong_password_leaves_no_target(file, url, monkeypatch):
+    monkeypatch.setenv("MYSQL_PWD", "wrong")
+    with pytest.raises(CommandError, match="Access denied"):
+        load(str(file), url)
+    assert not Target.objects.exists()
+
+
+def test_its_target_is_among_those_to_choose_from_nowhere(file, url, monkeypatch, capsys):
+    monkeypatch.setenv("MYSQL_PWD", PASSWORD)
+    load(str(file), url)
+    assert Target.objects.get().by_url
+    capsys.readouterr()
+    call_command("target", "list")
+    assert capsys.readouterr().out == ""
+    with pytest.raises(CommandError, match="Known: none yet"):
+        load(str(file), "--to", "another", "--table", "three")
 
 
 def test_workers_are_refused_a_password_that_only_the_command_has(file, db, monkeypatch):

@@ -8,10 +8,11 @@ from django.core.management import get_commands
 from django.urls import reverse
 
 from config.version import VERSION
-from importer.management.command_line.help_page import help_page
+from importer.management.command_line.help.help_page import help_page
 from importer.management.command_line.start import command_of
 from importer.management.command_line.words import PROGRAM, WORDS
 from importer.management.rules import RULES
+from importer.models.outcomes.exit_codes import exit_codes_text
 from importer.notifications import page_addresses
 from tests.stack import ROOT
 
@@ -69,7 +70,12 @@ def test_the_help_of_a_word_has_no_options_of_django_and_its_examples_are_right(
         parser.parse_args([*word.given, *arguments])
 
 
-@pytest.mark.parametrize("name", ["load", "plan"])
+def test_the_exit_codes_are_a_page_of_help():
+    done = run("help", "exit-codes")
+    assert (done.returncode, done.stdout) == (0, f"{exit_codes_text()}\n")
+
+
+@pytest.mark.parametrize("name", ["load", "plan", "check"])
 def test_the_short_help_fits_a_screen_and_all_options_are_in_the_long_one(name, capsys):
     word = WORDS[name]
     parser = command_of(word).create_parser(PROGRAM, word.name)

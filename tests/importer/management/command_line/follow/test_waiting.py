@@ -1,4 +1,4 @@
-"""`manage.py job why` and the words of `import_csv`, with a real lock."""
+"""`millrace job why` and the words of `import_csv`, with a real lock."""
 
 import threading
 from contextlib import redirect_stderr

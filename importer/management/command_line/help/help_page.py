@@ -4,6 +4,7 @@ from importer.management.command_line.words import GROUPS, PROGRAM
 
 OWN = {
     "help WORD": "the help of a word; without one, this page",
+    "help exit-codes": "what each exit code means",
     "completion": "bash, zsh or fish: a script that completes words and options",
     "--version": "the version",
 }
@@ -12,7 +13,7 @@ EXAMPLES = (
     "load orders.csv --to warehouse --table orders",
     "plan orders.csv --to warehouse --table orders",
 )
-WIDTH = 14  # characters of the first column
+WIDTH = 16  # characters of the first column
 
 
 def help_page() -> str:

@@ -1,4 +1,4 @@
-"""Runs Celery's `worker` or `beat` with their options: `python -m scripts.celery_process worker --queues=load`.
+"""Runs Celery's `worker` or `beat` with their options: `celery_process worker --queues=load`.
 
 Celery's own command line would load an interactive shell: 12 MB in every process.
 """

@@ -19,6 +19,7 @@ COMMON = {
     "--verify": "full: read every value back and compare",
     "--parallel": "how many chunks load at the same time",
     "--plan-only": "show plan and SQL, and load nothing",
+    "--check-only": "name the bad rows of the whole file, load nothing",
     "--workers": "hand the import to running workers",
     "--json": "print one report as JSON",
     "--as": "act on behalf of this person",

@@ -5,9 +5,9 @@ import time
 from collections.abc import Callable
 
 from importer import jobs
-from importer.management.command_line.ctrl_c import counted
-from importer.management.command_line.progress import Progress
-from importer.management.waiting import WaitingSaid
+from importer.management.command_line.follow.ctrl_c import counted
+from importer.management.command_line.follow.progress import Progress
+from importer.management.command_line.follow.waiting import WaitingSaid
 from importer.models import ImportJob
 from importer.worker import local_pool, presence
 
@@ -81,6 +81,8 @@ def _wait(job_id: int, look: Callable[[ImportJob], None]) -> ImportJob:
         look(job)
         if not warned and job.step == ImportJob.Step.SCAN_QUEUED and time.monotonic() - begun > NOT_TAKEN_AFTER:
             warned = True
-            sys.stderr.write("No worker has taken the import yet: is `make run` running? --in-process needs none.\n")
+            sys.stderr.write(
+                "No worker has taken the import yet: is `millrace serve` running? Without --workers it needs none.\n"
+            )
         time.sleep(LOOK_EVERY)
     return job

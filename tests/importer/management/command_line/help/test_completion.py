@@ -4,7 +4,7 @@ import subprocess
 
 import pytest
 
-from importer.management.command_line.completion import SHELLS, script
+from importer.management.command_line.help.completion import SHELLS, script
 from importer.management.command_line.words import WORDS
 
 

@@ -1,19 +1,18 @@
-"""The command line of each process of Millrace, one function each.
-
-`python -m scripts.processes NAME` turns into that process; supervision.py and the containers start all of them so.
-"""
+"""The command line of each process of Millrace, one function each."""
 
 import math
 import os
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from django.conf import settings
 
 from config.environment import private_folder
+from importer.management.processes.private_servers import PRIVATE, PrivateRedis
 from importer.worker.shutdown import end_with_parent
-from scripts.servers import PRIVATE, PrivateRedis, private_database
+
+CELERY = "importer.management.processes.celery_process"
 
 
 def web() -> list[str]:
@@ -37,15 +36,11 @@ def worker_control() -> list[str]:
 
 def beat() -> list[str]:
     private_folder(Path(settings.CELERY_BEAT_SCHEDULE_FILENAME).parent)
-    return ["scripts.celery_process", "beat", "--loglevel=WARNING"]
+    return [CELERY, "beat", "--loglevel=WARNING"]
 
 
 def redis() -> list[str]:
     return private_redis().command()
-
-
-def database() -> list[str]:
-    return private_database(settings.VAR_DIR / "database").command()
 
 
 def private_redis() -> PrivateRedis:
@@ -55,7 +50,7 @@ def private_redis() -> PrivateRedis:
 
 def _worker(name: str, queues: str, concurrency: int) -> list[str]:
     return [
-        *("scripts.celery_process", "worker", f"--hostname={name}@%h", f"--queues={queues}"),
+        *(CELERY, "worker", f"--hostname={name}@%h", f"--queues={queues}"),
         *(f"--concurrency={concurrency}", "--loglevel=INFO", "--without-gossip", "--without-mingle"),
         "--heartbeat-interval=5",
     ]
@@ -67,26 +62,18 @@ COMMANDS: dict[str, Callable[[], list[str]]] = {
     "worker-control": worker_control,
     "beat": beat,
     "redis": redis,
-    "database": database,
 }
-PYTHON_MODULES = ("gunicorn", "scripts.celery_process")
+PYTHON_MODULES = ("gunicorn", CELERY)
 
 
-def become(name: str) -> None:
-    """Replace this process by the named one."""
+def become(command: Sequence[str]) -> None:
+    """Replace this process by the command's."""
     end_with_parent()
     os.umask(PRIVATE)
     os.chdir(settings.BASE_DIR)
-    program, *arguments = COMMANDS[name]()
+    program, *arguments = command
     if program in PYTHON_MODULES:
         # glibc gives each thread a heap of its own, and keeps freed memory in it: 20 MB in a worker that reads S3.
         os.environ.setdefault("MALLOC_ARENA_MAX", "1")
         os.execv(sys.executable, [sys.executable, "-m", program, *arguments])  # noqa: S606 (a shell is not wanted)
     os.execv(program, [program, *arguments])  # noqa: S606
-
-
-if __name__ == "__main__":
-    os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
-    if len(sys.argv) != 2 or sys.argv[1] not in COMMANDS:
-        sys.exit(f"usage: python -m scripts.processes {'|'.join(COMMANDS)}")
-    become(sys.argv[1])

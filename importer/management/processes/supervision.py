@@ -9,7 +9,7 @@ import sys
 import time
 import urllib.error
 import urllib.request
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -19,13 +19,15 @@ from django.conf import settings
 from supervisor.xmlrpc import SupervisorTransport
 
 from config.environment import private_folder, socket_path
+from importer.engine.errors import Problem
 from importer.worker.shutdown import end_with_parent
 
 START_TIMEOUT = 120  # seconds
 STOP_TIMEOUT = 60  # seconds
 LOG_TAIL = 3000  # characters
 
-SERVERS = ("database", "redis")
+BECOME = "python -m importer.management.processes {name}"
+REDIS = "redis"
 APPLICATION = ("web", "worker-load", "worker-control", "beat")
 
 # Paths are relative to VAR_DIR, where supervisord runs, because a space, %, ; or # in an absolute one would be parsed.
@@ -45,7 +47,7 @@ supervisor.rpcinterface_factory=supervisor.rpcinterface:make_main_rpcinterface
 # A stop signal goes to the worker alone, so that it finishes its chunk; after the wait it is killed with its children.
 PROGRAM = """
 [program:{name}]
-command=python -m scripts.processes {name}
+command={command}
 autorestart=true
 startsecs=5
 startretries=10
@@ -68,16 +70,22 @@ class Stopped(Exception):
     """The program is to stop: Ctrl-C, SIGTERM or a closed terminal."""
 
 
-class CannotStart(Exception):
+class CannotStart(Problem):
     """The start failed; the message has the cause and the remedy."""
+
+
+def to_terminal(text: str) -> None:
+    """Write the text to standard output at once."""
+    print(text, end="", flush=True)
 
 
 class Supervisor:
     """Controls the processes of one VAR_DIR, which end with this process."""
 
-    def __init__(self, servers: tuple[str, ...]) -> None:
-        """`servers`: those of SERVERS that are private."""
+    def __init__(self, servers: Mapping[str, str], write: Callable[[str], None] = to_terminal) -> None:
+        """`servers`: the command line of each private server, by its name. `write`: takes what people read."""
         self.servers = servers
+        self._write = write
         self.run_dir = settings.VAR_DIR / "run"
         self.log_dir = settings.VAR_DIR / "log"
         self.socket = socket_path(settings.VAR_DIR, "supervisor.sock")
@@ -114,14 +122,14 @@ class Supervisor:
 
         Raises CannotStart after START_TIMEOUT seconds, or as soon as a process fails to start.
         """
-        print(f"  waiting for {what} ...", end="", flush=True)
+        self._write(f"  waiting for {what} ...")
         began = time.monotonic()
         while not holds():
             self._raise_if_in("BACKOFF", "FATAL")
             if time.monotonic() - began > START_TIMEOUT:
                 raise CannotStart(f"Still waiting for {what} after {START_TIMEOUT} s. The logs are in {self.log_dir}")
             time.sleep(0.1)
-        print(f" {time.monotonic() - began:.1f} s", flush=True)
+        self._write(f" {time.monotonic() - began:.1f} s\n")
 
     def wait_for_stop(self) -> None:
         """Never returns: raises Stopped, or CannotStart if supervisord or one of its processes fails for good."""
@@ -162,11 +170,11 @@ class Supervisor:
         return answer
 
 
-def configuration_of(servers: tuple[str, ...]) -> str:
-    """supervisord's configuration for the private `servers` and the application."""
+def configuration_of(servers: Mapping[str, str]) -> str:
+    """supervisord's configuration for the private `servers`, by their command lines, and the application."""
     parts = [HEAD]
-    parts += [PROGRAM.format(name=name, patience=30) for name in servers]
-    parts += [PROGRAM.format(name=name, patience=10) for name in APPLICATION]
+    parts += [PROGRAM.format(name=name, command=command, patience=30) for name, command in servers.items()]
+    parts += [PROGRAM.format(name=name, command=BECOME.format(name=name), patience=10) for name in APPLICATION]
     if servers:
         parts.append(GROUP.format(name="servers", programs=",".join(servers), priority=1))
     parts.append(GROUP.format(name="application", programs=",".join(APPLICATION), priority=2))
