@@ -49,7 +49,7 @@ class Bearer:
     openapi_security_schema = {
         "type": "http",
         "scheme": "bearer",
-        "description": "A token, created under Your account or with `manage.py user token`.",
+        "description": "A token, created under Your account or with `millrace user token`.",
     }
 
     def __call__(self, request: HttpRequest) -> AccessToken | None:

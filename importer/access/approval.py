@@ -70,7 +70,7 @@ def checked_digest(thing: Approvable, now: str, seen: str) -> str:
         raise Problem(
             f"This is not what you have seen: its digest does not begin with {seen or 'nothing'}.",
             where=str(thing),
-            advice="Look at it again, on its page or with manage.py job plan or lab show; then approve that, with"
+            advice="Look at it again, on its page or with millrace job plan or lab show; then approve that, with"
             f" {SHORTEST_DIGEST} or more characters of its digest.",
         )
     return now

@@ -1,6 +1,6 @@
-"""The arguments of `manage.py experiment` and of its old name `manage.py lab experiment`.
+"""The arguments of `millrace experiment` and of its old name `millrace lab experiment`.
 
-Importing this module does not import the experiments: `manage.py lab` needs them for two of its verbs only.
+Importing this module does not import the experiments: `millrace lab` needs them for two of its verbs only.
 """
 
 from argparse import ArgumentParser, ArgumentTypeError
@@ -13,7 +13,7 @@ from importer.management.argument_types import bounded
 
 def add_run_arguments(parser: ArgumentParser) -> None:
     """Add the arguments of `experiment run`."""
-    parser.add_argument("name", type=_known, metavar="NAME", help="an experiment of `manage.py experiment list`")
+    parser.add_argument("name", type=_known, metavar="NAME", help="an experiment of `millrace experiment list`")
     parser.add_argument("--target", required=True, metavar="NAME", help="scratch tables are made in its database")
     parser.add_argument("--size", default="small", metavar="small|full|ROWS", help="full: as many rows as the article")
     parser.add_argument(

@@ -1,4 +1,4 @@
-"""The work of `manage.py experiment` and of its old name `manage.py lab experiment`."""
+"""The work of `millrace experiment` and of its old name `millrace lab experiment`."""
 
 from collections.abc import Callable, Iterable
 from typing import Any
@@ -103,7 +103,7 @@ def _request(options: dict[str, Any]) -> runner.ExperimentRequest:
 def _command(options: dict[str, Any], rows: int, lab: Lab) -> str:
     """The command that repeats the experiment with its trials in the same order."""
     size = options["size"] if options["size"] == FULL else str(rows)
-    words = f"manage.py experiment run {lab.experiment} --target {lab.target.name} --size {size}"
+    words = f"millrace experiment run {lab.experiment} --target {lab.target.name} --size {size}"
     return f"{words} --repeats {lab.repeats} --seed {lab.seed}" + (" --no-warm-up" * (not options["warm_up"]))
 
 

@@ -114,7 +114,7 @@ def begin(request: ExperimentRequest, target: Target, user: User | None = None) 
             lay_out(lab, turns(len(ways), request.repeats, request.seed, warm_up=request.warm_up))
     except IntegrityError as error:
         raise Problem(
-            "Another lab has the target.", target.name, "Wait for its end, or cancel it: `manage.py lab list`."
+            "Another lab has the target.", target.name, "Wait for its end, or cancel it: `millrace lab list`."
         ) from error
     return lab
 

@@ -279,5 +279,5 @@ def fact(name: str) -> Fact:
     if known := FACTS.get(name):
         return known
     near = difflib.get_close_matches(name, FACTS)
-    hint = f"Did you mean {', '.join(near)}?" if near else "`manage.py history --facts` lists them."
+    hint = f"Did you mean {', '.join(near)}?" if near else "`millrace history --facts` lists them."
     raise Problem(f"There is no fact {name!r}.", advice=hint)

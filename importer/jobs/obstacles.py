@@ -96,7 +96,7 @@ def _not_put_back(job: ImportJob) -> NotPutBack:
     return NotPutBack(
         f"{rows} {missing.description} could not be put back{_named(missing)}: {reason}.",
         where=f"{missing.schema}.{missing.table}",
-        advice=f"Remove the obstacle, then retry the import, or run manage.py target restore {job.target.name}."
+        advice=f"Remove the obstacle, then retry the import, or run millrace target restore {job.target.name}."
         + (f" By hand: {sql}" if sql else ""),
     )
 

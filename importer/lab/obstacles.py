@@ -100,6 +100,6 @@ def _not_cleaned(lab: Lab, left: list[str]) -> Problem:
     return Problem(
         f"The lab was ended before its scratch tables could be dropped: {lab.waits_for.rstrip('.')}.{before}",
         where=f"{lab.scratch_schema} on {lab.target.name}",
-        advice=f"When the server answers, manage.py lab sweep --target {lab.target.name} drops them. By hand: {drop}All"
+        advice=f"When the server answers, millrace lab sweep --target {lab.target.name} drops them. By hand: {drop}All"
         f" that are left: {find}",
     )

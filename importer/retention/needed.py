@@ -27,7 +27,7 @@ CHUNK_OBSTACLES: Mapping[str, Q] = {
     "a step of it is under way": ~Q(step="") | Q(table_claim__isnull=False),
     "what it has changed on the server is not undone yet": Q(leftover=True) | Q(unrestored=True),
     "its page has the SQL of keys that are missing; a retry builds them": Q(left_changed=True),
-    "a schedule continues from it; retry it, or forget its file (manage.py schedule forget)": _SCHEDULE_CONTINUES,
+    "a schedule continues from it; retry it, or forget its file (millrace schedule forget)": _SCHEDULE_CONTINUES,
     "a lab is at work on it": Q(Exists(_LABS.filter(of_job=OuterRef("pk")))),
     "it is a trial of a lab": Q(trial__isnull=False),
 }
@@ -42,7 +42,7 @@ JOBS_OF_FILE = ImportJob.objects.filter(
 # The same on files.
 FILE_OBSTACLES: Mapping[str, Q] = {
     "an import of it is under way": Q(Exists(JOBS_OF_FILE.exclude(status__in=ImportJob.ENDED))),
-    "a schedule continues from an import of it; retry that, or forget the file (manage.py schedule forget)": Q(
+    "a schedule continues from an import of it; retry that, or forget the file (millrace schedule forget)": Q(
         Exists(JOBS_OF_FILE.filter(_SCHEDULE_CONTINUES))
     ),
     "a lab reads it": Q(Exists(_LABS.filter(Q(source=OuterRef("pk")) | Q(sample=OuterRef("pk"))))),

@@ -1,4 +1,4 @@
-"""Schedules and runs as JSON: the output of `manage.py schedule --json`, a contract."""
+"""Schedules and runs as JSON: the output of `millrace schedule --json`, a contract."""
 
 from datetime import datetime
 from typing import Any

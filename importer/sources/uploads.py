@@ -103,7 +103,7 @@ def _too_large(name: str, size: str) -> TooLarge:
     return TooLarge(
         f"The file has {size} bytes; at most {settings.UPLOAD_MAX_BYTES:,} may be uploaded.",
         where=name,
-        advice="Raise UPLOAD_MAX_BYTES, or import it on the server: manage.py import_csv.",
+        advice="Raise UPLOAD_MAX_BYTES, or import it on the server: millrace load.",
     )
 
 

@@ -79,7 +79,7 @@ NOW = RunIn()  # without a body
 
 
 def show(schedule: Schedule) -> dict[str, Any]:
-    """A schedule as `manage.py schedule show --json` has it, with its number."""
+    """A schedule as `millrace schedule show --json` has it, with its number."""
     return {"id": schedule.pk} | serialization.summary(schedule)
 
 

@@ -22,7 +22,7 @@ def arrangements(subject: Subject) -> Finding:
         "arrangements",
         "warn",
         f"Imports have dropped indexes or foreign keys of {tables} and not restored them yet.",
-        "An import that is still running restores them itself. If an import no longer exists: manage.py target"
+        "An import that is still running restores them itself. If an import no longer exists: millrace target"
         " restore, or\n" + "\n".join(f"{statement};" for _, sql in missing for statement in sql),
     )
 
@@ -37,7 +37,7 @@ def scratch_tables(subject: Subject) -> Finding:
         "scratch_tables",
         "warn",
         f"There are scratch tables of labs: {tables}.",
-        "A lab that is still running drops them itself. If a lab no longer exists: manage.py lab sweep",
+        "A lab that is still running drops them itself. If a lab no longer exists: millrace lab sweep",
     )
 
 

@@ -146,7 +146,7 @@ def _continued(run: ScheduleRun, picked: DiscoveredFile) -> int | None:
             f"{job.accounted_rows:,} rows of an earlier version of this file are in the table, by import {job.pk}.",
             picked.name,
             f"Retry import {job.pk} to load the rest of that version; or take its rows out of the table, and forget"
-            " that attempt: manage.py schedule forget.",
+            " that attempt: millrace schedule forget.",
         )
     if job.ended:
         with acting_as(run.schedule.created_by):

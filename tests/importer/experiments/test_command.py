@@ -1,4 +1,4 @@
-"""`manage.py experiment`: every published experiment runs on every server and leaves nothing behind."""
+"""`millrace experiment`: every published experiment runs on every server and leaves nothing behind."""
 
 import re
 import signal
@@ -17,8 +17,8 @@ from importer.engine.mysql.connection import Address
 from importer.experiments import runner
 from importer.experiments.published.registry import EXPERIMENTS
 from importer.lab.lifecycle import GONE
+from importer.management.processes.private_servers import free_port
 from importer.models import Chunk, ImportJob, Lab, SourceFile, Target
-from scripts.servers import free_port
 from tests.documents import read
 from tests.importer.labs import record_count, tables
 from tests.stack import PYTHON, ROOT, wait_until
@@ -57,7 +57,7 @@ def test_an_experiment_measures_every_way_and_leaves_nothing_behind(
     assert [admin_client.get(reverse(page, args=[done.pk])).status_code for page in ("lab", "lab_charts")] == [200, 200]
     flavour = result["server"].split()[0].lower()
     report = (tmp_path / f"{name}-{flavour}.md").read_text()
-    assert f"`manage.py experiment run {name} --target {target.name} --size 40 --repeats 1 --seed 1" in report
+    assert f"`millrace experiment run {name} --target {target.name} --size 40 --repeats 1 --seed 1" in report
     assert all(f"| {each} |" in report for each in (way.name for way in EXPERIMENTS[name].ways))
     assert (tmp_path / f"{name}-{flavour}.svg").read_text().startswith("<svg")
 

@@ -46,7 +46,7 @@ def test_an_import_ends_with_a_code_of_its_own_and_says_what_to_do(marked, peopl
     assert f"Import {job.pk} waits for approval by another person" in text
     assert jobs.digest_of(job) in text
     assert "Ask bob." in text
-    assert f"manage.py job approve {job.pk}" in text
+    assert f"millrace job approve {job.pk}" in text
 
 
 def test_its_report_says_so(marked, people):

@@ -1,4 +1,4 @@
-"""`manage.py backup`: what it makes restores a whole installation, and nothing is ever restored by half."""
+"""`millrace backup`: what it makes restores a whole installation, and nothing is ever restored by half."""
 
 import fcntl
 import io

@@ -1,4 +1,4 @@
-"""`manage.py connection`: stored and shown values, and secrets that are never shown."""
+"""`millrace connection`: stored and shown values, and secrets that are never shown."""
 
 import pytest
 from django.core.management import CommandError, call_command

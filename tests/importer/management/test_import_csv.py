@@ -1,4 +1,4 @@
-"""`manage.py import_csv`, as scripts use it."""
+"""`millrace load`, as scripts use it."""
 
 import re
 from pathlib import Path

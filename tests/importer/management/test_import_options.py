@@ -1,4 +1,4 @@
-"""The speed options of `manage.py import_csv`."""
+"""The speed options of `millrace load`."""
 
 from pathlib import Path
 
@@ -31,7 +31,7 @@ def people(tmp_path: Path) -> Path:
 
 
 def parsed(*args: str) -> Options:
-    """The options that `manage.py import_csv` reads from its arguments."""
+    """The options that `millrace load` reads from its arguments."""
     parser = load_command_class("importer", "import_csv").create_parser("manage.py", "import_csv")
     return prepare_from_options(vars(parser.parse_args(args))).options
 

@@ -1,4 +1,4 @@
-"""`manage.py import_csv`, ended by Ctrl-C, a kill or a problem after its beginning."""
+"""`millrace load`, ended by Ctrl-C, a kill or a problem after its beginning."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-"""`manage.py lab`: a lab from the command line, run by real workers."""
+"""`millrace lab`: a lab from the command line, run by real workers."""
 
 import subprocess
 from io import StringIO

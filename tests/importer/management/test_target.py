@@ -1,4 +1,4 @@
-"""`manage.py target`: adds, checks, lists and removes targets."""
+"""`millrace target`: adds, checks, lists and removes targets."""
 
 from io import StringIO
 

@@ -1,4 +1,4 @@
-"""`manage.py user` and `manage.py group`: what the pages of people do, on the command line."""
+"""`millrace user` and `millrace group`: what the pages of people do, on the command line."""
 
 import re
 from io import StringIO

@@ -1,4 +1,4 @@
-"""`manage.py channel` as scripts use it."""
+"""`millrace channel` as scripts use it."""
 
 import pytest
 from django.core.management import CommandError, call_command

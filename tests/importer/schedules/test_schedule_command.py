@@ -1,4 +1,4 @@
-"""`manage.py schedule`, whose JSON output is a contract."""
+"""`millrace schedule`, whose JSON output is a contract."""
 
 from io import StringIO
 
