@@ -162,11 +162,16 @@ def watch(target: Target, board: Board | None = None) -> Seen:
     return Seen()
 
 
+def last_seen(target: Target) -> Seen:
+    """What was seen of the target's server last, without any further look. Empty while Redis is away."""
+    with suppress(redis.RedisError):
+        return RedisBoard.of(target).seen()
+    return Seen()
+
+
 def kept_counters(target: Target) -> tuple[Counters, ...]:
     """The counters of the looks of the last minutes, the oldest first, without any further look."""
-    with suppress(redis.RedisError):
-        return RedisBoard.of(target).seen().counters
-    return ()
+    return last_seen(target).counters
 
 
 def look_twice(target: Target) -> Seen:

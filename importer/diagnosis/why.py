@@ -1,12 +1,16 @@
 """Why an import waits or is slow, now."""
 
-from dataclasses import dataclass, field
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
+from typing import Any
 
+from importer.access.policy import may_now
 from importer.diagnosis.facts import facts_of
-from importer.diagnosis.watch import Board, Seen, watch
+from importer.diagnosis.watch import Board, Seen, last_seen, watch
 from importer.engine.mysql.diagnosis.cause import Evidence, Explanation
 from importer.engine.mysql.diagnosis.diagnose import diagnose
-from importer.models import ImportJob
+from importer.engine.stored import to_json
+from importer.models import ImportJob, Level
 
 # Rates of the server are those of the last RATE_SECONDS.
 RATE_SECONDS = 10
@@ -34,3 +38,21 @@ def why(job: ImportJob, *, board: Board | None = None, seen: Seen | None = None)
     seen = seen or watch(job.target, board)
     evidence = Evidence(facts_of(job), seen.snapshot, seen.before(RATE_SECONDS))
     return Why(tuple(diagnose(evidence)), seen)
+
+
+def for_reader(job: ImportJob, found: Iterable[Explanation]) -> list[Explanation]:
+    """The explanations for the acting person: statements of others are only for who may administer the target."""
+    if may_now(Level.ADMINISTER, job.target):
+        return list(found)
+    return [replace(each, statement="", sql="") for each in found]
+
+
+def known_causes(job: ImportJob) -> list[dict[str, Any]]:
+    """For the report: the causes, as docs/schemas/causes.json has them, without any further look at the server.
+
+    They are what the application knows itself, and what the server showed if somebody has asked lately.
+    """
+    if job.ended:
+        return []
+    found = why(job, seen=last_seen(job.target)).explanations
+    return [to_json(each) for each in for_reader(job, found)]

@@ -1,6 +1,6 @@
 """A job's equation and its report as JSON, a contract (docs/contracts.md). Changes nothing."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -36,11 +36,17 @@ def equation(job: ImportJob) -> Equation:
     )
 
 
-def report(job: ImportJob, rejects_file: Path | None = None, reasons_file: Path | None = None) -> dict[str, Any]:
+def report(
+    job: ImportJob,
+    rejects_file: Path | None = None,
+    reasons_file: Path | None = None,
+    why: Sequence[Mapping[str, Any]] = (),
+) -> dict[str, Any]:
     """The report of a job, as `import_csv --json` prints it.
 
     `lines` are the lines of the file that are no records: for each kind the count, and the first ones with their text.
-    `rejects_file` has the rejected rows, `reasons_file` the reasons of all rejected and skipped rows.
+    `rejects_file` has the rejected rows, `reasons_file` the reasons of all rejected and skipped rows. `why`: the known
+    causes that it waits or is slow (importer.diagnosis.why.known_causes).
     """
     rows, speed = equation(job), speed_of(job)
     return _complete(
@@ -62,6 +68,7 @@ def report(job: ImportJob, rejects_file: Path | None = None, reasons_file: Path 
                 ),
                 "slower_than_like": slower.as_json() if (slower := regression(job)) else None,
             },
+            "why": list(why),
             "attempts": [_attempt(each) for each in attempts_of(job)],
             "rejects": {
                 "reasons": job.reject_reasons,
@@ -115,6 +122,7 @@ def _complete(ended: Outcome | None, values: Mapping[str, Any]) -> dict[str, Any
         "approval": None,
         "seconds": {},
         "rates": {},
+        "why": [],
         "attempts": [],
         "rejects": {},
         "notices": [],

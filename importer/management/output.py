@@ -43,7 +43,7 @@ class CommandOutput:
     def report(self, job: ImportJob, as_json: bool) -> None:
         files = self._write_files(job)
         if as_json:
-            self._give(REPORT, jobs.report(job, **files))
+            self._give(REPORT, jobs.report(job, files["rejects_file"], files["reasons_file"]))
             return
         if jobs.is_asked_for(job):
             self._tell_approval(job)

@@ -62,7 +62,9 @@ def write_list(command: DocumentCommand, options: Mapping[str, Any]) -> None:
 def show(command: DocumentCommand, job: ImportJob, options: Mapping[str, Any]) -> None:
     """Write the import's state, its rows and its problem."""
     if options["as_json"]:
-        command.give(REPORT, jobs.report(job))
+        from importer.diagnosis.why import known_causes  # Here: the other verbs need none of it.
+
+        command.give(REPORT, jobs.report(job, why=known_causes(job)))
         return
     command.stdout.write(f"{_line(job)}: {jobs.equation(job)}")
     if job.problem:

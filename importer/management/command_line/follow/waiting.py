@@ -5,11 +5,9 @@ What looks at servers is imported when it first looks: a small file is loaded by
 
 import sys
 import time
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from importer.access.policy import may_now
-from importer.models import ImportJob, Level
+from importer.models import ImportJob
 
 if TYPE_CHECKING:
     from importer.diagnosis.watch import MemoryBoard
@@ -59,12 +57,9 @@ def explanations(job: ImportJob) -> "list[Explanation]":
     Statements of others are only for those who may administer the target.
     """
     from importer.diagnosis.watch import look_twice
-    from importer.diagnosis.why import why
+    from importer.diagnosis.why import for_reader, why
 
-    found = why(job, seen=look_twice(job.target)).explanations
-    if may_now(Level.ADMINISTER, job.target):
-        return list(found)
-    return [replace(each, statement="", sql="") for each in found]
+    return for_reader(job, why(job, seen=look_twice(job.target)).explanations)
 
 
 def as_text(job: ImportJob, found: "list[Explanation]") -> str:
