@@ -4,7 +4,7 @@ from typing import Any
 
 from django.conf import settings
 from django.contrib import messages
-from django.db.models import Count, ProtectedError
+from django.db.models import Count
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
@@ -19,6 +19,7 @@ from importer.access import audit
 from importer.access.policy import seen
 from importer.connections import check, told_findings
 from importer.connections.connection_kinds import BY_NAME, KINDS, kind_of
+from importer.connections.connection_settings import remove
 from importer.connections.protocols import host_key
 from importer.connections.protocols.folder import selectable_folders
 from importer.engine.errors import Problem
@@ -86,19 +87,12 @@ def connection_delete(request: HttpRequest, pk: int) -> HttpResponse:
     """Delete the connection, unless schedules or imported files refer to it; the page then names them."""
     deleted = get_object_or_404(SourceConnection, pk=pk)
     try:
-        deleted.delete()
-    except ProtectedError:
-        messages.error(request, f"{deleted.name} stays: {_users(deleted)}.")
+        remove(deleted)
+    except Problem as problem:
+        messages.error(request, str(problem))
         return redirect("connection", pk)
     messages.success(request, f"{deleted.name} is deleted. Its files stay where they are.")
     return redirect("connections")
-
-
-def _users(used: SourceConnection) -> str:
-    names = list(used.schedules.order_by("name").values_list("name", flat=True))
-    if names:
-        return f"the schedules {', '.join(names)} pick files up there; delete them first, or give them another one"
-    return f"{used.files.count():,} files of imports came from there, and are listed with it"
 
 
 def _edit(request: HttpRequest, edited: SourceConnection, more: dict[str, Any] | None = None) -> HttpResponse:

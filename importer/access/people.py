@@ -1,6 +1,6 @@
 """Adds people, changes their role and grants, and takes them out again."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from allauth.mfa.models import Authenticator
 from django.contrib.auth.models import Group, User
@@ -25,6 +25,15 @@ THINGS: dict[str, type[Target] | type[SourceConnection] | type[Channel]] = {
     Grant.Kind.CHANNEL: Channel,
 }
 Granted = Target | SourceConnection | Channel | None
+
+
+def named(names: Collection[str]) -> list[User]:
+    """The people of these names. Raises Problem, with the names of all, for a name that nobody has."""
+    found = {each.username: each for each in User.objects.filter(username__in=set(names))}
+    if unknown := [each for each in names if each not in found]:
+        known = ", ".join(User.objects.order_by("username").values_list("username", flat=True)) or "none yet"
+        raise Problem(f"There is no user {unknown[0]}.", advice=f"Users: {known}.")
+    return list(found.values())
 
 
 def add(name: str, role: Role, email: str = "") -> User:

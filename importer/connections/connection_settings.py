@@ -2,6 +2,8 @@
 
 from collections.abc import Mapping
 
+from django.db.models import ProtectedError
+
 from importer.connections.connection_address import parse_base
 from importer.connections.connection_kind import ParsedBase
 from importer.connections.connection_kinds import BY_NAME
@@ -42,7 +44,7 @@ def save(
 ) -> None:
     """Save a new or an existing connection, with the rules of add_or_replace(); a secret of "" is deleted."""
     base = parse_base(place)
-    _require_known(base.kind, settings, secrets)
+    require_known(base.kind, settings, secrets)
     stored = connection.secrets if same_account(connection, base, settings) else {}
     connection.kind, connection.base, connection.settings = base.kind, base.base, {**base.settings, **settings}
     connection.private_allowed = private_allowed
@@ -50,6 +52,23 @@ def save(
     # The findings are about the old address.
     connection.findings, connection.checked_at = [], None
     save_checked(connection, SourceProblem)
+
+
+def remove(connection: SourceConnection) -> None:
+    """Delete a connection. Raises SourceProblem, with what refers to it, if schedules or imported files do."""
+    try:
+        connection.delete()
+    except ProtectedError as error:
+        why, advice = _users(connection)
+        raise SourceProblem(f"{connection.name} stays: {why}.", advice=advice) from error
+
+
+def _users(used: SourceConnection) -> tuple[str, str]:
+    """What refers to the connection, and what to do about it."""
+    names = list(used.schedules.order_by("name").values_list("name", flat=True))
+    if names:
+        return f"the schedules {', '.join(names)} pick files up there", "Delete them first, or give them another one."
+    return f"{used.files.count():,} files of imports came from there, and are listed with it", ""
 
 
 def same_account(connection: SourceConnection, base: ParsedBase, settings: Mapping[str, str]) -> bool:
@@ -60,7 +79,8 @@ def same_account(connection: SourceConnection, base: ParsedBase, settings: Mappi
     return bool(connection.pk) and before == [base.kind, base.base, *(new_settings.get(name, "") for name in names)]
 
 
-def _require_known(kind: str, settings: Mapping[str, str], secrets: Mapping[str, str]) -> None:
+def require_known(kind: str, settings: Mapping[str, str], secrets: Mapping[str, str]) -> None:
+    """Raise SourceProblem for a setting or a secret that the kind does not have, and for a value that is no choice."""
     declared = BY_NAME[kind]
     for entered, known, word in ((settings, declared.settings, "setting"), (secrets, declared.secrets, "secret")):
         for name, value in entered.items():

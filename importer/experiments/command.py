@@ -3,8 +3,6 @@
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from django.core.management.base import CommandError
-
 from importer.access.acting import acting_user
 from importer.engine.errors import Cancelled, Problem
 from importer.experiments import runner
@@ -29,14 +27,15 @@ def show_list(command: DocumentCommand, *, as_json: bool, **_: Any) -> None:
 
 
 def run_and_show(command: DocumentCommand, *, as_json: bool, **options: Any) -> None:
-    """Run an experiment and print its report. Raises CommandError if the experiment failed or was cancelled."""
+    """Run an experiment and print its report. Raises Problem if the experiment failed or was cancelled."""
     result, ended = run(options, lambda line: None if as_json else command.stderr.write(line))
     if as_json:
         command.give(documents.EXPERIMENT, result.as_json())
     else:
         command.stdout.write(markdown(result, ""))
     if ended.status != Lab.Status.DONE:
-        raise CommandError(str(ended.problem.get("what") or f"The experiment was {ended.status}."))
+        what, where, advice = (str(ended.problem.get(name, "")) for name in ("what", "where", "advice"))
+        raise Problem(what or f"The experiment was {ended.status}.", where, advice)
 
 
 def listed() -> list[dict[str, Any]]:

@@ -5,7 +5,7 @@ They may run before `make run` has created the application's database.
 
 import argparse
 from contextlib import AbstractContextManager, nullcontext
-from typing import Any
+from typing import Any, NoReturn
 
 from django.contrib.auth.models import User
 from django.core.management.base import CommandError, CommandParser
@@ -14,7 +14,7 @@ from django.db import connection
 from config.version import VERSION
 from importer.access.acting import acting, acting_as
 from importer.access.policy import Forbidden
-from importer.engine.errors import Problem
+from importer.engine.errors import Problem, WrongUsage
 from importer.management import checks
 from importer.management.application_tables import require_tables
 from importer.management.command_line.one_document import DocumentCommand, parsers
@@ -118,11 +118,12 @@ def _person(name: str) -> User:
     known = User._meta.db_table in connection.introspection.table_names()
     user = User.objects.filter(username=name).first() if known else None
     if user is None:
-        raise _unusable(f"there is no user {name}. Admins find all under People.")
+        _refuse(f"there is no user {name}.", "Admins find all under People.")
     if not user.is_active:
-        raise _unusable(f"{name} is deactivated. An admin can activate the person under People.")
+        _refuse(f"{name} is deactivated.", "An admin can activate the person under People.")
     return user
 
 
-def _unusable(why: str) -> CommandError:
-    return CommandError(f"--as: {why}", returncode=WRONG_USAGE.exit_code)
+def _refuse(why: str, advice: str) -> NoReturn:
+    problem = WrongUsage(f"--as: {why}", advice=advice)
+    raise CommandError(str(problem), returncode=WRONG_USAGE.exit_code) from problem

@@ -6,13 +6,11 @@ from collections.abc import Callable
 from getpass import getpass
 from typing import Any
 
-from django.core.management.base import CommandError
-from django.db.models import ProtectedError
-
 from importer import connections
 from importer.access.policy import seen
 from importer.connections.connection_kinds import KINDS, examples
-from importer.connections.connection_settings import add_or_replace
+from importer.connections.connection_settings import add_or_replace, remove
+from importer.engine.errors import Problem
 from importer.management.base_command import PreparedCommand
 from importer.models import SourceConnection
 from importer.models.outcomes.documents import CONNECTION_CHECK, CONNECTIONS
@@ -87,10 +85,7 @@ class Command(PreparedCommand):
             self.stdout.write(f"{each.name}: {each.base}, {_state(each)}")
 
     def _remove(self, *, name: str, **_: Any) -> None:
-        try:
-            _connection(name).delete()
-        except ProtectedError as error:
-            raise CommandError(f"{name} stays: files or schedules belong to it.") from error
+        remove(_connection(name))
         self.stdout.write(f"{name} is forgotten. Its files stay where they are.")
 
 
@@ -114,13 +109,13 @@ def _known() -> str:
 def _pair(text: str) -> tuple[str, str]:
     name, sign, value = text.partition("=")
     if not (name and sign):
-        raise CommandError("Write NAME=VALUE, and NAME=VARIABLE for a secret.")
+        raise Problem(f"“{text}” has no name or no value.", advice="Write NAME=VALUE, and NAME=VARIABLE for a secret.")
     return name, value
 
 
 def _from_environment(variable: str) -> str:
     if variable not in os.environ:
-        raise CommandError(f"There is no environment variable {variable}: export it first, with the secret in it.")
+        raise Problem(f"There is no environment variable {variable}.", advice="Export it first, with the secret in it.")
     return os.environ[variable]
 
 
@@ -128,16 +123,15 @@ def _asked(name: str) -> str:
     try:
         return getpass(f"{name}: ")
     except EOFError as error:
-        raise CommandError(
-            f"--ask {name}: there is no terminal to ask on. Use --secret-env {name}=VARIABLE."
-        ) from error
+        what, advice = f"--ask {name}: there is no terminal to ask on.", f"Use --secret-env {name}=VARIABLE."
+        raise Problem(what, advice=advice) from error
 
 
 def _connection(name: str) -> SourceConnection:
     connection = seen(SourceConnection.objects.filter(name=name)).first()
     if connection is None:
         known = ", ".join(seen(SourceConnection.objects.order_by("name")).values_list("name", flat=True)) or "none yet"
-        raise CommandError(f"There is no connection {name}. Connections: {known}.")
+        raise Problem(f"There is no connection {name}.", advice=f"Connections: {known}.")
     return connection
 
 

@@ -7,8 +7,6 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from django.core.management.base import CommandError
-
 from importer import lab
 from importer import lab as lab_package
 from importer.access.acting import acting_user
@@ -293,7 +291,7 @@ def _administered() -> list[Target]:
 def _known(number: int) -> Lab:
     row = seen(Lab.objects.select_related("target", "source")).filter(pk=number).first()
     if row is None:
-        raise CommandError(f"There is no lab {number}; see `millrace lab list`.")
+        raise Problem(f"There is no lab {number}.", advice="`millrace lab list` has all.")
     return row
 
 

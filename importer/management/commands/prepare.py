@@ -4,9 +4,9 @@ from typing import Any
 
 from django.conf import settings
 from django.core.management import call_command
-from django.core.management.base import CommandError
 from django.db import connection
 
+from importer.engine.errors import Problem
 from importer.management.application_tables import create_tables
 from importer.management.backup.restore import finish_interrupted
 from importer.management.base_command import CheckedCommand
@@ -33,14 +33,14 @@ def _make_incoming() -> None:
 
 
 def _require_utf8mb4() -> None:
-    """Raise CommandError unless the database is utf8mb4. MariaDB's default latin1 cannot store a Japanese file name."""
+    """Raise Problem unless the database is utf8mb4. MariaDB's default latin1 cannot store a Japanese file name."""
     if connection.vendor != "mysql":
         return
     with connection.cursor() as cursor:
         cursor.execute("SELECT @@character_set_database, DATABASE()")
         charset, name = cursor.fetchone()
     if charset != "utf8mb4":
-        raise CommandError(
-            f"The application's database {name} has the character set {charset}."
-            f" Run this on its server first: ALTER DATABASE `{name}` CHARACTER SET utf8mb4;"
+        raise Problem(
+            f"The application's database {name} has the character set {charset}.",
+            advice=f"Run this on its server first: ALTER DATABASE `{name}` CHARACTER SET utf8mb4;",
         )

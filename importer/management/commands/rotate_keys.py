@@ -4,11 +4,11 @@ from typing import Any
 
 from allauth.mfa.models import Authenticator
 from cryptography.fernet import InvalidToken
-from django.core.management.base import CommandError
 from django.db import transaction
 from django.db.models import Model
 
 from importer.access import audit
+from importer.engine.errors import Problem
 from importer.management.base_command import CheckedCommand
 from importer.models import Channel, SourceConnection, Target
 from importer.security import encryption
@@ -32,7 +32,7 @@ class Command(CheckedCommand):
     )
 
     def handle(self, *_args: Any, **_options: Any) -> None:
-        """Encrypt all readable passwords again. Raises CommandError with the unreadable ones: their key is still
+        """Encrypt all readable passwords again. Raises Problem with the unreadable ones: their key is still
         needed.
         """
         unread = [
@@ -43,9 +43,9 @@ class Command(CheckedCommand):
         ]
         unread += [f"{row.user}'s {row}" for row in _second_factors() if not _rotate_second_factor(row)]
         if unread:
-            raise CommandError(
-                f"No key fits the password of {', '.join(unread)}. Put its key back into ENCRYPTION_KEYS, or enter the "
-                "password again. All other passwords are under the newest key now."
+            raise Problem(
+                f"No key fits the password of {', '.join(unread)}. All others are under the newest key now.",
+                advice="Put its key back into ENCRYPTION_KEYS, or enter the password again.",
             )
         count = sum(model._default_manager.exclude(**{field: ""}).count() for model, field in ENCRYPTED)
         count += len(_second_factors())

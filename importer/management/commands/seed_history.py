@@ -2,9 +2,10 @@
 
 from typing import Any
 
-from django.core.management.base import CommandError, CommandParser
+from django.core.management.base import CommandParser
 from tqdm import tqdm
 
+from importer.engine.errors import Problem
 from importer.management.base_command import PreparedCommand
 from importer.management.sample_history import PREFIX, real_jobs, seed
 
@@ -21,11 +22,11 @@ class Command(PreparedCommand):
 
     def handle(self, *_args: Any, **options: Any) -> None:
         if options["jobs"] < 1 or options["tables"] < 1:
-            raise CommandError("Give at least one job and one table.")
+            raise Problem("Nothing is to be generated.", advice="Give at least one job and one table.")
         if not options["beside_real_jobs"] and (real := real_jobs()):
-            raise CommandError(
-                f"This installation has {real:,} real imports, which generated ones would be mixed with for ever."
-                " Use another VAR_DIR or DATABASE_URL, or add --beside-real-jobs."
+            raise Problem(
+                f"This installation has {real:,} real imports, which generated ones would be mixed with for ever.",
+                advice="Use another VAR_DIR or DATABASE_URL, or add --beside-real-jobs.",
             )
         with tqdm(total=options["jobs"], unit="job", disable=None) as bar:
             for written in seed(options["jobs"], options["chunks"], tables=options["tables"], seed=options["seed"]):

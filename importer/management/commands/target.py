@@ -6,11 +6,11 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from django.core.management.base import CommandError
 from django.db.models import ProtectedError
 
 from importer import targets
 from importer.access.policy import seen
+from importer.engine.errors import Problem
 from importer.lab import release_unmarked
 from importer.management.base_command import PreparedCommand
 from importer.models import Target
@@ -112,7 +112,7 @@ class Command(PreparedCommand):
         try:
             target.delete()
         except ProtectedError as error:
-            raise CommandError(f"{name} stays: {targets.usage(target)}.") from error
+            raise Problem(f"{name} stays: {targets.usage(target)}.") from error
         self.stdout.write(f"{name} is forgotten. Nothing was changed on the server.")
 
     def _write_finding(self, name: str, status: str, message: str, fix: str) -> None:
@@ -134,7 +134,8 @@ def _password(variable: str | None) -> str | None:
     if variable is None:
         return None
     if variable not in os.environ:
-        raise CommandError(f"There is no environment variable {variable}: export it first, with the password in it.")
+        what, advice = f"There is no environment variable {variable}.", "Export it first, with the password in it."
+        raise Problem(what, advice=advice)
     return os.environ[variable]
 
 
@@ -144,7 +145,8 @@ def _server_key(path: str | None) -> str:
     try:
         return Path(path).read_text().strip()
     except (OSError, UnicodeError) as error:
-        raise CommandError(f"--server-key: no key can be read from {path}. Name a PEM file on this machine.") from error
+        what = f"--server-key: no key can be read from {path}."
+        raise Problem(what, advice="Name a PEM file on this machine.") from error
 
 
 def _target(name: str) -> Target:
@@ -153,7 +155,7 @@ def _target(name: str) -> Target:
         known = (
             ", ".join(seen(Target.objects.registered().order_by("name")).values_list("name", flat=True)) or "none yet"
         )
-        raise CommandError(f"There is no target {name}. Targets: {known}.")
+        raise Problem(f"There is no target {name}.", advice=f"Targets: {known}.")
     return target
 
 

@@ -236,10 +236,7 @@ def _subject(name: str, options: dict[str, Any]) -> User | Group:
 
 
 def _user(name: str) -> User:
-    if user := User.objects.filter(username=name).first():
-        return user
-    known = ", ".join(User.objects.order_by("username").values_list("username", flat=True)) or "none yet"
-    raise Problem(f"There is no user {name}.", advice=f"Users: {known}.")
+    return people.named([name])[0]
 
 
 def _kind_of(subject: User | Group) -> str:
