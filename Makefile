@@ -8,7 +8,7 @@ SERVERLESS := not needs_database_server and not needs_redis and not needs_worker
 export PYTHONDONTWRITEBYTECODE :=
 # VAR_DIR=... and PORT=... may be given on the command line or in the environment.
 .DEFAULT_GOAL := help
-.PHONY: help setup run demo test quick quick-tests faults screenshots bench lint format lock release tables
+.PHONY: help setup run demo test quick quick-tests requests faults screenshots bench lint format lock release tables
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## /{printf "  make %-11s %s\n", $$1, $$2}' Makefile
@@ -34,6 +34,10 @@ quick: ## lint, and every test that needs no server, in under a minute
 
 quick-tests:
 	$(PY) -m pytest -q -n 2 --hypothesis-profile=dev -m "$(SERVERLESS)" $(ARGS)
+
+requests: ## send 100 requests of each operation of the API, made from its description (N=...)
+	@scripts/setup.sh app database
+	API_REQUESTS=$(or $(N),100) $(PY) -m pytest -q tests/dashboard/api/test_schemathesis.py $(ARGS)
 
 faults: ## try every fault at every failpoint, print the matrix (ARGS=--write: into docs/faults.md)
 	@scripts/setup.sh app database

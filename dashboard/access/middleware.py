@@ -47,7 +47,7 @@ class PolicyMiddleware:
             raise PermissionDenied(f"The address {request.path} has no rule that says who may use it.")
         token, reads = token_of(request), request.method in READING
         if wanted.rule.no_token and token:
-            raise PermissionDenied("A token opens no accounts and people, and approves nothing: use a browser.")
+            raise PermissionDenied("A token opens no page of accounts, people and approvals: use the API or a browser.")
         if wanted.by_token and not token:
             return _without_token()
         if not wanted.rule.public and request.user.is_anonymous:

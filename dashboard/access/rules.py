@@ -9,6 +9,7 @@ from django.db import models
 from django.http import Http404
 
 from importer.access import limits, policy
+from importer.access.acting import acting_user
 from importer.models import (
     Channel,
     Grant,
@@ -37,7 +38,8 @@ class Rule:
     - `look`, `change`: the level on the thing for reading it, and for everything else.
     - `owner`: the person who made the thing needs no level on it.
     - `admin`: what only admins may do, to complete "Only admins may". `operator`: viewers may not even read.
-    - `public`: for everybody, signed in or not. `account`: a page of the person's own account.
+    - `public`: for everybody, signed in or not. `account`: of the person's own account, and about a thing of the
+      person if the URL names one.
     - `no_token`: only for somebody who is signed in with a browser: accounts, people, and approvals.
     - `scope`: what a token needs to change something by it; to read, it needs Scope.READ, or Scope.PEOPLE for people.
     - `rate`: how often a person may change something by it.
@@ -64,6 +66,8 @@ class Rule:
 
         `reads`: the request changes nothing. `named`: the values in the URL.
         """
+        if self.account and self.thing:
+            self._own(named)
         if self.public or self.account:
             return
         if self.admin:
@@ -78,6 +82,11 @@ class Rule:
     def scope_for(self, reads: bool) -> Scope:
         """The scope that a token needs for a request."""
         return Scope.READ if reads and self.scope is not Scope.PEOPLE else self.scope
+
+    def _own(self, named: Mapping[str, Any]) -> None:
+        assert self.thing
+        if not self.thing._default_manager.filter(user=acting_user(), **identifying(named)).exists():
+            raise Http404
 
     def _named(self, named: Mapping[str, Any]) -> models.Model:
         assert self.thing
@@ -115,7 +124,7 @@ TARGET = Rule(Target, change=Level.ADMINISTER, scope=Scope.MANAGE)
 CONNECTION = Rule(SourceConnection, look=Level.ADMINISTER, change=Level.ADMINISTER, scope=Scope.MANAGE)
 FROM_CONNECTION = Rule(SourceConnection, look=Level.LOAD)
 CHANNEL = Rule(Channel, look=Level.ADMINISTER, change=Level.ADMINISTER, scope=Scope.MANAGE)
-# A token that leaks must not make passwords, factors or further tokens.
+# A token that leaks must not make passwords that somebody gets to see, factors or further tokens.
 PEOPLE = Rule(admin="see and change people", no_token=True, scope=Scope.PEOPLE)
 PERSON, GROUP, GRANT = (replace(PEOPLE, thing=each) for each in (User, Group, Grant))
 
@@ -139,7 +148,7 @@ RULES: dict[str, Rule] = {
     "job_pause": OWN_JOB,
     "job_resume": OWN_JOB,
     "job_cancel": OWN_JOB,
-    "job_approve": replace(JOB, rate=limits.STARTS, no_token=True),
+    "job_approve": replace(JOB, rate=limits.STARTS, no_token=True, scope=Scope.APPROVE),
     "job_refuse": JOB,
     "job_retry": replace(JOB, rate=limits.STARTS),
     "job_restore_now": replace(JOB, rate=limits.STARTS),
@@ -202,7 +211,7 @@ RULES: dict[str, Rule] = {
     "lab_cancel": LAB,
     "lab_clean_now": replace(LAB, rate=limits.STARTS),
     "lab_end_without": LAB,
-    "lab_approve": Rule(Lab, rate=limits.STARTS, no_token=True),
+    "lab_approve": Rule(Lab, rate=limits.STARTS, no_token=True, scope=Scope.APPROVE),
     "lab_refuse": Rule(Lab),
     "lab_preset": LAB,
     "presets": LISTED,

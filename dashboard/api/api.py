@@ -16,26 +16,28 @@ from dashboard.access import problems
 from dashboard.access.middleware import token_of
 from dashboard.api import forms
 from dashboard.api.resources import (
+    approvals,
+    audit,
     channels,
     connections,
     files,
-    following,
     history,
-    imports,
     labs,
-    people,
-    plans,
     presets,
-    schedules,
+    storage,
     targets,
 )
+from dashboard.api.resources.imports import details, filters, following, imports, plans, rejects
+from dashboard.api.resources.people import account, grants, groups, people
+from dashboard.api.resources.schedules import decisions, preview, runs, schedules
 from importer.engine.errors import Problem
 from importer.models import AccessToken
 
 PREFIX = "api/v1/"
 # In the order of the description.
 RESOURCES = (
-    imports, following, plans, files, targets, schedules, presets, connections, channels, labs, history, people,
+    imports, following, details, rejects, plans, filters, approvals, files, targets, schedules, runs, decisions,
+    preview, presets, connections, channels, labs, history, storage, people, groups, grants, account, audit,
 )  # fmt: skip
 ABOUT = """Loads files into MySQL and MariaDB, and proves that every row arrived.
 

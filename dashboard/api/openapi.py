@@ -57,6 +57,12 @@ PROBLEM = {
 }
 
 
+# How an operation is described that answers with a CSV file.
+CSV_FILE: dict[str, Any] = {
+    "responses": {200: {"description": "The file.", "content": {"text/csv": {"schema": {"type": "string"}}}}}
+}
+
+
 class Description:
     """The description, which is made once."""
 

@@ -2,7 +2,7 @@
 
 import base64
 import binascii
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Annotated, Any, Generic, TypeVar
 
 from django.db import models
@@ -12,6 +12,7 @@ from pydantic import Field
 from importer.engine.errors import Problem
 
 Row = TypeVar("Row")
+Listed = TypeVar("Listed")
 Thing = TypeVar("Thing", bound=models.Model)
 
 MOST = 200
@@ -31,6 +32,16 @@ class Cursor(Schema):
 
     cursor: Annotated[str, Field(description="`next` of the page before.", max_length=64)] = ""
     limit: Annotated[int, Field(ge=1, le=MOST, description="The most rows of the page.")] = USUAL
+
+    @property
+    def first(self) -> int:
+        """The place, from 0, of the page's first row in a list whose rows have no number. Raises as newest() does."""
+        return read(self.cursor) if self.cursor else 0
+
+    def part(self, rows: Sequence[Listed], show: Callable[[Listed], Any] = lambda row: row) -> dict[str, Any]:
+        """The page of a list whose rows have no number. `rows`: those from `first` on, one more than `limit` or all."""
+        further = write(self.first + self.limit) if len(rows) > self.limit else None
+        return {"items": [show(each) for each in rows[: self.limit]], "next": further}
 
     def newest(self, things: models.QuerySet[Thing], show: Callable[[Thing], Any]) -> dict[str, Any]:
         """The page of these things, the newest first. Raises Problem for a cursor that is none."""

@@ -5,9 +5,9 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated, Any, Literal, Union
 from uuid import UUID
 
-from ninja import Schema
 from pydantic import Field, create_model
 
+from dashboard.api.body import Body, example
 from importer.engine.mapping.columns import SOURCES, FieldOverride, GeneratedColumn
 from importer.engine.mapping.suggest import MATCHES
 from importer.engine.mapping.transforms import TRANSFORMS
@@ -47,18 +47,14 @@ def _field(option: OptionSpec) -> Any:
     return (_type_of(option) | None, Field(None, description=about))
 
 
-class _Strict(Schema, extra="forbid"):
-    """A body that has no other values."""
-
-
 # Each option that a command has a flag for, as importer/engine/plan/option_specs.py declares it.
 if TYPE_CHECKING:
-    OptionsIn = _Strict
+    OptionsIn = Body
 else:
-    OptionsIn = create_model("Options", __base__=_Strict, **{each.name: _field(each) for each in OPTIONS if each.flag})
+    OptionsIn = create_model("Options", __base__=Body, **{each.name: _field(each) for each in OPTIONS if each.flag})
 
 
-class _Format(Schema, extra="forbid"):
+class _Format(Body):
     r"""What is stated about the file's format. The rest is detected. In marks, `\t` and `\x01` stand for characters."""
 
     delimiter: Annotated[Mark | None, Field(examples=[";"])] = None
@@ -100,7 +96,7 @@ else:
     )
 
 
-class ColumnIn(Schema, extra="forbid"):
+class ColumnIn(Body):
     """The column of one field, and how its values are read. What is left out is suggested."""
 
     field: Annotated[str, Field(min_length=1, max_length=255, description="A name in the header, or #3.")]
@@ -116,7 +112,7 @@ class ColumnIn(Schema, extra="forbid"):
         return FieldOverride(self.field, self.column, transforms, null, self.date_format)
 
 
-class GeneratedIn(Schema, extra="forbid"):
+class GeneratedIn(Body):
     """A column that no field fills, with the source of its values."""
 
     column: Annotated[str, Field(min_length=1, max_length=64)]
@@ -124,7 +120,7 @@ class GeneratedIn(Schema, extra="forbid"):
     text: Annotated[str, Field(max_length=1024, description="With the source text: the constant.")] = ""
 
 
-class NewTableIn(Schema, extra="forbid"):
+class NewTableIn(Body):
     """The table that mode create creates."""
 
     types: Annotated[dict[str, Text], Field(description="Types by column.")] = {}
@@ -137,7 +133,12 @@ class NewTableIn(Schema, extra="forbid"):
         return NewTableRequest(self.types, tuple(self.primary_key), self.widen, tuple(self.not_null))
 
 
-class ImportIn(Schema, extra="forbid"):
+class ImportIn(
+    Body,
+    json_schema_extra=example(
+        file="5097bcd8-b699-4dfc-8229-2ebba0f07047", target="warehouse", table="orders", options={"on_error": "reject"}
+    ),
+):
     """A file to be loaded into a table. With a preset, its format, columns and options hold."""
 
     file: Annotated[UUID | None, Field(description="An upload.")] = None

@@ -59,7 +59,7 @@ class Line:
 @require_safe
 def compare_imports(request: HttpRequest) -> HttpResponse:
     """Compare `?jobs=41&jobs=42` with the first of them; `&all=1` also shows what all of them have in common."""
-    jobs, problems = _requested(request.GET.getlist("jobs"))
+    jobs, problems = requested(request.GET.getlist("jobs"))
     context: dict[str, Any] = {
         "problems": problems,
         "job_numbers": [job.pk for job in jobs],
@@ -90,7 +90,7 @@ def _place(job: ImportJob) -> str:
     return f"{job.table} on {job.target.name}"
 
 
-def _requested(texts: Sequence[str]) -> tuple[list[ImportJob], list[str]]:
+def requested(texts: Sequence[str]) -> tuple[list[ImportJob], list[str]]:
     """The requested imports that can be compared, each once, and the problems of the others."""
     problems = []
     numbers: list[int] = []

@@ -82,7 +82,7 @@ def rates(_request: HttpRequest, pk: int) -> JsonResponse:
 def problem_chunks(request: HttpRequest, pk: int, first: int, last: int) -> HttpResponse:
     """The chunks from `first` to `last` that failed or were retried, each with its problem."""
     shown = _job(pk)
-    chunks = _problem_chunks(shown).filter(number__gte=first, number__lte=last)
+    chunks = with_problems(shown).filter(number__gte=first, number__lte=last)
     context = {
         "job": shown,
         "chunks": chunks[:MOST_PROBLEM_CHUNKS],
@@ -190,7 +190,8 @@ def _progress(shown: ImportJob) -> Progress:
     return progress(shown, timezone.now())
 
 
-def _problem_chunks(loaded: ImportJob) -> QuerySet[Chunk]:
+def with_problems(loaded: ImportJob) -> QuerySet[Chunk]:
+    """The chunks that failed or were retried."""
     return loaded.chunks.filter(Q(status=Chunk.Status.FAILED) | Q(attempt__gt=1) | ~Q(problem={}))
 
 

@@ -1,9 +1,9 @@
 """The preview of a schedule while it is entered: when it would run, and the files that it would find now."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, tzinfo
 
-from django.http import QueryDict
 from django.utils import timezone
 
 from dashboard.formatting import entered_number
@@ -41,7 +41,7 @@ class Files:
         return (self.total or 0) - len(self.first)
 
 
-def when(entered: QueryDict) -> When:
+def when(entered: Mapping[str, str]) -> When:
     """When a schedule with these form fields would run."""
     trigger = entered.get("trigger")
     if trigger == Schedule.Trigger.ARRIVAL:
@@ -58,7 +58,7 @@ def when(entered: QueryDict) -> When:
         return When(problem=problem)
 
 
-def files(entered: QueryDict) -> Files:
+def files(entered: Mapping[str, str]) -> Files:
     """The files that a schedule with these form fields would find now; lists the files of the connection."""
     chosen, pattern = entered_number(entered.get("connection", "")), entered.get("pattern", "").strip()
     connection_row = seen(SourceConnection.objects.filter(pk=chosen)).first() if chosen else None

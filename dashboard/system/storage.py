@@ -15,14 +15,14 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 
 from importer.access.policy import is_admin
 from importer.engine.errors import Problem
-from importer.models import ImportJob, SourceFile, Target
-from importer.retention import ended_jobs, files, policies
-from importer.retention import storage_use as figures
+from importer.models import ImportJob, SourceFile
+from importer.retention import files, policies
 from importer.retention.needed import can_be_retried, file_reasons, reason, why_file_stays
+from importer.retention.overview import overview
 from importer.sources import quotas
 from importer.sources.uploads import uploads_of
 
-FILES_SHOWN, IMPORTS_SHOWN = 50, 20
+FILES_SHOWN = 50
 
 
 @dataclass(frozen=True)
@@ -46,16 +46,7 @@ def storage(request: HttpRequest) -> HttpResponse:
         "quota_files": settings.UPLOAD_QUOTA_FILES,
     }
     if is_admin(request.user):
-        context |= {
-            "taken": [*figures.folders(), *figures.database()],
-            "memory": figures.memory(),
-            "disks": figures.disks(),
-            "warned": settings.WARN_FREE_BYTES,
-            "rejects": figures.largest_rejects(),
-            "staying": ended_jobs.staying(now, IMPORTS_SHOWN),
-            "policies": policies.all_in_force(),
-            "unreached": Target.objects.exclude(ledger_problem="").order_by("name"),
-        }
+        context |= vars(overview(now)) | {"warned": settings.WARN_FREE_BYTES}
     return render(request, "system/storage.html", context)
 
 

@@ -8,8 +8,11 @@ from django.core.mail import EmailMessage
 from django.template.loader import render_to_string
 from django.utils import timezone
 
-from importer.access import audit
-from importer.notifications.email import hand_over
+from importer.access import audit, people
+from importer.access.policy import require_admin
+from importer.engine.errors import Problem
+from importer.notifications.email import hand_over, require_mail_server
+from importer.notifications.page_addresses import link as link_to
 
 
 def link_lasts_until() -> datetime:
@@ -29,3 +32,20 @@ def send_invitation(user: User, link: str) -> bool:
     hand_over(EmailMessage("Millrace: your password", text, to=[user.email]))
     audit.note(sent_to=user.email)
     return True
+
+
+def invite_by_mail(user: User) -> None:
+    """Send somebody new the link that sets the first password, for programs: nobody else gets to see it.
+
+    A program that has stolen a token must not get hold of an account that somebody uses. Raises Problem for who has a
+    password already, who has no address, without a mail server, and if that does not accept the mail; and Forbidden
+    unless an admin acts.
+    """
+    require_admin("invite people")
+    by_hand = "An admin makes the link on the person's page, or with millrace user reset."
+    if user.has_usable_password():
+        raise Problem(f"{user.username} has a password already.", advice=by_hand)
+    if not user.email:
+        raise Problem(f"{user.username} has no mail address.", advice=f"Add it first. Or: {by_hand}")
+    require_mail_server()
+    send_invitation(user, link_to("invitation", *people.invitation(user)))

@@ -28,6 +28,7 @@ from importer.models import (
     MappingPreset,
     Notification,
     Role,
+    SavedFilter,
     Schedule,
     ScheduleRun,
     Scope,
@@ -71,6 +72,7 @@ def things(db, tmp_path) -> dict[type, Any]:
         AccessToken.objects.create(
             user=somebody, name=SECRET, digest="0", scopes=["read"], expires_at=timezone.now() + timedelta(days=1)
         ),
+        SavedFilter.objects.create(user=somebody, name=SECRET, query="status=failed"),
         job.target,
         job.source,
         ImportJob.objects.get(),
@@ -109,7 +111,7 @@ def address(name: str, things: dict[type, Any]) -> str:
     """The address of a URL, with the thing of its rule."""
     kind = ruled(name, "get").thing
     thing = things.get(kind) if kind else None
-    values: dict[str, Any] = {"first": 0, "last": 1, "chunk": 0, "place": 0}
+    values: dict[str, Any] = {"first": 0, "last": 1, "chunk": 0, "place": 0, "name": "rejects"}
     if thing:
         key = getattr(thing, "key", None)
         values |= {"pk": thing.pk, "id": thing.pk, "job": thing.pk, "key": key, "file": key}

@@ -1,5 +1,6 @@
-"""Channels: list, make, change, test and delete them."""
+"""Channels: list, make, change, test and delete them; and what was sent to them."""
 
+from datetime import datetime
 from typing import Annotated, Any, Literal
 
 from django.forms import model_to_dict
@@ -9,6 +10,7 @@ from django.urls import reverse
 from ninja import Query, Router, Schema, Status
 from pydantic import Field
 
+from dashboard.api.body import Body, example
 from dashboard.api.forms import checked, entered
 from dashboard.api.once import PARAMETER, once
 from dashboard.api.pages import Cursor, Page
@@ -16,14 +18,16 @@ from dashboard.channels.form import ChannelForm
 from importer import notifications
 from importer.access import audit
 from importer.access.policy import may_now, seen
-from importer.models import Channel, Level
+from importer.engine.errors import Problem
+from importer.models import Channel, Level, Notification
 from importer.models.channel import Event
 from importer.notifications.channel_kinds import KINDS, kind_of
+from importer.notifications.channels import told_problem
 
 router = Router(tags=["channels"])
 
 
-class ChannelChange(Schema, extra="forbid"):
+class ChannelChange(Body, json_schema_extra=example(on=False, events=["failed"])):
     """What is to be changed of a channel. What is left out stays."""
 
     on: bool | None = None
@@ -35,7 +39,10 @@ class ChannelChange(Schema, extra="forbid"):
     most_rejects: Annotated[int | None, Field(ge=0, le=10**12)] = None
 
 
-class NewChannel(ChannelChange, extra="forbid"):
+class NewChannel(
+    ChannelChange,
+    json_schema_extra=example(name="ops", kind="webhook", url="https://hooks.example.org/millrace", events=["failed"]),
+):
     """A channel to make. Without `events` it is sent all of them."""
 
     name: Annotated[str, Field(min_length=1, max_length=64, pattern=r"^[a-zA-Z0-9_.-]+$")]
@@ -52,6 +59,19 @@ class ChannelOut(Schema):
     destinations: list[str]
     events: list[str]
     most_rejects: int
+
+
+class NoticeOut(Schema):
+    """A message to a channel. `problem`: why the last attempt failed; empty if it did not."""
+
+    id: int
+    event: str
+    job: int | None
+    status: Annotated[str, Field(json_schema_extra={"enum": Notification.Status.values})]
+    attempts: int
+    problem: str
+    created_at: datetime
+    sent_at: datetime | None
 
 
 def show(channel: Channel) -> dict[str, Any]:
@@ -113,3 +133,27 @@ def test_channel(request: HttpRequest, id: int) -> Any:
     """Send a test message. A problem says why the receiver did not accept it."""
     notifications.test(get_object_or_404(Channel, pk=id))
     return Status(204, None)
+
+
+@router.get(
+    "channels/{int:id}/notices", response=Page[NoticeOut], url_name="api_channel_notices", summary="List notices"
+)
+def list_notices(request: HttpRequest, id: int, page: Query[Cursor]) -> Any:
+    """The messages to a channel, the newest first."""
+    return page.newest(Notification.objects.filter(channel=id), show_notice)
+
+
+def show_notice(notice: Notification) -> dict[str, Any]:
+    """A message as the API shows it; never its content."""
+    names = ("event", "status", "attempts", "created_at", "sent_at")
+    of = {"id": notice.pk, "job": notice.job_id, "problem": told_problem(notice)}
+    return {name: getattr(notice, name) for name in names} | of
+
+
+@router.post("notices/{int:id}/again", response=NoticeOut, url_name="api_notice_again", summary="Send a notice again")
+def send_again(request: HttpRequest, id: int) -> Any:
+    """Try again to deliver a message that was given up."""
+    notice = get_object_or_404(Notification, pk=id)
+    if not notifications.retry(notice.pk):
+        raise Problem("The notice was not given up.", advice="Only those that were given up are sent again by hand.")
+    return show_notice(Notification.objects.get(pk=id))

@@ -1,4 +1,4 @@
-"""The history: facts of all ended imports, as JSON by pages and as one CSV file."""
+"""The history: facts of all ended imports, as JSON by pages and as one CSV file; and imports compared."""
 
 import json
 from itertools import islice
@@ -8,9 +8,12 @@ from django.http import HttpRequest, StreamingHttpResponse
 from ninja import Query, Router, Schema
 from pydantic import Field
 
-from dashboard.api import pages
-from dashboard.api.pages import Cursor, Page
+from dashboard.api.openapi import CSV_FILE
+from dashboard.api.pages import LARGEST, Cursor, Page
+from dashboard.history.choices import comparison_choice
+from dashboard.jobs.compare import MOST, requested
 from importer.engine.errors import Problem
+from importer.history.compare import Difference, compare
 from importer.history.export import as_csv, as_json
 from importer.history.facts import FACTS
 from importer.history.query import NEWEST_FIRST, USUAL, Condition
@@ -19,7 +22,6 @@ from importer.history.search import every_row
 
 router = Router(tags=["history"])
 
-FILE = {"responses": {200: {"description": "The file.", "content": {"text/csv": {"schema": {"type": "string"}}}}}}
 Text = Annotated[str, Field(max_length=255)]
 
 
@@ -46,14 +48,85 @@ def _condition(text: str) -> Condition:
 def history(request: HttpRequest, page: Query[Cursor], asked: Query[HistoryIn]) -> Any:
     """The facts of ended imports that the person may see."""
     query = asked.query()
-    first = pages.read(page.cursor) if page.cursor else 0
-    found = list(islice(every_row(query), first, first + page.limit + 1))
-    further = pages.write(first + page.limit) if len(found) > page.limit else None
-    return {"items": json.loads("".join(as_json(query.columns, found[: page.limit])))["jobs"], "next": further}
+    found = list(islice(every_row(query), page.first, page.first + page.limit + 1))
+    return page.part(json.loads("".join(as_json(query.columns, found)))["jobs"])
 
 
-@router.get("history.csv", url_name="api_history_csv", summary="Export the history", openapi_extra=FILE)
+@router.get("history.csv", url_name="api_history_csv", summary="Export the history", openapi_extra=CSV_FILE)
 def export(request: HttpRequest, asked: Query[HistoryIn]) -> Any:
     """The same, all of it, as CSV."""
     query = asked.query()
     return StreamingHttpResponse(as_csv(query.columns, every_row(query)), content_type="text/csv; charset=utf-8")
+
+
+class JobsIn(Schema):
+    """Which imports are compared with the first of them."""
+
+    jobs: Annotated[list[Annotated[int, Field(ge=1, le=LARGEST)]], Field(min_length=2, max_length=MOST)]
+
+
+class DifferenceOut(Schema):
+    """A fact with its value in each import, null for unknown; `ratios`: of a timing, each value by the first one."""
+
+    fact: str
+    title: str
+    values: list[Any]
+    ratios: list[float | None]
+
+
+class VerdictOut(Schema):
+    """Whether the runs of an import clearly differ from those of the first one, and why."""
+
+    job: int
+    clear: bool
+    words: str
+
+
+class ComparisonOut(Schema):
+    """Compared imports, in the order of `jobs`: settings that differ, timings, and whether these clearly differ."""
+
+    jobs: list[int]
+    settings: list[DifferenceOut]
+    timings: list[DifferenceOut]
+    verdicts: list[VerdictOut]
+    slower: Annotated[list[bool], Field(description="Whether each was found slower than others of its kind.")]
+
+
+class ValuesOut(Schema):
+    """What a condition on a fact can be made of."""
+
+    fact: str
+    title: str
+    operators: list[str]
+    values: list[str]
+
+
+@router.get("history/compare", response=ComparisonOut, url_name="api_history_compare", summary="Compare imports")
+def compare_imports(request: HttpRequest, asked: Query[JobsIn]) -> Any:
+    """Ended imports compared with the first of them."""
+    found, problems = requested([str(each) for each in asked.jobs])
+    if problems or len(found) < 2:
+        raise Problem(
+            next(iter(problems), "These are not two imports."), "query.jobs", "Name two or more that have ended."
+        )
+    compared = compare([each.pk for each in found])
+    verdicts = zip(compared.jobs[1:], compared.verdicts, strict=True)
+    return {
+        "jobs": compared.jobs,
+        "settings": [_difference(each) for each in compared.settings],
+        "timings": [_difference(each) | {"ratios": each.ratios} for each in compared.timings],
+        "verdicts": [{"job": job, **vars(each)} for job, each in verdicts],
+        "slower": compared.slower,
+    }
+
+
+def _difference(each: Difference) -> dict[str, Any]:
+    return {"fact": each.fact.name, "title": each.fact.title, "values": each.values, "ratios": []}
+
+
+@router.get("history/values", response=ValuesOut, url_name="api_history_values", summary="List values of a fact")
+def fact_values(request: HttpRequest, fact: Text) -> Any:
+    """The operators and the values, as conditions spell them, for a condition on a fact."""
+    choice = comparison_choice(fact)
+    operators = [name for name, _ in choice.ops]
+    return {"fact": choice.fact.name, "title": choice.fact.title, "operators": operators, "values": choice.values}

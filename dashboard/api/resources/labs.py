@@ -1,5 +1,6 @@
-"""Labs: start, show and cancel them."""
+"""Labs: plan, start and show them, act on them, and save what they recommend."""
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias, cast
 
 from django.contrib.auth.models import User
@@ -9,8 +10,14 @@ from django.urls import reverse
 from ninja import Query, Router, Schema, Status
 from pydantic import Field
 
+from dashboard.api.body import Body, example
 from dashboard.api.once import PARAMETER, once
 from dashboard.api.pages import LARGEST, Cursor, Page
+from dashboard.api.planning import prepared as prepared_import
+from dashboard.api.resources.presets import PresetOut
+from dashboard.api.resources.presets import show as show_preset
+from dashboard.api.wanted import ImportIn
+from dashboard.lab.form import MOST_ROWS, SEEDS
 from importer import lab
 from importer.access import audit
 from importer.access.policy import require, seen
@@ -21,6 +28,7 @@ from importer.engine.tuning.sampling import Sample
 from importer.engine.tuning.value_syntax import read_values
 from importer.lab.commands import MOST_REPEATS, REPEATS, SAMPLE_ROWS
 from importer.models import ImportJob, Lab, Level
+from importer.preparation.prepare import PreparedImport
 
 router = Router(tags=["labs"])
 
@@ -33,10 +41,16 @@ else:
     GridName, SettingName = Literal[(OWN, *GRIDS)], Literal[TUNABLE]
 
 
-class LabIn(Schema, extra="forbid"):
-    """A lab that tries settings on a sample of the file of an import, in copies of its table."""
+class LabIn(
+    Body,
+    json_schema_extra=example(job=17, grid="own", settings={"chunk_bytes": "1M,4M"}, rows=100_000, seconds=300),
+):
+    """A lab that tries settings on a sample of a file, in copies of its table: that of an import, or another one."""
 
-    job: Annotated[int, Field(ge=1, le=LARGEST, description="The import.")]
+    job: Annotated[int | None, Field(ge=1, le=LARGEST, description="The import.")] = None
+    load: Annotated[
+        ImportIn | None, Field(description="Instead: a file with its target and table, or a preset; as for an import.")
+    ] = None
     grid: Annotated[GridName, Field(description="The settings to try; own: those in `settings` alone.")] = "chunks"
     settings: Annotated[
         dict[SettingName, Annotated[str, Field(max_length=200)]],
@@ -45,15 +59,52 @@ class LabIn(Schema, extra="forbid"):
             examples=[{"chunk_bytes": "1M,4M"}],
         ),
     ] = {}
-    rows: Annotated[int, Field(ge=1, le=10**12, description="Of the sample.")] = SAMPLE_ROWS
+    rows: Annotated[int | None, Field(ge=1, le=MOST_ROWS, description="Of the sample: the first ones.")] = None
+    share: Annotated[float | None, Field(gt=0, le=100, description="Or so many percent of the file, spread.")] = None
     repeats: Annotated[int, Field(ge=1, le=MOST_REPEATS)] = REPEATS
     seconds: Annotated[int, Field(ge=1, le=10**6, description="No trial begins that would end later.")] = USUAL_SECONDS
+    most_rows: Annotated[int | None, Field(ge=1, le=10**15, description="Loaded in all trials together.")] = None
+    target_bytes: Annotated[int | None, Field(ge=1, le=2**60, description="Of the target's disk, at one time.")] = None
+    local_bytes: Annotated[int | None, Field(ge=1, le=2**60, description="Of Millrace's disk, at one time.")] = None
     schema_name: Annotated[str, Field(max_length=64, description="Of the scratch tables; empty: the table's.")] = ""
     beside_imports: bool = False
+    seed: Annotated[int | None, Field(ge=0, lt=SEEDS, description="The same gives the same order of trials.")] = None
+
+    def request(self) -> lab.LabRequest:
+        """What the lab is to try. Raises Problem for values that cannot be."""
+        grid = Grid(OWN, {}, "as requested") if self.grid == OWN else grid_named(self.grid)
+        grid = grid.with_values({name: read_values(name, text) for name, text in self.settings.items()})
+        rows = self.rows or (None if self.share else SAMPLE_ROWS)
+        sample = Sample(rows=rows, share=self.share / 100 if self.share else None)
+        limits = {"rows": self.most_rows, "target_bytes": self.target_bytes, "local_bytes": self.local_bytes}
+        budget = Budget(seconds=self.seconds, **{name: value for name, value in limits.items() if value})
+        seed = {} if self.seed is None else {"seed": self.seed}
+        return lab.LabRequest(grid, sample, self.repeats, budget, self.schema_name, self.beside_imports, **seed)
 
 
-def _read(id: int) -> Lab:
-    return get_object_or_404(Lab.objects.select_related("target", "source"), pk=id)
+class EstimateOut(Schema):
+    """What a lab would cost. `seconds` and `rate` (rows a second) are null without earlier loads into the table."""
+
+    combinations: list[dict[str, Any]]
+    left_out: list[dict[str, Any]]
+    trials: int
+    finals: Annotated[int, Field(description="The most trials that may follow of the best combinations.")]
+    sample_rows: int
+    sample_bytes: int
+    table_bytes: int
+    seconds: float | None
+    rate: float | None
+
+
+class PresetNameIn(Body, json_schema_extra=example(name="orders, fastest")):
+    """The name of the preset to save."""
+
+    name: Annotated[str, Field(min_length=1, max_length=64)]
+
+
+def read(id: int) -> Lab:
+    """The lab of this number."""
+    return get_object_or_404(Lab.objects.select_related("target", "source", "created_by", "of_job"), pk=id)
 
 
 @router.get("labs", response=Page[dict[str, Any]], url_name="api_labs", summary="List labs")
@@ -79,35 +130,82 @@ def _summary(row: Lab) -> dict[str, Any]:
 @once
 def start_lab(request: HttpRequest, wanted: LabIn, response: HttpResponse) -> Any:
     """Try settings by loading a sample into copies of the table, which itself does not change."""
-    job = seen(ImportJob.objects.select_related("target", "source")).filter(pk=wanted.job, trial=None).first()
-    if job is None:
-        raise Problem(f"There is no import {wanted.job}.", "body.job", "Take one of the list of imports.")
-    require(Level.LOAD, job)
-    grid = Grid(OWN, {}, "as requested") if wanted.grid == OWN else grid_named(wanted.grid)
-    grid = grid.with_values({name: read_values(name, text) for name, text in wanted.settings.items()})
-    asked = lab.LabRequest(
-        grid,
-        Sample(rows=wanted.rows),
-        wanted.repeats,
-        Budget(seconds=wanted.seconds),
-        wanted.schema_name,
-        wanted.beside_imports,
-    )
-    made = lab.create_from_job(job, asked, cast(User, request.user))
+    prepared, job = _prepared(wanted, request)
+    made = lab.create(prepared, wanted.request(), cast(User, request.user), job)
     audit.about(made)
     lab.start(made.pk)
     response.headers["Location"] = reverse("api_lab", args=[made.pk])
-    return Status(201, lab.outcome(_read(made.pk)))
+    return Status(201, lab.outcome(read(made.pk)))
+
+
+def _prepared(wanted: LabIn, request: HttpRequest) -> tuple[PreparedImport, ImportJob | None]:
+    """What the lab loads: the import again, or a file. Raises Problem for none, and for both."""
+    if (wanted.job is None) == (wanted.load is None):
+        raise Problem("The lab needs an import or a file.", "body", "Give either job or load.")
+    if wanted.load:
+        # Trials add rows to scratch tables, so how the import itself writes is of no importance.
+        options = wanted.load.options.model_copy(update={"mode": "append"})
+        return prepared_import(wanted.load.model_copy(update={"options": options}), request.user), None
+    job = seen(ImportJob.objects.select_related("target", "source")).filter(pk=wanted.job or 0, trial=None).first()
+    if job is None:
+        raise Problem(f"There is no import {wanted.job}.", "body.job", "Take one of the list of imports.")
+    require(Level.LOAD, job)
+    return lab.prepare_again(job), job
+
+
+@router.post("labs/plan", response=EstimateOut, url_name="api_lab_plan", summary="Plan a lab")
+def plan_lab(request: HttpRequest, wanted: LabIn) -> Any:
+    """What a lab would try, and what it would cost. Nothing is written."""
+    expected = lab.estimate(_prepared(wanted, request)[0], wanted.request())
+    values = dict(vars(expected))
+    return {"combinations": values.pop("tried"), **values}
 
 
 @router.get("labs/{int:id}", response=dict[str, Any], url_name="api_lab", summary="Show a lab")
 def show_lab(request: HttpRequest, id: int) -> Any:
     """A lab with its trials and what it recommends, as far as it is."""
-    return lab.outcome(_read(id))
+    return lab.outcome(read(id))
 
 
-@router.post("labs/{int:id}/cancel", response=dict[str, Any], url_name="api_lab_cancel", summary="Cancel a lab")
-def cancel_lab(request: HttpRequest, id: int) -> Any:
-    """End a lab. Its scratch tables are dropped."""
-    lab.cancel(_read(id).pk)
-    return lab.outcome(_read(id))
+def _acts(path: str, word: str, about: str, act: Callable[[int], Any]) -> None:
+    """Declare an action without a body, whose answer is the lab."""
+
+    def action(request: HttpRequest, id: int) -> Any:
+        act(read(id).pk)
+        return lab.outcome(read(id))
+
+    name = path.replace("-", "_")
+    router.post(
+        f"labs/{{int:id}}/{path}",
+        response=dict[str, Any],
+        url_name=f"api_lab_{name}",
+        summary=word,
+        description=about,
+        operation_id=f"{name}_lab",
+    )(action)
+
+
+_acts("cancel", "Cancel a lab", "End a lab. Its scratch tables are dropped, and what was measured stays.", lab.cancel)
+_acts("clean-now", "Clean up a lab now", "Try at once to drop what the lab has made on the server.", lab.try_now)
+_acts(
+    "end-without",
+    "End a lab without clean-up",
+    "End a lab although its scratch tables cannot be dropped. Drop them by hand.",
+    lab.end_without,
+)
+
+
+@router.post(
+    "labs/{int:id}/preset",
+    response={201: PresetOut},
+    url_name="api_lab_preset",
+    summary="Save a lab as a preset",
+    openapi_extra=PARAMETER,
+)
+@once
+def save_lab(request: HttpRequest, id: int, new: PresetNameIn, response: HttpResponse) -> Any:
+    """Save the settings that a lab recommends, for files with the same header."""
+    saved = lab.save_preset(read(id), new.name, cast(User, request.user))
+    audit.note(preset=saved.name)
+    response.headers["Location"] = reverse("api_preset", args=[saved.pk])
+    return Status(201, show_preset(saved))

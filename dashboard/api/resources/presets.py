@@ -1,4 +1,4 @@
-"""Presets: list, show, rename and delete them, and save an import as one."""
+"""Presets: list, show, make, change, rename and delete them, and save an import as one."""
 
 from datetime import datetime
 from typing import Annotated, Any, cast
@@ -10,9 +10,12 @@ from django.urls import reverse
 from ninja import Query, Router, Schema, Status
 from pydantic import Field
 
+from dashboard.api.body import Body, example
 from dashboard.api.once import PARAMETER, once
 from dashboard.api.pages import Cursor, Page
-from dashboard.api.resources.imports import read
+from dashboard.api.planning import prepared
+from dashboard.api.resources.imports.imports import read
+from dashboard.api.wanted import ImportIn
 from importer.access import audit
 from importer.access.policy import seen
 from importer.engine.stored import to_json
@@ -22,8 +25,19 @@ from importer.preparation import presets
 router = Router(tags=["presets"])
 
 
-class NameIn(Schema, extra="forbid"):
-    """A name."""
+class NameIn(Body, json_schema_extra=example(name="nightly orders")):
+    """The name of a preset."""
+
+    name: Annotated[str, Field(min_length=1, max_length=64)]
+
+
+class PresetIn(
+    ImportIn,
+    json_schema_extra=example(
+        name="nightly orders", file="5097bcd8-b699-4dfc-8229-2ebba0f07047", target="warehouse", table="orders"
+    ),
+):
+    """A preset to make: its name, and an import as it would be started, of a file with the header of those to come."""
 
     name: Annotated[str, Field(min_length=1, max_length=64)]
 
@@ -63,6 +77,29 @@ def _read(id: int) -> MappingPreset:
 def list_presets(request: HttpRequest, page: Query[Cursor]) -> Any:
     """The presets that the person may see, the newest first."""
     return page.newest(seen(MappingPreset.objects.select_related("target")), show)
+
+
+@router.post(
+    "presets", response={201: PresetOut}, url_name="api_presets", summary="Make a preset", openapi_extra=PARAMETER
+)
+@once
+def add_preset(request: HttpRequest, new: PresetIn, response: HttpResponse) -> Any:
+    """Make a preset of everything that an import of the file would be made with. Nothing is loaded.
+
+    Where the file can be read in more than one way, the problem 1400 has the questions, as for an import.
+    """
+    saved = presets.save(new.name, prepared(new, request.user), cast(User, request.user))
+    audit.note(preset=saved.name)
+    response.headers["Location"] = reverse("api_preset", args=[saved.pk])
+    return Status(201, show(saved))
+
+
+@router.put("presets/{int:id}", response=PresetOut, url_name="api_preset", summary="Change a preset")
+def replace_preset(request: HttpRequest, id: int, wanted: ImportIn) -> Any:
+    """Give a preset the settings of an import as it would be started. Schedules that were made with it keep theirs."""
+    preset = _read(id)
+    audit.note(preset=preset.name)
+    return show(presets.replace(preset, prepared(wanted, request.user)))
 
 
 @router.get("presets/{int:id}", response=PresetOut, url_name="api_preset", summary="Show a preset")

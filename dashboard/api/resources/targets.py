@@ -12,6 +12,7 @@ from django.urls import reverse
 from ninja import Query, Router, Schema, Status
 from pydantic import Field
 
+from dashboard.api.body import Body, example
 from dashboard.api.forms import checked, entered
 from dashboard.api.once import PARAMETER, once
 from dashboard.api.pages import Cursor, Page
@@ -28,7 +29,7 @@ from importer.preparation.loadable_tables import offered_tables, read_loadable
 router = Router(tags=["targets"])
 
 
-class TargetChange(Schema, extra="forbid"):
+class TargetChange(Body, json_schema_extra=example(ceiling=8, needs_approval=True)):
     """What is to be changed of a target. What is left out stays."""
 
     host: Annotated[str | None, Field(max_length=255, examples=["db.example.org"])] = None
@@ -44,7 +45,10 @@ class TargetChange(Schema, extra="forbid"):
     needs_approval: bool | None = None
 
 
-class NewTarget(TargetChange, extra="forbid"):
+class NewTarget(
+    TargetChange,
+    json_schema_extra=example(name="warehouse", host="db.example.org", user="loader", database="sales", tls="verify"),
+):
     """A target to add. Without `port` 3306, without `tls` off on this machine and otherwise verify."""
 
     name: Annotated[str, Field(min_length=1, max_length=64, pattern=r"^[a-zA-Z0-9_.-]+$", examples=["warehouse"])]

@@ -42,10 +42,11 @@ class Shown:
 def table_rows(request: HttpRequest, pk: int) -> HttpResponse:
     """The rows of the file's first records if the primary key tells them, else the first rows of the table."""
     job = get_object_or_404(ImportJob.objects.select_related("target", "source"), pk=pk)
-    return render(request, "jobs/cards/_table_rows.html", {"job": job, "shown": _read(job)})
+    return render(request, "jobs/cards/_table_rows.html", {"job": job, "shown": rows_of(job)})
 
 
-def _read(job: ImportJob) -> Shown:
+def rows_of(job: ImportJob) -> Shown:
+    """Rows of the import's table as they stand now."""
     before = job.plan.seen.get("rows_before")
     known = int(before) if isinstance(before, int | float) else None
     wanted = None if job.restored_at or known == 0 else _first_keys(job)

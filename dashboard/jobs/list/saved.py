@@ -10,23 +10,20 @@ from django.urls import reverse
 from django.views.decorators.http import require_POST
 
 from dashboard.jobs.list.filters import Filters
+from importer.access import saved_filters
+from importer.engine.errors import Problem
 from importer.models import SavedFilter
-
-MOST = 30  # of one person: more would fill the page
 
 
 @require_POST
 def save(request: HttpRequest) -> HttpResponse:
     """Save the filters under a name. A name that the person has used before gets the new ones."""
-    user, name = cast(User, request.user), request.POST.get("name", "").strip()
     query = Filters.of(request.POST).query
-    if not name or not query or len(name) > SavedFilter.LONGEST_NAME:
-        messages.error(request, f"Choose a filter, and a name of at most {SavedFilter.LONGEST_NAME} characters.")
-    elif not user.saved_filters.filter(name=name).exists() and user.saved_filters.count() >= MOST:
-        messages.error(request, f"You have {MOST} saved filters. Delete one first.")
-    else:
-        SavedFilter.objects.update_or_create(user=user, name=name, defaults={"query": query})
-        messages.success(request, f"{name} is saved.")
+    try:
+        saved = saved_filters.save(cast(User, request.user), request.POST.get("name", ""), query)
+        messages.success(request, f"{saved} is saved.")
+    except Problem as problem:
+        messages.error(request, str(problem))
     return redirect(f"{reverse('jobs')}?{query}")
 
 

@@ -83,11 +83,9 @@ def load_fixed(request: HttpRequest, pk: int) -> HttpResponse:
 
 def _texts(request: HttpRequest, job: ImportJob, row: RejectedRecord) -> list[str]:
     """The row's values with those that were sent; a browser sends line breaks as CR LF."""
-    before = [each.text for each in fixes.cells_of(job, row)]
     if "undo" in request.POST:
-        return before
-    draft = fixes.fixes_of(job, cast(User, request.user)).own.get(row.at, before)
-    texts = [draft[number] if number < len(draft) else text for number, text in enumerate(before)]
+        return [each.text for each in fixes.cells_of(job, row)]
+    texts = fixes.texts_of(job, cast(User, request.user), row)
     for number, text in enumerate(texts):
         sent = request.POST.get(f"value_{number}")
         if sent is not None and sent.replace("\r\n", "\n") != text.replace("\r\n", "\n"):

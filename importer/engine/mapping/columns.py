@@ -62,19 +62,22 @@ def field_name(header: Sequence[str], number: int) -> str:
     return header[number].strip() or f"#{number + 1}"
 
 
+def position_of(field: str, header: Sequence[str]) -> int:
+    """The position, from 0, of the field with this name in the header, or of `#3`. Raises Problem without one."""
+    names = [name.strip().lower() for name in header]
+    number, wanted = field.removeprefix("#"), field.strip().lower()
+    if wanted in names:
+        return names.index(wanted)
+    if number != field and number.isascii() and number.isdigit() and 1 <= int(number[:9]) <= len(names):
+        return int(number) - 1
+    raise Problem(f"The file has no field {field}.", advice=f"It has {', '.join(header)}.")
+
+
 def overrides_by_position(overrides: Sequence[FieldOverride], header: Sequence[str]) -> dict[int, FieldOverride]:
     """Overrides by the position of their field, from 0. Raises Problem for a field that is unknown or given twice."""
-    names = [name.strip().lower() for name in header]
     by_position: dict[int, FieldOverride] = {}
     for each in overrides:
-        number = each.field.removeprefix("#")
-        wanted = each.field.strip().lower()
-        if wanted in names:
-            position = names.index(wanted)
-        elif number != each.field and number.isascii() and number.isdigit() and 1 <= int(number[:9]) <= len(names):
-            position = int(number) - 1
-        else:
-            raise Problem(f"The file has no field {each.field}.", advice=f"It has {', '.join(header)}.")
+        position = position_of(each.field, header)
         if position in by_position:
             raise Problem(f"The field {each.field} is mapped twice.", advice="Map it once.")
         by_position[position] = each

@@ -56,6 +56,18 @@ def cells_of(job: ImportJob, row: RejectedRecord) -> list[RejectedCell]:
     return [*found, *[RejectedCell(b"", "")] * (len(job.mapping) - len(found))]
 
 
+def texts_of(job: ImportJob, person: User, row: RejectedRecord) -> list[str]:
+    """The texts of the row's fields: those of the person's draft, or else as they are in the file."""
+    before = [each.text for each in cells_of(job, row)]
+    draft = fixes_of(job, person).own.get(row.at, before)
+    return [draft[number] if number < len(draft) else text for number, text in enumerate(before)]
+
+
+def undo_fix(job: ImportJob, person: User, row: RejectedRecord) -> None:
+    """Take the person's draft of a row back. Raises Problem as save_fix() does."""
+    save_fix(job, person, row, [each.text for each in cells_of(job, row)])
+
+
 def save_fix(job: ImportJob, person: User, row: RejectedRecord, texts: Sequence[str]) -> None:
     """Keep the texts of the row's fields as the person's draft; no draft is kept of a row as it was.
 

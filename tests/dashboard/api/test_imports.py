@@ -201,7 +201,8 @@ def test_rejected_rows_are_listed_by_pages_and_downloaded(program, target):
     assert program.read(f"imports/{job}")["outcome"] == "completed with rejects"
     first = program.read(f"imports/{job}/rejects?limit=1")
     assert first["items"][0] | {"reason": ""} == {
-        "line": 3, "column": "amount", "value": "x", "reason": "", "record": "2,bob,x\n"
+        "chunk": 0, "place": 0, "file": "", "line": 3, "column": "amount", "value": "x", "reason": "",
+        "record": "2,bob,x\n", "corrected": False, "loaded": False,
     }  # fmt: skip
     second = program.read(f"imports/{job}/rejects?cursor={first['next']}")
     assert ([each["line"] for each in second["items"]], second["next"]) == ([4], None)

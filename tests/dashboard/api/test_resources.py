@@ -1,6 +1,7 @@
 """Targets, presets, schedules, connections, channels, labs, history and people by the API; and how it refuses."""
 
 import pytest
+from jsonschema import Draft202012Validator
 
 from importer.access import people
 from importer.connections.protocols import folder as folders
@@ -150,6 +151,15 @@ def test_the_history_has_the_facts_that_are_asked_for(program, loaded):
     assert lines[0] == b"job,table,rows"
     assert problem(program.send("GET", "history?columns=nothing"), 422)
     assert problem(program.send("GET", "history?where=rows"), 422)["where"] == "query.where"
+    assert "!=" in program.read("history/values?fact=mode")["operators"]
+    assert "append" in program.read("history/values?fact=mode")["values"]
+    program.send("POST", f"imports/{loaded}/run-again", {"options": {"mode": "upsert"}})
+    again = run(ImportJob.objects.latest("pk")).pk
+    compared = program.read(f"history/compare?jobs={loaded}&jobs={again}")
+    assert compared["jobs"] == [loaded, again]
+    assert [each["values"] for each in compared["settings"] if each["fact"] == "mode"] == [["append", "upsert"]]
+    told = problem(program.send("GET", f"history/compare?jobs={loaded}&jobs=987654"), 422)
+    assert told["what"] == "There is no import 987654."
 
 
 class TestPeople:
@@ -206,6 +216,19 @@ class TestRefusals:
         assert program.head(begun["Location"], headers=tus)["Upload-Offset"] == "0"
 
 
+def check_example(schema, operation):
+    """Each body has an example, which is as its schema says."""
+    for content in operation.get("requestBody", {"content": {}})["content"].values():
+        name = content["schema"].get("$ref", content["schema"].get("allOf", [{}])[0].get("$ref", "")).rpartition("/")[2]
+        if not name:
+            assert content["schema"]["format"] == "binary", operation
+            continue
+        examples = schema["components"]["schemas"][name]["examples"]
+        whole = {"$ref": f"#/components/schemas/{name}", "components": schema["components"]}
+        for example in examples:
+            Draft202012Validator(whole).validate(example)
+
+
 def test_the_description_is_complete(client, db):
     """Each operation has its own name, says its scope and how it refuses, and is on the page about the API."""
     schema = client.get("/api/v1/openapi.json").json()
@@ -214,6 +237,8 @@ def test_the_description_is_complete(client, db):
     assert len({each["operationId"] for each in operations}) == len(operations)
     assert all("A token needs the scope" in each["description"] for each in operations)
     assert all(each["responses"]["default"] for each in operations)
+    for each in operations:
+        check_example(schema, each)
     client.force_login(viewer("vic"))
     page = client.get("/api/docs/").content.decode()
     assert page.count('<details class="list-group-item"') == len(operations) + len(schema["components"]["schemas"])

@@ -11,6 +11,7 @@ from django.urls import reverse
 from ninja import Query, Router, Schema, Status
 from pydantic import Field
 
+from dashboard.api.body import Body, example
 from dashboard.api.once import PARAMETER, once
 from dashboard.api.pages import LARGEST, Cursor, Page
 from dashboard.api.planning import prepared
@@ -18,6 +19,7 @@ from dashboard.api.reports import Report
 from dashboard.api.wanted import ImportIn, OptionsIn, options_of
 from dashboard.jobs.list.filters import ORIGINS, STATES, Filters, matching
 from importer import jobs
+from importer.diagnosis.why import known_causes
 from importer.engine.plan.option_specs import MOST_PARALLELISM
 from importer.models import ImportJob
 from importer.models.outcomes import outcome, outcome_words
@@ -54,7 +56,7 @@ class FiltersIn(Schema):
     owner: Annotated[str, Field(max_length=150, description="A user's name, or me.")] = ""
 
 
-class RetryIn(Schema, extra="forbid"):
+class RetryIn(Body, json_schema_extra=example(leave_out=True)):
     """How the rest of an import is loaded."""
 
     leave_out: Annotated[bool, Field(description="Reject bad rows from now on.")] = False
@@ -63,7 +65,7 @@ class RetryIn(Schema, extra="forbid"):
     ] = None
 
 
-class AgainIn(Schema, extra="forbid"):
+class AgainIn(Body, json_schema_extra=example(options={"mode": "upsert"})):
     """How the file of an import is imported once more. What is left out stays as it was."""
 
     options: OptionsIn = OptionsIn()
@@ -81,16 +83,10 @@ class AgainIn(Schema, extra="forbid"):
 PLAINLY, UNCHANGED = RetryIn(), AgainIn()  # without a body
 
 
-class ParallelIn(Schema, extra="forbid"):
+class ParallelIn(Body, json_schema_extra=example(parallel_chunks=4)):
     """How many chunks may load at the same time."""
 
     parallel_chunks: Annotated[int, Field(ge=1, le=MOST_PARALLELISM)]
-
-
-class ReasonIn(Schema, extra="forbid"):
-    """Why something is refused."""
-
-    reason: Annotated[str, Field(min_length=1, max_length=500)]
 
 
 def show(job: ImportJob) -> dict[str, Any]:
@@ -149,8 +145,9 @@ def _started(job: ImportJob, response: HttpResponse) -> Status[Any]:
 
 @router.get("imports/{int:job}", response=Report, url_name="api_import", summary="Show an import")
 def show_import(request: HttpRequest, job: int) -> Any:
-    """The report of an import, also while it is under way: its outcome is null then."""
-    return jobs.report(read(job))
+    """The report of an import, also while it is under way: its outcome is null then, and `why` has what slows it."""
+    shown = read(job)
+    return jobs.report(shown, why=known_causes(shown))
 
 
 @router.delete("imports/{int:job}", response={204: None}, url_name="api_import", summary="Delete an import")
@@ -205,13 +202,6 @@ def retry_import(request: HttpRequest, job: int, how: RetryIn = PLAINLY) -> Any:
 def set_parallel(request: HttpRequest, job: int, wanted: ParallelIn) -> Any:
     """Change the number of parallel chunks."""
     jobs.set_parallelism(read(job).pk, wanted.parallel_chunks)
-    return jobs.report(read(job))
-
-
-@router.post("imports/{int:job}/refuse", response=Report, url_name="api_import_refuse", summary="Refuse")
-def refuse_import(request: HttpRequest, job: int, why: ReasonIn) -> Any:
-    """End an import that waits for another person's approval. To approve one takes a browser: no token does."""
-    jobs.refuse(read(job).pk, why.reason)
     return jobs.report(read(job))
 
 

@@ -1,6 +1,5 @@
-"""Schedules and their runs: what they do, and everything that their pages do to them."""
+"""Schedules: make, list, show, change, pause, run and delete them."""
 
-import datetime
 from collections.abc import Callable
 from dataclasses import fields
 from typing import Annotated, Any, cast
@@ -10,9 +9,10 @@ from django.forms import model_to_dict
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404
 from django.urls import reverse
-from ninja import Query, Router, Schema, Status
+from ninja import Query, Router, Status
 from pydantic import Field
 
+from dashboard.api.body import Body, Day, example
 from dashboard.api.forms import checked, entered
 from dashboard.api.once import PARAMETER, once
 from dashboard.api.pages import LARGEST, Cursor, Page
@@ -23,7 +23,7 @@ from importer.access.policy import seen
 from importer.connections.by_hand.connection_files import named_connection
 from importer.engine.errors import Problem
 from importer.engine.plan.options import DEFAULT_LIMIT, NO_LIMIT
-from importer.models import ImportJob, MappingPreset, Schedule, ScheduleRun
+from importer.models import ImportJob, MappingPreset, Schedule
 from importer.preparation import presets
 from importer.schedules import ScheduleRequest, serialization
 
@@ -32,8 +32,8 @@ router = Router(tags=["schedules"])
 Minutes = Annotated[int | None, Field(ge=1, le=10**6)]
 
 
-class ScheduleChange(Schema, extra="forbid"):
-    """What is to be changed of a schedule. What is left out stays; docs/schedules.md explains each."""
+class ScheduleFields(Body):
+    """What a schedule has; docs/schedules.md explains each."""
 
     name: Annotated[str | None, Field(min_length=1, max_length=64)] = None
     connection: Annotated[str | None, Field(max_length=64, description="A name.")] = None
@@ -58,7 +58,25 @@ class ScheduleChange(Schema, extra="forbid"):
     rejects_limit: Annotated[int | None, Field(ge=0, le=10**12)] = None
 
 
-class NewSchedule(ScheduleChange, extra="forbid"):
+class ScheduleChange(ScheduleFields, json_schema_extra=example(cron="0 4 * * *", drift="stop")):
+    """What is to be changed of a schedule. What is left out stays."""
+
+    preset: Annotated[
+        str, Field(max_length=64, description="Its mapping, options and table are the schedule's from now on.")
+    ] = ""
+
+
+class NewSchedule(
+    ScheduleFields,
+    json_schema_extra=example(
+        job=17,
+        name="orders",
+        connection="incoming",
+        pattern="orders-{date:%Y%m%d}.csv",
+        trigger="cron",
+        cron="30 2 * * *",
+    ),
+):
     """A schedule to make: of an import (`job`) or a preset, whose mapping, options and table each run has."""
 
     job: Annotated[int | None, Field(ge=1, le=LARGEST)] = None
@@ -69,10 +87,10 @@ class NewSchedule(ScheduleChange, extra="forbid"):
     pattern: Annotated[str, Field(min_length=1, max_length=512)]
 
 
-class RunIn(Schema, extra="forbid"):
+class RunIn(Body, json_schema_extra=example(date="2026-11-20")):
     """A run by hand; with `date` as if it were due on that day."""
 
-    date: datetime.date | None = None
+    date: Day | None = None
 
 
 NOW = RunIn()  # without a body
@@ -83,7 +101,8 @@ def show(schedule: Schedule) -> dict[str, Any]:
     return {"id": schedule.pk} | serialization.summary(schedule)
 
 
-def _read(id: int) -> Schedule:
+def read(id: int) -> Schedule:
+    """The schedule of this number."""
     return get_object_or_404(Schedule.objects.select_related("connection", "target"), pk=id)
 
 
@@ -139,24 +158,24 @@ def _with_connection(given: dict[str, Any]) -> dict[str, Any]:
 @router.get("schedules/{int:id}", response=dict[str, Any], url_name="api_schedule", summary="Show a schedule")
 def show_schedule(request: HttpRequest, id: int) -> Any:
     """One schedule, with its last run."""
-    return show(_read(id))
+    return show(read(id))
 
 
 @router.patch("schedules/{int:id}", response=dict[str, Any], url_name="api_schedule", summary="Change a schedule")
 def change_schedule(request: HttpRequest, id: int, change: ScheduleChange) -> Any:
-    """Change a schedule. Its mapping, options and table stay."""
-    stored = _read(id)
+    """Change a schedule. Its mapping, options and table stay, unless a preset is given."""
+    stored = read(id)
     now = model_to_dict(stored, fields=[each.name for each in fields(ScheduleRequest)])
-    values = entered(now | _with_connection(change.dict(exclude_none=True)))
+    values = entered(now | _with_connection(change.dict(exclude_none=True, exclude={"preset"})))
     form = checked(ScheduleForm(values, instance=Schedule.objects.get(pk=id)))
-    schedules.update(stored, form.schedule_request())
-    return show(_read(id))
+    schedules.update(stored, form.schedule_request(), presets.by_name(change.preset) if change.preset else None)
+    return show(read(id))
 
 
 @router.delete("schedules/{int:id}", response={204: None}, url_name="api_schedule", summary="Delete a schedule")
 def delete_schedule(request: HttpRequest, id: int) -> Any:
     """Delete a schedule and its runs. Its imports stay."""
-    schedules.delete(_read(id))
+    schedules.delete(read(id))
     return Status(204, None)
 
 
@@ -164,8 +183,8 @@ def _acts(word: str, name: str, about: str, act: Callable[[Schedule], Any]) -> N
     """Declare an action without a body, whose answer is the schedule."""
 
     def action(request: HttpRequest, id: int) -> Any:
-        act(_read(id))
-        return show(_read(id))
+        act(read(id))
+        return show(read(id))
 
     router.post(
         f"schedules/{{int:id}}/{name}",
@@ -191,33 +210,24 @@ _acts("Resume", "resume", "Continue with the next due time.", schedules.resume)
 @once
 def run_now(request: HttpRequest, id: int, response: HttpResponse, how: RunIn = NOW) -> Any:
     """Begin a run. Files whose rows are in the table are not loaded again."""
-    made = schedules.run_now(_read(id), how.date, cast(User, request.user))
+    made = schedules.run_now(read(id), how.date, cast(User, request.user))
     response.headers["Location"] = reverse("api_run", args=[made.pk])
     return Status(201, serialization.run(made))
 
 
-@router.get("schedules/{int:id}/runs", response=Page[dict[str, Any]], url_name="api_schedule_runs", summary="List runs")
-def list_runs(request: HttpRequest, id: int, page: Query[Cursor]) -> Any:
-    """The runs of a schedule with their files, the newest first."""
-    return page.newest(ScheduleRun.objects.filter(schedule=id), serialization.run)
+class FileNameIn(Body, json_schema_extra=example(name="orders-20261120.csv")):
+    """The name of a file, as its run lists it."""
+
+    name: Annotated[str, Field(min_length=1, max_length=1024)]
 
 
-@router.get("runs/{int:id}", response=dict[str, Any], url_name="api_run", summary="Show a run")
-def show_run(request: HttpRequest, id: int) -> Any:
-    """One run of a schedule, with its files and their imports."""
-    return serialization.run(get_object_or_404(ScheduleRun, pk=id))
+@router.post(
+    "schedules/{int:id}/forget", response=dict[str, Any], url_name="api_schedule_forget", summary="Forget a file"
+)
+def forget_file(request: HttpRequest, id: int, what: FileNameIn) -> Any:
+    """Forget the failed attempts to load a file, so that the next run loads it as a new one.
 
-
-@router.post("runs/{int:id}/cancel", response=dict[str, Any], url_name="api_run_cancel", summary="Cancel a run")
-def cancel_run(request: HttpRequest, id: int) -> Any:
-    """End a run and cancel its import; committed rows stay."""
-    run = get_object_or_404(ScheduleRun.objects.select_related("schedule"), pk=id)
-    schedules.cancel(run, cast(User, request.user))
-    return serialization.run(ScheduleRun.objects.get(pk=id))
-
-
-@router.post("runs/{int:id}/again", response=list[dict[str, Any]], url_name="api_run_again", summary="Run again")
-def repeat_run(request: HttpRequest, id: int) -> Any:
-    """Begin a run for the moment of an ended one, or for each due time that was left out together."""
-    run = get_object_or_404(ScheduleRun.objects.select_related("schedule"), pk=id)
-    return [serialization.run(each) for each in schedules.run_again(run, cast(User, request.user))]
+    First remove from the table what was loaded of it.
+    """
+    schedules.forget(read(id), what.name)
+    return show(read(id))

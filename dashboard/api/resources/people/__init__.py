@@ -1,0 +1,1 @@
+"""People by the API: who there is, groups and grants, and the account that a token belongs to."""

@@ -1,0 +1,1 @@
+"""Schedules by the API: what they are, their runs, and what is decided about them."""
