@@ -10,7 +10,7 @@ from ninja.decorators import decorate_view
 
 from dashboard.access import problems
 from importer.access import audit, idempotency
-from importer.access.idempotency import LONGEST_KEY, Answer, digest_of
+from importer.access.idempotency import KEY, LONGEST_KEY, Answer, digest_of
 from importer.engine.errors import Problem
 
 HEADER = "Idempotency-Key"
@@ -24,7 +24,7 @@ PARAMETER = {
             "required": False,
             "description": "A key of the sender's own, such as a UUID. The same request with the same key is carried"
             " out once, and gets the same answer for 24 hours.",
-            "schema": {"type": "string", "minLength": 1, "maxLength": LONGEST_KEY, "pattern": "^[!-~]+$"},
+            "schema": {"type": "string", "minLength": 1, "maxLength": LONGEST_KEY, "pattern": f"^{KEY}$"},
         }
     ]
 }

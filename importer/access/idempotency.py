@@ -6,6 +6,7 @@ it did, and the key is refused until then.
 """
 
 import hashlib
+import re
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
@@ -17,6 +18,7 @@ from importer.models import AnsweredRequest
 
 KEPT = timedelta(hours=24)
 LONGEST_KEY = 255
+KEY = "[!-~]+"
 
 
 class KeyReused(Problem):
@@ -49,8 +51,9 @@ def begin(user: User, key: str, digest: str) -> Answer | None:
 
     Raises Problem for a key that is none, KeyReused if the first request was another one, and NotAnsweredYet.
     """
-    if not (0 < len(key) <= LONGEST_KEY and key.isprintable()):
-        raise Problem(f"An Idempotency-Key has 1 to {LONGEST_KEY} characters.", advice="Send a UUID.")
+    if len(key) > LONGEST_KEY or not re.fullmatch(KEY, key):
+        what = f"An Idempotency-Key has 1 to {LONGEST_KEY} visible ASCII characters."
+        raise Problem(what, "header.Idempotency-Key", "Send a UUID.")
     try:
         with transaction.atomic():
             AnsweredRequest.objects.create(user=user, key=key, digest=digest)

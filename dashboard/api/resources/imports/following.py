@@ -22,8 +22,8 @@ EVENTS = {
             "in": "header",
             "name": "Last-Event-ID",
             "required": False,
-            "description": "The id of the last event that was received.",
-            "schema": {"type": "string", "maxLength": 20},
+            "description": "The id of the last event that was received. Another text is as if there were none.",
+            "schema": {"type": "string"},
         }
     ],
     "responses": {
