@@ -8,7 +8,7 @@ SERVERLESS := not needs_database_server and not needs_redis and not needs_worker
 export PYTHONDONTWRITEBYTECODE :=
 # VAR_DIR=... and PORT=... may be given on the command line or in the environment.
 .DEFAULT_GOAL := help
-.PHONY: help setup run demo test quick quick-tests requests faults screenshots bench lint format lock release tables
+.PHONY: help setup run demo test quick quick-tests requests faults doors screenshots bench lint format lock release tables
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## /{printf "  make %-11s %s\n", $$1, $$2}' Makefile
@@ -42,6 +42,10 @@ requests: ## send 100 requests of each operation of the API, made from its descr
 faults: ## try every fault at every failpoint, print the matrix (ARGS=--write: into docs/faults.md)
 	@scripts/setup.sh app database
 	$(PY) -m tests.faults.points $(ARGS)
+
+doors: ## load all flights from every origin by command, by API and in the browser, on each server
+	@scripts/setup.sh app database
+	FLIGHTS=336776 $(PY) -m pytest -q -s --timeout=1800 tests/importer/formats/test_doors.py $(ARGS)
 
 screenshots: ## take a picture of every page, light and dark, wide and on a phone, into var/screenshots
 	@scripts/setup.sh app database browser

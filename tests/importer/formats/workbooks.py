@@ -17,8 +17,7 @@ Sheets = dict[str, Sequence[Sequence[Any]]]
 
 def write_xlsx(path: To, sheets: Sheets, *, from_1904: bool = False) -> To:
     """Write a workbook with these sheets, each a list of rows, to a path or an open file."""
-    book = openpyxl.Workbook()
-    book.remove(book.active)
+    book = openpyxl.Workbook(write_only=True)
     if from_1904:
         book.epoch = openpyxl.utils.datetime.CALENDAR_MAC_1904
     for name, rows in sheets.items():
