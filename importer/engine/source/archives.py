@@ -5,13 +5,14 @@ import tarfile
 import zipfile
 import zlib
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 
 from importer.engine.errors import SourceProblem
 from importer.engine.source.byte_source import Readable, as_file, read_at, size_of
 from importer.engine.source.compression import (
     AGAIN,
     MAGIC,
+    MIB,
     PIECE_BYTES,
     DecompressionLimits,
     Piece,
@@ -23,6 +24,8 @@ from importer.engine.source.compression import (
 
 # Enough for an archive of one file, with folders and the entries that macOS adds.
 MOST_ENTRIES = 1000
+# Names are looked for in so much of a compressed tar archive before an import is planned: a second or two.
+LISTED_BYTES = 512 * MIB
 MOST_SHOWN = 5
 LONGEST_SHOWN = 60  # characters of a name
 ZIP = "zip"
@@ -79,22 +82,47 @@ def _pieces(fd: Readable, packing: str, limits: DecompressionLimits, member: str
 def members(fd: Readable, packing: str, limits: DecompressionLimits = _DEFAULT_LIMITS) -> tuple[str, ...]:
     """The names of the files in an archive, without those that macOS adds; () for a file that is no archive.
 
-    Raises SourceProblem as unpacked() does, and for an archive of very many files.
+    A compressed tar archive must be unpacked to find them: of a large one, those that begin in its first LISTED_BYTES
+    are found. Raises SourceProblem as unpacked() does, and for an archive of very many files.
     """
     if packing == ZIP:
         with _opened_zip(fd) as archive:
             return tuple(each.filename for each in _files_of_zip(archive))
+    if packing == "tar":
+        return _names_by_headers(fd)
     if packing in _TARS:
-        names = []
-        for info in _TarReader(fd, packing, limits).files():
-            names.append(info.name)
-            if len(names) > MOST_ENTRIES:
-                raise SourceProblem(
-                    f"The tar archive holds more than {MOST_ENTRIES:,} files.",
-                    advice="Pack the file to import by itself.",
-                )
+        names: list[str] = []
+        with suppress(_Enough), _TarReader(fd, packing, limits, LISTED_BYTES).opened() as archive:
+            for each in archive:
+                _add_name(names, each)
         return tuple(names)
     return ()
+
+
+def _names_by_headers(fd: Readable) -> tuple[str, ...]:
+    """The names in a tar archive that is not compressed: what lies between them is not read."""
+    names: list[str] = []
+    with as_file(fd) as file:
+        file.seek(0)
+        try:
+            with tarfile.open(fileobj=file, mode="r:") as archive:
+                for each in archive:
+                    _add_name(names, each)
+        except (tarfile.TarError, EOFError) as error:
+            raise damaged(f"at about byte {file.tell():,}", error) from error
+    return tuple(names)
+
+
+def _add_name(names: list[str], info: tarfile.TarInfo) -> bool:
+    """Add the name of an entry that is a file, and none that macOS adds. Returns whether it is one."""
+    if not info.isreg() or _is_added(info.name):
+        return False
+    names.append(info.name)
+    if len(names) > MOST_ENTRIES:
+        raise SourceProblem(
+            f"The tar archive holds more than {MOST_ENTRIES:,} files.", advice="Pack the file to import by itself."
+        )
+    return True
 
 
 def choose_member(names: tuple[str, ...], member: str, what: str) -> str:
@@ -174,11 +202,18 @@ def _refuse_many_entries(fd: Readable) -> None:
         raise SourceProblem(f"The ZIP archive holds {entries:,} files.", advice="Pack the file to import by itself.")
 
 
-class _TarReader:
-    """Reads a tar archive from its start, as tarfile asks for it. `used`: the bytes of the file read so far."""
+class _Enough(Exception):
+    """As much of an archive is unpacked as is looked at."""
 
-    def __init__(self, fd: Readable, packing: str, limits: DecompressionLimits) -> None:
-        self._limits = limits
+
+class _TarReader:
+    """Reads a tar archive from its start, as tarfile asks for it. `used`: the bytes of the file read so far.
+
+    Raises _Enough after `most` unpacked bytes.
+    """
+
+    def __init__(self, fd: Readable, packing: str, limits: DecompressionLimits, most: float = float("inf")) -> None:
+        self._limits, self._most = limits, most
         compressed = _TARS[packing]
         self._pieces = decompressed(fd, compressed) if compressed else as_it_is(fd)
         self._rest = b""
@@ -186,6 +221,8 @@ class _TarReader:
 
     def read(self, size: int) -> bytes:
         """The next bytes, as many as asked for unless the archive ends."""
+        if self._total > self._most:
+            raise _Enough
         parts, missing = [self._rest], size - len(self._rest)
         while missing > 0 and (piece := next(self._pieces, None)):
             self.used, self._total = piece.used, self._total + len(piece.data)
@@ -204,21 +241,18 @@ class _TarReader:
         except (tarfile.TarError, EOFError) as error:
             raise damaged(f"at about byte {self.used:,}", error) from error
 
-    def files(self) -> Iterator[tarfile.TarInfo]:
-        """The files, without those that macOS adds."""
-        with self.opened() as archive:
-            yield from (each for each in archive if each.isreg() and not _is_added(each.name))
-
 
 def _tar(fd: Readable, packing: str, limits: DecompressionLimits, member: str) -> Iterator[Piece]:
-    """Unpack a file of a tar archive."""
-    chosen = choose_member(members(fd, packing, limits), member, "tar")
-    reader = _TarReader(fd, packing, limits)
+    """Unpack a file of a tar archive: this member, or the only one, and then look for others."""
+    reader, names = _TarReader(fd, packing, limits), list[str]()
     with reader.opened() as archive:
         for each in archive:
-            if each.isreg() and each.name == chosen:
-                opened = archive.extractfile(each)
-                assert opened
-                while data := opened.read(PIECE_BYTES):
-                    yield Piece(data, reader.used)
+            if not _add_name(names, each) or (each.name != member if member else len(names) > 1):
+                continue
+            opened = archive.extractfile(each)
+            assert opened
+            while data := opened.read(PIECE_BYTES):
+                yield Piece(data, reader.used)
+            if member:
                 return
+    choose_member(tuple(names), member, "tar")

@@ -5,7 +5,9 @@ from pathlib import Path
 import pytest
 
 from importer.engine.errors import SourceProblem
+from importer.engine.source import archives
 from importer.engine.source.profile.profile import profile_file
+from importer.engine.source.profile.sample import SAMPLE_BYTES
 from tests.engine.packing import PACKED, tarred, zipped, zstd_packed
 from tests.engine.source.formats.copies import copied
 
@@ -57,3 +59,13 @@ def test_an_archive_of_very_many_files_is_refused(tmp_path: Path):
     path.write_bytes(tarred(*((f"{n}.csv", b"a\n") for n in range(1001))))
     with pytest.raises(SourceProblem, match="more than 1,000 files"):
         profile_file(path)
+
+
+def test_of_a_large_compressed_archive_the_first_files_are_listed(tmp_path: Path, monkeypatch):
+    monkeypatch.setattr(archives, "LISTED_BYTES", 0)
+    path = tmp_path / "large.tar.gz"
+    path.write_bytes(tarred(("a.csv", b"id\n" + b"1\n" * SAMPLE_BYTES), ("b.csv", b"n\n2\n"), mode="w:gz"))
+    assert profile_file(path).header == ("id",)
+    assert copied(path, member="b.csv") == [("n",), ("2",)]
+    with pytest.raises(SourceProblem, match="holds 2 files"):
+        copied(path)
