@@ -97,7 +97,7 @@ class Preview:
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """Notes about the mapping, without those of which the page makes a list and a button.
+        """Notes about the mapping, without those about the format, and those of which the page makes a button.
 
         They are about columns that no field goes into, and about the primary key of a new table.
         """
@@ -106,6 +106,8 @@ class Preview:
         listed = {each.evidence for each in self.reading.decisions if each.name == "unfilled_columns"}
         if self.created:
             listed.add(self.created.suggested.key_note)
+        if self.profile:
+            listed |= {*self.profile.notes}
         return tuple(each for each in self.reading.notes if each not in listed)
 
     @property

@@ -28,15 +28,19 @@ OnBytes = Callable[[int], None]
 
 @dataclass(frozen=True)
 class CopyOut:
-    """The open files of a copy: `data`, and the `places` of a converted file's rows (sorting/original_positions.py)."""
+    """The open files of a copy: `data`, and the `places` of a converted file's rows (sorting/original_positions.py).
+
+    `tolerate`: rows that their format cannot read are marked, and are no problem (source/records/refused.py).
+    """
 
     data: IO[bytes]
     places: IO[bytes]
+    tolerate: bool
 
 
 def copy_one(fd: Readable, packing: str, dialect: Dialect, out: CopyOut, on_bytes: OnBytes) -> None:
     """Write the plain bytes of an open file. Raises SourceProblem as plain_pieces() does."""
-    for piece in plain_pieces(fd, packing, dialect, _limits()):
+    for piece in plain_pieces(fd, packing, dialect, _limits(), tolerate=out.tolerate):
         out.data.write(piece.data)
         if piece.places is not None:
             out.places.write(piece.places.tobytes())
@@ -59,7 +63,7 @@ def copy_several(
         first_lines.append(data_line + rows if dialect.is_converted else file.line)
         with in_file(file.name), open_source(location_of(sources[number])) as fd:
             require_size(fd, file)
-            for piece in plain_pieces(fd, file.packing, dialect, _limits()):
+            for piece in plain_pieces(fd, file.packing, dialect, _limits(), tolerate=out.tolerate):
                 if piece.places is not None:
                     # Rows are numbered through all files.
                     out.places.write(numbered_from(piece.places, rows + 1).tobytes())
@@ -103,7 +107,7 @@ def open_plain(
         tempfile.TemporaryFile(dir=settings.PLAIN_DIR) as data,
         tempfile.TemporaryFile(dir=settings.PLAIN_DIR) as places,
     ):
-        out = CopyOut(data, places)
+        out = CopyOut(data, places, tolerate=True)
         places.write(head(WIDE))
         with full_disk_as(lambda: _disk_full(source)):
             files = _copy(source, profile, files, out, on_bytes)

@@ -57,6 +57,7 @@ from importer.models import ImportJob, Level, SourceFile, Target
 from importer.preparation.added_columns import add_to_context, add_to_plan
 from importer.preparation.joined_files import JoinedProfile, join_files
 from importer.preparation.previous_imports import past
+from importer.preparation.row_problems import refuse_unreadable_rows
 from importer.preparation.table_context import SourceFacts, TableContext, read_context
 
 
@@ -242,7 +243,11 @@ def _reading(
     context: TableContext,
     mapping: Sequence[ColumnMapping],
 ) -> Reading:
-    """The reading of the file. Raises NeedsAnswer if it is not certain, and the request does not accept guesses."""
+    """The reading of the file. Raises NeedsAnswer if it is not certain, and the request does not accept guesses.
+
+    Raises RecordUnreadable for a row that its format cannot read, unless such rows are left out.
+    """
+    refuse_unreadable_rows(source, profile, request.options or Options())
     stated = request.statements(profile)
     # Without a column for any field the format may be read wrongly: that question comes first, if the fields could go
     # into the columns by position.

@@ -5,11 +5,12 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from importer.engine.errors import SourceChanged
+from importer.engine.errors import RecordUnreadable, SourceChanged, in_file
 from importer.engine.feed.chunk_rows import ChunkRows
 from importer.engine.feed.chunk_source import ChunkSource
 from importer.engine.load.rejects.prescreen import prescreen
 from importer.engine.mapping.columns import ColumnMapping
+from importer.engine.plan.options import Options
 from importer.engine.sorting.original_positions import LINE
 from importer.engine.source import encodings
 from importer.engine.source.arrays import Offsets
@@ -25,6 +26,7 @@ from importer.engine.source.records.fields import LocatedRecord, fields
 from importer.engine.source.records.row_error import RowError
 from importer.engine.validation import ValidationRules
 from importer.engine.validation.unreadable import conversions, find_unreadable
+from importer.models import SourceFile
 
 # Bytes of the file that are read while the page waits, and rows of which the values are kept.
 SCANNED_BYTES = 4 * BLOCK_BYTES
@@ -123,6 +125,14 @@ def problem_rows(
     kept = sorted(errors)[:most]
     located = zip(kept, ChunkRows(source).located(kept), strict=True) if kept else ()
     return tuple(_problem_row(record, errors[number], source.dialect, columns) for number, record in located)
+
+
+def refuse_unreadable_rows(source: SourceFile, profile: Profile, options: Options) -> None:
+    """Raise RecordUnreadable for the first row that its format cannot read, unless such rows are left out."""
+    if (first := profile.refused) and options.on_error == "stop":
+        advice = f"{first.advice} Or leave such rows out: --on-error reject."
+        with in_file(source.name):
+            raise RecordUnreadable(first.what, first.where, advice)
 
 
 def needs_look(rules: ValidationRules) -> bool:

@@ -92,6 +92,11 @@ class _CopyWriter:
         return 0.5 if self.job.is_sorted else 1.0
 
     @property
+    def _tolerate(self) -> bool:
+        """Whether rows that their format cannot read are rejected like others."""
+        return self.job.options.on_error == "reject"
+
+    @property
     def _plain_verb(self) -> str:
         converted = self.job.file_dialect.is_converted
         return "converted" if converted else "unpacked" if self.job.packing else "turned into UTF-8"
@@ -104,7 +109,7 @@ class _CopyWriter:
             def on_bytes(done: int) -> None:
                 self._keep_alive(int(done * self.share), out, places)
 
-            copy_one(fd, job.packing, job.file_dialect, CopyOut(out, places), on_bytes)
+            copy_one(fd, job.packing, job.file_dialect, CopyOut(out, places, self._tolerate), on_bytes)
             _to_disk(out)
             _to_disk(places)
         self._renew(int(job.source.size * self.share))
@@ -128,7 +133,7 @@ class _CopyWriter:
             def on_bytes(done: int) -> None:
                 self._keep_alive(done, out, places)
 
-            copy = CopyOut(out, places)
+            copy = CopyOut(out, places, self._tolerate)
             self.files = copy_several(job.source, job.joined_files, job.file_dialect, job.data_line, copy, on_bytes)
             _to_disk(out)
             _to_disk(places)

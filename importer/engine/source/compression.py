@@ -9,7 +9,7 @@ from typing import NamedTuple, Protocol
 
 from isal import igzip_lib
 
-from importer.engine.errors import SourceProblem
+from importer.engine.errors import RecordUnreadable, SourceProblem
 from importer.engine.source.arrays import Offsets
 from importer.engine.source.byte_source import Readable, read_at
 from importer.engine.units import human_bytes
@@ -53,11 +53,13 @@ class Piece(NamedTuple):
     """Plain bytes, and the number of the file's own bytes used so far, for this piece and all before it.
 
     `places`: of whole records that were converted from another format, their positions in the file (places.py).
+    `refused`: the problem of the first of them that cannot be read.
     """
 
     data: bytes
     used: int
     places: "Offsets | None" = None
+    refused: RecordUnreadable | None = None
 
 
 def require_within(limits: DecompressionLimits, total: int, used: int) -> None:

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 
-from importer.engine.errors import SourceProblem
+from importer.engine.errors import RecordUnreadable, SourceProblem
 from importer.engine.source import encodings
 from importer.engine.source.archives import PACKING_NAMES, detect_packing, members, tar_packing, unpacked
 from importer.engine.source.arrays import Offsets
@@ -30,14 +30,17 @@ def needs_copy(packing: str, dialect: Dialect) -> bool:
     return bool(packing) or dialect.encoding_kind is EncodingKind.OTHER
 
 
-def plain_pieces(fd: Readable, packing: str, dialect: Dialect, limits: DecompressionLimits) -> Iterator[Piece]:
+def plain_pieces(
+    fd: Readable, packing: str, dialect: Dialect, limits: DecompressionLimits, *, tolerate: bool = False
+) -> Iterator[Piece]:
     """The plain bytes of an open file from its start; each piece has the number of the file's own bytes used so far.
 
     The bytes are unpacked. They are UTF-8 if the file's encoding is of kind OTHER, else in the file's encoding. A file
-    of another format than CSV is converted; the first piece is the header then, and the others have places. Raises
-    SourceProblem as unpacked(), encodings.utf8_copy() and the format's convert() do.
+    of another format than CSV is converted; the first piece is the header then, and the others have places. Rows that
+    its format cannot read are marked if that is to be tolerated. Raises SourceProblem as unpacked(),
+    encodings.utf8_copy() and the format's convert() do.
     """
-    contents = Contents(fd, packing, limits, dialect.encoding, dialect.member)
+    contents = Contents(fd, packing, limits, dialect.encoding, dialect.member, tolerate)
     if dialect.is_converted:
         if dialect.header:
             yield Piece(copy_records.header(dialect.fields), 0)
@@ -96,6 +99,7 @@ class SourceSample:
 
     `size` is the size of the whole plain file in bytes; unless `whole`, which means that the file can be read to its
     end, that of a packed file is an estimate. `places`: of each row of a converted file its row, line and offset there.
+    `refused`: the problem of the first row among them that cannot be read.
     """
 
     fd: Readable
@@ -103,6 +107,7 @@ class SourceSample:
     size: int
     whole: bool
     places: "Offsets | None" = None
+    refused: RecordUnreadable | None = None
 
 
 def read_head(fd: Readable, wanted: int, member: str = "") -> SourceHead:
@@ -155,25 +160,26 @@ def open_sample(fd: Readable, head: SourceHead, dialect: Dialect) -> Iterator[So
     if not needs_copy(head.packing, dialect):
         yield SourceSample(fd, head.size, head.size, True)
         return
-    places: list[Offsets] = []
-    data, used = _first(_noted(plain_pieces(fd, head.packing, dialect, NO_LIMITS), places), head.wanted)
+    taken: list[Piece] = []
+    data, used = _first(_noted(plain_pieces(fd, head.packing, dialect, NO_LIMITS, tolerate=True), taken), head.wanted)
     whole = len(data) < head.wanted
     with tempfile.TemporaryFile() as file:
         file.write(data)
         file.flush()
         size = len(data) if whole else max(len(data), len(data) * head.size // used)
-        yield SourceSample(file.fileno(), len(data), size, whole, _joined(places))
+        refused = next((each.refused for each in taken if each.refused), None)
+        yield SourceSample(file.fileno(), len(data), size, whole, _places(taken), refused)
 
 
-def _noted(pieces: Iterator[Piece], places: list[Offsets]) -> Iterator[Piece]:
-    """The pieces; their places are added to the list."""
+def _noted(pieces: Iterator[Piece], taken: list[Piece]) -> Iterator[Piece]:
+    """The pieces; those with places are added to the list, without their bytes."""
     for piece in pieces:
         if piece.places is not None:
-            places.append(piece.places)
+            taken.append(piece._replace(data=b""))
         yield piece
 
 
-def _joined(places: list[Offsets]) -> "Offsets | None":
+def _places(pieces: list[Piece]) -> "Offsets | None":
     import numpy as np
 
-    return np.concatenate(places) if places else None
+    return np.concatenate([each.places for each in pieces if each.places is not None]) if pieces else None

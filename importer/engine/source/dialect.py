@@ -49,6 +49,7 @@ class Dialect:
     - `format`: the name of the file's format (source/formats/registry.py). Of another format than CSV, a working copy
       in text is read: the marks above are the copy's then, and those of Dialect `COPY`. `fields`: the copy's header,
       found by the profile. `member`, `sheet`, `widths`, `sql_table`: the options of formats (formats/options.py).
+      `marks_refused`: the copy marks the rows that the format could not read (records/refused.py).
     """
 
     delimiter: str = ","
@@ -73,6 +74,7 @@ class Dialect:
     sheet: str = ""
     widths: str = ""
     sql_table: str = ""
+    marks_refused: bool = field(default=False, compare=False)
 
     def __post_init__(self) -> None:
         _require(_is_delimiter(self.delimiter), "delimiter", self.delimiter, f"1 to {LONGEST_DELIMITER} characters")
@@ -281,5 +283,5 @@ TSV = Dialect(delimiter="\t")
 # empty value in a table of one column.
 MYSQL_TSV = Dialect(delimiter="\t", quote="", escape="\\", header=False, blank_lines="keep")
 # The working copy of a file in another format: NULL is \N, and a value has no line end, so that a record is a line.
-COPY = Dialect(delimiter="\t", quote="", escape="\\", blank_lines="keep")
+COPY = Dialect(delimiter="\t", quote="", escape="\\", blank_lines="keep", marks_refused=True)
 PRESETS = {"csv": RFC4180, "tsv": TSV, "mysql": MYSQL_TSV}

@@ -13,6 +13,7 @@ from django.utils import timezone
 
 from importer.engine.errors import Problem
 from importer.engine.load.rejects.fixes import RejectedCell, cells, fixed_record
+from importer.engine.source.records.refused import is_marked
 from importer.jobs.again import options_again, request_of
 from importer.jobs.commands import create, start
 from importer.jobs.rejects import downloads
@@ -51,8 +52,10 @@ def fixes_of(job: ImportJob, person: User) -> Fixes:
 
 
 def cells_of(job: ImportJob, row: RejectedRecord) -> list[RejectedCell]:
-    """The fields of a rejected row; at least as many as the file has."""
+    """The fields of a rejected row, without its mark if it has one; at least as many as the file has."""
     found = cells(row.record, job.dialect)
+    if is_marked(row.record, job.dialect):
+        found = found[:-1]
     return [*found, *[RejectedCell(b"", "")] * (len(job.mapping) - len(found))]
 
 
@@ -126,7 +129,7 @@ def _take(job: ImportJob, source: SourceFile, person: User, drafts: Mapping[Plac
     options = options_again(job)
     mode = options.mode if options.mode == "upsert" else "append"
     options = replace(options, mode=mode, on_error="reject", partitions=None).without_limit()
-    request = replace(request_of(job), options=options, new_table=None)
+    request = replace(request_of(job), options=options, new_table=None, dialect=job.file_dialect.of_rejects)
     prepared = prepare(source, job.target, job.table, request)
     with transaction.atomic():
         ImportJob.objects.select_for_update().get(pk=job.pk)

@@ -1,13 +1,17 @@
 """Suggests a new table for a file: names from its header, types and formats from the values of its sample.
 
+A type that the file states, as a dump and Parquet do, is used instead.
+
 Where a number type would change the texts (codes such as 12e5, leading zeros, versions), and where a value could be
 read in two ways, the column is a text: a text loses nothing. A note says why, and how to have another type.
 """
 
 from collections import Counter
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import replace
 
+from importer.engine.errors import Problem
 from importer.engine.mapping.columns import ColumnMapping, FieldOverride, field_name, overrides_by_position
 from importer.engine.mapping.new_table.fields import (
     FieldNames,
@@ -22,7 +26,9 @@ from importer.engine.schema.column_names import name_columns
 from importer.engine.schema.column_types import Family, column_type
 from importer.engine.schema.new_table import NewColumn, NewTable
 from importer.engine.schema.row_size import MOST_KEY_BYTES, fit_row_size, key_bytes
+from importer.engine.schema.type_inference import check_type
 from importer.engine.schema.value_kinds import NULL_WORDS
+from importer.engine.source.formats.format import ANY_TEXT
 from importer.engine.source.profile.profile import Profile
 
 # Words in the names of columns that are often a key.
@@ -45,12 +51,31 @@ def suggest_table(
     names, name_notes = name_columns(profile.header)
     fields = read_fields(profile, names, null_markers, overrides)
     suggested = [each.type or _text_type(profile, number) for number, each in enumerate(fields)]
+    suggested = _with_stated_types(profile, suggested, overrides)
     types = fit_row_size(suggested)
     columns = tuple(NewColumn(*pair) for pair in zip(names, types, strict=True))
     notes = [f"{column.name}: {each.note}" for column, each in zip(columns, fields, strict=True) if each.note]
     notes += _size_notes(names, suggested, types)
     table = NewTable(schema, name, columns, proposed_key=_proposed_key(profile, columns))
     return replace(table, notes=tuple(filter(None, (*name_notes, *notes, table.key_note))))
+
+
+def _with_stated_types(profile: Profile, suggested: Sequence[str], overrides: Sequence[FieldOverride]) -> list[str]:
+    """The types; where the file states one, and no format was given for the field, that one."""
+    given = {
+        number
+        for number, each in overrides_by_position(overrides, profile.header).items()
+        if each.transforms or each.datetime_format
+    }
+    types = list(suggested)
+    for number, stated in enumerate(profile.types):
+        if stated == ANY_TEXT and number not in given:
+            types[number] = _text_type(profile, number)
+        elif stated and number not in given:
+            # One that only its own server has, such as a geometry, is none for a new table.
+            with suppress(Problem):
+                types[number] = check_type(stated)
+    return types
 
 
 def formats_of(mapping: Sequence[ColumnMapping]) -> tuple[FieldOverride, ...]:

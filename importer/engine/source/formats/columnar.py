@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, BinaryIO
@@ -11,9 +12,10 @@ from importer.engine.errors import SourceProblem
 from importer.engine.source.compression import Piece
 from importer.engine.source.dialect import Dialect
 from importer.engine.source.formats.contents import Contents
-from importer.engine.source.formats.copy_records import CopyRecords, escaped
-from importer.engine.source.formats.format import Format, Layout, Wanted
+from importer.engine.source.formats.copy_records import CopyRecords
+from importer.engine.source.formats.format import ANY_TEXT, Format, Layout, Wanted
 from importer.engine.source.profile.decisions import Decision, Standing
+from importer.engine.source.records.copy_escapes import escaped
 
 if TYPE_CHECKING:
     import pyarrow
@@ -22,6 +24,13 @@ ROWS_AT_ONCE = 4096
 TYPES_SHOWN = 30
 _NO_TEXT = frozenset({*range(9), *range(0x0E, 0x20), *range(0x80, 0x100)})
 _NULL, _TAB = rb"\N".decode(), "\t"
+_INTEGER = re.compile("(u?)int(8|16|32|64)")
+_INTEGERS = {"8": "tinyint", "16": "smallint", "32": "int", "64": "bigint"}
+_PLAIN_TYPES = {"double": "double", "date32[day]": "date"}
+# Digits of a second by the unit. No column has those of a nanosecond.
+_FRACTION = {"s": 0, "ms": 3, "us": 6}
+# Of DECIMAL (manual, DECIMAL Data Type Characteristics; MariaDB has a larger scale).
+MOST_DIGITS, MOST_SCALE = 65, 30
 
 
 @contextmanager
@@ -76,7 +85,24 @@ def _layout(contents: Contents, opened: Any) -> Layout:
             )
     notes = (f"Written as JSON text: {nested}.",) if nested else ()
     decision = Decision("types", types, Standing.PROVED, f"The file states its types: {types}.")
-    return Layout(tuple(each.name for each in schema), decisions=(decision,), notes=notes)
+    stated = tuple(map(_column_type, (each.type for each in schema)))
+    return Layout(tuple(each.name for each in schema), decisions=(decision,), notes=notes, types=stated)
+
+
+def _column_type(type_: pyarrow.DataType) -> str:
+    """The type of a column for these values; "" where the values decide: they lose nothing in any case."""
+    from pyarrow import types
+
+    name = str(type_)
+    if found := _INTEGER.fullmatch(name):
+        return _INTEGERS[found[2]] + (" unsigned" if found[1] else "")
+    if types.is_string(type_) or types.is_large_string(type_):
+        return ANY_TEXT
+    if types.is_decimal(type_) and 0 <= type_.scale <= MOST_SCALE and type_.scale <= type_.precision <= MOST_DIGITS:
+        return f"decimal({type_.precision},{type_.scale})"
+    if types.is_timestamp(type_) and not type_.tz:
+        return f"datetime({_FRACTION[type_.unit]})" if type_.unit in _FRACTION else ""
+    return _PLAIN_TYPES.get(name, "")
 
 
 def _is_nested(type_: pyarrow.DataType) -> bool:
@@ -92,9 +118,10 @@ def _is_known(type_: pyarrow.DataType) -> bool:
 
 
 def _convert(contents: Contents, opened: Any) -> Iterator[Piece]:
-    out, size = CopyRecords(), 0
+    size = 0
     with _read(contents) as file:
-        _, batches, _ = opened(file)
+        schema, batches, _ = opened(file)
+        out = CopyRecords(len(schema), tolerate=contents.tolerate)
         row = 0
         for batch in batches:
             size = file.tell()
@@ -102,7 +129,7 @@ def _convert(contents: Contents, opened: Any) -> Iterator[Piece]:
                 row += 1
                 if out.add(record, row):
                     yield out.piece(size)
-    yield from out.rest(size)
+        yield from out.rest(size)
 
 
 def _records(batch: pyarrow.RecordBatch) -> Iterator[bytes]:

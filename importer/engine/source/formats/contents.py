@@ -18,7 +18,8 @@ from importer.engine.source.encodings import UTF8, EncodingKind
 class Contents:
     """An open file that is packed in this way, with the limits for its unpacking. `encoding`: that of a text.
 
-    `member`: the file in an archive, "" for the only one.
+    `member`: the file in an archive, "" for the only one. `tolerate`: a row that cannot be read is marked in the copy,
+    and the rows after it are read; otherwise it is a RecordUnreadable.
     """
 
     fd: Readable
@@ -26,6 +27,7 @@ class Contents:
     limits: DecompressionLimits
     encoding: str = UTF8
     member: str = ""
+    tolerate: bool = False
 
     def pieces(self) -> Iterator[Piece]:
         """The unpacked bytes from the file's start. Raises SourceProblem as unpacked() does."""

@@ -1,28 +1,18 @@
-"""Writes the records of the working copy: in the dialect COPY, with the place of each in the file."""
+"""Writes the records of the working copy: in the dialect COPY, with the place of each in the file.
 
-import re
-from collections.abc import Iterable, Iterator
+A row that cannot be read, although those after it can, is a RowRefused. It stops the import, or its record is marked
+(records/refused.py) and rejected with the others.
+"""
 
+from collections.abc import Iterable, Iterator, Sequence
+
+from importer.engine.errors import RecordUnreadable
 from importer.engine.source.compression import PIECE_BYTES, Piece
+from importer.engine.source.records.copy_escapes import escaped
+from importer.engine.source.records.refused import Refusal, mark
 
-# As the server reads them (Manual, LOAD DATA, "Escape Sequence"): a value of the copy has no line end and no tab.
-_ESCAPES = {b"\\": b"\\\\", b"\t": b"\\t", b"\n": b"\\n", b"\r": b"\\r", b"\0": b"\\0"}
-ESCAPED = tuple(_ESCAPES)
-_ESCAPED = re.compile(rb"[\\\t\n\r\0]")
-_UNESCAPED = {escape: byte for byte, escape in _ESCAPES.items()}
-_ESCAPE = re.compile(rb"\\[\\tnr0]")
 NULL = rb"\N"
 TAB, LINE_END = b"\t", b"\n"
-
-
-def escaped(value: bytes) -> bytes:
-    """A value as it stands in the copy."""
-    return _ESCAPED.sub(lambda found: _ESCAPES[found[0]], value)
-
-
-def unescaped(value: bytes) -> bytes:
-    """A value of the copy as it was before it was escaped."""
-    return _ESCAPE.sub(lambda found: _UNESCAPED[found[0]], value)
 
 
 def record(values: Iterable[bytes | None]) -> bytes:
@@ -35,14 +25,44 @@ def header(fields: Iterable[str]) -> bytes:
     return record(name.encode() for name in fields)
 
 
-class CopyRecords:
-    """Gathers records of the copy into pieces of about PIECE_BYTES, and numbers them from 1 in the file's order."""
+class RowRefused(Exception):
+    """A row that cannot be read. `problem`: for an import that stops; `text`: of the row, or of the value at fault.
 
-    def __init__(self) -> None:
+    `field`: the field at fault, from 1; 0: the row as a whole. `values`: those of the row, as they stand in the copy.
+    """
+
+    def __init__(
+        self,
+        refusal: Refusal,
+        problem: RecordUnreadable,
+        text: bytes,
+        field: int = 0,
+        values: Sequence[bytes] = (),
+    ) -> None:
+        super().__init__(str(problem))
+        problem.advice = problem.advice or refusal.advice
+        self.refusal, self.problem, self.text, self.field, self.values = refusal, problem, text, field, values
+
+    def record(self, width: int, line: int) -> bytes:
+        """The marked record, of a row with `width` fields on this line of the file."""
+        values = [*self.values[:width], *[NULL] * (width - len(self.values))]
+        text = self.text.decode(errors="backslashreplace").encode()
+        return TAB.join([*values, mark(self.refusal, line, self.field, escaped(text))]) + LINE_END
+
+
+class CopyRecords:
+    """Gathers records of the copy into pieces of about PIECE_BYTES, and numbers them from 1 in the file's order.
+
+    `tolerate`: rows that cannot be read are marked; otherwise they raise RecordUnreadable. `width`: of a row.
+    """
+
+    def __init__(self, width: int, *, tolerate: bool) -> None:
+        self._width, self._tolerate = width, tolerate
         self._data: list[bytes] = []
         self._lines: list[int] = []
         self._offsets: list[int] = []
         self._bytes = self._row = 0
+        self._refused: RecordUnreadable | None = None
 
     def add(self, record: bytes, line: int, offset: int = 0) -> bool:
         """Add a record, which begins on this line (or is this row) of the file, at this byte. Returns whether the
@@ -53,13 +73,20 @@ class CopyRecords:
         self._bytes += len(record)
         return self._bytes >= PIECE_BYTES
 
+    def refuse(self, row: RowRefused, line: int, offset: int = 0) -> bool:
+        """Add a row that cannot be read, as add() does. Raises RecordUnreadable unless that is tolerated."""
+        if not self._tolerate:
+            raise row.problem from row
+        self._refused = self._refused or row.problem
+        return self.add(row.record(self._width, line), line, offset)
+
     def piece(self, used: int) -> Piece:
         """The records since the last piece, after `used` bytes of the file."""
         import numpy as np
 
         rows = np.arange(self._row + 1, self._row + 1 + len(self._data), dtype=np.int64)
         places = np.column_stack((rows, np.array(self._lines, np.int64), np.array(self._offsets, np.int64)))
-        piece = Piece(b"".join(self._data), used, places)
+        piece = Piece(b"".join(self._data), used, places, self._refused)
         self._row += len(self._data)
         self._data, self._lines, self._offsets, self._bytes = [], [], [], 0
         return piece

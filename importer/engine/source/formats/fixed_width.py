@@ -5,14 +5,15 @@ from collections.abc import Iterator, Sequence
 from itertools import accumulate, islice
 from typing import NamedTuple
 
-from importer.engine.errors import SourceProblem
+from importer.engine.errors import RecordUnreadable, SourceProblem
 from importer.engine.source.compression import Piece
 from importer.engine.source.dialect import Dialect
 from importer.engine.source.formats.contents import Contents
-from importer.engine.source.formats.copy_records import CopyRecords, record
+from importer.engine.source.formats.copy_records import CopyRecords, RowRefused, record
 from importer.engine.source.formats.format import Format, Layout, Wanted
 from importer.engine.source.profile.decisions import Answer, Decision, Standing
 from importer.engine.source.profile.names import match_names
+from importer.engine.source.records.refused import NOT_UTF8
 
 LINES_LOOKED_AT = 1000
 LONGEST_LINE = 1024 * 1024
@@ -20,12 +21,16 @@ _WIDTHS = re.compile(r"[1-9][0-9]{0,5}(?:[,;\s]+[1-9][0-9]{0,5})*")
 
 
 class Line(NamedTuple):
-    """A line without its end: its text, number and byte, and the bytes of the file read so far."""
+    """A line without its end: its text, number and byte, and the bytes of the file read so far.
+
+    `refused`: its bytes are not UTF-8; the text has them as escapes.
+    """
 
     text: str
     number: int
     offset: int
     used: int
+    refused: RowRefused | None = None
 
 
 def widths_of(text: str) -> list[int]:
@@ -57,14 +62,14 @@ def _lines(contents: Contents) -> Iterator[Line]:
 
 
 def _line(raw: bytes, number: int, offset: int, used: int) -> Line:
+    raw = raw.removesuffix(b"\r")
     try:
-        return Line(raw.removesuffix(b"\r").decode(), number, offset, used)
+        return Line(raw.decode(), number, offset, used)
     except UnicodeDecodeError as error:
-        raise SourceProblem(
-            f"The byte {raw[error.start]:02x} at position {error.start + 1:,} is not UTF-8.",
-            f"line {number:,}",
-            "State the encoding (--encoding).",
-        ) from error
+        what = f"The byte {raw[error.start]:02x} at position {error.start + 1:,} is not UTF-8."
+        problem = RecordUnreadable(what, f"line {number:,}", "State the encoding (--encoding).")
+        text = raw.decode(errors="backslashreplace")
+        return Line(text, number, offset, used, RowRefused(NOT_UTF8, problem, raw))
 
 
 def _cut(text: str, bounds: Sequence[tuple[int, int]]) -> list[str]:
@@ -127,7 +132,7 @@ def proposed_widths(lines: Sequence[str]) -> list[int]:
 
 
 def _convert(contents: Contents, dialect: Dialect) -> Iterator[Piece]:
-    out, used, first = CopyRecords(), 0, dialect.header
+    out, used, first = CopyRecords(len(dialect.fields), tolerate=contents.tolerate), 0, dialect.header
     bounds = _bounds(widths_of(dialect.widths))
     for line in islice(_lines(contents), dialect.skip_rows, None):
         if not line.text.strip():
@@ -136,7 +141,11 @@ def _convert(contents: Contents, dialect: Dialect) -> Iterator[Piece]:
             first = False
             continue
         used = line.used
-        if out.add(record(value.encode() for value in _cut(line.text, bounds)), line.number, line.offset):
+        if line.refused:
+            full = out.refuse(line.refused, line.number, line.offset)
+        else:
+            full = out.add(record(value.encode() for value in _cut(line.text, bounds)), line.number, line.offset)
+        if full:
             yield out.piece(used)
     yield from out.rest(used)
 

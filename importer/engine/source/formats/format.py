@@ -2,13 +2,17 @@
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
+from importlib import import_module
 from typing import Any
 
+from importer.engine.errors import RecordUnreadable
 from importer.engine.source.compression import Piece
 from importer.engine.source.dialect import Dialect
 from importer.engine.source.formats.contents import Contents
 from importer.engine.source.profile.decisions import Decision
 
+# The type of a field that the file states to be a text, whose length the values decide.
+ANY_TEXT = "*"
 # The most columns of a table in InnoDB is 1,017, and in MyISAM and MariaDB 4,096.
 MOST_FIELDS = 4096
 
@@ -18,13 +22,17 @@ class Layout:
     """What a format knows of a file before its records are converted.
 
     `fields`: the names of the fields. `chosen`: fields of Dialect that the file decides, such as the sheet.
-    `decisions`: about these, with a question where the file leaves a choice.
+    `decisions`: about these, with a question where the file leaves a choice. `refused`: the problem of the first row
+    that cannot be read, of those that the format has looked at. `types`: the column type that the file states for each
+    field, ANY_TEXT for a text of unknown length, "" where it states none that a table has; () if it states none at all.
     """
 
     fields: tuple[str, ...]
     chosen: Mapping[str, Any] = field(default_factory=dict)
     decisions: tuple[Decision, ...] = ()
     notes: tuple[str, ...] = ()
+    refused: RecordUnreadable | None = None
+    types: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -36,6 +44,15 @@ class Wanted:
 
     stated: Mapping[str, Any]
     columns: tuple[str, ...] = ()
+
+
+def later(module: str, name: str) -> Callable[..., Any]:
+    """A function of a module that its first call imports, because most processes read no file of its format."""
+
+    def call(*arguments: Any) -> Any:
+        return getattr(import_module(module), name)(*arguments)
+
+    return call
 
 
 @dataclass(frozen=True)

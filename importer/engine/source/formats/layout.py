@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from importer.engine.errors import RecordUnreadable
 from importer.engine.source.arriving import ArrivingBytes, NotArrived
 from importer.engine.source.byte_source import Readable
 from importer.engine.source.decoding import NO_LIMITS, SourceHead
@@ -21,12 +22,17 @@ from importer.engine.source.profile.expected_columns import ExpectedColumn
 
 @dataclass(frozen=True)
 class ConvertedLayout:
-    """What is known of a file in another format before its rows are read. `dialect` has its fields."""
+    """What is known of a file in another format before its rows are read. `dialect` has its fields.
+
+    `refused`: the problem of the first row that cannot be read, if there is one among those that were looked at.
+    `types`: those that the file states for its fields (format.Layout).
+    """
 
     dialect: Dialect
     encoding: DetectedEncoding
     decisions: tuple[Decision, ...]
-    notes: tuple[str, ...]
+    refused: RecordUnreadable | None = None
+    types: tuple[str, ...] = ()
 
 
 def converted_layout(
@@ -60,14 +66,15 @@ def converted_layout(
     stated = {**(stated_for(found, dialect) if dialect else {}), **known}
     encoding = _encoding(found, head, stated.get("encoding", ""))
     wanted = Wanted(stated, tuple(column.name for column in expected))
-    layout = found.layout(Contents(fd, head.packing, NO_LIMITS, encoding.encoding, head.member), wanted)
+    layout = found.layout(Contents(fd, head.packing, NO_LIMITS, encoding.encoding, head.member, True), wanted)
     options = {key: value for key, value in stated.items() if key in found.options} | dict(layout.chosen)
     copied = replace(
         COPY,
         **{**options, "format": name, "member": head.member, "fields": layout.fields, "encoding": encoding.encoding},
     )
-    decisions = (_format_decision(found, bool(stated_format(known))), encoding.decision, *layout.decisions)
-    return ConvertedLayout(copied, encoding, decisions, layout.notes)
+    noted = (Decision("content", "as it is", Standing.RULE, note) for note in layout.notes)
+    decisions = (_format_decision(found, bool(stated_format(known))), encoding.decision, *layout.decisions, *noted)
+    return ConvertedLayout(copied, encoding, decisions, layout.refused, layout.types)
 
 
 def _encoding(found: Format, head: SourceHead, requested: str) -> DetectedEncoding:

@@ -8,9 +8,9 @@ from importer.engine.source.encodings import UTF8, detect_byte_order_mark
 from importer.engine.source.formats.columnar import ARROW, PARQUET
 from importer.engine.source.formats.fixed_width import FIXED_WIDTH
 from importer.engine.source.formats.format import Format
-from importer.engine.source.formats.json.text import JSON, JSON_LINES
-from importer.engine.source.formats.spreadsheet.sheets import ODS, XLSX
-from importer.engine.source.formats.sql.layout import SQL
+from importer.engine.source.formats.json.declared import JSON, JSON_LINES
+from importer.engine.source.formats.spreadsheet.declared import ODS, XLSX
+from importer.engine.source.formats.sql.declared import SQL
 
 # In the order in which a file's first bytes are compared with them.
 OTHERS: tuple[Format, ...] = (JSON_LINES, JSON, SQL, ODS, XLSX, PARQUET, ARROW, FIXED_WIDTH)

@@ -11,7 +11,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from importer.engine.errors import SourceProblem, in_file
+from importer.engine.errors import RecordUnreadable, SourceProblem, in_file
 from importer.engine.source import encodings
 from importer.engine.source.archives import PACKING_NAMES
 from importer.engine.source.byte_source import Readable, SourceLocation
@@ -51,6 +51,8 @@ class Profile:
     - `decisions`: each decision about the file's format, with its standing.
     - `skipped`: the lines of the sample that are no records, at most MOST_LINES_SHOWN of a kind.
     - `packing`: how the file is packed, "" if it is not.
+    - `refused`: of a file in another format, the problem of the first row that cannot be read, if one was met.
+    - `types`: the column types that the file itself states for its fields, each "" if it states none.
     """
 
     size: int
@@ -64,6 +66,8 @@ class Profile:
     packing: str = ""
     decisions: tuple[Decision, ...] = ()
     skipped: tuple[SkippedLine, ...] = ()
+    refused: RecordUnreadable | None = None
+    types: tuple[str, ...] = ()
 
     @property
     def record_bytes(self) -> float:
@@ -138,7 +142,9 @@ def _profile_converted(sample: SourceSample, converted: ConvertedLayout) -> Prof
         header=converted.dialect.fields,
         lines=lines,
         decisions=converted.decisions,
-        notes=(*notes, *converted.notes, *_header_notes(converted.dialect.fields)),
+        notes=(*notes, *_header_notes(converted.dialect.fields)),
+        refused=sample.refused or converted.refused,
+        types=converted.types,
     )
 
 

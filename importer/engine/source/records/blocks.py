@@ -31,6 +31,7 @@ from importer.engine.source.records.boundary.stray_quotes import (
 )
 from importer.engine.source.records.byte_scan import has_null_letters, scan_bytes
 from importer.engine.source.records.lines import ends_in_lf, line_ends
+from importer.engine.source.records.refused import refused_records
 
 # Small enough for a block's arrays to stay in the second-level cache, large enough to hide the fixed cost of some 200
 # calls into numpy (measured: 256 KiB takes 1.15 times as long, 1 MiB takes as long).
@@ -164,6 +165,8 @@ def _checked(data: bytes, ends: Ends, dialect: Dialect, offset: int, line: int) 
     if not byte_scan.ascii:
         flaws += _encoding_flaws(data, ends, dialect, offset, line)
     flaws += _trailing_flaws(data, ends, dialect, line, blank)
+    if dialect.marks_refused:
+        flaws += refused_records(data, ends, dialect)
     if flaws and dialect.leaves_lines_out:
         flaws = _of_records(flaws, ends, blank)
     counted = ends_in_lf(dialect.line_end)

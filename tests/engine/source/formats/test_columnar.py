@@ -10,6 +10,7 @@ import pytest
 from pyarrow import ipc, parquet
 
 from importer.engine.errors import SourceProblem
+from importer.engine.mapping.new_table.suggestion import suggest_table
 from importer.engine.source.profile.profile import profile_file
 from tests.engine.source.formats.copies import copied
 
@@ -62,6 +63,17 @@ def test_values_of_all_types_are_their_texts(tmp_path: Path, write):
     assert copied(path) == [tuple(COLUMNS), texts, (r"\N",) * len(COLUMNS)]
     types = next(each for each in profile_file(path).decisions if each.name == "types")
     assert "money decimal128(38, 9)" in types.evidence
+
+
+def test_the_types_of_a_new_table_are_those_of_the_file(tmp_path: Path):
+    path = write_parquet(tmp_path / "file", table())
+    types = {each.name: each.type for each in suggest_table("shop", "t", profile_file(path)).columns}
+    stated = {"big": "bigint unsigned", "real": "double", "money": "decimal(38,9)", "day": "date"}
+    assert {name: types[name] for name in stated} == stated
+    assert types["moment"] == "datetime(6)"
+    digits = write_arrow(tmp_path / "digits", pa.table({"code": ["12", "2024"], "n": pa.array([1, 2], pa.int16())}))
+    assert [each.type for each in suggest_table("shop", "t", profile_file(digits)).columns][1] == "smallint"
+    assert suggest_table("shop", "t", profile_file(digits)).columns[0].type.startswith("varchar")
 
 
 @pytest.mark.parametrize("write", [write_parquet, write_arrow])

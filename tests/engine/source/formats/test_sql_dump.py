@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from importer.engine.errors import SourceProblem
+from importer.engine.mapping.new_table.suggestion import suggest_table
 from importer.engine.source.formats.registry import detect_format
 from importer.engine.source.profile.expected_columns import ExpectedColumn
 from importer.engine.source.profile.profile import profile_file
@@ -24,6 +25,7 @@ def written(folder: Path, text: str | bytes) -> Path:
         ("INSERT INTO t VALUES (1,'a'),\n(2,'b','c');", "line 2", "3 values, and 2"),
         ("INSERT INTO t VALUES (1,'a'),\n(2,'b", "line ", "ends in the middle"),
         ("INSERT INTO t VALUES (1,'a')\n(2,'b');", "line 2", "no comma between two rows"),
+        ("INSERT INTO t VALUES (1,'a'),\n(2,'b')", "line 2", "without the semicolon of its last INSERT"),
         ("INSERT INTO t SELECT * FROM x;", "line 1", "no INSERT of rows"),
         ("INSERT INTO t SET a = 1;", "line 1", "no INSERT of rows"),
         ("DROP TABLE x;\nCREATE TABLE t (a int);", "", "no INSERT or REPLACE with rows"),
@@ -37,18 +39,20 @@ def test_a_dump_that_cannot_be_read_without_executing_it_is_refused(tmp_path: Pa
 
 
 def test_columns_in_another_order_and_missing_ones_go_to_their_fields(tmp_path: Path):
-    text = "CREATE TABLE t (a int, b int, c text);\nINSERT INTO t VALUES (1,2,'x');INSERT INTO `t` (c,a) VALUES ('y',3)"
+    text = (
+        "CREATE TABLE t (a int, b int, c text);\nINSERT INTO t VALUES (1,2,'x');INSERT INTO `t` (c,a) VALUES ('y',3);"
+    )
     assert copied(written(tmp_path, text)) == [("a", "b", "c"), ("1", "2", "x"), ("3", r"\N", "y")]
 
 
 def test_rows_without_names_of_columns_have_no_header(tmp_path: Path):
-    path = written(tmp_path, "INSERT INTO t VALUES (1,'a'),(2,'b')")
+    path = written(tmp_path, "INSERT INTO t VALUES (1,'a'),(2,'b');")
     assert copied(path) == [("1", "a"), ("2", "b")]
     assert not profile_file(path).dialect.header
 
 
 def test_the_encoding_is_that_of_set_names(tmp_path: Path):
-    path = written(tmp_path, b"/*!40101 SET NAMES latin1 */;\nINSERT INTO t (a) VALUES ('\xe9')")
+    path = written(tmp_path, b"/*!40101 SET NAMES latin1 */;\nINSERT INTO t (a) VALUES ('\xe9');")
     assert copied(path) == [("a",), ("é",)]
 
 
@@ -88,7 +92,7 @@ def test_a_database_that_is_named_later_may_be_another_one(tmp_path: Path):
 
 
 def test_a_database_that_is_named_twice_is_one(tmp_path: Path):
-    path = written(tmp_path, "USE d;INSERT INTO t (a) VALUES (1);INSERT INTO d.t (a) VALUES (2)")
+    path = written(tmp_path, "USE d;INSERT INTO t (a) VALUES (1);INSERT INTO d.t (a) VALUES (2);")
     assert copied(path) == [("a",), ("1",), ("2",)]
 
 
@@ -106,9 +110,26 @@ def test_a_statement_larger_than_a_block_is_read_whole(tmp_path: Path):
     assert copied(path, sql_table="t") == [("a", "b"), *rows]
 
 
+def test_backslashes_are_plain_where_the_dump_sets_that_mode(tmp_path: Path):
+    mode = "/*!40101 SET SQL_MODE='ANSI,NO_BACKSLASH_ESCAPES' */;\n"
+    text = r"INSERT INTO t (a, b) VALUES ('C:\new\', 'it''s'), (1, 'x\');" + "\n"
+    usual = "SET sql_mode = '';\n" + r"INSERT INTO t (a, b) VALUES ('\n', 2);"
+    path = written(tmp_path, mode + text + usual)
+    assert copied(path) == [("a", "b"), ("C:\\new\\", "it's"), ("1", "x\\"), ("\n", "2")]
+
+
+def test_the_types_of_its_table_are_those_of_a_new_one(tmp_path: Path):
+    columns = "a int(11) unsigned, b varchar(40), c decimal(12,2), d text, e year(4), f enum('x'), g datetime(3)"
+    path = written(tmp_path, f"CREATE TABLE t ({columns});\nINSERT INTO t VALUES (1,'2024-01-01',1,'x',2024,'x',NULL);")
+    table = suggest_table("shop", "t", profile_file(path))
+    stated = ["int unsigned", "varchar(40)", "decimal(12,2)", "text", "year"]
+    assert [each.type for each in table.columns][:5] == stated
+    assert [each.type for each in table.columns][6] == "datetime(3)"
+
+
 @pytest.mark.parametrize("type_", ["multipolygon", "geometrycollection", "blob", "varbinary(9)"])
 def test_a_column_of_bytes_is_written_as_digits_after_0x(tmp_path: Path, type_: str):
-    path = written(tmp_path, f"CREATE TABLE t (a {type_});INSERT INTO t VALUES ('ab')")
+    path = written(tmp_path, f"CREATE TABLE t (a {type_});INSERT INTO t VALUES ('ab');")
     assert copied(path) == [("a",), ("0x6162",)]
 
 

@@ -146,10 +146,14 @@ def test_a_pivot_table_is_refused_by_name_and_never_proposed(tmp_path: Path):
         profile_file(path, sheet="Sums")
 
 
-def test_macros_are_not_executed_and_named(tmp_path: Path):
-    path = write_xlsx(tmp_path / "b", {"S": [("a",), (1,)]})
+def with_macros(path: Path) -> Path:
     with zipfile.ZipFile(path, "a") as archive:
         archive.writestr("xl/vbaProject.bin", b"macros")
+    return path
+
+
+def test_macros_are_not_executed_and_named(tmp_path: Path):
+    path = with_macros(write_xlsx(tmp_path / "b", {"S": [("a",), (1,)]}))
     assert "The workbook has macros, which are not executed." in profile_file(path).notes
 
 
@@ -203,7 +207,7 @@ def empty(folder: Path) -> Path:
 @pytest.mark.parametrize(
     ("make", "what"),
     [
-        (formula, "cell B2 has a formula without a saved result"),
+        (formula, "cell B2 of the sheet S has a formula without a saved result"),
         (error, "cell B2 of the sheet S has the error #REF!"),
         (password, "a workbook with a password"),
         (encrypted_ods, "has a password"),

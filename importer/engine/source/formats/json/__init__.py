@@ -1,1 +1,1 @@
-"""JSON Lines and JSON arrays: objects as records. In reading order: values, text."""
+"""JSON Lines and JSON arrays: objects as records. In reading order: values, text, declared."""

@@ -10,8 +10,8 @@ from importer.engine.source.compression import Piece
 from importer.engine.source.dialect import Dialect
 from importer.engine.source.encodings import UTF8, invalid_at
 from importer.engine.source.formats.contents import Contents
-from importer.engine.source.formats.copy_records import CopyRecords
-from importer.engine.source.formats.format import Format, Layout, Wanted
+from importer.engine.source.formats.copy_records import CopyRecords, RowRefused
+from importer.engine.source.formats.format import Layout, Wanted
 from importer.engine.source.formats.json.values import JsonRows, Keys, not_utf8, too_deep, where
 from importer.engine.source.profile.decisions import Decision, Standing
 from importer.engine.source.records.blocks import MAX_RECORD_BYTES
@@ -19,23 +19,31 @@ from importer.engine.units import MIB
 
 # Keys are looked for in so much of the file before the import is planned, some 200 MB/s.
 KEYS_BYTES = 512 * MIB
-_LINES_LOOKED_AT = 20
 _WHITE = re.compile(r"[ \t\r\n]+")
-_BEGINS_ARRAY = re.compile(rb"\[\s*(?:\{\s*\"|\[|\{\s*\})")
-_BEGINS_OBJECT = re.compile(rb"\{\s*\"(?:[^\"\\\n]|\\.)*\"\s*:")
 
 
 class JsonText(NamedTuple):
-    """The text of one row, its first line and byte in the unpacked file, and how many of the file's bytes are read."""
+    """The text of one row, its first line and byte in the unpacked file, and how many of the file's bytes are read.
+
+    `checked`: its bytes are UTF-8.
+    """
 
     raw: bytes
     line: int
     offset: int
     used: int
+    checked: bool = True
+
+    def require_utf8(self) -> None:
+        """Raise RowRefused for bytes that are not UTF-8."""
+        try:
+            self.checked or self.raw.decode()
+        except UnicodeDecodeError as error:
+            raise not_utf8(self.raw, error, self.line) from error
 
 
 def json_lines(contents: Contents) -> Iterator[JsonText]:
-    """The lines of a file that are not blank. Raises SourceProblem for bytes that are not UTF-8."""
+    """The lines of a file that are not blank."""
     rest, line, offset = b"", 1, 0
     used = 0
     for piece in contents.text():
@@ -45,26 +53,18 @@ def json_lines(contents: Contents) -> Iterator[JsonText]:
             _refuse_long(rest, line)
             continue
         block, used = rest + whole, piece.used
-        _refuse_other_bytes(block, line)
+        checked = _is_utf8(block)
         for raw in block.split(b"\n"):
             if raw and not raw.isspace():
-                yield JsonText(raw, line, offset, used)
+                yield JsonText(raw, line, offset, used, checked)
             line, offset = line + 1, offset + len(raw) + 1
         rest = after
     if rest.strip():
-        _refuse_other_bytes(rest, line)
-        yield JsonText(rest, line, offset, used)
+        yield JsonText(rest, line, offset, used, _is_utf8(rest))
 
 
-def _refuse_other_bytes(block: bytes, line: int) -> None:
-    if block.isascii() or (at := invalid_at(block, UTF8, final=True)) < 0:
-        return
-    begin = block.rfind(b"\n", 0, at) + 1
-    raw = block[begin:].partition(b"\n")[0]
-    try:
-        raw.decode()
-    except UnicodeDecodeError as error:
-        raise not_utf8(raw, error, line + block.count(b"\n", 0, begin)) from error
+def _is_utf8(block: bytes) -> bool:
+    return block.isascii() or invalid_at(block, UTF8, final=True) < 0
 
 
 def _refuse_long(data: bytes, line: int) -> None:
@@ -125,7 +125,7 @@ class _Elements:
                 if end < len(self._text) or not self._read():
                     break
             except RecursionError as error:
-                raise too_deep(self._line) from error
+                raise too_deep(self._line).problem from error
             except ValueError as error:
                 _refuse_long(self._text[self._at :].encode(errors="replace"), self._line)
                 if not self._read():
@@ -180,7 +180,7 @@ class _Elements:
             begin = data.rfind(b"\n", 0, error.start) + 1
             raw = data[begin:].partition(b"\n")[0]
             error.start -= begin
-            raise not_utf8(raw, error, line) from error
+            raise not_utf8(raw, error, line).problem from error
 
 
 def json_elements(contents: Contents) -> Iterator[JsonText]:
@@ -191,87 +191,56 @@ def json_elements(contents: Contents) -> Iterator[JsonText]:
 def _layout(texts: Iterator[JsonText]) -> Layout:
     keys, last = Keys(), 0
     whole = True
+    first: RowRefused | None = None
     for text in texts:
-        keys.add(text.raw, text.line)
+        try:
+            text.require_utf8()
+            keys.add(text.raw, text.line)
+        except RowRefused as refused:
+            first = first or refused
         last = text.offset
         if last > KEYS_BYTES:
             whole = False
             break
     names = keys.names
+    if first and not names:
+        raise first.problem
     read = "in the whole file" if whole else f"in the first {last:,} bytes"
     evidence = f"{len(names):,} keys {read} are the fields. A row without one of the keys has NULL there, as for null."
-    return Layout(names, decisions=(Decision("fields", ", ".join(names[:20]), Standing.PROVED, evidence),))
+    decision = Decision("fields", ", ".join(names[:20]), Standing.PROVED, evidence)
+    return Layout(names, decisions=(decision,), refused=first.problem if first else None)
 
 
-def _convert(texts: Iterator[JsonText], dialect: Dialect) -> Iterator[Piece]:
-    rows, out = JsonRows(dialect.fields), CopyRecords()
+def _convert(texts: Iterator[JsonText], dialect: Dialect, *, tolerate: bool) -> Iterator[Piece]:
+    rows, out = JsonRows(dialect.fields), CopyRecords(len(dialect.fields), tolerate=tolerate)
     used = 0
     for text in texts:
         used = text.used
-        if out.add(rows.record(text.raw, text.line), text.line, text.offset):
+        try:
+            text.require_utf8()
+            full = out.add(rows.record(text.raw, text.line), text.line, text.offset)
+        except RowRefused as refused:
+            full = out.refuse(refused, text.line, text.offset)
+        if full:
             yield out.piece(used)
     yield from out.rest(used)
 
 
-def _begins_json_lines(head: bytes) -> bool:
-    """Whether one of the first lines is a JSON object, and the file begins like one."""
-    text = _stripped(head)
-    lines = [line for line in text.split(b"\n", _LINES_LOOKED_AT)[:_LINES_LOOKED_AT] if line.strip()]
-    return text.startswith(b"{") and any(map(_is_object, lines))
-
-
-def _begins_json(head: bytes) -> bool:
-    """Whether the file begins with an array of objects or arrays, or with an object over several lines."""
-    text = _stripped(head)
-    if _BEGINS_ARRAY.match(text):
-        return True
-    if not _BEGINS_OBJECT.match(text) or _begins_json_lines(head):
-        return False
-    try:  # A CSV file may begin with a value that is an object.
-        begin = text.decode(errors="replace")
-        _, end = json.JSONDecoder().raw_decode(begin)
-    except (ValueError, RecursionError):
-        return True
-    return begin[end:].lstrip()[:1] in ("", "{")
-
-
-def _stripped(head: bytes) -> bytes:
-    return head.removeprefix(b"\xef\xbb\xbf").lstrip(b" \t\r\n")
-
-
-def _is_object(line: bytes) -> bool:
-    try:
-        return isinstance(json.loads(line), dict)
-    except (ValueError, RecursionError):
-        return False
-
-
-def _layout_of_lines(contents: Contents, _wanted: Wanted) -> Layout:
+def layout_of_lines(contents: Contents, _wanted: Wanted) -> Layout:
+    """The layout of JSON Lines."""
     return _layout(json_lines(contents))
 
 
-def _layout_of_elements(contents: Contents, _wanted: Wanted) -> Layout:
+def layout_of_elements(contents: Contents, _wanted: Wanted) -> Layout:
+    """The layout of a JSON array, or of objects one after another."""
     return _layout(json_elements(contents))
 
 
-_UNKNOWN = "JSON has no dates: they are texts, read as those of a CSV file. Objects and arrays in a row are JSON text."
-JSON_LINES = Format(
-    "jsonl",
-    "JSON Lines",
-    (".jsonl", ".ndjson"),
-    _begins_json_lines,
-    _layout_of_lines,
-    lambda contents, dialect: _convert(json_lines(contents), dialect),
-    ("encoding",),
-    _UNKNOWN,
-)
-JSON = Format(
-    "json",
-    "JSON",
-    (".json",),
-    _begins_json,
-    _layout_of_elements,
-    lambda contents, dialect: _convert(json_elements(contents), dialect),
-    ("encoding",),
-    _UNKNOWN,
-)
+def convert_lines(contents: Contents, dialect: Dialect) -> Iterator[Piece]:
+    """The records of JSON Lines."""
+    return _convert(json_lines(contents), dialect, tolerate=contents.tolerate)
+
+
+def convert_elements(contents: Contents, dialect: Dialect) -> Iterator[Piece]:
+    """The records of a JSON array, or of objects one after another."""
+    return _convert(json_elements(contents), dialect, tolerate=contents.tolerate)

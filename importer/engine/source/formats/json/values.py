@@ -8,9 +8,20 @@ from dataclasses import dataclass, field
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from importer.engine.errors import SourceProblem
-from importer.engine.source.formats.copy_records import ESCAPED, LINE_END, NULL, TAB, escaped
+from importer.engine.errors import RecordUnreadable, SourceProblem
+from importer.engine.source.formats.copy_records import LINE_END, NULL, TAB, RowRefused
 from importer.engine.source.formats.format import MOST_FIELDS
+from importer.engine.source.records.copy_escapes import ESCAPED, escaped
+from importer.engine.source.records.refused import (
+    CUT_JSON,
+    HALF_CHARACTER,
+    KEY_TWICE,
+    NO_JSON,
+    NO_OBJECT,
+    NOT_UTF8,
+    TOO_DEEP,
+    UNKNOWN_KEY,
+)
 from importer.engine.source.records.row_error import shortened
 
 if TYPE_CHECKING:
@@ -48,67 +59,52 @@ def where(line: int) -> str:
 
 
 def members(raw: bytes, line: int) -> dict[str, bytes]:
-    """The members of an object, each value as its text in the file. Raises SourceProblem if it is no JSON object."""
+    """The members of an object, each value as its text in the file. Raises RowRefused if it is no JSON object."""
     try:
         return {name: bytes(value) for name, value in _objects().decode(raw).items()}
     except _refusals() as error:
         raise _no_object(raw, line, error) from error
 
 
-def _no_object(raw: bytes, line: int, error: Exception) -> SourceProblem:
+def _no_object(raw: bytes, line: int, error: Exception) -> RowRefused:
     import msgspec
 
     text = raw.strip()
     if isinstance(error, msgspec.ValidationError):
         kind = _KINDS.get(text[:1].decode(errors="replace"), "a number")
-        return SourceProblem(
-            f"There is {kind} where an object with the values of a row is expected.",
-            where(line),
-            'Write each row as an object, such as {"id": 1, "name": "a"}.',
-        )
+        what = f"There is {kind} where an object with the values of a row is expected."
+        return RowRefused(NO_OBJECT, RecordUnreadable(what, where(line)), raw)
     try:
         json.loads(raw, parse_constant=_refuse_constant)
     except RecursionError:
-        return too_deep(line)
+        return too_deep(line, raw)
     except UnicodeDecodeError as problem:
         return not_utf8(raw, problem, line)
     except ValueError as problem:
         cut = "Unterminated" in str(problem) or getattr(problem, "pos", 0) >= len(text.decode(errors="replace"))
         what = "The JSON ends in the middle of an object" if cut else f"This is no JSON: {problem}"
         shown = shortened(text.decode(errors="replace")[-40:] if cut else text.decode(errors="replace"))
-        return SourceProblem(
-            f"{what.rstrip('.')}: {shown}",
-            where(line),
-            "Correct the line, or write the file again: it may have been cut.",
-        )
-    return SourceProblem(
-        "A text has half of a character (a lone surrogate), which no column can store.",
-        where(line),
-        "Correct the value.",
-    )
+        unreadable = RecordUnreadable(f"{what.rstrip('.')}: {shown}", where(line))
+        return RowRefused(CUT_JSON if cut else NO_JSON, unreadable, raw)
+    what = "A text has half of a character (a lone surrogate), which no column can store."
+    return RowRefused(HALF_CHARACTER, RecordUnreadable(what, where(line)), raw)
 
 
-def too_deep(line: int) -> SourceProblem:
-    """The problem that a row has arrays or objects within each other, too many for the parser."""
-    return SourceProblem(
-        "A row has too many arrays or objects within each other to be read.",
-        where(line),
-        "Write its values as members of the row's object.",
-    )
+def too_deep(line: int, raw: bytes = b"") -> RowRefused:
+    """A row that has arrays or objects within each other, too many for the parser."""
+    what = "A row has too many arrays or objects within each other to be read."
+    return RowRefused(TOO_DEEP, RecordUnreadable(what, where(line)), raw)
 
 
 def _refuse_constant(name: str) -> None:
     raise ValueError(f"JSON has no {name}")
 
 
-def not_utf8(raw: bytes, error: UnicodeDecodeError, line: int) -> SourceProblem:
-    """The problem that a line has bytes that are not UTF-8."""
-    return SourceProblem(
-        f"The byte {raw[error.start : error.start + 1].hex()} at position {error.start + 1:,} of the line is not UTF-8,"
-        " which JSON is written in.",
-        where(line),
-        "State the encoding (--encoding), or write the file again in UTF-8.",
-    )
+def not_utf8(raw: bytes, error: UnicodeDecodeError, line: int) -> RowRefused:
+    """A row with bytes that are not UTF-8."""
+    byte = f"{raw[error.start : error.start + 1].hex()} at position {error.start + 1:,}"
+    what = f"The byte {byte} of the line is not UTF-8, which JSON is written in."
+    return RowRefused(NOT_UTF8, RecordUnreadable(what, where(line)), raw)
 
 
 class Keys:
@@ -118,7 +114,7 @@ class Keys:
         self._known: dict[str, None] = {}
 
     def add(self, raw: bytes, line: int) -> None:
-        """Add the keys of a row. Raises SourceProblem if it is no object, or has one key too many."""
+        """Add the keys of a row. Raises RowRefused if it is no object, and SourceProblem for one key too many."""
         try:
             row = _objects().decode(raw)
         except _refusals() as error:
@@ -154,30 +150,28 @@ class JsonRows:
     _shapes: dict[tuple[str, ...], _Shape] = field(default_factory=dict)
 
     def record(self, raw: bytes, line: int) -> bytes:
-        """The record for an object. Raises SourceProblem for one that is no JSON, or has a key twice or an unknown
-        one."""
+        """The record for an object. Raises RowRefused for one that is no JSON, or has a key twice or an unknown one."""
         row = members(raw, line)
         names = tuple(row)
-        shape = self._shapes.get(names) or self._shape(names, line)
+        shape = self._shapes.get(names) or self._shape(names, raw, line)
         values = list(row.values())
         _refuse_keys_twice(raw, values, shape, line)
         if not shape.in_order:
             values = [values[position] if position >= 0 else b"null" for position in shape.positions]
         if any(mark in raw for mark in ESCAPED):
-            return TAB.join([_value(value, line) for value in values]) + LINE_END
+            return TAB.join([_value(value, raw, line) for value in values]) + LINE_END
         plain = [each[1:-1] if each[:1] == b'"' else NULL if each == b"null" else each for each in values]
         return TAB.join(plain) + LINE_END
 
-    def _shape(self, names: tuple[str, ...], line: int) -> _Shape:
+    def _shape(self, names: tuple[str, ...], raw: bytes, line: int) -> _Shape:
         at = {name: number for number, name in enumerate(names)}
         unknown = [name for name in names if name not in self._known]
         if unknown:
-            raise SourceProblem(
+            what = (
                 f"The key {unknown[0]!r} is not among those in the first part of the file, from which the import was"
-                " planned.",
-                where(line),
-                "Write a row that has all keys at the beginning of the file, with null for those without a value.",
+                " planned."
             )
+            raise RowRefused(UNKNOWN_KEY, RecordUnreadable(what, where(line)), raw)
         positions = tuple(at.get(name, -1) for name in self.fields)
         key_bytes = sum(len(name.encode().translate(None, _WHITE)) + 3 for name in names)
         shape = _Shape(positions, key_bytes, names == tuple(self.fields))
@@ -191,7 +185,7 @@ class JsonRows:
 
 
 def _refuse_keys_twice(raw: bytes, values: Sequence[bytes], shape: _Shape, line: int) -> None:
-    """Raise SourceProblem if the object has a key twice: a parser gives the last value only, and one would be lost.
+    """Raise RowRefused if the object has a key twice: a parser gives the last value only, and one would be lost.
 
     An object of n members has two braces, n - 1 commas, and for each key two quotes and a colon. If it has more bytes
     apart from white space than that, its keys and its values, the keys are looked at one by one.
@@ -202,11 +196,9 @@ def _refuse_keys_twice(raw: bytes, values: Sequence[bytes], shape: _Shape, line:
     try:
         twice = json.loads(raw, object_pairs_hook=_key_twice)
     except RecursionError as error:
-        raise too_deep(line) from error
+        raise too_deep(line, raw) from error
     if twice:
-        raise SourceProblem(
-            f"The key {twice!r} stands twice in one row.", where(line), "Rename or remove one of the two."
-        )
+        raise RowRefused(KEY_TWICE, RecordUnreadable(f"The key {twice!r} stands twice in one row.", where(line)), raw)
 
 
 def _key_twice(pairs: list[tuple[str, Any]]) -> str:
@@ -215,10 +207,11 @@ def _key_twice(pairs: list[tuple[str, Any]]) -> str:
     return next((name for number, name in enumerate(names) if name in names[:number]), "")
 
 
-def _value(raw: bytes, line: int) -> bytes:
-    if raw.startswith(b'"'):
+def _value(value: bytes, row: bytes, line: int) -> bytes:
+    if value.startswith(b'"'):
         try:
-            return escaped(_texts().decode(raw).encode())
+            return escaped(_texts().decode(value).encode())
         except _refusals() as error:
-            raise _no_object(raw, line, error) from error
-    return NULL if raw == b"null" else escaped(raw)
+            refused = _no_object(value, line, error)
+            raise RowRefused(refused.refusal, refused.problem, row) from error
+    return NULL if value == b"null" else escaped(value)

@@ -24,17 +24,20 @@ class Kind(Enum):
     DATE = "date"
     TRUTH = "truth"
     ERROR = "error"
+    NO_RESULT = "no result"
     EMPTY = "empty"
 
 
 class Cell(NamedTuple):
-    """A cell's kind, and its value as it stands in the working copy (copy_records.escaped)."""
+    """A cell's kind, and its value as it stands in the working copy (copy_escapes.escaped)."""
 
     kind: Kind
     value: bytes
 
 
 EMPTY = Cell(Kind.EMPTY, rb"\N")
+# A formula whose result was not saved.
+UNCOMPUTED = Cell(Kind.NO_RESULT, b"")
 
 
 class Row(NamedTuple):

@@ -5,11 +5,11 @@ import zipfile
 
 from importer.engine.errors import SourceProblem
 from importer.engine.source.compression import DecompressionLimits
-from importer.engine.source.formats.copy_records import escaped
 from importer.engine.source.formats.spreadsheet.archive import XmlStream, local, tree
 from importer.engine.source.formats.spreadsheet.cells import (
     EMPTY,
     MOST_COLUMNS,
+    UNCOMPUTED,
     Cell,
     Kind,
     Row,
@@ -21,6 +21,7 @@ from importer.engine.source.formats.spreadsheet.cells import (
     row_number,
 )
 from importer.engine.source.records.blocks import MAX_RECORD_BYTES
+from importer.engine.source.records.copy_escapes import escaped
 
 _CONTENT, _MANIFEST = "content.xml", "META-INF/manifest.xml"
 _CELLS = ("table:table-cell", "table:covered-table-cell")
@@ -152,11 +153,7 @@ class _SheetReader:
         if kind == "string":
             return Cell(Kind.TEXT, escaped(attributes.get("office:string-value", text).encode()))
         if "table:formula" in attributes and not text:
-            raise SourceProblem(
-                "A formula has no saved result.",
-                f"row {self._row + 1:,}",
-                "Open the spreadsheet in its program, save it, and import it again.",
-            )
+            return UNCOMPUTED
         return Cell(Kind.TEXT, escaped(text.encode())) if text else EMPTY
 
 

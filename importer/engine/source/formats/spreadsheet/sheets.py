@@ -1,21 +1,23 @@
-"""The two formats of workbooks: which sheet is read, where its header stands, and its rows as records."""
+"""Workbooks of either kind: which sheet is read, where its header stands, and its rows as records."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import islice
 from typing import Protocol
 from zipfile import ZipFile
 
-from importer.engine.errors import SourceProblem
+from importer.engine.errors import RecordUnreadable, SourceProblem
 from importer.engine.source.compression import DecompressionLimits, Piece
 from importer.engine.source.dialect import Dialect
 from importer.engine.source.formats.choice import Choice, Part, listed
 from importer.engine.source.formats.contents import Contents
-from importer.engine.source.formats.copy_records import LINE_END, TAB, CopyRecords, unescaped
-from importer.engine.source.formats.format import Format, Layout, Wanted
+from importer.engine.source.formats.copy_records import LINE_END, TAB, CopyRecords, RowRefused
+from importer.engine.source.formats.format import Layout, Wanted
 from importer.engine.source.formats.spreadsheet import archive, ods, xlsx
 from importer.engine.source.formats.spreadsheet.cells import EMPTY, Cell, Kind, Row, Rows, Sheet, column_name
 from importer.engine.source.profile.decisions import Answer, Decision, Standing
 from importer.engine.source.profile.names import match_names
+from importer.engine.source.records.copy_escapes import unescaped
+from importer.engine.source.records.refused import CELL_ERROR, NO_RESULT
 
 # Rows by which the header is found.
 ROWS_LOOKED_AT = 50
@@ -170,8 +172,8 @@ def _width(cells: Sequence[Cell]) -> int:
 
 
 def _convert(contents: Contents, dialect: Dialect, open_book: Open) -> Iterator[Piece]:
-    out, width = CopyRecords(), len(dialect.fields)
-    used = 0
+    width = len(dialect.fields)
+    out, used = CopyRecords(width, tolerate=contents.tolerate), 0
     with archive.opened(contents) as opened:
         book = open_book(opened, contents.limits)
         sheet = next((each for each in book.sheets() if each.name == dialect.sheet), None)
@@ -186,19 +188,28 @@ def _convert(contents: Contents, dialect: Dialect, open_book: Open) -> Iterator[
                 first = False
                 continue
             used = row.used
-            if out.add(_record(cells, width, row.number, dialect), row.number):
+            try:
+                full = out.add(_record(cells, width, row.number, dialect), row.number)
+            except RowRefused as refused:
+                full = out.refuse(refused, row.number)
+            if full:
                 yield out.piece(used)
     yield from out.rest(used)
 
 
+# A cell without a value, and why.
+_WITHOUT_VALUE = {Kind.ERROR: CELL_ERROR, Kind.NO_RESULT: NO_RESULT}
+
+
 def _record(cells: list[Cell], width: int, number: int, dialect: Dialect) -> bytes:
+    """The record of a row. Raises RowRefused for a cell that has no value although it is not empty."""
     for at, cell in enumerate(cells):
-        if cell.kind is Kind.ERROR:
-            raise SourceProblem(
-                f"The cell {column_name(at)}{number} of the sheet {dialect.sheet} has the error {cell.value.decode()}.",
-                f"row {number:,}",
-                "Correct the formula, or clear the cell, and save the workbook.",
-            )
+        if cell.kind in _WITHOUT_VALUE:
+            has = "a formula without a saved result" if cell.kind is Kind.NO_RESULT else f"the error {_text(cell)}"
+            what = f"The cell {column_name(at)}{number} of the sheet {dialect.sheet} has {has}."
+            values = [EMPTY.value if each.kind in _WITHOUT_VALUE else each.value for each in cells]
+            problem = RecordUnreadable(what, f"row {number:,}")
+            raise RowRefused(_WITHOUT_VALUE[cell.kind], problem, _text(cell).encode(), at + 1, values)
     if len(cells) < width:
         cells = cells + [EMPTY] * (width - len(cells))
     elif len(cells) > width:
@@ -206,33 +217,21 @@ def _record(cells: list[Cell], width: int, number: int, dialect: Dialect) -> byt
     return TAB.join([each.value for each in cells]) + LINE_END
 
 
-def _is_workbook(head: bytes) -> bool:
-    return head.startswith(b"PK\x03\x04") and (b"xl/" in head[:4096] or b"[Content_Types]" in head[:2000])
+def xlsx_layout(contents: Contents, wanted: Wanted) -> Layout:
+    """The layout of an Excel workbook."""
+    return _layout(contents, wanted, xlsx.Workbook)
 
 
-def _is_spreadsheet(head: bytes) -> bool:
-    return head.startswith(b"PK\x03\x04") and b"opendocument.spreadsheet" in head[:120]
+def xlsx_convert(contents: Contents, dialect: Dialect) -> Iterator[Piece]:
+    """The records of a sheet of an Excel workbook."""
+    return _convert(contents, dialect, xlsx.Workbook)
 
 
-_OPTIONS = ("sheet", "header", "skip_rows")
-_UNKNOWN = "Cells that were merged have their value in the first one only. Times are exact to a millisecond."
-XLSX = Format(
-    "xlsx",
-    "Excel workbook",
-    (".xlsx", ".xlsm"),
-    _is_workbook,
-    lambda contents, wanted: _layout(contents, wanted, xlsx.Workbook),
-    lambda contents, dialect: _convert(contents, dialect, xlsx.Workbook),
-    _OPTIONS,
-    _UNKNOWN,
-)
-ODS = Format(
-    "ods",
-    "OpenDocument spreadsheet",
-    (".ods",),
-    _is_spreadsheet,
-    lambda contents, wanted: _layout(contents, wanted, ods.Workbook),
-    lambda contents, dialect: _convert(contents, dialect, ods.Workbook),
-    _OPTIONS,
-    _UNKNOWN,
-)
+def ods_layout(contents: Contents, wanted: Wanted) -> Layout:
+    """The layout of an OpenDocument spreadsheet."""
+    return _layout(contents, wanted, ods.Workbook)
+
+
+def ods_convert(contents: Contents, dialect: Dialect) -> Iterator[Piece]:
+    """The records of a sheet of an OpenDocument spreadsheet."""
+    return _convert(contents, dialect, ods.Workbook)

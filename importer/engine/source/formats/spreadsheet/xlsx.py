@@ -8,10 +8,10 @@ from mmap import ACCESS_READ, mmap
 
 from importer.engine.errors import SourceProblem
 from importer.engine.source.compression import DecompressionLimits
-from importer.engine.source.formats.copy_records import escaped
 from importer.engine.source.formats.spreadsheet.archive import XmlStream, attribute, children, tree
 from importer.engine.source.formats.spreadsheet.cells import (
     EMPTY,
+    UNCOMPUTED,
     Cell,
     Kind,
     Row,
@@ -19,12 +19,12 @@ from importer.engine.source.formats.spreadsheet.cells import (
     Rows,
     Sheet,
     Text,
-    column_name,
     date_of,
     duration_of,
     plain_number,
     row_number,
 )
+from importer.engine.source.records.copy_escapes import escaped
 
 _WORKBOOK, _STYLES = "xl/workbook.xml", "xl/styles.xml"
 # Number formats without a code of their own: dates and times, and a duration (18.8.30).
@@ -236,13 +236,7 @@ class _SheetReader:
     def _cell(self) -> Cell:
         text = self._parts.taken()
         if not (text or self._has_value) or (not text and self._has_formula and self._type != "str"):
-            if self._has_formula:
-                raise SourceProblem(
-                    f"The cell {column_name(self._column)}{self._row} has a formula without a saved result.",
-                    f"row {self._row:,}",
-                    "Open the workbook in its program, save it, and import it again.",
-                )
-            return EMPTY
+            return UNCOMPUTED if self._has_formula else EMPTY
         match self._type:
             case "s":
                 return Cell(Kind.TEXT, self._texts[int(text)])

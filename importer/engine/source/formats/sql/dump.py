@@ -5,11 +5,20 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from importer.engine.errors import SourceProblem
+from importer.engine.errors import RecordUnreadable, SourceProblem
 from importer.engine.source.formats.contents import Contents
-from importer.engine.source.formats.copy_records import LINE_END, NULL, TAB
+from importer.engine.source.formats.copy_records import LINE_END, NULL, TAB, RowRefused
 from importer.engine.source.formats.sql.tokens import NAME, SqlText, name_of
-from importer.engine.source.formats.sql.values import PLAIN, VALUE, FieldKind, Literal, copied, literal, plain_value
+from importer.engine.source.formats.sql.values import (
+    FieldKind,
+    Literal,
+    copied,
+    literal,
+    plain_value,
+    row_pattern,
+    value_pattern,
+)
+from importer.engine.source.records.refused import NO_LITERAL, WRONG_COUNT
 
 _KEYWORD = re.compile(rb"[A-Za-z]+|/\*!|.", re.DOTALL)
 _TABLE_NAME = rb"(?:(?P<database>" + NAME + rb")\s*+\.\s*+)?(?P<table>" + NAME + rb")"
@@ -27,7 +36,11 @@ _INSERT = re.compile(
 _CREATE = re.compile(
     rb"CREATE\s++(?:TEMPORARY\s++)?TABLE\s++(?:IF\s++NOT\s++EXISTS\s++)?" + _TABLE_NAME + rb"\s*+\(", re.IGNORECASE
 )
-_COLUMN = re.compile(rb"\s*+(?P<name>" + NAME + rb")\s++(?P<type>[A-Za-z]++)")
+# A type with its length and signs; those of ENUM and SET are not needed.
+_COLUMN = re.compile(
+    rb"\s*+(?P<name>" + NAME + rb")\s++(?P<type>[A-Za-z]++(?:\s*+\([0-9, ]++\))?+(?:\s++(?:UNSIGNED|ZEROFILL)\b)*+)",
+    re.IGNORECASE,
+)
 _NO_COLUMN = re.compile(
     rb"\s*+(?:PRIMARY|UNIQUE|KEY|INDEX|FULLTEXT|SPATIAL|CONSTRAINT|FOREIGN|CHECK|PERIOD)\b", re.IGNORECASE
 )
@@ -36,8 +49,10 @@ _DEFINITION = re.compile(
     rb"(?:[^,()'\"`]++|'(?:[^'\\]|\\.|'')*+'|\"(?:[^\"\\]|\\.|\"\")*+\"|`[^`]*+`|\((?:[^()']++|'(?:[^'\\]|\\.|'')*+'|\([^()]*+\))*+\))*+",
     re.DOTALL,
 )
+_EXPRESSION = re.compile(_DEFINITION.pattern + rb"(?=\s*+[,)])", re.DOTALL)
 _NAMES = re.compile(rb"(?P<name>" + NAME + rb")\s*+,?\s*+")
 _COMMA, _OPEN, _CLOSE = re.compile(rb"\s*+,\s*+"), re.compile(rb"\(\s*+"), re.compile(rb"\s*+\)")
+_ENDS_VALUE = re.compile(rb"\s*+[,)]")
 
 
 @dataclass(frozen=True)
@@ -71,6 +86,8 @@ class Dump:
             if word in ("INSERT", "REPLACE"):
                 yield self._insert()
                 continue
+            if word in ("SET", "/*!"):
+                text.take_mode()
             if word == "USE" and (used := text.match(_USE)):
                 self._database = name_of(used["database"])
             if word == "CREATE" and (head := text.match(_CREATE)):
@@ -122,10 +139,10 @@ class Dump:
         count, text = 0, self.text
         if opened := text.peek(_OPEN):
             text.take(opened)
-        while found := text.match(VALUE):
-            text.take(found)
-            count += 1
+        while True:
             text.skip_gap()
+            _next_value(text)
+            count += 1
             if not (comma := text.peek(_COMMA)):
                 break
             text.take(comma)
@@ -138,34 +155,60 @@ class Rows:
     def __init__(self, text: SqlText, fields: Sequence[str], kinds: Sequence[FieldKind] = ()) -> None:
         self._text, self._fields = text, tuple(fields)
         self._special = {at: kind for at, kind in enumerate(kinds) if kind is not FieldKind.PLAIN}
-        self._patterns: dict[int, re.Pattern[bytes]] = {}
 
-    def records(self, insert: Insert) -> Iterator[tuple[bytes, int, int]]:
-        """The record, the line and the byte of each row of an INSERT; its statement is taken to the end."""
+    def records(self, insert: Insert) -> Iterator[tuple[bytes | RowRefused, int, int]]:
+        """The record, the line and the byte of each row of an INSERT; its statement is taken to the end.
+
+        A row with an expression, or with too many or too few values, is a RowRefused.
+        """
         order, width = self._order(insert), self._width(insert)
         special = {order[at] if order else at: kind for at, kind in self._special.items()}
         special.pop(-1, None)
-        pattern = self._pattern(width)
+        strings = self._text.strings
+        pattern = row_pattern(width, strings)
         for line, offset in self._each_row():
             if quick := self._text.match_now(pattern):
                 tokens = quick.groups()
-                values = list(map(copied, tokens))
+                values = [copied(token, strings) for token in tokens]
                 for at, kind in special.items():
-                    values[at] = kind.written(plain_value(tokens[at]))
+                    values[at] = kind.written(plain_value(tokens[at], strings))
                 self._text.take(quick)
             else:
-                literals = self._literals(width)
+                literals = self._literals()
                 values = [special.get(at, FieldKind.PLAIN).written(each.value) for at, each in enumerate(literals)]
+                if refused := self._refused(literals, width, order, line):
+                    refused.values = _ordered(values, order) if order else values
+                    yield refused, line, offset
+                    continue
             if order:
-                values = [values[at] if at >= 0 else NULL for at in order]
+                values = _ordered(values, order)
             yield TAB.join(values) + LINE_END, line, offset
+
+    def _refused(self, literals: Sequence[Literal], width: int, order: Sequence[int], line: int) -> RowRefused | None:
+        """Why a row that begins on this line cannot be read; None if it can."""
+        where = f"line {line:,}"
+        if len(literals) != width:
+            what = f"A row has {len(literals):,} values, and {width:,} are expected."
+            return RowRefused(WRONG_COUNT, RecordUnreadable(what, where), f"{len(literals):,} values".encode())
+        for at, each in enumerate(literals):
+            if each.expression:
+                shown = each.expression.decode(errors="replace").split("\n")[0][:40]
+                problem = RecordUnreadable(
+                    f"This is no plain value: {shown}",
+                    where,
+                    "Nothing is executed, so functions and expressions cannot be read. Write the value itself.",
+                )
+                field = order.index(at) + 1 if order else at + 1
+                return RowRefused(NO_LITERAL, problem, each.expression, field)
+        return None
 
     def kinds(self, insert: Insert) -> Iterator[list[FieldKind]]:
         """For each row of an INSERT the kind of each of its values."""
         order, width = self._order(insert), self._width(insert)
         for _ in self._each_row():
-            found = [each.kind for each in self._literals(width)]
-            yield [found[at] if at >= 0 else FieldKind.PLAIN for at in order] if order else found
+            found = [each.kind for each in self._literals()]
+            if len(found) == width:
+                yield [found[at] if at >= 0 else FieldKind.PLAIN for at in order] if order else found
 
     def _width(self, insert: Insert) -> int:
         return len(insert.columns) or len(self._fields)
@@ -183,7 +226,7 @@ class Rows:
         if text.next() == b"(":
             raise text.problem("There is no comma between two rows.", "Write or copy the dump again.")
         # A semicolon, perhaps after ON DUPLICATE KEY UPDATE.
-        text.skip_statement()
+        text.end_insert()
 
     def _order(self, insert: Insert) -> list[int]:
         """For each field the position of its value in a row, -1 for none; [] if the positions are the same."""
@@ -196,46 +239,52 @@ class Rows:
             )
         return [insert.columns.index(name) if name in insert.columns else -1 for name in self._fields]
 
-    def _pattern(self, width: int) -> re.Pattern[bytes]:
-        if width not in self._patterns:
-            self._patterns[width] = re.compile(rb"\(" + rb",".join([PLAIN] * width) + rb"\)", re.DOTALL)
-        return self._patterns[width]
-
-    def _literals(self, width: int) -> list[Literal]:
+    def _literals(self) -> list[Literal]:
         """The values of a row one by one, as no fast pattern knows them."""
         text = self._text
         found: list[Literal] = []
         opened = text.peek(_OPEN)
         if not opened:
             raise text.problem(f"A row is expected, and this follows: {text.shown()}", "Write or copy the dump again.")
-        begin = text.line
         text.take(opened)
         while True:
             text.skip_gap()
-            value = text.match(VALUE)
-            if not value:
-                raise self._no_value()
-            found.append(literal(value))
-            text.take(value)
-            text.skip_gap()
+            found.append(_next_value(text))
             if comma := text.peek(_COMMA):
                 text.take(comma)
                 continue
             closed = text.peek(_CLOSE)
             if not closed:
-                raise self._no_value()
+                raise _no_value(text)
             text.take(closed)
-            break
-        if len(found) != width:
-            raise SourceProblem(
-                f"A row has {len(found):,} values, and {width:,} are expected.", f"line {begin:,}", "Correct the dump."
-            )
-        return found
+            return found
 
-    def _no_value(self) -> SourceProblem:
-        if not self._text.next():
-            return self._text.problem("The file ends in the middle of a row.", "Write or copy the dump again.")
-        return self._text.problem(
-            f"This is no plain value: {self._text.shown()}",
-            "Nothing is executed, so functions and expressions cannot be read. Write the value itself.",
-        )
+
+def _next_value(text: SqlText) -> Literal:
+    """The next value of a row; an expression is taken up to the comma or the bracket behind it."""
+    begun = b""
+    if value := text.match(value_pattern(text.strings)):
+        text.take(value)
+        text.skip_gap()
+        if text.peek(_ENDS_VALUE):
+            return literal(value, text.strings)
+        begun = value[0]
+    expression = text.match(_EXPRESSION)
+    if not expression or not (begun or expression[0].strip()):
+        raise _no_value(text)
+    text.take(expression)
+    return Literal(None, FieldKind.PLAIN, (begun + expression[0]).strip())
+
+
+def _no_value(text: SqlText) -> SourceProblem:
+    if not text.next():
+        return text.problem("The file ends in the middle of a row.", "Write or copy the dump again.")
+    return text.problem(
+        f"This is no plain value: {text.shown()}",
+        "Nothing is executed, so functions and expressions cannot be read. Write the value itself.",
+    )
+
+
+def _ordered(values: Sequence[bytes], order: Sequence[int]) -> list[bytes]:
+    """The values of a row in the order of the fields, NULL for those that it does not have."""
+    return [values[at] if 0 <= at < len(values) else NULL for at in order]

@@ -1,4 +1,4 @@
-"""The format of SQL dumps: which table is read, what its fields have, and their rows as records."""
+"""SQL dumps: which table is read, what its fields have, and their rows as records."""
 
 import re
 from collections import Counter
@@ -10,8 +10,8 @@ from importer.engine.source.compression import Piece
 from importer.engine.source.dialect import Dialect
 from importer.engine.source.formats.choice import Choice, Part, listed
 from importer.engine.source.formats.contents import Contents
-from importer.engine.source.formats.copy_records import CopyRecords
-from importer.engine.source.formats.format import Format, Layout, Wanted
+from importer.engine.source.formats.copy_records import CopyRecords, RowRefused
+from importer.engine.source.formats.format import Layout, Wanted
 from importer.engine.source.formats.sql.dump import Dump, Rows
 from importer.engine.source.formats.sql.values import FieldKind
 from importer.engine.source.profile.decisions import Decision, Standing
@@ -21,26 +21,13 @@ from importer.engine.units import MIB
 TABLES_BYTES = 512 * MIB
 ROWS_LOOKED_AT = 1000
 TABLE = Choice("sql_table", "--sql-table", "table")
-_SET_NAMES = re.compile(rb"SET\s+NAMES\s+'?(\w+)", re.IGNORECASE)
-# MySQL's names of character sets whose names in Python differ. "binary" tells nothing.
-_ENCODINGS = {"utf8": "utf-8", "utf8mb3": "utf-8", "utf8mb4": "utf-8", "binary": "", "latin1": "cp1252"}
-_BEGINS = re.compile(
-    rb"(?:\s|--[^\n]*\n|#[^\n]*\n|/\*(?!![0-9]{5} )(?:[^*]|\*(?!/)){0,2000}+\*/;?)*+"
-    rb"(?:(?:CREATE TABLE|DROP TABLE|INSERT INTO|INSERT IGNORE|REPLACE INTO|LOCK TABLES|USE|SET|CREATE DATABASE)"
-    rb"\s+[`\"'\w@(]|START TRANSACTION|BEGIN;|/\*![0-9]{5} )",
-    re.IGNORECASE,
-)
+# What servers write with a type, and a new table does without: the width of whole numbers, and zeros before them.
+_OF_NEW_TABLES = re.compile(r"(?<=int)\(\d+\)|(?<=year)\(4\)| +zerofill")
 _CHANGES = ("DELETE", "UPDATE", "TRUNCATE")
 
 
-def encoding_of(head: bytes) -> str:
-    """The encoding that the dump states with SET NAMES; "" if it states none."""
-    found = _SET_NAMES.search(head)
-    name = found[1].decode(errors="replace").lower() if found else ""
-    return _ENCODINGS.get(name, name)
-
-
-def _layout(contents: Contents, wanted: Wanted) -> Layout:
+def layout(contents: Contents, wanted: Wanted) -> Layout:
+    """The tables of the dump, the one to read, and its fields."""
     dump = Dump(contents)
     statements: Counter[str] = Counter()
     fields: dict[str, tuple[str, ...]] = {}
@@ -52,11 +39,18 @@ def _layout(contents: Contents, wanted: Wanted) -> Layout:
             if not named:
                 unnamed.add(insert.table)
             fields[insert.table] = named or tuple(f"column_{at}" for at in range(1, dump.width() + 1))
-        dump.text.skip_statement()
+        dump.text.end_insert()
     parts = [Part(name, fields[name], (_inserts(count),)) for name, count in statements.items()]
     part, decision = _choose(parts, wanted)
     chosen = {"sql_table": part.name, "header": part.name not in unnamed}
-    return Layout(part.fields, chosen, (decision, *_other_statements(dump)))
+    created = dump.created.get(part.name, {})
+    types = tuple(_OF_NEW_TABLES.sub("", created.get(name, "")) for name in part.fields) if created else ()
+    return Layout(part.fields, chosen, (decision, *_types(types), *_other_statements(dump)), types=types)
+
+
+def _types(types: Sequence[str]) -> Iterator[Decision]:
+    if types:
+        yield Decision("types", ", ".join(types), Standing.PROVED, "CREATE TABLE in the dump states the types.")
 
 
 def _inserts(count: int) -> str:
@@ -109,9 +103,10 @@ def _kinds(contents: Contents, dialect: Dialect) -> list[FieldKind]:
     return kinds
 
 
-def _convert(contents: Contents, dialect: Dialect) -> Iterator[Piece]:
+def convert(contents: Contents, dialect: Dialect) -> Iterator[Piece]:
+    """The records of the rows of the table."""
     kinds = _kinds(contents, dialect)
-    dump, out = Dump(contents), CopyRecords()
+    dump, out = Dump(contents), CopyRecords(len(dialect.fields), tolerate=contents.tolerate)
     rows = Rows(dump.text, dialect.fields, kinds)
     for insert in dump.inserts():
         if insert.table != dialect.sql_table:
@@ -119,19 +114,7 @@ def _convert(contents: Contents, dialect: Dialect) -> Iterator[Piece]:
             continue
         dump.require_one_database(insert)
         for record, line, offset in rows.records(insert):
-            if out.add(record, line, offset):
+            full = out.refuse(record, line, offset) if isinstance(record, RowRefused) else out.add(record, line, offset)
+            if full:
                 yield out.piece(dump.text.used)
     yield from out.rest(dump.text.used)
-
-
-SQL = Format(
-    "sql",
-    "SQL dump",
-    (".sql",),
-    lambda head: _BEGINS.match(head) is not None,
-    _layout,
-    _convert,
-    ("encoding", "sql_table"),
-    "Rows of INSERT and REPLACE are read, and nothing is executed. Bytes are written as hexadecimal digits.",
-    encoding_of=encoding_of,
-)

@@ -2,6 +2,8 @@
 
 import re
 from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache
 
 from importer.engine.errors import SourceProblem
 from importer.engine.source.compression import Piece
@@ -9,26 +11,51 @@ from importer.engine.source.records.blocks import MAX_RECORD_BYTES
 
 # What stands between tokens. A comment that MySQL executes (/*!40101 ... */) is a statement.
 _GAP = re.compile(rb"(?:\s++|--(?=\s)[^\n]*+(?:\n|\Z)|#[^\n]*+(?:\n|\Z)|/\*(?!!)(?:[^*]|\*(?!/))*+\*/)*+")
-STRING = rb"'[^'\\]*+(?:(?:\\.|'')[^'\\]*+)*+'"
-_DOUBLE = rb'"[^"\\]*+(?:(?:\\.|"")[^"\\]*+)*+"'
+
+
+@dataclass(frozen=True)
+class Strings:
+    """The patterns of texts in single and in double quotes. `backslashes`: they escape the next character.
+
+    They do unless the dump sets the SQL mode NO_BACKSLASH_ESCAPES (Manual, "Server SQL Modes").
+    """
+
+    single: bytes
+    double: bytes
+    backslashes: bool
+
+
+ESCAPING = Strings(rb"'[^'\\]*+(?:(?:\\.|'')[^'\\]*+)*+'", rb'"[^"\\]*+(?:(?:\\.|"")[^"\\]*+)*+"', backslashes=True)
+LITERAL = Strings(rb"'[^']*+(?:''[^']*+)*+'", rb'"[^"]*+(?:""[^"]*+)*+"', backslashes=False)
 NAME = rb"`(?:[^`]|``)++`|\"(?:[^\"]|\"\")++\"|[\w$\x80-\xff]++"
 # Python keeps a kilobyte for each repetition of a group until the match ends.
 PARTS_AT_ONCE = 1000
-# The parts of a statement up to its end, as far as they are whole.
-_PARTS = re.compile(
-    rb"(?:[^;'\"`#/-]++|" + STRING + rb"|" + _DOUBLE + rb"|`[^`]*+`|--(?=\s)[^\n]*+\n|-(?!-\s)(?=.)|#[^\n]*+\n"
-    rb"|/\*(?:[^*]|\*(?!/))*+\*/|/(?!\*)(?=.)){0,%d}+" % PARTS_AT_ONCE,
-    re.DOTALL,
+_SQL_MODE = re.compile(
+    rb"(?:/\*![0-9]*+\s*+)?SET\s[^;]{0,200}?SQL_MODE\s*+:?=\s*+(?P<quote>['\"])(?P<modes>[A-Z_, ]*+)(?P=quote)",
+    re.IGNORECASE,
 )
+
+
+@cache
+def _parts(strings: Strings) -> re.Pattern[bytes]:
+    """The parts of a statement up to its end, as far as they are whole."""
+    return re.compile(
+        rb"(?:[^;'\"`#/-]++|" + strings.single + rb"|" + strings.double + rb"|`[^`]*+`|--(?=\s)[^\n]*+\n|-(?!-\s)(?=.)"
+        rb"|#[^\n]*+\n|/\*(?:[^*]|\*(?!/))*+\*/|/(?!\*)(?=.)){0,%d}+" % PARTS_AT_ONCE,
+        re.DOTALL,
+    )
+
+
 # Bytes within which a token that is no text ends.
 SHORT = 512
 _DELIMITER = re.compile(rb"DELIMITER[ \t]+(\S+)[ \t\r]*\n", re.IGNORECASE)
 
 
 class SqlText:
-    """A dump that is read from its start. `line` and `offset` are those of the next token."""
+    """A dump that is read from its start. `line` and `offset` are those of the next token, `strings` its texts'."""
 
     def __init__(self, pieces: Iterator[Piece]) -> None:
+        self.strings = ESCAPING
         self._pieces = pieces
         self._data, self._at = b"", 0
         self._ended = False
@@ -103,25 +130,38 @@ class SqlText:
             self.more()
         return self._data[self._at : self._at + 1]
 
-    def skip_statement(self) -> None:
-        """Skip the rest of the statement, in bounded memory. Its last one need not have a semicolon."""
+    def end_insert(self) -> None:
+        """Skip the rest of an INSERT. Raises SourceProblem without its semicolon: rows may be missing behind it."""
+        if not self.skip_statement():
+            raise self.problem(
+                "The file ends without the semicolon of its last INSERT: it may have been cut between two rows.",
+                "Write or copy the dump again; if all of its rows are there, add the semicolon.",
+            )
+
+    def take_mode(self) -> None:
+        """Learn how texts are written from the statement that is the next token, if it sets the SQL mode."""
+        if found := self.peek(_SQL_MODE):
+            self.strings = LITERAL if b"NO_BACKSLASH_ESCAPES" in found["modes"].upper() else ESCAPING
+
+    def skip_statement(self) -> bool:
+        """Skip the rest of the statement, in bounded memory. False for the last one if it has no semicolon."""
         if found := self.peek(_DELIMITER):
             self.take(found)
             self._skip_until(re.compile(rb"DELIMITER[ \t]+;[ \t\r]*(?:\n|\Z)", re.IGNORECASE))
-            return
+            return True
         while True:
-            found = _PARTS.match(self._data, self._at)
+            found = _parts(self.strings).match(self._data, self._at)
             assert found
             self.take(found)
             if self._data[self._at : self._at + 1] == b";":
                 self.take_byte()
-                return
+                return True
             if found.end() > found.start():
                 continue
             if not self.more():
                 if not _GAP.fullmatch(self._data, self._at):
                     raise self.problem("The file ends in the middle of a statement.", "Write or copy the dump again.")
-                return
+                return False
 
     def _skip_until(self, pattern: re.Pattern[bytes]) -> None:
         """Skip all up to and with the first line that the pattern matches, or to the end."""

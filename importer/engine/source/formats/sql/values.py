@@ -2,22 +2,42 @@
 
 import re
 from enum import IntEnum
+from functools import cache
 from typing import NamedTuple
 
 from importer.engine.schema.column_types import Family, column_type
-from importer.engine.source.formats.copy_records import NULL, escaped
-from importer.engine.source.formats.sql.tokens import STRING
+from importer.engine.source.formats.copy_records import NULL
+from importer.engine.source.formats.sql.tokens import Strings
+from importer.engine.source.records.copy_escapes import escaped
 
-# A value as most rows have it; any other is read by `literal`.
-PLAIN = rb"\s*+(" + STRING + rb"|[-+]?[0-9.][0-9.eE+-]*+|NULL)\s*+"
-_LITERAL = re.compile(
-    rb"(?:_(?P<set>[a-zA-Z0-9]+)\s*+)?(?:(?P<single>" + STRING + rb")"
-    rb"|(?P<double>\"[^\"\\]*+(?:(?:\\.|\"\")[^\"\\]*+)*+\")"
+_NUMBER = rb"(?:[0-9]++(?:\.[0-9]*+)?+|\.[0-9]++)(?:[eE][-+]?[0-9]++)?+"
+
+
+@cache
+def row_pattern(width: int, strings: Strings) -> re.Pattern[bytes]:
+    """A row of `width` values as most rows have them; any other is read value by value."""
+    plain = rb"\s*+(" + strings.single + rb"|[-+]?" + _NUMBER + rb"|NULL)\s*+"
+    return re.compile(rb"\(" + rb",".join([plain] * width) + rb"\)", re.DOTALL)
+
+
+@cache
+def value_pattern(strings: Strings) -> re.Pattern[bytes]:
+    """A literal of any kind."""
+    return re.compile(
+        rb"(?:_(?P<set>[a-zA-Z0-9]+)\s*+)?(?:(?P<single>"
+        + strings.single
+        + rb")|(?P<double>"
+        + strings.double
+        + rb")"
+        + _NO_TEXT,
+        re.DOTALL | re.IGNORECASE,
+    )
+
+
+_NO_TEXT = (
     rb"|[xX]'(?P<hex>[0-9a-fA-F]*+)'|0x(?P<prefixed>[0-9a-fA-F]++)|[bB]'(?P<bits>[01]*+)'|0b(?P<bit_digits>[01]++)"
-    rb"|(?P<number>[-+]?\s*+[0-9.][0-9.eE+-]*+)|(?P<word>NULL|TRUE|FALSE)\b)",
-    re.DOTALL | re.IGNORECASE,
+    rb"|(?P<number>[-+]?\s*+" + _NUMBER + rb")|(?P<word>NULL|TRUE|FALSE)\b)"
 )
-VALUE = _LITERAL
 _WORDS = {b"NULL": None, b"TRUE": b"1", b"FALSE": b"0"}
 # Manual, "String Literals". A backslash before any other character is left out.
 _ESCAPED = {b"0": b"\0", b"b": b"\b", b"n": b"\n", b"r": b"\r", b"t": b"\t", b"Z": b"\x1a", b"%": b"\\%", b"_": b"\\_"}
@@ -25,17 +45,17 @@ _SPECIAL = re.compile(rb"['\\\t\n\r\0]")
 _BACKSLASH = re.compile(rb"\\(.)|''|\"\"", re.DOTALL)
 
 
-def copied(token: bytes) -> bytes:
-    """A value that PLAIN matches, as it stands in the working copy."""
+def copied(token: bytes, strings: Strings) -> bytes:
+    """A value of a row_pattern, as it stands in the working copy."""
     if token[:1] == b"'":
         inner = token[1:-1]
-        return escaped(text_of(inner, b"'")) if _SPECIAL.search(inner) else inner
+        return escaped(text_of(inner, b"'", strings)) if _SPECIAL.search(inner) else inner
     return NULL if token == b"NULL" else token
 
 
-def text_of(inner: bytes, quote: bytes) -> bytes:
+def text_of(inner: bytes, quote: bytes, strings: Strings) -> bytes:
     """The text between the quotes of a literal. `quote` stands for itself if it is doubled."""
-    if b"\\" not in inner:
+    if b"\\" not in inner or not strings.backslashes:
         return inner.replace(quote * 2, quote)
 
     def unescape(found: re.Match[bytes]) -> bytes:
@@ -46,10 +66,10 @@ def text_of(inner: bytes, quote: bytes) -> bytes:
     return _BACKSLASH.sub(unescape, inner)
 
 
-def plain_value(token: bytes) -> bytes | None:
-    """The value of a token that PLAIN matches; None for NULL."""
+def plain_value(token: bytes, strings: Strings) -> bytes | None:
+    """A value of a row_pattern; None for NULL."""
     if token[:1] == b"'":
-        return text_of(token[1:-1], b"'")
+        return text_of(token[1:-1], b"'", strings)
     return None if token == b"NULL" else token
 
 
@@ -82,20 +102,21 @@ class FieldKind(IntEnum):
 
 
 class Literal(NamedTuple):
-    """A value, None for NULL, and its kind."""
+    """A value, None for NULL, and its kind; of an expression, which has no value, the text."""
 
     value: bytes | None
     kind: FieldKind
+    expression: bytes = b""
 
 
-def literal(found: re.Match[bytes]) -> Literal:
-    """The value of a match of VALUE: its bytes as the server would store them in a text.
+def literal(found: re.Match[bytes], strings: Strings) -> Literal:
+    """The value of a match of value_pattern: its bytes as the server would store them in a text.
 
     Hexadecimal and bit literals are bytes (Manual, "Hexadecimal Literals"), as the server reads them for a text.
     """
     if found["single"] is not None or found["double"] is not None:
         single = found["single"] is not None
-        text = text_of(found["single"][1:-1], b"'") if single else text_of(found["double"][1:-1], b'"')
+        text = text_of((found["single"] or found["double"])[1:-1], b"'" if single else b'"', strings)
         return Literal(text, FieldKind.BYTES if (found["set"] or b"").lower() == b"binary" else FieldKind.PLAIN)
     digits = found["hex"] if found["hex"] is not None else found["prefixed"]
     if digits is not None:
