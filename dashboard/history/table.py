@@ -13,11 +13,14 @@ from importer.history.read import column
 from importer.history.regressions import RATE
 from importer.history.search import Page, Row, matching, page
 from importer.models import ImportJob
-from importer.models.outcomes import SUCCEEDED, WITH_REJECTS, words_of
+from importer.models.outcomes import RESTORED, SUCCEEDED, WITH_REJECTS, words_of
 from importer.models.outcomes.looks import look_of
 
 # Facts that the rows' badges depend on, in addition to the columns.
-ABOUT_BADGES = ("status", "problem", "rejected_rows", "slower_than_like", RATE, "like_rows_per_second", "like_imports")
+ABOUT_BADGES = (
+    *("status", "problem", "rejected_rows", "restored"),
+    *("slower_than_like", RATE, "like_rows_per_second", "like_imports"),
+)
 
 
 @dataclass(frozen=True)
@@ -115,9 +118,12 @@ def _cell(name: str, value: Value | None) -> Cell:
 
 
 def _badges(row: Row, fastest: set[int]) -> Iterable[Badge]:
-    rejected = int(row.facts.get("rejected_rows", 0))
-    ended = look_of(words_of(str(row.facts.get("status", "")), rejected, str(row.facts.get("problem", ""))))
-    if ended is WITH_REJECTS:
+    rejected, restored = int(row.facts.get("rejected_rows", 0)), bool(row.facts.get("restored"))
+    status, problem = str(row.facts.get("status", "")), str(row.facts.get("problem", ""))
+    ended = look_of(words_of(status, rejected, problem, restored=restored))
+    if ended is RESTORED:
+        yield Badge(ended.words, "The old table is back; none of its rows is in the table.", ended.colour.css)
+    elif ended is WITH_REJECTS:
         yield Badge(ended.words, f"{rejected:,} of its rows are not in the table.", ended.colour.css)
     elif "status" in row.facts and ended is not SUCCEEDED:
         yield Badge(ended.words, "It did not load the whole file.", ended.colour.css)

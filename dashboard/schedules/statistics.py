@@ -20,7 +20,7 @@ def figures(schedule: Schedule) -> dict[str, Any]:
     """The numbers of runs by how they ended, of loaded files, and of rows.
 
     `succeeded`; `lossy`: with rejected rows; `restored`: the old table is back; `without_file`: without a new one;
-    `failed`.
+    `failed`. `files` and `rows` are without those of restored imports, whose rows are not in the table any more.
     """
     ended = schedule.runs.order_by().annotate(has_rejects=HAS_REJECTS, has_restored=HAS_RESTORED)
     nothing = Q(status="succeeded", note=NO_NEW_FILE.words)
@@ -31,7 +31,7 @@ def figures(schedule: Schedule) -> dict[str, Any]:
         without_file=Count("pk", filter=nothing),
         failed=Count("pk", filter=Q(status="failed")),
     )
-    loaded = _imports(schedule).filter(status=ImportJob.Status.SUCCEEDED)
+    loaded = _imports(schedule).filter(status=ImportJob.Status.SUCCEEDED, restored_at=None)
     sums = loaded.aggregate(files=Count("pk"), rows=Sum(ROWS_IN_TABLE))
     return runs | {"files": sums["files"], "rows": sums["rows"] or 0}
 

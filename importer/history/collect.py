@@ -220,6 +220,7 @@ def _before(job: ImportJob) -> Pairs:
 def _result(job: ImportJob) -> Pairs:
     for name in ("loaded_rows", "replaced_rows", "unchanged_rows", "skipped_rows", "rejected_rows", "balanced"):
         yield name, getattr(job, name)
+    yield "restored", job.restored_at is not None
     yield "skipped_lines", job.skipped_lines.total
     yield "notices", sum(each["values"] for each in job.notices)
     yield "reject_reasons", len(job.reject_reasons)

@@ -222,6 +222,7 @@ RESULT = _of(
     ("rejected_rows", "Rows rejected", Kind.NUMBER),
     ("skipped_lines", "Lines that are not records", Kind.NUMBER),
     ("balanced", "Balanced", Kind.SWITCH),
+    ("restored", "Old table restored", Kind.SWITCH),
     ("notices", "Values changed a little", Kind.NUMBER),
     ("reject_reasons", "Reasons for rejects", Kind.NUMBER),
 )

@@ -45,6 +45,13 @@ def write_record(job_id: int) -> None:
         import_recorded(job)
 
 
+def record_restored(job_id: int) -> None:
+    """Change the job's record, if there is one: the old table is back, which happens long after the end."""
+    for record in JobRecord.objects.filter(pk=job_id):
+        ((name, number, text),) = fact_values({"restored": True})
+        record.facts.update_or_create(name=name, defaults={"number": number, "text": text})
+
+
 def _facts_and_details(job: ImportJob) -> tuple[dict[str, Value], dict[str, Any]]:
     """The job's facts, and the other fields of its record."""
     facts = facts_of(job, chunks_of(job))

@@ -13,6 +13,7 @@ from importer.engine import failpoints
 from importer.engine.errors import Problem
 from importer.engine.mysql.connection import Connection, connect
 from importer.engine.target import staging, table_backup
+from importer.jobs.record import record_restored
 from importer.jobs.transitions import NO_STEP, STEP, JobStep, claim_of, held_step, step_is_free
 from importer.models import ImportJob, Schedule
 
@@ -32,8 +33,9 @@ def record_backup(job: ImportJob) -> None:
         version=F("version") + 1,
     )
     if name == undone:
-        # The pages of the schedules whose runs it belongs to say so.
+        # The pages of the schedules whose runs it belongs to say so, and the history.
         Schedule.objects.filter(pk__in=job.picked.values("schedule")).update(version=F("version") + 1)
+        record_restored(job.pk)
 
 
 def why_no_restore(job: ImportJob) -> str:

@@ -38,6 +38,7 @@ def test_every_place_names_a_restored_run(make, folder, client, admin_user):
     page = reverse("schedule", args=[schedule.pk])
     before = client.get(page)
     assert "1 completed with rejects" in before.text
+    assert (before.context["figures"]["files"], before.context["figures"]["rows"]) == (1, 1)
     jobs.restore(job_of(run).pk)
 
     # A page that is open shows it.
@@ -46,7 +47,10 @@ def test_every_place_names_a_restored_run(make, folder, client, admin_user):
     assert re.search(r'status-secondary status-lite">(?:(?!</span>).)*Restored', live.text, re.S)
     assert re.search(r"Runs of \d+ \w+: 1 restored", live.text)
     assert ", 1 restored" in live.text
-    assert live.context["figures"]["lossy"] == 0
+    figures = live.context["figures"]
+    assert (figures["lossy"], figures["files"], figures["rows"]) == (0, 0, 0)
+    (performance,) = client.get(reverse("history")).context["table"].lines
+    assert [each.text for each in performance.badges] == ["restored"]
     for place in (page, reverse("schedules"), reverse("home")):
         shown = client.get(place).text
         assert re.search(r'class="mark mark-secondary"[^>]*: restored"', shown), place
