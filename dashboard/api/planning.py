@@ -17,6 +17,7 @@ from importer.engine.mapping.columns import FieldOverride
 from importer.engine.reading.questions import NeedsAnswer
 from importer.engine.reading.reading import Reading
 from importer.engine.reading.stated import Stated
+from importer.engine.schema.added_columns import as_requested
 from importer.engine.source.profile.decisions import Answer, Decision
 from importer.engine.source.profile.profile import profile_file
 from importer.models import MappingPreset, SourceConnection, SourceFile, Target
@@ -27,7 +28,10 @@ from importer.sources.several import as_one
 
 Person = User | AnonymousUser
 # What a preset decides, by the names in the request.
-OF_A_PRESET = ("format", "match", "null", "columns", "generated", "ignore_fields", "new_table", "answers")
+OF_A_PRESET = (
+    *("format", "match", "null", "columns", "generated", "add_columns"),
+    *("ignore_fields", "new_table", "answers"),
+)
 
 
 def prepared(wanted: ImportIn, person: Person) -> PreparedImport:
@@ -94,6 +98,7 @@ def _request(wanted: ImportIn) -> ImportRequest:
         null_markers=wanted.null,
         overrides=[each.override() for each in wanted.columns],
         fillings=wanted.fillings(),
+        added_columns=as_requested(wanted.add_columns.items()),
         new_table=wanted.new_table.request(),
         stated=Stated(ignore_fields=wanted.ignore_fields),
         accept_guesses=wanted.accept_guesses,

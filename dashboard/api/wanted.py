@@ -159,6 +159,14 @@ class ImportIn(
     null: Annotated[list[Text] | None, Field(description="Texts that mean NULL in each column.")] = None
     columns: Annotated[list[ColumnIn], Field(max_length=MOST_LISTED)] = []
     generated: Annotated[list[GeneratedIn], Field(max_length=MOST_LISTED)] = []
+    add_columns: Annotated[
+        dict[Text, Text],
+        Field(
+            max_length=MOST_LISTED,
+            description="Columns that the table gets first, if it does not have them, with their types.",
+            examples=[{"town": "varchar(40)"}],
+        ),
+    ] = {}
     options: OptionsIn = OptionsIn()
     new_table: NewTableIn = NewTableIn()
     answers: Annotated[

@@ -12,6 +12,7 @@ from importer.engine.mapping.transforms import TRANSFORMS
 from importer.engine.plan.option_specs import OPTIONS, OptionKind
 from importer.engine.plan.options import NO_LIMIT, Options
 from importer.engine.reading.stated import Stated
+from importer.engine.schema.added_columns import as_requested
 from importer.engine.source.dialect import LINE_ENDS
 from importer.engine.source.formats.options import FORMAT_NAMES
 from importer.engine.source.profile.profile import profile_file
@@ -33,6 +34,7 @@ SWITCHES: dict[str, tuple[str, dict[bool, Any]]] = {
 SET_BY_A_PRESET = (
     "map",
     "match",
+    "add_column",
     "set",
     "null",
     "delimiter",
@@ -123,6 +125,7 @@ def _request(options: dict[str, Any]) -> ImportRequest:
         stated=Stated(ignore_fields=options["ignore_fields"]),
         accept_guesses=options["accept_guesses"],
         fillings=options["set"],
+        added_columns=as_requested(options["add_column"]),
         options=_new_options(options),
         new_table=NewTableRequest(
             dict(options["type"] or ()), tuple(options["primary_key"] or ()), widen=not options["no_widen"]

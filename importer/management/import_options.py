@@ -143,6 +143,14 @@ def _add_mapping(parser: CommandParser) -> None:
         "--ignore-fields", action="store_true", help="fields that no column has the name of are meant to be left out"
     )
     group.add_argument(
+        "--add-column",
+        type=column_type,
+        action="append",
+        default=[],
+        metavar="COLUMN=TYPE",
+        help="a column that the table gets before its first row is loaded, if it does not have it; may be repeated",
+    )
+    group.add_argument(
         "--set",
         type=generated_column,
         action="append",

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
+from importer.engine.errors import Problem
 from importer.engine.mysql.connection import Connection
 from importer.engine.plan.plan import ImportPlan, Reason
 from importer.engine.schema.added_columns import missing_from, with_added
@@ -17,8 +18,14 @@ def add_to_context(
 ) -> tuple[TableContext, tuple[NewColumn, ...]]:
     """The context of the table with those of the columns that it does not have, and these columns.
 
-    Raises TargetProblem, with the GRANT, if the account may not alter the table, and Problem for an invalid name.
+    Raises TargetProblem, with the GRANT, if the account may not alter the table, and Problem for an invalid name, or
+    if the import creates the table.
     """
+    if columns and context.new_table:
+        raise Problem(
+            "A table that the import creates gets a column for each field; none can be added.",
+            advice=f"Choose its type instead: --type '{columns[0].name}={columns[0].type}'.",
+        )
     missing = missing_from(context.table, columns)
     if not missing:
         return context, ()

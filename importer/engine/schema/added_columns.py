@@ -1,7 +1,7 @@
 """Columns that an import adds to a table that exists, before its first chunk. They stay, however the import ends."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from importer.engine.errors import TargetProblem
@@ -10,11 +10,17 @@ from importer.engine.mysql.quoting import quote_name
 from importer.engine.schema.column_types import column_type
 from importer.engine.schema.new_table import NewColumn, as_column, check_name
 from importer.engine.schema.table import Table, read_table
+from importer.engine.schema.type_inference import check_type
 
 # Seconds that ALTER TABLE waits for a lock. All other sessions wait behind it, so it gives up and is tried again.
 LOCK_WAIT = 5
 # MariaDB reports a display width that no statement named: int(11), year(4).
 _WIDTH = re.compile(r"^(\w*int|year)\(\d+\)")
+
+
+def as_requested(types: Iterable[tuple[str, str]]) -> tuple[NewColumn, ...]:
+    """The columns with these names and types. Raises Problem for a type that a new column cannot have."""
+    return tuple(NewColumn(name, check_type(type_)) for name, type_ in types)
 
 
 def with_added(table: Table, columns: Sequence[NewColumn]) -> Table:

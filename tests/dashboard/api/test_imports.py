@@ -71,6 +71,16 @@ class TestQuestions:
         run(ImportJob.objects.get())
         assert [row[1:] for row in rows(target)] == [("ann", None)]
 
+    def test_a_column_that_is_added_answers_them(self, program, target, asked):
+        wanted = {**asked, "add_columns": {"price": "decimal(9,2)"}}
+        planned = program.send("POST", "plans", wanted).json()
+        assert planned["outcome"] == "planned"
+        assert "ADD COLUMN `price` decimal(9,2) NULL" in str(planned["plan"]["sql"])
+        assert program.send("POST", "imports", wanted).status_code == 201
+        run(ImportJob.objects.get())
+        with connect(target.address) as connection:
+            assert fetch_all(connection, "SELECT CAST(price AS CHAR) FROM orders") == [("1.50",)]
+
     def test_another_label_is_refused_with_those_that_there_are(self, program, asked):
         guess = program.send("POST", "plans", asked).json()["reading"]["guesses"][0]
         key = f"{guess['name']}:{guess['field']}"

@@ -1,4 +1,4 @@
-"""The flags that the notes and questions of a new table name do what they say."""
+"""The flags that the notes and questions of a new table name do what they say; and --add-column for one that exists."""
 
 import re
 import shlex
@@ -7,10 +7,12 @@ from pathlib import Path
 import pytest
 from django.core.management import load_command_class
 
+from importer.engine.errors import Problem
 from importer.engine.reading.questions import NeedsAnswer
 from importer.management.build_import import prepare_from_options
 from importer.models import Target
 from importer.preparation.prepare import PreparedImport
+from tests.engine.loads import run_sql
 from tests.targets import saved_target
 
 
@@ -19,8 +21,8 @@ def target(mariadb, db) -> Target:
     return saved_target(mariadb, "t")
 
 
-def prepared(path: Path, *flags: str) -> PreparedImport:
-    arguments = [str(path), "--target", "t", "--table", "made", "--mode", "create", *flags]
+def prepared(path: Path, *flags: str, mode: str = "create", table: str = "made") -> PreparedImport:
+    arguments = [str(path), "--target", "t", "--table", table, "--mode", mode, *flags]
     parser = load_command_class("importer", "import_csv").create_parser("manage.py", "import_csv")
     return prepare_from_options(vars(parser.parse_args(arguments)))
 
@@ -76,3 +78,34 @@ def test_each_answer_to_a_bad_value_is_taken(target, tmp_path):
     assert [type_of(each) for each in answered] == ["date", "varchar(16)", "date"]
     assert [each.mapping[1].datetime_format for each in answered] == ["%d.%m.%Y", "", "%d.%m.%Y"]
     assert answered[2].mapping[1].null_markers == ("", "n/k")
+
+
+class TestAddColumn:
+    @pytest.fixture
+    def people(self, target, mariadb, tmp_path) -> Path:
+        run_sql(mariadb, "CREATE TABLE people (id INT PRIMARY KEY)")
+        path = tmp_path / "people.csv"
+        path.write_text("id,town\n1,Graz\n")
+        return path
+
+    def test_the_table_gets_it_first(self, people):
+        with pytest.raises(NeedsAnswer):
+            prepared(people, mode="append", table="people")
+        made = prepared(people, "--add-column", "Town=VarChar(20)", mode="append", table="people")
+        assert [(each.name, each.type) for each in made.plan.added_columns] == [("Town", "varchar(20)")]
+        assert [each.column for each in made.mapping] == ["id", "Town"]
+        # What is there already stays as it is.
+        again = prepared(people, "--add-column", "id=text", "--map", "town=", mode="append", table="people")
+        assert not again.plan.added_columns
+
+    @pytest.mark.parametrize(
+        ("flag", "mode", "said"),
+        [
+            ("town=varchr(20)", "append", "not a column type"),
+            ("town=int", "create", "--type 'town=int'"),
+            ("a b =int", "append", "name"),
+        ],
+    )
+    def test_what_cannot_be_is_refused(self, people, flag, mode, said):
+        with pytest.raises(Problem, match=re.escape(said)):
+            prepared(people, "--add-column", flag, mode=mode, table="people" if mode == "append" else "made")
