@@ -7,7 +7,7 @@ from django import forms
 from django.core.exceptions import ValidationError
 
 from importer.engine.plan.options import NO_LIMIT
-from importer.engine.units import MIB
+from importer.engine.units import MIB, parse_size, short_size
 
 # A whole number, perhaps with a comma after each three digits: 1,5 is none.
 _IN_GROUPS = re.compile(r"[0-9]{1,3}(,[0-9]{3})+|[0-9]+")
@@ -80,6 +80,21 @@ class MebibytesField(OptionField):
 
     def written(self, value: Any) -> str:
         return "" if value is None else f"{value / MIB:.12g}"
+
+
+class SizeField(OptionField):
+    """A number of bytes, entered as 512M or 10G; None for ""."""
+
+    def to_python(self, value: Any) -> int | None:
+        text = (value or "").replace(" ", "")
+        if not text:
+            return None
+        if size := parse_size(text):
+            return size
+        raise ValidationError(f"{text!r} is not a size such as 512M or 10G. Or leave it empty.")
+
+    def written(self, value: Any) -> str:
+        return short_size(value) if value else ""
 
 
 class PercentField(OptionField):

@@ -5,26 +5,16 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from django import forms
-from django.core.exceptions import ValidationError
-
-from dashboard.fields.option_values import PercentField, WholeNumberField
+from dashboard.lab.amounts import AmountsForm
 from dashboard.lab.grids import FIRST, OFFERS, OWN, Offer, offered
 from importer.access.policy import seen
 from importer.engine.errors import Problem
-from importer.engine.tuning.budget import Budget
 from importer.engine.tuning.grid import Value
-from importer.engine.tuning.sampling import Sample
 from importer.engine.tuning.value_syntax import read_values, write_values
-from importer.engine.units import GIB, parse_size, short_size
+from importer.engine.units import short_size
 from importer.lab import LabRequest
-from importer.lab.commands import MOST_REPEATS, REPEATS
 from importer.models import ImportJob, Lab
 
-MOST_ROWS = 10**12
-USUAL_SHARE = "5"
-USUAL_MINUTES = "10"
-USUAL_DISK = short_size(10 * GIB)
 # Seeds of the trial order are below this. A hidden field keeps the seed, so the order stays while the page is edited.
 SEEDS = 2**31
 
@@ -70,39 +60,18 @@ class LabForm:
             raise Problem("Nothing is to be tried.", advice="Write values for one setting at least.", option="grid")
         return entered
 
-    def sample(self, suggested: int) -> Sample:
-        """The sample that every trial loads: a share of the file, or its first rows (default: `suggested`)."""
-        if self.text("sample", "rows") == "share":
-            return Sample(share=self._percent() / 100)
-        rows = _read(WholeNumberField(label="First rows", least=1, most=MOST_ROWS), self.rows(suggested), "rows")
-        return Sample(rows=rows or suggested)
-
-    def rows(self, suggested: int) -> str:
-        """The text of the field with the number of first rows."""
-        return self.text("rows").replace(",", "") or str(suggested)
-
-    def _percent(self) -> float:
-        text = self.text("share", USUAL_SHARE)
-        if share := _read(PercentField(label="Share"), text, "share"):
-            return float(share)
-        raise Problem(f"{text!r} percent cannot be taken.", advice="Give more than 0, and at most 100.", option="share")
-
-    def _whole_number(self, name: str, label: str, most: int, usual: str = "") -> int | None:
-        number: int | None = _read(WholeNumberField(label=label, least=1, most=most), self.text(name, usual), name)
-        return number
-
-    def lab_request(self, suggested: int, offer: Offer | None = None) -> LabRequest:
+    def lab_request(self, amounts: AmountsForm, offer: Offer | None = None) -> LabRequest:
         """The whole request; with `offer`, of that grid with its default values. Raises Problem with its option."""
         values = dict(offer.values) if offer else self.read()
-        repeats = self._whole_number("repeats", "Rounds", MOST_REPEATS, str(REPEATS))
+        amounts.check()
         given: dict[str, Any] = {"seed": int(self.text("seed"))} if self._has_seed else {}
         return LabRequest(
             (offer or self.offer).grid(values),
-            self.sample(suggested),
-            repeats or REPEATS,
-            self.budget,
-            self.text("schema"),
-            self.values.get("beside_imports") == "yes",
+            amounts.requested_sample,
+            amounts.rounds,
+            amounts.budget,
+            amounts.cleaned_data["schema"],
+            amounts.cleaned_data["beside_imports"],
             **given,
         )
 
@@ -110,33 +79,6 @@ class LabForm:
     def _has_seed(self) -> bool:
         text = self.text("seed")
         return text.isascii() and text.isdigit() and len(text) < 11 and int(text) < SEEDS
-
-    @property
-    def budget(self) -> Budget:
-        """The limits of the lab. Raises Problem with its option for an invalid one."""
-        minutes = self._whole_number("minutes", "Minutes", 10**5, USUAL_MINUTES)
-        return Budget(
-            seconds=minutes * 60 if minutes else None,
-            rows=self._whole_number("most_rows", "Rows in all", 10**15),
-            target_bytes=self._size("target_disk"),
-            local_bytes=self._size("disk"),
-        )
-
-    def _size(self, name: str) -> int | None:
-        text = self.text(name, USUAL_DISK).replace(" ", "")
-        if not text:
-            return None
-        if size := parse_size(text):
-            return size
-        raise Problem(f"{text!r} is not a size such as 512M or 10G.", advice="Or leave it empty.", option=name)
-
-
-def _read(field: forms.Field, text: str, option: str) -> Any:
-    """The value of a field's text. Raises Problem, with the option, for a text that is none."""
-    try:
-        return field.clean(text)
-    except ValidationError as error:
-        raise Problem(f"{field.label}: {error.messages[0]}", option=option) from error
 
 
 def form_of_lab(lab: Lab) -> LabForm:

@@ -10,6 +10,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_http_methods
 
+from dashboard.lab.amounts import AmountsForm
 from dashboard.lab.form import SEEDS, LabForm, form_of_lab
 from dashboard.lab.grids import OFFERS, OWN, Offer, why_not
 from dashboard.lab.labels import label
@@ -22,7 +23,6 @@ from importer.access import audit
 from importer.access.policy import seen
 from importer.engine.errors import Problem
 from importer.engine.plan.option_specs import named
-from importer.lab.commands import SAMPLE_ROWS
 from importer.models import ImportJob, Lab, SourceFile, Target
 from importer.preparation import presets
 from importer.preparation.prepare import PreparedImport
@@ -62,7 +62,7 @@ class LabPreview:
     source: SourceFile | None = None
     source_preview: Preview | None = None
     prepared: PreparedImport | None = None
-    suggested: int = SAMPLE_ROWS
+    amounts: AmountsForm | None = None
     requested: lab.LabRequest | None = None
     expected: lab.LabEstimate | None = None
     problem: Problem | None = None
@@ -117,9 +117,10 @@ def _preview(choices: LabForm, user: User | AnonymousUser) -> LabPreview:
     try:
         _prepare(preview, user)
         if preview.prepared:
-            preview.suggested = lab.suggest_sample(preview.prepared)
-            preview.cards = [_card(preview, offer, preview.prepared) for offer in OFFERS]
-            preview.requested = choices.lab_request(preview.suggested)
+            suggested, schema = lab.suggest_sample(preview.prepared), preview.prepared.table.schema
+            preview.amounts = AmountsForm(choices.values, suggested, schema)
+            preview.cards = [_card(preview, offer, preview.prepared, preview.amounts) for offer in OFFERS]
+            preview.requested = choices.lab_request(preview.amounts)
             preview.expected = lab.estimate(preview.prepared, preview.requested)
     except Problem as problem:
         preview.problem = uploads.with_file_name(problem, preview.source) if preview.source else problem
@@ -149,13 +150,13 @@ def _import_choices(choices: LabForm, source: SourceFile) -> NewImportForm:
     return NewImportForm({**restored(source.choices), **here, "mode": "append"})
 
 
-def _card(preview: LabPreview, offer: Offer, prepared: PreparedImport) -> Card:
+def _card(preview: LabPreview, offer: Offer, prepared: PreparedImport, amounts: AmountsForm) -> Card:
     chosen = offer == preview.choices.offer
     reason = why_not(offer, prepared.table, int(prepared.plan.seen.get("table_foreign_keys", 0)))
     if reason or offer.name == OWN:
         return Card(offer, chosen, None, reason)
     try:
-        return Card(offer, chosen, lab.estimate(prepared, preview.choices.lab_request(preview.suggested, offer)), "")
+        return Card(offer, chosen, lab.estimate(prepared, preview.choices.lab_request(amounts, offer)), "")
     except Problem as problem:
         return Card(offer, chosen, None, "" if problem.option else problem.what)
 
@@ -172,10 +173,8 @@ def _page(request: HttpRequest, preview: LabPreview) -> HttpResponse:
     context = {
         "preview": preview,
         "problem": preview.problem,
-        "values": values.values,
         "load_form": _load_form(request, preview),
-        "rows": values.rows(preview.suggested),
-        "by_share": values.text("sample") == "share",
+        "amounts": preview.amounts.show(preview.problem) if preview.amounts else None,
         "seed": values.text("seed") or secrets.randbelow(SEEDS),
         "loads_at_once": presence.parallel_loads,
     }

@@ -17,7 +17,8 @@ from dashboard.api.planning import prepared as prepared_import
 from dashboard.api.resources.presets import PresetOut
 from dashboard.api.resources.presets import show as show_preset
 from dashboard.api.wanted import ImportIn
-from dashboard.lab.form import MOST_ROWS, SEEDS
+from dashboard.lab.amounts import MOST_ROWS
+from dashboard.lab.form import SEEDS
 from importer import lab
 from importer.access import audit
 from importer.access.policy import require, seen

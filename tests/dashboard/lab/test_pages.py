@@ -108,7 +108,8 @@ class TestNew:
         wrong = (
             ("set_chunk_bytes", "much", "is not a size"),
             ("share", "200", "cannot be"),
-            ("repeats", "x", "Rounds:"),
+            ("repeats", "x", 'id="lab-repeats_error">'),
+            ("disk", "much", 'id="lab-disk_error">'),
         )
         for name, value, said in wrong:
             requested = {"job": job.pk, "grid": "chunks", "grid_shown": "chunks", "sample": "share", name: value}
