@@ -129,21 +129,23 @@ class _SecretTextarea(forms.Textarea):
 
 
 def _setting(each: ConnectionField, now: str) -> forms.Field:
-    label = each.label[:1].upper() + each.label[1:]
+    about: dict[str, Any] = {"label": _label(each), "help_text": each.about, "initial": now, "required": False}
     if each.choices:
-        choices = [(choice, choice) for choice in each.choices]
-        return forms.ChoiceField(label=label, choices=choices, initial=now, required=False)
+        return forms.ChoiceField(choices=[(choice, choice) for choice in each.choices], **about)
     attrs = {"spellcheck": "false", "autocomplete": "off"}
-    return forms.CharField(label=label, initial=now, required=False, max_length=300, widget=forms.TextInput(attrs))
+    return forms.CharField(max_length=300, widget=forms.TextInput(attrs), **about)
+
+
+def _label(each: ConnectionField) -> str:
+    return each.label[:1].upper() + each.label[1:]
 
 
 def _secret(each: ConnectionField, *, stored: bool) -> forms.Field:
     attrs = {"spellcheck": "false", "autocomplete": "new-password"}
     widget = _SecretTextarea({**attrs, "rows": 3}) if each.lines else forms.PasswordInput(attrs)
-    help_text = "Left empty, the stored one stays." if stored else ""
-    label = each.label[:1].upper() + each.label[1:]
+    help_text = f"{each.about} {'Left empty, the stored one stays.' if stored else ''}".strip()
     return forms.CharField(
-        label=label, help_text=help_text, required=False, strip=False, max_length=20_000, widget=widget
+        label=_label(each), help_text=help_text, required=False, strip=False, max_length=20_000, widget=widget
     )
 
 

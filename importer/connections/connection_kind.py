@@ -36,6 +36,7 @@ class ParsedBase:
 class ConnectionField:
     """One field of a connection, in addition to its address: a setting, which pages show, or a secret, which they hide.
 
+    `label` begins with a small letter, unless it is a name; `about` says in a sentence what the label does not.
     `choices` are the allowed values. `in_place` marks a setting that is part of the address, so forms leave it out.
     `account` marks a setting that identifies the account that the secrets belong to: if it changes, stored secrets are
     dropped. `lines` marks a text of several lines. `check` raises Problem for an invalid value.
@@ -43,6 +44,7 @@ class ConnectionField:
 
     name: str
     label: str
+    about: str = ""
     secret: bool = False
     choices: tuple[str, ...] = ()
     in_place: bool = False
@@ -54,7 +56,7 @@ class ConnectionField:
 USER = ConnectionField("user", "user", account=True)
 USER_IN_PLACE = replace(USER, in_place=True)
 PASSWORD = ConnectionField("password", "password", secret=True)
-TLS_CA = ConnectionField("tls_ca", "CA file, where the server's certificate is not a public one")
+TLS_CA = ConnectionField("tls_ca", "CA file", "Where the server's certificate is not a public one.")
 
 
 def _stored_base(connection: SourceConnection) -> str:

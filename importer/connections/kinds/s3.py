@@ -28,11 +28,16 @@ KIND = ConnectionKind(
     in_place=True,
     fields=(
         ConnectionField(
-            "endpoint", "address of a compatible store, such as https://HOST:9000 (empty: Amazon)", account=True
+            "endpoint",
+            "endpoint",
+            "The address of a compatible store, such as https://HOST:9000. Empty: Amazon.",
+            account=True,
         ),
-        ConnectionField("region", "region"),
-        ConnectionField("access_key", "access key (empty: what this server's environment or role gives)", account=True),
+        ConnectionField("region", "region", "Such as eu-central-1. Empty: that of the environment."),
+        ConnectionField(
+            "access_key", "access key ID", "Empty: what the environment or the role of this server gives.", account=True
+        ),
         TLS_CA,
-        ConnectionField("secret_key", "secret key", secret=True),
+        ConnectionField("secret_key", "secret access key", secret=True),
     ),
 )

@@ -21,9 +21,9 @@ KIND = ConnectionKind(
     write=write_with_user,
     fields=(
         USER_IN_PLACE,
-        ConnectionField("host_key", "fingerprint of the server's key, as the check shows it (SHA256:...)"),
+        ConnectionField("host_key", "fingerprint of the server's key", "SHA256:..., as the check shows it."),
         PASSWORD,
-        ConnectionField("private_key", "private key (OpenSSH or PEM)", secret=True, lines=True),
+        ConnectionField("private_key", "private key", "In the format of OpenSSH, or PEM.", secret=True, lines=True),
         ConnectionField("passphrase", "passphrase of the private key", secret=True),
     ),
 )

@@ -8,6 +8,7 @@ from typing import Any
 
 from importer import connections
 from importer.access.policy import seen
+from importer.connections.connection_kind import ConnectionField
 from importer.connections.connection_kinds import KINDS, examples
 from importer.connections.connection_settings import add_or_replace, remove
 from importer.engine.errors import Problem
@@ -101,9 +102,13 @@ def _known() -> str:
     """The names of settings and secrets, for each kind that has some."""
     lines = []
     for kind in (each for each in KINDS if each.fields):
-        fields = (f"{each.name}{' (secret)' if each.secret else ''}: {each.label}" for each in kind.fields)
+        fields = (f"{each.name}{' (secret)' if each.secret else ''}: {_about(each)}" for each in kind.fields)
         lines.append(f"{kind.label}: {'; '.join(fields)}.")
     return "Names. " + " ".join(lines)
+
+
+def _about(field: ConnectionField) -> str:
+    return f"{field.label} ({field.about.rstrip('.')})" if field.about else field.label
 
 
 def _pair(text: str) -> tuple[str, str]:
