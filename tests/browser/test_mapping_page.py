@@ -131,12 +131,17 @@ def test_three_hundred_columns_are_few_nodes(opened, upload: SourceFile, databas
     assert [each.column for each in ImportJob.objects.get().mapping] == [*names[:-1], ""]
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_nothing_is_wider_than_a_phone(opened, upload: SourceFile, scheme: str):
-    size = {"width": 390, "height": 844}
-    page = opened(reverse("new_source", args=[upload.key]), viewport=size, color_scheme=scheme)
+def test_on_a_phone_each_field_is_a_card_with_its_values(opened, upload: SourceFile):
+    page = opened(reverse("new_source", args=[upload.key]), viewport={"width": 390, "height": 844})
     expect(page.get_by_label("source gets")).to_be_visible()
     expect_no_scrolling_sideways(page)
+    assert page.locator(".grid-box").evaluate("each => each.scrollWidth <= each.clientWidth")
+    # Header, first and second value of a field, then the next field.
+    places = page.locator(".grid-table").evaluate("""table => [1, 2].flatMap((field) =>
+        [...table.rows].map((row) => row.cells[field].getBoundingClientRect().top))""")
+    assert places == sorted(places)
+    expect(page.get_by_label("price goes into")).to_be_visible()
+    expect(cell(page, "1234.50")).to_be_visible()
 
 
 def test_words_stay_whole_in_the_headers_of_the_grid(opened, upload: SourceFile, database: Address, tmp_path: Path):
