@@ -87,7 +87,7 @@ MIDDLEWARE = [
     "django.contrib.auth.middleware.AuthenticationMiddleware",
     "dashboard.sign_in.tokens.TokenMiddleware",
     "dashboard.access.time_zone.TimeZoneMiddleware",
-    "django.contrib.auth.middleware.LoginRequiredMiddleware",
+    "dashboard.sign_in.middleware.SignInMiddleware",
     "allauth.account.middleware.AccountMiddleware",
     "dashboard.sign_in.middleware.SecondFactorMiddleware",
     "django.contrib.messages.middleware.MessageMiddleware",

@@ -11,18 +11,42 @@ document.addEventListener("htmx:beforeSwap", (event) => {
   location.reload();
 });
 
-// What was done too often: the answer says when it may continue. The page of a new import shows that next to its button.
-document.addEventListener("htmx:responseError", (event) => {
-  if (event.detail.xhr.status !== 429 || event.target.closest(".source")) return;
-  document.getElementById("too-often")?.remove();
-  const said = document.createElement("div");
-  said.id = "too-often";
-  said.className = "alert alert-warning";
-  said.setAttribute("role", "alert");
-  said.textContent = event.detail.xhr.responseText;
-  document.querySelector("#content > .page-body > .container-xl").prepend(said);
-  said.scrollIntoView({ block: "nearest" });
-});
+// A request without an answer that can be shown, said at the top of the page. The page of a new import says it next to
+// its button, and a page that follows an import or a lab says itself that it gets no answer.
+(() => {
+  const NO_ANSWER = 0; // as the status of a request
+  const FAILED = {
+    [NO_ANSWER]: "Millrace does not answer. What you see may be out of date, and what you did last may not have been done.",
+    403: "That was refused: you may not do it, or you have signed in or out since the page was opened. Reload the page.",
+    404: "That is not there any more. Reload the page.",
+  };
+  for (const name of ["htmx:sendError", "htmx:responseError"]) {
+    document.addEventListener(name, (event) => {
+      const { status, responseText } = event.detail.xhr;
+      const follows = document.querySelector("[data-unreachable]");
+      if (event.target.closest(".source, [data-unreachable]") || (follows && status === NO_ANSWER)) return;
+      // What was done too often: the answer says when it may continue.
+      sayFailure(status, status === 429 ? responseText : (FAILED[status] ?? "That failed on the server. Reload the page."));
+    });
+  }
+  document.addEventListener("htmx:afterRequest", (event) => {
+    if (event.detail.successful) document.querySelector(`#request-failed[data-status="${NO_ANSWER}"]`)?.remove();
+  });
+
+  function sayFailure(status, text) {
+    const before = document.getElementById("request-failed");
+    if (status === NO_ANSWER && before?.dataset.status === String(status)) return; // lists ask again and again
+    before?.remove();
+    const said = document.createElement("div");
+    said.id = "request-failed";
+    said.className = "alert alert-warning";
+    said.dataset.status = status;
+    said.setAttribute("role", "alert");
+    said.textContent = text;
+    document.querySelector("#content > .page-body > .container-xl").prepend(said);
+    if (status !== NO_ANSWER) said.scrollIntoView({ block: "nearest" });
+  }
+})();
 
 // An open menu closes on a click outside it, and on Escape, which moves the focus to its button.
 document.addEventListener("click", (event) => {
@@ -52,6 +76,16 @@ document.addEventListener("click", async (event) => {
     button.textContent = "Selected";
   }
   setTimeout(() => (button.textContent = label), 2000);
+});
+
+// <button data-fill="ID" value="text">: enters the text in the field with that id.
+document.addEventListener("click", (event) => {
+  const button = event.target.closest("[data-fill]");
+  if (!button) return;
+  const field = document.getElementById(button.dataset.fill);
+  field.value = button.value;
+  field.dispatchEvent(new Event("input", { bubbles: true }));
+  field.focus();
 });
 
 // <form data-confirm="question">: asks the question before the form is sent.

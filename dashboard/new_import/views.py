@@ -16,6 +16,7 @@ from django.views.decorators.http import require_POST, require_safe
 from django_htmx.http import HttpResponseClientRedirect
 
 from dashboard.fields.format_fields import format_inputs, shown_format
+from dashboard.formatting import entered_number
 from dashboard.new_import import batch as batches
 from dashboard.new_import.arriving import follower, too_early
 from dashboard.new_import.batch import Batch
@@ -37,6 +38,7 @@ from importer.engine.target.write_modes import MODES
 from importer.models import ImportJob, MappingPreset, SourceFile, Target
 from importer.preparation import examination, presets
 from importer.preparation.loadable_tables import offered_tables
+from importer.preparation.prepare import PreparedImport
 from importer.sources import quotas, uploads
 from importer.worker import presence
 
@@ -45,7 +47,15 @@ RECENT_SHOWN = 10
 # A placeholder in a URL; the page's script replaces it by the key of an upload.
 ANY_KEY = UUID(int=0)
 # Form fields that are no choices about the import.
-NOT_CHOSEN = ("csrfmiddlewaretoken", "stay", "preset_name", "preset_update", "preset_schedule", *batches.FIELDS)
+NOT_CHOSEN = (
+    "csrfmiddlewaretoken",
+    "stay",
+    "preset_name",
+    "preset_update",
+    "preset_schedule",
+    "newest_import",
+    *batches.FIELDS,
+)
 DATETIME_FORMATS = ("%Y-%m-%dT%H:%i:%s%z", "%d.%m.%Y %H:%i", "%d/%m/%Y", "%m/%d/%Y %H:%i", "%Y%m%d")
 
 MATCH_WORDS = (("", "name, or as fits"), (BY_NAME, "name"), (BY_POSITION, "position"))
@@ -117,6 +127,7 @@ def start(request: HttpRequest, key: UUID) -> HttpResponse:
         return _show(request, preview, status=422)
     try:
         _check_shown(preview)
+        _check_not_imported_since(request, prepared)
         batch = batches.read_batch(request, preview)
         others = batches.prepare_others(preview, batch)
         with transaction.atomic():
@@ -164,6 +175,24 @@ def _check_shown(preview: Preview) -> None:
     """Raise Problem if the page showed a plan on another basis: another table, or a changed table or file format."""
     if preview.choices.values.get("basis") != preview.basis:
         raise Problem("The plan has changed since it was shown.", advice="Look at it again, then start it.")
+
+
+def _check_not_imported_since(request: HttpRequest, prepared: PreparedImport) -> None:
+    """Raise Problem if an import of the file into the table has ended since the page was shown.
+
+    The page may be another tab's, or that of the browser's way back. What shows the Problem shows that import, too, so
+    that a further press starts.
+    """
+    shown = entered_number(request.POST.get("newest_import", ""))
+    same = prepared.source.jobs.filter(
+        target=prepared.target, schema_name=prepared.table.schema, table_name=prepared.table.name
+    )
+    newest = seen(same.filter(status__in=ImportJob.ENDED)).order_by("-pk").first()
+    if newest and shown is not None and newest.pk > shown:
+        raise Problem(
+            f"Import {newest.pk} has loaded this file into {newest.table} since the page was shown.",
+            advice=f"Look at import {newest.pk} first. Start again only if the file is to be loaded twice.",
+        )
 
 
 def _go_to(request: HttpRequest, started: list[ImportJob], batch: Batch) -> HttpResponse:

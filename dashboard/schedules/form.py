@@ -31,7 +31,7 @@ class ScheduleForm(forms.ModelForm):  # type: ignore[type-arg]
         model = Schedule
         fields = [each.name for each in fields(ScheduleRequest)]
         widgets = dict.fromkeys(_RADIO, forms.RadioSelect) | {
-            "cron": forms.TextInput(attrs={"list": "schedule-crons", "spellcheck": "false", "autocomplete": "off"}),
+            "cron": forms.TextInput(attrs={"spellcheck": "false", "autocomplete": "off"}),
             "zone": forms.TextInput(attrs={"list": "schedule-zones", "spellcheck": "false", "autocomplete": "off"}),
             "pattern": forms.TextInput(attrs={"spellcheck": "false", "autocomplete": "off"}),
         }
@@ -60,8 +60,8 @@ class ScheduleForm(forms.ModelForm):  # type: ignore[type-arg]
         help_texts = {
             "pattern": "* stands for any characters: orders-*.csv. {date:%Y%m%d} is the day that is due, "
             "{date-1d:%Y%m%d} the day before.",
-            "cron": "Minute, hour, day of the month, month, day of the week: 30 2 * * * is every night at 02:30. Clear"
-            " the field for more examples.",
+            "cron": "Minute, hour, day of the month, month, day of the week: 30 2 * * * is every night at 02:30. The"
+            " next times are shown while you type.",
             "zone": "Of the times above, and of dates in the name.",
             "move_to": "Below the connection's own, as loaded/2026.",
             "backoff_seconds": "Then twice as long each time. Only what may pass by itself is tried again.",

@@ -83,7 +83,7 @@ def use(rate: Rate) -> None:
             audit.leave_out()
         seconds = ceil(seconds_until_reset([key], SECONDS)) or 1
         raise TooOften(
-            f"You may {rate.doing} {rate.most:,} times in a minute, and have done so.",
+            f"You may {rate.doing} {rate.most:,} time{'s' if rate.most > 1 else ''} in a minute, and have done so.",
             advice=f"Try again in {seconds} second{'' if seconds == 1 else 's'}, or ask an admin"
             f" to raise {rate.setting}.",
             seconds=seconds,

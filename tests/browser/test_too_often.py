@@ -33,7 +33,7 @@ def test_a_retry_stays_on_the_page_of_the_import(page: Page):
     job = make_job(Status.FAILED, chunks=4)
     page.goto(reverse("job", args=[job.pk]))
     page.locator("#job-retry").click()
-    expect(page.get_by_role("alert")).to_contain_text("You may start or retry an import 1 times in a minute")
+    expect(page.get_by_role("alert")).to_contain_text("You may start or retry an import 1 time in a minute")
     expect(page.get_by_role("alert")).to_be_in_viewport()
     page.locator("#job-retry").click()
     expect(page.get_by_role("alert")).to_have_count(1)

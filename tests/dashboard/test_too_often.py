@@ -74,7 +74,7 @@ def test_a_script_gets_the_reason_alone(headers: dict[str, str], client, things)
     used(root, limits.STARTS)
     answer = client.post(address("job_retry", things), headers=headers)
     assert answer.status_code == 429
-    assert answer.content.decode().startswith("You may start or retry an import 1 times in a minute")
+    assert answer.content.decode().startswith("You may start or retry an import 1 time in a minute")
 
 
 def test_repeated_retries_of_one_person_leave_another_free(client, things):

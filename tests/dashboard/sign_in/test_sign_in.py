@@ -1,5 +1,7 @@
 """Signing in with a password, signing out, and a new password."""
 
+from urllib.parse import urlencode
+
 import pytest
 from django.conf import settings as configured
 from django.contrib.auth.models import User
@@ -7,6 +9,7 @@ from django.test import Client
 from django.urls import NoReverseMatch, reverse
 
 from dashboard.sign_in.known_browsers import COOKIE
+from dashboard.sign_in.middleware import NOT_DONE
 
 pytestmark = pytest.mark.django_db
 
@@ -29,6 +32,13 @@ class TestSignIn:
         answer = client.post(redirected["Location"], {"login": "ann", "password": PASSWORD, "next": reverse("targets")})
         assert answer["Location"] == reverse("targets")
         assert client.get(reverse("targets")).status_code == 200
+
+    def test_what_was_sent_after_the_end_of_the_session_leads_back_to_its_form(self, client, user):
+        page = f"{reverse('targets')}?sort=name"
+        for sender, back in ((f"http://testserver{page}", page), ("http://evil.example/", reverse("home")), ("", "/")):
+            answer = client.post(reverse("target_new"), {"name": "x"}, headers={"Referer": sender})
+            assert answer["Location"] == f"{reverse('login')}?{urlencode({'next': back}, safe='/')}"
+            assert NOT_DONE in client.get(answer["Location"]).content.decode()
 
     @pytest.mark.parametrize(
         "elsewhere",

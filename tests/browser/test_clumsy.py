@@ -1,0 +1,51 @@
+"""What goes wrong around a page, in a real browser: no server, no session, a way back. Nothing is done in silence."""
+
+from collections.abc import Iterator
+
+import pytest
+from django.contrib.auth.models import User
+from django.urls import reverse
+from playwright.sync_api import Page, expect
+
+from tests.browser.conftest import session
+from tests.dashboard.job_data import Status, make_job
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+PASSWORD = "mill-race-9"
+
+
+@pytest.fixture
+def page(chromium, live_server, client) -> Iterator[Page]:
+    client.force_login(User.objects.create_superuser("ann", password=PASSWORD))
+    context = chromium.new_context(base_url=live_server.url, viewport={"width": 1280, "height": 900})
+    context.add_cookies([session(client, live_server.url)])
+    yield context.new_page()
+    context.close()
+
+
+def test_a_list_says_that_there_is_no_answer_until_there_is_one(page: Page):
+    make_job(Status.SUCCEEDED, chunks=2)
+    page.goto(reverse("jobs"))
+    page.context.set_offline(True)
+    page.evaluate("htmx.trigger('[data-refresh]', 'refresh')")
+    alert = page.get_by_role("alert")
+    expect(alert).to_contain_text("Millrace does not answer")
+    page.evaluate("htmx.trigger('[data-refresh]', 'refresh')")
+    expect(alert).to_have_count(1)
+    page.context.set_offline(False)
+    page.evaluate("htmx.trigger('[data-refresh]', 'refresh')")
+    expect(alert).to_have_count(0)
+
+
+def test_a_form_that_is_sent_without_a_session_leads_back_to_itself(page: Page):
+    page.goto(reverse("target_new"))
+    page.get_by_label("Name", exact=True).fill("warehouse")
+    page.context.clear_cookies(name="sessionid")
+    page.get_by_role("button", name="Save and check").click()
+    expect(page.get_by_role("status")).to_contain_text("what you sent last was not done")
+    page.get_by_label("User name").fill("ann")
+    page.get_by_label("Password", exact=True).fill(PASSWORD)
+    page.get_by_role("button", name="Sign in", exact=True).click()
+    page.wait_for_url(f"**{reverse('target_new')}")
+    expect(page.get_by_label("Name", exact=True)).to_have_value("")
