@@ -1,8 +1,12 @@
 """The chunk map of a job's page, summed in the database: jobs may have 10,000 chunks."""
 
+import time
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
+from functools import lru_cache
 from itertools import groupby
 from typing import Any, NamedTuple
+from uuid import UUID
 
 from django.db.models import Case, Count, F, IntegerField, Max, Min, Q, Sum, Value, When
 
@@ -10,6 +14,8 @@ from importer.history.chunks.unix_seconds import UnixSeconds
 from importer.models import Chunk, ImportJob, JobRecord
 
 MOST_CELLS = 240
+# Imports whose groups of chunks a process remembers for a second.
+MOST_REMEMBERED = 32
 SPEED_STEPS = 4
 
 # The states of cells in a chunk map, best first: a cell for several chunks shows the worst of their states.
@@ -112,7 +118,7 @@ def read_map(job: ImportJob, most_cells: int = MOST_CELLS) -> ChunkMap:
     chunks = count(job)
     expected = chunks if job.scan_finished or job.ended else chunks + _chunks_to_come(job)
     per_cell = max(1, _divide_up(expected, most_cells))
-    groups = _groups(job, per_cell)
+    groups = _groups(job.pk, job.key, job.version, per_cell, int(time.monotonic()))
     cells = _cells(groups)
     return ChunkMap(
         cells=cells,
@@ -131,7 +137,9 @@ def _chunks_to_come(job: ImportJob) -> int:
     return _divide_up(max(0, job.read_size - job.scanned_bytes), job.plan_json["chunk_bytes"])
 
 
-def _groups(job: ImportJob, per_cell: int) -> list[_Group]:
+@lru_cache(MOST_REMEMBERED)
+def _groups(job: int, _key: UUID, _version: int, per_cell: int, _second: int) -> tuple[_Group, ...]:
+    """The chunks by cell and state. Viewers who poll in step share the answer of one second and one version."""
     groups = (
         Chunk.objects.filter(job=job)
         .values(cell=F("number") - F("number") % per_cell, rank=_RANK)
@@ -148,16 +156,16 @@ def _groups(job: ImportJob, per_cell: int) -> list[_Group]:
         .order_by("cell", "rank")
     )
     columns = ("cell", "rank", "first", "last", "chunks", "loaded", "retries", "total_rows", "bytes", "seconds")
-    return [_Group(*values) for values in groups.values_list(*columns)]
+    return tuple(_Group(*values) for values in groups.values_list(*columns))
 
 
-def _cells(groups: list[_Group]) -> tuple[Cell, ...]:
+def _cells(groups: Sequence[_Group]) -> tuple[Cell, ...]:
     cells = [list(same_cell) for _, same_cell in groupby(groups, key=lambda group: group.cell)]
     top = top_speed([_per_second(worst.rows, worst.seconds) for *_, worst in cells if worst.rank == LOADED])
     return tuple(_cell(each, top) for each in cells)
 
 
-def _cell(groups: list[_Group], top: float) -> Cell:
+def _cell(groups: Sequence[_Group], top: float) -> Cell:
     worst = groups[-1]
     speed = speed_step(_per_second(worst.rows, worst.seconds), top) if worst.rank == LOADED else 0
     first, last, size = min(g.first for g in groups), max(g.last for g in groups), sum(g.bytes for g in groups)
