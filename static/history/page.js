@@ -8,7 +8,7 @@
 
   // --- values on axes and in tooltips, by the kind of the fact ---
   const day = (seconds) => moment(seconds, { day: "numeric", month: "short", year: "2-digit" });
-  const minute = (seconds) => moment(seconds, { day: "numeric", month: "short", hour: "2-digit", minute: "2-digit", hourCycle: "h23" });
+  const minute = (seconds) => moment(seconds, { day: "numeric", month: "short", hour: "2-digit", minute: "2-digit" });
   // Seconds; a shorter time axis shows times instead of days.
   const DAYS = 4 * 86400;
   const FORMS = {

@@ -7,7 +7,7 @@
   const DAYS = 4 * 86400; // seconds; within fewer days, the days alone would be the same text again and again
   const shortSpan = points.at(-1).x - points[0].x < DAYS;
   const parts = { day: "numeric", month: "short", ...(shortSpan && { hour: "2-digit", minute: "2-digit" }) };
-  const day = (seconds) => moment(seconds, parts);
+  const day = (seconds) => moment(seconds, parts, canvas.dataset.zone);
   const chart = new Chart(canvas, {
     type: "scatter",
     data: { datasets: [{ data: points, showLine: points.length < 100, borderWidth: 1, pointRadius: 3 }] },

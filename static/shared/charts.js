@@ -16,13 +16,14 @@ const charts = (() => {
     const [unit, name] = [[2 ** 40, "TiB"], [2 ** 30, "GiB"], [2 ** 20, "MiB"], [2 ** 10, "KiB"]].find(([least]) => bytes >= least) ?? [1, "bytes"];
     return `${+(bytes / unit).toPrecision(3)} ${name}`;
   }
-  // A moment (seconds since 1970) in the reader's time zone; in UTC if the browser does not know that one.
-  function moment(seconds, parts) {
+  // A moment (seconds since 1970) as the pages write it: 25 Nov, 09:38. In the zone, which is the reader's if none is
+  // given; in UTC if the browser does not know it.
+  function moment(seconds, parts, timeZone = document.documentElement.dataset.timeZone) {
     const at = new Date(seconds * 1000);
     try {
-      return at.toLocaleString(undefined, { ...parts, timeZone: document.documentElement.dataset.timeZone });
+      return at.toLocaleString("en-GB", { ...parts, timeZone });
     } catch {
-      return at.toLocaleString(undefined, { ...parts, timeZone: "UTC" });
+      return at.toLocaleString("en-GB", { ...parts, timeZone: "UTC" });
     }
   }
   const colour = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
