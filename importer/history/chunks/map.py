@@ -8,7 +8,7 @@ from itertools import groupby
 from typing import Any, NamedTuple
 from uuid import UUID
 
-from django.db.models import Case, Count, F, IntegerField, Max, Min, Q, Sum, Value, When
+from django.db.models import Case, Count, F, IntegerField, Max, Q, Sum, Value, When
 
 from importer.history.chunks.unix_seconds import UnixSeconds
 from importer.models import Chunk, ImportJob, JobRecord
@@ -92,12 +92,13 @@ class ChunkMap:
 
 
 class _Group(NamedTuple):
-    """The chunks of one cell that are in one state; `seconds` is the sum of their loading times."""
+    """The chunks of one cell that are in one state; `seconds` is the sum of their loading times.
+
+    `cell`: the number of the first chunk of the cell.
+    """
 
     cell: int
     rank: int
-    first: int
-    last: int
     chunks: int
     loaded: int
     retries: int | None
@@ -144,8 +145,6 @@ def _groups(job: int, _key: UUID, _version: int, per_cell: int, _second: int) ->
         Chunk.objects.filter(job=job)
         .values(cell=F("number") - F("number") % per_cell, rank=_RANK)
         .annotate(
-            first=Min("number"),
-            last=Max("number"),
             chunks=Count("pk"),
             loaded=Count("pk", filter=Q(status=Chunk.Status.LOADED)),
             retries=Sum(F("attempt") - 1, filter=Q(attempt__gt=1)),
@@ -155,7 +154,7 @@ def _groups(job: int, _key: UUID, _version: int, per_cell: int, _second: int) ->
         )
         .order_by("cell", "rank")
     )
-    columns = ("cell", "rank", "first", "last", "chunks", "loaded", "retries", "total_rows", "bytes", "seconds")
+    columns = ("cell", "rank", "chunks", "loaded", "retries", "total_rows", "bytes", "seconds")
     return tuple(_Group(*values) for values in groups.values_list(*columns))
 
 
@@ -168,8 +167,8 @@ def _cells(groups: Sequence[_Group]) -> tuple[Cell, ...]:
 def _cell(groups: Sequence[_Group], top: float) -> Cell:
     worst = groups[-1]
     speed = speed_step(_per_second(worst.rows, worst.seconds), top) if worst.rank == LOADED else 0
-    first, last, size = min(g.first for g in groups), max(g.last for g in groups), sum(g.bytes for g in groups)
-    return Cell(first, last, STATES[worst.rank], speed, size)
+    last = worst.cell + sum(each.chunks for each in groups) - 1
+    return Cell(worst.cell, last, STATES[worst.rank], speed, sum(each.bytes for each in groups))
 
 
 def _per_second(amount: float | None, seconds: float | None) -> float:
