@@ -2,11 +2,13 @@
 
 import shutil
 from collections.abc import Iterator
+from datetime import datetime
+from urllib.parse import urlsplit
 
 import pytest
 from django.contrib.auth.models import User
 from django.test import Client
-from playwright.sync_api import Page, expect, sync_playwright
+from playwright.sync_api import Page, Response, expect, sync_playwright
 
 from importer.engine.mysql.connection import Address
 from tests.people import admin
@@ -50,9 +52,17 @@ def page(chromium, web: Stack, transactional_db, client) -> Iterator[Page]:
     context = chromium.new_context(base_url=web.url, viewport={"width": 1280, "height": 900})
     context.add_cookies([session(client, web.url)])
     page = context.new_page()
+    page.on("response", _print_answer)
     page.goto("/")
     yield page
     context.close()
+
+
+def _print_answer(answer: Response) -> None:
+    """For the report of a failed test: every answer but those of static files, with the time of day."""
+    path = urlsplit(answer.url).path
+    if not path.startswith("/static/"):
+        print(f"{datetime.now():%H:%M:%S.%f}", answer.status, answer.request.method, path)
 
 
 def session(client: Client, url: str) -> dict[str, str]:
