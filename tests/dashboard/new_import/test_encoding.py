@@ -4,8 +4,8 @@ import gzip
 
 import pytest
 
-from dashboard.new_import.preview import _stem
 from importer.models import ImportJob, Target
+from importer.preparation.loadable_tables import table_name_of
 from tests.dashboard.new_import.test_page import show, shown_form, start, uploaded
 from tests.engine.packing import PACKED
 from tests.targets import target_with
@@ -92,4 +92,4 @@ class TestPacked:
         [("people.csv", "people"), ("people.csv.gz", "people"), ("a.b.csv.ZST", "a.b"), ("a.b.zip", "a.b")],
     )
     def test_the_table_that_is_called_like_it(self, name, stem):
-        assert _stem(name) == stem
+        assert table_name_of(name) == stem

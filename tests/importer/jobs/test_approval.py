@@ -15,7 +15,7 @@ from importer.access import approval, people
 from importer.access.acting import acting_as
 from importer.access.policy import Forbidden
 from importer.engine.errors import Problem
-from importer.engine.mysql.connection import connect, execute, fetch_all
+from importer.engine.mysql.connection import Address, connect, execute, fetch_all
 from importer.engine.plan.options import Options
 from importer.models import AuditEvent, Channel, ImportJob, Level, Notification, Target
 from importer.models.outcomes import REFUSED, outcome, outcome_words
@@ -32,6 +32,12 @@ pytestmark = pytest.mark.usefixtures("no_workers", "plain_dir")
 
 ROWS = 2000
 Status = ImportJob.Status
+
+
+@pytest.fixture
+def database(mariadb: Address) -> Address:
+    """What is tested here is decided before the server has a say: one kind of it is enough."""
+    return mariadb
 
 
 @pytest.fixture

@@ -8,6 +8,7 @@ from importer import lab
 from importer.access.acting import acting_as
 from importer.access.policy import Forbidden
 from importer.engine.errors import Problem
+from importer.engine.mysql.connection import Address
 from importer.experiments.published.registry import EXPERIMENTS
 from importer.experiments.runner import ExperimentRequest, begin
 from importer.models import AuditEvent, Lab, Target
@@ -18,6 +19,12 @@ from tests.people import operator
 
 pytestmark = pytest.mark.usefixtures("no_workers")
 target, path = of_lab.target, of_lab.path
+
+
+@pytest.fixture
+def database(mariadb: Address) -> Address:
+    """What is tested here is decided before the server has a say: one kind of it is enough."""
+    return mariadb
 
 
 @pytest.fixture

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from django.core.management import CommandError, call_command, load_command_class
 
-from importer.engine.mysql.connection import connect, execute
+from importer.engine.mysql.connection import Address, connect, execute
 from importer.engine.plan.option_specs import OPTIONS
 from importer.engine.plan.options import Options
 from importer.management.build_import import prepare_from_options
@@ -14,6 +14,12 @@ from importer.preparation import presets
 from importer.preparation.prepare import ImportRequest, prepare
 from importer.sources import uploads
 from tests.targets import saved_target
+
+
+@pytest.fixture
+def database(mariadb: Address) -> Address:
+    """What is tested here is decided before the server has a say: one kind of it is enough."""
+    return mariadb
 
 
 @pytest.fixture

@@ -26,6 +26,12 @@ from tests.targets import saved_target
 
 
 @pytest.fixture
+def database(mariadb: Address) -> Address:
+    """What is tested here is decided before the server has a say: one kind of it is enough."""
+    return mariadb
+
+
+@pytest.fixture
 def target(database: Address, transactional_db) -> Target:
     with connect(database) as connection:
         execute(

@@ -62,6 +62,13 @@ def in_table(target: Target) -> tuple:
         return tuple(fetch_all(connection, "SELECT n, word FROM t ORDER BY n"))
 
 
+class OnOneServer:
+    @pytest.fixture
+    def database(self, mariadb: Address) -> Address:
+        """What is tested here is decided before the server has a say: one kind of it is enough."""
+        return mariadb
+
+
 class TestEncodings:
     @pytest.mark.parametrize(
         ("content", "encoding"),
@@ -122,7 +129,7 @@ class TestEncodings:
         assert in_table(target) == ()
 
 
-class TestPlainCopies:
+class TestPlainCopies(OnOneServer):
     @pytest.mark.parametrize("name", PACKED)
     @pytest.mark.parametrize("encoding", ["utf-8", "cp1252", "utf-16"])
     def test_a_packed_file_arrives(self, target, tmp_path, name, encoding, plain_dir):
@@ -205,7 +212,7 @@ class TestPlainCopies:
         assert not location_of_job(job).exists()
 
 
-class TestRefusals:
+class TestRefusals(OnOneServer):
     """A job reports each problem of its file, and no copy is left over."""
 
     def failed(self, target: Target, file: Path, plain_dir: Path, encoding: str = "") -> dict:
@@ -291,7 +298,7 @@ class TestRejects:
         assert "Line 2 has the same key: word = 'Zoë €'." in reasons
 
 
-class TestCommandLine:
+class TestCommandLine(OnOneServer):
     ARGS = ("--target", "warehouse", "--table", "t", "--in-process", "--json")
 
     def test_a_packed_file(self, target, tmp_path, stack_env, settings):
