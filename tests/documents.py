@@ -49,7 +49,7 @@ def all_checked() -> Iterator[None]:
     from importer.management.command_line.one_document import DocumentCommand  # Django must be ready first.
 
     report = import_module("importer.jobs.report")  # `importer.jobs.report` is the function.
-    given, complete = DocumentCommand.give_parts, report._complete
+    given, complete = DocumentCommand.give_parts, report.complete
 
     def completed(*args: Any) -> dict[str, Any]:
         made = complete(*args)
@@ -63,5 +63,5 @@ def all_checked() -> Iterator[None]:
 
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(DocumentCommand, "give_parts", checked)
-        patched.setattr(report, "_complete", completed)
+        patched.setattr(report, "complete", completed)
         yield

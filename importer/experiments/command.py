@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterable
 from typing import Any
 
+from config.contracts import documents
 from importer.access.acting import acting_user
 from importer.engine.errors import Cancelled, Problem
 from importer.experiments import runner
@@ -14,7 +15,6 @@ from importer.lab.commands import REPEATS
 from importer.management.build_import import named_target
 from importer.management.command_line.one_document import DocumentCommand
 from importer.models import Lab, Trial
-from importer.models.outcomes import documents
 
 
 def show_list(command: DocumentCommand, *, as_json: bool, **_: Any) -> None:

@@ -8,10 +8,10 @@ from typing import Any
 
 from django.utils import timezone
 
+from config.contracts.documents import HISTORY
 from importer.engine.load.rejects.formulas import escape_formulas
 from importer.history.facts import FACTS, Kind, Value
 from importer.history.search import Row
-from importer.models.outcomes.documents import HISTORY
 
 
 class _LineWriter:

@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from config.contracts.report import NO_ROWS, complete
 from importer.engine.errors import Problem, problem_values
 from importer.engine.load.verify import Equation
 from importer.engine.plan.plan import ImportPlan
@@ -17,11 +18,9 @@ from importer.jobs import approval
 from importer.models import ImportJob
 from importer.models.outcomes import UNKNOWN, Colour, Outcome, outcome_of, reported
 from importer.models.outcomes.attempts import Attempt, attempts_of, speed_of, step_seconds
-from importer.models.outcomes.documents import REPORT
 from importer.preparation.plan_sql import plan_sql
 
 PLANNED = Outcome("planned", 0, Colour.GREY, "file")
-NO_ROWS = dict.fromkeys(("source", "loaded", "replaced", "unchanged", "skipped", "rejected", "missing"), 0)
 
 
 def equation(job: ImportJob) -> Equation:
@@ -49,7 +48,7 @@ def report(
     causes that it waits or is slow (importer.diagnosis.why.known_causes).
     """
     rows, speed = equation(job), speed_of(job)
-    return _complete(
+    return complete(
         reported(job),
         {
             "job": job.pk,
@@ -85,7 +84,7 @@ def report(
 def report_of_plan(plan: ImportPlan, reading: Reading) -> dict[str, Any]:
     """The report of an import that was planned and not begun."""
     values = {"reading": reading_to_json(reading), "plan": _plan(plan), "debug": {"plan": plan_to_json(plan)}}
-    return _complete(PLANNED, values)
+    return complete(PLANNED, values)
 
 
 def report_of_problem(problem: Problem, job: ImportJob | None = None, exit_code: int | None = None) -> dict[str, Any]:
@@ -101,35 +100,8 @@ def report_of_problem(problem: Problem, job: ImportJob | None = None, exit_code:
     reading = reading_to_json(problem.reading) if isinstance(problem, NeedsAnswer) else None
     values = {"reading": reading, "problem": problem_values(problem.as_json())}
     if exit_code == UNKNOWN:
-        return _complete(None, {**values, "exit_code": exit_code})
-    return _complete(outcome_of(problem), values)
-
-
-def _complete(ended: Outcome | None, values: Mapping[str, Any]) -> dict[str, Any]:
-    """The report with all keys, in their order; those without a value are empty."""
-    nothing: dict[str, Any] = {
-        "schema": REPORT.schema,
-        "job": None,
-        "outcome": ended and ended.words,
-        "exit_code": ended and ended.exit_code,
-        "colour": ended and ended.colour.value,
-        "rows": {**NO_ROWS, "source_is_final": False},
-        "files": [],
-        "lines": {},
-        "balanced": False,
-        "reading": None,
-        "plan": None,
-        "approval": None,
-        "seconds": {},
-        "rates": {},
-        "why": [],
-        "attempts": [],
-        "rejects": {},
-        "notices": [],
-        "problem": None,
-        "debug": {},
-    }
-    return {**nothing, **values}
+        return complete(None, {**values, "exit_code": exit_code})
+    return complete(outcome_of(problem), values)
 
 
 def _approval(job: ImportJob) -> dict[str, Any] | None:

@@ -2,7 +2,7 @@
 
 import argparse
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from importer.engine.errors import Problem, SourceProblem
 from importer.engine.mapping.columns import SOURCES, FieldOverride, GeneratedColumn
@@ -146,3 +146,12 @@ def column_type(text: str) -> tuple[str, str]:
     if not (name and equals):
         raise argparse.ArgumentTypeError(f"{text!r} is not COLUMN=TYPE")
     return name, type_
+
+
+def once_each(flag: str, pairs: Sequence[tuple[str, str]]) -> dict[str, str]:
+    """The values by their names. Raises Problem if `flag` was given twice for a name."""
+    values = dict(pairs)
+    if len(values) < len(pairs):
+        twice = next(name for name in values if [each for each, _ in pairs].count(name) > 1)
+        raise Problem(f"{flag} names {twice} twice.", advice="Give it once.")
+    return values

@@ -4,7 +4,8 @@ They may run before `make run` has created the application's database.
 """
 
 import argparse
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import Any, NoReturn
 
 from django.contrib.auth.models import User
@@ -12,6 +13,7 @@ from django.core.management.base import CommandError, CommandParser
 from django.db import connection
 
 from config.version import VERSION
+from importer.access import audit
 from importer.access.acting import acting, acting_as
 from importer.access.policy import Forbidden
 from importer.engine.errors import Problem, WrongUsage
@@ -19,7 +21,6 @@ from importer.management import checks
 from importer.management.application_tables import require_tables
 from importer.management.command_line.one_document import DocumentCommand, parsers
 from importer.management.command_line.words import PROGRAM, WORDS
-from importer.management.recording import recorded
 from importer.management.rules import rule_of
 from importer.models.outcomes import REFUSED, WRONG_USAGE
 
@@ -111,6 +112,26 @@ class PreparedCommand(CheckedCommand):
             return nullcontext()
         target = str(options.get("name" if name.startswith("target ") else "target") or "")
         return recorded(name, target)
+
+
+@contextmanager
+def recorded(name: str, target: str) -> Iterator[None]:
+    """Record the command that runs in the block. Its other arguments are left out: some are secrets."""
+    thing = audit.Thing("command", name=name, target=target)
+    outcome = audit.Outcome.FAILED
+    with audit.opened(audit.Entry("command", thing=thing, details={"command": name})) as entry:
+        try:
+            yield
+            outcome = audit.Outcome.DONE
+        except SystemExit as end:
+            outcome = audit.Outcome.FAILED if end.code else audit.Outcome.DONE
+            raise
+        except (CommandError, Forbidden) as error:
+            refused = isinstance(error, Forbidden) or isinstance(error.__cause__, Forbidden)
+            outcome = audit.Outcome.REFUSED if refused else audit.Outcome.FAILED
+            raise
+        finally:
+            audit.write(entry, outcome)
 
 
 def _person(name: str) -> User:

@@ -16,20 +16,14 @@ from importer.engine.schema.added_columns import as_requested
 from importer.engine.source.dialect import LINE_ENDS
 from importer.engine.source.formats.options import FORMAT_NAMES
 from importer.engine.source.profile.profile import profile_file
+from importer.management.argument_types import once_each
 from importer.management.command_line import by_url
+from importer.management.import_options import FORMAT_FIELDS, SWITCHES
 from importer.models import MappingPreset, SourceFile, Target
 from importer.preparation import presets
 from importer.preparation.prepare import ImportRequest, NewTableRequest, PreparedImport, prepare, require_load
 from importer.preparation.whole_file import AsRead, read_alone, read_for_table
 
-# Switches that set a field of Dialect: the field, and its values for --X and --no-X.
-SWITCHES: dict[str, tuple[str, dict[bool, Any]]] = {
-    "header": ("header", {True: True, False: False}),
-    "trailing_delimiter": ("trailing_delimiter", {True: True, False: False}),
-    "keep_blank_lines": ("blank_lines", {True: "keep", False: "skip"}),
-    "skip_repeated_header": ("skip_repeated_header", {True: True, False: False}),
-    "unquoted_empty_null": ("unquoted_empty_is_null", {True: True, False: False}),
-}
 # Options that a preset has already.
 SET_BY_A_PRESET = (
     "map",
@@ -37,15 +31,8 @@ SET_BY_A_PRESET = (
     "add_column",
     "set",
     "null",
-    "delimiter",
-    "quote",
-    "escape",
-    "encoding",
     "line_end",
-    "skip_rows",
-    "comment",
-    "skip_after_header",
-    "skip_footer",
+    *FORMAT_FIELDS,
     *FORMAT_NAMES,
     *SWITCHES,
 )
@@ -201,7 +188,7 @@ def _options(options: dict[str, Any], otherwise: Options) -> Options:
         given["max_rejects"], otherwise = None, otherwise.without_limit()
     for setting in OPTIONS:
         if setting.kind is OptionKind.VARIABLES and (pairs := given[setting.name]):
-            given[setting.name] = getattr(otherwise, setting.name) | _once_each(setting.flag, pairs)
+            given[setting.name] = getattr(otherwise, setting.name) | once_each(setting.flag, pairs)
     return dataclasses.replace(otherwise, **{name: value for name, value in given.items() if value is not None})
 
 
@@ -211,18 +198,9 @@ def _new_options(options: dict[str, Any]) -> Options:
     return chosen if options["max_rejects"] == NO_LIMIT else chosen.with_default_limit()
 
 
-def _once_each(flag: str, pairs: list[tuple[str, str]]) -> dict[str, str]:
-    values = dict(pairs)
-    if len(values) < len(pairs):
-        twice = next(name for name in values if [each for each, _ in pairs].count(name) > 1)
-        raise Problem(f"{flag} names {twice} twice.", advice="Give it once.")
-    return values
-
-
 def _known_format(options: dict[str, Any]) -> dict[str, Any]:
     """The fields of the file's dialect that were given."""
-    names = ("delimiter", "quote", "escape", "encoding", "skip_rows", "comment", "skip_after_header", "skip_footer")
-    given = {name: options[name] for name in (*names, *FORMAT_NAMES) if options[name] is not None}
+    given = {name: options[name] for name in (*FORMAT_FIELDS, *FORMAT_NAMES) if options[name] is not None}
     if options["line_end"]:
         given["line_end"] = LINE_ENDS[options["line_end"]]
     return given | {

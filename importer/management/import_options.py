@@ -1,9 +1,8 @@
 """The options of `millrace load`, in groups. They are a contract (see README)."""
 
 import argparse
+from collections.abc import Callable
 from typing import Any
-
-from django.core.management.base import CommandParser
 
 from importer.engine.mapping.suggest import MATCHES
 from importer.engine.mapping.transforms import LISTED_NAMES
@@ -26,11 +25,21 @@ from importer.management.argument_types import (
     size,
     variable,
 )
-from importer.management.command_line import by_url
+
+# Switches that set a field of Dialect: the field, and its values for --X and --no-X.
+SWITCHES: dict[str, tuple[str, dict[bool, Any]]] = {
+    "header": ("header", {True: True, False: False}),
+    "trailing_delimiter": ("trailing_delimiter", {True: True, False: False}),
+    "keep_blank_lines": ("blank_lines", {True: "keep", False: "skip"}),
+    "skip_repeated_header": ("skip_repeated_header", {True: True, False: False}),
+    "unquoted_empty_null": ("unquoted_empty_is_null", {True: True, False: False}),
+}
+# Other options that state a field of Dialect, which has the same name.
+FORMAT_FIELDS = ("delimiter", "quote", "escape", "encoding", "skip_rows", "comment", "skip_after_header", "skip_footer")
 
 
-def add_flags(parser: CommandParser) -> None:
-    """Add all options to the parser."""
+def add_flags(parser: argparse.ArgumentParser, add_server_flags: Callable[[argparse.ArgumentParser], None]) -> None:
+    """Add all options to the parser; `add_server_flags` adds those that say how the database server is reached."""
     parser.add_argument(
         "file",
         nargs="+",
@@ -66,7 +75,7 @@ def add_flags(parser: CommandParser) -> None:
     parser.add_argument(
         "--workers", dest="in_process", action="store_false", help="hand the import to the running workers"
     )
-    by_url.add_flags(parser)
+    add_server_flags(parser)
     _add_new_table(parser)
     _add_row_policy(parser)
     _add_format(parser)
@@ -74,21 +83,21 @@ def add_flags(parser: CommandParser) -> None:
     _add_speed(parser)
 
 
-def _add_new_table(parser: CommandParser) -> None:
+def _add_new_table(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("the table that --mode create creates")
     group.add_argument("--type", type=column_type, action="append", metavar="COLUMN=TYPE", help="may be repeated")
     group.add_argument("--primary-key", action="append", metavar="COLUMN", help="may be repeated")
     group.add_argument("--no-widen", action="store_true", help="stop if a type is too narrow instead of widening it")
 
 
-def _add_row_policy(parser: CommandParser) -> None:
+def _add_row_policy(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("rows that cannot be loaded as they are")
     for option in OPTIONS:
         if option.group is not Group.SPEED and option.flag and option.name != "mode":
             _add_option(group, option)
 
 
-def _add_format(parser: CommandParser) -> None:
+def _add_format(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("the file's format, where it is not detected")
     group.add_argument(FORMAT.flag, choices=NAMES, help=FORMAT.about)
     for option in FORMAT_OPTIONS:
@@ -127,7 +136,7 @@ def _add_switch(group: argparse._ArgumentGroup, flag: str, text: str) -> None:
     group.add_argument(flag, action=argparse.BooleanOptionalAction, default=None, help=text)
 
 
-def _add_mapping(parser: CommandParser) -> None:
+def _add_mapping(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("the column of each field, and how its values are read; the rest as suggested")
     group.add_argument(
         "--map",
@@ -168,7 +177,7 @@ def _add_mapping(parser: CommandParser) -> None:
     )
 
 
-def _add_speed(parser: CommandParser) -> None:
+def _add_speed(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group(
         "speed",
         "The plan decides the options that are not given, with reasons (--plan-only). docs/settings.md explains each.",
@@ -177,7 +186,7 @@ def _add_speed(parser: CommandParser) -> None:
         _add_option(group, option)
 
 
-def _add_option(group: argparse._ArgumentGroup | CommandParser, option: OptionSpec) -> None:
+def _add_option(group: argparse._ArgumentGroup | argparse.ArgumentParser, option: OptionSpec) -> None:
     group.add_argument(option.flag, dest=option.name, help=option.about.replace("%", "%%"), **_how(option))
 
 

@@ -3,6 +3,7 @@
 from pathlib import Path
 from typing import Any
 
+from config.contracts.documents import REPORT
 from importer import jobs
 from importer.access import approval
 from importer.engine.errors import Problem
@@ -13,7 +14,6 @@ from importer.jobs.report import report_of_plan
 from importer.management.command_line.one_document import DocumentCommand
 from importer.models import ImportJob
 from importer.models.outcomes import outcome
-from importer.models.outcomes.documents import REPORT
 from importer.preparation.plan_sql import plan_sql
 from importer.preparation.prepare import PreparedImport
 

@@ -7,12 +7,12 @@ from typing import Any
 from django.conf import settings
 from django.utils import timezone
 
+from config.contracts.documents import EVENT
 from importer.engine.errors import problem_values
 from importer.models import ImportJob, ScheduleRun
 from importer.models.channel import Event
 from importer.models.outcomes import outcome
 from importer.models.outcomes.attempts import step_seconds
-from importer.models.outcomes.documents import EVENT
 from importer.models.outcomes.looks import look_of
 from importer.models.outcomes.runs import outcome_of_run
 from importer.notifications.page_addresses import link

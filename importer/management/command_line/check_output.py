@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
+from config.contracts.documents import CHECK
 from importer.engine.errors import Problem, problem_values
 from importer.engine.reading.questions import NeedsAnswer
 from importer.engine.reading.reading import reading_to_json
@@ -11,7 +12,6 @@ from importer.engine.stored import to_json
 from importer.management.command_line.follow.progress import Amounts, Progress
 from importer.management.command_line.one_document import DocumentCommand
 from importer.models.outcomes import FOUND_BAD_ROWS
-from importer.models.outcomes.documents import CHECK
 from importer.preparation.whole_file import AsRead, FileCheck, check_file
 
 

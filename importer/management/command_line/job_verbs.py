@@ -8,6 +8,7 @@ from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
+from config.contracts.documents import JOBS, REPORT
 from importer import jobs, queue
 from importer.access.acting import acting_user
 from importer.access.policy import seen
@@ -19,7 +20,6 @@ from importer.management.command_line.follow.progress import Progress
 from importer.management.command_line.one_document import DocumentCommand
 from importer.models import ImportJob
 from importer.models.outcomes import UNKNOWN, exit_code, outcome_words
-from importer.models.outcomes.documents import JOBS, REPORT
 from importer.worker import local_pool
 
 MOST_LISTED = 20

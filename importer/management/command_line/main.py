@@ -7,12 +7,12 @@ import difflib
 import os
 import sys
 
+from config.contracts.outcomes import WRONG_USAGE
 from config.plain_text import guarded
 from config.version import VERSION
 from importer.management.command_line.help.help_page import help_page
 from importer.management.command_line.words import PROGRAM, WORDS, Word
 
-WRONG_USAGE = 2  # as importer.models.outcomes declares it, which needs Django
 READER_GONE = 141  # as a shell has it for a program that ended by SIGPIPE
 
 
@@ -51,7 +51,7 @@ def _print_completion(shells: list[str]) -> None:
 
     if len(shells) != 1 or shells[0] not in SHELLS:
         print(f"usage: {PROGRAM} completion {'|'.join(SHELLS)}", file=sys.stderr)
-        sys.exit(WRONG_USAGE)
+        sys.exit(WRONG_USAGE.exit_code)
     set_up()
     print(script(shells[0]), end="")
 
@@ -82,4 +82,4 @@ def _word(name: str) -> Word:
     near = difflib.get_close_matches(name, WORDS, 1)
     meant = f" Did you mean {PROGRAM} {near[0]}?" if near else ""
     print(f"{PROGRAM}: there is no command {name}.{meant} All of them: {PROGRAM} help", file=sys.stderr)
-    sys.exit(WRONG_USAGE)
+    sys.exit(WRONG_USAGE.exit_code)

@@ -14,9 +14,9 @@ from typing import IO, Any, NoReturn
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser, OutputWrapper
 
+from config.contracts.documents import DONE, PROBLEM, Document
 from importer.engine.errors import Cancelled, Problem, WrongUsage, problem_values
 from importer.models.outcomes import CANCELLED, UNKNOWN, WRONG_USAGE
-from importer.models.outcomes.documents import DONE, PROBLEM, Document
 
 FLAG = "--json"
 DEST = "as_json"

@@ -9,8 +9,7 @@ from importer.access import audit
 from importer.management.backup.archive import checked
 from importer.management.backup.create import create, refuse_unusable
 from importer.management.backup.restore import restore
-from importer.management.base_command import CheckedCommand
-from importer.management.recording import recorded
+from importer.management.base_command import CheckedCommand, recorded
 
 WARNING = (
     "Anyone who has the file has the passwords of all targets: it holds the keys that decrypt them. Keep it as you keep"

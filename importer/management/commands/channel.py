@@ -6,6 +6,7 @@ from argparse import ArgumentParser
 from collections.abc import Callable
 from typing import Any
 
+from config.contracts.documents import CHANNEL, CHANNEL_TEST, CHANNELS
 from importer import notifications
 from importer.access.policy import seen
 from importer.engine.errors import Problem
@@ -13,7 +14,6 @@ from importer.management.argument_types import rows
 from importer.management.base_command import PreparedCommand
 from importer.models import Channel, Schedule
 from importer.models.channel import Event
-from importer.models.outcomes.documents import CHANNEL, CHANNEL_TEST, CHANNELS
 from importer.notifications.channel_kinds import KINDS, kind_of
 from importer.notifications.channels import with_state
 

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from getpass import getpass
 from typing import Any
 
+from config.contracts.documents import CONNECTION_CHECK, CONNECTIONS
 from importer import connections
 from importer.access.policy import seen
 from importer.connections.connection_kind import ConnectionField
@@ -14,7 +15,6 @@ from importer.connections.connection_settings import add_or_replace, remove
 from importer.engine.errors import Problem
 from importer.management.base_command import PreparedCommand
 from importer.models import SourceConnection
-from importer.models.outcomes.documents import CONNECTION_CHECK, CONNECTIONS
 from importer.targets import passed
 
 SIGNS = {"ok": "ok  ", "warn": "warn", "fail": "FAIL"}

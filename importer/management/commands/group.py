@@ -6,9 +6,9 @@ from typing import Any
 
 from django.contrib.auth.models import Group
 
+from config.contracts.documents import GROUPS
 from importer.access.groups import add_group, group_named, remove_group, rename_group
 from importer.management.base_command import PreparedCommand
-from importer.models.outcomes.documents import GROUPS
 
 
 class Command(PreparedCommand):

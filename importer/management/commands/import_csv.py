@@ -13,7 +13,7 @@ from importer.engine.errors import Cancelled, Problem
 from importer.jobs.report import report_of_problem
 from importer.management.base_command import PreparedCommand
 from importer.management.build_import import prepare_from_options, read_from_options
-from importer.management.command_line import check_output
+from importer.management.command_line import by_url, check_output
 from importer.management.command_line.follow.following import follow
 from importer.management.command_line.help.common_options import COMMON
 from importer.management.command_line.help.short_help import add_help
@@ -48,7 +48,7 @@ class Command(PreparedCommand):
         return parser
 
     def add_arguments(self, parser: CommandParser) -> None:
-        add_flags(parser)
+        add_flags(parser, by_url.add_flags)
 
     def handle(self, *_args: Any, **options: Any) -> None:
         output = CommandOutput(self)

@@ -7,6 +7,7 @@ from typing import Any
 
 from django.core.management.base import CommandError
 
+from config.contracts.documents import CAUSES, REPORT
 from importer import jobs
 from importer.access import audit
 from importer.access.policy import seen
@@ -16,7 +17,6 @@ from importer.management.command_line import job_verbs
 from importer.management.command_line.follow import waiting
 from importer.models import ImportJob
 from importer.models.outcomes import exit_code, outcome_words
-from importer.models.outcomes.documents import CAUSES, REPORT
 from importer.preparation.plan_sql import plan_sql
 from importer.retention import ended_jobs
 from importer.worker import local_pool

@@ -4,11 +4,11 @@ from typing import Any
 
 from django.core.management.base import CommandError, CommandParser
 
+from config.contracts.documents import KEPT_TABLE
 from importer import jobs
 from importer.access.policy import seen
 from importer.management.base_command import PreparedCommand
 from importer.models import ImportJob
-from importer.models.outcomes.documents import KEPT_TABLE
 
 ACTIONS = {"restore": jobs.restore, "drop": jobs.drop_backup}
 

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from config.contracts.documents import LAB, LABS
 from importer import lab
 from importer import lab as lab_package
 from importer.access.acting import acting_user
@@ -21,7 +22,6 @@ from importer.management.argument_types import bounded, percent, setting_values,
 from importer.management.base_command import PreparedCommand
 from importer.management.build_import import named_target
 from importer.models import ImportJob, Lab, Level, Target, Trial
-from importer.models.outcomes.documents import LAB, LABS
 from importer.preparation.prepare import ImportRequest, prepare, require_load
 from importer.sources import uploads
 from importer.worker import presence

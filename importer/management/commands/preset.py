@@ -8,13 +8,13 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from config.contracts.documents import PRESET, PRESETS
 from importer.access.acting import acting_user
 from importer.engine.errors import Problem, in_file
 from importer.engine.stored import to_json
 from importer.management.base_command import PreparedCommand
 from importer.management.build_import import named_target
 from importer.models import MappingPreset
-from importer.models.outcomes.documents import PRESET, PRESETS
 from importer.preparation import presets
 
 STANDARD_INPUT = "-"

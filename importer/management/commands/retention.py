@@ -7,9 +7,9 @@ from typing import Any
 
 from django.utils import timezone
 
+from config.contracts.documents import RETENTION
 from importer.access import audit
 from importer.management.base_command import PreparedCommand
-from importer.models.outcomes.documents import RETENTION
 from importer.retention import policies
 from importer.retention.policies import InForce
 from importer.retention.run import run_to_the_end

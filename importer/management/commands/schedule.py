@@ -10,6 +10,7 @@ from typing import Any
 
 from django.db.models import TextChoices
 
+from config.contracts.documents import SCHEDULE, SCHEDULE_RUN, SCHEDULES
 from importer import schedules
 from importer.access.acting import acting_user
 from importer.access.policy import seen
@@ -17,7 +18,6 @@ from importer.engine.errors import Problem
 from importer.engine.plan.options import DEFAULT_LIMIT, NO_LIMIT
 from importer.management.base_command import PreparedCommand
 from importer.models import ImportJob, Schedule, ScheduleRun, SourceConnection
-from importer.models.outcomes.documents import SCHEDULE, SCHEDULE_RUN, SCHEDULES
 from importer.schedules import ScheduleRequest, serialization
 from importer.worker import presence
 

@@ -8,13 +8,13 @@ from typing import Any
 
 from django.db.models import ProtectedError
 
+from config.contracts.documents import TARGET_CHECK, TARGETS
 from importer import targets
 from importer.access.policy import seen
 from importer.engine.errors import Problem
 from importer.lab import release_unmarked
 from importer.management.base_command import PreparedCommand
 from importer.models import Target
-from importer.models.outcomes.documents import TARGET_CHECK, TARGETS
 
 SIGNS = {"ok": "ok  ", "warn": "warn", "fail": "FAIL"}
 

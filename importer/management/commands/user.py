@@ -6,13 +6,13 @@ from typing import Any
 
 from django.contrib.auth.models import Group, User
 
+from config.contracts.documents import INVITATION, TOKEN, USER, USERS
 from importer.access import audit, people, tokens
 from importer.access.groups import group_named, set_groups
 from importer.access.policy import stored_role
 from importer.engine.errors import Problem
 from importer.management.base_command import PreparedCommand
 from importer.models import AccessToken, Grant, Level, Role, Scope
-from importer.models.outcomes.documents import INVITATION, TOKEN, USER, USERS
 from importer.notifications.invitations import send_invitation
 from importer.notifications.page_addresses import link
 

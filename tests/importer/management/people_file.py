@@ -2,9 +2,9 @@
 
 from typing import Any
 
+from config.contracts.documents import REPORT
 from importer.engine.mysql.connection import connect, fetch_all
 from importer.models import Target
-from importer.models.outcomes.documents import REPORT
 from tests.documents import read
 
 ROWS = 5000

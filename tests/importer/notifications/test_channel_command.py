@@ -3,10 +3,10 @@
 import pytest
 from django.core.management import CommandError, call_command
 
+from config.contracts.documents import CHANNEL, CHANNEL_TEST
 from importer import notifications
 from importer.models import Channel, Notification
 from importer.models.channel import Event
-from importer.models.outcomes.documents import CHANNEL, CHANNEL_TEST
 from tests.dashboard.job_data import make_job
 from tests.documents import read
 from tests.importer.notifications.receivers import Hook, Inbox

@@ -7,9 +7,9 @@ import pytest
 from django.core.management import CommandError, call_command, load_command_class
 from jsonschema import Draft202012Validator
 
+from config.contracts.documents import DOCUMENTS, DONE, PROBLEM, REPORT
 from importer.management.command_line.one_document import DEST, FLAG
 from importer.management.commands import group, retention, target
-from importer.models.outcomes.documents import DOCUMENTS, DONE, PROBLEM, REPORT
 from importer.models.outcomes.exit_codes import COMMANDS, exit_codes, exit_codes_text
 from tests.documents import FOLDER, SCHEMAS, read
 from tests.importer.management.test_every_option import COMMANDS as ALL_COMMANDS

@@ -1,0 +1,1 @@
+"""The words, numbers and documents of docs/contracts.md. Nothing here needs Django."""
