@@ -18,7 +18,7 @@ from tests import examples  # noqa: F401 - registers the profile "dev" before py
 from tests.documents import all_checked
 from tests.importer.migrations.fixtures import dumped, migrated, old, sales  # noqa: F401
 from tests.prepared import copy_of_tables
-from tests.stack import Stack, running
+from tests.stack import Stack, running, wait_until
 from tests.targets import TestServer, mariadb_server, mysql_server
 
 # `TEST_MYSQL_COMMAND start PORT` starts a MySQL server and prints its URL; without it the tests run on MariaDB alone.
@@ -147,6 +147,16 @@ def stack(processes: Stack) -> Stack:
     """Real processes on the test's database: Redis, Celery workers, beat."""
     processes.start_workers()
     return processes
+
+
+@pytest.fixture
+def web(stack: Stack) -> Stack:
+    """The stack, with its web server."""
+    if not stack.web.popen:
+        stack.manage("collectstatic", "--no-input")
+        stack.web.start()
+        wait_until(stack.answers, what="the web server")
+    return stack
 
 
 @pytest.fixture

@@ -69,7 +69,11 @@ def test_kinds_of_channels_are_compared_nowhere():
 
 
 # Schemes of URLs and of FTP's addresses, not kinds of connections: each file decides on the encryption by them.
-SCHEMES = ("importer/security/outbound_addresses.py", "importer/connections/protocols/ftp.py")
+SCHEMES = (
+    "importer/security/outbound_addresses.py",
+    "importer/connections/protocols/ftp.py",
+    "importer/management/client/http.py",
+)
 
 
 def test_kinds_of_connections_are_compared_nowhere():

@@ -68,6 +68,7 @@ def told(problem: Problem, status: int, **more: Any) -> dict[str, Any]:
         "status": status,
         "detail": str(problem),
         "code": problem.code,
+        "kind": type(problem).__name__,
         "what": problem.what,
         "where": problem.where,
         "advice": problem.advice,

@@ -14,7 +14,7 @@ from ninja.parser import Parser
 
 from dashboard.access import problems
 from dashboard.access.middleware import token_of
-from dashboard.api import forms
+from dashboard.api import forms, planning
 from dashboard.api.resources import (
     approvals,
     audit,
@@ -95,6 +95,7 @@ def make_api() -> NinjaAPI:
         urls_namespace="api",
     )
     made.add_exception_handler(Problem, _problem)
+    made.add_exception_handler(planning.NotBegun, planning.tell)
     made.add_exception_handler(forms.InvalidValues, forms.tell)
     made.add_exception_handler(Http404, _missing)
     made.add_exception_handler(ObjectDoesNotExist, _missing)

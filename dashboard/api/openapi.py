@@ -28,10 +28,12 @@ PROBLEM = {
         "status": {"type": "integer"},
         "detail": {"type": "string", "description": "All of it in words."},
         "code": {"type": "integer", "description": "A number that never changes (docs/contracts.md)."},
+        "kind": {"type": "string", "description": "The kind, as a report has it; of some problems there is none."},
         "what": {"type": "string"},
         "where": {"type": "string"},
         "advice": {"type": "string"},
         "retryable": {"type": "boolean"},
+        "report": {"type": "object", "description": "Of an import that did not begin: its report."},
         "errors": {
             "type": "array",
             "items": {
@@ -48,6 +50,7 @@ PROBLEM = {
             "status": 422,
             "detail": "There is no table sales.order. Nearest: orders.",
             "code": 1200,
+            "kind": "UnknownTable",
             "what": "There is no table sales.order.",
             "where": "",
             "advice": "Nearest: orders.",

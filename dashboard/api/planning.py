@@ -1,16 +1,20 @@
 """From the body of a request to an import that can be started: finds file and target, and answers questions."""
 
 import glob
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
 from uuid import UUID
 
 from django.contrib.auth.models import AnonymousUser, User
+from django.http import HttpRequest, HttpResponse
 
+from dashboard.access import problems
 from dashboard.api.resources import targets
 from dashboard.api.wanted import ImportIn, options_of
+from importer.connections.by_hand.addresses import choose_address
 from importer.connections.by_hand.connection_files import browse, choose, named_connection
-from importer.connections.by_hand.limits import refuse_none
 from importer.connections.source_location import location_of
 from importer.engine.errors import Problem, SourceProblem
 from importer.engine.mapping.columns import FieldOverride
@@ -20,13 +24,38 @@ from importer.engine.reading.stated import Stated
 from importer.engine.schema.added_columns import as_requested
 from importer.engine.source.profile.decisions import Answer, Decision
 from importer.engine.source.profile.profile import profile_file
+from importer.jobs.report import report_of_problem
 from importer.models import MappingPreset, SourceConnection, SourceFile, Target
 from importer.preparation import presets
 from importer.preparation.prepare import ImportRequest, NewTableRequest, PreparedImport, prepare, require_load
 from importer.sources import uploads
+from importer.sources.limits import refuse_none
 from importer.sources.several import as_one
 
 Person = User | AnonymousUser
+
+
+class NotBegun(Exception):
+    """An import did not begin, because of a problem. The answer tells the problem and has the import's report."""
+
+    def __init__(self, problem: Problem) -> None:
+        self.problem = problem
+
+
+@contextmanager
+def beginning() -> Iterator[None]:
+    """Raise each Problem in the block as NotBegun."""
+    try:
+        yield
+    except Problem as problem:
+        raise NotBegun(problem) from problem
+
+
+def tell(_request: HttpRequest, error: Any) -> HttpResponse:
+    """The answer about an import that did not begin."""
+    return problems.answer(error.problem, report=report_of_problem(error.problem))
+
+
 # What a preset decides, by the names in the request.
 OF_A_PRESET = (
     *("format", "match", "null", "columns", "generated", "add_columns"),
@@ -51,8 +80,11 @@ def prepared(wanted: ImportIn, person: Person) -> PreparedImport:
 def _source(wanted: ImportIn, person: Person) -> SourceFile:
     """The file, or several as one: uploads, or files of a connection. Raises SourceProblem."""
     keys = [*([wanted.file] if wanted.file else []), *wanted.files]
-    if bool(keys) == bool(wanted.connection):
-        raise SourceProblem("The request names no file, or two kinds.", "body", "Name file, files, or connection.")
+    if sum(map(bool, (keys, wanted.connection, wanted.address))) != 1:
+        told = "The request names no file, or two kinds."
+        raise SourceProblem(told, "body", "Name file, files, connection, or address.")
+    if wanted.address:
+        return choose_address(wanted.address)
     if wanted.connection:
         if not wanted.paths:
             raise SourceProblem("No file of the connection is named.", "body.paths", "Name one, or a pattern.")

@@ -150,6 +150,13 @@ class ImportIn(
         list[Annotated[str, Field(min_length=1, max_length=1024)]],
         Field(max_length=MOST_FILES, description="Files at the connection, or patterns of their names."),
     ] = []
+    address: Annotated[
+        str,
+        Field(
+            max_length=2000,
+            description="Instead: a public https address, which is copied; where an admin allows that (WEB_ADDRESSES).",
+        ),
+    ] = ""
     target: Annotated[str, Field(max_length=64, description="A name; empty: that of the preset.")] = ""
     table: Annotated[str, Field(max_length=130, description="TABLE or SCHEMA.TABLE.", examples=["orders"])] = ""
     preset: Annotated[str, Field(max_length=64)] = ""

@@ -7,10 +7,13 @@ from importer.engine.errors import problem_values
 from importer.models import DiscoveredFile, Schedule, ScheduleRun
 from importer.models.outcomes.looks import look_of
 from importer.models.outcomes.runs import outcome_of_run
+from importer.schedules.commands import next_due_times
 from importer.schedules.recurrence import describe
 from importer.schedules.scheduler import timing_of
+from importer.schedules.validation import warnings
 
 MOST_FILES = 100
+MOST_RUNS = 20
 
 
 def when(schedule: Schedule) -> str:
@@ -37,6 +40,15 @@ def summary(schedule: Schedule) -> dict[str, Any]:
         "next_due_at": None if waits else _moment(schedule.next_due_at),
         "problem": _problem(schedule.problem),
         "last_run": run(last) if last else None,
+    }
+
+
+def details(schedule: Schedule) -> dict[str, Any]:
+    """A schedule with its next due times, warnings and last runs."""
+    return summary(schedule) | {
+        "upcoming": [each.isoformat() for each in next_due_times(schedule)],
+        "warnings": warnings(schedule),
+        "runs": [run(each) for each in schedule.runs.all()[:MOST_RUNS]],
     }
 
 

@@ -1,1 +1,1 @@
-"""Uploaded files on disk, and downloads of rejected rows."""
+"""Uploaded files on disk, and the files of this machine that a name means."""

@@ -32,15 +32,6 @@ def chromium():
 
 
 @pytest.fixture
-def web(stack: Stack) -> Stack:
-    if not stack.web.popen:
-        stack.manage("collectstatic", "--no-input")
-        stack.web.start()
-        wait_until(stack.answers, what="the web server")
-    return stack
-
-
-@pytest.fixture
 def database(mariadb: Address) -> Address:
     """Pages are the same for both servers; the way of an import is tried on each (test_import.py)."""
     return mariadb

@@ -67,6 +67,9 @@ class TargetOut(Schema):
     user: str
     database: str
     tls: Target.Tls
+    tls_ca: str
+    server_key: str
+    clear_password: bool
     ceiling: int
     needs_approval: bool
     checked_at: datetime | None
@@ -86,7 +89,7 @@ class TableOut(Schema):
 def show(target: Target) -> dict[str, Any]:
     """A target as the API shows it to the acting person."""
     findings = target.findings if sees_everything() else targets.told_findings(target.findings)
-    names = ("id", "name", "host", "port", "user", "database", "tls", "ceiling", "needs_approval", "checked_at")
+    names = ("id", "name", *Target.PASSWORD_GOES_TO, "ceiling", "needs_approval", "checked_at")
     passed = targets.passed(target.findings) if target.checked_at else None
     return {name: getattr(target, name) for name in names} | {"passed": passed, "findings": findings}
 

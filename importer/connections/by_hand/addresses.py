@@ -21,7 +21,6 @@ from django.conf import settings
 from importer import connections
 from importer.access.acting import acting_user
 from importer.access.policy import Forbidden, require_admin
-from importer.connections.by_hand.limits import refuse_none, refuse_too_many, require_short_wait
 from importer.connections.connection_address import parse_base
 from importer.connections.connection_kinds import open_location
 from importer.connections.download import copy_stream
@@ -30,6 +29,7 @@ from importer.connections.listed_files import ListedFile
 from importer.engine.errors import SourceProblem
 from importer.engine.source.byte_source import as_file
 from importer.models import SourceConnection, SourceFile
+from importer.sources.limits import refuse_none, refuse_too_many, require_short_wait
 
 OWN_SFTP = "importer.connections.by_hand.own_sftp"
 ADVICE = "Write https://HOST/PATH/FILE, s3://BUCKET/FILE or sftp://USER@HOST/PATH/FILE, without a password."

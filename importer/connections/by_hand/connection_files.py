@@ -14,13 +14,13 @@ from importer import connections
 from importer.access.acting import acting_user
 from importer.access.policy import require, seen
 from importer.connections import ListedFile
-from importer.connections.by_hand.limits import refuse_none, refuse_too_many, require_short_wait
 from importer.connections.connection_kinds import kind_of
 from importer.engine.errors import Problem, SourceProblem
 from importer.engine.source import encodings
 from importer.engine.source.archives import PACKING_NAMES, detect_packing
 from importer.engine.source.encodings import UTF8
 from importer.models import Level, SourceConnection, SourceFile
+from importer.sources.limits import refuse_none, refuse_too_many, require_short_wait
 from importer.sources.several import as_one
 
 HEAD_BYTES = 16 * 1024

@@ -4,11 +4,11 @@ from collections.abc import Iterator, Sequence
 
 from importer.connections.by_hand.addresses import fetch_address, is_address
 from importer.connections.by_hand.connection_files import fetch_files, named_connection
-from importer.connections.by_hand.limits import refuse_too_many
-from importer.connections.by_hand.local_files import local_files
 from importer.connections.by_hand.standard_input import standard_input
 from importer.models import SourceFile
 from importer.sources import uploads
+from importer.sources.limits import refuse_too_many
+from importer.sources.local_files import local_files
 from importer.sources.several import as_one
 
 STANDARD_INPUT = "-"

@@ -26,7 +26,7 @@ class NeedsAnswer(Problem):
         )
 
     def __str__(self) -> str:
-        return "\n".join(question_lines(self.reading, self.where))
+        return "\n".join(question_lines(self.reading.guesses, self.where))
 
     def as_json(self) -> dict[str, Any]:
         """The problem, with its reading, as a job or run stores it."""
@@ -37,9 +37,8 @@ def _first(reading: Reading) -> str:
     return f"The first: {reading.guesses[0].evidence}"
 
 
-def question_lines(reading: Reading, where: str) -> Iterator[str]:
+def question_lines(guesses: Sequence[Decision], where: str) -> Iterator[str]:
     """The questions for a terminal: evidence, and each answer with its flag and the values under it."""
-    guesses = reading.guesses
     yield f"{where}: nothing was written. {len(guesses)} question{'s' if len(guesses) > 1 else ''} first:"
     for number, guess in enumerate(guesses[:MOST_QUESTIONS], start=1):
         yield f"{number}. {guess.evidence}"

@@ -11,8 +11,9 @@ from config.contracts.outcomes import WRONG_USAGE
 from config.plain_text import guarded
 from config.version import VERSION
 from importer.management.command_line.help.help_page import help_page
-from importer.management.command_line.words import PROGRAM, WORDS, Word
+from importer.management.command_line.words import AGENT, PROGRAM, WORDS, Word
 
+SERVER = "--server"  # before the word: it works on another machine's Millrace
 READER_GONE = 141  # as a shell has it for a program that ended by SIGPIPE
 
 
@@ -38,6 +39,10 @@ def _run_words() -> None:
             _print_completion(shells)
         case ["help", "exit-codes"]:
             _print_exit_codes()
+        case [first, *_] if first == SERVER or first.startswith(f"{SERVER}="):
+            from importer.management.client.commands.main import main as elsewhere
+
+            elsewhere(sys.argv[1:])
         case ["help", name, *rest]:
             run(_word(name), [*rest, "--help"])
         case [name, *rest]:
@@ -81,5 +86,7 @@ def _word(name: str) -> Word:
         return word
     near = difflib.get_close_matches(name, WORDS, 1)
     meant = f" Did you mean {PROGRAM} {near[0]}?" if near else ""
+    if name == AGENT:
+        meant = f" Did you mean {PROGRAM} {SERVER} URL {AGENT}?"
     print(f"{PROGRAM}: there is no command {name}.{meant} All of them: {PROGRAM} help", file=sys.stderr)
     sys.exit(WRONG_USAGE.exit_code)

@@ -6,6 +6,7 @@ Nothing here imports Django: `millrace --help` prints these declarations and end
 from dataclasses import dataclass
 
 PROGRAM = "millrace"
+AGENT = "mcp"  # works with --server alone, which needs no management command
 
 
 @dataclass(frozen=True)

@@ -17,12 +17,12 @@ from importer.access.policy import seen
 from importer.engine.errors import Problem
 from importer.engine.plan.options import DEFAULT_LIMIT, NO_LIMIT
 from importer.management.base_command import PreparedCommand
+from importer.management.client.report_text import run_lines, schedule_line, schedule_lines, stored_problem
 from importer.models import ImportJob, Schedule, ScheduleRun, SourceConnection
 from importer.schedules import ScheduleRequest, serialization
 from importer.worker import presence
 
 LOOK_EVERY = 0.5  # seconds
-MOST_RUNS = 20
 CHOICES: dict[str, type[TextChoices]] = {
     "overlap": Schedule.Overlap,
     "misfire": Schedule.Misfire,
@@ -80,31 +80,20 @@ class Command(PreparedCommand):
             self.give(SCHEDULES, {"schedules": rows})
             return
         for each in rows:
-            due = "paused" if each["paused"] else f"next {each['next_due_at'] or 'never'}"
-            last = f", last run {_how_it_went(each['last_run'])}" if each["last_run"] else ""
-            self.stdout.write(f"{each['name']}: {each['when']}, {due}{last}")
+            self.stdout.write(schedule_line(each))
 
     def _show(self, *, name: str, as_json: bool, **_: Any) -> None:
         schedule = schedules.by_name(name)
-        summary = serialization.summary(schedule) | {
-            "upcoming": [each.isoformat() for each in schedules.next_due_times(schedule)],
-            "warnings": schedules.warnings(schedule),
-            "runs": [serialization.run(each) for each in schedule.runs.all()[:MOST_RUNS]],
-        }
+        summary = serialization.details(schedule)
         if as_json:
             self.give(SCHEDULE, summary)
             return
-        self.stdout.write(f"{summary['name']}: {summary['when']}{', paused' if summary['paused'] else ''}")
-        self.stdout.write(
-            f"{summary['pattern']} of {summary['connection']} into {summary['table']} of {summary['target']}"
-        )
-        self.stdout.write(f"rejected rows of a run: {summary['reject_limit']}")
-        for each in summary["upcoming"]:
-            self.stdout.write(f"due {each}")
+        for line in schedule_lines(summary):
+            self.stdout.write(line)
         for each in summary["warnings"]:
             self.stderr.write(each)
-        if schedule.problem:
-            self.stderr.write(_in_words(schedule.problem))
+        if summary["problem"]:
+            self.stderr.write(stored_problem(summary["problem"]))
         for run in summary["runs"]:
             self._write_run(run)
 
@@ -158,23 +147,10 @@ class Command(PreparedCommand):
         self.stdout.write(f"The next run loads {file} as a new file.")
 
     def _write_run(self, run: dict[str, Any]) -> None:
-        words = _how_it_went(run)
-        note = f": {run['note']}" if run["note"] not in ("", words) else ""
-        self.stdout.write(f"run {run['run']}, {run['cause']}, {run['due_at']}, {words}{note}")
-        for each in run["files"]:
-            rows = f", {each['rows']:,} rows by import {each['job']}" if each["job"] else ""
-            self.stdout.write(f"  {each['name']}: {each['outcome']}{rows}")
+        for line in run_lines(run):
+            self.stdout.write(line)
         if run["problem"]:
-            self.stderr.write(_in_words(run["problem"]))
-
-
-def _how_it_went(run: dict[str, Any]) -> str:
-    """The outcome of a run; the status of one that is under way."""
-    return str(run["outcome"] or run["status"])
-
-
-def _in_words(problem: dict[str, Any]) -> str:
-    return str(Problem(problem["what"], problem.get("where", ""), problem.get("advice", "")))
+            self.stderr.write(stored_problem(run["problem"]))
 
 
 def _add_name(parser: ArgumentParser) -> None:

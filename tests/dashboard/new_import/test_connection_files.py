@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 from django.urls import reverse
 
-from importer.connections.by_hand import limits
 from importer.models import Level, SourceConnection, SourceFile
+from importer.sources import limits
 from tests.file_servers import web_files
 from tests.people import operator, stranger
 

@@ -14,7 +14,7 @@ from pydantic import Field
 from dashboard.api.body import Body, example
 from dashboard.api.once import PARAMETER, once
 from dashboard.api.pages import LARGEST, Cursor, Page
-from dashboard.api.planning import prepared
+from dashboard.api.planning import beginning, prepared
 from dashboard.api.reports import Report
 from dashboard.api.wanted import ImportIn, OptionsIn, options_of
 from dashboard.jobs.list.filters import ORIGINS, STATES, Filters, matching
@@ -44,6 +44,7 @@ class ImportOut(Schema):
     rows_of_file: int
     rows_in_table: int
     rejected_rows: int
+    rows: Annotated[int, Field(description="How many are settled: in the table, skipped or rejected.")]
 
 
 class FiltersIn(Schema):
@@ -104,6 +105,7 @@ def show(job: ImportJob) -> dict[str, Any]:
         "rows_of_file": job.scanned_rows,
         "rows_in_table": job.rows_in_table,
         "rejected_rows": job.rejected_rows,
+        "rows": job.accounted_rows,
     }
 
 
@@ -129,8 +131,9 @@ def start_import(request: HttpRequest, wanted: ImportIn, response: HttpResponse)
 
     The problem then has the code 1400 and the `reading` with its questions: answer them in `answers`.
     """
-    made = prepared(wanted, request.user)
-    job = jobs.create_once(made, cast(User, request.user))
+    with beginning():
+        made = prepared(wanted, request.user)
+        job = jobs.create_once(made, cast(User, request.user))
     if wanted.preset:
         presets.mark_used(presets.by_name(wanted.preset))
     examination.stop(made.source)

@@ -5,7 +5,7 @@ from typing import Any
 from django.http import HttpRequest
 from ninja import Router
 
-from dashboard.api.planning import prepared
+from dashboard.api.planning import beginning, prepared
 from dashboard.api.reports import Report
 from dashboard.api.wanted import ImportIn
 from importer.engine.reading.questions import NeedsAnswer
@@ -20,8 +20,9 @@ def plan(request: HttpRequest, wanted: ImportIn) -> Any:
 
     The outcome is `planned`, or `needs an answer`: then `reading.guesses` has the questions with their answers.
     """
-    try:
-        made = prepared(wanted, request.user)
-    except NeedsAnswer as asked:
-        return report_of_problem(asked)
+    with beginning():
+        try:
+            made = prepared(wanted, request.user)
+        except NeedsAnswer as asked:
+            return report_of_problem(asked)
     return report_of_plan(made.plan, made.reading)

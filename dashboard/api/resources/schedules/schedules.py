@@ -157,8 +157,9 @@ def _with_connection(given: dict[str, Any]) -> dict[str, Any]:
 
 @router.get("schedules/{int:id}", response=dict[str, Any], url_name="api_schedule", summary="Show a schedule")
 def show_schedule(request: HttpRequest, id: int) -> Any:
-    """One schedule, with its last run."""
-    return show(read(id))
+    """One schedule, with its next due times, its warnings and its last runs."""
+    schedule = read(id)
+    return {"id": schedule.pk} | serialization.details(schedule)
 
 
 @router.patch("schedules/{int:id}", response=dict[str, Any], url_name="api_schedule", summary="Change a schedule")

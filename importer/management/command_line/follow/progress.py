@@ -5,11 +5,13 @@ import sys
 import time
 from collections import deque
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from config.plain_text import for_terminal, one_line
 from importer.engine.units import human_bytes
-from importer.models import ImportJob
+
+if TYPE_CHECKING:
+    from importer.models import ImportJob
 
 # An import that ends sooner needs no bar, and what draws bars is not imported.
 FIRST_AFTER = 0.5  # seconds
@@ -38,7 +40,7 @@ class Progress:
         self._seen: deque[tuple[float, Amounts]] = deque()
         self._bar: Any = None
 
-    def show(self, job: ImportJob, waits_for: str = "") -> None:
+    def show(self, job: "ImportJob", waits_for: str = "") -> None:
         """Show the job's present state; `waits_for`: the cause that it waits for, "" for none."""
         done = Amounts(job.data_offset + job.committed_bytes, job.read_size, job.accounted_rows)
         self.show_amounts(f"import {job.pk}", done, f"{job.status}{waits_for and f': {waits_for}'}")

@@ -6,6 +6,7 @@ OWN = {
     "help WORD": "the help of a word; without one, this page",
     "help exit-codes": "what each exit code means",
     "completion": "bash, zsh or fish: a script that completes words and options",
+    "--server URL": "WORD ...: the Millrace of another machine, by its API",
     "--version": "the version",
 }
 EXAMPLES = (

@@ -7,10 +7,11 @@ import pytest
 
 from importer.access.acting import acting_as
 from importer.access.policy import Forbidden
-from importer.connections.by_hand import limits, standard_input
+from importer.connections.by_hand import standard_input
 from importer.connections.by_hand.resolve import forget_unused, resolve_sources
 from importer.engine.errors import Problem, SourceProblem
 from importer.models import Level, SourceConnection, SourceFile
+from importer.sources import limits
 from importer.sources.uploads import TooLarge
 from tests.people import operator, stranger
 

@@ -52,6 +52,10 @@ def test_a_mistyped_word_is_wrong_usage_and_the_nearest_one_is_offered():
     assert "Traceback" not in done.stderr
 
 
+def test_the_word_for_agents_needs_a_server():
+    assert "Did you mean millrace --server URL mcp?" in run("mcp").stderr
+
+
 def test_every_management_command_has_a_word():
     ours = {name for name, application in get_commands().items() if application == "importer"}
     assert ours - {word.command for word in WORDS.values()} == WITHOUT_A_WORD

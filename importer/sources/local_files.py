@@ -3,7 +3,7 @@
 import glob
 from pathlib import Path
 
-from importer.connections.by_hand.limits import refuse_none, refuse_too_many
+from importer.sources.limits import refuse_none, refuse_too_many
 
 ADVICE = "Check the folder and the pattern: * and ? stand for characters of one name."
 

@@ -1,0 +1,1 @@
+"""A client of the API (docs/api.md), and `millrace --server`. Nothing here imports Django: the tables are elsewhere."""

@@ -1,0 +1,189 @@
+"""`millrace --server URL mcp`: a server of the Model Context Protocol, by which an agent works with Millrace.
+
+It speaks over standard input and output, and works by the API with a token: an agent may do what the token may. No
+token approves an import, so nothing is written that needs a person's approval and does not have it.
+"""
+
+import time
+from argparse import ArgumentParser
+from collections.abc import Callable, Mapping, Sequence
+from functools import wraps
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from config.version import VERSION
+from importer.engine.errors import Problem, SourceProblem
+from importer.management.client.api import Json, Millrace
+from importer.management.client.problems import in_words
+
+if TYPE_CHECKING:
+    from mcp.server.mcpserver import MCPServer
+
+    from importer.management.client.commands.work import Work
+
+ABOUT = "let an agent plan, load and watch (Model Context Protocol)"
+MOST_SECONDS = 300  # that one call of `watch` waits
+LOOK_EVERY = 0.5  # seconds
+INSTRUCTIONS = """Loads files into MySQL and MariaDB tables, and proves that every row arrived.
+
+Call `plan` first: it writes nothing. If its outcome is "needs an answer", show the questions of `reading.guesses` to a
+person, and call `plan` again with `answers`. Then call `load` with the same arguments, and `watch` until the outcome is
+not null. An import with the outcome "waits for approval" has written nothing: `approve` says where a person decides."""
+# What an agent needs of a report; `watch` has the rest of it for the person's page.
+TOLD = ("job", "outcome", "balanced", "rows", "reading", "plan", "approval", "rejects", "notices", "problem")
+
+
+def add_arguments(parser: ArgumentParser) -> None:
+    """Add the options of `mcp`."""
+    parser.add_argument(
+        "--files", type=Path, default=Path(), metavar="FOLDER", help="files below it may be uploaded (default: here)"
+    )
+
+
+def run(work: "Work") -> int:
+    """Serve an agent until it closes standard input."""
+    server(Agent(work.millrace, work.options.files)).run("stdio")
+    return 0
+
+
+class Agent:
+    """The tools. Each answers with a part of the report (docs/contracts.md), and raises Problem."""
+
+    def __init__(self, millrace: Millrace, folder: Path) -> None:
+        """`folder`: the files below it may be uploaded."""
+        self._millrace, self._folder = millrace, folder.resolve()
+        # The uploads by path and state of the file, so that a load sends nothing again that a plan has sent.
+        self._uploads: dict[tuple[Path, int, int], str] = {}
+
+    def targets(self) -> list[Json]:
+        """List the targets, which are databases, that the token may load into."""
+        names = ("name", "host", "database", "needs_approval", "passed")
+        return [{name: each[name] for name in names} for each in self._millrace.pages("list_targets")]
+
+    def plan(
+        self,
+        target: str,
+        table: str,
+        files: Sequence[str] = (),
+        connection: str = "",
+        settings: Mapping[str, Any] | None = None,
+        answers: Mapping[str, str] | None = None,
+    ) -> Json:
+        """Show how files would be read and loaded: reading, plan, SQL, open questions. Writes nothing.
+
+        `files`: paths below the allowed folder, or with `connection` names or patterns there. `settings`: further
+        fields of the body of POST /api/v1/plans, such as {"options": {"mode": "upsert", "on_error": "reject"}}.
+        `answers`: to the questions, by `name` (or `name:field`), each the `label` of an answer.
+        """
+        return _told(self._millrace.plan(self._wanted(target, table, files, connection, settings, answers)))
+
+    def load(
+        self,
+        target: str,
+        table: str,
+        files: Sequence[str] = (),
+        connection: str = "",
+        settings: Mapping[str, Any] | None = None,
+        answers: Mapping[str, str] | None = None,
+    ) -> Json:
+        """Start an import with the arguments of a plan. Answers at once, with the number of the import in `job`."""
+        return _told(self._millrace.start(self._wanted(target, table, files, connection, settings, answers)))
+
+    def watch(self, job: int, seconds: int = 30) -> Json:
+        """Wait until an import is over, at most this number of seconds; its outcome is null while it is under way."""
+        until = time.monotonic() + min(seconds, MOST_SECONDS)
+        while (report := self._millrace.report(job))["outcome"] is None and time.monotonic() < until:
+            time.sleep(LOOK_EVERY)
+        return _told(report) | {"page": self._page(job)}
+
+    def approve(self, job: int) -> Json:
+        """Say whether an import has the approval that it needs, and at which page a person gives it.
+
+        No token approves an import: another person than the one who started it does, in a browser, by the plan's
+        digest.
+        """
+        report = self._millrace.report(job)
+        approval = report["approval"]
+        waits = bool(approval) and not approval["approved_at"]
+        needed = f"A person has to approve it at {self._page(job)}" if waits else "It waits for no approval."
+        return {"job": job, "outcome": report["outcome"], "approval": approval, "what_to_do": needed}
+
+    def rejects(self, job: int, most: int = 50, cursor: str = "") -> Json:
+        """List the rows that an import has rejected: line, column, value, reason. `next` is the cursor of more."""
+        page: Json = self._millrace.call("rejects", job=job, limit=most, **({"cursor": cursor} if cursor else {}))
+        return page
+
+    def cancel(self, job: int) -> Json:
+        """End an import. Committed rows stay, except in a staging table."""
+        return _told(self._millrace.call("cancel_import", job=job))
+
+    def _page(self, job: int) -> str:
+        return f"{self._millrace.address}/jobs/{job}/"
+
+    def _wanted(
+        self,
+        target: str,
+        table: str,
+        files: Sequence[str],
+        connection: str,
+        settings: Mapping[str, Any] | None,
+        answers: Mapping[str, str] | None,
+    ) -> Json:
+        named = {"connection": connection, "paths": list(files)} if connection else {"files": self._sent(files)}
+        return {**(settings or {}), "target": target, "table": table, "answers": dict(answers or {}), **named}
+
+    def _sent(self, files: Sequence[str]) -> list[str]:
+        """The uploads of these files. Raises SourceProblem for one outside of the folder."""
+        return [self._send(self._allowed(name)) for name in files]
+
+    def _allowed(self, name: str) -> Path:
+        path = (self._folder / name).resolve()
+        if not path.is_relative_to(self._folder):
+            raise SourceProblem(
+                f"Only files below {self._folder} may be uploaded.", name, "A person can allow others: --files FOLDER."
+            )
+        return path
+
+    def _send(self, path: Path) -> str:
+        try:
+            state = path.stat()
+        except OSError as error:
+            raise SourceProblem("There is no such file.", str(path), "Name one below the allowed folder.") from error
+        known = (path, state.st_size, state.st_mtime_ns)
+        if known not in self._uploads:
+            self._uploads[known] = self._millrace.upload(path)
+        return self._uploads[known]
+
+
+def server(agent: Agent) -> "MCPServer[Any]":
+    """The server with all tools. Raises Problem without the package `mcp`."""
+    try:
+        from mcp.server.mcpserver import MCPServer
+        from mcp.types import ToolAnnotations
+    except ImportError as error:
+        advice = "Install it: pip install 'millrace[mcp]'."
+        raise Problem("The package mcp, which agents are served by, is missing.", advice=advice) from error
+    made: MCPServer[Any] = MCPServer("millrace", version=VERSION, instructions=INSTRUCTIONS, log_level="WARNING")
+    for tool in (agent.targets, agent.plan, agent.watch, agent.approve, agent.rejects):
+        made.tool(annotations=ToolAnnotations(read_only_hint=True))(_telling(tool))
+    for tool in (agent.load, agent.cancel):
+        made.tool(annotations=ToolAnnotations(read_only_hint=False, destructive_hint=True))(_telling(tool))
+    return made
+
+
+def _telling(tool: Callable[..., Any]) -> Callable[..., Any]:
+    """The tool, whose problems are told to the agent in words, with what to do next."""
+    from mcp.server.mcpserver.exceptions import ToolError
+
+    @wraps(tool)
+    def told(*args: Any, **named: Any) -> Any:
+        try:
+            return tool(*args, **named)
+        except Problem as problem:
+            raise ToolError(in_words(problem)) from problem
+
+    return told
+
+
+def _told(report: Json) -> Json:
+    return {name: report[name] for name in TOLD}

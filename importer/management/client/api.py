@@ -1,0 +1,148 @@
+"""Everything that the API does, as calls: any operation by its name, and the usual ones as methods."""
+
+import json
+import uuid
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
+from functools import cached_property
+from pathlib import Path
+from typing import Any, BinaryIO
+
+from urllib3.exceptions import HTTPError
+
+from importer.engine.errors import SourceProblem
+from importer.management.client.description import ADDRESS, KEY, Description
+from importer.management.client.events import END, events
+from importer.management.client.http import Server
+from importer.management.client.problems import ServerProblem, ServerUnreachable
+from importer.management.client.uploads import Look, Upload
+
+READ_BYTES = 2**18
+
+Json = dict[str, Any]
+
+
+class Millrace:
+    """A Millrace server, on behalf of the person of a token.
+
+    Problems that the server tells are raised as ServerProblem, with what, where and advice.
+    """
+
+    def __init__(self, address: str, token: str, *, ca_file: str = "", plain_http: bool = False) -> None:
+        """Connects to nothing yet. `ca_file` and `plain_http`: as Server has them. Raises Problem for a bad address."""
+        self._server = Server(address, token, ca_file=ca_file, plain_http=plain_http)
+
+    @property
+    def address(self) -> str:
+        """Where the server's pages are."""
+        return self._server.address
+
+    @cached_property
+    def _description(self) -> Description:
+        return Description(json.loads(self._server.send("GET", ADDRESS).data))
+
+    def call(self, operation: str, body: Any = None, **values: Any) -> Any:
+        """The answer of an operation, by the name that the server's description has for it.
+
+        `values`: the parameters of its address. An operation that creates something has a key of its own, so that a
+        request whose answer is lost can be sent again. Raises ServerProblem, ServerUnreachable, and TypeError for
+        parameters that the operation does not have.
+        """
+        known = self._description.operation(operation)
+        headers = {KEY: str(uuid.uuid4())} if known.has_key else {}
+        content = None if body is None else json.dumps(body).encode()
+        if content is not None:
+            headers["Content-Type"] = "application/json"
+        repeatable = True if known.has_key else None
+        answer = self._server.send(known.method, known.address(values), content, headers, repeatable=repeatable)
+        return json.loads(answer.data) if answer.data else None
+
+    def pages(self, operation: str, **values: Any) -> Iterator[Json]:
+        """The rows of a list, page after page."""
+        cursor: Json = {}
+        while True:
+            page = self.call(operation, **values, **cursor)
+            yield from page["items"]
+            if page["next"] is None:
+                return
+            cursor = {"cursor": page["next"]}
+
+    def upload(self, path: Path, look: Look = lambda _: None) -> str:
+        """Upload a file; its key. `look` gets the bytes that have arrived. Raises SourceProblem if it is unreadable."""
+        try:
+            with path.open("rb") as file:
+                return self.upload_from(file, path.name, look)
+        except OSError as error:
+            raise SourceProblem(
+                f"The file cannot be read: {error.strerror or error}.", str(path), "Name a file that can be read."
+            ) from error
+
+    def upload_from(self, file: BinaryIO, name: str, look: Look = lambda _: None) -> str:
+        """Upload an open file under a name; its key.
+
+        What has arrived is removed again if the rest cannot follow. Where the server does not answer, it removes that
+        itself after some time.
+        """
+        upload = Upload.begin(self._server, name, file.seek(0, 2))
+        try:
+            upload.send(file, look)
+        except ServerUnreachable:
+            raise
+        except BaseException:
+            with suppress(ServerProblem, ServerUnreachable):
+                upload.remove()
+            raise
+        return upload.key
+
+    def remove_upload(self, key: str) -> None:
+        """Delete an upload that no import reads."""
+        Upload(self._server, key).remove()
+
+    def plan(self, wanted: Json) -> Json:
+        """The report of an import as it would begin. `wanted`: the body of POST plans."""
+        planned: Json = self.call("plan", wanted)
+        return planned
+
+    def start(self, wanted: Json) -> Json:
+        """Start an import; its report. `wanted`: the body of POST imports."""
+        begun: Json = self.call("start_import", wanted)
+        return begun
+
+    def report(self, job: int) -> Json:
+        """The report of an import; its outcome is None while it is under way."""
+        shown: Json = self.call("show_import", job=job)
+        return shown
+
+    def events(self, job: int) -> Iterator[tuple[str, Json]]:
+        """The events of an import until it has ended: `progress` with figures, and `end` with the report."""
+        path = self._description.operation("events").address({"job": job})
+        for each in events(self._server, path):
+            yield each.name, json.loads(each.data)
+
+    def wait(self, job: int, look: Callable[[Json], None] = lambda _: None) -> Json:
+        """The report of an import once it has ended, or waits for another person; `look` gets figures until then."""
+        status = ""
+        for name, told in self.events(job):
+            if name == END:
+                return told
+            look(told)
+            if told["status"] != status:
+                status = told["status"]
+                if (now := self.report(job))["outcome"] is not None:
+                    return now
+        return self.report(job)
+
+    def download(self, operation: str, **values: Any) -> Iterator[bytes]:
+        """The pieces of the file that an operation answers with. Raises before the first one if there is no file."""
+        path = self._description.operation(operation).address(values)
+        answer = self._server.send("GET", path, streamed=True)
+        try:
+            yield from answer.stream(READ_BYTES)
+        except HTTPError as error:
+            raise self._server.unreachable(error) from error
+        finally:
+            answer.close()
+
+    def named(self, operation: str, name: str) -> Mapping[str, Any] | None:
+        """The thing of this name in a list; None without one."""
+        return next((each for each in self.pages(operation) if each["name"] == name), None)

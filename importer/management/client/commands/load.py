@@ -1,0 +1,164 @@
+"""`millrace --server URL load` and `plan`: the same options and reports as on the machine of Millrace."""
+
+from argparse import SUPPRESS, Action, ArgumentParser
+from collections.abc import Mapping
+from typing import Any, NoReturn
+
+from importer.engine.errors import Problem
+from importer.engine.source.chunks.skipped_lines import SkippedLines
+from importer.management.client.commands.body import body_of, keep_written
+from importer.management.client.commands.files import Uploads, named_files
+from importer.management.client.commands.work import Work
+from importer.management.client.report_text import (
+    equation_of,
+    kind_lines,
+    plan_lines,
+    problem_lines,
+    questions,
+    skipped_lines,
+)
+from importer.management.command_line.follow.progress import Amounts, Progress
+from importer.management.import_options import add_flags
+
+ON_ITS_MACHINE = "Give it on the machine of Millrace."
+# Options of the local command that a server refuses, each with what to do instead.
+LOCAL_ONLY: Mapping[str, str] = {
+    **dict.fromkeys(
+        ("--password-env", "--defaults-file", "--socket", "--tls", "--tls-ca"),
+        "The server knows how its targets are reached: name one by --to.",
+    ),
+    "--in-process": "The server's workers load: leave it out.",
+    "--allow-private": f"Files at private addresses are fetched by a connection: --from. {ON_ITS_MACHINE}",
+    "--as": "A token acts on behalf of its person: use one of another person.",
+}
+
+
+def add_arguments(parser: ArgumentParser) -> None:
+    """Add the options of `load` and `plan`."""
+    parser.usage = "%(prog)s FILE... --to TARGET --table TABLE [options]"
+    add_flags(parser, lambda _: None)
+    keep_written(parser)
+    add_refusals(parser, LOCAL_ONLY)
+
+
+def add_refusals(parser: ArgumentParser, refused: Mapping[str, str]) -> None:
+    """Let the parser refuse options that have no meaning for a server, each with what to do instead."""
+    for flag, advice in refused.items():
+        if known := parser._option_string_actions.pop(flag, None):
+            parser._actions.remove(known)
+        parser.add_argument(flag, action=_Refused, nargs="?", help=SUPPRESS, advice=advice)
+
+
+class _Refused(Action):
+    """Refuses its option."""
+
+    def __init__(self, *args: Any, advice: str, **named: Any) -> None:
+        super().__init__(*args, **named)
+        self._advice = advice
+
+    def __call__(self, parser: ArgumentParser, _space: Any, _values: Any, flag: str | None = None) -> NoReturn:
+        parser.error(f"{flag} cannot be used with --server. {self._advice}")
+
+
+def plan(work: Work) -> int:
+    """Print how the files are read, the plan and its SQL."""
+    uploads = Uploads(work.millrace, work.output.as_json)
+    try:
+        report = work.millrace.plan(_wanted(work, uploads))
+    finally:
+        uploads.remove()
+    work.output.give_whole(report)
+    if not report["plan"]:
+        for line in questions(report):
+            work.output.warn(line)
+        return int(report["exit_code"])
+    work.output.say(f"{', '.join(work.options.file)}:")
+    for line in plan_lines(report["plan"]):
+        work.output.say(line)
+    return int(report["exit_code"])
+
+
+def load(work: Work) -> int:
+    """Load the files, and print the report. What was uploaded is removed if the import does not begin."""
+    if work.options.plan_only:
+        return plan(work)
+    uploads = Uploads(work.millrace, work.output.as_json)
+    wanted = _wanted(work, uploads)
+    try:
+        begun = work.millrace.start(wanted)
+    except Problem:
+        uploads.remove()
+        raise
+    work.output.report = begun
+    return end(work, follow(work, begun["job"]))
+
+
+def _wanted(work: Work, uploads: Uploads) -> dict[str, Any]:
+    options = vars(work.options)
+    named = named_files(options["file"], options["from_connection"])
+    body = body_of(options)
+    return (named or uploads.send(options["file"])) | body
+
+
+def follow(work: Work, job: int) -> dict[str, Any]:
+    """The report of an import once it is over. Ctrl-C once ends it cleanly, twice ends the command at once."""
+    try:
+        return watched(work, job)
+    except KeyboardInterrupt:
+        work.output.warn(f"Ending import {job}. Ctrl-C once more ends at once.")
+    try:
+        work.millrace.call("cancel_import", job=job)
+    except Problem as problem:
+        work.output.warn(str(problem))
+    try:
+        report = watched(work, job)
+    except KeyboardInterrupt:
+        left = f"{work.prefix} job cancel {job}; {work.prefix} job retry {job}"
+        raise Problem("Ended at once.", advice=f"What is committed stays. The missing rows: {left}") from None
+    work.output.warn(f"To load the missing rows: {work.prefix} job retry {job}")
+    return report
+
+
+def watched(work: Work, job: int) -> dict[str, Any]:
+    """The report of an import once it is over, with a progress line until then."""
+    progress = Progress(work.output.as_json)
+
+    def look(now: Mapping[str, Any]) -> None:
+        done = Amounts(now["committed_bytes"], now["size"], now["rows_in_table"] + now["rejected_rows"])
+        progress.show_amounts(f"import {job}", done, now["status"])
+
+    try:
+        return work.millrace.wait(job, look)
+    finally:
+        progress.close()
+
+
+def end(work: Work, report: dict[str, Any]) -> int:
+    """Print the report of an import that is over; its exit code."""
+    work.output.report = report
+    work.output.give_whole(report)
+    for line in lines_of(report, work.prefix):
+        work.output.say(line)
+    if report["problem"]:
+        for line in problem_lines(report["problem"]):
+            work.output.warn(line)
+    return int(report["exit_code"] or 0)
+
+
+def lines_of(report: Mapping[str, Any], prefix: str) -> list[str]:
+    """The report in words. `prefix`: the beginning of command lines for the same server."""
+    job, rows = report["job"], report["rows"]
+    if report["approval"] and not report["approval"]["approved_at"]:
+        return [
+            f"Import {job} waits for approval by another person; nothing is written before.",
+            f"Digest: {report['approval']['digest']}. A browser is needed to approve it; no token does.",
+            f"To follow it: {prefix} job wait {job}. To give it up: {prefix} job cancel {job}",
+        ]
+    lines = [f"Import {job} {report['outcome'] or report['debug']['status']}: {equation_of(rows)}"]
+    lines += skipped_lines(SkippedLines.from_json(report["lines"])) if rows["source_is_final"] else ()
+    if rate := report["rates"].get("rows_per_second"):
+        lines.append(f"{rate:,.0f} rows/s, verified against the ledger on the server")
+    lines += kind_lines(report["rejects"].get("reasons") or (), report["notices"])
+    if rows["rejected"]:
+        lines.append(f"Rejected rows, to be corrected and imported again: {prefix} job rejects {job} --out FILE")
+    return lines

@@ -1,0 +1,103 @@
+"""`millrace --server URL WORD ...`: finds the word, reads its options, and runs it."""
+
+import argparse
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import NoReturn
+
+from importer.engine.errors import WrongUsage
+from importer.management.client import agent
+from importer.management.client.api import Millrace
+from importer.management.client.commands import jobs, load, places
+from importer.management.client.commands.output import FLAG, Output
+from importer.management.client.commands.work import Command, Work
+from importer.management.client.tokens import VARIABLE, token_from
+from importer.management.command_line.words import AGENT, PROGRAM, WORDS
+
+ABOUT_JSON = "print one document as JSON, also of a problem (docs/contracts.md)"
+
+
+@dataclass(frozen=True)
+class RemoteWord:
+    """A word: what it does, its options, and the function that does it. `report`: its problems are told in a report."""
+
+    about: str
+    add_arguments: Callable[[argparse.ArgumentParser], None]
+    run: Command
+    report: bool = False
+
+
+REMOTE: Mapping[str, RemoteWord] = {
+    "load": RemoteWord(WORDS["load"].about, load.add_arguments, load.load, report=True),
+    "plan": RemoteWord(WORDS["plan"].about, load.add_arguments, load.plan, report=True),
+    "job": RemoteWord("list, show, follow, retry and cancel imports", jobs.add_arguments, jobs.run),
+    "target": RemoteWord("list and check targets", places.add_target_arguments, places.run_target),
+    "schedule": RemoteWord("list, show and run schedules", places.add_schedule_arguments, places.run_schedule),
+    AGENT: RemoteWord(agent.ABOUT, agent.add_arguments, agent.run),
+}
+
+
+class _Parser(argparse.ArgumentParser):
+    """Raises WrongUsage where argparse would print and exit."""
+
+    def error(self, message: str) -> NoReturn:
+        raise WrongUsage(message, self.prog, f"See {self.prog} --help.")
+
+
+def main(arguments: Sequence[str]) -> NoReturn:
+    """Run the arguments, of which the first is --server. Ends with the exit code of the command."""
+    before = arguments[: arguments.index("--")] if "--" in arguments else arguments
+    asks_json = FLAG in before
+    name = next((each for each in arguments if each in REMOTE), "")
+    output = Output(name, asks_json, about_import=name in REMOTE and REMOTE[name].report)
+    sys.exit(output.run(lambda: _run(arguments, output)))
+
+
+def _run(arguments: Sequence[str], output: Output) -> int:
+    server = _server_parser().parse_args(arguments)
+    if server.word not in REMOTE:
+        there = f"Run it on the machine of Millrace: {PROGRAM} {server.word}." if server.word in WORDS else ""
+        raise WrongUsage(
+            f"{server.word} does not work with --server.", PROGRAM, f"{there} These words do: {', '.join(REMOTE)}."
+        )
+    word = REMOTE[server.word]
+    parser = _Parser(prog=f"{PROGRAM} --server URL {server.word}", description=f"{word.about}.")
+    word.add_arguments(parser)
+    _add_json(parser)
+    reads = parser.parse_intermixed_args if word.report else parser.parse_args
+    options = reads(server.rest)
+    output.words = " ".join(filter(None, (server.word, getattr(options, "verb", ""))))
+    millrace = Millrace(
+        server.server, token_from(server.token_file), ca_file=server.ca_file, plain_http=server.plain_http
+    )
+    return word.run(Work(millrace, options, output, f"{PROGRAM} --server {server.server}"))
+
+
+def _server_parser() -> argparse.ArgumentParser:
+    words = "\n".join(f"  {name:<12}{word.about}" for name, word in REMOTE.items())
+    parser = _Parser(
+        prog=PROGRAM,
+        allow_abbrev=False,
+        usage="%(prog)s --server URL [--token-file FILE] WORD ...",
+        description=f"Work with the Millrace of another machine, by its API.\n\nWords:\n{words}",
+        epilog=f"The token is in {VARIABLE} or in a file, or is asked for.",
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("--server", required=True, metavar="URL", help="such as https://millrace.example.org")
+    parser.add_argument("--token-file", type=Path, metavar="FILE", help=f"file with the token (else {VARIABLE})")
+    parser.add_argument("--ca-file", default="", metavar="FILE", help="certificate authorities to trust instead")
+    parser.add_argument("--plain-http", action="store_true", help="allow http://, where others can read the token")
+    parser.add_argument("word", metavar="WORD", help=argparse.SUPPRESS)
+    parser.add_argument("rest", nargs=argparse.REMAINDER, help=argparse.SUPPRESS)
+    return parser
+
+
+def _add_json(parser: argparse.ArgumentParser) -> None:
+    """Add --json to the word, and to each of its verbs."""
+    parser.add_argument(FLAG, dest="as_json", action="store_true", help=ABOUT_JSON)
+    for action in parser._actions:
+        if isinstance(action, argparse._SubParsersAction):
+            for verb in dict.fromkeys(action.choices.values()):
+                verb.add_argument(FLAG, dest="as_json", action="store_true", default=argparse.SUPPRESS, help=ABOUT_JSON)

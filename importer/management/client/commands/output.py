@@ -1,0 +1,115 @@
+"""What a command says: lines for people, or with --json exactly one document, on every exit (docs/contracts.md)."""
+
+import json
+import sys
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from config.contracts.documents import DONE, PROBLEM, Document
+from config.contracts.outcomes import CANCELLED, REFUSED, UNKNOWN, WRONG_USAGE
+from config.contracts.report import complete
+from importer.engine.errors import Cancelled, Problem, WrongUsage
+from importer.management.client.problems import (
+    FORBIDDEN,
+    UNAUTHORIZED,
+    ServerProblem,
+    ServerUnreachable,
+    in_words,
+    values_of,
+)
+
+FLAG = "--json"
+WITHOUT_IMPORT = (REFUSED, CANCELLED, WRONG_USAGE)
+
+
+class Output:
+    """Says what one command has to say. `report`: that of the import which the command follows, once it has begun."""
+
+    def __init__(self, words: str, as_json: bool, about_import: bool) -> None:
+        """`words`: the command with its verb. `about_import`: its problems are told in a report."""
+        self.words, self.as_json, self._about_import = words, as_json, about_import
+        self.report: dict[str, Any] | None = None
+        self._said: list[str] = []
+        self._document: Mapping[str, Any] | None = None
+
+    def say(self, line: str) -> None:
+        """Print a line; with --json it is in the document of a command without one of its own."""
+        if self.as_json:
+            self._said += line.splitlines()
+        else:
+            print(line)
+
+    def warn(self, line: str) -> None:
+        """Print a line to standard error."""
+        print(line, file=sys.stderr, flush=True)
+
+    def give(self, document: Document, values: Mapping[str, Any]) -> None:
+        """Print this document at the end, because of --json."""
+        self.give_whole(document.of(values))
+
+    def give_whole(self, document: Mapping[str, Any]) -> None:
+        """Print this document, which names its schema, at the end, because of --json."""
+        self._document = document
+
+    def run(self, command: Callable[[], int]) -> int:
+        """Run a command, and print what it gave, or its problem. Returns the exit code."""
+        code = UNKNOWN
+        try:
+            code = command()
+        except Problem as problem:
+            code = self._fail(problem)
+        except KeyboardInterrupt:
+            code = self._fail(Cancelled("Ctrl-C ended the command.", advice="What it had done until then stays."))
+        except SystemExit as end:  # argparse has printed a help.
+            return int(end.code or 0)
+        except Exception as error:
+            advice = "Please report it with the traceback on standard error."
+            self._fail(Problem(f"An unexpected error: {type(error).__name__}: {error}.", advice=advice))
+            self._print(code)
+            raise
+        self._print(code)
+        return code
+
+    def _fail(self, problem: Problem) -> int:
+        code = self._code_of(problem)
+        self.warn(in_words(problem))
+        if self._about_import:
+            self.give_whole(self._report_of(problem, code))
+        else:
+            self.give(PROBLEM, {"command": self.words, "exit_code": code, "problem": values_of(problem)})
+        return code
+
+    def _code_of(self, problem: Problem) -> int:
+        """The exit code that the local command would have after this problem."""
+        if isinstance(problem, WrongUsage):
+            return WRONG_USAGE.exit_code
+        if isinstance(problem, Cancelled):
+            return CANCELLED.exit_code
+        if isinstance(problem, ServerProblem):
+            if problem.report:
+                return int(problem.report["exit_code"])
+            refused = problem.status in (UNAUTHORIZED, FORBIDDEN)
+            return REFUSED.exit_code if refused or (self._not_begun and problem.status < 500) else UNKNOWN
+        if isinstance(problem, ServerUnreachable) or not self._not_begun:
+            return UNKNOWN
+        return REFUSED.exit_code
+
+    @property
+    def _not_begun(self) -> bool:
+        return self._about_import and self.report is None
+
+    def _report_of(self, problem: Problem, code: int) -> Mapping[str, Any]:
+        if self.report:
+            told = self.report["problem"] or values_of(problem)
+            return {**self.report, "problem": told, "exit_code": code}
+        if isinstance(problem, ServerProblem) and problem.report:
+            return problem.report
+        ended = next((each for each in WITHOUT_IMPORT if each.exit_code == code), None)
+        return complete(ended, {"problem": values_of(problem), **({} if ended else {"exit_code": code})})
+
+    def _print(self, code: int) -> None:
+        if not self.as_json:
+            return
+        if self._document is None:
+            self.give(DONE, {"command": self.words, "exit_code": code, "said": self._said})
+        print(json.dumps(self._document, indent=2))

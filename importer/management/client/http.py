@@ -1,0 +1,130 @@
+"""Requests to a Millrace server: signed in by a token, and repeated where that is safe."""
+
+import ipaddress
+import ssl
+from collections.abc import Mapping
+from typing import Any
+from urllib.parse import urlsplit
+
+import urllib3
+from urllib3.exceptions import HTTPError, MaxRetryError
+
+from config.version import VERSION
+from importer.engine.errors import Problem
+from importer.management.client.problems import ServerUnreachable, told_by
+
+CONNECT_SECONDS = 10.0
+# Without a byte: of an answer that takes long, such as a plan; and of a stream of events, which has a comment in
+# each quarter of a minute (config/serving/events.py).
+SILENT_SECONDS, SILENT_STREAM_SECONDS = 300.0, 60.0
+LONGEST_WAIT = 30  # seconds between two tries
+TRIES = 5
+READING = ("GET", "HEAD")
+# What the server asks to send again, and what proxies answer while it starts.
+PASSING = (423, 429, 502, 503, 504)
+API = "/api/v1"
+
+
+class Server:
+    """A Millrace server, by its address and a token."""
+
+    def __init__(self, address: str, token: str, *, ca_file: str = "", plain_http: bool = False) -> None:
+        """`ca_file`: the certificate authorities to trust instead of the system's.
+
+        `plain_http`: the address may be http:// although others can read the token on the way. Raises Problem for an
+        address that is none.
+        """
+        self.address = checked_address(address, plain_http)
+        self._token = token
+        self._pool = urllib3.PoolManager(ca_certs=ca_file or None)
+
+    def send(
+        self,
+        method: str,
+        path: str,
+        body: bytes | None = None,
+        headers: Mapping[str, str] | None = None,
+        *,
+        repeatable: bool | None = None,
+        streamed: bool = False,
+    ) -> urllib3.BaseHTTPResponse:
+        """The answer to a request, if it is none of a problem.
+
+        `repeatable`: whether it may arrive twice; by default if it only reads. `streamed`: the answer's body is still
+        to be read. Raises ServerProblem, and ServerUnreachable.
+        """
+        repeats = method in READING if repeatable is None else repeatable
+        try:
+            answer = self._pool.request(
+                method,
+                f"{self.address}{path}",
+                body=body,
+                headers=self._headers(headers or {}),
+                redirect=False,
+                retries=_tries() if repeats else False,
+                preload_content=not streamed,
+                timeout=urllib3.Timeout(
+                    connect=CONNECT_SECONDS, read=SILENT_STREAM_SECONDS if streamed else SILENT_SECONDS
+                ),
+            )
+            if answer.status >= 300:
+                raise told_by(answer.status, answer.headers.get("Content-Type", ""), answer.data)
+        except HTTPError as error:
+            raise self.unreachable(error) from error
+        return answer
+
+    def unreachable(self, error: HTTPError) -> ServerUnreachable:
+        """The problem of an error of the network, TLS or HTTP."""
+        return ServerUnreachable(
+            f"The server does not answer: {_words(error)}.",
+            self.address,
+            "Check the address after --server and the network, and try again.",
+            retryable=True,
+        )
+
+    def _headers(self, more: Mapping[str, str]) -> dict[str, str]:
+        return {"Authorization": f"Bearer {self._token}", "User-Agent": f"millrace/{VERSION}", **more}
+
+
+def checked_address(address: str, plain_http: bool = False) -> str:
+    """The address without a path of the API. Raises Problem if it is none, or others could read the token there."""
+    parts = urlsplit(address)
+    if parts.scheme not in ("http", "https") or not parts.hostname or parts.username or parts.query:
+        raise Problem("That is no address of a server.", address, "Write it as https://millrace.example.org.")
+    if parts.scheme == "http" and not plain_http and not _is_this_machine(parts.hostname):
+        raise Problem(
+            "Others could read the token on the way to this server.",
+            address,
+            "Use https://. In a network that you trust: --plain-http.",
+        )
+    return address.rstrip("/").removesuffix(API)
+
+
+def _is_this_machine(host: str) -> bool:
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"
+
+
+def _tries() -> urllib3.Retry:
+    return urllib3.Retry(
+        TRIES - 1,
+        allowed_methods=None,
+        status_forcelist=PASSING,
+        backoff_factor=0.25,
+        backoff_max=LONGEST_WAIT,
+        retry_after_max=LONGEST_WAIT,
+        raise_on_status=False,
+    )
+
+
+def _words(error: HTTPError) -> str:
+    """What went wrong, as the system says it, without the objects of urllib3 around that."""
+    cause: Any = error.reason if isinstance(error, MaxRetryError) and error.reason else error
+    for each in (*cause.args, cause.__cause__):
+        if isinstance(each, ssl.SSLCertVerificationError):
+            return f"its certificate is not trusted, {each.verify_message}"
+        if isinstance(each, OSError) and each.strerror:
+            return each.strerror
+    return str(cause).rpartition(": ")[2].rstrip(".") or type(cause).__name__

@@ -1,0 +1,67 @@
+"""Problems of a request to the server: those that it tells, and that it does not answer."""
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from config.serving.refusals import CONTENT_TYPE, problem_of
+from importer.engine.errors import Problem, problem_values
+
+UNAUTHORIZED, FORBIDDEN = 401, 403
+NOT_SIGNED_IN = (
+    "Give a token that is valid: in MILLRACE_TOKEN, or in a file with --token-file. A new one is made under Your"
+    " account on the server's pages."
+)
+
+
+class ServerProblem(Problem):
+    """A problem that the server has told (RFC 9457).
+
+    `status`: of HTTP. `told`: all of it, with the numbers of docs/contracts.md in `code`.
+    """
+
+    def __init__(self, status: int, told: Mapping[str, Any]) -> None:
+        advice = NOT_SIGNED_IN if status == UNAUTHORIZED else told["advice"]
+        super().__init__(told["what"], told["where"], advice, retryable=told["retryable"])
+        self.status, self.told = status, told
+
+    @property
+    def report(self) -> dict[str, Any] | None:
+        """The report of an import that did not begin because of the problem; None of another request."""
+        return self.told.get("report")
+
+
+class ServerUnreachable(Problem):
+    """The Millrace server does not answer, or something else answers there."""
+
+
+def told_by(status: int, content_type: str, body: bytes) -> Problem:
+    """The problem in an answer. One that is no problem as JSON comes from something between here and Millrace."""
+    if content_type.partition(";")[0].strip() == CONTENT_TYPE:
+        return ServerProblem(status, problem_of(status) | json.loads(body))
+    return ServerUnreachable(
+        f"The server answers {status}, and not as Millrace does.",
+        advice="Check the address after --server, and what stands between: a proxy, or another application.",
+        retryable=status in (502, 503, 504),
+    )
+
+
+def values_of(problem: Problem) -> dict[str, Any]:
+    """The problem as documents have it: one of the server with the number and the kind that it has there."""
+    values = problem_values(problem.as_json())
+    if not isinstance(problem, ServerProblem):
+        return values
+    of_report = (problem.report or {}).get("problem")
+    return {
+        **values,
+        "kind": problem.told.get("kind", Problem.__name__),
+        "code": problem.told["code"],
+        **(of_report or {}),
+    }
+
+
+def in_words(problem: Problem) -> str:
+    """The problem for a terminal. Questions about a file are all of them, with the flags that answer them."""
+    if isinstance(problem, ServerProblem) and problem.told.get("reading"):
+        return str(problem.told["detail"])
+    return str(problem)

@@ -1,0 +1,114 @@
+"""Reports, plans and runs as lines for a terminal, from their documents (docs/contracts.md)."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from config.contracts.report import NO_ROWS
+from importer.engine.errors import Problem
+from importer.engine.load.verify import Equation
+from importer.engine.reading.questions import question_lines
+from importer.engine.source.chunks.skipped_lines import SkippedLines
+from importer.engine.source.profile.decisions import Answer, Decision, Standing
+from importer.engine.source.records.row_error import shortened
+
+MOST_KINDS = 20  # reasons that are printed; the report has all
+
+
+def equation_of(rows: Mapping[str, int]) -> Equation:
+    """The equation of a report's `rows`."""
+    return Equation(**{name: rows[name] for name in NO_ROWS if name != "missing"})
+
+
+def plan_lines(plan: Mapping[str, Any]) -> Iterator[str]:
+    """A report's `plan`: each decision with its reason, "!" before one that holds the load back, and the SQL."""
+    for reason in plan["reasons"]:
+        yield f"{'! ' if reason['holds_back'] else '- '}{reason['choice']}: {reason['why']}"
+    if any(reason["holds_back"] for reason in plan["reasons"]):
+        yield "(! holds the load back)"
+    for each in plan["sql"]:
+        yield f"\n{each['when']}:\n{each['statements']}"
+
+
+def questions(report: Mapping[str, Any]) -> Iterator[str]:
+    """The questions of a report with the outcome "needs an answer", with the flags that answer them."""
+    guesses = [
+        Decision(
+            each["name"],
+            each["value"],
+            Standing(each["standing"]),
+            each["evidence"],
+            each["field"],
+            tuple(Answer(given["label"], given["flag"], shows=tuple(given["shows"])) for given in each["answers"]),
+        )
+        for each in report["reading"]["guesses"]
+    ]
+    yield from question_lines(guesses, report["problem"]["where"])
+
+
+def skipped_lines(lines: SkippedLines) -> Iterator[str]:
+    """How many lines of the file are no records, and those with a text of their own."""
+    if not lines:
+        return
+    yield f"Lines that are not records: {lines}"
+    for each in lines.shown:
+        if each.kind not in ("header", "blank"):
+            yield f"  line {each.line:,}, {each.kind}: {shortened(each.text)}"
+
+
+def kind_lines(reject_reasons: Sequence[Mapping[str, Any]], notices: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+    """The most frequent reasons for rejected rows and for changed values."""
+    for amount, kinds in (("rows", reject_reasons), ("values", notices)):
+        for kind in kinds[:MOST_KINDS]:
+            column = f"column {kind['column']}: " if kind["column"] else ""
+            named = amount if kind[amount] != 1 else amount.removesuffix("s")
+            yield f"  {kind[amount]:,} {named}: {column}{kind['reason']}"
+        if len(kinds) > MOST_KINDS:
+            yield f"  and {len(kinds) - MOST_KINDS} more reasons"
+
+
+def problem_lines(problem: Mapping[str, Any]) -> Iterator[str]:
+    """The problem of an import, with the first bad rows."""
+    where = f"{problem['where']}: " if problem["where"] else ""
+    yield f"{where}{problem['what']}"
+    for row in problem["rows"]:
+        column = f", column {row['column']}" if row["column"] else ""
+        yield f"  line {row['line']:,}{column}: {shortened(row['value'])}: {row['reason']}"
+    if problem["bad_rows"] > len(problem["rows"]):
+        yield f"  and {problem['bad_rows'] - len(problem['rows']):,} more in this chunk"
+    yield problem["advice"]
+
+
+def run_lines(run: Mapping[str, Any]) -> Iterator[str]:
+    """A run of a schedule, and its files."""
+    words = run_outcome(run)
+    note = f": {run['note']}" if run["note"] not in ("", words) else ""
+    yield f"run {run['run']}, {run['cause']}, {run['due_at']}, {words}{note}"
+    for each in run["files"]:
+        rows = f", {each['rows']:,} rows by import {each['job']}" if each["job"] else ""
+        yield f"  {each['name']}: {each['outcome']}{rows}"
+
+
+def run_outcome(run: Mapping[str, Any]) -> str:
+    """The outcome of a run; the status of one that is under way."""
+    return str(run["outcome"] or run["status"])
+
+
+def schedule_line(schedule: Mapping[str, Any]) -> str:
+    """A schedule in a list."""
+    due = "paused" if schedule["paused"] else f"next {schedule['next_due_at'] or 'never'}"
+    last = f", last run {run_outcome(schedule['last_run'])}" if schedule["last_run"] else ""
+    return f"{schedule['name']}: {schedule['when']}, {due}{last}"
+
+
+def schedule_lines(schedule: Mapping[str, Any]) -> Iterator[str]:
+    """One schedule: what it does, and when."""
+    yield f"{schedule['name']}: {schedule['when']}{', paused' if schedule['paused'] else ''}"
+    yield f"{schedule['pattern']} of {schedule['connection']} into {schedule['table']} of {schedule['target']}"
+    yield f"rejected rows of a run: {schedule['reject_limit']}"
+    for each in schedule["upcoming"]:
+        yield f"due {each}"
+
+
+def stored_problem(problem: Mapping[str, Any]) -> str:
+    """A problem of a schedule or a run in a line."""
+    return str(Problem(problem["what"], problem.get("where", ""), problem.get("advice", "")))

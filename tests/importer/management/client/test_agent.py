@@ -1,0 +1,92 @@
+"""An agent that works with Millrace by the Model Context Protocol, over standard input and output."""
+
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+import anyio
+import pytest
+from mcp import Client, StdioServerParameters
+
+from importer.models import SourceFile, Target
+from tests.importer.management.client.conftest import ROWS, rows
+from tests.stack import ROOT, Stack
+
+PROGRAM = "from importer.management.command_line.main import main; main()"
+INTO = {"target": "warehouse", "table": "orders"}
+Called = list[tuple[bool, Any]]
+
+
+def called(web: Stack, token: str, folder: Path, *calls: tuple[str, dict[str, Any]]) -> tuple[set[str], Called]:
+    """The names of the tools, and for each call whether it is a problem, and its answer."""
+    env = {"MILLRACE_TOKEN": token, "PYTHONPATH": str(ROOT), "HOME": str(folder)}
+    line = ["-c", PROGRAM, "--server", web.url, "mcp", "--files", str(folder)]
+    server = StdioServerParameters(command=sys.executable, args=line, env=env, cwd=folder)
+
+    async def use() -> tuple[set[str], Called]:
+        async with Client(server) as client:
+            tools = {each.name for each in (await client.list_tools()).tools}
+            answers: Called = []
+            job = None
+            for name, values in calls:
+                arguments = {key: job if value is LAST_JOB else value for key, value in values.items()}
+                answer = await client.call_tool(name, arguments)
+                text = answer.content[0].text
+                told = text if answer.is_error else json.loads(text)
+                job = told.get("job") or job if isinstance(told, dict) else job
+                answers.append((bool(answer.is_error), told))
+            return tools, answers
+
+    return anyio.run(use)
+
+
+LAST_JOB = object()
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    folder = tmp_path / "files"
+    folder.mkdir()
+    (folder / "orders.csv").write_bytes(ROWS)
+    (tmp_path / "secret.csv").write_bytes(ROWS)
+    return folder
+
+
+def test_an_agent_plans_loads_and_watches_files_of_its_folder_alone(web, token, target, folder):
+    tools, answers = called(
+        web, token, folder,
+        ("plan", {**INTO, "files": ["orders.csv"]}),
+        ("load", {**INTO, "files": ["orders.csv"]}),
+        ("watch", {"job": LAST_JOB, "seconds": 60}),
+        ("rejects", {"job": LAST_JOB}),
+        ("plan", {**INTO, "files": ["../secret.csv"]}),
+        ("plan", {**INTO, "files": ["orders.csv"], "table": "order"}),
+    )  # fmt: skip
+    assert {"plan", "approve", "load", "watch", "rejects"} <= tools
+    (_, plan), (_, begun), (_, ended), (_, rejected), (outside, told), (unknown, why) = answers
+    assert (plan["outcome"], begun["outcome"]) == ("planned", None)
+    assert (ended["outcome"], ended["balanced"], ended["rows"]["loaded"]) == ("succeeded", True, 2)
+    assert rejected["items"] == []
+    assert rows(target) == [(1, "ann", "1.50"), (2, "bob", None)]
+    assert SourceFile.objects.count() == 1, "a load sends a file again that a plan has sent"
+    assert outside
+    assert "may be uploaded" in told
+    assert unknown
+    assert "orders" in why
+
+
+def test_what_needs_approval_is_not_written_by_an_agent(web, token, target, folder):
+    Target.objects.update(needs_approval=True)
+    _, answers = called(
+        web, token, folder,
+        ("load", {**INTO, "files": ["orders.csv"]}),
+        ("watch", {"job": LAST_JOB, "seconds": 60}),
+        ("approve", {"job": LAST_JOB}),
+    )  # fmt: skip
+    (_, begun), (_, watched), (failed, approval) = answers
+    assert watched["outcome"] == "waits for approval"
+    assert not failed
+    assert f"{web.url}/jobs/{begun['job']}/" in approval["what_to_do"]
+    assert approval["approval"]["approved_by"] is None
+    assert rows(target) == []

@@ -1,0 +1,165 @@
+"""The client of the API, with the real web server: uploads that resume, events, and problems as exceptions."""
+
+from pathlib import Path
+
+import pytest
+from django.db.models import F
+from django.utils import timezone
+
+from importer.engine.errors import Problem, SourceChanged
+from importer.management.client import http, uploads
+from importer.management.client.api import Millrace
+from importer.management.client.http import Server
+from importer.management.client.problems import ServerProblem, ServerUnreachable
+from importer.management.client.uploads import PART_TYPE, VERSION, Upload
+from importer.models import AccessToken, ImportJob, SourceFile, Target
+from tests.importer.management.client.conftest import CREATE, INTO, ROWS, rows
+from tests.proxy import Loss, proxy
+from tests.targets import target_with
+
+MARK = b"MARK-IN-THE-MIDDLE"
+
+
+@pytest.fixture
+def orders(tmp_path: Path) -> Path:
+    path = tmp_path / "orders.csv"
+    path.write_bytes(ROWS)
+    return path
+
+
+def test_a_file_is_loaded_and_followed_by_events_to_its_report(database, millrace, orders):
+    target = target_with(database, CREATE)
+    wanted = {"file": millrace.upload(orders), **INTO}
+    assert millrace.plan(wanted)["outcome"] == "planned"
+    begun = millrace.start(wanted)
+    heard = list(millrace.events(begun["job"]))
+    assert heard[-1][0] == "end"
+    assert {name for name, _ in heard[:-1]} <= {"progress"}
+    report = heard[-1][1]
+    assert (report["outcome"], report["balanced"], report["rows"]["loaded"]) == ("succeeded", True, 2)
+    assert millrace.wait(begun["job"]) == report
+    assert rows(target) == [(1, "ann", "1.50"), (2, "bob", None)]
+
+
+class TestUploads:
+    @pytest.fixture
+    def large(self, tmp_path: Path, monkeypatch) -> Path:
+        """A file of several parts."""
+        monkeypatch.setattr(uploads, "PART_BYTES", 4096)
+        path = tmp_path / "large.csv"
+        path.write_bytes(b"a,b\n" * 1500 + MARK + b"a,b\n" * 1500)
+        return path
+
+    def test_continue_after_a_connection_that_broke(self, web, token, large):
+        with proxy("127.0.0.1", web.port) as line:
+            line.loss = Loss((MARK,), arrives=False, once=True)
+            arrived: list[int] = []
+            key = Millrace(f"http://127.0.0.1:{line.port}", token).upload(large, arrived.append)
+            assert line.loss is None
+        assert arrived == sorted(set(arrived))
+        assert arrived[0] == 4096
+        assert SourceFile.objects.get(key=key).file.read_bytes() == large.read_bytes()
+
+    def test_a_part_with_another_checksum_is_refused_and_sent_again(self, web, token, large, monkeypatch):
+        right, tried = uploads._checksum, []
+
+        def wrong_once(part: bytes):
+            tried.append(len(part))
+            return right(part + b"x") if len(tried) == 2 else right(part)
+
+        monkeypatch.setattr(uploads, "_checksum", wrong_once)
+        key = Millrace(web.url, token).upload(large)
+        assert tried == [4096, 4096, 4096, large.stat().st_size - 8192]
+        assert SourceFile.objects.get(key=key).file.read_bytes() == large.read_bytes()
+
+    def test_nothing_is_left_of_a_part_with_another_checksum(self, web, token):
+        server = Server(web.url, token)
+        upload = Upload.begin(server, "a.csv", len(ROWS))
+        headers = {**VERSION, "Content-Type": PART_TYPE, "Upload-Offset": "0", **uploads._checksum(b"other")}
+        with pytest.raises(ServerProblem) as refused:
+            server.send("PATCH", f"/api/v1/uploads/{upload.key}", ROWS, headers)
+        assert refused.value.status == 460
+        assert upload.arrived() == 0
+
+    def test_of_a_file_that_changes_are_removed(self, web, token, large):
+        def change(_arrived: int) -> None:
+            large.write_bytes(b"another")
+
+        with pytest.raises(SourceChanged):
+            Millrace(web.url, token).upload(large, change)
+        assert not SourceFile.objects.exists()
+
+
+class TestEvents:
+    @pytest.fixture
+    def waiting(self, millrace, target, orders) -> int:
+        """An import that stays under way: it waits for approval."""
+        Target.objects.update(needs_approval=True)
+        return millrace.start({"file": millrace.upload(orders), **INTO})["job"]
+
+    def test_continue_after_a_broken_connection_until_the_token_ends(self, web, token, waiting):
+        with proxy("127.0.0.1", web.port) as line:
+            heard = Millrace(f"http://127.0.0.1:{line.port}", token).events(waiting)
+            name, first = next(heard)
+            assert (name, first["status"]) == ("progress", "unapproved")
+            line.cut()
+            ImportJob.objects.update(version=F("version") + 1, scanned_rows=7)
+            assert next(heard)[1]["rows_of_file"] == 7
+            AccessToken.objects.update(expires_at=timezone.now())
+            ImportJob.objects.update(version=F("version") + 1)
+            with pytest.raises(ServerProblem) as refused:
+                next(heard)
+        assert refused.value.status == 401
+
+    def test_of_an_import_that_waits_for_a_person_are_not_waited_for(self, millrace, waiting):
+        assert millrace.wait(waiting)["outcome"] == "waits for approval"
+
+
+class TestProblems:
+    def test_of_the_server_have_what_and_advice_and_the_report(self, millrace, target, orders):
+        wanted = {"file": millrace.upload(orders), **INTO, "table": "order"}
+        with pytest.raises(ServerProblem) as refused:
+            millrace.start(wanted)
+        told = refused.value
+        assert (told.status, told.told["code"], told.told["kind"]) == (422, 1200, "UnknownTable")
+        assert "orders" in told.advice
+        assert told.report
+        assert (told.report["outcome"], told.report["exit_code"]) == ("refused", 4)
+
+    def test_of_an_expired_token_say_where_a_token_is_given(self, millrace):
+        AccessToken.objects.update(expires_at=timezone.now())
+        with pytest.raises(ServerProblem) as refused:
+            millrace.call("list_targets")
+        assert refused.value.status == 401
+        assert "MILLRACE_TOKEN" in refused.value.advice
+
+    def test_of_an_unknown_operation_name_the_version_of_the_server(self, millrace):
+        with pytest.raises(Problem, match="The server has no operation fly: it is Millrace"):
+            millrace.call("fly")
+
+    def test_of_a_server_that_does_not_answer_name_its_address(self, monkeypatch):
+        monkeypatch.setattr(http, "TRIES", 1)
+        with pytest.raises(ServerUnreachable, match="Connection refused") as refused:
+            Millrace("http://127.0.0.1:1", "millrace_x").call("list_targets")
+        assert refused.value.where == "http://127.0.0.1:1"
+
+    @pytest.mark.parametrize("address", ["ftp://x", "millrace.example.org", "https://", "https://ann:x@millrace"])
+    def test_of_an_address_that_is_none(self, address):
+        with pytest.raises(Problem, match="no address of a server"):
+            Millrace(address, "millrace_x")
+
+    def test_a_token_travels_readable_only_if_that_is_allowed(self):
+        with pytest.raises(Problem, match="could read the token"):
+            Millrace("http://millrace.example.org", "millrace_x")
+        assert Millrace("http://millrace.example.org/api/v1/", "x", plain_http=True).address == (
+            "http://millrace.example.org"
+        )
+
+
+def test_lists_are_read_page_by_page(millrace, target):
+    copies = [Target.objects.get(pk=target.pk) for _ in range(2)]
+    for number, each in enumerate(copies):
+        each.pk, each.name, each.key = None, f"copy{number}", None
+        each.key = type(target)._meta.get_field("key").default()
+        each.save()
+    assert [each["name"] for each in millrace.pages("list_targets", limit=2)] == ["copy1", "copy0", "warehouse"]

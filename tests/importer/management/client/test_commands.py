@@ -1,0 +1,193 @@
+"""`millrace --server URL`: the words, documents and exit codes of the local command, by the API."""
+
+import argparse
+import io
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from dashboard.api.wanted import ImportIn
+from importer.management.client.commands import files
+from importer.management.client.commands.body import body_of
+from importer.management.client.commands.load import LOCAL_ONLY, add_arguments
+from importer.management.client.commands.main import REMOTE, _Parser, main
+from importer.management.client.tokens import token_from
+from importer.management.command_line.start import command_of
+from importer.management.command_line.words import PROGRAM, WORDS
+from importer.models import ImportJob, SourceFile, Target
+from tests.documents import read
+from tests.importer.management.client.conftest import ROWS, Run, rows
+from tests.stack import ROOT
+
+BAD = b"id,name,amount\n1,ann,1\n2,bob,x\n3,eve,2\n"
+TO = ("--to", "warehouse", "--table", "orders")
+
+
+@pytest.fixture
+def orders(tmp_path: Path) -> Path:
+    path = tmp_path / "orders.csv"
+    path.write_bytes(ROWS)
+    return path
+
+
+class TestLoad:
+    def test_prints_the_report_of_the_import(self, run: Run, target, orders):
+        code, out, _ = run("load", str(orders), *TO, "--json")
+        report = read(out)
+        assert (code, report["outcome"], report["rows"]["loaded"]) == (0, "succeeded", 2)
+        assert [row[1] for row in rows(target)] == ["ann", "bob"]
+        job = str(report["job"])
+        assert read(run("job", "show", job, "--json")[1]) == report
+        assert read(run("job", "list", "--json")[1])["jobs"][0]["rows"] == 2
+        assert f"{job}: succeeded, orders.csv into" in run("job", "list")[1]
+        code, out, _ = run("job", "wait", job)
+        assert (code, out.splitlines()[0]) == (0, f"Import {job} succeeded: {_equation(2, 2)}")
+        assert run("job", "pause", job)[0] == 1
+
+    def test_leaves_bad_rows_in_a_file(self, run: Run, target, orders, tmp_path, capfdbinary):
+        orders.write_bytes(BAD)
+        options = ("--on-error", "reject", "--max-rejects", "none", "--map", "amount=amount:plain")
+        code, out, _ = run("load", str(orders), *TO, *options)
+        job = str(ImportJob.objects.get().pk)
+        assert code == 5
+        assert f"job rejects {job} --out FILE" in out
+        kept = tmp_path / "rejects.csv"
+        assert run("job", "rejects", job, "--out", str(kept))[0] == 0
+        assert kept.read_bytes() == b"id,name,amount\n2,bob,x\n"
+        assert run("job", "rejects", job, "--out", str(kept))[0] == 1
+        assert run("job", "rejects", job, "--json")[0] == 1
+
+    def test_asks_what_the_local_command_asks_and_leaves_nothing(self, run: Run, target, orders):
+        orders.write_bytes(b"id,name,price\n1,ann,1.50\n")
+        planned, started = run("plan", str(orders), *TO, "--json"), run("load", str(orders), *TO, "--json")
+        assert (planned[0], started[0]) == (3, 3)
+        assert read(planned[1])["reading"]["guesses"] == read(started[1])["reading"]["guesses"]
+        assert planned[2] == started[2]
+        assert "--ignore-fields" in planned[2]
+        assert not SourceFile.objects.exists()
+        assert run("load", str(orders), *TO, "--ignore-fields")[0] == 0
+
+    def test_reads_several_files_and_standard_input_as_one(self, run: Run, target, orders, monkeypatch):
+        more = orders.with_name("orders-2.csv")
+        more.write_bytes(b"id,name,amount\n3,eve,\n")
+        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"id,name,amount\n4,dan,\n")))
+        assert run("load", f"{orders.parent}/orders*.csv", "-", *TO)[0] == 0
+        assert [row[1] for row in rows(target)] == ["ann", "bob", "eve", "dan"]
+
+    def test_ends_with_its_own_code_where_a_person_has_to_approve(self, run: Run, target, orders):
+        Target.objects.update(needs_approval=True)
+        code, out, _ = run("load", str(orders), *TO)
+        assert code == 9
+        assert "no token does" in out
+        assert rows(target) == []
+        job = str(ImportJob.objects.get().pk)
+        assert run("job", "wait", job, "--at-most", "0")[0] == 9
+        assert run("job", "cancel", job)[0] == 0
+
+    def test_refuses_what_only_the_machine_of_millrace_can_do(self, run: Run, orders, target):
+        code, out, _ = run("load", str(orders), "--json", "mysql://u@h/d.t")
+        assert (code, read(out)["outcome"]) == (4, "refused")
+        code, out, said = run("load", str(orders), *TO, "--json", "--socket", "/x")
+        assert (code, read(out)["outcome"]) == (2, "wrong usage")
+        assert "--socket cannot be used with --server" in said
+        assert run("load", "/nowhere.csv", *TO, "--json")[0] == 4
+        code, out, _ = run("load", "https://h.example/a.csv", *TO, "--json")
+        assert (code, read(out)["problem"]["what"]) == (4, "Addresses are not allowed here.")
+
+
+def _equation(source: int, loaded: int) -> str:
+    words = "(rows in the file = loaded + replaced + unchanged + skipped + rejected)"
+    return f"{source} = {loaded} + 0 + 0 + 0 + 0 {words}"
+
+
+def test_targets_and_schedules_are_listed_as_by_the_local_command(run: Run, target):
+    listed = read(run("target", "list", "--json")[1])["targets"]
+    assert [(each["name"], each["ok"]) for each in listed] == [("warehouse", None)]
+    code, out, _ = run("target", "check", "warehouse", "--json")
+    assert (code, read(out)["ok"]) == (0, True)
+    assert read(run("schedule", "list", "--json")[1])["schedules"] == []
+    code, out, _ = run("schedule", "show", "nightly", "--json")
+    assert (code, read(out)["problem"]["what"]) == (1, "There is no schedule named nightly.")
+
+
+class TestWithoutAServer:
+    def test_no_django_and_no_token_is_needed_for_help_and_refusals(self, tmp_path):
+        program = "from importer.management.command_line.main import main\ntry:\n main()\nfinally:\n import sys\n"
+        program += " print('django' in sys.modules, file=sys.stderr)"
+        line = [sys.executable, "-c", program, "--server", "https://millrace.example.org", "job", "list", "--json"]
+        env = {"PATH": "/usr/bin:/bin", "HOME": str(tmp_path), "PYTHONPATH": str(ROOT)}
+        done = subprocess.run(line, cwd=tmp_path, env=env, capture_output=True, text=True, stdin=subprocess.DEVNULL)
+        assert read(done.stdout)["problem"]["what"] == "There is no token."
+        assert (done.returncode, done.stderr.splitlines()[-1]) == (1, "False")
+        assert list(tmp_path.iterdir()) == []
+
+    def test_a_word_of_the_machine_itself_is_refused(self, capsys):
+        with pytest.raises(SystemExit) as ended:
+            main(["--server", "https://millrace.example.org", "user", "list", "--json"])
+        assert ended.value.code == 2
+        said = read(capsys.readouterr().out)["problem"]
+        assert "millrace user" in said["advice"]
+        assert said["kind"] == "WrongUsage"
+
+    def test_a_file_with_the_token_is_readable_by_nobody_else(self, tmp_path):
+        path = tmp_path / "token"
+        path.write_text("millrace_x\n")
+        path.chmod(0o644)
+        with pytest.raises(Exception, match="Others may read"):
+            token_from(path)
+        path.chmod(0o600)
+        assert token_from(path) == "millrace_x"
+
+    def test_every_option_of_the_local_command_is_taken_or_refused_with_a_reason(self):
+        local = command_of(WORDS["load"]).create_parser(PROGRAM, "load")
+        known = {flag for action in local._actions for flag in action.option_strings}
+        there = remote_parser()
+        taken = {flag for action in there._actions for flag in action.option_strings} | {"--json"}
+        shown = {flag for flag in known if local._option_string_actions[flag].help != argparse.SUPPRESS}
+        assert shown - taken == {"--help-all"}
+        assert set(LOCAL_ONLY) <= known
+
+    def test_options_become_a_body_that_the_api_takes(self):
+        line = (
+            "a.csv --to t --table s.t --mode create --on-error reject --max-rejects none --chunk-size 2M --parallel 3"
+            " --delimiter \\t --quote ' --encoding utf8 --no-header --line-end crlf --skip-rows 2 --comment # --null NA"
+            " --map price=amount:null=-,date=%d.%m.%Y --map #2= --set origin=@file --set note=x --type amount=int"
+            " --primary-key id --no-widen --keep-blank-lines --widths 5,20 --format fixed --session sort_buffer_size=1"
+            " --match name --ignore-fields --accept-guesses"
+        )
+        body = body_of(vars(remote_parser().parse_intermixed_args(line.split())))
+        wanted = ImportIn(**body)
+        assert wanted.format.known()["delimiter"] == "\t"
+        assert wanted.format.known()["blank_lines"] == "keep"
+        assert [each.override().column for each in wanted.columns] == ["amount", ""]
+        assert wanted.columns[0].override().datetime_format == "%d.%m.%Y"
+        assert [each.source for each in wanted.fillings()] == ["file", "text"]
+        assert wanted.new_table.request().widen is False
+        assert wanted.options.dict(exclude_none=True) == {
+            "mode": "create", "on_error": "reject", "max_rejects": "none", "chunk_bytes": 2 * 2**20, "parallelism": 3,
+            "session": {"sort_buffer_size": "1"},
+        }  # fmt: skip
+
+    def test_with_a_preset_nothing_is_stated_that_was_not_given(self):
+        line = ["a.csv", "--preset", "orders"]
+        assert body_of(vars(remote_parser().parse_intermixed_args(line))) == {"preset": "orders"}
+
+    def test_files_of_the_server_are_named(self):
+        assert files.named_files(["2026-*.csv"], "incoming") == {"connection": "incoming", "paths": ["2026-*.csv"]}
+        assert files.named_files(["https://h/a.csv"], "") == {"address": "https://h/a.csv"}
+        assert files.named_files(["a.csv", "-"], "") == {}
+        with pytest.raises(Exception, match="An address stands with other files"):
+            files.named_files(["https://h/a.csv", "b.csv"], "")
+
+
+def remote_parser() -> _Parser:
+    parser = _Parser(prog="millrace load")
+    add_arguments(parser)
+    return parser
+
+
+def test_every_word_has_options_that_argparse_takes():
+    for word in REMOTE.values():
+        word.add_arguments(_Parser(prog="x"))
