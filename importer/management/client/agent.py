@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from config.version import VERSION
 from importer.engine.errors import Problem, SourceProblem
-from importer.management.client.api import Json, Millrace
+from importer.management.client.api import Json, Millrace, is_over
 from importer.management.client.problems import in_words
 
 if TYPE_CHECKING:
@@ -92,7 +92,7 @@ class Agent:
     def watch(self, job: int, seconds: int = 30) -> Json:
         """Wait until an import is over, at most this number of seconds; its outcome is null while it is under way."""
         until = time.monotonic() + min(seconds, MOST_SECONDS)
-        while (report := self._millrace.report(job))["outcome"] is None and time.monotonic() < until:
+        while not is_over(report := self._millrace.report(job)) and time.monotonic() < until:
             time.sleep(LOOK_EVERY)
         return _told(report) | {"page": self._page(job)}
 

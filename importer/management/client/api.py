@@ -6,10 +6,11 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from functools import cached_property
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import IO, Any
 
 from urllib3.exceptions import HTTPError
 
+from config.contracts.outcomes import UNAPPROVED
 from importer.engine.errors import SourceProblem
 from importer.management.client.description import ADDRESS, KEY, Description
 from importer.management.client.events import END, events
@@ -20,6 +21,15 @@ from importer.management.client.uploads import Look, Upload
 READ_BYTES = 2**18
 
 Json = dict[str, Any]
+
+
+def is_over(report: Mapping[str, Any]) -> bool:
+    """Whether nothing happens any more without somebody else: the import has ended, or waits for approval.
+
+    Before it waits, the whole file is read for the plan that is approved.
+    """
+    waits = report["exit_code"] == UNAPPROVED.exit_code
+    return report["outcome"] is not None and (not waits or report["approval"] is not None)
 
 
 class Millrace:
@@ -77,7 +87,7 @@ class Millrace:
                 f"The file cannot be read: {error.strerror or error}.", str(path), "Name a file that can be read."
             ) from error
 
-    def upload_from(self, file: BinaryIO, name: str, look: Look = lambda _: None) -> str:
+    def upload_from(self, file: IO[bytes], name: str, look: Look = lambda _: None) -> str:
         """Upload an open file under a name; its key.
 
         What has arrived is removed again if the rest cannot follow. Where the server does not answer, it removes that
@@ -121,15 +131,16 @@ class Millrace:
 
     def wait(self, job: int, look: Callable[[Json], None] = lambda _: None) -> Json:
         """The report of an import once it has ended, or waits for another person; `look` gets figures until then."""
-        status = ""
+        status, asks = "", False
         for name, told in self.events(job):
             if name == END:
                 return told
             look(told)
-            if told["status"] != status:
-                status = told["status"]
-                if (now := self.report(job))["outcome"] is not None:
+            if asks or told["status"] != status:
+                status, now = told["status"], self.report(job)
+                if is_over(now):
                     return now
+                asks = now["outcome"] is not None
         return self.report(job)
 
     def download(self, operation: str, **values: Any) -> Iterator[bytes]:

@@ -5,7 +5,7 @@ import hashlib
 import os
 import time
 from collections.abc import Callable, Mapping
-from typing import BinaryIO
+from typing import IO
 
 from importer.engine.errors import Problem, SourceChanged, SourceProblem
 from importer.engine.units import MIB
@@ -44,7 +44,7 @@ class Upload:
         """How many bytes the server has."""
         return int(self._server.send("HEAD", self._path, headers=VERSION).headers["Upload-Offset"])
 
-    def send(self, file: BinaryIO, look: Look) -> None:
+    def send(self, file: IO[bytes], look: Look) -> None:
         """Send what the server does not have yet. `look` gets the bytes that have arrived, after each part.
 
         A part that was lost or damaged on the way is sent again, a few times. Raises ServerProblem,
@@ -61,15 +61,16 @@ class Upload:
                 if failures == TRIES or not _passes(problem):
                     raise
                 time.sleep(min(LONGEST_WAIT, 2**failures / 4))
+            else:
+                look(offset)
             if _state(file) != (size, changed):
                 raise SourceChanged("The file has changed while it was uploaded.", advice="Upload it again.")
-            look(offset)
 
     def remove(self) -> None:
         """Delete what has arrived."""
         self._server.send("DELETE", self._path, headers=VERSION, repeatable=True)
 
-    def _send_part(self, file: BinaryIO, offset: int) -> int:
+    def _send_part(self, file: IO[bytes], offset: int) -> int:
         """Send one part; how many bytes the server has then."""
         file.seek(offset)
         part = file.read(PART_BYTES)
@@ -82,7 +83,7 @@ def _checksum(part: bytes) -> Mapping[str, str]:
     return {"Upload-Checksum": f"sha256 {digest}"}
 
 
-def _state(file: BinaryIO) -> tuple[int, int]:
+def _state(file: IO[bytes]) -> tuple[int, int]:
     """Size in bytes and time of the last change."""
     now = os.fstat(file.fileno())
     return now.st_size, now.st_mtime_ns

@@ -12,6 +12,7 @@ from typing import Any
 from config.contracts.documents import JOBS
 from config.contracts.outcomes import UNKNOWN
 from importer.engine.errors import Problem
+from importer.management.client.api import is_over
 from importer.management.client.commands.load import end, follow, lines_of, watched
 from importer.management.client.commands.work import Command, Work
 
@@ -81,7 +82,7 @@ def _wait(work: Work) -> int:
         report = watched(work, job) if at_most is None else _polled(work, job, at_most)
     except KeyboardInterrupt:
         report = work.millrace.report(job)
-    if report["outcome"] is None:
+    if not is_over(report):
         work.output.warn(f"Import {job} continues. {work.prefix} job wait {job} waits for it again.")
         work.output.give_whole(report)
         return UNKNOWN
@@ -91,7 +92,7 @@ def _wait(work: Work) -> int:
 def _polled(work: Work, job: int, at_most: float) -> dict[str, Any]:
     """The report once the import is over, or after this number of seconds."""
     until = time.monotonic() + at_most
-    while (report := work.millrace.report(job))["outcome"] is None and time.monotonic() < until:
+    while not is_over(report := work.millrace.report(job)) and time.monotonic() < until:
         time.sleep(LOOK_EVERY)
     return report
 

@@ -12,21 +12,22 @@ from mcp import Client, StdioServerParameters
 from importer.models import SourceFile, Target
 from tests.importer.management.client.conftest import ROWS, rows
 from tests.stack import ROOT, Stack
+from tests.targets import saved_target
 
 PROGRAM = "from importer.management.command_line.main import main; main()"
 INTO = {"target": "warehouse", "table": "orders"}
 Called = list[tuple[bool, Any]]
 
 
-def called(web: Stack, token: str, folder: Path, *calls: tuple[str, dict[str, Any]]) -> tuple[set[str], Called]:
-    """The names of the tools, and for each call whether it is a problem, and its answer."""
+def called(web: Stack, token: str, folder: Path, *calls: tuple[str, dict[str, Any]]) -> tuple[dict[str, bool], Called]:
+    """The tools with whether they only read, and for each call whether it is a problem, and its answer."""
     env = {"MILLRACE_TOKEN": token, "PYTHONPATH": str(ROOT), "HOME": str(folder)}
     line = ["-c", PROGRAM, "--server", web.url, "mcp", "--files", str(folder)]
     server = StdioServerParameters(command=sys.executable, args=line, env=env, cwd=folder)
 
-    async def use() -> tuple[set[str], Called]:
+    async def use() -> tuple[dict[str, bool], Called]:
         async with Client(server) as client:
-            tools = {each.name for each in (await client.list_tools()).tools}
+            tools = {each.name: each.annotations.read_only_hint for each in (await client.list_tools()).tools}
             answers: Called = []
             job = None
             for name, values in calls:
@@ -53,9 +54,16 @@ def folder(tmp_path: Path) -> Path:
     return folder
 
 
-def test_an_agent_plans_loads_and_watches_files_of_its_folder_alone(web, token, target, folder):
+def test_an_agent_loads_files_of_its_folder_and_writes_nothing_that_needs_approval(web, token, target, mariadb, folder):
+    Target.objects.filter(pk=saved_target(mariadb, "guarded").pk).update(needs_approval=True)
+    guarded = {"target": "guarded", "table": "orders", "files": ["orders.csv"]}
     tools, answers = called(
         web, token, folder,
+        ("load", guarded),
+        ("watch", {"job": LAST_JOB, "seconds": 60}),
+        ("approve", {"job": LAST_JOB}),
+        ("targets", {}),
+        ("cancel", {"job": LAST_JOB}),
         ("plan", {**INTO, "files": ["orders.csv"]}),
         ("load", {**INTO, "files": ["orders.csv"]}),
         ("watch", {"job": LAST_JOB, "seconds": 60}),
@@ -63,30 +71,18 @@ def test_an_agent_plans_loads_and_watches_files_of_its_folder_alone(web, token, 
         ("plan", {**INTO, "files": ["../secret.csv"]}),
         ("plan", {**INTO, "files": ["orders.csv"], "table": "order"}),
     )  # fmt: skip
-    assert {"plan", "approve", "load", "watch", "rejects"} <= tools
-    (_, plan), (_, begun), (_, ended), (_, rejected), (outside, told), (unknown, why) = answers
-    assert (plan["outcome"], begun["outcome"]) == ("planned", None)
-    assert (ended["outcome"], ended["balanced"], ended["rows"]["loaded"]) == ("succeeded", True, 2)
-    assert rejected["items"] == []
-    assert rows(target) == [(1, "ann", "1.50"), (2, "bob", None)]
-    assert SourceFile.objects.count() == 1, "a load sends a file again that a plan has sent"
-    assert outside
-    assert "may be uploaded" in told
-    assert unknown
-    assert "orders" in why
-
-
-def test_what_needs_approval_is_not_written_by_an_agent(web, token, target, folder):
-    Target.objects.update(needs_approval=True)
-    _, answers = called(
-        web, token, folder,
-        ("load", {**INTO, "files": ["orders.csv"]}),
-        ("watch", {"job": LAST_JOB, "seconds": 60}),
-        ("approve", {"job": LAST_JOB}),
-    )  # fmt: skip
-    (_, begun), (_, watched), (failed, approval) = answers
-    assert watched["outcome"] == "waits for approval"
-    assert not failed
+    assert {name for name, reads in tools.items() if not reads} == {"load", "cancel"}
+    assert {"plan", "approve", "watch", "rejects"} <= set(tools)
+    assert [problem for problem, _ in answers] == [False] * 9 + [True] * 2
+    begun, waiting, approval, _, given_up, plan, _, ended, rejected, outside, unknown = (told for _, told in answers)
+    assert waiting["outcome"] == "waits for approval"
     assert f"{web.url}/jobs/{begun['job']}/" in approval["what_to_do"]
     assert approval["approval"]["approved_by"] is None
-    assert rows(target) == []
+    assert given_up["outcome"] == "cancelled"
+    assert plan["outcome"] == "planned"
+    assert (ended["outcome"], ended["balanced"], ended["rows"]["loaded"]) == ("succeeded", True, 2)
+    assert rejected["items"] == []
+    assert "may be uploaded" in outside
+    assert "orders" in unknown
+    assert rows(target) == [(1, "ann", "1.50"), (2, "bob", None)]
+    assert SourceFile.objects.count() == 1, "a file is sent again that has been sent"

@@ -46,7 +46,7 @@ class TestLoad:
         assert (code, out.splitlines()[0]) == (0, f"Import {job} succeeded: {_equation(2, 2)}")
         assert run("job", "pause", job)[0] == 1
 
-    def test_leaves_bad_rows_in_a_file(self, run: Run, target, orders, tmp_path, capfdbinary):
+    def test_leaves_bad_rows_in_a_file(self, run: Run, target, orders, tmp_path):
         orders.write_bytes(BAD)
         options = ("--on-error", "reject", "--max-rejects", "none", "--map", "amount=amount:plain")
         code, out, _ = run("load", str(orders), *TO, *options)
