@@ -28,6 +28,7 @@ LOCAL_ONLY: Mapping[str, str] = {
         "The server knows how its targets are reached: name one by --to.",
     ),
     "--in-process": "The server's workers load: leave it out.",
+    "--check-only": "`plan` reads the beginning of the file, and an import stops at rows that it cannot load.",
     "--allow-private": f"Files at private addresses are fetched by a connection: --from. {ON_ITS_MACHINE}",
     "--as": "A token acts on behalf of its person: use one of another person.",
 }
@@ -45,7 +46,7 @@ def add_refusals(parser: ArgumentParser, refused: Mapping[str, str]) -> None:
     """Let the parser refuse options that have no meaning for a server, each with what to do instead."""
     for flag, advice in refused.items():
         if known := parser._option_string_actions.pop(flag, None):
-            parser._actions.remove(known)
+            known.help = SUPPRESS
         parser.add_argument(flag, action=_Refused, nargs="?", help=SUPPRESS, advice=advice)
 
 
