@@ -1,7 +1,7 @@
 """`millrace --server URL mcp`: a server of the Model Context Protocol, by which an agent works with Millrace.
 
-It speaks over standard input and output, and works by the API with a token: an agent may do what the token may. No
-token approves an import, so nothing is written that needs a person's approval and does not have it.
+It speaks over standard input and output, and works by the API with a token: an agent may do what the token may. It
+approves nothing itself, so nothing is written that needs a person's approval and does not have it.
 """
 
 import time
@@ -99,8 +99,7 @@ class Agent:
     def approve(self, job: int) -> Json:
         """Say whether an import has the approval that it needs, and at which page a person gives it.
 
-        No token approves an import: another person than the one who started it does, in a browser, by the plan's
-        digest.
+        An agent approves none: another person than the one who started it does, by the digest of what it would do.
         """
         report = self._millrace.report(job)
         approval = report["approval"]

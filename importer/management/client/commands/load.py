@@ -152,7 +152,7 @@ def lines_of(report: Mapping[str, Any], prefix: str) -> list[str]:
     if report["approval"] and not report["approval"]["approved_at"]:
         return [
             f"Import {job} waits for approval by another person; nothing is written before.",
-            f"Digest: {report['approval']['digest']}. A browser is needed to approve it; no token does.",
+            f"Digest: {report['approval']['digest']}. That person approves it on the import's page, or by the API.",
             f"To follow it: {prefix} job wait {job}. To give it up: {prefix} job cancel {job}",
         ]
     lines = [f"Import {job} {report['outcome'] or report['debug']['status']}: {equation_of(rows)}"]

@@ -80,7 +80,7 @@ class TestLoad:
         Target.objects.update(needs_approval=True)
         code, out, _ = run("load", str(orders), *TO)
         assert code == 9
-        assert "no token does" in out
+        assert "That person approves it on the import's page" in out
         assert rows(target) == []
         job = str(ImportJob.objects.get().pk)
         assert run("job", "wait", job, "--at-most", "0")[0] == 9
