@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from importer.management.client.commands.main import REMOTE
 from importer.management.command_line.words import WORDS
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -143,7 +144,8 @@ def test_every_command_that_a_page_names_exists(page):
     commands = {path.stem for path in (ROOT / "importer" / "management" / "commands").glob("*.py")}
     assert set(re.findall(r"\bmanage\.py (\w+)", text)) <= commands
     words = {*WORDS, "help", "completion"}
-    assert set(re.findall(r"(?:^ *|`)millrace ([a-z-]+)", text, re.MULTILINE)) <= words
+    assert set(re.findall(r"(?:^ *|`)millrace ([a-z][a-z-]*)", text, re.MULTILINE)) <= words
+    assert set(re.findall(r"(?:^ *|`)millrace --server [^\s`]+ ([a-z-]+)", text, re.MULTILINE)) <= set(REMOTE)
     targets = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(), re.MULTILINE))
     assert set(re.findall(r"`make (\w+)", text)) <= targets
     for module in re.findall(r"python -m ([\w.]+\w)", text):
