@@ -9,7 +9,7 @@ from importer.engine.errors import Problem
 from importer.history.regressions import regression
 from importer.jobs.rejects import downloads
 from importer.jobs.report import report_of_plan
-from importer.management.client.report_text import kind_lines, plan_lines, problem_lines, skipped_lines
+from importer.management.client.report_text import kind_lines, plan_lines, problem_lines, reading_lines, skipped_lines
 from importer.management.command_line.one_document import DocumentCommand
 from importer.models import ImportJob
 from importer.models.outcomes import outcome
@@ -23,12 +23,14 @@ class CommandOutput:
         self.stdout, self.stderr, self._give = command.stdout, command.stderr, command.give
 
     def plan(self, prepared: PreparedImport, as_json: bool) -> None:
-        """Write the plan: each decision with its reason, "!" before one that holds the load back, and the SQL."""
+        """Write the reading, the plan and the SQL: each decision with its reason, "!" before one that holds it back."""
         plan, report = prepared.plan, report_of_plan(prepared.plan, prepared.reading)
         if as_json:
             self._give(REPORT, report)
             return
-        self.stdout.write(f"{prepared.source.name} into {plan.schema}.{plan.final_table} of {prepared.target.name}:")
+        for line in reading_lines(report["reading"]):
+            self.stdout.write(line)
+        self.stdout.write(f"\n{prepared.source.name} into {plan.schema}.{plan.final_table} of {prepared.target.name}:")
         for line in plan_lines(report["plan"]):
             self.stdout.write(line)
 

@@ -12,11 +12,33 @@ from importer.engine.source.profile.decisions import Answer, Decision, Standing
 from importer.engine.source.records.row_error import shortened
 
 MOST_KINDS = 20  # reasons that are printed; the report has all
+MOST_FIELDS = 60  # fields that are printed; the report has all
+MARKS = ("delimiter", "quote", "escape")  # of a CSV file
 
 
 def equation_of(rows: Mapping[str, int]) -> Equation:
     """The equation of a report's `rows`."""
     return Equation(**{name: rows[name] for name in NO_ROWS if name != "missing"})
+
+
+def reading_lines(reading: Mapping[str, Any]) -> Iterator[str]:
+    """How a report's `reading` reads the file: its format, and the column of each field."""
+    marks = [f"{name} '{reading[name]}'" for name in MARKS if reading[name]]
+    marks += [f"line end {reading['line_end']}"] if reading["line_end"] else []
+    header = {True: ["a header"], False: ["no header"]}.get(reading["header"], [])
+    yield f"Read as {reading['format']}: {', '.join([reading['encoding'], *marks, *header])}"
+    for field in reading["columns"][:MOST_FIELDS]:
+        yield f"  {_field_line(field)}"
+    if (more := len(reading["columns"]) - MOST_FIELDS) > 0:
+        yield f"  and {more:,} more fields"
+
+
+def _field_line(field: Mapping[str, Any]) -> str:
+    if not field["column"]:
+        return f"{field['field']}: left out"
+    how = f", read as {field['format']}" if field["format"] else ""
+    null = f", NULL is {' or '.join(each or 'empty' for each in field['null_words'])}" if field["null_words"] else ""
+    return f"{field['field']} -> {field['column']} {field['type']}{how}{null}"
 
 
 def plan_lines(plan: Mapping[str, Any]) -> Iterator[str]:

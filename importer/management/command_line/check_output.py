@@ -9,6 +9,7 @@ from importer.engine.reading.questions import NeedsAnswer
 from importer.engine.reading.reading import reading_to_json
 from importer.engine.source.records.row_error import shortened
 from importer.engine.stored import to_json
+from importer.management.client.report_text import reading_lines
 from importer.management.command_line.follow.progress import Amounts, Progress
 from importer.management.command_line.one_document import DocumentCommand
 from importer.models.outcomes import FOUND_BAD_ROWS
@@ -91,7 +92,7 @@ def _lines(name: str, check: FileCheck) -> list[str]:
             lines.append(f"  {count:,} rows: {f'column {column}: ' if column else ''}{reason}")
     if check.lines:
         lines.append(f"Lines that are not records: {check.lines}")
-    lines += check.reading.lines
+    lines += ["", *reading_lines(reading_to_json(check.reading)), *check.reading.lines]
     if statement := _create_table(check):
         lines += ["", "A table for it (--mode create makes it):", f"{statement};"]
     return lines

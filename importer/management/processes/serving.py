@@ -9,7 +9,7 @@ from django.core.management import call_command
 from django.db import connections
 
 from importer.management.processes.command_lines import private_redis
-from importer.management.processes.private_servers import PRIVATE, is_free
+from importer.management.processes.private_servers import PRIVATE, is_free, redis_program
 from importer.management.processes.supervision import (
     BECOME,
     REDIS,
@@ -43,6 +43,8 @@ def serving(
     not start.
     """
     require_free_port()
+    if settings.REDIS_IS_PRIVATE:
+        redis_program()  # Raises Problem if there is none.
     write(f"Preparing {settings.VAR_DIR}: database, static files, account\n")
     call_command("prepare", stdout=_Lines(write))
     connections.close_all()

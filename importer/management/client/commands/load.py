@@ -15,6 +15,7 @@ from importer.management.client.report_text import (
     plan_lines,
     problem_lines,
     questions,
+    reading_lines,
     skipped_lines,
 )
 from importer.management.command_line.follow.progress import Amounts, Progress
@@ -73,7 +74,9 @@ def plan(work: Work) -> int:
         for line in questions(report):
             work.output.warn(line)
         return int(report["exit_code"])
-    work.output.say(f"{', '.join(work.options.file)}:")
+    for line in reading_lines(report["reading"]):
+        work.output.say(line)
+    work.output.say(f"\n{', '.join(work.options.file)}:")
     for line in plan_lines(report["plan"]):
         work.output.say(line)
     return int(report["exit_code"])

@@ -103,6 +103,8 @@ class TestWithoutATarget:
         told = capsys.readouterr().out
         assert "people.csv: 4 rows, 3 of them could not be loaded." in told
         assert "  people.csv, line 3, column born: '1990-02-31': " in told
+        assert """Read as csv: utf-8, delimiter ',', quote '"', line end lf, a header\n""" in told
+        assert "  born -> born date, NULL is empty" in told
         assert "CREATE TABLE `people`" in told
 
 
