@@ -66,8 +66,8 @@ class ConnectionForm(WithCAFile, forms.ModelForm):  # type: ignore[type-arg]
 
     @property
     def kind_fields(self) -> list[forms.BoundField]:
-        """The fields that only this kind of connection has: settings, then secrets, each in their declared order."""
-        return [self[name] for name in (*self._settings, *self._secrets)]
+        """The fields that only this kind of connection has, in their declared order."""
+        return [self[each.name] for each in self._kind.fields if not each.in_place]
 
     def clean_place(self) -> str:
         text: str = self.cleaned_data["place"]
@@ -131,7 +131,7 @@ class _SecretTextarea(forms.Textarea):
 def _setting(each: ConnectionField, now: str) -> forms.Field:
     about: dict[str, Any] = {"label": _label(each), "help_text": each.about, "initial": now, "required": False}
     if each.choices:
-        return forms.ChoiceField(choices=[(choice, choice) for choice in each.choices], **about)
+        return forms.ChoiceField(choices=list(each.choices.items()), **about)
     attrs = {"spellcheck": "false", "autocomplete": "off"}
     return forms.CharField(max_length=300, widget=forms.TextInput(attrs), **about)
 

@@ -37,16 +37,17 @@ class ConnectionField:
     """One field of a connection, in addition to its address: a setting, which pages show, or a secret, which they hide.
 
     `label` begins with a small letter, unless it is a name; `about` says in a sentence what the label does not.
-    `choices` are the allowed values. `in_place` marks a setting that is part of the address, so forms leave it out.
-    `account` marks a setting that identifies the account that the secrets belong to: if it changes, stored secrets are
-    dropped. `lines` marks a text of several lines. `check` raises Problem for an invalid value.
+    `choices` are the allowed values, each with its words for pages. `in_place` marks a setting that is part of the
+    address, so forms leave it out. `account` marks a setting that identifies the account that the secrets belong to: if
+    it changes, stored secrets are dropped. `lines` marks a text of several lines. `check` raises Problem for an invalid
+    value.
     """
 
     name: str
     label: str
     about: str = ""
     secret: bool = False
-    choices: tuple[str, ...] = ()
+    choices: Mapping[str, str] = field(default_factory=dict)
     in_place: bool = False
     account: bool = False
     lines: bool = False

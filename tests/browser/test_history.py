@@ -114,3 +114,5 @@ def test_the_chart_has_the_time_of_the_zone_that_somebody_has_chosen(opened, tol
     form = '{ day: "numeric", month: "short", hour: "2-digit", minute: "2-digit" }'
     told = [page.evaluate(f"charts.moment({seconds}, {form})") for seconds in (skipped - 60, skipped)]
     assert told == ["29 Mar, 01:59", "29 Mar, 03:00"]
+    # That of a schedule is in the schedule's zone.
+    assert page.evaluate(f"charts.moment({skipped}, {form}, 'UTC')") == "29 Mar, 01:00"

@@ -49,6 +49,7 @@ LATER = (
     Page("mfa_index"),
     Page("mfa_activate_totp"),
     Page("mfa_add_webauthn"),
+    Page("connection_new", (), "?kind=s3"),
     Page("new_places"),
     Page("new_from", (1,)),
     Page("new_from_lines", (1,), "?name=customers.csv"),

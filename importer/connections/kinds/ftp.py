@@ -19,5 +19,5 @@ KIND = ConnectionKind(
     module="importer.connections.protocols.ftp",
     parse=server_parser("ftp", default_port=21),
     write=write_with_user,
-    fields=(USER_IN_PLACE, TLS_CA, PASSWORD),
+    fields=(USER_IN_PLACE, PASSWORD, TLS_CA),
 )

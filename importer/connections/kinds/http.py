@@ -15,7 +15,11 @@ from importer.engine.errors import Problem
 from importer.security.outbound_addresses import parse_web_url
 
 NO_SIGN_IN = "none"
-SIGNS_IN = ("basic", "bearer", "header")
+SIGNS_IN = {
+    "basic": "User name and password (basic)",
+    "bearer": "Token (bearer)",
+    "header": "Secret in a header",
+}
 
 
 def _parse(address: ParsedAddress) -> ParsedBase:
@@ -47,16 +51,16 @@ KIND = ConnectionKind(
     module="importer.connections.protocols.http",
     parse=_parse,
     fields=(
-        ConnectionField("auth", "way to sign in", choices=(NO_SIGN_IN, *SIGNS_IN)),
+        ConnectionField("auth", "way to sign in", choices={NO_SIGN_IN: "None", **SIGNS_IN}),
         USER,
         ConnectionField(
             "header",
             "header with the secret",
-            "For the way to sign in “header”, such as X-Api-Key.",
+            "The name of the header, such as X-Api-Key.",
             check=_check_header,
         ),
-        TLS_CA,
         ConnectionField("password", "password, token or value of the header", secret=True, check=_check_password),
+        TLS_CA,
     ),
     signs_in=_signs_in,
     needs_secret=_signs_in,

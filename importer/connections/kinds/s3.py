@@ -37,7 +37,7 @@ KIND = ConnectionKind(
         ConnectionField(
             "access_key", "access key ID", "Empty: what the environment or the role of this server gives.", account=True
         ),
-        TLS_CA,
         ConnectionField("secret_key", "secret access key", secret=True),
+        TLS_CA,
     ),
 )

@@ -108,7 +108,8 @@ def _known() -> str:
 
 
 def _about(field: ConnectionField) -> str:
-    return f"{field.label} ({field.about.rstrip('.')})" if field.about else field.label
+    about = field.about.rstrip(".") or ", ".join(field.choices)
+    return f"{field.label} ({about})" if about else field.label
 
 
 def _pair(text: str) -> tuple[str, str]:

@@ -1,5 +1,7 @@
 """Connections: for staff alone; made by their kind, checked at once, their secrets kept to where they belong."""
 
+from html import unescape
+
 import pytest
 from django.core.management import call_command
 from django.urls import reverse
@@ -151,6 +153,18 @@ def test_what_is_wrong_is_said_beside_its_field(staff, kind, changes, said):
     answer = staff.post(new(kind), values)
     assert (answer.status_code, said in page_of(answer)) == (422, True), page_of(answer)
     assert not SourceConnection.objects.exists()
+
+
+@pytest.mark.parametrize(
+    ("kind", "said"),
+    [
+        ("http", ('<option value="bearer">Token (bearer)</option>', "The name of the header, such as X-Api-Key.")),
+        ("s3", (">Secret access key</label>", "Empty: what the environment or the role of this server gives.")),
+    ],
+)
+def test_a_label_is_a_name_and_a_hint_says_the_rest(staff, kind, said):
+    page = unescape(staff.get(new(kind)).content.decode())
+    assert [text for text in said if text not in page] == []
 
 
 def test_the_folder_that_is_allowed_unless_others_are_is_made(settings, tmp_path):
