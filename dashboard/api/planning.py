@@ -15,6 +15,8 @@ from dashboard.api.resources import targets
 from dashboard.api.wanted import ImportIn, options_of
 from importer.connections.by_hand.addresses import choose_address
 from importer.connections.by_hand.connection_files import browse, choose, named_connection
+from importer.connections.by_hand.members import copy_members
+from importer.connections.by_hand.server_file import find_on_server
 from importer.connections.source_location import location_of
 from importer.engine.errors import Problem, SourceProblem
 from importer.engine.mapping.columns import FieldOverride
@@ -68,7 +70,7 @@ def prepared(wanted: ImportIn, person: Person) -> PreparedImport:
     preset = presets.by_name(wanted.preset) if wanted.preset else None
     target, table = _place(wanted, preset)
     require_load(target, table)
-    source = _source(wanted, person)
+    source = _source(wanted, person, target)
     try:
         if preset:
             return _by_preset(wanted, preset, source, target, table)
@@ -77,12 +79,21 @@ def prepared(wanted: ImportIn, person: Person) -> PreparedImport:
         raise uploads.with_file_name(problem, source) from problem
 
 
-def _source(wanted: ImportIn, person: Person) -> SourceFile:
-    """The file, or several as one: uploads, or files of a connection. Raises SourceProblem."""
+def _source(wanted: ImportIn, person: Person, target: Target) -> SourceFile:
+    """The file, or several as one: uploads, files of a connection, or one on the target's host. Raises Problem."""
     keys = [*([wanted.file] if wanted.file else []), *wanted.files]
-    if sum(map(bool, (keys, wanted.connection, wanted.address))) != 1:
+    if sum(map(bool, (keys, wanted.connection, wanted.address, wanted.server_file))) != 1:
         told = "The request names no file, or two kinds."
-        raise SourceProblem(told, "body", "Name file, files, connection, or address.")
+        raise SourceProblem(told, "body", "Name file, files, connection, address, or server_file.")
+    if wanted.server_file:
+        return find_on_server(target, wanted.server_file)
+    chosen = _chosen(wanted, keys, person)
+    if wanted.all_members:
+        return as_one([copy for each in chosen.files for copy in copy_members(each, somebody_waits=True)])
+    return chosen
+
+
+def _chosen(wanted: ImportIn, keys: list[UUID], person: Person) -> SourceFile:
     if wanted.address:
         return choose_address(wanted.address)
     if wanted.connection:

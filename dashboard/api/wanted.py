@@ -157,6 +157,14 @@ class ImportIn(
             description="Instead: a public https address, which is copied; where an admin allows that (WEB_ADDRESSES).",
         ),
     ] = ""
+    server_file: Annotated[
+        str,
+        Field(
+            max_length=1024,
+            description="Instead, for admins: a file on the target's host, by its path there. The server reads it.",
+        ),
+    ] = ""
+    all_members: Annotated[bool, Field(description="The file is an archive: all files in it are read as one.")] = False
     target: Annotated[str, Field(max_length=64, description="A name; empty: that of the preset.")] = ""
     table: Annotated[str, Field(max_length=130, description="TABLE or SCHEMA.TABLE.", examples=["orders"])] = ""
     preset: Annotated[str, Field(max_length=64)] = ""

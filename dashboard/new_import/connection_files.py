@@ -13,12 +13,14 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from dashboard.new_import.views import leave
-from importer.access.policy import may_now, seen
+from importer.access.policy import may_now, seen, sees_everything
 from importer.connections.by_hand import connection_files as by_hand
 from importer.connections.by_hand.addresses import choose_address
+from importer.connections.by_hand.members import copy_members
+from importer.connections.by_hand.server_file import find_on_server
 from importer.connections.connection_kinds import kind_of
 from importer.engine.errors import Problem
-from importer.models import Level, SourceConnection
+from importer.models import Level, SourceConnection, SourceFile, Target
 from importer.sources import uploads
 from importer.sources.several import as_one
 
@@ -35,16 +37,28 @@ class Crumb:
 
 @require_http_methods(["GET", "HEAD", "POST"])
 def places(request: HttpRequest) -> HttpResponse:
-    """The connections whose files the person may load. A POST takes the file at an https address."""
+    """The connections whose files the person may load.
+
+    A POST takes the file at an https address, or of a path on a target's host.
+    """
     if request.method == "POST":
         try:
-            source = choose_address(request.POST.get("address", "").strip())
+            source = _named(request)
         except Problem as problem:
             messages.error(request, str(problem))
             return redirect("new_places")
         return redirect("new_source", key=source.key)
     known = [each for each in seen(SourceConnection.objects.order_by("name")) if may_now(Level.LOAD, each)]
-    return render(request, "new_import/from/places.html", {"connections": known, "addresses": settings.WEB_ADDRESSES})
+    targets = seen(Target.objects.order_by("name")) if sees_everything() else ()
+    context = {"connections": known, "addresses": settings.WEB_ADDRESSES, "targets": targets}
+    return render(request, "new_import/from/places.html", context)
+
+
+def _named(request: HttpRequest) -> SourceFile:
+    """The file that the form names by an address or a path. Raises Problem."""
+    if path := request.POST.get("path", "").strip():
+        return find_on_server(get_object_or_404(seen(Target.objects.all()), name=request.POST.get("target")), path)
+    return choose_address(request.POST.get("address", "").strip())
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -98,11 +112,18 @@ def lines(request: HttpRequest, pk: int) -> HttpResponse:
 
 @require_POST
 def together(request: HttpRequest) -> HttpResponse:
-    """Read the uploads of these keys (`also`, with commas between, after `key`) as one file, in one import."""
-    keys = [request.POST.get("key", ""), *request.POST.get("also", "").split(",")]
+    """Read the uploads of these keys (`also`, with commas between, after `key`) as one file, in one import.
+
+    With `members`, all files of the archive `key`.
+    """
+    members = bool(request.POST.get("members"))
+    keys = [request.POST.get("key", ""), *([] if members else request.POST.get("also", "").split(","))]
     known = {str(each.key): each for each in uploads.importable_by(request.user).filter(key__in=filter(_is_key, keys))}
     try:
-        source = as_one([known[key] for key in keys if key in known])
+        chosen = [known[key] for key in keys if key in known]
+        if members:
+            chosen = [copy for each in chosen for copy in copy_members(each, somebody_waits=True)]
+        source = as_one(chosen)
     except Problem as problem:
         messages.error(request, str(problem))
         return leave(request, reverse("new_source", args=[keys[0]]) if _is_key(keys[0]) else reverse("new"))

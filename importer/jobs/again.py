@@ -120,7 +120,7 @@ def _as_it_is(source: SourceFile) -> SourceFile:
     """The file as it is now. Raises Forbidden if it lies on this server, has changed, and only an admin may load it."""
     if source.owned or source.connection_id:
         return source
-    now = uploads.register(source.file)
+    now = uploads.register(source.file, source.server_path)
     if now.pk != source.pk:
         require_admin("load a file of this server that has changed")
     return now

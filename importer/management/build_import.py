@@ -6,8 +6,9 @@ from typing import Any
 
 from importer.access.policy import seen
 from importer.connections.by_hand.resolve import forget_unused, resolve_sources
+from importer.connections.by_hand.server_file import find_on_server
 from importer.connections.source_location import location_of
-from importer.engine.errors import Problem
+from importer.engine.errors import Problem, WrongUsage
 from importer.engine.mapping.transforms import TRANSFORMS
 from importer.engine.plan.option_specs import OPTIONS, OptionKind
 from importer.engine.plan.options import NO_LIMIT, Options
@@ -52,7 +53,10 @@ def read_from_options(options: dict[str, Any]) -> AsRead:
             "A table is named, and no server.",
             advice="Name it: --to TARGET, or mysql://... behind the files. For a new table: --mode create.",
         )
-    source = resolve_sources(files, options["from_connection"], private_allowed=options["allow_private"])
+    _check_files(files, options)
+    if options["server_file"]:
+        raise Problem("A file on a database's host is named, and no server.", advice="Name it: --to TARGET, or mysql://...")
+    source = _here(files, options)
     try:
         return read_alone(source, options["table"] or "", _request(options))
     except BaseException:
@@ -64,9 +68,10 @@ def prepare_from_options(options: dict[str, Any]) -> PreparedImport:
     """Prepare the import of the options; warnings go to stderr. Raises Problem if the import is not possible."""
     preset = presets.by_name(options["preset"]) if options["preset"] else None
     files, url = by_url.split_url(options["file"])
+    _check_files(files, options)
     target, table = _target_of_url(url, options) if url else _target_and_table(options, preset)
     require_load(target, table)
-    source = resolve_sources(files, options["from_connection"], private_allowed=options["allow_private"])
+    source = _source(files, target, options)
     try:
         if preset:
             return _prepare_from_preset(options, preset, source, target, table)
@@ -74,6 +79,34 @@ def prepare_from_options(options: dict[str, Any]) -> PreparedImport:
     except BaseException:
         forget_unused([source])
         raise
+
+
+def _check_files(files: list[str], options: dict[str, Any]) -> None:
+    """Raise Problem unless the files are named, and in one way."""
+    there = options["server_file"]
+    if not files and not there:
+        raise WrongUsage(
+            "No file is named.", advice="Name it before the URL, or - for standard input, or --server-file PATH."
+        )
+    if there and (files or options["from_connection"]):
+        raise Problem(
+            "--server-file cannot be combined with other files.", there, "Import the file on the database's host alone."
+        )
+
+
+def _source(files: list[str], target: Target, options: dict[str, Any]) -> SourceFile:
+    there = options["server_file"]
+    return find_on_server(target, there) if there else _here(files, options)
+
+
+def _here(files: list[str], options: dict[str, Any]) -> SourceFile:
+    """The named files, which do not lie on the host of a target."""
+    return resolve_sources(
+        files,
+        options["from_connection"],
+        private_allowed=options["allow_private"],
+        all_members=options["all_members"],
+    )
 
 
 def _target_of_url(url: str, options: dict[str, Any]) -> tuple[Target, str]:

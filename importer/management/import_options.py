@@ -42,10 +42,13 @@ def add_flags(parser: argparse.ArgumentParser, add_server_flags: Callable[[argpa
     """Add all options to the parser; `add_server_flags` adds those that say how the database server is reached."""
     parser.add_argument(
         "file",
-        nargs="+",
+        nargs="*",
         metavar="FILE",
         help="a path, a pattern such as 'sales-*.csv', an address (https://, s3://, sftp://), or - for standard input;"
         " several are read as one",
+    )
+    parser.add_argument(
+        "--all-members", action="store_true", help="FILE is an archive: all files in it are read as one"
     )
     parser.add_argument("--allow-private", action="store_true", help="an address may be one of a private network")
     parser.add_argument(
@@ -54,6 +57,12 @@ def add_flags(parser: argparse.ArgumentParser, add_server_flags: Callable[[argpa
         default="",
         metavar="CONNECTION",
         help="FILE is a file, or a pattern, of this connection (see `millrace connection list`)",
+    )
+    parser.add_argument(
+        "--server-file",
+        default="",
+        metavar="PATH",
+        help="instead of FILE: a file on the database's host, by its path there; the server reads it itself",
     )
     parser.add_argument(
         "--to", "--target", dest="target", metavar="TARGET", help="name of a target (see `millrace target list`)"

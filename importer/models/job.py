@@ -255,8 +255,9 @@ class ImportJob(ImportRecipe, Approvable):
 
     @property
     def needs_plain_copy(self) -> bool:
-        """Whether the file must be decompressed, transcoded or converted before it is read."""
-        return needs_copy(self.packing, self.file_dialect)
+        """Whether the file must be decompressed, transcoded or converted, or its columns moved, before it is read."""
+        reordered = any(each.get("order") for each in self.files_json)
+        return needs_copy(self.packing, self.file_dialect) or reordered
 
     @property
     def is_sorted(self) -> bool:

@@ -27,6 +27,8 @@ class SourceFile(models.Model):
     # The last form of the new import page for this file, to fill the page in again.
     choices = models.JSONField(default=dict, blank=True)
     owned = models.BooleanField(default=True)
+    # Its path on the database's host, where the target's server is to read it itself; "" if it was not named by that.
+    server_path = models.CharField(max_length=1024, blank=True, editable=False)
     # For a fetched file: its name below the connection's base, and the ETag and time of the fetched version.
     connection = models.ForeignKey(
         "SourceConnection", models.PROTECT, null=True, blank=True, editable=False, related_name="files"

@@ -5,12 +5,13 @@ from dataclasses import dataclass, replace
 
 from importer.connections.source_location import location_of
 from importer.engine.errors import SourceProblem, in_file
+from importer.engine.plan.plan import ImportPlan, Reason
 from importer.engine.source.byte_source import Readable, open_source, read_at, size_of
 from importer.engine.source.chunks.skipped_lines import SkippedLines, lines_before
 from importer.engine.source.decoding import needs_copy, open_sample, read_head
-from importer.engine.source.dialect import ANY_LINE_END, LINE_ENDS, Dialect
+from importer.engine.source.dialect import Dialect
 from importer.engine.source.formats.registry import FORMATS
-from importer.engine.source.joined import JoinedFile
+from importer.engine.source.joined import JoinedFile, line_end_of
 from importer.engine.source.profile.profile import Profile, profile_file
 from importer.engine.source.profile.sample import SAMPLE_BYTES
 from importer.models import SourceFile
@@ -35,9 +36,9 @@ class JoinedProfile:
 def join_files(source: SourceFile, first: Profile) -> JoinedProfile:
     """The files of a source of several as one; `first` is the profile of its first file. Without files for one file.
 
-    Each other file is read in the first one's dialect. Raises FilesDiffer, with both names and the difference, for a
-    file with other columns, another order of columns or another encoding, and SourceProblem for one that cannot be
-    read.
+    Each other file is read in the first one's dialect. The same columns in another order are put into the first one's.
+    Raises FilesDiffer, with both names and the difference, for a file with other columns or another encoding, and
+    SourceProblem for one that cannot be read.
     """
     if source.file_count == 1:
         return JoinedProfile(first, ())
@@ -46,7 +47,8 @@ def join_files(source: SourceFile, first: Profile) -> JoinedProfile:
     for number, each in enumerate(sources):
         profile = _fitting(each, first, sources[0].name) if number else first
         begin = files[-1].end if files else profile.data_offset
-        files.append(_joined(each, profile, begin, last=number == len(sources) - 1))
+        joined = _joined(each, profile, begin, last=number == len(sources) - 1)
+        files.append(replace(joined, order=_order(first, profile)))
     packing = next((each.packing for each in files if each.packing), "")
     return JoinedProfile(replace(first, size=files[-1].end, packing=packing), tuple(files))
 
@@ -100,6 +102,8 @@ def _header_difference(
     if one == two:
         return ""
     if sorted(one) == sorted(two):
+        if not exact and len(set(one)) == len(one):
+            return ""  # _order() finds each column by its name.
         return f"The files have the same columns in another order: {other_name} begins with {other[0].strip()}."
     missing = [name for name, key in zip(first, one, strict=True) if key not in two]
     added = [name for name, key in zip(other, two, strict=True) if key not in one]
@@ -108,6 +112,13 @@ def _header_difference(
     sides = ((first_name, missing), (other_name, added))
     only = [f"only {name} has {_listed(columns)}" for name, columns in sides if columns]
     return f"The files have different columns: {', '.join(only)}."
+
+
+def _order(first: Profile, other: Profile) -> tuple[int, ...]:
+    """Where the fields of the first file are in the records of the other; () in the same order."""
+    one, two = ([name.strip().lower() for name in each.header] for each in (first, other))
+    is_named = first.dialect.header and not first.dialect.is_converted
+    return tuple(map(two.index, one)) if is_named and one != two else ()
 
 
 def _listed(columns: Sequence[str]) -> str:
@@ -148,6 +159,14 @@ def _missing_line_end(fd: Readable, profile: Profile) -> str:
     return line_end_of(profile.dialect)
 
 
-def line_end_of(dialect: Dialect) -> str:
-    """The characters that end a record of the dialect; LF where several do."""
-    return LINE_ENDS["lf"] if dialect.line_end == ANY_LINE_END else dialect.line_end
+def explain_order(plan: ImportPlan, files: Sequence[JoinedFile]) -> ImportPlan:
+    """The plan, which says that columns of some files are put into the order of the first one."""
+    moved = [each.name for each in files if each.order]
+    if not moved:
+        return plan
+    reason = Reason(
+        f"Columns of {_listed(moved)} are put into the order of {files[0].name}",
+        "the names are the same; a plain copy of all files is made first, which goes when the import ends",
+        holds_back=True,
+    )
+    return replace(plan, reasons=(*plan.reasons, reason))

@@ -19,7 +19,6 @@ from importer.engine.source.dialect import Dialect
 from importer.engine.source.joined import JoinedFile, copy_joined, require_size
 from importer.engine.source.profile.profile import Profile
 from importer.models import SourceFile
-from importer.preparation.joined_files import line_end_of
 from importer.sources.room import DiskFull, full_disk_as, is_full
 
 # Takes how many of the source's own bytes have been read.
@@ -73,7 +72,7 @@ def copy_several(
             require_size(fd, file)
         done += file.size
 
-    placed = copy_joined(files, line_end_of(dialect), plain, out.data.write)
+    placed = copy_joined(files, dialect.plain, plain, out.data.write)
     return tuple(replace(each, line=line) for each, line in zip(placed, first_lines, strict=True))
 
 
@@ -98,7 +97,7 @@ def open_plain(
 
     A copy that is needed for it has no name, so that nothing stays of it. Raises SourceProblem, and DiskFull.
     """
-    if not needs_copy(profile.packing, profile.dialect):
+    if not (needs_copy(profile.packing, profile.dialect) or any(each.order for each in files)):
         with open_source(location_of_all(source, files)) as fd:
             yield PlainFile(fd, size_of(fd), files)
         return

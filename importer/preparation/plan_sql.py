@@ -19,7 +19,8 @@ def plan_sql(plan: ImportPlan) -> Iterator[tuple[str, str]]:
     if changes:
         yield "Before the first chunk, recorded before they are made", _script(*_change_statements(changes))
     transaction = "small ones together in one transaction" if plan.transaction_bytes else "in a transaction of its own"
-    yield f"Each chunk, {transaction}", _script(statements.plain)
+    itself = "The whole file, which the server reads itself, in one transaction" if statements.server_file else ""
+    yield itself or f"Each chunk, {transaction}", _script(statements.plain)
     if statements.no_markers:
         when = "A faster statement for chunks in which no number or time is missing and every value is sent unchanged"
         yield when, _script(statements.no_markers)
@@ -30,6 +31,8 @@ def plan_sql(plan: ImportPlan) -> Iterator[tuple[str, str]]:
     if statements.unhexed:
         when = "A faster statement for chunks in which every value is sent unchanged, hexadecimal digits as bytes"
         yield when, _script(statements.unhexed.statement)
+    if statements.fed:
+        yield "If rows are left out: the others are sent", _script(statements.fed.plain)
     if staged:
         keys = f"; before that, the staging table gets {', '.join(staged.later)}" if staged.later else ""
         yield f"After the last chunk{keys}", _script(*staged.settle, staged.finish)

@@ -17,6 +17,7 @@ from importer.engine.mapping.columns import (
     check_given,
     overrides_by_position,
 )
+from importer.engine.mapping.new_table.filled_columns import add_filled_columns, for_fields
 from importer.engine.mapping.new_table.suggestion import formats_of, suggest_table
 from importer.engine.mapping.suggest import map_to_new, suggest_mapping
 from importer.engine.mysql.connection import Connection, connect
@@ -55,9 +56,10 @@ from importer.engine.target.global_settings import check_global_variables
 from importer.engine.target.staging import existing_tables
 from importer.models import ImportJob, Level, SourceFile, Target
 from importer.preparation.added_columns import add_to_context, add_to_plan
-from importer.preparation.joined_files import JoinedProfile, join_files
+from importer.preparation.joined_files import JoinedProfile, explain_order, join_files
 from importer.preparation.previous_imports import past
 from importer.preparation.row_problems import refuse_unreadable_rows
+from importer.connections.by_hand.read_by_server import find_server_file
 from importer.preparation.table_context import SourceFacts, TableContext, read_context
 
 
@@ -113,7 +115,7 @@ class PreparedImport:
 
     @property
     def _copied(self) -> bool:
-        return needs_copy(self.profile.packing, self.profile.dialect)
+        return needs_copy(self.profile.packing, self.profile.dialect) or any(each.order for each in self.files)
 
 
 @dataclass(frozen=True)
@@ -180,6 +182,7 @@ def prepare(
             profile = profile or _profile(source, request, expected_columns(context.table))
         before = context.table
         context, added = add_to_context(connection, context, request.added_columns)
+        server_file = find_server_file(connection, server, source, profile, options)
     joined = join_files(source, profile)
     profile = joined.profile
     _refuse_sorting(joined, options)
@@ -195,9 +198,10 @@ def prepare(
             past=previous,
             key_order=_key_order(profile, source, context, mapping, options),
             record_bytes=profile.record_bytes,
+            server_file=server_file,
         )
     )
-    plan = add_to_plan(plan, before, added)
+    plan = explain_order(add_to_plan(plan, before, added), joined.files)
     _try_session(target, plan, server)
     return PreparedImport(
         key,
@@ -272,7 +276,8 @@ def _mapping(request: ImportRequest, profile: Profile, context: TableContext) ->
     if request.mapping is not None:
         return request.mapping
     if context.new_table:
-        return map_to_new(profile, context.table, request.null_markers, overrides=request.overrides)
+        table = for_fields(context.table, request.fillings)
+        return map_to_new(profile, table, request.null_markers, overrides=request.overrides)
     return suggest_mapping(profile, context.table, request.null_markers, request.match, request.overrides)
 
 
@@ -299,6 +304,7 @@ def _new_table(connection: Connection, server: Server, table: NewTable, request:
         )
     if request.mapping is not None:
         table = name_columns_as(table, [each.column for each in request.mapping])
+    table = add_filled_columns(table, request.fillings)
     if wanted := request.new_table:
         table = change_table(table, wanted.types, wanted.primary_key, wanted.widen, wanted.not_null)
     if request.options and request.options.partitions:
@@ -341,7 +347,8 @@ def replan(job: ImportJob, key: UUID, refused: str = "") -> ImportPlan:
     """
     with connect(job.target.address) as connection:
         server = _server(connection, job.target)
-        server = server.after_refusal(of_pipe=METHODS[refused].from_pipe) if refused else server
+        no_file = bool(refused) and METHODS[refused].from_file
+        server = server.after_refusal(of_pipe=METHODS[refused].from_pipe) if refused and not no_file else server
         context = read_context(
             connection, job.target, server, f"{job.schema_name}.{job.table_name}", job.options, job.new_table
         )
@@ -356,6 +363,7 @@ def replan(job: ImportJob, key: UUID, refused: str = "") -> ImportPlan:
             context.planning_context(key, facts, options),
             packing=job.packing,
             sorted_by=job.plan.sorted_by,
+            server_file=None if no_file else job.plan.statements.server_file,
         )
     )
     plan = add_to_plan(plan, before, added)

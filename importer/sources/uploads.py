@@ -255,21 +255,24 @@ def _change(source: SourceFile, **values: Any) -> bool:
     return bool(arriving.update(**values, touched_at=timezone.now()))
 
 
-def register(path: Path) -> SourceFile:
+def register(path: Path, server_path: str = "") -> SourceFile:
     """A source for a file on this server, which stays in place and is never deleted.
 
-    The same unchanged file gives the same row. Raises SourceProblem if it is empty, or not a readable regular file.
+    The same unchanged file gives the same row. `server_path`: its path on the database's host, if it was named by that.
+    Raises SourceProblem if it is empty, or not a readable regular file.
     """
     path = path.absolute()
     size = _readable_size(path)
     digest = fingerprint(path)
-    known = SourceFile.objects.filter(path=str(path), owned=False, size=size, fingerprint=digest).first()
+    same = SourceFile.objects.filter(path=str(path), server_path=server_path, owned=False)
+    known = same.filter(size=size, fingerprint=digest).first()
     if known:
         known.save(update_fields=["touched_at"])  # A row that was used just now is not deleted.
         return known
     return SourceFile.objects.create(
         name=clean_name(path.name),
         path=str(path),
+        server_path=server_path,
         size=size,
         received=size,
         status=SourceFile.Status.READY,

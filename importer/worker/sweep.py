@@ -20,7 +20,7 @@ log = logging.getLogger(__name__)
 def expire_runs() -> None:
     """Kill the connections of dead workers, record what they had committed, and release their other chunks."""
     for run in jobs.expired_runs():
-        if folder := run.job.plan.statements.pipe_folder:
+        if folder := run.job.plan.statements.feeding.pipe_folder:
             with suppress(OSError):
                 # A server that reads from a dead worker's pipe does not react to KILL.
                 remove_stale(Path(folder))

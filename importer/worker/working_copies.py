@@ -98,8 +98,10 @@ class _CopyWriter:
 
     @property
     def _plain_verb(self) -> str:
-        converted = self.job.file_dialect.is_converted
-        return "converted" if converted else "unpacked" if self.job.packing else "turned into UTF-8"
+        if self.job.file_dialect.is_converted:
+            return "converted"
+        reordered = any(each.order for each in self.job.joined_files)
+        return "unpacked" if self.job.packing else "copied" if reordered else "turned into UTF-8"
 
     def write_plain(self, fd: Readable) -> None:
         job = self.job

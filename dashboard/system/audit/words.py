@@ -15,7 +15,7 @@ WORDS = {
     "uploads": "begin upload",
     "upload": "remove upload",
     "new_from": "choose file of connection",
-    "new_places": "choose file at address",
+    "new_places": "choose file by address or path",
     "new_together": "read files as one",
     "save_preset": "save preset",
     "jobs_bulk": "act on many imports",

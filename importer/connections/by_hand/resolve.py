@@ -4,6 +4,7 @@ from collections.abc import Iterator, Sequence
 
 from importer.connections.by_hand.addresses import fetch_address, is_address
 from importer.connections.by_hand.connection_files import fetch_files, named_connection
+from importer.connections.by_hand.members import copy_members
 from importer.connections.by_hand.standard_input import standard_input
 from importer.models import SourceFile
 from importer.sources import uploads
@@ -14,22 +15,28 @@ from importer.sources.several import as_one
 STANDARD_INPUT = "-"
 
 
-def resolve_sources(names: Sequence[str], connection: str = "", *, private_allowed: bool = False) -> SourceFile:
+def resolve_sources(
+    names: Sequence[str], connection: str = "", *, private_allowed: bool = False, all_members: bool = False
+) -> SourceFile:
     """One source for the files that a command names: paths, patterns, addresses, `-`; with a connection, its files.
 
     Of several files it is one that an import reads as one. `private_allowed`: the hosts of addresses may have private
-    ones. Raises Problem with the name at fault. Copies that were made until then are removed.
+    ones. `all_members`: each file is an archive, of which all files are read. Raises Problem with the name at fault.
+    Copies that were made until then are removed.
     """
     files: list[SourceFile] = []
+    archives: list[SourceFile] = []
     try:
         for name in names:
             found = _with_connection(connection, name) if connection else _sources(name, private_allowed)
             for each in found:
-                files.append(each)
+                (archives if all_members else files).append(each)
+                files += copy_members(each) if all_members else ()
                 refuse_too_many(len(files), name)
+        forget_unused(archives)
         return as_one(files)
     except BaseException:
-        forget_unused(files)
+        forget_unused([*files, *archives])
         raise
 
 
@@ -49,13 +56,16 @@ def _sources(name: str, private_allowed: bool) -> Iterator[SourceFile]:
 
 
 def forget_unused(files: Sequence[SourceFile]) -> None:
-    """Remove the copies among the files that no import reads: standard input, and files of an address."""
+    """Remove the copies among the files that no import reads: standard input, and files of an address.
+
+    Everything else may be open on somebody's page, and goes by itself when it is not used (importer/retention).
+    """
     for each in files:
-        parts = each.files
+        copies = [part for part in each.files if part.owned and part.connection_id is None]
         if each.jobs.exists():
             continue
-        if each.file_count > 1:
+        if each.file_count > 1 and copies:
             each.delete()
-        for part in parts:
-            if part.owned and part.connection_id is None and not (part.jobs.exists() or part.member_of.exists()):
+        for part in copies:
+            if not (part.jobs.exists() or part.member_of.exists()):
                 uploads.discard(part)

@@ -9,7 +9,7 @@ from importer.engine.feed import hex_decoder
 from importer.engine.feed.hex_decoder import HexStatement
 from importer.engine.mysql.connection import Address
 from importer.engine.plan.options import Options
-from importer.engine.plan.plan import ImportPlan
+from importer.engine.plan.plan import ImportPlan, LoadStatements
 from importer.engine.schema.alter_table import OnDdlProgress
 from importer.engine.sorting.original_positions import OriginalPositions
 from importer.engine.source.byte_source import SourceLocation
@@ -21,13 +21,15 @@ from importer.engine.source.dialect import Dialect
 class ChunkStatements:
     """The plan's statements for one chunk: `plain`, with REPLACE if `replacing`, and `traced`, which names bad rows.
 
-    `as_they_are` loads records that cannot be sent in the form that `plain` expects (NotHexadecimal).
+    `as_they_are` loads records that cannot be sent in the form that `plain` expects (NotHexadecimal). With `whole` the
+    server reads the whole file itself; "" where that is not planned.
     """
 
     plain: str
     traced: str
     replacing: bool
     as_they_are: str
+    whole: str = ""
 
 
 @dataclass(frozen=True)
@@ -78,17 +80,27 @@ class ChunkLoad:
 
 def statements_of(plan: ImportPlan, options: Options, chunk: ChunkRange) -> ChunkStatements:
     """The plan's statements for a chunk: the general one, the one that keeps the word NULL as text, or a faster one."""
-    statements, unhexed = plan.statements, _unhexes(plan)
-    keeps_null_word = statements.null_word if chunk.null_word else ""
-    plain, quickest = keeps_null_word or statements.plain, ""
-    if not (keeps_null_word or chunk.suspect or chunk.null_marker):
-        plain = statements.no_markers or plain
-        if chunk.ascii or not statements.as_bytes_ascii_only:
-            plain = statements.as_bytes or plain
-        if unhexed and (chunk.ascii or not unhexed.ascii_only):
-            quickest = unhexed.statement
+    statements, unhexed = plan.statements.feeding, _unhexes(plan)
+    plain, quickest = _fitting(statements, chunk), ""
+    if unhexed and _is_clean(statements, chunk) and (chunk.ascii or not unhexed.ascii_only):
+        quickest = unhexed.statement
     replacing = plan.ordered and options.on_duplicate == "replace"
-    return ChunkStatements(quickest or plain, statements.traced, replacing, plain)
+    whole = _fitting(plan.statements, chunk) if plan.statements.server_file else ""
+    return ChunkStatements(quickest or plain, statements.traced, replacing, plain, whole)
+
+
+def _fitting(statements: LoadStatements, chunk: ChunkRange) -> str:
+    """The fastest statement for the chunk that takes its fields as they are."""
+    if not _is_clean(statements, chunk):
+        return (statements.null_word if chunk.null_word else "") or statements.plain
+    plain = statements.no_markers or statements.plain
+    return (statements.as_bytes if chunk.ascii or not statements.as_bytes_ascii_only else "") or plain
+
+
+def _is_clean(statements: LoadStatements, chunk: ChunkRange) -> bool:
+    """Whether the scan found no value in the chunk that only the slower statements load."""
+    keeps_null_word = statements.null_word and chunk.null_word
+    return not (keeps_null_word or chunk.suspect or chunk.null_marker)
 
 
 def _unhexes(plan: ImportPlan) -> HexStatement | None:

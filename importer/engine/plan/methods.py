@@ -45,6 +45,17 @@ def _require_files(server: Server) -> None:
             f" ({server.variables.get('secure_file_priv', '') or 'any folder'}); both must see it under one path.",
             option="method",
         )
+    _require_right(server)
+
+
+def _require_right(server: Server) -> None:
+    if server.variables.get("secure_file_priv") == "NULL":
+        raise TargetProblem(
+            "The server loads no files that it sees (secure_file_priv is NULL).",
+            advice="Set secure_file_priv to a folder under [mysqld] in its my.cnf, and start it again; or choose"
+            " another method.",
+            option="method",
+        )
     if not server.reads_files:
         raise TargetProblem(
             "The account may not load files that the server sees.",
@@ -59,8 +70,8 @@ class Method:
 
     `title` and `cost` are the words of the plan; the cost is measured (server-behaviour.md, Methods). `require` raises
     TargetProblem, with the remedy, where the server does not allow the method. `rows` is the number of rows of a
-    statement by default, None for a method that sends files; `fixed_rows`: no option changes it. `speed` is the usual
-    rate relative to LOAD DATA LOCAL.
+    statement by default, None for a method that sends files; `fixed_rows`: no option changes it. `from_file`: the
+    server reads the file itself, as a whole. `speed` is the usual rate relative to LOAD DATA LOCAL.
     """
 
     name: str
@@ -70,6 +81,7 @@ class Method:
     automatic: bool = False
     slows: bool = True
     from_pipe: bool = False
+    from_file: bool = False
     rows: int | None = None
     fixed_rows: bool = False
     most_bytes: int | None = None
@@ -87,8 +99,8 @@ class Method:
 
     @property
     def tunable(self) -> bool:
-        """Whether a lab may try it: not what is there for comparison only."""
-        return self.most_bytes is None
+        """Whether a lab tries it unasked: not what is there for comparison only, or needs a file on the server."""
+        return self.most_bytes is None and not self.from_file
 
     @property
     def label(self) -> str:
@@ -134,6 +146,13 @@ METHODS: dict[str, Method] = {
             from_pipe=True,
             speed=1.02,
         ),
+        Method(
+            "load_data_infile",
+            "LOAD DATA of a file on the database's host",
+            "the server reads it itself, in one statement and one transaction, and nothing is sent",
+            require=_require_right,
+            from_file=True,
+        ),
         # 1,000 rows a statement: measured (server-behaviour.md, Methods).
         Method(
             "insert",
@@ -163,6 +182,9 @@ METHODS: dict[str, Method] = {
         ),
     )
 }
+
+# Taken for a file that is named by its path on the database's host.
+FROM_FILE = next(method for method in METHODS.values() if method.from_file)
 
 
 def best_allowed(server: Server) -> Method:

@@ -6,6 +6,7 @@ from functools import cached_property
 from importer.engine.feed.hex_decoder import HexStatement
 from importer.engine.feed.row_numbers import NUMBERS
 from importer.engine.plan.readback import Readback
+from importer.engine.plan.server_file import ServerFile
 from importer.engine.schema.new_table import NewColumn
 from importer.engine.sorting.sort_key import SortKey
 from importer.engine.source.chunks.chunk_sizes import ChunkSizes
@@ -38,7 +39,9 @@ class LoadStatements:
     server takes the characters as bytes. It loads chunks as `no_markers` does, if `as_bytes_ascii_only` of ASCII only;
     "" where it might store other values (planner/reasons/binary_charset.py). `unhexed` is much faster: hexadecimal
     digits are sent as bytes. `rows_per_statement` is None for the methods that send files. `pipe_folder` is the folder
-    for the named pipes of LOAD DATA from a file on the server; "" for the other methods.
+    for the named pipes of LOAD DATA from a file on the server; "" for the other methods. If the server reads
+    `server_file` itself, the statements load all of it; `fed` has those that load rows which are sent, by another
+    method.
     """
 
     method: str
@@ -51,6 +54,13 @@ class LoadStatements:
     unhexed: HexStatement | None = None
     rows_per_statement: int | None = None
     pipe_folder: str = ""
+    server_file: ServerFile | None = None
+    fed: "LoadStatements | None" = None
+
+    @property
+    def feeding(self) -> "LoadStatements":
+        """The statements that load rows which are sent."""
+        return self.fed or self
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,7 @@ from importer.engine.plan.options import check_options
 from importer.engine.plan.plan import ImportPlan
 from importer.engine.plan.readback import Readback
 from importer.engine.planner.context import PlanningContext
-from importer.engine.planner.decisions.chunks import FIRST_CHUNK, chunk_sizes, chunks_reason, transaction_bytes
+from importer.engine.planner.decisions.chunks import chunk_sizes, chunks_reason, transaction_bytes
 from importer.engine.planner.decisions.global_settings import (
     add_global_variables,
     global_variable_reasons,
@@ -30,6 +30,7 @@ from importer.engine.planner.decisions.load_statements import load_statements, n
 from importer.engine.planner.decisions.method import choose_method, with_commits_of
 from importer.engine.planner.decisions.parallelism import choose_parallelism
 from importer.engine.planner.decisions.row_order import choose_order
+from importer.engine.planner.decisions.server_file import check_server_file, server_file_reasons
 from importer.engine.planner.decisions.session_settings import check_session, session, session_reasons
 from importer.engine.planner.decisions.staging_engine import check_staging_engine, staging_engine_reasons
 from importer.engine.planner.decisions.time_zone import session_zone, time_zone_reasons
@@ -67,7 +68,7 @@ def make_plan(context: PlanningContext) -> ImportPlan:
         table=context.loaded_into.name,
         chunk_bytes=sizes.bytes,
         chunk_rows=sizes.rows,
-        first_chunk_bytes=FIRST_CHUNK,
+        first_chunk_bytes=sizes.first_bytes or 0,
         last_chunks=sizes.last_chunks,
         transaction_bytes=together,
         parallelism=at_once,
@@ -75,6 +76,7 @@ def make_plan(context: PlanningContext) -> ImportPlan:
         fields=tuple(each.column for each in context.mapping),
         reasons=(
             method_reason,
+            *server_file_reasons(context),
             *file_format_reasons(context),
             *binary_charset_reasons(statements),
             order_reason,
@@ -123,6 +125,7 @@ def _check(context: PlanningContext) -> None:
     check_session(context)
     check_staging_engine(context)
     check_foreign_keys(context)
+    check_server_file(context)
 
 
 def _staged(context: PlanningContext) -> Staged | None:

@@ -10,6 +10,7 @@ from importer.engine.mapping.columns import ColumnMapping, GeneratedColumn
 from importer.engine.mysql.server_info import Server
 from importer.engine.plan.options import Options
 from importer.engine.plan.previous_imports import NO_PAST, Past
+from importer.engine.plan.server_file import ServerFile
 from importer.engine.schema.dependencies import NO_DEPENDENCIES, TableDependencies
 from importer.engine.schema.indexes import NO_INDEXES, Indexes
 from importer.engine.schema.table import Table
@@ -28,6 +29,7 @@ class PlanningContext:
     is the compression of the file, "" for none. `distance` is None if it was not measured or the server is local.
     `record_bytes` is the mean size of a record, 0 if unknown. `key_order` compares the order of a sample with the
     primary key, None if no sample was read. `sorted_by` is the sort key of a job whose chunks are cut already.
+    `server_file` is the file on the database's host if the server is to read it itself.
     """
 
     data_bytes: int
@@ -47,6 +49,7 @@ class PlanningContext:
     sorted_by: SortKey | None = None
     past: Past = NO_PAST
     record_bytes: float = 0
+    server_file: ServerFile | None = None
 
     @property
     def staged(self) -> bool:

@@ -125,6 +125,33 @@ def _add_name(names: list[str], info: tarfile.TarInfo) -> bool:
     return True
 
 
+def contents(fd: Readable, packing: str, limits: DecompressionLimits) -> Iterator[tuple[str, Iterator[Piece]]]:
+    """The files of an archive one after another: the name, and the bytes, which are read before the next file.
+
+    Nothing for a file that is no archive. Raises SourceProblem as unpacked() does; the limits are for all files
+    together.
+    """
+    total = 0
+
+    def within(pieces: Iterator[Piece]) -> Iterator[Piece]:
+        nonlocal total
+        for piece in pieces:
+            total += len(piece.data)
+            require_within(limits, total, piece.used)
+            yield piece
+
+    if packing == ZIP:
+        with _opened_zip(fd) as archive:
+            for chosen in _files_of_zip(archive):
+                yield chosen.filename, within(_of_zip(archive, chosen))
+    elif packing in _TARS:
+        reader, names = _TarReader(fd, packing, limits), list[str]()
+        with reader.opened() as tar:
+            for info in tar:
+                if _add_name(names, info):
+                    yield info.name, _of_tar(tar, info, reader)
+
+
 def choose_member(names: tuple[str, ...], member: str, what: str) -> str:
     """The member to read: the named one, or the only one. Raises SourceProblem if there is none like that."""
     if member and member not in names:
@@ -163,13 +190,16 @@ def _zip(fd: Readable, member: str) -> Iterator[Piece]:
     """Unpack a file of a ZIP archive."""
     with _opened_zip(fd) as archive:
         files = {each.filename: each for each in _files_of_zip(archive)}
-        chosen = files[choose_member(tuple(files), member, "ZIP")]
-        _refuse_unreadable(chosen)
-        with archive.open(chosen) as opened:
-            begin = chosen.header_offset
-            while data := opened.read(PIECE_BYTES):
-                share = opened.tell() / max(1, chosen.file_size)
-                yield Piece(data, begin + int(chosen.compress_size * share))
+        yield from _of_zip(archive, files[choose_member(tuple(files), member, "ZIP")])
+
+
+def _of_zip(archive: zipfile.ZipFile, chosen: zipfile.ZipInfo) -> Iterator[Piece]:
+    _refuse_unreadable(chosen)
+    with archive.open(chosen) as opened:
+        begin = chosen.header_offset
+        while data := opened.read(PIECE_BYTES):
+            share = opened.tell() / max(1, chosen.file_size)
+            yield Piece(data, begin + int(chosen.compress_size * share))
 
 
 def _refuse_unreadable(member: zipfile.ZipInfo) -> None:
@@ -249,10 +279,14 @@ def _tar(fd: Readable, packing: str, limits: DecompressionLimits, member: str) -
         for each in archive:
             if not _add_name(names, each) or (each.name != member if member else len(names) > 1):
                 continue
-            opened = archive.extractfile(each)
-            assert opened
-            while data := opened.read(PIECE_BYTES):
-                yield Piece(data, reader.used)
+            yield from _of_tar(archive, each, reader)
             if member:
                 return
     choose_member(tuple(names), member, "tar")
+
+
+def _of_tar(archive: tarfile.TarFile, chosen: tarfile.TarInfo, reader: _TarReader) -> Iterator[Piece]:
+    opened = archive.extractfile(chosen)
+    assert opened
+    while data := opened.read(PIECE_BYTES):
+        yield Piece(data, reader.used)

@@ -21,6 +21,8 @@ from importer.engine.source.formats.registry import FORMATS, detect_format
 
 # The first bytes, which show whether a file is a tar archive.
 TAR_BYTES = 512
+# Bytes that show the format of a file that is packed by itself, such as a workbook.
+FORMAT_BYTES = 64 * 1024
 # For samples, which are bounded by the number of bytes they need.
 NO_LIMITS = DecompressionLimits(largest=2**63, ratio=2**63)
 
@@ -122,8 +124,7 @@ def read_head(fd: Readable, wanted: int, member: str = "") -> SourceHead:
     if not packed_as:
         refuse_other_kinds(data)
         return SourceHead("", data, size, len(data), wanted, begins_like)
-    if packed_as in MAGIC:
-        packed_as = tar_packing(packed_as, _first(unpacked(fd, packed_as, NO_LIMITS), TAR_BYTES)[0])
+    packed_as = _through(fd, packed_as)
     names = members(fd, packed_as)
     chosen = "" if len(names) < 2 and not member else member or names[0]
     data, used = _first(unpacked(fd, packed_as, NO_LIMITS, chosen), wanted)
@@ -135,6 +136,19 @@ def read_head(fd: Readable, wanted: int, member: str = "") -> SourceHead:
             advice="Unpack it once.",
         )
     return SourceHead(packed_as, data, size, used, wanted, begins_like, chosen, names)
+
+
+def packing_of(fd: Readable) -> str:
+    """How an open file is packed, as SourceHead has it; "" for a workbook. Raises SourceProblem as unpacked() does."""
+    data = read_at(fd, FORMAT_BYTES, 0)
+    return _through(fd, detect_packing(data)) if detect_format(data) == CSV else ""
+
+
+def _through(fd: Readable, packed_as: str) -> str:
+    """The packing; that of a tar archive, if such a one is inside."""
+    if packed_as not in MAGIC:
+        return packed_as
+    return tar_packing(packed_as, _first(unpacked(fd, packed_as, NO_LIMITS), TAR_BYTES)[0])
 
 
 def _first(pieces: Iterator[Piece], wanted: int) -> tuple[bytes, int]:

@@ -14,6 +14,8 @@ from typing import Any
 from importer.engine.errors import SourceChanged, in_file
 from importer.engine.source.byte_source import Readable, SourceLocation, open_source, read_at, size_of
 from importer.engine.source.chunks.skipped_lines import NO_LINES, SkippedLines
+from importer.engine.source.dialect import ANY_LINE_END, LINE_ENDS, Dialect
+from importer.engine.source.records.field_order import in_order
 
 # Files that one reader keeps open: the scan and a loader read on in one file for a long time.
 MOST_OPEN = 4
@@ -29,6 +31,7 @@ class JoinedFile:
     - `added`: the line end that is added to it, "" for none.
     - `packing`: how the file is packed, "" if it is not; `size`: its own bytes, packed or not.
     - `before`: the lines before its records (SkippedLines.as_json()).
+    - `order`: where the fields of the first file are in its records, by position from 0; () in the same order.
     """
 
     name: str
@@ -40,6 +43,7 @@ class JoinedFile:
     added: str = ""
     packing: str = ""
     before: dict[str, Any] | None = None
+    order: tuple[int, ...] = ()
 
     @property
     def end(self) -> int:
@@ -128,28 +132,39 @@ def require_size(source: Readable, file: JoinedFile) -> None:
 
 def copy_joined(
     files: Sequence[JoinedFile],
-    line_end: str,
+    dialect: Dialect,
     plain: Callable[[int], Iterator[bytes]],
     write: Callable[[bytes], object],
 ) -> tuple[JoinedFile, ...]:
-    """Write the joined bytes of files that are unpacked or transcoded; the files with their exact places in them.
+    """Write the joined bytes of files that are copied; the files with their exact places in them.
 
-    `plain(number)` are the plain bytes of a file from its start. `line_end` ends the last record of a file.
+    `plain(number)` are the plain bytes of a file from its start, in this `dialect`.
     """
     placed: list[JoinedFile] = []
     for number, file in enumerate(files):
         begin = placed[-1].end if placed else 0
-        left_out = file.skip if placed else 0
         length, last = 0, b""
-        for piece in plain(number):
-            kept = piece[left_out:]
-            left_out -= len(piece) - len(kept)
-            if kept:
-                write(kept)
-                length, last = length + len(kept), kept[-1:]
-        added = line_end if length and last not in (b"\n", b"\r") and number < len(files) - 1 else ""
+        kept = _behind(plain(number), file.skip if placed else 0)
+        for piece in in_order(kept, dialect, file.order) if file.order else kept:
+            write(piece)
+            length, last = length + len(piece), piece[-1:]
+        added = line_end_of(dialect) if length and last not in (b"\n", b"\r") and number < len(files) - 1 else ""
         write(added.encode())
         # The first file's records begin behind its header, which is there.
         head = 0 if placed else file.skip
         placed.append(replace(file, begin=begin + head, length=length - head, added=added))
     return tuple(placed)
+
+
+def _behind(pieces: Iterator[bytes], left_out: int) -> Iterator[bytes]:
+    """The bytes behind the first `left_out` ones."""
+    for piece in pieces:
+        kept = piece[left_out:]
+        left_out -= len(piece) - len(kept)
+        if kept:
+            yield kept
+
+
+def line_end_of(dialect: Dialect) -> str:
+    """The characters that end a record of the dialect; LF where several do."""
+    return LINE_ENDS["lf"] if dialect.line_end == ANY_LINE_END else dialect.line_end

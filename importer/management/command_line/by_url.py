@@ -52,14 +52,12 @@ def add_password_flags(parser: argparse._ActionsContainer) -> None:
 def split_url(named: Sequence[str]) -> tuple[list[str], str]:
     """The files among what stands before the options, and the URL of the target; "" without one.
 
-    Raises Problem for two URLs, and for a URL without a file.
+    Raises Problem for two URLs.
     """
     urls = [each for each in named if each.startswith(SCHEMES)]
     files = [each for each in named if each not in urls]
     if len(urls) > 1:
         raise Problem("Two servers are named.", advice="An import loads into one table: name one mysql://...")
-    if not files:
-        raise Problem("No file is named.", advice="Name it before the URL, or - for standard input.")
     return files, urls[0] if urls else ""
 
 

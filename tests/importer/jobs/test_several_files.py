@@ -15,14 +15,14 @@ from django.utils import timezone
 
 from importer import jobs
 from importer.connections.by_hand.resolve import resolve_sources
-from importer.engine.errors import SourceProblem
+from importer.engine.errors import Problem, SourceProblem
 from importer.engine.mapping.columns import GeneratedColumn
 from importer.engine.mysql.connection import Address, connect, execute, fetch_all
 from importer.engine.plan.options import Options
 from importer.jobs.rejects import downloads
 from importer.models import ImportJob, RetentionPolicy
 from importer.preparation.joined_files import FilesDiffer
-from importer.preparation.prepare import ImportRequest, PreparedImport, prepare
+from importer.preparation.prepare import ImportRequest, NewTableRequest, PreparedImport, prepare
 from importer.retention import ended_jobs
 from importer.retention.files import remove_by_hand
 from importer.sources import parts, uploads
@@ -89,7 +89,7 @@ class TestDifferent:
         ("second", "difference"),
         [
             (b"id,title\n3,three\n", "only a.csv has name, only b.csv has title"),
-            (b"name,id\nthree,3\n", "the same columns in another order: b.csv begins with name"),
+            (b"name,id,id\nthree,3,3\n", "b.csv has a column more than once"),
             (b"id,name\r\n3,three\r\n", "b.csv cannot be read as a.csv is: Line 1 ends with CR LF"),
             ("id,name\n3,drei\n".encode("utf-16"), "different encodings: a.csv utf-8, b.csv utf-16"),
         ],
@@ -111,6 +111,24 @@ class TestDifferent:
         names = written(tmp_path, {"a.csv": FILES["a.csv"]})
         with pytest.raises(SourceProblem, match="named twice"):
             planned([*names, *names], database)
+
+
+@pytest.mark.parametrize("packed", [False, True])
+@pytest.mark.parametrize("server", ["mariadb"], indirect=True)
+def test_columns_in_another_order_are_found_by_their_names(packed, database, tmp_path):
+    moved = b'Name,id\n"th,\nree",3\nfour,x\n"a ""b""",5\n'
+    names = written(tmp_path, {"a.csv": FILES["a.csv"], "b.csv": moved, "c.csv": b"id,name\n6,six"}, packed=packed)
+    prepared = planned(names, database, Options(on_error="reject"))
+    assert "Columns of b.csv are put into the order of a.csv" in [each.choice for each in prepared.plan.reasons]
+    job = imported(prepared)
+    assert (job.status, job.balanced, job.scanned_rows, job.rejected_rows) == ("succeeded", True, 6, 1), job.problem
+    assert loaded(database) == [
+        *((1, "one", "a.csv", 2), (2, "two", "a.csv", 3), (3, "th,\nree", "b.csv", 2), (5, 'a "b"', "b.csv", 5)),
+        (6, "six", "c.csv", 2),
+    ]
+    (row,) = downloads.first_rows(job, 9)
+    assert (row.line, row.file, row.byte_offset) == (4, "b.csv", moved.index(b"four"))
+    assert b"".join(downloads.reject_file(job)) == b"id,name\nx,four\n"
 
 
 @pytest.mark.parametrize("server", ["mariadb"], indirect=True)
@@ -175,6 +193,34 @@ def test_types_of_a_new_table_hold_all_files(database, tmp_path):
     assert (job.status, job.balanced) == ("succeeded", True), job.problem
     with connect(database) as connection:
         assert fetch_all(connection, "SELECT id, name FROM n ORDER BY id")[1] == (300000, "a very long name indeed")
+
+
+@pytest.mark.parametrize("server", ["mariadb"], indirect=True)
+class TestFilledColumns:
+    FILES = {"a.csv": b"id,name\n1,one\n", "b.csv": b"id,name\n2,two\n3,three\n"}
+
+    def prepared(self, database, tmp_path, *fillings: GeneratedColumn, **types: str) -> PreparedImport:
+        names = written(tmp_path, self.FILES)
+        new = NewTableRequest(types, ("id",))
+        request = ImportRequest(options=Options(mode="create"), fillings=fillings, new_table=new)
+        return prepare(resolve_sources(names), target_with(database), "n", request)
+
+    def test_are_in_a_new_table(self, database, tmp_path):
+        fillings = (GeneratedColumn("source", "file"), GeneratedColumn("at", "line"), GeneratedColumn("v", "text", "x"))
+        job = imported(self.prepared(database, tmp_path, *fillings, source="varchar(9)"))
+        assert (job.status, job.balanced) == ("succeeded", True), job.problem
+        with connect(database) as connection:
+            rows = fetch_all(connection, "SELECT * FROM n ORDER BY id")
+            assert rows == [(1, "one", "a.csv", 2, "x"), (2, "two", "b.csv", 2, "x"), (3, "three", "b.csv", 3, "x")]
+            assert "`source` varchar(9)" in fetch_all(connection, "SHOW CREATE TABLE n")[0][1]
+            execute(connection, "DROP TABLE n")
+        # Run again, the columns are made again.
+        again = run(jobs.run_again(job, jobs.newest_of_file(job)))
+        assert (again.status, again.balanced) == ("succeeded", True), again.problem
+
+    def test_with_the_name_of_a_field_are_refused(self, database, tmp_path):
+        with pytest.raises(Problem, match="two columns named Name: one is for a field"):
+            self.prepared(database, tmp_path, GeneratedColumn("Name", "file"))
 
 
 @pytest.mark.parametrize("server", ["mariadb"], indirect=True)

@@ -5,21 +5,14 @@ common folder (secure_file_priv, or any folder if that is empty).
 """
 
 import os
-import re
 from pathlib import Path
 
-import MySQLdb
-
-from importer.engine.errors import MethodRefused
 from importer.engine.load.methods import Report
-from importer.engine.load.methods.load_data import into_table
+from importer.engine.load.methods.load_data import run_on_server, statement_from_file
 from importer.engine.load.methods.statement_request import StatementRequest
-from importer.engine.mysql.connection import FEED_NAME, Feed, LoaderConnection, execute
-from importer.engine.mysql.error_messages import message_of
+from importer.engine.mysql.connection import FEED_NAME, Feed, LoaderConnection
 from importer.engine.mysql.infile.named_pipes import PipeWriter, pipe_in
 from importer.engine.mysql.quoting import quote_text
-
-_LEADING = re.compile(r"LOAD DATA INFILE '((?:[^'\\]|\\.)*)' (IGNORE )")
 
 # Manual, Server Error Message Reference and Global Error Message Reference.
 REFUSALS = {
@@ -33,19 +26,8 @@ REFUSALS = {
 
 
 def statement(request: StatementRequest) -> str:
-    """The statement for every chunk of a job.
-
-    Each load has its own pipe in the request's folder. IGNORE turns errors about bad values and duplicates into
-    warnings, as LOCAL always does (manual, LOAD DATA Statement).
-    """
-    return f"LOAD DATA INFILE {quote_text(f'{request.folder}/{FEED_NAME}')} IGNORE {into_table(request)}"
-
-
-def replacing(statement: str) -> str:
-    """The statement with REPLACE: a row replaces those with its keys, and a bad row ends the statement."""
-    match = _LEADING.match(statement)
-    assert match
-    return f"{statement[: match.start(2)]}REPLACE {statement[match.end(2) :]}"
+    """The statement for every chunk of a job. Each load has its own pipe in the request's folder."""
+    return statement_from_file(f"{request.folder}/{FEED_NAME}", request)
 
 
 def load(connection: LoaderConnection, statement: str, feed: Feed, *, folder: str) -> Report:
@@ -57,15 +39,7 @@ def load(connection: LoaderConnection, statement: str, feed: Feed, *, folder: st
         named = quote_text(f"{folder}/{FEED_NAME}")
         writer = PipeWriter(pipe, feed)
         try:
-            execute(connection, statement.replace(named, quote_text(os.fspath(pipe)), 1))
-        except MySQLdb.Error as error:
-            if error.args[0] in REFUSALS:
-                raise MethodRefused(
-                    f"The server refuses to load files: {message_of(error)} (error {error.args[0]})",
-                    where=folder,
-                    advice=REFUSALS[error.args[0]],
-                ) from error
-            raise
+            run_on_server(connection, statement.replace(named, quote_text(os.fspath(pipe)), 1), folder, REFUSALS)
         finally:
             writer.stop()
             if writer.error:

@@ -4,11 +4,13 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 
-from importer.engine.load.methods import Load, load_data_local, load_data_server
+from importer.engine.load.methods import Load, load_data_infile, load_data_local, load_data_server
 from importer.engine.load.methods.inserts import insert, insert_prepared, insert_sql
+from importer.engine.load.methods.load_data import replacing_from_file
 from importer.engine.load.methods.statement_request import StatementRequest
 from importer.engine.plan.methods import METHODS
-from importer.engine.plan.plan import ImportPlan
+from importer.engine.plan.plan import ImportPlan, LoadStatements
+from importer.engine.plan.server_file import ServerFile
 from importer.engine.source.dialect import Dialect
 
 
@@ -17,7 +19,7 @@ class LoadRequest:
     """What a method needs to run its statements.
 
     Records have `width` fields, `numbers` among them (ImportPlan.numbers); `rows` go into an INSERT, None for the
-    methods that send files; a server's pipes lie in `folder`.
+    methods that send files; a server's pipes lie in `folder`, and it reads `file` itself.
     """
 
     dialect: Dialect
@@ -25,6 +27,7 @@ class LoadRequest:
     numbers: tuple[str, ...] = ()
     rows: int | None = None
     folder: str = ""
+    file: ServerFile | None = None
 
 
 @dataclass(frozen=True)
@@ -48,15 +51,21 @@ def _inserting(load: Callable[..., object]) -> Implementation:
     return Implementation(insert_sql.statement, insert_sql.replacing, loader)
 
 
+def _reading(request: LoadRequest) -> Load:
+    assert request.file
+    return partial(load_data_infile.load, file=request.file)
+
+
 IMPLEMENTATIONS: dict[str, Implementation] = {
     "load_data_local": Implementation(
         load_data_local.statement, load_data_local.replacing, lambda _request: load_data_local.load
     ),
     "load_data_server": Implementation(
         load_data_server.statement,
-        load_data_server.replacing,
+        replacing_from_file,
         lambda request: partial(load_data_server.load, folder=request.folder),
     ),
+    "load_data_infile": Implementation(load_data_infile.statement, replacing_from_file, _reading),
     "insert": _inserting(insert.load),
     "insert_prepared": _inserting(insert_prepared.load),
     "insert_single": _inserting(insert.load),
@@ -80,8 +89,18 @@ def for_name(method: str, request: LoadRequest) -> Load:
 
 
 def for_plan(plan: ImportPlan, dialect: Dialect) -> Load:
-    """The function that runs the plan's statements."""
-    statements = plan.statements
+    """The function that runs the plan's statements on the bytes of a feed."""
+    return _of_statements(plan, plan.statements.feeding, dialect)
+
+
+def by_file(plan: ImportPlan, dialect: Dialect) -> Load | None:
+    """The function that lets the server read the whole file itself; None where that is not planned."""
+    return _of_statements(plan, plan.statements, dialect) if plan.statements.server_file else None
+
+
+def _of_statements(plan: ImportPlan, statements: LoadStatements, dialect: Dialect) -> Load:
     width = len(plan.numbers) + len(plan.fields)
-    request = LoadRequest(dialect, width, plan.numbers, statements.rows_per_statement, statements.pipe_folder)
+    request = LoadRequest(
+        dialect, width, plan.numbers, statements.rows_per_statement, statements.pipe_folder, statements.server_file
+    )
     return for_name(statements.method, request)

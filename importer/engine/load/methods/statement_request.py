@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from importer.engine.mapping.columns import ColumnMapping, GeneratedColumn
+from importer.engine.plan.server_file import ServerFile
 from importer.engine.schema.table import Table
 from importer.engine.source.dialect import Dialect
 
@@ -20,7 +21,8 @@ class StatementRequest:
     before it. The stored values are the same.
 
     `assignments` set columns that are not in the mapping, as `column = value`. `as_bytes` renders no character set: the
-    server stores the bytes in the columns' own. `folder` is the folder of the server's pipes.
+    server stores the bytes in the columns' own. `folder` is the folder of the server's pipes, `file` the file that it
+    reads itself.
     """
 
     table: Table
@@ -29,6 +31,7 @@ class StatementRequest:
     fillings: Sequence[GeneratedColumn] = ()
     assignments: Sequence[str] = ()
     folder: str = ""
+    file: ServerFile | None = None
     keep_null_word: bool = False
     traced: bool = False
     as_bytes: bool = False

@@ -68,7 +68,7 @@ class BadRowIsolator:
         """Load all rows that go in. Raises what `on_rejects` raises, SourceChanged, or the server's own errors."""
         if not self._session.transactional:
             self._load_once()
-        elif self._expects_rejects or self._traced or not self._load_whole():
+        elif self._begins_in_pieces() or not self._load_whole():
             self._load_pieces()
             self._sender.check_source()
         return self.findings
@@ -100,8 +100,14 @@ class BadRowIsolator:
             self._record(result, 0, count)
             return True
         self._restart()
-        self._reject(result.refused, 0, count)
+        # Where rejects are expected, the pieces find all of them.
+        if not self._expects_rejects:
+            self._reject(result.refused, 0, count)
         return False
+
+    def _begins_in_pieces(self) -> bool:
+        """Whether the chunk as a whole is not tried: it may have bad rows, and would be sent twice."""
+        return self._traced or (self._expects_rejects and not self._sender.reads_file)
 
     def _load_pieces(self) -> None:
         low, count, size = 0, self._session.chunk.rows, MAX_PIECE_ROWS

@@ -16,7 +16,7 @@ from importer.engine.load.methods import Report, registry
 from importer.engine.load.methods.equal_rows import counting_equal_rows
 from importer.engine.source import encodings
 from importer.engine.source.arrays import Offsets
-from importer.engine.source.byte_source import read_at
+from importer.engine.source.byte_source import read_at, size_of
 from importer.engine.source.chunks.scanner import ChunkRange
 from importer.engine.source.records.large_values import OVERSIZED_BYTES
 
@@ -32,7 +32,10 @@ class Sender:
         plan, source = session.plan, session.source
         self._connection, self._on_sent = session.connection, session.on_sent
         self._source, self._fd, self._chunk, self._dialect = source, source.fd, source.chunk, source.dialect
+        by_file = registry.by_file(plan, source.dialect)
         self._method = counting_equal_rows(registry.for_plan(plan, source.dialect), session.updates_per_row)
+        self._by_file = by_file and counting_equal_rows(by_file, session.updates_per_row)
+        self._statements = session.chunk_load.statements
         self._numbers, self._unhexed = plan.numbers, session.chunk_load.unhexes
         self._left_out = False
 
@@ -62,10 +65,22 @@ class Sender:
         feed = open_feed(
             self._fd, chunk.offset, chunk.length, steps=transforms, on_sent=self._on_sent, parts=chunk.parts
         )
-        report = self._method(self._connection, statement, feed)
+        if self._by_file and statement == self._statements.plain and self._reads_itself(transforms):
+            report = self._by_file(self._connection, self._statements.whole, feed)
+        else:
+            report = self._method(self._connection, statement, feed)
         failpoints.reach("chunk.sent")
         self._require_digest(feed.digest)
         return report
+
+    @property
+    def reads_file(self) -> bool:
+        """Whether send_all() lets the server read the file itself."""
+        return bool(self._by_file) and self._reads_itself(self._transforms(self._chunk, self._statements.plain))
+
+    def _reads_itself(self, transforms: Collection[FeedTransform]) -> bool:
+        """Whether the chunk is all that the file has below its skipped lines, and would be sent as it is."""
+        return not transforms and self._chunk.first_row == 1 and self._chunk.end == size_of(self._fd)
 
     def send(self, statement: str, low: int, high: int) -> Report:
         """Load the rows in [low, high). Cheap only if `low` never decreases from call to call."""

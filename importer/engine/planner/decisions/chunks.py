@@ -3,6 +3,7 @@
 from importer.engine.plan.plan import Reason
 from importer.engine.planner.context import PlanningContext
 from importer.engine.planner.decisions import network
+from importer.engine.planner.decisions.server_file import whole_file, whole_file_reason
 from importer.engine.planner.reasons.replication import largest_transaction
 from importer.engine.source.chunks.chunk_sizes import ChunkSizes
 from importer.engine.units import MIB, human_bytes
@@ -66,6 +67,7 @@ def _own_transactions(context: PlanningContext) -> bool:
     options = context.options
     return bool(
         options.commit_rows
+        or context.server_file
         or context.server.on("wsrep_on")
         or options.on_error == "reject"
         or options.on_duplicate != "fail"
@@ -91,13 +93,15 @@ def _last_chunks(context: PlanningContext, parallelism: int) -> int:
 
 def chunk_sizes(context: PlanningContext, parallelism: int) -> ChunkSizes:
     """The sizes of the chunks for `parallelism` sessions."""
-    return ChunkSizes(
+    return whole_file(context) or ChunkSizes(
         _chunk_bytes(context, parallelism), chunk_rows(context), FIRST_CHUNK, _last_chunks(context, parallelism)
     )
 
 
 def chunks_reason(context: PlanningContext, sizes: ChunkSizes, together: int) -> Reason:
     """The number of chunks and the reason for their size. Up to `together` bytes of chunks share a transaction."""
+    if context.server_file:
+        return whole_file_reason(context)
     options = context.options
     size = human_bytes(sizes.bytes)
     one = f"up to {human_bytes(together)} of them that follow each other are one transaction" if together else ""

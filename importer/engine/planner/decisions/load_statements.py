@@ -1,13 +1,14 @@
 """Renders the statements that load a chunk."""
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from importer.engine.load.methods import registry
 from importer.engine.load.methods.field_expressions import numbers
 from importer.engine.load.methods.statement_request import StatementRequest
 from importer.engine.mapping.columns import ColumnMapping
 from importer.engine.mapping.expressions import without_markers
-from importer.engine.plan.methods import Method
+from importer.engine.plan.methods import Method, best_allowed
 from importer.engine.plan.plan import LoadStatements, Reason
 from importer.engine.planner.context import PlanningContext
 from importer.engine.planner.decisions.method import rows_per_statement
@@ -17,13 +18,20 @@ from importer.engine.target.staging import NUMBERING
 
 def load_statements(context: PlanningContext, method: Method) -> LoadStatements:
     """The statements of the method for the table that the chunks load into."""
+    statements = _statements(context, method)
+    if not method.from_file:
+        return statements
+    fed = replace(_statements(context, best_allowed(context.server)), unhexed=None)
+    return replace(statements, traced=fed.traced, unhexed=None, server_file=context.server_file, fed=fed)
+
+
+def _statements(context: PlanningContext, method: Method) -> LoadStatements:
     options, dialect, into = context.options, context.dialect, context.loaded_into
     numbering = NUMBERING if context.numbers_rows else ()
+    folder, file = context.server.shared_folder, context.server_file if method.from_file else None
 
     def statement(mapping: Sequence[ColumnMapping] = context.mapping, **variant: bool) -> str:
-        request = StatementRequest(
-            into, dialect, mapping, context.fillings, numbering, context.server.shared_folder, **variant
-        )
+        request = StatementRequest(into, dialect, mapping, context.fillings, numbering, folder, file, **variant)
         return registry.statement(method.name, request)
 
     # Where records are rewritten, the text NULL goes out in quotes.

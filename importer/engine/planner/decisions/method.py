@@ -2,8 +2,9 @@
 
 from dataclasses import replace
 
+from importer.engine.errors import TargetProblem
 from importer.engine.mysql.server_info import Server
-from importer.engine.plan.methods import AUTO, METHODS, Method, best_allowed, how_to_allow_local
+from importer.engine.plan.methods import AUTO, FROM_FILE, METHODS, Method, best_allowed, how_to_allow_local
 from importer.engine.plan.options import Options
 from importer.engine.plan.plan import Reason
 from importer.engine.planner.context import PlanningContext
@@ -11,12 +12,16 @@ from importer.engine.planner.context import PlanningContext
 
 def choose_method(context: PlanningContext) -> tuple[Method, Reason]:
     """The method and its reason. Raises Problem, with the remedy, if the requested method is not possible."""
-    if context.options.method == AUTO:
+    if context.options.method == AUTO and not context.server_file:
         method = best_allowed(context.server)
         return method, _automatic_reason(method, context.server)
-    method = METHODS[context.options.method]
+    method = FROM_FILE if context.options.method == AUTO else METHODS[context.options.method]
     method.require(context.server)
     method.require_size(context.data_bytes)
+    if method.from_file and not context.server_file:
+        raise TargetProblem(
+            "The server cannot read this file itself.", advice="Choose another method.", option="method"
+        )
     return method, Reason(method.title, f"requested; {method.cost}", option="method")
 
 

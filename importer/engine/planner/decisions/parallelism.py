@@ -43,6 +43,8 @@ def choose_parallelism(context: PlanningContext) -> tuple[int, Reason]:
 
 def _fixed(context: PlanningContext) -> _Choice | None:
     """One chunk at a time, if the options or the table allow no more; else None."""
+    if context.server_file:
+        return _Choice(1, "the server reads the whole file in one statement", fixed=True)
     if context.options.ordered:
         winner = "first" if context.options.on_duplicate == "skip" else "last"
         return _Choice(1, f"of rows with one key, the {winner} in the file stays", fixed=True)

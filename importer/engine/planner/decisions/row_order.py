@@ -27,6 +27,8 @@ def outgrows(data_bytes: int, table: Table, options: Options, server: Server) ->
 def choose_order(context: PlanningContext) -> tuple[SortKey | None, Reason]:
     """The sort key, None for the file's order, and the reason. Raises Problem if a requested sort is not possible."""
     requested = context.options.sort
+    if context.server_file:
+        return None, _in_file_order("the server reads the file as it lies there")
     if context.sorted_by:
         return context.sorted_by, _sorted(context.sorted_by, "its chunks are cut from a sorted copy already")
     if requested == "keep":

@@ -1,6 +1,8 @@
 """The files that a command names: paths, patterns, standard input, files of a connection."""
 
 import io
+import tarfile
+import zipfile
 from pathlib import Path
 
 import pytest
@@ -8,11 +10,12 @@ import pytest
 from importer.access.acting import acting_as
 from importer.access.policy import Forbidden
 from importer.connections.by_hand import standard_input
+from importer.connections.by_hand.members import copy_members
 from importer.connections.by_hand.resolve import forget_unused, resolve_sources
 from importer.engine.errors import Problem, SourceProblem
 from importer.models import Level, SourceConnection, SourceFile
 from importer.sources import limits
-from importer.sources.uploads import TooLarge
+from importer.sources.uploads import TooLarge, register
 from tests.people import operator, stranger
 
 pytestmark = pytest.mark.django_db
@@ -51,6 +54,59 @@ def test_too_many_files_are_refused(folder, monkeypatch):
     (folder / "a2.csv").write_bytes(DATA)
     with pytest.raises(SourceProblem, match="2 files match; one import takes at most 1"):
         resolve_sources([f"{folder}/a*.csv"])
+
+
+def test_several_files_that_are_open_on_a_page_stay_after_a_plan(folder):
+    (folder / "a2.csv").write_bytes(DATA)
+    on_a_page = resolve_sources([f"{folder}/a*.csv"])
+    planned = resolve_sources([f"{folder}/a*.csv"])
+    assert planned.pk == on_a_page.pk
+    forget_unused([planned])
+    assert SourceFile.objects.get(pk=on_a_page.pk).files == on_a_page.files
+
+
+class TestArchive:
+    FILES = {"x/a.csv": DATA, "b.csv": b"id,name\n2,two\n", "__MACOSX/._b.csv": b"no"}
+
+    @pytest.fixture(params=["zip", "tar.gz"])
+    def archive(self, request, folder) -> Path:
+        path = folder / f"all.{request.param}"
+        if request.param == "zip":
+            with zipfile.ZipFile(path, "w") as zipped:
+                for name, data in self.FILES.items():
+                    zipped.writestr(name, data)
+            return path
+        with tarfile.open(path, "w:gz") as tar:
+            for name, data in self.FILES.items():
+                info = tarfile.TarInfo(name)
+                info.size = len(data)
+                tar.addfile(info, io.BytesIO(data))
+        return path
+
+    def test_all_files_of_it_are_read_as_one(self, archive, settings):
+        source = resolve_sources([str(archive)], all_members=True)
+        assert [(each.name, each.file.read_bytes()) for each in source.files] == [
+            ("a.csv", DATA),
+            ("b.csv", self.FILES["b.csv"]),
+        ]
+        forget_unused([source])
+        assert list(settings.UPLOAD_DIR.iterdir()) == []
+
+    def test_more_than_a_person_waits_for_is_refused(self, archive, settings, monkeypatch):
+        monkeypatch.setattr(limits, "MOST_COPIED_AT_ONCE", len(DATA))
+        with pytest.raises(SourceProblem, match="a page copies at most 14 bytes"):
+            copy_members(register(archive), somebody_waits=True)
+        assert list(settings.UPLOAD_DIR.iterdir()) == []
+
+    def test_unpacking_is_limited(self, archive, settings):
+        settings.UNPACKED_MAX_BYTES = len(DATA) + 1
+        with pytest.raises(SourceProblem, match="unpacks to more than 15 bytes"):
+            resolve_sources([str(archive)], all_members=True)
+        assert list(settings.UPLOAD_DIR.iterdir()) == []
+
+    def test_a_file_that_is_none_is_refused(self, folder):
+        with pytest.raises(SourceProblem, match="no archive with files in it"):
+            resolve_sources([f"{folder}/a.csv"], all_members=True)
 
 
 class TestStandardInput:

@@ -1,0 +1,90 @@
+"""Finds out whether the target's server can read the file of an import itself, and whether it is the same file."""
+
+import hashlib
+from pathlib import Path
+
+from importer.connections.source_location import location_of
+from importer.engine.errors import SourceProblem, TargetProblem
+from importer.engine.mysql.connection import Connection
+from importer.engine.mysql.infile import server_files
+from importer.engine.mysql.server_info import Server
+from importer.engine.plan.methods import AUTO, FROM_FILE
+from importer.engine.plan.options import Options
+from importer.engine.plan.server_file import ServerFile
+from importer.engine.source.decoding import needs_copy
+from importer.engine.source.profile.profile import Profile
+from importer.models import SourceFile
+
+SENT = "Let the rows be sent: choose another method."
+
+
+def find_server_file(
+    connection: Connection, server: Server, source: SourceFile, profile: Profile, options: Options
+) -> ServerFile | None:
+    """The file as the server is to read it itself; None if the rows are sent.
+
+    A file that is named by its path on the database's host is read there, unless a method is chosen that sends it.
+    Raises SourceProblem for a file that no server reads as it is, and TargetProblem if this one does not see the same
+    bytes, or if that cannot be told.
+    """
+    if options.method != FROM_FILE.name and not (options.method == AUTO and source.server_path):
+        return None
+    FROM_FILE.require(server)
+    here = _plain_file(source, profile)
+    path = source.server_path or str(here)
+    server_files.require_allowed(server, path)
+    seen = server_files.look_at(connection, server, path)
+    if seen.size is not None:
+        _require_same(here, path, seen)
+    elif not seen.on_this_machine and options.verify != "full":
+        raise TargetProblem(
+            "Whether the server sees the same file cannot be told: it is larger than max_allowed_packet there"
+            f" ({server.number('max_allowed_packet') or 0:,} bytes), and the server runs on another machine.",
+            where=path,
+            advice="SET GLOBAL max_allowed_packet to more than the file's size, up to 1 GiB; or compare every value"
+            " with verify full; or let the rows be sent by another method.",
+            option="method",
+        )
+    return ServerFile(path, _skipped_lines(here, profile), seen.digest)
+
+
+def _plain_file(source: SourceFile, profile: Profile) -> Path:
+    """The file here, if the server can read its bytes as they are."""
+    location = location_of(source)
+    if source.file_count > 1:
+        raise SourceProblem("The server reads one file itself, and these are several.", source.name, SENT)
+    if not isinstance(location, Path):
+        raise SourceProblem("The file is still arriving, or lies elsewhere: no server sees it.", source.name, SENT)
+    if needs_copy(profile.packing, profile.dialect):
+        raise SourceProblem(
+            "The file is packed, or of another format or encoding: no server reads it itself.", source.name, SENT
+        )
+    return location
+
+
+def _require_same(here: Path, path: str, seen: server_files.SeenFile) -> None:
+    """Raise TargetProblem if the server sees other bytes than this process."""
+    with here.open("rb") as file:
+        same = here.stat().st_size == seen.size and hashlib.file_digest(file, "sha256").hexdigest() == seen.digest
+    if not same:
+        raise TargetProblem(
+            f"The server sees another file there: it has {seen.size:,} bytes, the one here {here.stat().st_size:,}.",
+            where=path,
+            advice="The server runs elsewhere, or the file is being written. Name the file by its path on the"
+            " database's host, or let the rows be sent by another method.",
+            option="method",
+        )
+
+
+def _skipped_lines(here: Path, profile: Profile) -> int:
+    """How many line ends the server has to pass before the first record."""
+    with here.open("rb") as file:
+        before = file.read(profile.data_offset)
+    line_end = profile.dialect.line_end.encode()
+    if before and not before.endswith(line_end):
+        raise SourceProblem(
+            "The first row begins behind a byte order mark, which the server would take for a part of it.",
+            str(here),
+            SENT,
+        )
+    return before.count(line_end)

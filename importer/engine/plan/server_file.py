@@ -1,0 +1,16 @@
+"""A file on the database's host, which the server reads itself."""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class ServerFile:
+    """A file as the plan knows it.
+
+    `path` is its path on the database's host. The `skipped_lines` above its records are not loaded. `digest` is the
+    SHA-256 of its bytes as the server sees them, hexadecimal; "" for a file that is larger than the server shows.
+    """
+
+    path: str
+    skipped_lines: int = 0
+    digest: str = ""

@@ -1,0 +1,16 @@
+from django.db import migrations, models
+
+
+class Migration(migrations.Migration):
+
+    dependencies = [
+        ('importer', '0049_target_by_url'),
+    ]
+
+    operations = [
+        migrations.AddField(
+            model_name='sourcefile',
+            name='server_path',
+            field=models.CharField(blank=True, editable=False, max_length=1024),
+        ),
+    ]
