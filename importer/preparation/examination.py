@@ -12,6 +12,7 @@ from django.db.models import F
 from importer import queue
 from importer.engine.source.chunks.scanner import Position
 from importer.engine.source.decoding import needs_copy
+from importer.engine.source.joined import JoinedFile
 from importer.engine.stored import from_json, to_json
 from importer.engine.validation import ValidationRules
 from importer.lease import Lease
@@ -25,12 +26,16 @@ LEASE = Lease(Examination)
 
 @dataclass(frozen=True)
 class Basis:
-    """What is examined: the rules, the column of each field, and where the data begins, as Profile has it."""
+    """What is examined: the rules, the column of each field, where the data begins, as Profile has it.
+
+    `files`: the files of a source of several.
+    """
 
     rules: ValidationRules
     columns: tuple[str, ...]
     data_offset: int
     data_line: int
+    files: tuple[JoinedFile, ...] = ()
 
     @property
     def begin(self) -> Position:
@@ -95,13 +100,14 @@ def found_so_far(made: Examination) -> RowProblems:
 def _basis(prepared: PreparedImport) -> Basis | None:
     """What is to be examined; None for a file that the page examines whole, or that a worker cannot read as it is."""
     profile, source, rules = prepared.profile, prepared.source, prepared.plan.exactness
-    small = profile.size - profile.data_offset <= SCANNED_BYTES
-    packed = needs_copy(profile.packing, profile.dialect)
+    # The page looks at one file.
+    small = profile.size - profile.data_offset <= SCANNED_BYTES and not prepared.files
+    packed = needs_copy(profile.packing, profile.dialect) or any(each.order for each in prepared.files)
     # The types of a new table are widened to what the file has.
     if rules is None or small or packed or prepared.new_table or not (source.owned or source.connection_id is None):
         return None
     columns = tuple(each.column.lower() for each in prepared.mapping)
-    return Basis(rules, columns, profile.data_offset, profile.data_line)
+    return Basis(rules, columns, profile.data_offset, profile.data_line, prepared.files)
 
 
 def _digest(values: dict[str, object]) -> str:

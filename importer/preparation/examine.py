@@ -6,13 +6,14 @@ from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
-from importer.connections.source_location import location_of
+from importer.connections.source_location import location_of_all, location_of
 from importer.engine.errors import Problem
 from importer.engine.feed.chunk_source import ChunkSource
 from importer.engine.reading.end_of_file import unread_bytes
 from importer.engine.source.arriving import ArrivingFile, NotArrived
 from importer.engine.source.byte_source import Readable, open_source, read_at, size_of
 from importer.engine.source.chunks.chunk_sizes import ChunkSizes
+from importer.engine.source.chunks.scan_files import scan_files
 from importer.engine.source.chunks.scanner import ChunkRange, Position, ScanPolicy, scan
 from importer.engine.source.records.lines import line_ends
 from importer.engine.stored import from_json, to_json
@@ -59,12 +60,11 @@ class _Examiner:
 
     def examine(self, is_ending: Callable[[], bool]) -> bool:
         """Examine the rest of the file. Returns whether another task must continue at once."""
-        source, rules = self._made.source, self._basis.rules
+        source = self._made.source
         until, recorded = time.monotonic() + TASK_SECONDS, time.monotonic()
-        policy = ScanPolicy(not source.arriving, tolerate=True, exactness=rules)
-        with _opened(source) as fd:
+        with _opened(source, self._basis) as fd:
             try:
-                for chunk in scan(fd, rules.dialect, SIZES, self._position, end=size_of(fd), policy=policy):
+                for chunk in self._chunks(fd):
                     self._add(fd, chunk)
                     now = time.monotonic()
                     if now - recorded > RECORD_SECONDS:
@@ -80,6 +80,13 @@ class _Examiner:
         self.record(done=True, whole=True)
         return False
 
+    def _chunks(self, fd: Readable) -> Iterator[ChunkRange]:
+        basis, rules = self._basis, self._basis.rules
+        policy = ScanPolicy(not self._made.source.arriving, tolerate=True, exactness=rules)
+        if basis.files:
+            return scan_files(fd, rules.dialect, SIZES, self._position, basis.files, policy)
+        return scan(fd, rules.dialect, SIZES, self._position, end=size_of(fd), policy=policy)
+
     def _add(self, fd: Readable, chunk: ChunkRange) -> None:
         rules, found = self._basis.rules, self._found
         count, rows = 0, tuple[ProblemRow, ...]()
@@ -87,9 +94,13 @@ class _Examiner:
             count, rows = chunk_problems(
                 ChunkSource(fd, Path(), chunk, rules.dialect), rules, self._basis.columns, MOST_KEPT - len(found.rows)
             )
+        if chunk.file:
+            rows = tuple(replace(row, file=self._basis.files[chunk.file].name) for row in rows)
         self._found = RowProblems(found.scanned + chunk.rows, False, found.count + count, (*found.rows, *rows))
         lines = line_ends(read_at(fd, chunk.length, chunk.offset), rules.dialect.line_end)
-        self._position = Position(chunk.end, chunk.first_line + lines, chunk.number + 1, chunk.first_row + chunk.rows)
+        self._position = Position(
+            chunk.end, chunk.first_line + lines, chunk.number + 1, chunk.first_row + chunk.rows, chunk.file
+        )
 
     def record(self, *, done: bool = False, whole: bool = False) -> bool:
         """Record what is found, and renew the lease. False: another mapping is examined now, or none.
@@ -101,9 +112,9 @@ class _Examiner:
 
 
 @contextmanager
-def _opened(source: SourceFile) -> Iterator[Readable]:
+def _opened(source: SourceFile, basis: Basis) -> Iterator[Readable]:
     """The file, as far as it can be scanned: its last bytes may be a footer, and are left until it is complete."""
-    location = location_of(source)
+    location = location_of_all(source, basis.files) if basis.files else location_of(source)
     if isinstance(location, ArrivingFile):
         location = replace(location, arrived=min(location.arrived, source.size - unread_bytes(source.size)))
     with open_source(location) as fd:

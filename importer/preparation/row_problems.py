@@ -37,13 +37,15 @@ MOST_KEPT = 20
 class ProblemRow:
     """A row that the table would not take: its physical line, its values, and the reason.
 
-    `field`: the position (from 0) of the value at fault; None if the row as a whole is wrong.
+    `field`: the position (from 0) of the value at fault; None if the row as a whole is wrong. `file`: the name of its
+    file, of several that are read as one; "" for the first of them.
     """
 
     line: int
     values: tuple[str, ...]
     field: int | None
     reason: str
+    file: str = ""
 
 
 @dataclass(frozen=True)

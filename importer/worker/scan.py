@@ -10,13 +10,13 @@ from importer.engine import failpoints
 from importer.engine.errors import SourceChanged
 from importer.engine.reading.end_of_file import check_end, unread_bytes
 from importer.engine.source.arriving import ArrivingFile, NotArrived
-from importer.engine.source.byte_source import Readable, open_source, read_at, size_of
+from importer.engine.source.byte_source import Readable, open_source, size_of
 from importer.engine.source.chunks.scan_files import scan_files
 from importer.engine.source.chunks.scanner import ChunkRange, Position, ScanPolicy, scan
 from importer.engine.source.chunks.skipped_lines import NO_LINES, SkippedLines, lines_after, lines_before
 from importer.engine.source.dialect import Dialect
 from importer.engine.source.joined import JoinedFile
-from importer.engine.source.records.blocks import BLOCK_BYTES
+from importer.engine.source.records.blocks import BLOCK_BYTES, pieces
 from importer.engine.source.records.lines import line_ends
 from importer.models import Chunk, ImportJob
 from importer.queue import FollowUp
@@ -138,7 +138,11 @@ def _lines_to(fd: Readable, dialect: Dialect, last: Chunk | None, begin: Positio
 
 
 def _after(fd: Readable, chunk: Chunk, dialect: Dialect) -> Position:
-    lines = line_ends(read_at(fd, chunk.length, chunk.offset), dialect.line_end)
+    lines, before = 0, b""
+    # In pieces: a chunk may be a whole file, which the server reads itself.
+    for piece in pieces(fd, chunk.offset, chunk.offset + chunk.length):
+        lines += line_ends(piece, dialect.line_end, before=before)
+        before = piece[-1:]
     offset, row = chunk.offset + chunk.length, chunk.first_row + chunk.rows
     return Position(offset, chunk.first_line + lines, chunk.number + 1, row, chunk.file)
 

@@ -15,11 +15,12 @@ PROBLEMS_BELOW = 3
 
 @dataclass(frozen=True)
 class FileRow:
-    """A row of the file with its line; `problem`: why it cannot be stored."""
+    """A row of the file with its line; `problem`: why it cannot be stored. `file`: as ProblemRow has it."""
 
     line: int
     values: tuple[str, ...]
     problem: ProblemRow | None = None
+    file: str = ""
 
 
 @dataclass(frozen=True)
@@ -38,22 +39,30 @@ class Cell:
 
 @dataclass(frozen=True)
 class Row:
-    """A row of the grid. `problem`: what is wrong with it as a whole."""
+    """A row of the grid. `problem`: what is wrong with it as a whole. `file`: as ProblemRow has it."""
 
     line: int
     cells: tuple[Cell, ...]
     problem: str = ""
+    file: str = ""
 
 
 def file_rows(profile: Profile, problems: RowProblems, *, only_problems: bool) -> tuple[FileRow, ...]:
     """The rows to show, in the file's order: the first ones and some with problems, or those with problems alone."""
-    wrong = {each.line: each for each in problems.rows}
+    wrong = {(each.file, each.line): each for each in problems.rows}
     if only_problems:
-        return tuple(FileRow(line, each.values, each) for line, each in wrong.items())
+        return tuple(map(_with_problem, problems.rows))
     first = zip(profile.lines[:ROWS_SHOWN], profile.rows, strict=False)
-    shown = [FileRow(line, values, wrong.pop(line, None)) for line, values in first]
-    more = [FileRow(line, each.values, each) for line, each in wrong.items()]
-    return tuple(sorted([*shown, *more[:PROBLEMS_BELOW]], key=lambda each: each.line))
+    shown = [FileRow(line, values, wrong.pop(("", line), None)) for line, values in first]
+    more = list(map(_with_problem, wrong.values()))
+    # Those of further files keep their order.
+    return tuple(
+        sorted([*shown, *more[:PROBLEMS_BELOW]], key=lambda each: (each.file != "", not each.file and each.line))
+    )
+
+
+def _with_problem(row: ProblemRow) -> FileRow:
+    return FileRow(row.line, row.values, row, row.file)
 
 
 def row_cells(
@@ -75,7 +84,7 @@ def row_cells(
         )
         for number in numbers
     )
-    return Row(row.line, cells, wrong.reason if wrong and wrong.field is None else "")
+    return Row(row.line, cells, wrong.reason if wrong and wrong.field is None else "", row.file)
 
 
 def _cell(text: str, converted: PreviewValue | None, problem: str, left_out: bool, null: str) -> Cell:

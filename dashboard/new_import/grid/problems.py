@@ -26,14 +26,13 @@ def row_problems(preview: Preview, profile: Profile) -> tuple[RowProblems, bool]
     # The types of a new table are widened to what the file has.
     if prepared is None or rules is None or preview.new_table:
         return RowProblems(), False
-    if prepared.files:
-        # Of several files the first one is looked at.
-        return replace(_first_problems(preview, profile, rules), whole=False), False
     examination.begin(prepared)
     found = examination.findings(prepared)
     if found and found.scanned:
         return found, examination.goes_on(prepared.source)
-    return _first_problems(preview, profile, rules), found is not None
+    first = _first_problems(preview, profile, rules)
+    # Of several files the page looks at the first one.
+    return replace(first, whole=first.whole and not prepared.files), found is not None
 
 
 def _first_problems(preview: Preview, profile: Profile, rules: ValidationRules) -> RowProblems:

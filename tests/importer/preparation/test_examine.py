@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from django.utils import timezone
 
+from dashboard.new_import.grid.cells import file_rows
 from importer.engine.mapping.columns import FieldOverride
 from importer.engine.mysql.connection import Address
 from importer.models import Examination, SourceFile, Target
@@ -16,6 +17,7 @@ from importer.preparation.prepare import ImportRequest, PreparedImport, prepare
 from importer.preparation.row_problems import MOST_KEPT, RowProblems
 from importer.queue import Message
 from importer.sources import parts, uploads
+from importer.sources.several import as_one
 from tests.targets import target_with
 
 pytestmark = pytest.mark.usefixtures("no_workers")
@@ -125,3 +127,19 @@ def test_of_a_file_that_cannot_be_read_to_its_end_nobody_says_that_all_is_examin
     assert examined(source) == 1
     assert Examination.objects.get().done
     assert (found(prepared).whole, 0 < found(prepared).scanned < ROWS) == (False, True)
+
+
+def test_several_files_are_examined_to_the_end_of_the_last(target: Target, tmp_path: Path):
+    files = {"a.csv": "n,word\n1,one\nx,two\n", "b.csv": "n,word\n3,three\n\ny,four", "c.csv": "n,word\nz,five\n"}
+    for name, text in files.items():
+        (tmp_path / name).write_text(text)
+    prepared = prepare(as_one([uploads.register(tmp_path / name) for name in files]), target, "t")
+    examination.begin(prepared)
+    examined(prepared.source)
+    problems = found(prepared)
+    assert (problems.whole, problems.scanned, problems.count) == (True, 5, 3)
+    assert [(each.file, each.line) for each in problems.rows] == [("", 3), ("b.csv", 4), ("c.csv", 2)]
+    rows = file_rows(prepared.profile, problems, only_problems=False)
+    assert [(each.file, each.line, bool(each.problem)) for each in rows] == [
+        *(("", 2, False), ("", 3, True), ("b.csv", 4, True), ("c.csv", 2, True))
+    ]

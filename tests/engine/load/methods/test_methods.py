@@ -20,7 +20,12 @@ from tests.engine.preflight.test_preflight import setting
 from tests.generated import Bench, make_case
 from tests.targets import TestServer
 
-MANY = [each for each in METHODS if each not in ("load_data_local", "insert_single")]
+# One that reads a file on the server has tests of its own (tests/importer/preparation/test_server_file.py).
+MANY = [
+    each.name
+    for each in METHODS.values()
+    if each.name not in ("load_data_local", "insert_single") and not each.from_file
+]
 CASES = 40
 REJECT = Options(on_error="reject", checks=False)
 
