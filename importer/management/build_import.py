@@ -5,6 +5,7 @@ import sys
 from typing import Any
 
 from importer.access.policy import seen
+from importer.connections.by_hand.addresses import check_scheme, is_address
 from importer.connections.by_hand.resolve import forget_unused, resolve_sources
 from importer.connections.by_hand.server_file import find_on_server
 from importer.connections.source_location import location_of
@@ -88,6 +89,8 @@ def _check_files(files: list[str], options: dict[str, Any]) -> None:
         raise WrongUsage(
             "No file is named.", advice="Name it before the URL, or - for standard input, or --server-file PATH."
         )
+    for each in filter(is_address, files):
+        check_scheme(each, [scheme.removesuffix("://") for scheme in by_url.SCHEMES])
     if there and (files or options["from_connection"]):
         raise Problem(
             "--server-file cannot be combined with other files.", there, "Import the file on the database's host alone."

@@ -5,10 +5,11 @@ is not stored, so the file is copied like an upload. Credentials: those of AWS_*
 servers, and for SFTP the SSH agent and ~/.ssh/known_hosts.
 """
 
+import difflib
 import glob
 import netrc
 import os
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from importlib import import_module
@@ -39,8 +40,18 @@ Account = tuple[Mapping[str, str], Mapping[str, str]]
 
 
 def is_address(name: str) -> bool:
-    """Whether a name is meant as an address, also with a scheme that is not read."""
-    return "://" in name
+    """Whether a name is meant as an address, also with a scheme that is not read, or with a slash missing."""
+    return "://" in name or (name.partition(":")[0] in SCHEMES and not os.path.lexists(name))
+
+
+def check_scheme(address: str, others: Sequence[str] = ()) -> None:
+    """Raise SourceProblem for a scheme that is not read, with the one that is meant; `others` stand elsewhere."""
+    scheme, _, rest = address.partition(":")
+    if scheme in SCHEMES and rest.startswith("//"):
+        return
+    near = [scheme] if scheme in SCHEMES else difflib.get_close_matches(scheme, [*SCHEMES, *others], 1)
+    meant = f"Did you mean {near[0]}://? " if near else ""
+    raise SourceProblem("No file is read from such an address.", _without_password(address), meant + ADVICE)
 
 
 def fetch_address(address: str, *, private_allowed: bool = False) -> Iterator[SourceFile]:
@@ -115,10 +126,11 @@ def _connection(address: str, *, signs_in: bool = True) -> tuple[_Scheme, Source
 
     `signs_in`: with the credentials of the account that runs the command.
     """
+    check_scheme(address)
     scheme, _, rest = address.partition("://")
     place, _, path = rest.partition("/")
-    known = SCHEMES.get(scheme)
-    if not known or not place or ":" in place.rpartition("@")[0]:
+    known = SCHEMES[scheme]
+    if not place or ":" in place.rpartition("@")[0]:
         raise SourceProblem("That is no address that can be read.", _without_password(address), ADVICE)
     folder, name = _split(path, query=known.query)
     if not name:
