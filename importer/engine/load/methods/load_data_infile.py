@@ -16,7 +16,7 @@ REFUSALS = {
     13: "The server's account may not read the file: chmod o+r, and let it into the folders above.",
     29: "The server does not find the file, or may not read it: check the path on the database's host.",
     1045: "Give the account the right to read files: GRANT FILE ON *.* TO it.",
-    1085: "The server may not read the file: it must be readable by everybody (chmod o+r).",
+    1085: "The server may not read the file. MariaDB takes only files that everybody may read (chmod o+r).",
     1227: "Give the account the right to read files: GRANT FILE ON *.* TO it.",
     1290: "The file must lie in the server's secure_file_priv.",
 }

@@ -56,8 +56,8 @@ def look_at(connection: Connection, server: Server, path: str) -> SeenFile:
         raise TargetProblem(
             "The server does not find the file, or may not read it.",
             where=f"{path} on the database's host",
-            advice="Check the path there; the folders above it must let the server's account in, and the file must be"
-            " readable by everybody (chmod o+r).",
+            advice="Check the path there; the server's account must get into the folders above it, and be allowed to"
+            " read the file. MariaDB takes only files that everybody may read (chmod o+r).",
         )
     ((host,),) = fetch_all(connection, "SELECT @@hostname")
     return SeenFile(size, _text(digest), server.local and _text(host) == socket.gethostname())

@@ -11,14 +11,24 @@ def in_order(pieces: Iterable[bytes], dialect: Dialect, order: Sequence[int]) ->
     """The bytes of records with their fields in another order: the n-th is the one that was at `order[n]`, from 0.
 
     Values keep their quotes, so each record has the same length and the same lines as before. A record with another
-    number of fields, and a line that is no record, stays as it is.
+    number of fields or a stray quote, and a line that is no record, stays as it is: the scan finds what is wrong.
     """
-    for data, ends in whole_records(pieces, dialect):
+    held = bytearray()
+
+    def noted() -> Iterator[bytes]:
+        for piece in pieces:
+            held.extend(piece)
+            yield piece
+
+    for data, ends in whole_records(noted(), dialect):
+        del held[: len(data)]
         begin, moved = 0, []
         for end in ends.as_array().tolist():
             moved.append(_moved(data[begin:end], dialect, order))
             begin = end
         yield b"".join(moved)
+    # After a quote that never closes.
+    yield bytes(held)
 
 
 def _moved(record: bytes, dialect: Dialect, order: Sequence[int]) -> bytes:
@@ -30,14 +40,14 @@ def _moved(record: bytes, dialect: Dialect, order: Sequence[int]) -> bytes:
 
 
 def _spans(record: bytes, dialect: Dialect) -> list[tuple[int, int]]:
-    """Where each field begins and ends, with its quotes; none if a quote never closes, which must stay at the end."""
+    """Where each field begins and ends, with its quotes; none if a quote is stray: elsewhere it would mean another."""
     pattern, delimiter = field_patterns(dialect).field, dialect.delimiter_bytes
     spans: list[tuple[int, int]] = []
     at = 0
     while True:
         field = pattern.match(record, at)
         assert field is not None, "an unenclosed field can be empty, so there is always one"
-        if field.lastgroup == "unclosed":
+        if field.lastgroup in ("unclosed", "rest"):
             return []
         spans.append((at, field.end()))
         at = field.end()

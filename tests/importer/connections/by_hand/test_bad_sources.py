@@ -74,7 +74,7 @@ def doors(mariadb, client, folder) -> Iterator[Doors]:
     [
         ("htps://example.org/a.csv", "Did you mean https://?"),
         ("https:/example.org/a.csv", "Did you mean https://?"),
-        ("mysq://root@localhost/db.t", "Did you mean mysql://?"),
+        ("mysq://localhost/db.t", "Did you mean mysql://?"),
         ("gopher://example.org/a.csv", "Write https://HOST/PATH/FILE"),
     ],
 )

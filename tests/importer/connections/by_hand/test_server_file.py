@@ -70,7 +70,7 @@ def test_a_file_that_only_the_server_sees_is_copied_to_be_read(there, database, 
 def test_a_copy_that_is_no_longer_what_the_server_has_is_refused_and_goes(there, target, elsewhere):
     source = find_on_server(target, str(there))
     there.write_bytes(FILE + b"3,three\n")
-    with pytest.raises(TargetProblem, match="sees another file there: it has 27 bytes, the one here 19"):
+    with pytest.raises(TargetProblem, match="sees another file there: it has 28 bytes, the one here 20"):
         prepare(source, target, "t")
     forget_unused([source])
     assert not SourceFile.objects.exists()
@@ -78,7 +78,7 @@ def test_a_copy_that_is_no_longer_what_the_server_has_is_refused_and_goes(there,
 
 def test_a_copy_is_bounded(there, target, elsewhere, monkeypatch):
     monkeypatch.setattr(server_file, "MOST_COPIED_AT_ONCE", 9)
-    with pytest.raises(SourceProblem, match="19 bytes: at most 9 bytes are copied through the server"):
+    with pytest.raises(SourceProblem, match="20 bytes: at most 9 bytes are copied through the server"):
         find_on_server(target, str(there))
     assert not SourceFile.objects.exists()
 
