@@ -56,7 +56,9 @@ def read_from_options(options: dict[str, Any]) -> AsRead:
         )
     _check_files(files, options)
     if options["server_file"]:
-        raise Problem("A file on a database's host is named, and no server.", advice="Name it: --to TARGET, or mysql://...")
+        raise Problem(
+            "A file on a database's host is named, and no server.", advice="Name it: --to TARGET, or mysql://..."
+        )
     source = _here(files, options)
     try:
         return read_alone(source, options["table"] or "", _request(options))

@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
-from importer.connections.source_location import location_of_all, location_of
+from importer.connections.source_location import location_of, location_of_all
 from importer.engine.errors import Problem
 from importer.engine.feed.chunk_source import ChunkSource
 from importer.engine.reading.end_of_file import unread_bytes

@@ -8,6 +8,7 @@ from uuid import UUID, uuid4
 from django.conf import settings
 
 from importer.access.policy import require
+from importer.connections.by_hand.read_by_server import find_server_file
 from importer.connections.source_location import location_of
 from importer.engine.errors import Problem, TableExists, TargetProblem
 from importer.engine.mapping.columns import (
@@ -59,7 +60,6 @@ from importer.preparation.added_columns import add_to_context, add_to_plan
 from importer.preparation.joined_files import JoinedProfile, explain_order, join_files
 from importer.preparation.previous_imports import past
 from importer.preparation.row_problems import refuse_unreadable_rows
-from importer.connections.by_hand.read_by_server import find_server_file
 from importer.preparation.table_context import SourceFacts, TableContext, read_context
 
 
@@ -183,10 +183,8 @@ def prepare(
         before = context.table
         context, added = add_to_context(connection, context, request.added_columns)
         server_file = find_server_file(connection, server, source, profile, options)
-    joined = join_files(source, profile)
-    profile = joined.profile
-    _refuse_sorting(joined, options)
-    mapping = tuple(_mapping(request, profile, context))
+    joined = _joined(source, profile, options)
+    profile, mapping = joined.profile, tuple(_mapping(request, joined.profile, context))
     reading = _reading(source, request, profile, context, mapping)
     key = uuid4()
     facts = SourceFacts(profile.size - profile.data_offset, profile.dialect, mapping, tuple(request.fillings))
@@ -220,12 +218,14 @@ def prepare(
     )
 
 
-def _refuse_sorting(joined: JoinedProfile, options: Options) -> None:
-    """Raise Problem if several files are to be loaded in the order of the key: they keep their own."""
+def _joined(source: SourceFile, profile: Profile, options: Options) -> JoinedProfile:
+    """The files as one. Raises Problem if several are to be loaded in the order of the key: they keep their own."""
+    joined = join_files(source, profile)
     if joined.files and options.sort == "key":
         raise Problem(
             "Several files cannot be sorted as one.", advice="Choose sort keep, or import them apart.", option="sort"
         )
+    return joined
 
 
 def require_load(target: Target, table_name: str) -> tuple[str, str]:

@@ -5,7 +5,6 @@ from collections.abc import Iterator
 from django.conf import settings
 
 from importer.access.acting import acting_user
-from importer.sources.limits import require_short_wait
 from importer.connections.download import copy_stream
 from importer.connections.listed_files import ListedFile
 from importer.connections.source_location import location_of
@@ -16,6 +15,7 @@ from importer.engine.source.compression import DecompressionLimits, Piece
 from importer.engine.source.decoding import packing_of
 from importer.models import SourceFile
 from importer.sources import uploads
+from importer.sources.limits import require_short_wait
 
 
 def copy_members(source: SourceFile, *, somebody_waits: bool = False) -> list[SourceFile]:

@@ -10,7 +10,6 @@ from pathlib import Path, PurePosixPath
 
 from importer.access.acting import acting_user
 from importer.access.policy import require_admin
-from importer.sources.limits import MOST_COPIED_AT_ONCE
 from importer.connections.download import copy_stream
 from importer.connections.listed_files import ListedFile
 from importer.engine.errors import SourceProblem
@@ -21,6 +20,7 @@ from importer.engine.plan.methods import FROM_FILE
 from importer.engine.units import MIB, human_bytes
 from importer.models import SourceFile, Target
 from importer.sources import uploads
+from importer.sources.limits import MOST_COPIED_AT_ONCE
 
 # Bytes of a file that the server hands over at once; it reads the whole file each time.
 WINDOW = 8 * MIB

@@ -20,7 +20,7 @@ from tests.engine.preflight.test_preflight import setting
 from tests.generated import Bench, make_case
 from tests.targets import TestServer
 
-# One that reads a file on the server has tests of its own (tests/importer/preparation/test_server_file.py).
+# One that reads a file on the server has tests of its own (tests/importer/connections/by_hand/test_read_by_server.py).
 MANY = [
     each.name
     for each in METHODS.values()

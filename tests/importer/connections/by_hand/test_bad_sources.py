@@ -11,8 +11,8 @@ import pytest
 from django.core.management import CommandError, call_command
 from django.urls import reverse
 
-from importer.connections.by_hand import limits
 from importer.models import ImportJob, Level, SourceConnection, SourceFile
+from importer.sources import limits
 from tests.dashboard.api.program import Program
 from tests.people import operator
 from tests.targets import target_with

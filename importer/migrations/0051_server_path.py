@@ -4,7 +4,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('importer', '0049_target_by_url'),
+        ('importer', '0050_restored_in_the_history'),
     ]
 
     operations = [

@@ -8,13 +8,13 @@ from pathlib import Path
 import pytest
 
 from importer import jobs
+from importer.connections.by_hand import read_by_server
 from importer.engine.errors import SourceProblem, TargetProblem
 from importer.engine.mapping.columns import GeneratedColumn
 from importer.engine.mysql.connection import Address, connect, execute, fetch_all
 from importer.engine.plan.options import Options
 from importer.jobs.rejects import downloads
 from importer.models import ImportJob, Target
-from importer.preparation import server_file
 from importer.preparation.plan_sql import plan_sql
 from importer.preparation.prepare import ImportRequest, PreparedImport, prepare
 from importer.sources import uploads
@@ -203,7 +203,7 @@ def test_a_file_that_is_larger_than_the_server_shows(database, tmp_path, monkeyp
         assert (job.status, job.balanced, job.loaded_rows) == ("succeeded", True, 9_000), job.problem
         assert job.plan.statements.server_file.digest == ""
         # As if the server ran on another machine: its host has another name.
-        monkeypatch.setattr(server_file.server_files.socket, "gethostname", lambda: "elsewhere")
+        monkeypatch.setattr(read_by_server.server_files.socket, "gethostname", lambda: "elsewhere")
         with pytest.raises(TargetProblem, match="cannot be told"):
             planned(path, database)
         assert planned(path, database, replace(ITSELF, verify="full")).plan.statements.server_file
