@@ -9,7 +9,7 @@ from importer.connections.by_hand.addresses import check_scheme, is_address
 from importer.connections.by_hand.resolve import forget_unused, resolve_sources
 from importer.connections.by_hand.server_file import find_on_server
 from importer.connections.source_location import location_of
-from importer.engine.errors import Problem, WrongUsage
+from importer.engine.errors import Problem
 from importer.engine.mapping.transforms import TRANSFORMS
 from importer.engine.plan.option_specs import OPTIONS, OptionKind
 from importer.engine.plan.options import NO_LIMIT, Options
@@ -20,7 +20,7 @@ from importer.engine.source.formats.options import FORMAT_NAMES
 from importer.engine.source.profile.profile import profile_file
 from importer.management.argument_types import once_each
 from importer.management.command_line import by_url
-from importer.management.import_options import FORMAT_FIELDS, SWITCHES
+from importer.management.import_options import FORMAT_FIELDS, SWITCHES, check_named
 from importer.models import MappingPreset, SourceFile, Target
 from importer.preparation import presets
 from importer.preparation.prepare import ImportRequest, NewTableRequest, PreparedImport, prepare, require_load
@@ -85,18 +85,10 @@ def prepare_from_options(options: dict[str, Any]) -> PreparedImport:
 
 
 def _check_files(files: list[str], options: dict[str, Any]) -> None:
-    """Raise Problem unless the files are named, and in one way."""
-    there = options["server_file"]
-    if not files and not there:
-        raise WrongUsage(
-            "No file is named.", advice="Name it before the URL, or - for standard input, or --server-file PATH."
-        )
+    """Raise Problem unless the files are named, in one way, and by addresses that are read."""
+    check_named(files, options["from_connection"], options["server_file"])
     for each in filter(is_address, files):
         check_scheme(each, [scheme.removesuffix("://") for scheme in by_url.SCHEMES])
-    if there and (files or options["from_connection"]):
-        raise Problem(
-            "--server-file cannot be combined with other files.", there, "Import the file on the database's host alone."
-        )
 
 
 def _source(files: list[str], target: Target, options: dict[str, Any]) -> SourceFile:

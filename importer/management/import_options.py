@@ -1,9 +1,10 @@
 """The options of `millrace load`, in groups. They are a contract (see README)."""
 
 import argparse
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
+from importer.engine.errors import Problem, WrongUsage
 from importer.engine.mapping.suggest import MATCHES
 from importer.engine.mapping.transforms import LISTED_NAMES
 from importer.engine.plan.option_specs import OPTIONS, SPEED, Group, OptionKind, OptionSpec, named
@@ -36,6 +37,20 @@ SWITCHES: dict[str, tuple[str, dict[bool, Any]]] = {
 }
 # Other options that state a field of Dialect, which has the same name.
 FORMAT_FIELDS = ("delimiter", "quote", "escape", "encoding", "skip_rows", "comment", "skip_after_header", "skip_footer")
+
+
+def check_named(files: Sequence[str], connection: str, server_file: str) -> None:
+    """Raise Problem unless the files of an import are named, and in one way."""
+    if not (files or server_file):
+        raise WrongUsage(
+            "No file is named.", advice="Name it before the URL, or - for standard input, or --server-file PATH."
+        )
+    if server_file and (files or connection):
+        raise Problem(
+            "--server-file cannot be combined with other files.",
+            server_file,
+            "Import the file on the database's host alone.",
+        )
 
 
 def add_flags(parser: argparse.ArgumentParser, add_server_flags: Callable[[argparse.ArgumentParser], None]) -> None:

@@ -45,6 +45,7 @@ def body_of(options: Mapping[str, Any]) -> dict[str, Any]:
         "new_table": _new_table(options),
         "ignore_fields": options["ignore_fields"],
         "accept_guesses": options["accept_guesses"],
+        "all_members": options["all_members"],
     }
     return {name: value for name, value in wanted.items() if value}
 

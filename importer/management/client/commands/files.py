@@ -10,17 +10,22 @@ from typing import Any
 from importer.engine.errors import Problem
 from importer.management.client.api import Millrace
 from importer.management.command_line.follow.progress import Amounts, Progress
+from importer.management.import_options import check_named
 from importer.sources.local_files import local_files
 
 STANDARD_INPUT = "-"
 DATABASE_SCHEMES = ("mysql://", "mariadb://")
 
 
-def named_files(names: Sequence[str], connection: str) -> dict[str, Any]:
+def named_files(names: Sequence[str], connection: str, server_file: str = "") -> dict[str, Any]:
     """The files that the server fetches itself, as a request names them; {} for those of this machine.
 
-    Raises Problem for a database that is named by an address, and for two kinds of files.
+    `server_file`: the path of one on the target's host. Raises Problem for a database that is named by an address, for
+    two kinds of files, and for none.
     """
+    check_named(names, connection, server_file)
+    if server_file:
+        return {"server_file": server_file}
     if databases := [each for each in names if each.startswith(DATABASE_SCHEMES)]:
         raise Problem(
             "A server loads into its own targets, not into a database that is named by an address.",

@@ -99,7 +99,7 @@ def load(work: Work) -> int:
 
 def _wanted(work: Work, uploads: Uploads) -> dict[str, Any]:
     options = vars(work.options)
-    named = named_files(options["file"], options["from_connection"])
+    named = named_files(options["file"], options["from_connection"], options["server_file"])
     body = body_of(options)
     return (named or uploads.send(options["file"])) | body
 

@@ -178,6 +178,7 @@ class TestWithoutAServer:
         assert files.named_files(["2026-*.csv"], "incoming") == {"connection": "incoming", "paths": ["2026-*.csv"]}
         assert files.named_files(["https://h/a.csv"], "") == {"address": "https://h/a.csv"}
         assert files.named_files(["a.csv", "-"], "") == {}
+        assert files.named_files([], "", "/there/a.csv") == {"server_file": "/there/a.csv"}
         with pytest.raises(Exception, match="An address stands with other files"):
             files.named_files(["https://h/a.csv", "b.csv"], "")
 
