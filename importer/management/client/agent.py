@@ -104,8 +104,12 @@ class Agent:
         report = self._millrace.report(job)
         approval = report["approval"]
         waits = bool(approval) and not approval["approved_at"]
-        needed = f"A person has to approve it at {self._page(job)}" if waits else "It waits for no approval."
-        return {"job": job, "outcome": report["outcome"], "approval": approval, "what_to_do": needed}
+        told = {"job": job, "outcome": report["outcome"], "approval": approval}
+        if not waits:
+            return {**told, "what_to_do": "It waits for no approval."}
+        what = self._millrace.call("import_approval", job=job)
+        needed = f"A person has to approve it at {self._page(job)}"
+        return {**told, "what_it_does": what["sentence"], "started_by": what["started_by"], "what_to_do": needed}
 
     def rejects(self, job: int, most: int = 50, cursor: str = "") -> Json:
         """List the rows that an import has rejected: line, column, value, reason. `next` is the cursor of more."""

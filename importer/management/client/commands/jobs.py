@@ -2,22 +2,24 @@
 
 import sys
 import time
-from argparse import ArgumentParser
-from collections.abc import Mapping
+from argparse import ArgumentParser, Namespace
+from collections.abc import Callable, Mapping
 from contextlib import nullcontext
 from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from config.contracts.documents import JOBS
+from config.contracts.documents import CAUSES, JOBS
 from config.contracts.outcomes import UNKNOWN
 from importer.engine.errors import Problem
 from importer.management.client.api import is_over
 from importer.management.client.commands.load import end, follow, lines_of, watched
 from importer.management.client.commands.work import Command, Work
+from importer.management.client.report_text import plan_lines
 
 MOST_LISTED = 20
 LOOK_EVERY = 0.5  # seconds, of `job wait --at-most`
+LOOK_AFTER = 1.0  # seconds, in which what a server does can be seen (docs/waiting.md)
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -36,6 +38,11 @@ def add_arguments(parser: ArgumentParser) -> None:
         if name == "retry":
             text = "leave out bad rows from now on, into a file"
             verb.add_argument("--on-error", choices=("reject",), help=text)
+        if name == "approve":
+            verb.add_argument("--digest", required=True, help="of the plan that you have seen, from `job plan`")
+        if name == "refuse":
+            text = "for the person who started the import"
+            verb.add_argument("--reason", required=True, metavar="TEXT", help=text)
         if name == "rejects":
             text = "line, column, value and reason of each instead"
             verb.add_argument("--reasons", action="store_true", help=text)
@@ -115,8 +122,36 @@ def _act(operation: str, said: str) -> Command:
     return act
 
 
-def _cancel(work: Work) -> int:
-    return _tell(work, work.millrace.call("cancel_import", job=work.options.job))
+def _changes(operation: str, body: Callable[[Namespace], dict[str, Any] | None] = lambda _: None) -> Command:
+    """A verb that changes an import, and prints its report. `body`: what the request says, from the options."""
+
+    def change(work: Work) -> int:
+        return _tell(work, work.millrace.call(operation, body(work.options), job=work.options.job))
+
+    return change
+
+
+def _plan(work: Work) -> int:
+    report = work.millrace.report(work.options.job)
+    work.output.give_whole(report)
+    for line in plan_lines(report["plan"]):
+        work.output.say(line)
+    if report["approval"]:
+        work.output.say(f"\nDigest: {report['approval']['digest']}")
+    return 0
+
+
+def _why(work: Work) -> int:
+    job = work.options.job
+    work.millrace.call("causes", job=job)  # The first request has the server looked at.
+    time.sleep(LOOK_AFTER)
+    found = work.millrace.call("causes", job=job)
+    work.output.give(CAUSES, found)
+    for each in found["causes"]:
+        work.output.say(" ".join(filter(None, (each[name] for name in ("what", "evidence", "advice", "sql")))))
+    if not found["causes"]:
+        work.output.say(f"Import {job}: no cause is known that it waits or is slow.")
+    return 0
 
 
 def _rejects(work: Work) -> int:
@@ -145,6 +180,28 @@ VERBS: Mapping[str, tuple[Command, str]] = {
         "start no more chunks of an import; those under way finish",
     ),
     "resume": (_act("resume_import", "Import {job} continues."), "continue a paused import"),
-    "cancel": (_cancel, "end an import; what is committed stays, except in a staging table"),
+    "cancel": (_changes("cancel_import"), "end an import; what is committed stays, except in a staging table"),
+    "plan": (_plan, "what an import does: its plan as SQL, and the digest that is approved"),
+    "why": (_why, "why an import waits or is slow now, with the evidence"),
+    "approve": (
+        _changes("approve_import", lambda options: {"digest": options.digest}),
+        "let an import of somebody else write to a target that needs approvals",
+    ),
+    "refuse": (
+        _changes("refuse_import", lambda options: {"reason": options.reason}),
+        "end an import of somebody else that waits for approval",
+    ),
+    "delete": (
+        _act("delete_import", "Import {job} is deleted. What it loaded stays in its table."),
+        "delete an ended import with its rejected rows; what it loaded stays",
+    ),
+    "restore-now": (
+        _changes("restore_now_import"),
+        "try at once to put back the keys that the server refused to build",
+    ),
+    "end-without": (
+        _changes("end_without_import"),
+        "end an import without these keys; it tells the SQL that brings them back",
+    ),
     "rejects": (_rejects, "the rejected rows of an import, to correct and load them, or their reasons"),
 }

@@ -32,7 +32,7 @@ class RemoteWord:
 REMOTE: Mapping[str, RemoteWord] = {
     "load": RemoteWord(WORDS["load"].about, load.add_arguments, load.load, report=True),
     "plan": RemoteWord(WORDS["plan"].about, load.add_arguments, load.plan, report=True),
-    "job": RemoteWord("list, show, follow, retry and cancel imports", jobs.add_arguments, jobs.run),
+    "job": RemoteWord(WORDS["job"].about, jobs.add_arguments, jobs.run),
     "target": RemoteWord("list and check targets", places.add_target_arguments, places.run_target),
     "schedule": RemoteWord("list, show and run schedules", places.add_schedule_arguments, places.run_schedule),
     AGENT: RemoteWord(agent.ABOUT, agent.add_arguments, agent.run),

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from dashboard.api.wanted import ImportIn
+from importer.access import tokens
 from importer.management.client.commands import files
 from importer.management.client.commands.body import body_of
 from importer.management.client.commands.load import LOCAL_ONLY, add_arguments
@@ -16,9 +17,10 @@ from importer.management.client.commands.main import REMOTE, _Parser, main
 from importer.management.client.tokens import token_from
 from importer.management.command_line.start import command_of
 from importer.management.command_line.words import PROGRAM, WORDS
-from importer.models import ImportJob, SourceFile, Target
+from importer.models import ImportJob, Scope, SourceFile, Target
 from tests.documents import read
 from tests.importer.management.client.conftest import ROWS, Run, rows
+from tests.people import operator
 from tests.stack import ROOT
 
 BAD = b"id,name,amount\n1,ann,1\n2,bob,x\n3,eve,2\n"
@@ -76,7 +78,7 @@ class TestLoad:
         assert run("load", f"{orders.parent}/orders*.csv", "-", *TO)[0] == 0
         assert [row[1] for row in rows(target)] == ["ann", "bob", "eve", "dan"]
 
-    def test_ends_with_its_own_code_where_a_person_has_to_approve(self, run: Run, target, orders):
+    def test_ends_with_its_own_code_where_a_person_has_to_approve(self, run: Run, target, orders, monkeypatch):
         Target.objects.update(needs_approval=True)
         code, out, _ = run("load", str(orders), *TO)
         assert code == 9
@@ -84,7 +86,16 @@ class TestLoad:
         assert rows(target) == []
         job = str(ImportJob.objects.get().pk)
         assert run("job", "wait", job, "--at-most", "0")[0] == 9
-        assert run("job", "cancel", job)[0] == 0
+        digest = read(run("job", "plan", job, "--json")[1])["approval"]["digest"]
+        code, out, _ = run("job", "approve", job, "--digest", digest, "--json")
+        assert (code, rows(target)) == (4, [])
+        assert "another person" in str(read(out)["problem"])
+        assert read(run("job", "why", job, "--json")[1])["job"] == int(job)
+        monkeypatch.setenv("MILLRACE_TOKEN", tokens.make(operator("bob"), "review", 1, Scope.values)[1])
+        assert run("job", "approve", job, "--digest", digest)[0] == 0
+        assert run("job", "wait", job)[0] == 0
+        assert len(rows(target)) == 2
+        assert run("job", "delete", job)[1] == f"Import {job} is deleted. What it loaded stays in its table.\n"
 
     def test_refuses_what_only_the_machine_of_millrace_can_do(self, run: Run, orders, target):
         code, out, _ = run("load", str(orders), "--json", "mysql://u@h/d.t")
