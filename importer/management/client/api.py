@@ -1,6 +1,7 @@
 """Everything that the API does, as calls: any operation by its name, and the usual ones as methods."""
 
 import json
+import time
 import uuid
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
@@ -13,12 +14,13 @@ from urllib3.exceptions import HTTPError
 from config.contracts.outcomes import UNAPPROVED
 from importer.engine.errors import SourceProblem
 from importer.management.client.description import ADDRESS, KEY, Description
-from importer.management.client.events import END, events
-from importer.management.client.http import Server
+from importer.management.client.events import AGAIN_AFTER, END, events
+from importer.management.client.http import SILENT_SECONDS, Server
 from importer.management.client.problems import ServerProblem, ServerUnreachable
 from importer.management.client.uploads import Look, Upload
 
 READ_BYTES = 2**18
+NOT_ANSWERED_YET = "NotAnsweredYet"  # the kind of a problem (docs/api.md, Sending a request twice)
 
 Json = dict[str, Any]
 
@@ -64,8 +66,16 @@ class Millrace:
         if content is not None:
             headers["Content-Type"] = "application/json"
         repeatable = True if known.has_key else None
-        answer = self._server.send(known.method, known.address(values), content, headers, repeatable=repeatable)
-        return json.loads(answer.data) if answer.data else None
+        until = time.monotonic() + SILENT_SECONDS
+        while True:
+            try:
+                answer = self._server.send(known.method, known.address(values), content, headers, repeatable=repeatable)
+                return json.loads(answer.data) if answer.data else None
+            except ServerProblem as problem:
+                # The answer to the first try was lost, and what it does is not done yet.
+                if problem.told.get("kind") != NOT_ANSWERED_YET or time.monotonic() > until:
+                    raise
+            time.sleep(AGAIN_AFTER)
 
     def pages(self, operation: str, **values: Any) -> Iterator[Json]:
         """The rows of a list, page after page."""

@@ -41,6 +41,16 @@ def test_a_file_is_loaded_and_followed_by_events_to_its_report(database, millrac
     assert rows(target) == [(1, "ann", "1.50"), (2, "bob", None)]
 
 
+def test_an_import_whose_answer_is_lost_is_started_once(web, token, target, orders):
+    with proxy("127.0.0.1", web.port) as line:
+        millrace = Millrace(f"http://127.0.0.1:{line.port}", token)
+        wanted = {"file": millrace.upload(orders), **INTO}
+        line.loss = Loss((b"POST /api/v1/imports",), arrives=True, once=True)
+        begun = millrace.start(wanted)
+        assert line.loss is None
+    assert [each.pk for each in ImportJob.objects.all()] == [begun["job"]]
+
+
 class TestUploads:
     @pytest.fixture
     def large(self, tmp_path: Path, monkeypatch) -> Path:

@@ -20,6 +20,9 @@ from importer.management.command_line.words import PROGRAM, WORDS
 from importer.models import ImportJob, Scope, SourceFile, Target
 from tests.documents import read
 from tests.importer.management.client.conftest import ROWS, Run, rows
+from tests.importer.schedules.conftest import database as database  # noqa: PLC0414 -- fixtures
+from tests.importer.schedules.conftest import folder as folder  # noqa: PLC0414
+from tests.importer.schedules.conftest import make as make  # noqa: PLC0414
 from tests.people import operator
 from tests.stack import ROOT
 
@@ -121,6 +124,19 @@ def test_targets_and_schedules_are_listed_as_by_the_local_command(run: Run, targ
     assert read(run("schedule", "list", "--json")[1])["schedules"] == []
     code, out, _ = run("schedule", "show", "nightly", "--json")
     assert (code, read(out)["problem"]["what"]) == (1, "There is no schedule named nightly.")
+
+
+def test_a_schedule_is_shown_paused_and_run(run: Run, make):
+    make(name="nightly")
+    assert read(run("schedule", "list", "--json")[1])["schedules"][0]["name"] == "nightly"
+    assert "nightly:" in run("schedule", "list")[1]
+    shown = read(run("schedule", "pause", "nightly", "--json")[1])
+    assert (shown["paused"], shown["upcoming"]) == (True, [])
+    assert read(run("schedule", "resume", "nightly", "--json")[1])["paused"] is False
+    begun = read(run("schedule", "run", "nightly", "--no-wait", "--json")[1])
+    assert begun["cause"] == "by hand"
+    assert begun["run"] in [each["run"] for each in read(run("schedule", "show", "nightly", "--json")[1])["runs"]]
+    assert f"run {begun['run']}" in run("schedule", "show", "nightly")[1]
 
 
 class TestWithoutAServer:
