@@ -43,6 +43,7 @@ class Front:
         self._streams = ThreadPoolExecutor(STREAMS, "stream")
         self._looks = ThreadPoolExecutor(LOOKS, "look")
         self._listeners = 0
+        self._ending = False
         self._long_forms = asyncio.Semaphore(LONG_FORMS)
         self._running: set[asyncio.Task[None]] = set()
 
@@ -60,6 +61,10 @@ class Front:
         except asyncio.CancelledError:
             client.gone = True
             raise
+
+    def end_listening(self) -> None:
+        """End the answers to all listeners, because the process is to end. They listen again where one runs."""
+        self._ending = True
 
     async def _answer(self, scope: Scope, client: Client) -> None:
         headers = dict(scope["headers"])
@@ -100,7 +105,7 @@ class Front:
         sent = loop.time()
         while True:
             news = await loop.run_in_executor(self._looks, events.news)
-            over = events.over
+            over = events.over or self._ending
             if not news and loop.time() - sent >= HEARTBEAT_SECONDS:
                 news = HEARTBEAT
             if news or over:

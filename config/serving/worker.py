@@ -10,6 +10,8 @@ from django.conf import settings
 from gunicorn.asgi.protocol import ASGIProtocol
 from gunicorn.workers import gasgi
 
+from config.serving.front import Front
+
 
 class Protocol(ASGIProtocol):
     """One connection."""
@@ -25,3 +27,9 @@ gasgi.ASGIProtocol = Protocol
 
 class Worker(gasgi.ASGIWorker):
     """A process that serves requests; `--worker-class` names it."""
+
+    def handle_exit_signal(self) -> None:
+        """End after SIGTERM. gunicorn waits for the connections, and those of listeners would not end by themselves."""
+        super().handle_exit_signal()
+        if isinstance(self.asgi, Front):
+            self.asgi.end_listening()

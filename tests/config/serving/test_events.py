@@ -76,6 +76,20 @@ def test_listeners_take_no_thread_and_one_that_is_gone_is_forgotten():
     in_time(test)
 
 
+def test_listeners_are_sent_away_when_the_process_is_to_end():
+    async def test() -> None:
+        served = front(telling(Source(b"x", ends=False)))
+        listener = FakeClient()
+        task = asyncio.create_task(ask(served, LISTEN, listener))
+        while not listener.got:
+            await asyncio.sleep(0)
+        served.end_listening()
+        await task
+        assert listener.got[-1]["more_body"] is False
+
+    in_time(test)
+
+
 def test_more_listeners_than_there_may_be_are_refused(monkeypatch):
     monkeypatch.setattr(fronts, "LISTENERS", 0)
     heard = answered(front(telling(Source(b"x"))), {**LISTEN, "raw_path": b"/api/v1/imports/1/events"})
