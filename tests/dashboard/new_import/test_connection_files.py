@@ -1,6 +1,7 @@
 """Files of a connection in a new import: browsed, looked into, and chosen, by those who may load from it."""
 
 import html
+import zipfile
 from pathlib import Path
 
 import pytest
@@ -75,6 +76,18 @@ def test_several_files_are_read_as_one(client, ann, connection):
     source = SourceFile.objects.get(file_count=2)
     assert [each.name for each in source.files] == ["2026-01.csv", "2026-02.csv"]
     assert "2026-01.csv and 1 more" in answer.content.decode()
+
+
+def test_all_files_of_an_archive_are_read_as_one(client, ann, connection):
+    with zipfile.ZipFile(Path(connection.base) / "all.zip", "w") as archive:
+        archive.writestr("x/a.csv", "id,name\n1,one\n")
+        archive.writestr("b.csv", "id,name\n2,two\n")
+    client.post(reverse("new_from", args=[connection.pk]), {"name": "all.zip"})
+    packed = SourceFile.objects.get(name="all.zip")
+    shown = client.get(reverse("new_source", args=[packed.key])).content.decode()
+    assert "all files, read as one" in shown
+    client.post(reverse("new_together"), {"key": str(packed.key), "members": "all"})
+    assert [each.name for each in SourceFile.objects.get(file_count=2).files] == ["a.csv", "b.csv"]
 
 
 def test_a_file_that_is_gone_is_named(client, ann, connection):
