@@ -291,7 +291,7 @@ def _stored_choices(request: HttpRequest, source: SourceFile) -> dict[str, objec
     same = uploads.same_content(source)
     waiting = set(uploads.not_imported(request.user).filter(pk__in=[other.pk for other in same]))
     earlier = seen(ImportJob.objects.filter(source__in=[source, *same])).select_related("source").order_by("-pk")
-    return {"earlier_jobs": earlier[:JOBS_SHOWN], "same": [other for other in same if other in waiting]}
+    return {"earlier_jobs": list(earlier[:JOBS_SHOWN]), "same": [other for other in same if other in waiting]}
 
 
 def _format_texts(preview: Preview) -> dict[str, str]:
