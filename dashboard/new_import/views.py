@@ -8,7 +8,7 @@ from django.conf import settings
 from django.contrib import messages
 from django.contrib.auth.models import User
 from django.db import transaction
-from django.db.models import Prefetch, Q, QuerySet
+from django.db.models import Max, Prefetch, Q, QuerySet, prefetch_related_objects
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
@@ -348,6 +348,10 @@ def _page(request: HttpRequest) -> dict[str, object]:
 
 def _recent(request: HttpRequest) -> list[SourceFile]:
     """The person's latest uploads, each with its last import if there is one."""
-    imports = seen(ImportJob.objects.filter(trial=None).select_related("target").order_by("-pk"))
-    recent = uploads.uploads_of(request.user).order_by("-touched_at", "-pk")
-    return list(recent.prefetch_related(Prefetch("jobs", imports, to_attr="imports"))[:RECENT_SHOWN])
+    recent = list(uploads.uploads_of(request.user).order_by("-touched_at", "-pk")[:RECENT_SHOWN])
+    # The last one alone: a file may have been imported thousands of times.
+    of_them = seen(ImportJob.objects.filter(trial=None, source__in=recent)).order_by()
+    last = of_them.values("source").annotate(last=Max("pk")).values("last")
+    imports = ImportJob.objects.filter(pk__in=last).select_related("target")
+    prefetch_related_objects(recent, Prefetch("jobs", imports, to_attr="imports"))
+    return recent
