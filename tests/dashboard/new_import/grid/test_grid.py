@@ -33,7 +33,7 @@ def press(values: dict[str, str], html: str, label: str) -> dict[str, str]:
 
 def test_a_converted_value_has_its_text_in_the_title(browser, user, target):
     html = show(browser, uploaded(user, b"id;day;amount\n1;31.12.2024;1.234,50\n", "sales.csv")).content.decode()
-    assert re.search(r'<td class="converted" title="in the file: 31.12.2024">2024-12-31</td>', html)
+    assert re.search(r'<td data-line="2" class="converted" title="in the file: 31.12.2024">2024-12-31</td>', html)
     assert re.search(r'<span class="badge bg-green-lt"[^>]*>proved</span>', html)
 
 
@@ -45,7 +45,7 @@ def test_rows_with_problems_are_counted_and_shown_alone(browser, user, target):
     shown = show(browser, source)
     html = shown.content.decode()
     assert "2 rows with problems</strong> in 899 scanned" in html
-    assert 'scope="row">702</th><td class="bad">x<span class="reason">' in html
+    assert 'scope="row">702</th><td data-line="702" class="bad">x<span class="reason">' in html
     html = show(browser, source, **press(shown_form(shown), html, "Show only these")).content.decode()
     assert re.findall(r'scope="row">(\d+)<', html) == ["702", "752"]
 
