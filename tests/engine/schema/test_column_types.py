@@ -36,6 +36,7 @@ EXCEPTIONS = {
     ("importer/engine/mapping/columns.py", "text"),
     ("importer/engine/mapping/columns.py", "time"),
     *(("importer/engine/load/methods/field_expressions.py", name) for name in ("text", "time")),
+    *(("importer/engine/mapping/new_table/filled_columns.py", name) for name in ("text", "time")),
     ("importer/management/argument_types.py", "text"),
     # Kinds of values in a file before they have a type; parts of a date that a pattern names.
     *(("importer/engine/schema/type_inference.py", name) for name in ("decimal", "float", "date", "datetime", "text")),

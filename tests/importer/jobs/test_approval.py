@@ -273,15 +273,15 @@ class TestWhatIsApproved:
         job = run(job)
         assert (job.status, job.rejected_rows) == (Status.SUCCEEDED, 1)
 
-    def test_another_method_after_the_servers_refusal_asks_again(self, target, ann, bob, file, server):
+    def test_another_method_after_the_servers_refusal_asks_again(self, target, ann, bob, file, servers):
         job = run(created(target, ann, file))
         approve(job, bob)
         before = jobs.digest_of(now(job))
-        server.run("SET GLOBAL local_infile = 0")
+        servers["mariadb"].run("SET GLOBAL local_infile = 0")
         try:
             job = run(job)
         finally:
-            server.run("SET GLOBAL local_infile = 1")
+            servers["mariadb"].run("SET GLOBAL local_infile = 1")
         assert jobs.is_asked_for(job)
         assert jobs.digest_of(job) != before
         assert tables(target)["t"] == 0
