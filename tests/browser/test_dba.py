@@ -19,6 +19,15 @@ from tests.targets import TestServer, saved_target
 
 pytestmark = pytest.mark.django_db(transaction=True)
 ROWS = 200_000
+# How many questions the end of an import asks. Just after an answer, while the regular ones wait for their turn.
+ASKED_AT_THE_END = """() => {
+    let asked = 0;
+    const count = ({ detail }) => { if (detail.requestConfig.path.endsWith("/why/")) asked += 1; };
+    document.addEventListener("htmx:beforeRequest", count);
+    htmx.trigger(document.body, "import-ended");
+    document.removeEventListener("htmx:beforeRequest", count);
+    return asked;
+}"""
 
 
 @pytest.fixture
@@ -48,6 +57,9 @@ def test_the_page_of_an_import_that_waits_for_a_lock_says_who_holds_it(page: Pag
         expect(banner.get_by_role("button", name=f"Copy KILL {number}")).to_be_visible()
         expect(page.locator("#job-server")).to_contain_text("Redo log")
         expect(page.get_by_role("img", name="The load over")).to_be_visible()
+        with page.expect_response("**/why/*"):
+            pass
+        assert page.evaluate(ASKED_AT_THE_END) == 1
         page.set_viewport_size({"width": 390, "height": 844})
         expect_no_scrolling_sideways(page)
         page.set_viewport_size({"width": 1280, "height": 900})
