@@ -56,10 +56,10 @@ def start(env: dict[str, str], *words: str) -> subprocess.Popen[str]:
 
 
 def waiting_loads(target: Target) -> int:
-    """How many loads wait for the locked table."""
+    """How many loads wait for the locked table, not counting those of an earlier test that are still ending."""
     with connect(target.address) as connection:
-        shown = fetch_all(connection, "SELECT info FROM information_schema.processlist WHERE info LIKE 'LOAD DATA%'")
-    return len(shown)
+        processes = "SELECT info FROM information_schema.processlist WHERE db = DATABASE() AND info LIKE 'LOAD DATA%'"
+        return len(fetch_all(connection, processes))
 
 
 def begun(command: subprocess.Popen[str], target: Target) -> list[psutil.Process]:
