@@ -69,12 +69,15 @@ def days(name: str, default: int, least: int = 1) -> int | None:
     return int(text)
 
 
-def networks(texts: list[str]) -> list[str]:
-    """The networks, checked. Raises ImproperlyConfigured for a text such as 10.0.0.1/8, which is none."""
+def networks(texts: list[str], name: str) -> list[str]:
+    """The networks of the setting `name`, checked.
+
+    Raises ImproperlyConfigured for a text such as 10.0.0.1/8, which is none.
+    """
     try:
         return [str(ip_network(text.strip())) for text in texts]
     except ValueError as error:
-        raise ImproperlyConfigured(f"PRIVATE_NETWORKS: {error}. Write them as 10.20.0.0/16,fd12::/16") from error
+        raise ImproperlyConfigured(f"{name}: {error}. Write them as 10.20.0.0/16,fd12::/16") from error
 
 
 def fernet_key() -> str:

@@ -234,13 +234,15 @@ CONTENT_SECURITY_POLICY = {
 }
 SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = SERVED_OVER_HTTPS
 SECURE_SSL_REDIRECT = SERVED_OVER_HTTPS
-SECURE_REDIRECT_EXEMPT = [r"^(healthz|readyz)$"]
+SECURE_REDIRECT_EXEMPT = [r"^(healthz|readyz|metrics)$"]
 SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https") if SERVED_OVER_HTTPS else None
 SECURE_HSTS_SECONDS = 31_536_000 if SERVED_OVER_HTTPS else 0
 SECURE_REFERRER_POLICY = "same-origin"
 
+# Where programs may read /metrics from without a token.
+METRICS_FROM = networks(env.list("METRICS_FROM", default=["127.0.0.1", "::1"]), "METRICS_FROM")
 # Networks whose inside targets and connections may reach; public addresses are always allowed.
-PRIVATE_NETWORKS = networks(env.list("PRIVATE_NETWORKS", default=["0.0.0.0/0", "::/0"]))
+PRIVATE_NETWORKS = networks(env.list("PRIVATE_NETWORKS", default=["0.0.0.0/0", "::/0"]), "PRIVATE_NETWORKS")
 
 # Passwords of targets are encrypted with the first key and read with any (newest first, to rotate).
 ENCRYPTION_KEYS = (secret("ENCRYPTION_KEYS") or stored_key(VAR_DIR / "keys" / "encryption_key", fernet_key)).split(",")

@@ -27,11 +27,13 @@ from dashboard.schedules import subscriptions
 from dashboard.sign_in import urls as sign_in
 from dashboard.system import health, storage
 from dashboard.system.audit import views as audit
+from dashboard.system.metrics import view as metrics
 from dashboard.targets import views as targets
 
 pages = [
     path("healthz", health.healthz, name="healthz"),
     path("readyz", health.readyz, name="readyz"),
+    path("metrics", metrics.metrics, name="metrics"),
     *sign_in.urlpatterns,
     path("", home.home, name="home"),
     # the imports

@@ -20,6 +20,8 @@ if "sqlite" in DATABASES["default"]["ENGINE"]:
     DATABASES["default"]["TEST"] = {"NAME": str(TEST_DATABASE)}
 else:
     DATABASES["default"]["TEST"] = {"CHARSET": "utf8mb4"}
+# Requests of tests come from this machine.
+METRICS_FROM: list[str] = []
 STATIC_ROOT.mkdir(exist_ok=True)
 # Pages are tested without collectstatic.
 STORAGES = {**STORAGES, "staticfiles": {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"}}

@@ -1,15 +1,17 @@
 """Runs each request on behalf of its person, and enforces the rule of its URL before the view."""
 
 from collections.abc import Callable, Iterable, Iterator
+from ipaddress import ip_address, ip_network
 from typing import Any, cast
 
+from django.conf import settings
 from django.core.exceptions import PermissionDenied
 from django.http import FileResponse, HttpRequest, HttpResponse, StreamingHttpResponse
 from django.shortcuts import render
 
 from dashboard.access.api_rules import READING, asked
 from importer.access import tokens
-from importer.access.acting import Somebody, acting_as
+from importer.access.acting import Somebody, acting_address, acting_as
 from importer.access.limits import TooOften
 from importer.access.policy import Forbidden
 from importer.models import AccessToken
@@ -51,6 +53,8 @@ class PolicyMiddleware:
         if wanted.by_token and not token:
             return _without_token()
         if not wanted.rule.public and request.user.is_anonymous:
+            if wanted.rule.machines and not (reads and _is_from(request, getattr(settings, wanted.rule.machines))):
+                return _without_token()
             return None  # LoginRequiredMiddleware redirects to the sign-in page.
         try:
             if token and not wanted.rule.public:
@@ -63,6 +67,20 @@ class PolicyMiddleware:
             request.problem = forbidden  # type: ignore[attr-defined]
             raise PermissionDenied(str(forbidden)) from forbidden
         return None
+
+
+def _is_from(request: HttpRequest, networks: list[str]) -> bool:
+    """Whether the request comes from one of the networks.
+
+    If a proxy that is not trusted has passed it on, its address is that of the proxy, and says nothing.
+    """
+    if not settings.TRUSTED_PROXIES and settings.PROXY_HEADER in request.headers:
+        return False
+    try:
+        address = ip_address(acting_address())
+    except ValueError:  # A web server at a Unix socket knows none.
+        return False
+    return any(address in ip_network(each) for each in networks)
 
 
 def _without_token() -> HttpResponse:

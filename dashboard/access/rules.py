@@ -27,6 +27,7 @@ from importer.models import (
 )
 
 CHANGES = ("POST", "PUT", "PATCH", "DELETE")
+_READ_BY_THEIR_OWN = (Scope.PEOPLE, Scope.METRICS)
 
 
 @dataclass(frozen=True)
@@ -40,8 +41,10 @@ class Rule:
     - `admin`: what only admins may do, to complete "Only admins may". `operator`: viewers may not even read.
     - `public`: for everybody, signed in or not. `account`: of the person's own account, and about a thing of the
       person if the URL names one.
+    - `machines`: programs on the machines of this setting (networks) may read it without an account.
     - `no_token`: only for somebody who is signed in with a browser: accounts, people, and approvals.
-    - `scope`: what a token needs to change something by it; to read, it needs Scope.READ, or Scope.PEOPLE for people.
+    - `scope`: what a token needs to change something by it; to read, it needs Scope.READ, except for people and
+      metrics, which have scopes of their own.
     - `rate`: how often a person may change something by it.
     - `recorded`: the methods whose requests are in the audit log: those that change something or hand out rows.
     """
@@ -54,6 +57,7 @@ class Rule:
     operator: bool = False
     public: bool = False
     account: bool = False
+    machines: str = ""
     no_token: bool = False
     scope: Scope = Scope.IMPORT
     rate: limits.Rate | None = None
@@ -81,7 +85,7 @@ class Rule:
 
     def scope_for(self, reads: bool) -> Scope:
         """The scope that a token needs for a request."""
-        return Scope.READ if reads and self.scope is not Scope.PEOPLE else self.scope
+        return Scope.READ if reads and self.scope not in _READ_BY_THEIR_OWN else self.scope
 
     def _own(self, named: Mapping[str, Any]) -> None:
         assert self.thing
@@ -131,6 +135,7 @@ PERSON, GROUP, GRANT = (replace(PEOPLE, thing=each) for each in (User, Group, Gr
 RULES: dict[str, Rule] = {
     "healthz": PUBLIC,
     "readyz": PUBLIC,
+    "metrics": Rule(admin="read the metrics", scope=Scope.METRICS, machines="METRICS_FROM"),
     "login": SIGN_IN,
     "logout": SIGN_IN,
     "invitation": SIGN_IN,

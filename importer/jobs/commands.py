@@ -29,6 +29,7 @@ from importer.engine.plan.stored_plan import plan_to_json
 from importer.engine.reading.end_of_file import footer_lines
 from importer.engine.reading.reading import reading_to_json
 from importer.engine.stored import to_json
+from importer.history import totals
 from importer.jobs.approval import digest_of, is_asked_for
 from importer.jobs.lifecycle import advance
 from importer.jobs.rejects.counts import COUNTS
@@ -185,6 +186,7 @@ def retry(
         if not job.finished:
             nothing = dict.fromkeys(COUNTS, 0)
             chunks.update(status=Chunk.Status.PENDING, attempt=0, deaths=0, lease=None, problem={}, **nothing)
+        totals.count_retry(totals.IMPORT)
     start(job_id)
 
 

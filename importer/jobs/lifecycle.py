@@ -10,6 +10,7 @@ from django.utils import timezone
 
 from importer.engine.errors import Problem
 from importer.engine.plan.option_specs import MOST_PARALLELISM
+from importer.history import totals
 from importer.jobs import approval
 from importer.jobs.permission import why_forbidden
 from importer.jobs.record import write_record_on_commit
@@ -18,6 +19,7 @@ from importer.jobs.rejects.limits import exceeded, final_problem
 from importer.jobs.report import equation
 from importer.jobs.transitions import (
     NO_STEP,
+    QUEUED_AS,
     JobStep,
     Status,
     backoff,
@@ -182,6 +184,8 @@ def _queue_status_step(job: ImportJob, status: ImportJob.Status) -> list[Message
 def _queue_step(job: ImportJob, task: str, step: ImportJob.Step) -> list[Message]:
     """Queue the job's step unless a worker holds one."""
     queued = ImportJob.objects.filter(step_is_free(), pk=job.pk).update(step=step, step_lease=lease_end())
+    if queued and job.step in QUEUED_AS:
+        totals.count_expired(totals.STEP)  # A worker had it.
     return [Message(task, job.pk)] if queued else []
 
 

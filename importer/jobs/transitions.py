@@ -8,6 +8,7 @@ from django.db.models.functions import Coalesce
 from django.utils import timezone
 
 from importer import lease
+from importer.history import totals
 from importer.models import Chunk, ImportJob
 
 Status = ImportJob.Status
@@ -41,7 +42,10 @@ def change_status(rows: QuerySet[ImportJob], **values: Any) -> bool:
     """
     with transaction.atomic():
         job = rows.select_for_update().only("status", "phase_since", "phases_json").first()
-        return job is not None and lease.change(rows, **{**_phase_ended(job), **values})
+        changed = job is not None and lease.change(rows, **{**_phase_ended(job), **values})
+        if changed and job and values["status"] in ImportJob.ENDED:
+            totals.count_end(job.pk)
+        return changed
 
 
 def _phase_ended(job: ImportJob) -> dict[str, Any]:
@@ -86,6 +90,7 @@ def held_step(job: ImportJob) -> QuerySet[ImportJob]:
 
 def backoff(job: ImportJob) -> int:
     """Queue the job's failed step again. Returns the seconds until it may be claimed; they double with each failure."""
+    totals.count_retry(totals.STEP)
     return STEP.postpone(job, step=QUEUED_AS[JobStep(job.step)], version=F("version") + 1)
 
 

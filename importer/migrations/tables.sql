@@ -1,4 +1,4 @@
--- The tables after 0051_server_path. Made by `make tables`; do not edit.
+-- The tables after 0052_total. Made by `make tables`; do not edit.
 -- next --
 CREATE TABLE "account_emailaddress" ("id" integer NOT NULL PRIMARY KEY AUTOINCREMENT, "verified" bool NOT NULL, "primary" bool NOT NULL, "user_id" integer NOT NULL REFERENCES "auth_user" ("id") DEFERRABLE INITIALLY DEFERRED, "email" varchar(254) NOT NULL);
 -- next --
@@ -73,6 +73,8 @@ CREATE TABLE "importer_sourcemember" ("id" integer NOT NULL PRIMARY KEY AUTOINCR
 CREATE TABLE "importer_subscription" ("id" integer NOT NULL PRIMARY KEY AUTOINCREMENT, "events" text NOT NULL CHECK ((JSON_VALID("events") OR "events" IS NULL)), "channel_id" bigint NOT NULL REFERENCES "importer_channel" ("id") DEFERRABLE INITIALLY DEFERRED, "schedule_id" bigint NOT NULL REFERENCES "importer_schedule" ("id") DEFERRABLE INITIALLY DEFERRED, CONSTRAINT "one_hearing_per_channel" UNIQUE ("schedule_id", "channel_id"));
 -- next --
 CREATE TABLE "importer_target" ("id" integer NOT NULL PRIMARY KEY AUTOINCREMENT, "key" char(32) NOT NULL UNIQUE, "name" varchar(64) NOT NULL UNIQUE, "host" varchar(255) NOT NULL, "port" integer unsigned NOT NULL CHECK ("port" >= 0), "user" varchar(128) NOT NULL, "password_ciphertext" text NOT NULL, "database" varchar(64) NOT NULL, "tls" varchar(8) NOT NULL, "tls_ca" varchar(255) NOT NULL, "ceiling" smallint unsigned NOT NULL CHECK ("ceiling" >= 0), "findings" text NOT NULL CHECK ((JSON_VALID("findings") OR "findings" IS NULL)), "round_trip_ms" real NULL, "bytes_per_second" real NULL, "checked_at" datetime NULL, "created_at" datetime NOT NULL, "clear_password" bool NOT NULL, "server_key" text NOT NULL, "ledger_swept_at" datetime NULL, "ledger_problem" varchar(255) NOT NULL, "needs_approval" bool NOT NULL, "by_url" bool NOT NULL);
+-- next --
+CREATE TABLE "importer_total" ("id" integer NOT NULL PRIMARY KEY AUTOINCREMENT, "name" varchar(16) NOT NULL, "target" varchar(64) NOT NULL, "kind" varchar(32) NOT NULL, "amount" real NOT NULL, CONSTRAINT "one_total_of_a_kind" UNIQUE ("name", "target", "kind"));
 -- next --
 CREATE TABLE "importer_trial" ("id" integer NOT NULL PRIMARY KEY AUTOINCREMENT, "number" integer unsigned NOT NULL CHECK ("number" >= 0), "round" smallint unsigned NOT NULL CHECK ("round" >= 0), "combination" smallint unsigned NOT NULL CHECK ("combination" >= 0), "status" varchar(8) NOT NULL, "begun" smallint unsigned NOT NULL CHECK ("begun" >= 0), "started_at" datetime NULL, "finished_at" datetime NULL, "rows" bigint NOT NULL, "rows_per_second" real NULL, "timings" text NOT NULL CHECK ((JSON_VALID("timings") OR "timings" IS NULL)), "ran_as" text NOT NULL CHECK ((JSON_VALID("ran_as") OR "ran_as" IS NULL)), "table_bytes" bigint NOT NULL, "problem" text NOT NULL CHECK ((JSON_VALID("problem") OR "problem" IS NULL)), "lab_id" bigint NOT NULL REFERENCES "importer_lab" ("id") DEFERRABLE INITIALLY DEFERRED, CONSTRAINT "one_trial_per_number" UNIQUE ("lab_id", "number"));
 -- next --
@@ -398,6 +400,14 @@ INSERT INTO "auth_permission" VALUES(155,39,'delete_answeredrequest','Can delete
 -- next --
 INSERT INTO "auth_permission" VALUES(156,39,'view_answeredrequest','Can view answered request');
 -- next --
+INSERT INTO "auth_permission" VALUES(157,40,'add_total','Can add total');
+-- next --
+INSERT INTO "auth_permission" VALUES(158,40,'change_total','Can change total');
+-- next --
+INSERT INTO "auth_permission" VALUES(159,40,'delete_total','Can delete total');
+-- next --
+INSERT INTO "auth_permission" VALUES(160,40,'view_total','Can view total');
+-- next --
 INSERT INTO "django_content_type" VALUES(1,'auth','permission');
 -- next --
 INSERT INTO "django_content_type" VALUES(2,'auth','group');
@@ -475,6 +485,8 @@ INSERT INTO "django_content_type" VALUES(37,'importer','examination');
 INSERT INTO "django_content_type" VALUES(38,'importer','sourcemember');
 -- next --
 INSERT INTO "django_content_type" VALUES(39,'importer','answeredrequest');
+-- next --
+INSERT INTO "django_content_type" VALUES(40,'importer','total');
 -- next --
 INSERT INTO "django_migrations" VALUES(1,'contenttypes','0001_initial','2000-01-01 00:00:00');
 -- next --
@@ -630,21 +642,23 @@ INSERT INTO "django_migrations" VALUES(76,'importer','0050_restored_in_the_histo
 -- next --
 INSERT INTO "django_migrations" VALUES(77,'importer','0051_server_path','2000-01-01 00:00:00');
 -- next --
-INSERT INTO "django_migrations" VALUES(78,'sessions','0001_initial','2000-01-01 00:00:00');
+INSERT INTO "django_migrations" VALUES(78,'importer','0052_total','2000-01-01 00:00:00');
 -- next --
-INSERT INTO "django_migrations" VALUES(79,'socialaccount','0001_initial','2000-01-01 00:00:00');
+INSERT INTO "django_migrations" VALUES(79,'sessions','0001_initial','2000-01-01 00:00:00');
 -- next --
-INSERT INTO "django_migrations" VALUES(80,'socialaccount','0002_token_max_lengths','2000-01-01 00:00:00');
+INSERT INTO "django_migrations" VALUES(80,'socialaccount','0001_initial','2000-01-01 00:00:00');
 -- next --
-INSERT INTO "django_migrations" VALUES(81,'socialaccount','0003_extra_data_default_dict','2000-01-01 00:00:00');
+INSERT INTO "django_migrations" VALUES(81,'socialaccount','0002_token_max_lengths','2000-01-01 00:00:00');
 -- next --
-INSERT INTO "django_migrations" VALUES(82,'socialaccount','0004_app_provider_id_settings','2000-01-01 00:00:00');
+INSERT INTO "django_migrations" VALUES(82,'socialaccount','0003_extra_data_default_dict','2000-01-01 00:00:00');
 -- next --
-INSERT INTO "django_migrations" VALUES(83,'socialaccount','0005_socialtoken_nullable_app','2000-01-01 00:00:00');
+INSERT INTO "django_migrations" VALUES(83,'socialaccount','0004_app_provider_id_settings','2000-01-01 00:00:00');
 -- next --
-INSERT INTO "django_migrations" VALUES(84,'socialaccount','0006_alter_socialaccount_extra_data','2000-01-01 00:00:00');
+INSERT INTO "django_migrations" VALUES(84,'socialaccount','0005_socialtoken_nullable_app','2000-01-01 00:00:00');
 -- next --
-INSERT INTO "django_migrations" VALUES(85,'usersessions','0001_initial','2000-01-01 00:00:00');
+INSERT INTO "django_migrations" VALUES(85,'socialaccount','0006_alter_socialaccount_extra_data','2000-01-01 00:00:00');
+-- next --
+INSERT INTO "django_migrations" VALUES(86,'usersessions','0001_initial','2000-01-01 00:00:00');
 -- next --
 CREATE UNIQUE INDEX "auth_group_permissions_group_id_permission_id_0cd325b0_uniq" ON "auth_group_permissions" ("group_id", "permission_id");
 -- next --
@@ -850,13 +864,13 @@ CREATE INDEX "usersessions_usersession_user_id_af5e0a6d" ON "usersessions_userse
 -- next --
 DELETE FROM "sqlite_sequence";
 -- next --
-INSERT INTO "sqlite_sequence" VALUES('django_migrations',85);
+INSERT INTO "sqlite_sequence" VALUES('django_migrations',86);
 -- next --
 INSERT INTO "sqlite_sequence" VALUES('account_emailaddress',0);
 -- next --
-INSERT INTO "sqlite_sequence" VALUES('django_content_type',39);
+INSERT INTO "sqlite_sequence" VALUES('django_content_type',40);
 -- next --
-INSERT INTO "sqlite_sequence" VALUES('auth_permission',156);
+INSERT INTO "sqlite_sequence" VALUES('auth_permission',160);
 -- next --
 INSERT INTO "sqlite_sequence" VALUES('auth_group',0);
 -- next --

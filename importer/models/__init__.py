@@ -20,7 +20,7 @@ from importer.models.person import (
     Scope,
 )
 from importer.models.preset import MappingPreset
-from importer.models.record import JobFact, JobRecord, RetentionPolicy
+from importer.models.record import JobFact, JobRecord, RetentionPolicy, Total
 from importer.models.schedule import DiscoveredFile, Schedule, ScheduleRun
 from importer.models.source_connection import SourceConnection
 from importer.models.source_file import Examination, SourceFile, SourceMember
@@ -56,5 +56,6 @@ __all__ = [
     "SourceMember",
     "Subscription",
     "Target",
+    "Total",
     "Trial",
 ]

@@ -122,6 +122,7 @@ class Scope(models.TextChoices):
     SCHEDULE = "schedule", "make, change and run schedules"
     MANAGE = "manage", "change targets, connections, channels, and what is kept"
     PEOPLE = "people", "see and change people, groups, grants and tokens; for admins"
+    METRICS = "metrics", "read the figures of the whole installation for monitoring; for admins"
 
 
 class AccessToken(models.Model):

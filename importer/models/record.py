@@ -66,6 +66,34 @@ class JobFact(models.Model):
         return f"{self.name} of import {self.record_id}"
 
 
+class Total(models.Model):
+    """A sum since the installation, for monitoring (importer.history.totals): no deletion of an import lowers it.
+
+    `target`: the name that the target had, "" for what is not counted by target. `kind`: an outcome of rows or of
+    imports, a phase, or what was tried again or lost its worker; "" for none.
+    """
+
+    class Name(models.TextChoices):
+        ROWS = "rows"
+        BYTES = "bytes"
+        CHUNKS = "chunks"
+        CHUNK_SECONDS = "chunk seconds"
+        ENDED = "ended"
+        RETRIES = "retries"
+        EXPIRED = "expired"
+
+    name = models.CharField(max_length=16, choices=Name)
+    target = models.CharField(max_length=64, blank=True)
+    kind = models.CharField(max_length=32, blank=True)
+    amount = models.FloatField(default=0)
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["name", "target", "kind"], name="one_total_of_a_kind")]
+
+    def __str__(self) -> str:
+        return f"{self.name} {self.target} {self.kind}: {self.amount}"
+
+
 class RetentionPolicy(models.Model):
     """A policy of importer.retention that an admin has changed; without a row, its setting is in force."""
 

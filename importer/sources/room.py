@@ -52,19 +52,19 @@ class Disk:
 
 def room(folder: Path) -> int:
     """The bytes that may still be written into a folder, which may not have been created yet."""
-    disk = _disk_of(folder)
+    disk = disk_of(folder)
     return max(0, disk.free - disk.kept_free)
 
 
 def is_full(folder: Path) -> bool:
     """Whether nothing more may be written into a folder."""
-    return _disk_of(folder).is_full
+    return disk_of(folder).is_full
 
 
 def fullest_disk() -> Disk:
     """Of the disks that Millrace writes to, the one with the fewest free bytes."""
     folders = [Path(getattr(settings, name)) for name in WRITTEN]
-    return min(map(_disk_of, folders), key=lambda disk: disk.free)
+    return min(map(disk_of, folders), key=lambda disk: disk.free)
 
 
 @contextmanager
@@ -78,7 +78,7 @@ def full_disk_as(problem: Callable[[], DiskFull]) -> Iterator[None]:
         raise problem() from error
 
 
-def _disk_of(folder: Path) -> Disk:
+def disk_of(folder: Path) -> Disk:
     """The disk of a folder; without a free byte if that cannot be told."""
     existing = next((each for each in (folder, *folder.parents) if each.exists()), Path("/"))
     try:

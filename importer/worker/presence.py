@@ -56,6 +56,20 @@ def parallel_loads() -> int:
         return 0
 
 
+def slots_by_role() -> dict[str, list[int]]:
+    """How many tasks each live worker runs at once, by role (load, scan, control).
+
+    Raises redis.RedisError if Redis does not answer.
+    """
+    names = live_workers()
+    slots: dict[str, list[int]] = {}
+    for name, processes in zip(
+        names, connection().mget([PREFIX + name for name in names]) if names else [], strict=True
+    ):
+        slots.setdefault(name.partition("@")[0], []).append(int(processes or 0))
+    return slots
+
+
 def connect_signals() -> None:
     """Connect the handlers of a worker's start, heartbeat and end. Called once, where a worker loads its tasks."""
     from celery.signals import celeryd_after_setup, worker_shutdown, worker_shutting_down

@@ -76,6 +76,7 @@ SIGNED_OUT = (Page("login"), Page("account_inactive"), Page("openid_connect_call
 NO_PAGE = {
     "healthz": "an answer for programs",
     "readyz": "an answer for programs",
+    "metrics": "an answer for programs",
     "upload": "an answer for programs",
     "uploads": "an answer for programs",
     "api_schema": "an answer for programs",

@@ -31,7 +31,9 @@ NAMES = (
     "skip_rows",
 )
 PLAIN = [
-    each.name for each in urls.pages if not each.pattern.converters and each.name not in ("logout", "healthz", "readyz")
+    each.name
+    for each in urls.pages
+    if not each.pattern.converters and each.name not in ("logout", "healthz", "readyz", "metrics")
 ]
 
 

@@ -16,6 +16,7 @@ from importer.engine.load.outcome import Outcome
 from importer.engine.plan.plan import ImportPlan
 from importer.engine.plan.stored_plan import plan_to_json
 from importer.engine.units import MIB
+from importer.history import totals
 from importer.jobs import approval
 from importer.jobs.bulk import update_each
 from importer.jobs.lifecycle import enforce_limits, fail, pending, queue_chunks, room_for_sessions
@@ -203,6 +204,7 @@ def record_loaded(run: ChunkRun, loaded: Sequence[LoadedChunk]) -> None:
             _add_to_job(run.job.pk, counted)
         if any(each.outcome.tally.rejected for each in counted):
             enforce_limits(run.job.pk)
+        totals.count_loaded(run.job, ((each.outcome, each.chunk.length) for each in counted))
 
 
 def _chunk_values(loaded: LoadedChunk) -> dict[str, Any]:
@@ -262,7 +264,8 @@ def record_failed(run: ChunkRun, chunk: Chunk, problem: Problem) -> list[Message
     if problem.retryable and chunk.attempt < settings.MAX_ATTEMPTS:
         delay = backoff_seconds(chunk.attempt - 1)
         again_at = timezone.now() + timedelta(seconds=delay)
-        held.update(status=Chunk.Status.PENDING, lease=again_at, problem=problem.as_json())
+        if held.update(status=Chunk.Status.PENDING, lease=again_at, problem=problem.as_json()):
+            totals.count_retry(totals.CHUNK)
         touch(run.job.pk)
         return [Message("advance", run.job.pk, delay=delay)]
     problem = problem.after(chunk.attempt) if problem.retryable else problem

@@ -8,6 +8,7 @@ from django.db.models import F
 from django.utils import timezone
 
 from importer.engine.errors import Problem
+from importer.history import totals
 from importer.jobs.lifecycle import fail
 from importer.jobs.steps.chunk_leases import ChunkRun
 from importer.jobs.transitions import touch
@@ -50,4 +51,7 @@ def _record_death(run: ChunkRun, chunk: Chunk) -> None:
 def _release(run: ChunkRun, chunk: Chunk, **values: object) -> int:
     """Take the chunk from its worker, unless the worker has renewed the lease since."""
     expired = Chunk.objects.filter(pk=chunk.pk, status=Chunk.Status.LOADING, run=run.key, lease=chunk.lease)
-    return expired.update(lease=None, **values)
+    released = expired.update(lease=None, **values)
+    if released:
+        totals.count_expired(totals.CHUNK)
+    return released

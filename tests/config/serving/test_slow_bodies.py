@@ -19,7 +19,7 @@ ANNOUNCED = 150
 PATIENT = {"BODY_GRACE_SECONDS": "600", "WEB_PROCESSES": "1", "WEB_THREADS": "2"}
 CSV = b"id,name\n" + b"".join(b"%d,name %d\n" % (number, number) for number in range(2000))
 # They show nothing, sign out, or wait for other servers.
-NO_PAGES = {"uploads", "logout", "account_logout", "healthz", "readyz"}
+NO_PAGES = {"uploads", "logout", "account_logout", "healthz", "readyz", "metrics"}
 
 
 def pages() -> list[str]:

@@ -8,6 +8,7 @@ from dashboard.sign_in import urls as sign_in
 LEFT_OUT = {
     "healthz": "for a program that watches the server: it needs no token",
     "readyz": "for a program that watches the server: it needs no token",
+    "metrics": "for Prometheus, which takes a token as well",
     **dict.fromkeys((each.name for each in sign_in.urlpatterns), "signing in, passwords and factors take a browser"),
     "invitation": "a person sets a password there",
     "account_token_new": "a token that leaks must make no others",

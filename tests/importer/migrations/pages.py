@@ -238,6 +238,7 @@ ACTIONS = (
 LEFT_OUT = {
     "healthz": "tells of Redis and workers, and shows nothing that is stored",
     "readyz": "tells of Redis, workers and room on the disk, and shows nothing that is stored",
+    "metrics": "shows sums that were counted since, and what is there now",
     "login": "has a test of its own",
     "logout": "is part of that test",
     **dict.fromkeys(

@@ -1,0 +1,90 @@
+"""Totals since the installation, for monitoring: counted in the transaction of what they count, and never lowered.
+
+The tables of imports and chunks do not do: retention deletes their rows, and a sum that falls looks to a monitor like a
+restart.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass
+
+from django.db import connection
+
+from importer.engine.load.outcome import Outcome
+from importer.models import ImportJob, Total
+from importer.models.outcomes import outcome
+
+Name = Total.Name
+# What was tried again, or lost its worker.
+CHUNK, STEP, IMPORT = "chunk", "step", "import"
+
+
+@dataclass(frozen=True, order=True)
+class Counted:
+    """What an amount is added to: the fields of a Total."""
+
+    name: str
+    target: str = ""
+    kind: str = ""
+
+
+def add(amounts: Mapping[Counted, float]) -> None:
+    """Add the amounts in one statement, in one order everywhere, so that two transactions do not lock each other out.
+
+    Call it late in a transaction: the rows are locked until its end.
+    """
+    rows = [(each.name, each.target, each.kind, amounts[each]) for each in sorted(amounts) if amounts[each]]
+    if rows:
+        places = ", ".join(["(%s, %s, %s, %s)"] * len(rows))
+        with connection.cursor() as cursor:
+            cursor.execute(
+                f"INSERT INTO {Total._meta.db_table} (name, target, kind, amount) VALUES {places} {_if_there()}",
+                [value for row in rows for value in row],
+            )
+
+
+def _if_there() -> str:
+    """What the statement does with a total that exists."""
+    if connection.features.supports_update_conflicts_with_target:
+        return "ON CONFLICT (name, target, kind) DO UPDATE SET amount = amount + excluded.amount"
+    # MariaDB knows no alias of the new row, and MySQL still takes VALUES() (both manuals, ON DUPLICATE KEY UPDATE).
+    return "ON DUPLICATE KEY UPDATE amount = amount + VALUES(amount)"
+
+
+def count_loaded(job: ImportJob, loaded: Iterable[tuple[Outcome, int]]) -> None:
+    """Count committed chunks: the outcome and the bytes of each. Those of a lab are none of an import.
+
+    `job.target` is read already.
+    """
+    if job.trial_id:
+        return
+    target = job.target.name
+    amounts: dict[Counted, float] = {}
+
+    def plus(counted: Counted, amount: float) -> None:
+        amounts[counted] = amounts.get(counted, 0) + amount
+
+    for each, length in loaded:
+        for kind, rows in asdict(each.tally).items():
+            plus(Counted(Name.ROWS, target, kind), rows)
+        plus(Counted(Name.BYTES, target), length)
+        plus(Counted(Name.CHUNKS, target), 1)
+        for phase, seconds in each.timings.items():
+            plus(Counted(Name.CHUNK_SECONDS, kind=phase), seconds)
+    add(amounts)
+
+
+def count_end(job_id: int) -> None:
+    """Count the end of an attempt of an import by its outcome."""
+    job = ImportJob.objects.select_related("target").filter(pk=job_id, trial=None).first()
+    if job and job.ended:
+        add({Counted(Name.ENDED, job.target.name, str(outcome(job))): 1})
+
+
+def count_retry(kind: str) -> None:
+    """Count that a chunk, a step or an import is tried again."""
+    add({Counted(Name.RETRIES, kind=kind): 1})
+
+
+def count_expired(kind: str) -> None:
+    """Count that a chunk or a step has lost its worker."""
+    add({Counted(Name.EXPIRED, kind=kind): 1})
