@@ -18,6 +18,8 @@ browser = Client()
 signed_in = browser.post(reverse("login"), {"login": "admin", "password": "%s"})
 pages = [reverse("jobs"), reverse("job", args=[1])]
 answer = [signed_in.status_code, *(browser.get(page).status_code for page in pages)]
+counted = browser.get(reverse("metrics")).content.decode()
+answer += [line for line in counted.splitlines() if line.startswith("millrace_rows_total") and "loaded" in line]
 """
 TWICE = """
 from allauth.mfa.models import Authenticator
@@ -50,7 +52,8 @@ def test_it_migrates_signs_in_and_imports(database: Address, server: TestServer,
         assert "shop" in installation.manage("history")
         with connect(shop) as connection:
             assert fetch_all(connection, "SELECT COUNT(*) FROM t") == [(2000,)]
-    assert installation.python(SIGN_IN % PASSWORD) == [302, 200, 200]
+    counted = 'millrace_rows_total{outcome="loaded",target="shop"} 2000.0'
+    assert installation.python(SIGN_IN % PASSWORD) == [302, 200, 200, counted]
     assert "no issues" in installation.manage("check", "--database", "default")
 
 
