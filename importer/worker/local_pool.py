@@ -19,8 +19,9 @@ from importer.queue import Message
 from importer.security import held_passwords
 from importer.worker import shutdown, working_copies
 
-# Seconds between two checks of the job: short at first, so that a small file does not wait.
-FIRST_LOOK, LOOK_EVERY = 0.01, 0.5
+# Seconds between two checks whether the job has changed: short at first, so that a small file does not wait. The job is
+# looked at after a change, after the end of a step, and at least every LOOK_EVERY.
+FIRST_CHECK, LOOK_EVERY = 0.01, 0.5
 # A file of fewer bytes is loaded before new processes would have started.
 IN_THREADS_BELOW = 16 * MIB
 # Seconds that the pool waits for its processes to start; then the import begins anyway.
@@ -42,24 +43,62 @@ def run(job_id: int, parallelism: int, look: Callable[[ImportJob], None], *, wai
     # No process that is forked may share a connection.
     connections.close_all()
     pool = _pool(job, parallelism + 1, wait_for_start)
-    running: set[Future[None]] = set()
-    pace, ended = FIRST_LOOK, False
+    running = Running(pool)
+    ended = False
     try:
-        running |= {pool.submit(run_step, step) for step in left_to_workers}
+        running.add(left_to_workers)
         while not is_over(job := ImportJob.objects.select_related("source").get(pk=job_id)):
             look(job)
-            running |= {pool.submit(run_step, step) for step in _steps(job)}
-            done, running = wait(running, timeout=pace, return_when=FIRST_COMPLETED)
-            if not (done or running):
-                time.sleep(pace)
-            pace = min(LOOK_EVERY, pace * 1.5)
-            for future in done:
-                future.result()
+            if not running.all_sessions_load(job):
+                running.add(_steps(job))
+            running.wait(job)
         ended = True
         return job
     finally:
         pool.shutdown(wait=ended or isinstance(pool, ProcessPoolExecutor), cancel_futures=True)
         working_copies.remove_unneeded()
+
+
+class Running:
+    """The steps that the pool's processes have been given and have not ended."""
+
+    def __init__(self, pool: Executor) -> None:
+        self._pool = pool
+        self._steps: dict[Future[None], Message] = {}
+        self._pace = FIRST_CHECK
+
+    def add(self, steps: list[Message]) -> None:
+        """Give the steps to the pool."""
+        self._steps |= {self._pool.submit(run_step, step): step for step in steps}
+
+    def all_sessions_load(self, job: ImportJob) -> bool:
+        """Whether the job loads with all its sessions, so that no step can begin before another one has ended."""
+        loading = sum(step.task == "load_run" for step in self._steps.values())
+        return job.status == ImportJob.Status.LOADING and loading >= job.parallelism
+
+    def wait(self, job: ImportJob) -> None:
+        """Wait until a step ends or the job's row is no longer as in `job`; at most LOOK_EVERY.
+
+        Raises what a step raised.
+        """
+        until = time.monotonic() + LOOK_EVERY
+        while (left := until - time.monotonic()) > 0:
+            if self._some_ended(left if self.all_sessions_load(job) else min(left, self._pace)):
+                return
+            self._pace = min(LOOK_EVERY, self._pace * 1.5)
+            # Cheaper than a look, and most often nothing has changed.
+            if not ImportJob.objects.filter(pk=job.pk, version=job.version).exists():
+                return
+
+    def _some_ended(self, timeout: float) -> bool:
+        """Whether steps have ended within `timeout` seconds. Raises what they raised."""
+        if not self._steps:
+            time.sleep(timeout)
+        ended = wait(self._steps, timeout, FIRST_COMPLETED).done
+        for each in ended:
+            del self._steps[each]
+            each.result()
+        return bool(ended)
 
 
 def _queued(job: ImportJob) -> list[Message]:
@@ -78,7 +117,7 @@ def _pool(job: ImportJob, workers: int, wait_for_start: bool) -> Executor:
     if job.data_bytes < IN_THREADS_BELOW:
         return ThreadPoolExecutor(workers)
     if can_fork():
-        return _forked_processes(workers)
+        return _forked_processes(workers, job)
     return _started_processes(workers) if wait_for_start else _spawned_processes(workers)
 
 
@@ -90,9 +129,11 @@ def can_fork() -> bool:
     return sys.platform == "linux" and threading.active_count() == 1
 
 
-def _forked_processes(workers: int) -> Executor:
+def _forked_processes(workers: int, job: ImportJob) -> Executor:
     """A pool of forks of this process. Each has all modules without importing them: 0.5 s of processor time less."""
     import_module(STEPS)
+    # Each fork reads the plan, too: now msgspec is imported, and has looked at the plan's classes.
+    _ = job.plan
     pool = ProcessPoolExecutor(workers, FORK, _begin_forked, (os.getpid(),))
     # With the first call all of them are forked, before this process has further threads or connections.
     pool.submit(os.getpid)
@@ -126,7 +167,7 @@ def _started_processes(workers: int) -> Executor:
 def _import_steps(_: int) -> int:
     """Import the steps' modules and return the process id. The pause lets another process take the next call."""
     import_module(STEPS)
-    time.sleep(FIRST_LOOK)
+    time.sleep(FIRST_CHECK)
     return os.getpid()
 
 
