@@ -7,18 +7,24 @@ from importer.models.outcomes.attempts import speed_of
 # Only imports of similar size are compared: a small one ends before its second session has begun.
 SMALLER, LARGER = 0.25, 4.0
 MOST_RUNS = 50
+# The larger values of an import that say nothing of its speed. Reading those of 50 imports takes longer than planning.
+UNREAD = ("dialect_json", "mapping_json", "reading_json", "new_table_json", "lines_json", "reject_reasons", "notices")
 
 
 def past(target: Target, schema: str, table: str, mode: str, data_bytes: int) -> Past:
     """The latest imports into the table that succeeded, in the same mode and with about as many bytes."""
-    jobs = ImportJob.objects.filter(
-        target=target,
-        schema_name=schema,
-        table_name=table,
-        status=ImportJob.Status.SUCCEEDED,
-        options_json__mode=mode,
-        rows_per_second__gt=0,
-    ).select_related("source")
+    jobs = (
+        ImportJob.objects.filter(
+            target=target,
+            schema_name=schema,
+            table_name=table,
+            status=ImportJob.Status.SUCCEEDED,
+            options_json__mode=mode,
+            rows_per_second__gt=0,
+        )
+        .select_related("source")
+        .defer(*UNREAD)
+    )
     alike = [
         job for job in jobs.order_by("-pk")[:MOST_RUNS] if SMALLER <= job.data_bytes / max(1, data_bytes) <= LARGER
     ]

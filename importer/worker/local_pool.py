@@ -83,12 +83,13 @@ class Running:
         """
         until = time.monotonic() + LOOK_EVERY
         while (left := until - time.monotonic()) > 0:
-            if self._some_ended(left if self.all_sessions_load(job) else min(left, self._pace)):
+            pace = LOOK_EVERY if self.all_sessions_load(job) else self._pace
+            if self._some_ended(min(left, pace)):
+                return
+            # Cheaper than a look, and most often nothing has changed.
+            if pace < left and not ImportJob.objects.filter(pk=job.pk, version=job.version).exists():
                 return
             self._pace = min(LOOK_EVERY, self._pace * 1.5)
-            # Cheaper than a look, and most often nothing has changed.
-            if not ImportJob.objects.filter(pk=job.pk, version=job.version).exists():
-                return
 
     def _some_ended(self, timeout: float) -> bool:
         """Whether steps have ended within `timeout` seconds. Raises what they raised."""

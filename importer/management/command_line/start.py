@@ -11,6 +11,8 @@ from django.core.management.base import BaseCommand
 from importer.management.command_line.words import PROGRAM, Word
 
 COMMANDS = "importer.management.commands"
+# New objects after which Python looks for garbage. Each query makes more than the usual 700, and leaves next to none.
+LOOK_FOR_GARBAGE_AFTER = 20_000
 
 
 def start(word: Word, arguments: list[str]) -> None:
@@ -20,6 +22,7 @@ def start(word: Word, arguments: list[str]) -> None:
     set_up()
     command = command_of(word)
     gc.freeze()
+    gc.set_threshold(LOOK_FOR_GARBAGE_AFTER)
     gc.enable()
     command.run_from_argv([PROGRAM, word.name, *word.given, *arguments])
 

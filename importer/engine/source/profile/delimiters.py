@@ -81,8 +81,9 @@ def choose_delimiter(
     where fields begin with them, unless the quote is stated.
     """
     dialects = usual_dialects(sample, base)
-    candidates = [read_candidate(sample, each, final) for each in dialects]
-    if not quote_stated and _SINGLE_QUOTED.search(sample):
+    alone = single_field(sample, base, final)
+    candidates = [_read_divided(sample, each, alone, final) for each in dialects]
+    if not quote_stated and b"'" in sample and _SINGLE_QUOTED.search(sample):
         single = [read_candidate(sample, replace(each, quote="'"), final) for each in dialects]
         candidates += [each for each in single if not each.stray and each.agreement >= EVEN]
     if not any(each.divides and each.even for each in candidates):
@@ -90,8 +91,15 @@ def choose_delimiter(
         # A rare delimiter is one only if its records are even, and no usual one comes near.
         usual = max((each.score for each in candidates), default=0.0)
         candidates += [each for each in rare if each.body_agreement >= EVEN and each.score > usual]
-    candidates.append(single_field(sample, base, final))
+    candidates.append(alone)
     return max(candidates, key=lambda each: fitness(each, names)), candidates
+
+
+def _read_divided(sample: bytes, dialect: Dialect, alone: DialectCandidate, final: bool) -> DialectCandidate:
+    """The sample read with this dialect; as `alone`, which has one field, where neither delimiter occurs in it."""
+    if dialect.delimiter_bytes in sample or alone.dialect.delimiter_bytes in sample:
+        return read_candidate(sample, dialect, final)
+    return replace(alone, dialect=dialect)
 
 
 def single_field(sample: bytes, base: Dialect, final: bool) -> DialectCandidate:

@@ -240,11 +240,11 @@ def _short_header(
 
 def comment_begin(sample: bytes) -> str:
     """What comments may begin with, "" if no line, or most lines, begin so: then it is a part of values."""
-    lines = sample.replace(b"\r", b"\n").split(b"\n")
-    lines = [line for line in lines if line]
+    text = b"\n" + sample.replace(b"\r", b"\n")
     for begin in COMMENTS:
-        count = sum(line.startswith(begin.encode()) for line in lines)
-        if 0 < count <= len(lines) / 2:
+        # Counted before the lines are: most files have none of them.
+        count = text.count(b"\n" + begin.encode())
+        if count and count <= sum(map(bool, text.split(b"\n"))) / 2:
             return begin
     return ""
 
@@ -315,8 +315,11 @@ def units_decision(best: DialectCandidate) -> Decision | None:
 
     Proved if a number stands below a unit, which is no number.
     """
+    first = best.text_rows(3)
+    if len(first) < 3 or len(first[1]) != best.width or not _are_units(first[1]):
+        return None
     rows = best.text_rows()
-    if len(rows) < 3 or len(rows[1]) != best.width or not _are_units(rows[1]) or any(map(_are_units, rows[2:])):
+    if any(map(_are_units, rows[2:])):
         return None
     shown = best.dialect.delimiter.join(rows[1])[:LONGEST_SHOWN]
     evidence = f"The line below the header has units ({shown}): left out."
