@@ -51,7 +51,7 @@ def run(job_id: int, parallelism: int, look: Callable[[ImportJob], None], *, wai
             look(job)
             if not running.all_sessions_load(job):
                 running.add(_steps(job))
-            running.wait(job)
+            running.wait_for_change(job)
         ended = True
         return job
     finally:
@@ -76,7 +76,7 @@ class Running:
         loading = sum(step.task == "load_run" for step in self._steps.values())
         return job.status == ImportJob.Status.LOADING and loading >= job.parallelism
 
-    def wait(self, job: ImportJob) -> None:
+    def wait_for_change(self, job: ImportJob) -> None:
         """Wait until a step ends or the job's row is no longer as in `job`; at most LOOK_EVERY.
 
         Raises what a step raised.

@@ -96,7 +96,7 @@ def choose_delimiter(
 
 
 def _read_divided(sample: bytes, dialect: Dialect, alone: DialectCandidate, final: bool) -> DialectCandidate:
-    """The sample read with this dialect; as `alone`, which has one field, where neither delimiter occurs in it."""
+    """The sample read with this dialect: as `alone`, the reading as one field, if neither delimiter occurs in it."""
     if dialect.delimiter_bytes in sample or alone.dialect.delimiter_bytes in sample:
         return read_candidate(sample, dialect, final)
     return replace(alone, dialect=dialect)
