@@ -14,6 +14,7 @@ from dashboard.system.metrics.declared import METRICS
 from dashboard.system.metrics.figures import Figures
 from dashboard.system.metrics.metric import Type
 
+OPENMETRICS = "application/openmetrics-text"
 _FAMILIES = {Type.COUNTER: CounterMetricFamily, Type.GAUGE: GaugeMetricFamily}
 
 
@@ -35,5 +36,6 @@ class _Declared(Collector):
 @never_cache
 def metrics(request: HttpRequest) -> HttpResponse:
     """The figures of the whole installation."""
-    encoder, content_type = choose_encoder(request.headers.get("Accept", ""))
+    # By the name alone: the library fails at versions that are no numbers.
+    encoder, content_type = choose_encoder(OPENMETRICS if OPENMETRICS in request.headers.get("Accept", "") else "")
     return HttpResponse(encoder(_Declared()), content_type=content_type)

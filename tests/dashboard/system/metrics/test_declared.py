@@ -69,7 +69,12 @@ class TestOutput:
 
     @pytest.mark.parametrize(
         ("accepted", "sent"),
-        [("", "text/plain"), ("application/openmetrics-text;version=1.0.0", "application/openmetrics-text")],
+        [
+            ("", "text/plain"),
+            ("text/plain;version=x", "text/plain"),
+            ("application/openmetrics-text;version=x", "application/openmetrics-text"),
+            ("application/openmetrics-text;version=1.0.0", "application/openmetrics-text"),
+        ],
     )
     def test_has_the_format_that_is_asked_for(self, client: Client, accepted: str, sent: str):
         answer = client.get(reverse("metrics"), headers={"Accept": accepted})
