@@ -186,10 +186,7 @@ class RunLoader:
         self._collect_claimed()
         if self._ends:
             return False
-        loaded: list[jobs.LoadedChunk] = []
-        # Not with each claim: near the end of the file there is one for each small chunk.
-        if due or at_once:
-            loaded, self._loaded, self._recorded_at = self._loaded, [], time.monotonic()
+        loaded, self._loaded, self._recorded_at = self._loaded, [], time.monotonic()
         if at_once:
             self._record(loaded)
             loaded = []
