@@ -46,7 +46,7 @@ def without_tokens(described):
 
 
 # Requests of each operation.
-REQUESTS = int(os.environ.get("API_REQUESTS", "6"))
+REQUESTS = int(os.environ.get("API_REQUESTS", "3"))
 # The answers to a request that is as described: what it names may not exist, or not allow it. None is 400, 405 or 415.
 ACCEPTED = ["2xx", "401", "403", "404", "409", "413", "422", "423", "424", "429"]
 CONFIG = SchemathesisConfig.from_dict({"checks": {"positive_data_acceptance": {"expected-statuses": ACCEPTED}}})
