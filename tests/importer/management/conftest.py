@@ -7,7 +7,15 @@ import pytest
 from importer.engine.mysql.connection import Address
 from importer.models import Target
 from tests.importer.management.people_file import ROWS
+from tests.stack import Stack
 from tests.targets import target_with
+
+
+@pytest.fixture(autouse=True)
+def only_the_command(request: pytest.FixtureRequest) -> None:
+    """A command loads in its own processes: the workers of an earlier test would take its steps."""
+    if "stack" not in request.fixturenames and Stack.started:
+        Stack.started.stop_workers()
 
 
 @pytest.fixture
