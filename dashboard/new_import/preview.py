@@ -9,7 +9,7 @@ from dashboard.new_import.created_table import CreatedTable, create_table
 from dashboard.new_import.form import NewImportForm
 from dashboard.new_import.questions import Question, addable_columns, questions
 from importer.connections.source_location import location_of
-from importer.engine.errors import Problem, TableExists, UnknownTable
+from importer.engine.errors import Problem, TableExists, TargetUnreachable, UnknownTable
 from importer.engine.mapping.columns import ColumnMapping, FieldOverride, GeneratedColumn
 from importer.engine.mapping.suggest import map_to_new, suggest_mapping
 from importer.engine.mapping.transforms import check_transforms
@@ -84,6 +84,11 @@ class Preview:
     def exists(self) -> bool:
         """Whether the new table cannot be made because there is one of its name."""
         return isinstance(self.problem, TableExists)
+
+    @property
+    def unreachable(self) -> bool:
+        """Whether the server of the target does not answer: it may at the next try, with the same choices."""
+        return isinstance(self.problem, TargetUnreachable)
 
     @property
     def warnings(self) -> tuple[str, ...]:

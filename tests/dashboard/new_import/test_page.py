@@ -252,6 +252,11 @@ class TestProblems:
         words = self.problem(show(browser, uploaded(user), target=wrong_target.pk))
         assert "There is no connection to the target" in words
 
+    def test_a_server_that_does_not_answer_may_answer_later(self, browser, user, target, wrong_target):
+        again = ">Try again</button>"
+        assert again in show(browser, uploaded(user), target=wrong_target.pk).content.decode()
+        assert again not in show(browser, uploaded(user), target=target.pk, table="nowhere").content.decode()
+
     def test_characters_that_do_not_go_together_keep_the_form(self, browser, user, target):
         source = uploaded(user)
         values = shown_form(show(browser, source))
