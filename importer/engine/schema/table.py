@@ -201,7 +201,7 @@ def _unknown_table(
 ) -> UnknownTable:
     known = list(filter(may_name, list_tables(connection, schema, limit=1000))) if may_name else []
     near = difflib.get_close_matches(name, known, n=3)
-    hint = f"Did you mean {', '.join(near)}?" if near else "Create it first, or look at the database's name."
+    hint = f"Did you mean {', '.join(near)}?" if near else "Check name and database, or create it: --mode create."
     return UnknownTable(f"There is no table {name} in the database {schema} that this account may see.", advice=hint)
 
 
