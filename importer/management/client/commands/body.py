@@ -41,6 +41,7 @@ def body_of(options: Mapping[str, Any]) -> dict[str, Any]:
         "null": options["null"],
         "columns": [_column(each) for each in options["map"]],
         "generated": [{"column": each.column, "source": each.source, "text": each.text} for each in options["set"]],
+        "add_columns": once_each("--add-column", options["add_column"]),
         "options": _options(options),
         "new_table": _new_table(options),
         "ignore_fields": options["ignore_fields"],

@@ -5,6 +5,7 @@ import io
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -182,7 +183,7 @@ class TestWithoutAServer:
             " --delimiter \\t --quote ' --encoding utf8 --no-header --line-end crlf --skip-rows 2 --comment # --null NA"
             " --map price=amount:null=-,date=%d.%m.%Y --map #2= --set origin=@file --set note=x --type amount=int"
             " --primary-key id --no-widen --keep-blank-lines --widths 5,20 --format fixed --session sort_buffer_size=1"
-            " --match name --ignore-fields --accept-guesses"
+            " --match name --ignore-fields --accept-guesses --add-column town=text"
         )
         body = body_of(vars(remote_parser().parse_intermixed_args(line.split())))
         wanted = ImportIn(**body)
@@ -192,10 +193,18 @@ class TestWithoutAServer:
         assert wanted.columns[0].override().datetime_format == "%d.%m.%Y"
         assert [each.source for each in wanted.fillings()] == ["file", "text"]
         assert wanted.new_table.request().widen is False
+        assert wanted.add_columns == {"town": "text"}
         assert wanted.options.dict(exclude_none=True) == {
             "mode": "create", "on_error": "reject", "max_rejects": "none", "chunk_bytes": 2 * 2**20, "parallelism": 3,
             "session": {"sort_buffer_size": "1"},
         }  # fmt: skip
+
+    def test_no_option_is_ignored(self):
+        options = Recorded(vars(remote_parser().parse_intermixed_args(["a.csv", "--to", "t"])))
+        body_of(options)
+        # Which files are meant is another part of the request, and --plan-only is another request.
+        elsewhere = {"file", "from_connection", "server_file", "plan_only"}
+        assert set(options) - options.read - elsewhere == {action.dest for action in refused()}
 
     def test_with_a_preset_nothing_is_stated_that_was_not_given(self):
         line = ["a.csv", "--preset", "orders"]
@@ -208,6 +217,27 @@ class TestWithoutAServer:
         assert files.named_files([], "", "/there/a.csv") == {"server_file": "/there/a.csv"}
         with pytest.raises(Exception, match="An address stands with other files"):
             files.named_files(["https://h/a.csv", "b.csv"], "")
+
+
+class Recorded(dict):
+    """Options that record which of them are read."""
+
+    def __init__(self, values: dict[str, Any]) -> None:
+        super().__init__(values)
+        self.read: set[str] = set()
+
+    def __getitem__(self, name: str) -> Any:
+        self.read.add(name)
+        return super().__getitem__(name)
+
+    def get(self, name: str, default: Any = None) -> Any:
+        return self[name] if name in self else default
+
+
+def refused() -> list[argparse.Action]:
+    """The options that the parser refuses."""
+    known = remote_parser()._option_string_actions
+    return [known[flag] for flag in LOCAL_ONLY]
 
 
 def remote_parser() -> _Parser:
