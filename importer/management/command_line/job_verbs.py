@@ -4,7 +4,6 @@ import sys
 import time
 from argparse import ArgumentParser
 from collections.abc import Callable, Mapping
-from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -12,11 +11,11 @@ from config.contracts.documents import JOBS, REPORT
 from importer import jobs, queue
 from importer.access.acting import acting_user
 from importer.access.policy import seen
-from importer.engine.errors import Problem
 from importer.jobs.rejects import downloads
 from importer.management.command_line import by_url
 from importer.management.command_line.follow.following import LOOK_EVERY, follow
 from importer.management.command_line.follow.progress import Progress
+from importer.management.command_line.new_file import write_rejects
 from importer.management.command_line.one_document import DocumentCommand
 from importer.models import ImportJob
 from importer.models.outcomes import UNKNOWN, exit_code, outcome_words
@@ -117,18 +116,8 @@ def resume(command: DocumentCommand, job: ImportJob, _options: Mapping[str, Any]
 
 def rejects(_command: DocumentCommand, job: ImportJob, options: Mapping[str, Any]) -> None:
     """Write the rejected rows, in the form of the file, or why each was rejected."""
-    if options["as_json"] and not options["out"]:
-        raise Problem("With --json the rejected rows need a file.", advice="Add --out FILE, or leave --json out.")
     pieces = downloads.reasons_file(job) if options["reasons"] else downloads.reject_file(job)
-    first = next(pieces, b"")  # A problem comes before the file is made.
-    path = options["out"]
-    try:
-        with path.open("xb") if path else nullcontext(sys.stdout.buffer) as file:
-            file.write(first)
-            for piece in pieces:
-                file.write(piece)
-    except FileExistsError as error:
-        raise Problem("There is a file of that name.", where=str(path), advice="Choose another one.") from error
+    write_rejects(pieces, options["out"], as_json=options["as_json"])
 
 
 def _line(job: ImportJob) -> str:

@@ -14,6 +14,7 @@ from importer.engine.errors import Problem, in_file
 from importer.engine.stored import to_json
 from importer.management.base_command import PreparedCommand
 from importer.management.build_import import named_target
+from importer.management.command_line.new_file import write_new
 from importer.models import MappingPreset
 from importer.preparation import presets
 
@@ -86,20 +87,14 @@ class Command(PreparedCommand):
             else:
                 self.stdout.write(text)
             return
-        try:
-            with out.open("x") as file:
-                file.write(f"{text}\n")
-        except FileExistsError as error:
-            raise Problem("There is a file of that name.", where=str(out), advice="Choose another one.") from error
-        except OSError as error:
-            raise Problem(f"The file cannot be written: {error.strerror}.", where=str(out)) from error
+        write_new(out, [f"{text}\n".encode()])
         self.stdout.write(f"The preset {name} is in {out}.")
 
     def _import(self, *, file: str, new_name: str, target: str | None, table: str, **_: Any) -> None:
         read = _read(file)
         read = replace(read, name=new_name or read.name)
         preset = presets.save_exported(read, named_target(target or read.target), table, acting_user())
-        self.stdout.write(f"The preset {preset.name} is there, for {preset.table} of {preset.target}.")
+        self.stdout.write(f"The preset {preset.name} is imported, for {preset.table} of {preset.target}.")
 
 
 VERBS: dict[str, Callable[..., None]] = {

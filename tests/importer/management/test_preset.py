@@ -47,7 +47,7 @@ def test_a_preset_goes_to_another_installation_unchanged(preset, tmp_path: Path,
     printed(capsys, "export", "monthly", "--out", file)
     printed(capsys, "delete", "monthly")
     assert not MappingPreset.objects.exists()
-    assert "The preset monthly is there, for shop.prices of warehouse." in printed(capsys, "import", file)
+    assert "The preset monthly is imported, for shop.prices of warehouse." in printed(capsys, "import", file)
     again = MappingPreset.objects.get()
     assert (again.file_dialect, again.mapping, again.fillings, again.options, again.header) == (
         preset.file_dialect,

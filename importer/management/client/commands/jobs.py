@@ -1,21 +1,19 @@
 """`millrace --server URL job`: the verbs that follow and steer imports."""
 
-import sys
 import time
 from argparse import ArgumentParser, Namespace
 from collections.abc import Callable, Mapping
-from contextlib import nullcontext
 from itertools import islice
 from pathlib import Path
 from typing import Any
 
 from config.contracts.documents import CAUSES, JOBS
 from config.contracts.outcomes import UNKNOWN
-from importer.engine.errors import Problem
 from importer.management.client.api import is_over
 from importer.management.client.commands.load import end, follow, lines_of, watched
 from importer.management.client.commands.work import Command, Work
 from importer.management.client.report_text import plan_lines
+from importer.management.command_line.new_file import write_rejects
 
 MOST_LISTED = 20
 LOOK_EVERY = 0.5  # seconds, of `job wait --at-most`
@@ -156,17 +154,8 @@ def _why(work: Work) -> int:
 
 def _rejects(work: Work) -> int:
     options = work.options
-    if options.as_json and not options.out:
-        raise Problem("With --json the rejected rows need a file.", advice="Add --out FILE, or leave --json out.")
     pieces = work.millrace.download("reasons_file" if options.reasons else "reject_file", job=options.job)
-    first = next(pieces, b"")  # A problem comes before the file is made.
-    try:
-        with options.out.open("xb") if options.out else nullcontext(sys.stdout.buffer) as file:
-            file.write(first)
-            for piece in pieces:
-                file.write(piece)
-    except FileExistsError as error:
-        raise Problem("There is a file of that name.", str(options.out), "Choose another one.") from error
+    write_rejects(pieces, options.out, as_json=options.as_json)
     return 0
 
 
