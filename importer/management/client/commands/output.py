@@ -62,6 +62,8 @@ class Output:
             code = self._fail(Cancelled("Ctrl-C ended the command.", advice="What it had done until then stays."))
         except SystemExit as end:  # argparse has printed a help.
             return int(end.code or 0)
+        except BrokenPipeError:  # Nobody reads the output any more: main() ends the command.
+            raise
         except Exception as error:
             advice = "Please report it with the traceback on standard error."
             self._fail(Problem(f"An unexpected error: {type(error).__name__}: {error}.", advice=advice))

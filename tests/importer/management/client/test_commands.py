@@ -15,6 +15,7 @@ from importer.management.client.commands import files
 from importer.management.client.commands.body import body_of
 from importer.management.client.commands.load import LOCAL_ONLY, add_arguments
 from importer.management.client.commands.main import REMOTE, _Parser, main
+from importer.management.client.commands.output import Output
 from importer.management.client.tokens import token_from
 from importer.management.command_line.start import command_of
 from importer.management.command_line.words import PROGRAM, WORDS
@@ -151,6 +152,14 @@ class TestWithoutAServer:
         assert (done.returncode, done.stderr.splitlines()[-1]) == (1, "False")
         assert list(tmp_path.iterdir()) == []
 
+    def test_output_that_nobody_reads_is_no_error(self, capsys):
+        def unread() -> int:
+            raise BrokenPipeError
+
+        with pytest.raises(BrokenPipeError):
+            Output("job list", as_json=False, about_import=False).run(unread)
+        assert capsys.readouterr() == ("", "")
+
     def test_a_word_of_the_machine_itself_is_refused(self, capsys):
         with pytest.raises(SystemExit) as ended:
             main(["--server", "https://millrace.example.org", "user", "list", "--json"])
@@ -231,7 +240,8 @@ class Recorded(dict):
         return super().__getitem__(name)
 
     def get(self, name: str, default: Any = None) -> Any:
-        return self[name] if name in self else default
+        self.read.add(name)
+        return super().get(name, default)
 
 
 def refused() -> list[argparse.Action]:
