@@ -4,7 +4,6 @@ import sys
 import time
 from argparse import ArgumentParser
 from collections.abc import Callable, Mapping
-from pathlib import Path
 from typing import Any
 
 from config.contracts.documents import JOBS, REPORT
@@ -21,30 +20,14 @@ from importer.models import ImportJob
 from importer.models.outcomes import UNKNOWN, exit_code, outcome_words
 from importer.worker import local_pool
 
-MOST_LISTED = 20
-
 Verb = Callable[[DocumentCommand, ImportJob, Mapping[str, Any]], None]
 
 
-def add_arguments(name: str, verb: ArgumentParser) -> None:
-    """Add the options of one of the verbs."""
-    if name == "wait":
-        verb.add_argument("--at-most", type=float, metavar="SECONDS", help="then exit with 1; default: until its end")
-    if name == "retry":
-        verb.add_argument("--on-error", choices=("reject",), help="leave out bad rows from now on, into a file")
-        verb.add_argument("--in-process", action="store_true", default=True, help="load in this process (default)")
-        verb.add_argument("--workers", dest="in_process", action="store_false", help="hand it to the running workers")
-        by_url.add_password_flags(verb)
-    if name == "rejects":
-        verb.add_argument("--reasons", action="store_true", help="line, column, value and reason of each instead")
-        verb.add_argument("--out", type=Path, metavar="FILE", help="write them there instead of to standard output")
-
-
-def add_list(verb: ArgumentParser) -> None:
-    """Add the options of `job list`."""
-    verb.add_argument(
-        "--most", type=int, default=MOST_LISTED, metavar="N", help=f"the latest N (default {MOST_LISTED})"
-    )
+def add_retry_arguments(verb: ArgumentParser) -> None:
+    """Add the options of `retry` that say where it loads, and how it signs in there."""
+    verb.add_argument("--in-process", action="store_true", default=True, help="load in this process (default)")
+    verb.add_argument("--workers", dest="in_process", action="store_false", help="hand it to the running workers")
+    by_url.add_password_flags(verb)
 
 
 def write_list(command: DocumentCommand, options: Mapping[str, Any]) -> None:
@@ -143,11 +126,11 @@ def _end(job: ImportJob) -> None:
         sys.exit(code)
 
 
-VERBS: dict[str, tuple[Verb, str]] = {
-    "show": (show, "the state of an import, its rows and its problem"),
-    "wait": (wait, "wait for the end of an import, and exit with its code"),
-    "retry": (retry, "load the missing rows of an import that failed or was cancelled"),
-    "pause": (pause, "start no more chunks of an import; those under way finish"),
-    "resume": (resume, "continue a paused import"),
-    "rejects": (rejects, "the rejected rows of an import, to correct and load them, or their reasons"),
+VERBS: dict[str, Verb] = {
+    "show": show,
+    "wait": wait,
+    "retry": retry,
+    "pause": pause,
+    "resume": resume,
+    "rejects": rejects,
 }

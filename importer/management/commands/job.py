@@ -5,44 +5,29 @@ from argparse import ArgumentParser
 from collections.abc import Callable
 from typing import Any
 
-from django.core.management.base import CommandError
-
 from config.contracts.documents import CAUSES, REPORT
 from importer import jobs
 from importer.access import audit
 from importer.access.policy import seen
+from importer.engine.errors import Problem
 from importer.engine.stored import to_json
 from importer.management.base_command import PreparedCommand
 from importer.management.command_line import job_verbs
 from importer.management.command_line.follow import waiting
+from importer.management.command_line.verbs import LIST, add_job_verbs
 from importer.models import ImportJob
 from importer.models.outcomes import exit_code, outcome_words
 from importer.preparation.plan_sql import plan_sql
 from importer.retention import ended_jobs
 from importer.worker import local_pool
 
-LIST = "list"
-
 
 class Command(PreparedCommand):
     help = "List, show, follow and steer imports, and decide what one waits for."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        verbs = parser.add_subparsers(dest="verb", required=True, metavar="VERB")
-        job_verbs.add_list(verbs.add_parser(LIST, help="the latest imports, the newest first"))
-        for name, (_, about) in job_verbs.VERBS.items():
-            verb = verbs.add_parser(name, help=about)
-            verb.add_argument("job", type=int, help="the import's number")
-            job_verbs.add_arguments(name, verb)
-        for name, (_, about) in VERBS.items():
-            verb = verbs.add_parser(name, help=about)
-            verb.add_argument("job", type=int, help="the import's number")
-            if name == "approve":
-                verb.add_argument("--digest", required=True, help="of the plan that you have seen, from `job plan`")
-            if name == "refuse":
-                verb.add_argument(
-                    "--reason", required=True, metavar="TEXT", help="for the person who started the import"
-                )
+        verbs = add_job_verbs(parser, (LIST, *job_verbs.VERBS, *VERBS))
+        job_verbs.add_retry_arguments(verbs["retry"])
 
     def handle(self, *_args: Any, verb: str, **options: Any) -> None:
         """Run one verb. Raises Problem if the import's state does not allow it."""
@@ -51,12 +36,12 @@ class Command(PreparedCommand):
             return
         job = seen(ImportJob.objects.select_related("target", "source").filter(pk=options["job"])).first()
         if job is None:
-            raise CommandError(f"There is no import {options['job']}.")
+            raise Problem(f"There is no import {options['job']}.", advice="`job list` has the latest.")
         audit.about(job)
         if verb in job_verbs.VERBS:
-            job_verbs.VERBS[verb][0](self, job, options)
+            job_verbs.VERBS[verb](self, job, options)
         else:
-            VERBS[verb][0](self, job, options)
+            VERBS[verb](self, job, options)
 
     def _plan(self, job: ImportJob, options: dict[str, Any]) -> None:
         if options["as_json"]:
@@ -117,14 +102,14 @@ class Command(PreparedCommand):
             self.stdout.write(f"{job.problem['what']} {job.problem['advice']}".strip())
 
 
-VERBS: dict[str, tuple[Callable[[Command, ImportJob, dict[str, Any]], None], str]] = {
-    "plan": (Command._plan, "what an import does: in a sentence, as SQL, and the digest that is approved"),
-    "why": (Command._why, "why an import waits or is slow now, with the evidence"),
-    "approve": (Command._approve, "let an import of somebody else write to a target that needs approvals"),
-    "refuse": (Command._refuse, "end an import of somebody else that waits for approval"),
-    "run": (Command._run, "run an import to its end in this process; for one that no worker takes"),
-    "cancel": (Command._cancel, "end an import; what is committed stays, except in a staging table"),
-    "delete": (Command._delete, "delete an ended import with its rejected rows; what it loaded stays"),
-    "restore-now": (Command._restore_now, "try at once to put back the keys that the server refused to build"),
-    "end-without": (Command._end_without, "end an import without these keys; it tells the SQL that brings them back"),
+VERBS: dict[str, Callable[[Command, ImportJob, dict[str, Any]], None]] = {
+    "plan": Command._plan,
+    "why": Command._why,
+    "approve": Command._approve,
+    "refuse": Command._refuse,
+    "run": Command._run,
+    "cancel": Command._cancel,
+    "delete": Command._delete,
+    "restore-now": Command._restore_now,
+    "end-without": Command._end_without,
 }

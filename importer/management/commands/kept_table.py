@@ -2,11 +2,12 @@
 
 from typing import Any
 
-from django.core.management.base import CommandError, CommandParser
+from django.core.management.base import CommandParser
 
 from config.contracts.documents import KEPT_TABLE
 from importer import jobs
 from importer.access.policy import seen
+from importer.engine.errors import Problem
 from importer.management.base_command import PreparedCommand
 from importer.models import ImportJob
 
@@ -22,7 +23,7 @@ class Command(PreparedCommand):
 
     def handle(self, *_args: Any, **options: Any) -> None:
         if not seen(ImportJob.objects.filter(pk=options["job"])).exists():
-            raise CommandError(f"There is no import {options['job']}.")
+            raise Problem(f"There is no import {options['job']}.", advice="`job list` has the latest.")
         ACTIONS[options["action"]](options["job"])
         job = ImportJob.objects.get(pk=options["job"])
         backup = f"{job.kept_table} is kept" if job.kept_table else "no other table is kept"

@@ -4,7 +4,6 @@ import time
 from argparse import ArgumentParser, Namespace
 from collections.abc import Callable, Mapping
 from itertools import islice
-from pathlib import Path
 from typing import Any
 
 from config.contracts.documents import CAUSES, JOBS
@@ -14,42 +13,20 @@ from importer.management.client.commands.load import end, follow, lines_of, watc
 from importer.management.client.commands.work import Command, Work
 from importer.management.client.report_text import plan_lines
 from importer.management.command_line.new_file import write_rejects
+from importer.management.command_line.verbs import LIST, add_job_verbs
 
-MOST_LISTED = 20
 LOOK_EVERY = 0.5  # seconds, of `job wait --at-most`
 LOOK_AFTER = 1.0  # seconds, in which what a server does can be seen (docs/waiting.md)
 
 
 def add_arguments(parser: ArgumentParser) -> None:
     """Add the verbs and their options."""
-    verbs = parser.add_subparsers(dest="verb", required=True, metavar="VERB")
-    for name, (_, about) in VERBS.items():
-        verb = verbs.add_parser(name, help=about)
-        if name == "list":
-            text = f"the latest N (default {MOST_LISTED})"
-            verb.add_argument("--most", type=int, default=MOST_LISTED, metavar="N", help=text)
-            continue
-        verb.add_argument("job", type=int, help="the import's number")
-        if name == "wait":
-            text = "then exit with 1; default: until its end"
-            verb.add_argument("--at-most", type=float, metavar="SECONDS", help=text)
-        if name == "retry":
-            text = "leave out bad rows from now on, into a file"
-            verb.add_argument("--on-error", choices=("reject",), help=text)
-        if name == "approve":
-            verb.add_argument("--digest", required=True, help="of the plan that you have seen, from `job plan`")
-        if name == "refuse":
-            text = "for the person who started the import"
-            verb.add_argument("--reason", required=True, metavar="TEXT", help=text)
-        if name == "rejects":
-            text = "line, column, value and reason of each instead"
-            verb.add_argument("--reasons", action="store_true", help=text)
-            verb.add_argument("--out", type=Path, metavar="FILE", help="write them there instead of to standard output")
+    add_job_verbs(parser, VERBS)
 
 
 def run(work: Work) -> int:
     """Run one verb."""
-    return VERBS[work.options.verb][0](work)
+    return VERBS[work.options.verb](work)
 
 
 def _list(work: Work) -> int:
@@ -109,7 +86,7 @@ def _retry(work: Work) -> int:
 
 
 def _act(operation: str, said: str) -> Command:
-    """A verb that does one thing, and tells it as the local command does."""
+    """A verb that does one thing, and prints `said`, as the local command does."""
 
     def act(work: Work) -> int:
         job = work.options.job
@@ -141,7 +118,7 @@ def _plan(work: Work) -> int:
 
 def _why(work: Work) -> int:
     job = work.options.job
-    work.millrace.call("causes", job=job)  # The first request has the server looked at.
+    work.millrace.call("causes", job=job)  # The first request lets Millrace look at the target.
     time.sleep(LOOK_AFTER)
     found = work.millrace.call("causes", job=job)
     work.output.give(CAUSES, found)
@@ -159,38 +136,22 @@ def _rejects(work: Work) -> int:
     return 0
 
 
-VERBS: Mapping[str, tuple[Command, str]] = {
-    "list": (_list, "the latest imports, the newest first"),
-    "show": (_show, "the state of an import, its rows and its problem"),
-    "wait": (_wait, "wait for the end of an import, and exit with its code"),
-    "retry": (_retry, "load the missing rows of an import that failed or was cancelled"),
-    "pause": (
-        _act("pause_import", "Import {job} is paused: chunks under way finish. To continue: {prefix} job resume {job}"),
-        "start no more chunks of an import; those under way finish",
+VERBS: Mapping[str, Command] = {
+    LIST: _list,
+    "show": _show,
+    "wait": _wait,
+    "retry": _retry,
+    "pause": _act(
+        "pause_import", "Import {job} is paused: chunks under way finish. To continue: {prefix} job resume {job}"
     ),
-    "resume": (_act("resume_import", "Import {job} continues."), "continue a paused import"),
-    "cancel": (_changes("cancel_import"), "end an import; what is committed stays, except in a staging table"),
-    "plan": (_plan, "what an import does: its plan as SQL, and the digest that is approved"),
-    "why": (_why, "why an import waits or is slow now, with the evidence"),
-    "approve": (
-        _changes("approve_import", lambda options: {"digest": options.digest}),
-        "let an import of somebody else write to a target that needs approvals",
-    ),
-    "refuse": (
-        _changes("refuse_import", lambda options: {"reason": options.reason}),
-        "end an import of somebody else that waits for approval",
-    ),
-    "delete": (
-        _act("delete_import", "Import {job} is deleted. What it loaded stays in its table."),
-        "delete an ended import with its rejected rows; what it loaded stays",
-    ),
-    "restore-now": (
-        _changes("restore_now_import"),
-        "try at once to put back the keys that the server refused to build",
-    ),
-    "end-without": (
-        _changes("end_without_import"),
-        "end an import without these keys; it tells the SQL that brings them back",
-    ),
-    "rejects": (_rejects, "the rejected rows of an import, to correct and load them, or their reasons"),
+    "resume": _act("resume_import", "Import {job} continues."),
+    "cancel": _changes("cancel_import"),
+    "plan": _plan,
+    "why": _why,
+    "approve": _changes("approve_import", lambda options: {"digest": options.digest}),
+    "refuse": _changes("refuse_import", lambda options: {"reason": options.reason}),
+    "delete": _act("delete_import", "Import {job} is deleted. What it loaded stays in its table."),
+    "restore-now": _changes("restore_now_import"),
+    "end-without": _changes("end_without_import"),
+    "rejects": _rejects,
 }
