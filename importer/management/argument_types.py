@@ -3,6 +3,7 @@
 import argparse
 import re
 from collections.abc import Callable, Sequence
+from datetime import date
 
 from importer.engine.errors import Problem, SourceProblem
 from importer.engine.mapping.columns import SOURCES, FieldOverride, GeneratedColumn
@@ -74,6 +75,14 @@ def rows(text: str) -> int:
     if not (text.isascii() and text.isdigit() and len(text) < 19):
         raise argparse.ArgumentTypeError(f"{text!r} is not a number of rows")
     return int(text)
+
+
+def day(text: str) -> date:
+    """A day, as `2026-03-31`."""
+    try:
+        return date.fromisoformat(text)
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a date such as 2026-03-31") from None
 
 
 def percent(text: str) -> float:

@@ -1,6 +1,6 @@
-"""Reports, plans and runs as lines for a terminal, from their documents (docs/contracts.md)."""
+"""Reports, plans, schedules and findings as lines for a terminal, from their documents (docs/contracts.md)."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from config.contracts.report import NO_ROWS
@@ -14,6 +14,9 @@ from importer.engine.source.records.row_error import shortened
 MOST_KINDS = 20  # reasons that are printed; the report has all
 MOST_FIELDS = 60  # fields that are printed; the report has all
 MARKS = ("delimiter", "quote", "escape")  # of a CSV file
+SIGNS = {"ok": "ok  ", "warn": "warn", "fail": "FAIL"}
+
+Writer = Callable[[str], object]  # writes a line
 
 
 def equation_of(rows: Mapping[str, int]) -> Equation:
@@ -100,37 +103,51 @@ def problem_lines(problem: Mapping[str, Any]) -> Iterator[str]:
     yield problem["advice"]
 
 
-def run_lines(run: Mapping[str, Any]) -> Iterator[str]:
-    """A run of a schedule, and its files."""
-    words = run_outcome(run)
+def write_schedule(schedule: Mapping[str, Any], say: Writer, warn: Writer) -> None:
+    """Write one schedule: what it does, and when; its problems; and its last runs."""
+    say(f"{schedule['name']}: {schedule['when']}{', paused' if schedule['paused'] else ''}")
+    say(f"{schedule['pattern']} of {schedule['connection']} into {schedule['table']} of {schedule['target']}")
+    say(f"rejected rows of a run: {schedule['reject_limit']}")
+    for each in schedule["upcoming"]:
+        say(f"due {each}")
+    for each in schedule["warnings"]:
+        warn(each)
+    _write_problem(schedule["problem"], warn)
+    for each in schedule["runs"]:
+        write_run(each, say, warn)
+
+
+def write_run(run: Mapping[str, Any], say: Writer, warn: Writer) -> None:
+    """Write a run of a schedule, its files and its problem."""
+    words = _run_outcome(run)
     note = f": {run['note']}" if run["note"] not in ("", words) else ""
-    yield f"run {run['run']}, {run['cause']}, {run['due_at']}, {words}{note}"
+    say(f"run {run['run']}, {run['cause']}, {run['due_at']}, {words}{note}")
     for each in run["files"]:
         rows = f", {each['rows']:,} rows by import {each['job']}" if each["job"] else ""
-        yield f"  {each['name']}: {each['outcome']}{rows}"
-
-
-def run_outcome(run: Mapping[str, Any]) -> str:
-    """The outcome of a run; the status of one that is under way."""
-    return str(run["outcome"] or run["status"])
+        say(f"  {each['name']}: {each['outcome']}{rows}")
+    _write_problem(run["problem"], warn)
 
 
 def schedule_line(schedule: Mapping[str, Any]) -> str:
     """A schedule in a list."""
     due = "paused" if schedule["paused"] else f"next {schedule['next_due_at'] or 'never'}"
-    last = f", last run {run_outcome(schedule['last_run'])}" if schedule["last_run"] else ""
+    last = f", last run {_run_outcome(schedule['last_run'])}" if schedule["last_run"] else ""
     return f"{schedule['name']}: {schedule['when']}, {due}{last}"
 
 
-def schedule_lines(schedule: Mapping[str, Any]) -> Iterator[str]:
-    """One schedule: what it does, and when."""
-    yield f"{schedule['name']}: {schedule['when']}{', paused' if schedule['paused'] else ''}"
-    yield f"{schedule['pattern']} of {schedule['connection']} into {schedule['table']} of {schedule['target']}"
-    yield f"rejected rows of a run: {schedule['reject_limit']}"
-    for each in schedule["upcoming"]:
-        yield f"due {each}"
+def finding_lines(finding: Mapping[str, Any]) -> Iterator[str]:
+    """What the check of a target or a connection has found, with the fix."""
+    yield f"{SIGNS[finding['status']]}  {finding['name']}: {finding['message']}"
+    for line in finding["fix"].splitlines():
+        yield f"      {line}"
 
 
-def stored_problem(problem: Mapping[str, Any]) -> str:
-    """A problem of a schedule or a run in a line."""
-    return str(Problem(problem["what"], problem.get("where", ""), problem.get("advice", "")))
+def _run_outcome(run: Mapping[str, Any]) -> str:
+    """The outcome of a run; the status of one that is under way."""
+    return str(run["outcome"] or run["status"])
+
+
+def _write_problem(problem: Mapping[str, Any] | None, warn: Writer) -> None:
+    """Write the stored problem of a schedule or a run in a line."""
+    if problem:
+        warn(str(Problem(problem["what"], problem.get("where", ""), problem.get("advice", ""))))

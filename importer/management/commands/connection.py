@@ -14,10 +14,9 @@ from importer.connections.connection_kinds import KINDS, examples
 from importer.connections.connection_settings import add_or_replace, remove
 from importer.engine.errors import Problem
 from importer.management.base_command import PreparedCommand
+from importer.management.client.report_text import finding_lines
 from importer.models import SourceConnection
 from importer.targets import passed
-
-SIGNS = {"ok": "ok  ", "warn": "warn", "fail": "FAIL"}
 
 
 class Command(PreparedCommand):
@@ -71,9 +70,8 @@ class Command(PreparedCommand):
             self.give(CONNECTION_CHECK, {"connection": name, "ok": ok, "findings": findings})
         else:
             for each in findings:
-                self.stdout.write(f"{SIGNS[each['status']]}  {each['name']}: {each['message']}")
-                if each["fix"]:
-                    self.stdout.write(f"      {each['fix']}")
+                for line in finding_lines(each):
+                    self.stdout.write(line)
         if not ok:
             raise SystemExit(1)
 

@@ -2,7 +2,7 @@
 
 import sys
 import time
-from argparse import ArgumentParser, ArgumentTypeError
+from argparse import ArgumentParser
 from collections.abc import Callable
 from dataclasses import fields
 from datetime import date
@@ -16,8 +16,9 @@ from importer.access.acting import acting_user
 from importer.access.policy import seen
 from importer.engine.errors import Problem
 from importer.engine.plan.options import DEFAULT_LIMIT, NO_LIMIT
+from importer.management.argument_types import day
 from importer.management.base_command import PreparedCommand
-from importer.management.client.report_text import run_lines, schedule_line, schedule_lines, stored_problem
+from importer.management.client.report_text import schedule_line, write_run, write_schedule
 from importer.models import ImportJob, Schedule, ScheduleRun, SourceConnection
 from importer.schedules import ScheduleRequest, serialization
 from importer.worker import presence
@@ -53,7 +54,7 @@ class Command(PreparedCommand):
         )
         run = verbs.add_parser("run", help="run it now and wait for the end; exit status 0 only if it succeeds")
         _add_name(run)
-        run.add_argument("--date", type=_date, metavar="YYYY-MM-DD", help="run as if it were that day")
+        run.add_argument("--date", type=day, metavar="YYYY-MM-DD", help="run as if it were that day")
         run.add_argument("--no-wait", action="store_true", help="leave it to the workers, and do not wait")
         for verb, about in (("pause", "begin no more runs"), ("resume", "run again from now on")):
             changed = verbs.add_parser(verb, help=about)
@@ -63,8 +64,8 @@ class Command(PreparedCommand):
         again.add_argument("run", type=int, help="the run's number, from `schedule show`")
         backfill = verbs.add_parser("backfill", help="start a run for each due time of some past days")
         _add_name(backfill)
-        backfill.add_argument("--from", dest="first", type=_date, required=True, metavar="YYYY-MM-DD")
-        backfill.add_argument("--to", dest="last", type=_date, required=True, metavar="YYYY-MM-DD")
+        backfill.add_argument("--from", dest="first", type=day, required=True, metavar="YYYY-MM-DD")
+        backfill.add_argument("--to", dest="last", type=day, required=True, metavar="YYYY-MM-DD")
         forget = verbs.add_parser("forget", help="ignore failed attempts of a file whose rows were dealt with")
         _add_name(forget)
         forget.add_argument("file", help="the file's name as the run lists it")
@@ -88,14 +89,7 @@ class Command(PreparedCommand):
         if as_json:
             self.give(SCHEDULE, summary)
             return
-        for line in schedule_lines(summary):
-            self.stdout.write(line)
-        for each in summary["warnings"]:
-            self.stderr.write(each)
-        if summary["problem"]:
-            self.stderr.write(stored_problem(summary["problem"]))
-        for run in summary["runs"]:
-            self._write_run(run)
+        write_schedule(summary, self.stdout.write, self.stderr.write)
 
     def _create_from_job(self, *, job: int, as_json: bool, **options: Any) -> None:
         past = seen(ImportJob.objects.select_related("target", "source")).filter(pk=job).first()
@@ -116,7 +110,7 @@ class Command(PreparedCommand):
         if as_json:
             self.give(SCHEDULE_RUN, result)
         else:
-            self._write_run(result)
+            write_run(result, self.stdout.write, self.stderr.write)
         if run.status not in (ScheduleRun.Status.SUCCEEDED, ScheduleRun.Status.WAITING):
             sys.exit(1)
 
@@ -145,12 +139,6 @@ class Command(PreparedCommand):
     def _forget(self, *, name: str, file: str, **_: Any) -> None:
         schedules.forget(schedules.by_name(name), file)
         self.stdout.write(f"The next run loads {file} as a new file.")
-
-    def _write_run(self, run: dict[str, Any]) -> None:
-        for line in run_lines(run):
-            self.stdout.write(line)
-        if run["problem"]:
-            self.stderr.write(stored_problem(run["problem"]))
 
 
 def _add_name(parser: ArgumentParser) -> None:
@@ -186,13 +174,6 @@ def _request(options: dict[str, Any]) -> ScheduleRequest:
     trigger = "cron" if options["cron"] else "every" if options["every_minutes"] else "arrival"
     names = set(DEFAULTS) - {"connection", "trigger"}
     return ScheduleRequest(connection=connection, trigger=trigger, **{name: options[name] for name in names})
-
-
-def _date(text: str) -> date:
-    try:
-        return date.fromisoformat(text)
-    except ValueError:
-        raise ArgumentTypeError(f"{text} is no date such as 2026-03-31") from None
 
 
 VERBS: dict[str, Callable[..., None]] = {

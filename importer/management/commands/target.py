@@ -14,9 +14,8 @@ from importer.access.policy import seen
 from importer.engine.errors import Problem
 from importer.lab import release_unmarked
 from importer.management.base_command import PreparedCommand
+from importer.management.client.report_text import finding_lines
 from importer.models import Target
-
-SIGNS = {"ok": "ok  ", "warn": "warn", "fail": "FAIL"}
 
 
 class Command(PreparedCommand):
@@ -90,7 +89,8 @@ class Command(PreparedCommand):
             self.give(TARGET_CHECK, {"target": name, "ok": ok, "findings": findings})
         else:
             for finding in findings:
-                self._write_finding(**finding)
+                for line in finding_lines(finding):
+                    self.stdout.write(line)
         if not ok:
             raise SystemExit(1)
 
@@ -114,11 +114,6 @@ class Command(PreparedCommand):
         except ProtectedError as error:
             raise Problem(f"{name} stays: {targets.usage(target)}.") from error
         self.stdout.write(f"{name} is forgotten. Nothing was changed on the server.")
-
-    def _write_finding(self, name: str, status: str, message: str, fix: str) -> None:
-        self.stdout.write(f"{SIGNS[status]}  {name}: {message}")
-        for line in fix.splitlines():
-            self.stdout.write(f"      {line}")
 
 
 VERBS: dict[str, Callable[..., None]] = {

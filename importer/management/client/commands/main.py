@@ -10,7 +10,7 @@ from typing import NoReturn
 from importer.engine.errors import WrongUsage
 from importer.management.client import agent
 from importer.management.client.api import Millrace
-from importer.management.client.commands import jobs, load, places
+from importer.management.client.commands import jobs, load, schedules, targets
 from importer.management.client.commands.output import FLAG, Output
 from importer.management.client.commands.work import Command, Work
 from importer.management.client.tokens import VARIABLE, token_from
@@ -33,8 +33,8 @@ REMOTE: Mapping[str, RemoteWord] = {
     "load": RemoteWord(WORDS["load"].about, load.add_arguments, load.load, report=True),
     "plan": RemoteWord(WORDS["plan"].about, load.add_arguments, load.plan, report=True),
     "job": RemoteWord(WORDS["job"].about, jobs.add_arguments, jobs.run),
-    "target": RemoteWord("list and check targets", places.add_target_arguments, places.run_target),
-    "schedule": RemoteWord("list, show and run schedules", places.add_schedule_arguments, places.run_schedule),
+    "target": RemoteWord(targets.ABOUT, targets.add_arguments, targets.run),
+    "schedule": RemoteWord(schedules.ABOUT, schedules.add_arguments, schedules.run),
     AGENT: RemoteWord(agent.ABOUT, agent.add_arguments, agent.run),
 }
 

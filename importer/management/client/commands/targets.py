@@ -1,0 +1,62 @@
+"""`millrace --server URL target`."""
+
+from argparse import ArgumentParser
+from collections.abc import Mapping
+from typing import Any
+
+from config.contracts.documents import TARGET_CHECK, TARGETS
+from config.contracts.outcomes import UNKNOWN
+from importer.management.client.commands.work import Command, Work
+from importer.management.client.report_text import finding_lines
+from importer.management.command_line.verbs import add_verbs
+
+ABOUT = "list and check targets"
+FIELDS = (
+    *("name", "host", "port", "user", "database", "tls", "tls_ca", "server_key", "clear_password"),
+    *("ceiling", "needs_approval", "checked_at"),
+)
+
+
+def add_arguments(parser: ArgumentParser) -> None:
+    """Add the verbs and their options."""
+    verbs = add_verbs(
+        parser,
+        {
+            "list": "all targets that the token may see",
+            "check": "connect, and report what works, what does not, and the fix",
+        },
+    )
+    verbs["check"].add_argument("name", help="the target's name")
+
+
+def run(work: Work) -> int:
+    """Run one verb."""
+    return VERBS[work.options.verb](work)
+
+
+def _list(work: Work) -> int:
+    found = sorted(work.millrace.pages("list_targets"), key=lambda each: each["name"])
+    rows = [{**{name: each[name] for name in FIELDS}, "ok": each["passed"]} for each in found]
+    work.output.give(TARGETS, {"targets": rows})
+    for each in rows:
+        where = f"{each['user']}@{each['host']}:{each['port']}/{each['database']}"
+        work.output.say(f"{each['name']}: {where}, TLS {each['tls']}, {_state(each)}")
+    return 0
+
+
+def _state(target: Mapping[str, Any]) -> str:
+    if target["checked_at"] is None:
+        return "not checked yet"
+    return "ok" if target["ok"] else "fails its check"
+
+
+def _check(work: Work) -> int:
+    found = work.millrace.call("check_target", id=work.named("list_targets", "target")["id"])
+    work.output.give(TARGET_CHECK, {"target": found["name"], "ok": found["passed"], "findings": found["findings"]})
+    for each in found["findings"]:
+        for line in finding_lines(each):
+            work.output.say(line)
+    return 0 if found["passed"] else UNKNOWN
+
+
+VERBS: Mapping[str, Command] = {"list": _list, "check": _check}
