@@ -256,7 +256,7 @@ class TestServerChanged:
     ):
         job = created(target, source)
         server.run(f"DROP TABLE {database.database}.t")
-        job = failed(job, "There is no table t", "Create it first")
+        job = failed(job, "There is no table t", "or create it: --mode create")
         with pytest.raises(Problem, match="There is no table t"):
             jobs.retry(job.pk)
         server.run(f"CREATE TABLE {database.database}.t (n INT, word VARCHAR(20))")
