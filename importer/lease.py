@@ -74,8 +74,12 @@ class Lease(Generic[Leased]):
         return self.model._default_manager.filter(pk=row.pk, **{attempt: getattr(row, attempt)})
 
     def renew(self, rows: QuerySet[Leased], **values: Any) -> bool:
-        """Renew the lease, and set the values. False: `rows`, taken from held(), is empty."""
-        return bool(rows.update(**{f"{self.prefix}lease": lease_end()}, **values))
+        """Renew the lease, and set the values. False: `rows`, taken from held(), is empty, or the lease was released.
+
+        A holder's other thread may renew it just after the release. The row would then wait for nobody.
+        """
+        leased = rows.filter(**{f"{self.prefix}lease__isnull": False})
+        return bool(leased.update(**{f"{self.prefix}lease": lease_end()}, **values))
 
     def release(self, row: Leased, **values: Any) -> None:
         """Give up the lease, and set the values, unless another worker has claimed the row."""

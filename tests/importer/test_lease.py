@@ -55,6 +55,14 @@ def test_the_holder_renews_and_releases(job):
     assert rows(job).get().step_lease is None
 
 
+def test_a_released_lease_is_not_renewed(job):
+    STEP.claim(rows(job))
+    holder = rows(job).get()
+    STEP.release(holder)
+    assert not STEP.renew(STEP.held(holder), step_connection_id=7)
+    assert rows(job).filter(STEP.free(), step_connection_id=None).exists()
+
+
 def test_a_postponed_row_waits_longer_with_each_failure(job):
     STEP.claim(rows(job))
     rows(job).update(step_failures=3, step_connection_id=7)
