@@ -1,9 +1,11 @@
 """A folder that a test server loads files from."""
 
 import uuid
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
-from importer.engine.mysql.connection import Address, connect, fetch_all
+from importer.engine.mysql.connection import Address, connect, execute, fetch_all
 
 
 def file_for(address: Address, folder: Path, data: bytes) -> Path:
@@ -14,3 +16,15 @@ def file_for(address: Address, folder: Path, data: bytes) -> Path:
     path.write_bytes(data)
     path.chmod(0o644)
     return path
+
+
+@contextmanager
+def largest_packet(address: Address, size: int) -> Iterator[None]:
+    """New sessions have this max_allowed_packet."""
+    with connect(address) as connection:
+        usual = fetch_all(connection, "SELECT @@GLOBAL.max_allowed_packet")[0][0]
+        execute(connection, f"SET GLOBAL max_allowed_packet = {size}")
+        try:
+            yield
+        finally:
+            execute(connection, f"SET GLOBAL max_allowed_packet = {usual}")

@@ -58,7 +58,7 @@ def load(chunk_id: int, then: FollowUp) -> None:
     later: list[Message] = []
     until = time.monotonic() + TASK_SECONDS
     try:
-        with Loader(location_of_job(job), job.target.address, job.plan.session) as loader, _recorder() as recorder:
+        with Loader(location_of_job(job), job.target.address, job.plan) as loader, _recorder() as recorder:
             while run:
                 later, continues = RunLoader(run, loader, recorder, until).load_run()
                 run = jobs.claim_next_run(run) if continues and time.monotonic() < until else None

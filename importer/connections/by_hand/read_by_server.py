@@ -36,10 +36,11 @@ def find_server_file(
     seen = server_files.look_at(connection, server, path)
     if seen.size is not None:
         _require_same(here, path, seen)
-    elif not seen.on_this_machine and options.verify != "full":
+    elif not (seen.on_this_machine and Path(path) == here) and options.verify != "full":
+        packet = server.number("max_allowed_packet") or 0
         raise TargetProblem(
             "Whether the server sees the same file cannot be told: it is larger than max_allowed_packet there"
-            f" ({server.number('max_allowed_packet') or 0:,} bytes), and the server runs on another machine.",
+            f" ({packet:,} bytes), and what is read here is a copy, or on another machine than the server.",
             where=path,
             advice="SET GLOBAL max_allowed_packet to more than the file's size, up to 1 GiB; or compare every value"
             " with verify full; or let the rows be sent by another method.",

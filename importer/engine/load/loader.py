@@ -5,7 +5,7 @@ in any worker and at any time. The server's counts must agree with the scan's, e
 """
 
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 
@@ -30,9 +30,18 @@ from importer.engine.load.rejects.reject_log import RejectLog
 from importer.engine.load.rejects.sender import Sender
 from importer.engine.load.shared_transaction import merge_ranges, split_outcome
 from importer.engine.load.table_lock import lock
-from importer.engine.mysql.connection import Address, Connection, LoaderConnection, connect, connect_loader, execute
+from importer.engine.mysql.connection import (
+    READ_TIMEOUT,
+    Address,
+    Connection,
+    LoaderConnection,
+    connect,
+    connect_loader,
+    execute,
+)
 from importer.engine.mysql.error_messages import about_rows, explain, is_lost
 from importer.engine.plan.plan import ImportPlan
+from importer.engine.plan.server_file import LONGEST_SILENCE
 from importer.engine.schema.table import read_definition, require_unchanged
 from importer.engine.source.byte_source import Readable, SourceLocation, open_source
 from importer.engine.source.chunks.scanner import ChunkRange
@@ -47,12 +56,13 @@ MAX_REPORTED_ERRORS = 1000
 class Loader:
     """A connection and the open source `path`, on which chunks of one job load one after another.
 
-    `session` are the variables of its session (ImportPlan.session). Use it in a `with`. An exception during a load
-    closes the connection, which rolls back; the next load gets a new one.
+    Use it in a `with`. An exception during a load closes the connection, which rolls back; the next load gets a new
+    one.
     """
 
-    def __init__(self, path: SourceLocation, address: Address, session: Mapping[str, int | str]) -> None:
-        self._path, self._address, self._session = path, address, session
+    def __init__(self, path: SourceLocation, address: Address, plan: ImportPlan) -> None:
+        self._path, self._address, self._session = path, address, plan.session
+        self._read_timeout = LONGEST_SILENCE if plan.statements.server_file else READ_TIMEOUT
         self._open = ExitStack()
         self._connection: LoaderConnection | None = None
         self._fd: Readable = -1
@@ -79,7 +89,8 @@ class Loader:
         if not self._connection:
             self._stopwatch = Stopwatch()
             self._fd = self._open.enter_context(open_source(self._path))
-            self._connection = self._open.enter_context(connect_loader(self._address, session=self._session))
+            connected = connect_loader(self._address, self._read_timeout, self._session)
+            self._connection = self._open.enter_context(connected)
             self._checked_at, self._definition, self._first = None, "", True
             self._variables = None
         return int(self._connection.thread_id())
@@ -190,7 +201,7 @@ class Loader:
 
 def load_chunk(chunk_load: ChunkLoad, callbacks: LoadCallbacks) -> Outcome:
     """Load a single chunk on a connection of its own, as Loader.load() does."""
-    with Loader(chunk_load.path, chunk_load.address, chunk_load.plan.session) as loader:
+    with Loader(chunk_load.path, chunk_load.address, chunk_load.plan) as loader:
         callbacks.on_connect(loader.connect())
         return loader.load(chunk_load, callbacks.on_sent)
 

@@ -2,6 +2,10 @@
 
 from dataclasses import dataclass
 
+# Seconds for which the server sends nothing while it reads a file, and for which it waits while this process reads one
+# between two statements. The step's heartbeat kills the connection when the load must stop.
+LONGEST_SILENCE = 12 * 3600
+
 
 @dataclass(frozen=True)
 class ServerFile:

@@ -185,7 +185,7 @@ def test_texts_that_the_column_has_elsewhere_arrive(database: Address, source, m
 def test_after_a_chunk_that_goes_as_it_is_the_same_connection_goes_on(database: Address, source):
     rows = [f"{n},{'4g' if n == 10 else '41'},x" for n in range(20_000)]
     made = given_works(database, source("\n".join(rows)), Options(on_error="reject"), chunk_bytes=64 * 1024)
-    with Loader(made[0].path, database, made[0].plan.session) as loader:
+    with Loader(made[0].path, database, made[0].plan) as loader:
         connection = loader.connect()
         for each in made:
             loader.load(each)

@@ -80,6 +80,6 @@ def test_chunks_that_share_a_transaction_are_left_to_be_loaded_one_by_one(table:
     chunks = five_chunks(table, tmp_path, STRICT)
     path = tmp_path / "five.csv"
     changed(path, (3, b"\n"), (4, b'"'))
-    with Loader(path, table, chunks[0].plan.session) as loader:
+    with Loader(path, table, chunks[0].plan) as loader:
         assert loader.load_group(chunks[0], [each.chunk for each in chunks]) is None
     assert rows_of(table) == []

@@ -24,7 +24,7 @@ def five(database: Address, tmp_path: Path) -> list[ChunkLoad]:
 
 
 def loader_of(work: ChunkLoad) -> Loader:
-    return Loader(work.path, work.address, work.plan.session)
+    return Loader(work.path, work.address, work.plan)
 
 
 def test_they_load_on_one_connection_and_each_has_its_ledger_row(five: list[ChunkLoad]):

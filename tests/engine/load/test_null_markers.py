@@ -51,7 +51,7 @@ def test_chunks_that_share_a_transaction_compare_if_one_has_a_marker(database: A
     chunks = works(database, late_markers, MAPPING, Options(), chunk_bytes=SIZE // 2)
     together = [each for each in chunks if not each.chunk.suspect]
     assert {each.chunk.null_marker for each in together} == {True, False}
-    with Loader(late_markers, database, together[0].plan.session) as loader:
+    with Loader(late_markers, database, together[0].plan) as loader:
         outcomes = loader.load_group(together[0], [each.chunk for each in together])
     assert outcomes is not None
     assert sum(each.tally.loaded for each in outcomes) == sum(each.chunk.rows for each in together)

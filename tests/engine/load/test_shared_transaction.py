@@ -31,7 +31,7 @@ def five(database: Address, tmp_path: Path) -> list[ChunkLoad]:
 
 def together(given: list[ChunkLoad]) -> list[Outcome] | None:
     first = given[0]
-    with Loader(first.path, first.address, first.plan.session) as loader:
+    with Loader(first.path, first.address, first.plan) as loader:
         return loader.load_group(first, [each.chunk for each in given])
 
 
@@ -122,7 +122,7 @@ class TestAllOfThemAsTheyAre:
     def test_are_told_as_bytes_of_all_of_them(self, five: list[ChunkLoad]):
         told: list[int] = []
         first = five[0]
-        with Loader(first.path, first.address, first.plan.session) as loader:
+        with Loader(first.path, first.address, first.plan) as loader:
             loader.load_group(first, [each.chunk for each in five], told.append)
         assert told[-1] == sum(each.chunk.length for each in five)
 
@@ -131,7 +131,7 @@ class TestIfAnythingIsTheMatter:
     def nothing_is_kept(self, given: list[ChunkLoad], there: int = 0) -> None:
         """...and the connection is as good as before."""
         first = given[0]
-        with Loader(first.path, first.address, first.plan.session) as loader:
+        with Loader(first.path, first.address, first.plan) as loader:
             connected = loader.connect()
             assert loader.load_group(first, [each.chunk for each in given]) is None
             assert rows_of(first.address, "SELECT COUNT(*) FROM t") == [(there,)]

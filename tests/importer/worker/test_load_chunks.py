@@ -250,7 +250,7 @@ def test_committed_chunks_of_a_dead_worker_are_not_counted_as_deaths(target: Tar
     [first] = scanned(job)
     claimed = jobs.claim_run(first)
     assert claimed
-    with load_chunks.Loader(location_of_job(job), target.address, job.plan.session) as loader:
+    with load_chunks.Loader(location_of_job(job), target.address, job.plan) as loader:
         first_work = load_chunks._work(claimed)
         for chunk in claimed.chunks[:3]:
             loader.load(load_chunks._of_chunk(first_work, chunk, claimed.job))

@@ -8,6 +8,7 @@ from importer.engine.mysql.quoting import quote_name
 from importer.engine.mysql.session_variables import SESSION_VARIABLES
 from importer.engine.mysql.variables import Value, parse_values, require_flavour
 from importer.engine.plan.plan import Reason
+from importer.engine.plan.server_file import LONGEST_SILENCE
 from importer.engine.planner.context import PlanningContext
 from importer.engine.planner.decisions.time_zone import session_zone
 from importer.engine.schema.table import Key
@@ -27,6 +28,8 @@ def session(context: PlanningContext) -> dict[str, Value]:
     """The plan's session variables."""
     options = context.options
     variables: dict[str, Value] = {"lock_wait_timeout": LOCK_WAIT} if options.lock_table else {}
+    if context.server_file:
+        variables["wait_timeout"] = LONGEST_SILENCE
     if (zone := session_zone(context)) != UTC:
         variables["time_zone"] = zone
     variables |= parse_values(options.session, SESSION_VARIABLES, "The session variable", "session")

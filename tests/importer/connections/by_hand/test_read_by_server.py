@@ -1,7 +1,6 @@
 """LOAD DATA INFILE: the server reads the file on its host, and every row is accounted for as with any other method."""
 
 from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
@@ -10,9 +9,11 @@ import pytest
 from importer import jobs
 from importer.connections.by_hand import read_by_server
 from importer.engine.errors import SourceProblem, TargetProblem
+from importer.engine.load import loader
 from importer.engine.mapping.columns import GeneratedColumn
-from importer.engine.mysql.connection import Address, connect, execute, fetch_all
+from importer.engine.mysql.connection import Address
 from importer.engine.plan.options import Options
+from importer.engine.plan.server_file import LONGEST_SILENCE
 from importer.jobs.rejects import downloads
 from importer.models import ImportJob, Target
 from importer.preparation.plan_sql import plan_sql
@@ -20,7 +21,7 @@ from importer.preparation.prepare import ImportRequest, PreparedImport, prepare
 from importer.sources import uploads
 from tests.engine.loads import account_with, rows_of, run_sql
 from tests.importer.steps import run
-from tests.server_folder import file_for
+from tests.server_folder import file_for, largest_packet
 from tests.targets import saved_target, target_with
 
 pytestmark = pytest.mark.usefixtures("no_workers", "plain_dir", "transactional_db")
@@ -67,6 +68,20 @@ def test_no_byte_of_the_file_is_sent(database, tmp_path):
     assert received(database) - before < path.stat().st_size / 4
     assert (job.balanced, job.loaded_rows) == (True, 20_000), job.problem
     path.unlink()
+
+
+def test_neither_side_ends_the_session_while_a_large_file_is_read(there, database, monkeypatch):
+    """The server sends nothing during the statement, and this process sends nothing while it reads the file."""
+    waits = []
+    connect_loader = loader.connect_loader
+
+    def noted(address, read_timeout, session):
+        waits.append((read_timeout, session["wait_timeout"]))
+        return connect_loader(address, read_timeout, session)
+
+    monkeypatch.setattr(loader, "connect_loader", noted)
+    assert run(jobs.create(planned(there, database))).balanced
+    assert waits == [(LONGEST_SILENCE, LONGEST_SILENCE)]
 
 
 def test_the_plan_shows_what_the_server_runs(there, database):
@@ -181,18 +196,6 @@ class TestRefusals:
         path = file_for(database, tmp_path, gzip.compress(FILE))
         with pytest.raises(SourceProblem, match="packed, or of another format"):
             planned(path, database)
-
-
-@contextmanager
-def largest_packet(address: Address, size: int) -> Iterator[None]:
-    """New sessions have this max_allowed_packet."""
-    with connect(address) as connection:
-        usual = fetch_all(connection, "SELECT @@GLOBAL.max_allowed_packet")[0][0]
-        execute(connection, f"SET GLOBAL max_allowed_packet = {size}")
-        try:
-            yield
-        finally:
-            execute(connection, f"SET GLOBAL max_allowed_packet = {usual}")
 
 
 def test_a_file_that_is_larger_than_the_server_shows(database, tmp_path, monkeypatch):

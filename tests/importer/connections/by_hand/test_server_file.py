@@ -22,7 +22,7 @@ from tests.dashboard.api.program import Program
 from tests.engine.loads import rows_of
 from tests.importer.steps import run
 from tests.people import admin, operator
-from tests.server_folder import file_for
+from tests.server_folder import file_for, largest_packet
 from tests.targets import target_with
 
 pytestmark = pytest.mark.usefixtures("no_workers", "plain_dir", "transactional_db")
@@ -74,6 +74,13 @@ def test_a_copy_that_is_no_longer_what_the_server_has_is_refused_and_goes(there,
         prepare(source, target, "t")
     forget_unused([source])
     assert not SourceFile.objects.exists()
+
+
+def test_a_copy_of_what_the_server_no_longer_shows_is_refused(there, database, target, elsewhere):
+    source = find_on_server(target, str(there))
+    there.write_bytes(FILE + b"3,three\n" * 9_000)
+    with largest_packet(database, 65_536), pytest.raises(TargetProblem, match="cannot be told"):
+        prepare(source, target, "t")
 
 
 def test_a_copy_is_bounded(there, target, elsewhere, monkeypatch):
