@@ -93,7 +93,7 @@ def members(fd: Readable, packing: str, limits: DecompressionLimits = _DEFAULT_L
     if packing in _TARS:
         names: list[str] = []
         with suppress(_Enough), _TarReader(fd, packing, limits, LISTED_BYTES).opened() as archive:
-            for each in archive:
+            for each in _entries(archive):
                 _add_name(names, each)
         return tuple(names)
     return ()
@@ -106,11 +106,18 @@ def _names_by_headers(fd: Readable) -> tuple[str, ...]:
         file.seek(0)
         try:
             with tarfile.open(fileobj=file, mode="r:") as archive:
-                for each in archive:
+                for each in _entries(archive):
                     _add_name(names, each)
         except (tarfile.TarError, EOFError) as error:
             raise damaged(f"at about byte {file.tell():,}", error) from error
     return tuple(names)
+
+
+def _entries(archive: tarfile.TarFile) -> Iterator[tarfile.TarInfo]:
+    """The entries of a tar archive. tarfile would keep all of them, and a small packed file can hold millions."""
+    for each in archive:
+        archive.members.clear()  # type: ignore[attr-defined]
+        yield each
 
 
 def _add_name(names: list[str], info: tarfile.TarInfo) -> bool:
@@ -147,7 +154,7 @@ def contents(fd: Readable, packing: str, limits: DecompressionLimits) -> Iterato
     elif packing in _TARS:
         reader, names = _TarReader(fd, packing, limits), list[str]()
         with reader.opened() as tar:
-            for info in tar:
+            for info in _entries(tar):
                 if _add_name(names, info):
                     yield info.name, _of_tar(tar, info, reader)
 
@@ -276,7 +283,7 @@ def _tar(fd: Readable, packing: str, limits: DecompressionLimits, member: str) -
     """Unpack a file of a tar archive: this member, or the only one, and then look for others."""
     reader, names = _TarReader(fd, packing, limits), list[str]()
     with reader.opened() as archive:
-        for each in archive:
+        for each in _entries(archive):
             if not _add_name(names, each) or (each.name != member if member else len(names) > 1):
                 continue
             yield from _of_tar(archive, each, reader)

@@ -1,5 +1,6 @@
 """Archives of several files: one of them is chosen, and nothing else of them is read."""
 
+import tarfile
 from pathlib import Path
 
 import pytest
@@ -52,6 +53,14 @@ def test_a_file_of_another_format_may_be_packed(tmp_path: Path, pack):
     path = tmp_path / "packed"
     path.write_bytes(pack(b'{"a": 1}\n'))
     assert copied(path) == [("a",), ("1",)]
+
+
+def test_entries_that_were_read_are_not_kept(tmp_path: Path):
+    path = tmp_path / "many.tar"
+    path.write_bytes(tarred(*((f"{n}.csv", b"a\n") for n in range(100))))
+    with tarfile.open(path) as archive:
+        assert sum(1 for _ in archives._entries(archive)) == 100
+        assert not archive.members
 
 
 def test_an_archive_of_very_many_files_is_refused(tmp_path: Path):
