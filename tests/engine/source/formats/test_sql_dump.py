@@ -118,6 +118,17 @@ def test_backslashes_are_plain_where_the_dump_sets_that_mode(tmp_path: Path):
     assert copied(path) == [("a", "b"), ("C:\\new\\", "it's"), ("1", "x\\"), ("\n", "2")]
 
 
+def test_the_mode_of_a_trigger_ends_with_it(tmp_path: Path):
+    own = "/*!40101 SET @OLD_SQL_MODE=@@SQL_MODE, SQL_MODE='NO_AUTO_VALUE_ON_ZERO' */;\n"
+    trigger = (
+        "/*!50003 SET @saved_sql_mode = @@sql_mode */ ;\n/*!50003 SET sql_mode = 'NO_BACKSLASH_ESCAPES' */ ;\n"
+        "DELIMITER ;;\n/*!50003 CREATE TRIGGER g BEFORE INSERT ON s FOR EACH ROW SET NEW.a = 'x\\' */;;\nDELIMITER ;\n"
+        "/*!50003 SET sql_mode = @saved_sql_mode */ ;\n"
+    )
+    path = written(tmp_path, own + trigger * 2 + r"INSERT INTO t (a, b) VALUES ('it\'s', '\n');")
+    assert copied(path) == [("a", "b"), ("it's", "\n")]
+
+
 def test_the_types_of_its_table_are_those_of_a_new_one(tmp_path: Path):
     columns = "a int(11) unsigned, b varchar(40), c decimal(12,2), d text, e year(4), f enum('x'), g datetime(3)"
     path = written(tmp_path, f"CREATE TABLE t ({columns});\nINSERT INTO t VALUES (1,'2024-01-01',1,'x',2024,'x',NULL);")

@@ -31,7 +31,8 @@ NAME = rb"`(?:[^`]|``)++`|\"(?:[^\"]|\"\")++\"|[\w$\x80-\xff]++"
 # Python keeps a kilobyte for each repetition of a group until the match ends.
 PARTS_AT_ONCE = 1000
 _SQL_MODE = re.compile(
-    rb"(?:/\*![0-9]*+\s*+)?SET\s[^;]{0,200}?SQL_MODE\s*+:?=\s*+(?P<quote>['\"])(?P<modes>[A-Z_, ]*+)(?P=quote)",
+    rb"(?:/\*![0-9]*+\s*+)?SET\s[^;]{0,200}?(?<!\w)SQL_MODE\s*+:?=\s*+"
+    rb"(?:(?P<quote>['\"])(?P<modes>[A-Z_, ]*+)(?P=quote)|@\w++)",
     re.IGNORECASE,
 )
 
@@ -55,7 +56,7 @@ class SqlText:
     """A dump that is read from its start. `line` and `offset` are those of the next token, `strings` its texts'."""
 
     def __init__(self, pieces: Iterator[Piece]) -> None:
-        self.strings = ESCAPING
+        self.strings = self._strings_before = ESCAPING
         self._pieces = pieces
         self._data, self._at = b"", 0
         self._ended = False
@@ -139,8 +140,15 @@ class SqlText:
             )
 
     def take_mode(self) -> None:
-        """Learn how texts are written from the statement that is the next token, if it sets the SQL mode."""
-        if found := self.peek(_SQL_MODE):
+        """Learn how texts are written from the statement that is the next token, if it sets the SQL mode.
+
+        A mode from a variable is the one before: mysqldump sets that of a trigger, and then its own again.
+        """
+        found = self.peek(_SQL_MODE)
+        if found and found["modes"] is None:
+            self.strings = self._strings_before
+        elif found:
+            self._strings_before = self.strings
             self.strings = LITERAL if b"NO_BACKSLASH_ESCAPES" in found["modes"].upper() else ESCAPING
 
     def skip_statement(self) -> bool:
