@@ -63,7 +63,7 @@ CASES = [
                 "CONCAT('c', ',')",
                 "The value is a function or an expression, and nothing of a dump is executed.",
             ),
-            (4, "", "1 values", "The row has another number of values than its statement has columns."),
+            (4, "", "1 value", "The row has another number of values than its statement has columns."),
         ],
     ),
     (

@@ -43,12 +43,14 @@ def test_next_steps_are_asked_for_until_all_sessions_load(monkeypatch):
     loading, paused = (ImportJob(status=each, parallelism=2) for each in ("loading", "paused"))
     with ThreadPoolExecutor(3) as pool:
         running = local_pool.Running(pool)
-        running.add([Message("scan", 1), Message("load_run", 1)])
-        assert not running.all_sessions_load(loading)
-        running.add([Message("load_run", 2)])
-        assert running.all_sessions_load(loading)
-        assert not running.all_sessions_load(paused)
-        end.set()
+        try:
+            running.add([Message("scan", 1), Message("load_run", 1)])
+            assert not running.all_sessions_load(loading)
+            running.add([Message("load_run", 2)])
+            assert running.all_sessions_load(loading)
+            assert not running.all_sessions_load(paused)
+        finally:
+            end.set()
 
 
 def test_an_error_of_a_step_ends_the_import(monkeypatch):

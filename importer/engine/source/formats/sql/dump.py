@@ -188,8 +188,9 @@ class Rows:
         """Why a row that begins on this line cannot be read; None if it can."""
         where = f"line {line:,}"
         if len(literals) != width:
-            what = f"A row has {len(literals):,} values, and {width:,} are expected."
-            return RowRefused(WRONG_COUNT, RecordUnreadable(what, where), f"{len(literals):,} values".encode())
+            values = "1 value" if len(literals) == 1 else f"{len(literals):,} values"
+            what = f"A row has {values}, and {width:,} are expected."
+            return RowRefused(WRONG_COUNT, RecordUnreadable(what, where), values.encode())
         for at, each in enumerate(literals):
             if each.expression:
                 shown = each.expression.decode(errors="replace").split("\n")[0][:40]
