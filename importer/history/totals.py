@@ -51,7 +51,7 @@ def _if_there() -> str:
 
 
 def count_loaded(job: ImportJob, loaded: Iterable[tuple[Outcome, int]]) -> None:
-    """Count committed chunks: the outcome and the bytes of each. Those of a lab are none of an import.
+    """Count committed chunks: the outcome and the bytes of each. Those of a lab are not counted.
 
     `job.target` is read already.
     """

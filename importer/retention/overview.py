@@ -1,4 +1,4 @@
-"""Everything that the page Storage tells an admin: what is taken, what is free, and what is kept how long."""
+"""What the page Storage shows an admin: the room that is used and free, and how long everything is kept."""
 
 from dataclasses import dataclass
 from datetime import datetime

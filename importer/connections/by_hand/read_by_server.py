@@ -25,7 +25,7 @@ def find_server_file(
 
     A file that is named by its path on the database's host is read there, unless a method is chosen that sends it.
     Raises SourceProblem for a file that no server reads as it is, and TargetProblem if this one does not see the same
-    bytes, or if that cannot be told.
+    bytes, or if that cannot be determined.
     """
     if options.method != FROM_FILE.name and not (options.method == AUTO and source.server_path):
         return None
@@ -39,7 +39,7 @@ def find_server_file(
     elif not (seen.on_this_machine and Path(path) == here) and options.verify != "full":
         packet = server.number("max_allowed_packet") or 0
         raise TargetProblem(
-            "Whether the server sees the same file cannot be told: it is larger than max_allowed_packet there"
+            "It cannot be determined whether the server sees the same file: it is larger than max_allowed_packet"
             f" ({packet:,} bytes), and what is read here is a copy, or on another machine than the server.",
             where=path,
             advice="SET GLOBAL max_allowed_packet to more than the file's size, up to 1 GiB; or compare every value"

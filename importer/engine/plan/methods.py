@@ -99,7 +99,7 @@ class Method:
 
     @property
     def tunable(self) -> bool:
-        """Whether a lab tries it unasked: not what is there for comparison only, or needs a file on the server."""
+        """Whether a lab tries it unasked: not one for comparison only, and not one for a file on the server."""
         return self.most_bytes is None and not self.from_file
 
     @property

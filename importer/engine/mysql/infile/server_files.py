@@ -1,7 +1,7 @@
 """Files on the database's host as the server sees them.
 
 The server shows a file's bytes by LOAD_FILE() up to max_allowed_packet (manual, String Functions): enough to compare a
-file with one that is here, and to read a small one. Of a larger file it only says that it is there.
+file with one that is here, and to read a small one. Of a larger file it shows only that it exists.
 """
 
 import socket
@@ -31,14 +31,14 @@ class SeenFile:
 
 
 def require_allowed(server: Server, path: str) -> None:
-    """Raise TargetProblem if the server loads no file of this path, whether there is one or not.
+    """Raise TargetProblem if the server loads no file of this path, whether it exists or not.
 
     It loads from secure_file_priv and below, or from anywhere if that is empty (manual, secure_file_priv).
     """
     if not PurePosixPath(path).is_absolute():
         raise TargetProblem(
-            f"{path} is no whole path on the database's host.",
-            advice="Give the path from the root on, such as /var/lib/mysql-files/orders.csv.",
+            f"{path} is not an absolute path on the database's host.",
+            advice="Give the path from the root, such as /var/lib/mysql-files/orders.csv.",
         )
     allowed = server.variables.get("secure_file_priv", "")
     if allowed and not _is_below(path, allowed, here=server.local):

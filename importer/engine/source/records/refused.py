@@ -99,7 +99,7 @@ def refused_records(data: bytes, ends: Ends, dialect: Dialect) -> Iterator[Malfo
 
 
 def _malformed(parts: Sequence[bytes]) -> MalformedRecord | None:
-    """The flaw that the parts of a mark tell; None if somebody has changed it in a reject file."""
+    """The flaw that the parts of a mark describe; None if somebody has changed it in a reject file."""
     if len(parts) < _PARTS or not (parts[1].isdigit() and parts[2].isdigit()):
         return None
     refusal = REFUSALS.get(parts[0].decode(errors="replace"))

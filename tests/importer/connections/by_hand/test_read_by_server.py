@@ -207,7 +207,7 @@ def test_a_file_that_is_larger_than_the_server_shows(database, tmp_path, monkeyp
         assert job.plan.statements.server_file.digest == ""
         # As if the server ran on another machine: its host has another name.
         monkeypatch.setattr(read_by_server.server_files.socket, "gethostname", lambda: "elsewhere")
-        with pytest.raises(TargetProblem, match="cannot be told"):
+        with pytest.raises(TargetProblem, match="cannot be determined"):
             planned(path, database)
         assert planned(path, database, replace(ITSELF, verify="full")).plan.statements.server_file
     path.unlink()

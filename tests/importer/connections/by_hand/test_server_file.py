@@ -79,7 +79,7 @@ def test_a_copy_that_is_no_longer_what_the_server_has_is_refused_and_goes(there,
 def test_a_copy_of_what_the_server_no_longer_shows_is_refused(there, database, target, elsewhere):
     source = find_on_server(target, str(there))
     there.write_bytes(FILE + b"3,three\n" * 9_000)
-    with largest_packet(database, 65_536), pytest.raises(TargetProblem, match="cannot be told"):
+    with largest_packet(database, 65_536), pytest.raises(TargetProblem, match="cannot be determined"):
         prepare(source, target, "t")
 
 
@@ -100,7 +100,7 @@ def test_the_same_file_without_that_is_sent(there, target):
 
 
 @pytest.mark.parametrize(
-    ("name", "said"), [("{folder}/not-there.csv", "does not find the file"), ("orders.csv", "no whole path")]
+    ("name", "said"), [("{folder}/not-there.csv", "does not find the file"), ("orders.csv", "not an absolute path")]
 )
 def test_a_path_that_is_none_is_refused_by_command_api_and_browser(name, said, there, target, client):
     path = name.format(folder=there.parent)
