@@ -21,7 +21,9 @@ ABOUT_JSON = "print one document as JSON, also of a problem (docs/contracts.md)"
 
 @dataclass(frozen=True)
 class RemoteWord:
-    """A word: what it does, its options, and the function that does it. `report`: its problems are told in a report."""
+    """A word: what it does, its options, and the function that does it. `report`: its
+    problems are part of a report.
+    """
 
     about: str
     add_arguments: Callable[[argparse.ArgumentParser], None]
@@ -58,10 +60,10 @@ def main(arguments: Sequence[str]) -> NoReturn:
 def _run(arguments: Sequence[str], output: Output) -> int:
     server = _server_parser().parse_args(arguments)
     if server.word not in REMOTE:
-        there = f"Run it on the machine of Millrace: {PROGRAM} {server.word}." if server.word in WORDS else ""
-        raise WrongUsage(
-            f"{server.word} does not work with --server.", PROGRAM, f"{there} These words do: {', '.join(REMOTE)}."
-        )
+        advice = f"These words do: {', '.join(REMOTE)}."
+        if server.word in WORDS:
+            advice = f"Run it on the machine of Millrace: {PROGRAM} {server.word}. {advice}"
+        raise WrongUsage(f"{server.word} does not work with --server.", PROGRAM, advice)
     word = REMOTE[server.word]
     parser = _Parser(prog=f"{PROGRAM} --server URL {server.word}", description=f"{word.about}.")
     word.add_arguments(parser)

@@ -26,7 +26,7 @@ class Output:
     """Says what one command has to say. `report`: that of the import which the command follows, once it has begun."""
 
     def __init__(self, words: str, as_json: bool, about_import: bool) -> None:
-        """`words`: the command with its verb. `about_import`: its problems are told in a report."""
+        """`words`: the command with its verb. `about_import`: its problems are part of a report."""
         self.words, self.as_json, self._about_import = words, as_json, about_import
         self.report: dict[str, Any] | None = None
         self._said: list[str] = []
@@ -102,8 +102,7 @@ class Output:
 
     def _report_of(self, problem: Problem, code: int) -> Mapping[str, Any]:
         if self.report:
-            told = self.report["problem"] or values_of(problem)
-            return {**self.report, "problem": told, "exit_code": code}
+            return {**self.report, "problem": self.report["problem"] or values_of(problem), "exit_code": code}
         if isinstance(problem, ServerProblem) and problem.report:
             return problem.report
         ended = next((each for each in WITHOUT_IMPORT if each.exit_code == code), None)
