@@ -4,7 +4,6 @@ It speaks over standard input and output, and works by the API with a token: an 
 approves nothing itself, so nothing is written that needs a person's approval and does not have it.
 """
 
-import time
 from argparse import ArgumentParser
 from collections.abc import Callable, Mapping, Sequence
 from functools import wraps
@@ -13,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from config.version import VERSION
 from importer.engine.errors import Problem, SourceProblem
-from importer.management.client.api import Json, Millrace, is_over
+from importer.management.client.api import Json, Millrace
 from importer.management.client.problems import in_words
 
 if TYPE_CHECKING:
@@ -23,14 +22,13 @@ if TYPE_CHECKING:
 
 ABOUT = "let an agent plan, load and watch (Model Context Protocol)"
 MOST_SECONDS = 300  # that one call of `watch` waits
-LOOK_EVERY = 0.5  # seconds
 INSTRUCTIONS = """Loads files into MySQL and MariaDB tables, and proves that every row arrived.
 
 Call `plan` first: it writes nothing. If its outcome is "needs an answer", show the questions of `reading.guesses` to a
 person, and call `plan` again with `answers`. Then call `load` with the same arguments, and `watch` until the outcome is
 not null. An import with the outcome "waits for approval" has written nothing: `approve` says where a person decides."""
-# What an agent needs of a report; `watch` has the rest of it for the person's page.
-TOLD = ("job", "outcome", "balanced", "rows", "reading", "plan", "approval", "rejects", "notices", "problem")
+# The parts of a report that an agent needs. The page of the import shows a person all of it.
+SHOWN = ("job", "outcome", "balanced", "rows", "reading", "plan", "approval", "rejects", "notices", "problem")
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -47,7 +45,10 @@ def run(work: "Work") -> int:
 
 
 class Agent:
-    """The tools. Each answers with a part of the report (docs/contracts.md), and raises Problem."""
+    """The tools. Each answers with a part of the report (docs/contracts.md), and raises Problem.
+
+    Signature and docstring of a tool are what an agent is shown of it; so `plan` and `load` both name their arguments.
+    """
 
     def __init__(self, millrace: Millrace, folder: Path) -> None:
         """`folder`: the files below it may be uploaded."""
@@ -75,7 +76,7 @@ class Agent:
         fields of the body of POST /api/v1/plans, such as {"options": {"mode": "upsert", "on_error": "reject"}}.
         `answers`: to the questions, by `name` (or `name:field`), each the `label` of an answer.
         """
-        return _told(self._millrace.plan(self._wanted(target, table, files, connection, settings, answers)))
+        return _shown(self._millrace.plan(self._wanted(target, table, files, connection, settings, answers)))
 
     def load(
         self,
@@ -87,14 +88,12 @@ class Agent:
         answers: Mapping[str, str] | None = None,
     ) -> Json:
         """Start an import with the arguments of a plan. Answers at once, with the number of the import in `job`."""
-        return _told(self._millrace.start(self._wanted(target, table, files, connection, settings, answers)))
+        return _shown(self._millrace.start(self._wanted(target, table, files, connection, settings, answers)))
 
     def watch(self, job: int, seconds: int = 30) -> Json:
         """Wait until an import is over, at most this number of seconds; its outcome is null while it is under way."""
-        until = time.monotonic() + min(seconds, MOST_SECONDS)
-        while not is_over(report := self._millrace.report(job)) and time.monotonic() < until:
-            time.sleep(LOOK_EVERY)
-        return _told(report) | {"page": self._page(job)}
+        report = self._millrace.report_within(job, min(seconds, MOST_SECONDS))
+        return _shown(report) | {"page": self._page(job)}
 
     def approve(self, job: int) -> Json:
         """Say whether an import has the approval that it needs, and at which page a person gives it.
@@ -104,12 +103,12 @@ class Agent:
         report = self._millrace.report(job)
         approval = report["approval"]
         waits = bool(approval) and not approval["approved_at"]
-        told = {"job": job, "outcome": report["outcome"], "approval": approval}
+        known = {"job": job, "outcome": report["outcome"], "approval": approval}
         if not waits:
-            return {**told, "what_to_do": "It waits for no approval."}
+            return {**known, "what_to_do": "It waits for no approval."}
         what = self._millrace.call("import_approval", job=job)
         needed = f"A person has to approve it at {self._page(job)}"
-        return {**told, "what_it_does": what["sentence"], "started_by": what["started_by"], "what_to_do": needed}
+        return {**known, "what_it_does": what["sentence"], "started_by": what["started_by"], "what_to_do": needed}
 
     def rejects(self, job: int, most: int = 50, cursor: str = "") -> Json:
         """List the rows that an import has rejected: line, column, value, reason. `next` is the cursor of more."""
@@ -118,7 +117,7 @@ class Agent:
 
     def cancel(self, job: int) -> Json:
         """End an import. Committed rows stay, except in a staging table."""
-        return _told(self._millrace.call("cancel_import", job=job))
+        return _shown(self._millrace.call("cancel_import", job=job))
 
     def _page(self, job: int) -> str:
         return f"{self._millrace.address}/jobs/{job}/"
@@ -168,25 +167,25 @@ def server(agent: Agent) -> "MCPServer[Any]":
         raise Problem("The package mcp, which agents are served by, is missing.", advice=advice) from error
     made: MCPServer[Any] = MCPServer("millrace", version=VERSION, instructions=INSTRUCTIONS, log_level="WARNING")
     for tool in (agent.targets, agent.plan, agent.watch, agent.approve, agent.rejects):
-        made.tool(annotations=ToolAnnotations(read_only_hint=True))(_telling(tool))
+        made.tool(annotations=ToolAnnotations(read_only_hint=True))(_with_tool_errors(tool))
     for tool in (agent.load, agent.cancel):
-        made.tool(annotations=ToolAnnotations(read_only_hint=False, destructive_hint=True))(_telling(tool))
+        made.tool(annotations=ToolAnnotations(read_only_hint=False, destructive_hint=True))(_with_tool_errors(tool))
     return made
 
 
-def _telling(tool: Callable[..., Any]) -> Callable[..., Any]:
-    """The tool, whose problems are told to the agent in words, with what to do next."""
+def _with_tool_errors(tool: Callable[..., Any]) -> Callable[..., Any]:
+    """The tool, which reports a Problem to the agent in words, with what to do next."""
     from mcp.server.mcpserver.exceptions import ToolError
 
     @wraps(tool)
-    def told(*args: Any, **named: Any) -> Any:
+    def reporting(*args: Any, **named: Any) -> Any:
         try:
             return tool(*args, **named)
         except Problem as problem:
             raise ToolError(in_words(problem)) from problem
 
-    return told
+    return reporting
 
 
-def _told(report: Json) -> Json:
-    return {name: report[name] for name in TOLD}
+def _shown(report: Json) -> Json:
+    return {name: report[name] for name in SHOWN}

@@ -16,10 +16,11 @@ from importer.engine.errors import SourceProblem
 from importer.management.client.description import ADDRESS, KEY, Description
 from importer.management.client.events import AGAIN_AFTER, END, events
 from importer.management.client.http import SILENT_SECONDS, Server
-from importer.management.client.problems import ServerProblem, ServerUnreachable
+from importer.management.client.problems import ServerProblem, ServerUnreachable, values_in
 from importer.management.client.uploads import Look, Upload
 
 READ_BYTES = 2**18
+LOOK_EVERY = 0.5  # seconds between two requests for something that goes on without events
 NOT_ANSWERED_YET = "NotAnsweredYet"  # the kind of a problem (docs/api.md, Sending a request twice)
 
 Json = dict[str, Any]
@@ -37,7 +38,7 @@ def is_over(report: Mapping[str, Any]) -> bool:
 class Millrace:
     """A Millrace server, on behalf of the person of a token.
 
-    Problems that the server tells are raised as ServerProblem, with what, where and advice.
+    Problems that the server reports are raised as ServerProblem, with what, where and advice.
     """
 
     def __init__(self, address: str, token: str, *, ca_file: str = "", plain_http: bool = False) -> None:
@@ -51,7 +52,8 @@ class Millrace:
 
     @cached_property
     def _description(self) -> Description:
-        return Description(json.loads(self._server.send("GET", ADDRESS).data))
+        answer = self._server.send("GET", ADDRESS)
+        return Description(values_in(answer.status, answer.data))
 
     def call(self, operation: str, body: Any = None, **values: Any) -> Any:
         """The answer of an operation, by the name that the server's description has for it.
@@ -70,10 +72,10 @@ class Millrace:
         while True:
             try:
                 answer = self._server.send(known.method, known.address(values), content, headers, repeatable=repeatable)
-                return json.loads(answer.data) if answer.data else None
+                return values_in(answer.status, answer.data) if answer.data else None
             except ServerProblem as problem:
                 # The answer to the first try was lost, and what it does is not done yet.
-                if problem.told.get("kind") != NOT_ANSWERED_YET or time.monotonic() > until:
+                if problem.details.get("kind") != NOT_ANSWERED_YET or time.monotonic() > until:
                     raise
             time.sleep(AGAIN_AFTER)
 
@@ -142,16 +144,23 @@ class Millrace:
     def wait(self, job: int, look: Callable[[Json], None] = lambda _: None) -> Json:
         """The report of an import once it has ended, or waits for another person; `look` gets figures until then."""
         status, asks = "", False
-        for name, told in self.events(job):
+        for name, values in self.events(job):
             if name == END:
-                return told
-            look(told)
-            if asks or told["status"] != status:
-                status, now = told["status"], self.report(job)
+                return values
+            look(values)
+            if asks or values["status"] != status:
+                status, now = values["status"], self.report(job)
                 if is_over(now):
                     return now
                 asks = now["outcome"] is not None
         return self.report(job)
+
+    def report_within(self, job: int, seconds: float) -> Json:
+        """The report of an import once it is over, or as it is after this number of seconds."""
+        until = time.monotonic() + seconds
+        while not is_over(report := self.report(job)) and time.monotonic() < until:
+            time.sleep(LOOK_EVERY)
+        return report
 
     def download(self, operation: str, **values: Any) -> Iterator[bytes]:
         """The pieces of the file that an operation answers with. Raises before the first one if there is no file."""
@@ -163,7 +172,3 @@ class Millrace:
             raise self._server.unreachable(error) from error
         finally:
             answer.close()
-
-    def named(self, operation: str, name: str) -> Mapping[str, Any] | None:
-        """The thing of this name in a list; None without one."""
-        return next((each for each in self.pages(operation) if each["name"] == name), None)

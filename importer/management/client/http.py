@@ -11,7 +11,7 @@ from urllib3.exceptions import HTTPError, MaxRetryError
 
 from config.version import VERSION
 from importer.engine.errors import Problem
-from importer.management.client.problems import ServerUnreachable, told_by
+from importer.management.client.problems import ServerUnreachable, problem_in
 
 CONNECT_SECONDS = 10.0
 # Without a byte: of an answer that takes long, such as a plan; and of a stream of events, which has a comment in
@@ -32,11 +32,11 @@ class Server:
         """`ca_file`: the certificate authorities to trust instead of the system's.
 
         `plain_http`: the address may be http:// although others can read the token on the way. Raises Problem for an
-        address that is none.
+        address that is none, and for a file without certificates.
         """
         self.address = checked_address(address, plain_http)
         self._token = token
-        self._pool = urllib3.PoolManager(ca_certs=ca_file or None)
+        self._pool = urllib3.PoolManager(ca_certs=_checked_authorities(ca_file) if ca_file else None)
 
     def send(
         self,
@@ -68,7 +68,7 @@ class Server:
                 ),
             )
             if answer.status >= 300:
-                raise told_by(answer.status, answer.headers.get("Content-Type", ""), answer.data)
+                raise problem_in(answer.status, answer.headers.get("Content-Type", ""), answer.data)
         except HTTPError as error:
             raise self.unreachable(error) from error
         return answer
@@ -88,16 +88,36 @@ class Server:
 
 def checked_address(address: str, plain_http: bool = False) -> str:
     """The address without a path of the API. Raises Problem if it is none, or others could read the token there."""
-    parts = urlsplit(address)
-    if parts.scheme not in ("http", "https") or not parts.hostname or parts.username or parts.query:
-        raise Problem("That is no address of a server.", address, "Write it as https://millrace.example.org.")
-    if parts.scheme == "http" and not plain_http and not _is_this_machine(parts.hostname):
+    scheme, host = _scheme_and_host(address)
+    if scheme == "http" and not plain_http and not _is_this_machine(host):
         raise Problem(
             "Others could read the token on the way to this server.",
             address,
             "Use https://. In a network that you trust: --plain-http.",
         )
     return address.rstrip("/").removesuffix(API)
+
+
+def _scheme_and_host(address: str) -> tuple[str, str]:
+    refused = Problem("That is no address of a server.", address, "Write it as https://millrace.example.org.")
+    try:
+        parts = urlsplit(address)
+        port = parts.port
+    except ValueError as error:  # Of a port or an IPv6 address.
+        raise refused from error
+    if parts.scheme not in ("http", "https") or not parts.hostname or port == 0 or parts.username or parts.query:
+        raise refused
+    return parts.scheme, parts.hostname
+
+
+def _checked_authorities(ca_file: str) -> str:
+    """The file, if certificates can be read from it. Raises Problem otherwise."""
+    try:
+        ssl.create_default_context(cafile=ca_file)
+    except OSError as error:
+        advice = "Name a file with certificates in the PEM format after --ca-file."
+        raise Problem("No certificates can be read from the file.", ca_file, advice) from error
+    return ca_file
 
 
 def _is_this_machine(host: str) -> bool:

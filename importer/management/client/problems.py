@@ -1,4 +1,4 @@
-"""Problems of a request to the server: those that it tells, and that it does not answer."""
+"""Problems of a request to the server: those that it reports, and that it does not answer."""
 
 import json
 from collections.abc import Mapping
@@ -15,30 +15,42 @@ NOT_SIGNED_IN = (
 
 
 class ServerProblem(Problem):
-    """A problem that the server has told (RFC 9457).
+    """A problem that the server has reported (RFC 9457).
 
-    `status`: of HTTP. `told`: all of it, with the numbers of docs/contracts.md in `code`.
+    `status`: of HTTP. `details`: the whole answer, with the number of docs/contracts.md in `code`.
     """
 
-    def __init__(self, status: int, told: Mapping[str, Any]) -> None:
-        advice = NOT_SIGNED_IN if status == UNAUTHORIZED else told["advice"]
-        super().__init__(told["what"], told["where"], advice, retryable=told["retryable"])
-        self.status, self.told = status, told
+    def __init__(self, status: int, details: Mapping[str, Any]) -> None:
+        advice = NOT_SIGNED_IN if status == UNAUTHORIZED else details["advice"]
+        super().__init__(details["what"], details["where"], advice, retryable=details["retryable"])
+        self.status, self.details = status, details
 
     @property
     def report(self) -> dict[str, Any] | None:
         """The report of an import that did not begin because of the problem; None of another request."""
-        return self.told.get("report")
+        return self.details.get("report")
 
 
 class ServerUnreachable(Problem):
     """The Millrace server does not answer, or something else answers there."""
 
 
-def told_by(status: int, content_type: str, body: bytes) -> Problem:
+def problem_in(status: int, content_type: str, body: bytes) -> Problem:
     """The problem in an answer. One that is no problem as JSON comes from something between here and Millrace."""
     if content_type.partition(";")[0].strip() == CONTENT_TYPE:
-        return ServerProblem(status, problem_of(status) | json.loads(body))
+        return ServerProblem(status, problem_of(status) | values_in(status, body))
+    return _not_millrace(status)
+
+
+def values_in(status: int, body: bytes) -> Any:
+    """The values in an answer's JSON. Raises ServerUnreachable for a body that is none."""
+    try:
+        return json.loads(body)
+    except ValueError as error:
+        raise _not_millrace(status) from error
+
+
+def _not_millrace(status: int) -> ServerUnreachable:
     return ServerUnreachable(
         f"The server answers {status}, and not as Millrace does.",
         advice="Check the address after --server, and what stands between: a proxy, or another application.",
@@ -54,14 +66,14 @@ def values_of(problem: Problem) -> dict[str, Any]:
     of_report = (problem.report or {}).get("problem")
     return {
         **values,
-        "kind": problem.told.get("kind", Problem.__name__),
-        "code": problem.told["code"],
+        "kind": problem.details.get("kind", Problem.__name__),
+        "code": problem.details["code"],
         **(of_report or {}),
     }
 
 
 def in_words(problem: Problem) -> str:
     """The problem for a terminal. Questions about a file are all of them, with the flags that answer them."""
-    if isinstance(problem, ServerProblem) and problem.told.get("reading"):
-        return str(problem.told["detail"])
+    if isinstance(problem, ServerProblem) and problem.details.get("reading"):
+        return str(problem.details["detail"])
     return str(problem)

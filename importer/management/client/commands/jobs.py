@@ -15,7 +15,6 @@ from importer.management.client.report_text import plan_lines
 from importer.management.command_line.new_file import write_rejects
 from importer.management.command_line.verbs import LIST, add_job_verbs
 
-LOOK_EVERY = 0.5  # seconds, of `job wait --at-most`
 LOOK_AFTER = 1.0  # seconds, in which what a server does can be seen (docs/waiting.md)
 
 
@@ -61,7 +60,7 @@ def _tell(work: Work, report: dict[str, Any]) -> int:
 def _wait(work: Work) -> int:
     job, at_most = work.options.job, work.options.at_most
     try:
-        report = watched(work, job) if at_most is None else _polled(work, job, at_most)
+        report = watched(work, job) if at_most is None else work.millrace.report_within(job, at_most)
     except KeyboardInterrupt:
         report = work.millrace.report(job)
     if not is_over(report):
@@ -69,14 +68,6 @@ def _wait(work: Work) -> int:
         work.output.give_whole(report)
         return UNKNOWN
     return end(work, report)
-
-
-def _polled(work: Work, job: int, at_most: float) -> dict[str, Any]:
-    """The report once the import is over, or after this number of seconds."""
-    until = time.monotonic() + at_most
-    while not is_over(report := work.millrace.report(job)) and time.monotonic() < until:
-        time.sleep(LOOK_EVERY)
-    return report
 
 
 def _retry(work: Work) -> int:

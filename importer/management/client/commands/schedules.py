@@ -8,12 +8,12 @@ from typing import Any
 from config.contracts.documents import SCHEDULE, SCHEDULE_RUN, SCHEDULES
 from config.contracts.outcomes import UNKNOWN
 from importer.management.argument_types import day
+from importer.management.client.api import LOOK_EVERY
 from importer.management.client.commands.work import Command, Work
 from importer.management.client.report_text import schedule_line, write_run, write_schedule
 from importer.management.command_line.verbs import add_verbs
 
 ABOUT = "list, show and run schedules"
-LOOK_EVERY = 0.5  # seconds
 
 
 def add_arguments(parser: ArgumentParser) -> None:

@@ -1,5 +1,8 @@
 """The client of the API, with the real web server: uploads that resume, events, and problems as exceptions."""
 
+import threading
+from functools import partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
@@ -130,11 +133,11 @@ class TestProblems:
         wanted = {"file": millrace.upload(orders), **INTO, "table": "order"}
         with pytest.raises(ServerProblem) as refused:
             millrace.start(wanted)
-        told = refused.value
-        assert (told.status, told.told["code"], told.told["kind"]) == (422, 1200, "UnknownTable")
-        assert "orders" in told.advice
-        assert told.report
-        assert (told.report["outcome"], told.report["exit_code"]) == ("refused", 4)
+        problem = refused.value
+        assert (problem.status, problem.details["code"], problem.details["kind"]) == (422, 1200, "UnknownTable")
+        assert "orders" in problem.advice
+        assert problem.report
+        assert (problem.report["outcome"], problem.report["exit_code"]) == ("refused", 4)
 
     def test_of_an_expired_token_say_where_a_token_is_given(self, millrace):
         AccessToken.objects.update(expires_at=timezone.now())
@@ -153,10 +156,31 @@ class TestProblems:
             Millrace("http://127.0.0.1:1", "millrace_x").call("list_targets")
         assert refused.value.where == "http://127.0.0.1:1"
 
-    @pytest.mark.parametrize("address", ["ftp://x", "millrace.example.org", "https://", "https://ann:x@millrace"])
+    @pytest.mark.parametrize(
+        "address",
+        [
+            *("ftp://x", "millrace.example.org", "https://", "https://ann:x@millrace"),
+            *("https://[x", "https://millrace:99999", "https://millrace:port"),
+        ],
+    )
     def test_of_an_address_that_is_none(self, address):
         with pytest.raises(Problem, match="no address of a server"):
             Millrace(address, "millrace_x")
+
+    def test_of_a_file_without_certificates_name_it(self, orders):
+        with pytest.raises(Problem, match=r"orders\.csv: No certificates can be read"):
+            Millrace("https://millrace.example.org", "millrace_x", ca_file=str(orders))
+
+    def test_of_another_server_that_answers_say_so(self, tmp_path):
+        page = tmp_path / "api" / "v1" / "openapi.json"
+        page.parent.mkdir(parents=True)
+        page.write_text("<html>")
+        handler = partial(SimpleHTTPRequestHandler, directory=str(tmp_path))
+        with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
+            threading.Thread(target=server.serve_forever, daemon=True).start()
+            with pytest.raises(ServerUnreachable, match="answers 200, and not as Millrace does"):
+                Millrace(f"http://127.0.0.1:{server.server_port}", "millrace_x").call("list_targets")
+            server.shutdown()
 
     def test_a_token_travels_readable_only_if_that_is_allowed(self):
         with pytest.raises(Problem, match="could read the token"):
