@@ -9,7 +9,7 @@ from importer.engine.reading.questions import NeedsAnswer
 from importer.engine.reading.reading import reading_to_json
 from importer.engine.source.records.row_error import shortened
 from importer.engine.stored import to_json
-from importer.management.client.report_text import reading_lines
+from importer.management.client.report_text import kind_lines, reading_lines, skipped_lines
 from importer.management.command_line.follow.progress import Amounts, Progress
 from importer.management.command_line.one_document import DocumentCommand
 from importer.models.outcomes import FOUND_BAD_ROWS
@@ -65,9 +65,6 @@ def _followed(read: AsRead, *, quiet: bool) -> FileCheck:
 
 
 def _as_json(name: str, check: FileCheck, exit_code: int) -> dict[str, Any]:
-    reasons = [
-        {"column": column, "reason": reason, "rows": count} for (column, reason), count in check.reasons.most_common()
-    ]
     return {
         **_NOTHING,
         "exit_code": exit_code,
@@ -76,8 +73,15 @@ def _as_json(name: str, check: FileCheck, exit_code: int) -> dict[str, Any]:
         "lines": check.lines.as_json(),
         "reading": reading_to_json(check.reading),
         "create_table": _create_table(check),
-        "bad_rows": {"reasons": reasons, "first": [to_json(each) for each in check.first]},
+        "bad_rows": {"reasons": _reasons(check), "first": [to_json(each) for each in check.first]},
     }
+
+
+def _reasons(check: FileCheck) -> list[dict[str, Any]]:
+    """Why rows could not be loaded, as in a report: the most frequent reasons first."""
+    return [
+        {"column": column, "reason": reason, "rows": count} for (column, reason), count in check.reasons.most_common()
+    ]
 
 
 def _lines(name: str, check: FileCheck) -> list[str]:
@@ -88,10 +92,8 @@ def _lines(name: str, check: FileCheck) -> list[str]:
         lines.append(f"  {row.file}, line {row.line:,}{column}: {row.reason}")
     if check.bad > len(check.first):
         lines.append(f"  and {check.bad - len(check.first):,} more. By reason:")
-        for (column, reason), count in check.reasons.most_common():
-            lines.append(f"  {count:,} rows: {f'column {column}: ' if column else ''}{reason}")
-    if check.lines:
-        lines.append(f"Lines that are not records: {check.lines}")
+        lines += kind_lines(_reasons(check), ())
+    lines += skipped_lines(check.lines)
     lines += ["", *reading_lines(reading_to_json(check.reading)), *check.reading.lines]
     if statement := _create_table(check):
         lines += ["", "A table for it (--mode create makes it):", f"{statement};"]

@@ -100,12 +100,18 @@ class TestWithoutATarget:
         file = written(tmp_path, "people.csv", BAD)
         with pytest.raises(SystemExit):
             call_command("import_csv", file, "--check-only", "--type", "id=int", "--type", "born=date")
-        told = capsys.readouterr().out
-        assert "people.csv: 4 rows, 3 of them could not be loaded." in told
-        assert "  people.csv, line 3, column born: '1990-02-31': " in told
-        assert """Read as csv: utf-8, delimiter ',', quote '"', line end lf, a header\n""" in told
-        assert "  born -> born date, NULL is empty" in told
-        assert "CREATE TABLE `people`" in told
+        text = capsys.readouterr().out
+        assert "people.csv: 4 rows, 3 of them could not be loaded." in text
+        assert "  people.csv, line 3, column born: '1990-02-31': " in text
+        assert """Read as csv: utf-8, delimiter ',', quote '"', line end lf, a header\n""" in text
+        assert "  born -> born date, NULL is empty" in text
+        assert "CREATE TABLE `people`" in text
+
+    def test_the_text_shows_lines_that_are_no_records(self, tmp_path, capsys):
+        file = written(tmp_path, "people.csv", f"# of the shop\n{GOOD}")
+        call_command("import_csv", file, "--check-only", "--comment", "#")
+        text = capsys.readouterr().out
+        assert "Lines that are not records: 1 header, 1 comment\n  line 1, comment: '# of the shop'\n" in text
 
 
 def test_rows_are_checked_against_the_table_that_exists(target: Target, tmp_path, capsys):
