@@ -18,15 +18,15 @@ class Command(PreparedCommand):
         parser.add_argument("--chunks", type=int, default=1_000_000, help="approximate number for all jobs together")
         parser.add_argument("--tables", type=int, default=40)
         parser.add_argument("--seed", type=int, default=1, help="the same seed gives the same imports")
-        parser.add_argument("--beside-real-jobs", action="store_true", help="even if there are real imports")
+        parser.add_argument("--with-real-jobs", action="store_true", help="even if there are real imports")
 
     def handle(self, *_args: Any, **options: Any) -> None:
         if options["jobs"] < 1 or options["tables"] < 1:
             raise Problem("Nothing is to be generated.", advice="Give at least one job and one table.")
-        if not options["beside_real_jobs"] and (real := real_jobs()):
+        if not options["with_real_jobs"] and (real := real_jobs()):
             raise Problem(
-                f"This installation has {real:,} real imports, which generated ones would be mixed with for ever.",
-                advice="Use another VAR_DIR or DATABASE_URL, or add --beside-real-jobs.",
+                f"This installation has {real:,} real imports. Generated ones would stay among them.",
+                advice="Use another VAR_DIR or DATABASE_URL, or add --with-real-jobs.",
             )
         with tqdm(total=options["jobs"], unit="job", disable=None) as bar:
             for written in seed(options["jobs"], options["chunks"], tables=options["tables"], seed=options["seed"]):

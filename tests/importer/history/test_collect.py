@@ -213,11 +213,11 @@ def test_manage_history_shows_imports_lists_facts_and_refuses_wrong_queries(targ
         call_command("history", "--sort", "row")
 
 
-def test_seed_history_refuses_real_imports_unless_beside_real_jobs_is_given(target: Target, tmp_path: Path):
+def test_seed_history_refuses_real_imports_unless_with_real_jobs_is_given(target: Target, tmp_path: Path):
     imported(target, tmp_path, LINES)
     with pytest.raises(CommandError, match="1 real import"):
         call_command("seed_history", "--jobs", "2", "--chunks", "2")
-    printed("seed_history", "--jobs", "2", "--chunks", "5", "--tables", "1", "--beside-real-jobs")
+    printed("seed_history", "--jobs", "2", "--chunks", "5", "--tables", "1", "--with-real-jobs")
     assert ImportJob.objects.filter(target__name__startswith="seeded-").count() == 2
     # Made up or not: nobody takes them for work that is left to do.
     sweep.sweep_jobs(lambda *_: None)
