@@ -48,9 +48,10 @@ def require_tables() -> None:
 
 
 def create_tables() -> bool:
-    """Create the tables of a SQLite database without any, as the migrations do. False: there are some, or it is none.
+    """Create the tables of an empty SQLite database from TABLES, which may be older than the newest migration.
 
-    That takes a tenth of a second instead of some. TABLES may be older than the newest migration.
+    It takes a tenth of a second; the migrations take seconds. Returns False for another server, and if the database
+    has tables already.
     """
     if connection.vendor != "sqlite" or not TABLES.is_file() or _exist():
         return False
