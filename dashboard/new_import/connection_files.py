@@ -49,7 +49,7 @@ def places(request: HttpRequest) -> HttpResponse:
             return redirect("new_places")
         return redirect("new_source", key=source.key)
     known = [each for each in seen(SourceConnection.objects.order_by("name")) if may_now(Level.LOAD, each)]
-    targets = seen(Target.objects.order_by("name")) if sees_everything() else ()
+    targets = seen(Target.objects.registered().order_by("name")) if sees_everything() else ()
     context = {"connections": known, "addresses": settings.WEB_ADDRESSES, "targets": targets}
     return render(request, "new_import/from/places.html", context)
 

@@ -1,16 +1,17 @@
 """Files of a connection in a new import: browsed, looked into, and chosen, by those who may load from it."""
 
 import html
+import re
 import zipfile
 from pathlib import Path
 
 import pytest
 from django.urls import reverse
 
-from importer.models import Level, SourceConnection, SourceFile
+from importer.models import Level, SourceConnection, SourceFile, Target
 from importer.sources import limits
 from tests.file_servers import web_files
-from tests.people import operator, stranger
+from tests.people import admin, operator, stranger
 
 pytestmark = pytest.mark.django_db
 
@@ -133,6 +134,14 @@ class TestAddress:
         assert 'name="address"' in client.get(reverse("new_places")).content.decode()
         assert why in self.give(client, address)
         assert SourceFile.objects.count() == 0
+
+
+def test_an_admin_chooses_the_host_of_a_registered_target(client, db):
+    client.force_login(admin("root"))
+    for name, by_url in (("warehouse", False), ("from-a-command", True)):
+        Target.objects.create(name=name, host="192.0.2.1", user="loader", database="sales", by_url=by_url)
+    shown = client.get(reverse("new_places")).content.decode()
+    assert re.findall("<option>(.*?)</option>", shown) == ["warehouse"]
 
 
 @pytest.mark.parametrize("level", [None, Level.LOOK])
