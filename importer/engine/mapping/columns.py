@@ -1,5 +1,6 @@
 """Column mappings, generated columns and a user's overrides, with the checks of a mapping against the table."""
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -65,11 +66,12 @@ def field_name(header: Sequence[str], number: int) -> str:
 def position_of(field: str, header: Sequence[str]) -> int:
     """The position, from 0, of the field with this name in the header, or of `#3`. Raises Problem without one."""
     names = [name.strip().lower() for name in header]
-    number, wanted = field.removeprefix("#"), field.strip().lower()
+    wanted = field.strip().lower()
     if wanted in names:
         return names.index(wanted)
-    if number != field and number.isascii() and number.isdigit() and 1 <= int(number[:9]) <= len(names):
-        return int(number) - 1
+    numbered = re.fullmatch("#([0-9]{1,9})", field)
+    if numbered and 1 <= int(numbered[1]) <= len(names):
+        return int(numbered[1]) - 1
     raise Problem(f"The file has no field {field}.", advice=f"It has {', '.join(header)}.")
 
 

@@ -154,6 +154,7 @@ class TestOverrides:
             ([FieldOverride("z", "n")], "has no field z"),
             ([FieldOverride("#3", "n")], "has no field #3"),
             ([FieldOverride("#0", "n")], "has no field #0"),
+            ([FieldOverride("#00000000199", "n")], "has no field #00000000199"),
             ([FieldOverride("x", "q")], "no column q"),
             ([FieldOverride("x", "n"), FieldOverride("#1", "n")], "mapped twice"),
         ],
