@@ -37,14 +37,16 @@ def send_invitation(user: User, link: str) -> bool:
 def invite_by_mail(user: User) -> None:
     """Send somebody new the link that sets the first password, for programs: nobody else gets to see it.
 
-    A program that has stolen a token must not get hold of an account that somebody uses. Raises Problem for who has a
-    password already, who has no address, without a mail server, and if that does not accept the mail; and Forbidden
-    unless an admin acts.
+    A program that has stolen a token must not take over an account that somebody uses, also one that signs in by
+    another provider and has no password. Raises Problem for a person who has a password or has signed in, or has no
+    address; without a mail server, and if that does not accept the mail; and Forbidden unless an admin acts.
     """
     require_admin("invite people")
     by_hand = "An admin makes the link on the person's page, or with millrace user reset."
     if user.has_usable_password():
         raise Problem(f"{user.username} has a password already.", advice=by_hand)
+    if user.last_login:
+        raise Problem(f"{user.username} has signed in already.", advice=by_hand)
     if not user.email:
         raise Problem(f"{user.username} has no mail address.", advice=f"Add it first. Or: {by_hand}")
     require_mail_server()

@@ -4,6 +4,7 @@ import re
 
 from django.contrib.auth.models import Group, User
 from django.test import Client
+from django.utils import timezone
 
 from importer.models import AuditEvent, ImportJob, SavedFilter, SourceConnection
 from tests.dashboard.api.program import Program, problem
@@ -51,6 +52,9 @@ class TestInvitations:
         root.send("PATCH", f"people/{ann.pk}", {"email": "thief@example.org"})
         told = problem(root.send("POST", f"people/{ann.pk}/invitation"), 422)
         assert told["what"] == "ann has a password already."
+        User.objects.update(password="!", last_login=timezone.now())  # She signs in by another provider.
+        told = problem(root.send("POST", f"people/{ann.pk}/invitation"), 422)
+        assert told["what"] == "ann has signed in already."
         assert inbox.came == []
 
     def test_without_mail_say_what_to_do(self, root, settings):
