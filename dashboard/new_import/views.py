@@ -189,10 +189,7 @@ def _check_not_imported_since(request: HttpRequest, prepared: PreparedImport) ->
     )
     newest = seen(same.filter(status__in=ImportJob.ENDED)).order_by("-pk").first()
     if newest and shown is not None and newest.pk > shown:
-        raise Problem(
-            f"Import {newest.pk} has loaded this file into {newest.table} since the page was shown.",
-            advice=f"Look at import {newest.pk} first. Start again only if the file is to be loaded twice.",
-        )
+        raise jobs.imported_since(newest.pk, newest.table, prepared.source.name)
 
 
 def _go_to(request: HttpRequest, started: list[ImportJob], batch: Batch) -> HttpResponse:

@@ -7,7 +7,15 @@ approval: plans that another person must approve.
 transitions: the compare-and-set updates of the states. bulk: inserts and updates of many rows.
 """
 
-from importer.jobs.again import create_once, is_file_there, new_table_again, newest_of_file, options_again, run_again
+from importer.jobs.again import (
+    create_once,
+    imported_since,
+    is_file_there,
+    new_table_again,
+    newest_of_file,
+    options_again,
+    run_again,
+)
 from importer.jobs.approval import ask as ask_for_approval
 from importer.jobs.approval import digest_of, is_approved, is_asked_for, sentence
 from importer.jobs.commands import (
@@ -138,6 +146,7 @@ __all__ = [
     "fail",
     "fall_back",
     "finish_scan",
+    "imported_since",
     "imports_since_restore",
     "is_approved",
     "is_asked_for",

@@ -43,6 +43,15 @@ def newest_of_file(job: ImportJob) -> int:
     return newest or job.pk
 
 
+def imported_since(number: int, table: str, file: str) -> Problem:
+    """The problem of a request that was made without knowledge of a newer import of the file into the table."""
+    return Problem(
+        f"Import {number} of this file into {table} was started after the page was shown.",
+        where=file,
+        advice=f"Look at import {number} first. Start again only if the file is to be loaded twice.",
+    )
+
+
 def run_again(job: ImportJob, newest: int, user: User | None = None, *, options: Options | None = None) -> ImportJob:
     """Import the job's file once more, with its settings, as a new import, and start it.
 
@@ -57,11 +66,7 @@ def run_again(job: ImportJob, newest: int, user: User | None = None, *, options:
         SourceFile.objects.select_for_update().get(pk=job.source_id)
         since = newest_of_file(job)
         if since > newest:
-            raise Problem(
-                f"Import {since} has loaded this file into {job.table} since the page was shown.",
-                where=job.source.name,
-                advice=f"Look at import {since} first.",
-            )
+            raise imported_since(since, job.table, job.source.name)
         again = create_once(prepared, user, job.rejects_of)
     start(again.pk)
     return again

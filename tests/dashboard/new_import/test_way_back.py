@@ -16,6 +16,6 @@ def test_one_press_does_not_load_a_file_twice(browser, user, target):
     ImportJob.objects.update(status=ImportJob.Status.SUCCEEDED, table_claim=None)
     answer = start(browser, source, **values)
     assert answer.status_code == 422
-    assert f"Import {ImportJob.objects.get().pk} has loaded this file into" in answer.content.decode()
+    assert f"Import {ImportJob.objects.get().pk} of this file into" in answer.content.decode()
     start(browser, source, **shown_form(answer))
     assert ImportJob.objects.count() == 2
