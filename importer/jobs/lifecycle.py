@@ -183,9 +183,10 @@ def _queue_status_step(job: ImportJob, status: ImportJob.Status) -> list[Message
 
 def _queue_step(job: ImportJob, task: str, step: ImportJob.Step) -> list[Message]:
     """Queue the job's step unless a worker holds one."""
-    queued = ImportJob.objects.filter(step_is_free(), pk=job.pk).update(step=step, step_lease=lease_end())
-    if queued and job.step in QUEUED_AS:
-        totals.count_expired(totals.STEP)  # A worker had it.
+    with transaction.atomic():
+        queued = ImportJob.objects.filter(step_is_free(), pk=job.pk).update(step=step, step_lease=lease_end())
+        if queued and job.step in QUEUED_AS:
+            totals.count_expired(totals.STEP)  # A worker had it.
     return [Message(task, job.pk)] if queued else []
 
 

@@ -90,8 +90,10 @@ def held_step(job: ImportJob) -> QuerySet[ImportJob]:
 
 def backoff(job: ImportJob) -> int:
     """Queue the job's failed step again. Returns the seconds until it may be claimed; they double with each failure."""
-    totals.count_retry(totals.STEP)
-    return STEP.postpone(job, step=QUEUED_AS[JobStep(job.step)], version=F("version") + 1)
+    with transaction.atomic():
+        delay = STEP.postpone(job, step=QUEUED_AS[JobStep(job.step)], version=F("version") + 1)
+        totals.count_retry(totals.STEP)
+    return delay
 
 
 def unqueue(job_id: int) -> None:

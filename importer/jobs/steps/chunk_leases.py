@@ -264,8 +264,9 @@ def record_failed(run: ChunkRun, chunk: Chunk, problem: Problem) -> list[Message
     if problem.retryable and chunk.attempt < settings.MAX_ATTEMPTS:
         delay = backoff_seconds(chunk.attempt - 1)
         again_at = timezone.now() + timedelta(seconds=delay)
-        if held.update(status=Chunk.Status.PENDING, lease=again_at, problem=problem.as_json()):
-            totals.count_retry(totals.CHUNK)
+        with transaction.atomic():
+            if held.update(status=Chunk.Status.PENDING, lease=again_at, problem=problem.as_json()):
+                totals.count_retry(totals.CHUNK)
         touch(run.job.pk)
         return [Message("advance", run.job.pk, delay=delay)]
     problem = problem.after(chunk.attempt) if problem.retryable else problem

@@ -4,6 +4,7 @@ from itertools import groupby
 from operator import attrgetter
 
 from django.conf import settings
+from django.db import transaction
 from django.db.models import F
 from django.utils import timezone
 
@@ -51,7 +52,8 @@ def _record_death(run: ChunkRun, chunk: Chunk) -> None:
 def _release(run: ChunkRun, chunk: Chunk, **values: object) -> int:
     """Take the chunk from its worker, unless the worker has renewed the lease since."""
     expired = Chunk.objects.filter(pk=chunk.pk, status=Chunk.Status.LOADING, run=run.key, lease=chunk.lease)
-    released = expired.update(lease=None, **values)
-    if released:
-        totals.count_expired(totals.CHUNK)
+    with transaction.atomic():
+        released = expired.update(lease=None, **values)
+        if released:
+            totals.count_expired(totals.CHUNK)
     return released
