@@ -11,14 +11,14 @@ document.addEventListener("htmx:beforeSwap", (event) => {
   location.reload();
 });
 
-// A request without an answer that can be shown, said at the top of the page. The page of a new import says it next to
-// its button, and a page that follows an import or a lab says itself that it gets no answer.
+// A failed request is reported at the top of the page. The page of a new import reports it next to its button, and a page
+// that follows an import or a lab has a message of its own for a server that does not answer.
 (() => {
   const NO_ANSWER = 0; // as the status of a request
   const FAILED = {
     [NO_ANSWER]: "Millrace does not answer. What you see may be out of date, and what you did last may not have been done.",
     403: "That was refused: you may not do it, or you have signed in or out since the page was opened. Reload the page.",
-    404: "That is not there any more. Reload the page.",
+    404: "That no longer exists. Reload the page.",
   };
   for (const name of ["htmx:sendError", "htmx:responseError"]) {
     document.addEventListener(name, (event) => {

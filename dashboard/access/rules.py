@@ -27,7 +27,7 @@ from importer.models import (
 )
 
 CHANGES = ("POST", "PUT", "PATCH", "DELETE")
-_READ_BY_THEIR_OWN = (Scope.PEOPLE, Scope.METRICS)
+_READ_BY_OWN_SCOPE = (Scope.PEOPLE, Scope.METRICS)
 
 
 @dataclass(frozen=True)
@@ -39,8 +39,8 @@ class Rule:
     - `look`, `change`: the level on the thing for reading it, and for everything else.
     - `owner`: the person who made the thing needs no level on it.
     - `admin`: what only admins may do, to complete "Only admins may". `operator`: viewers may not even read.
-    - `public`: for everybody, signed in or not. `account`: of the person's own account, and about a thing of the
-      person if the URL names one.
+    - `public`: for everybody, signed in or not. `account`: about the person's own account. A thing that the URL
+      names must be the person's.
     - `machines`: programs on the machines of this setting (networks) may read it without an account.
     - `no_token`: only for somebody who is signed in with a browser: accounts, people, and approvals.
     - `scope`: what a token needs to change something by it; to read, it needs Scope.READ, except for people and
@@ -85,7 +85,7 @@ class Rule:
 
     def scope_for(self, reads: bool) -> Scope:
         """The scope that a token needs for a request."""
-        return Scope.READ if reads and self.scope not in _READ_BY_THEIR_OWN else self.scope
+        return Scope.READ if reads and self.scope not in _READ_BY_OWN_SCOPE else self.scope
 
     def _own(self, named: Mapping[str, Any]) -> None:
         assert self.thing

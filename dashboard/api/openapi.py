@@ -28,7 +28,7 @@ PROBLEM = {
         "status": {"type": "integer"},
         "detail": {"type": "string", "description": "All of it in words."},
         "code": {"type": "integer", "description": "A number that never changes (docs/contracts.md)."},
-        "kind": {"type": "string", "description": "The kind, as a report has it; of some problems there is none."},
+        "kind": {"type": "string", "description": "The kind of the problem, as in a report. Some have none."},
         "what": {"type": "string"},
         "where": {"type": "string"},
         "advice": {"type": "string"},

@@ -38,7 +38,7 @@ Person = User | AnonymousUser
 
 
 class NotBegun(Exception):
-    """An import did not begin, because of a problem. The answer tells the problem and has the import's report."""
+    """An import did not begin because of a problem. The answer has the problem and the import's report."""
 
     def __init__(self, problem: Problem) -> None:
         self.problem = problem
@@ -83,8 +83,8 @@ def _source(wanted: ImportIn, person: Person, target: Target) -> SourceFile:
     """The file, or several as one: uploads, files of a connection, or one on the target's host. Raises Problem."""
     keys = [*([wanted.file] if wanted.file else []), *wanted.files]
     if sum(map(bool, (keys, wanted.connection, wanted.address, wanted.server_file))) != 1:
-        told = "The request names no file, or two kinds."
-        raise SourceProblem(told, "body", "Name file, files, connection, address, or server_file.")
+        what = "The request names no file, or two kinds."
+        raise SourceProblem(what, "body", "Name file, files, connection, address, or server_file.")
     if wanted.server_file:
         return find_on_server(target, wanted.server_file)
     chosen = _chosen(wanted, keys, person)

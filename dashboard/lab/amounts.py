@@ -22,7 +22,7 @@ USUAL = {
     "target_disk": USUAL_DISK,
     "disk": USUAL_DISK,
 }
-# Which field says how much of the file each kind of sample takes.
+# The field that has the amount of each kind of sample, with the words for that kind.
 SAMPLES = {"rows": "The first rows", "share": "Ranges taken evenly from the whole file"}
 # The fields that the page shows only on request.
 MORE = ("most_rows", "target_disk", "disk", "schema", "beside_imports")
@@ -103,7 +103,7 @@ class AmountsForm(forms.Form):
         return self
 
     def check(self) -> None:
-        """Raise Problem, with its field as the option, for the first value that cannot be."""
+        """Raise Problem, with its field as the option, for the first invalid value."""
         for name, errors in self.errors.items():
             raise Problem(f"{self.fields[name].label}: {errors[0]}", option=name)
 
@@ -118,6 +118,7 @@ class AmountsForm(forms.Form):
 
     @property
     def rounds(self) -> int:
+        """The rounds of trials that count."""
         return self.cleaned_data["repeats"] or REPEATS
 
     @property
@@ -145,5 +146,5 @@ class AmountsForm(forms.Form):
 
     @property
     def opens_more(self) -> bool:
-        """Whether one of them is not at its default, or cannot be."""
+        """Whether a field of MORE differs from its default or is invalid."""
         return any(self.has_error(name) or self.data.get(name, "") != USUAL.get(name, "") for name in MORE)

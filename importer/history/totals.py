@@ -1,7 +1,7 @@
 """Totals since the installation, for monitoring: counted in the transaction of what they count, and never lowered.
 
-The tables of imports and chunks do not do: retention deletes their rows, and a sum that falls looks to a monitor like a
-restart.
+They cannot be read from the tables of imports and chunks: retention deletes rows there, and to a monitor, a sum that
+falls looks like a restart.
 """
 
 from collections.abc import Iterable, Mapping
@@ -37,13 +37,13 @@ def add(amounts: Mapping[Counted, float]) -> None:
         places = ", ".join(["(%s, %s, %s, %s)"] * len(rows))
         with connection.cursor() as cursor:
             cursor.execute(
-                f"INSERT INTO {Total._meta.db_table} (name, target, kind, amount) VALUES {places} {_if_there()}",
+                f"INSERT INTO {Total._meta.db_table} (name, target, kind, amount) VALUES {places} {_or_increase()}",
                 [value for row in rows for value in row],
             )
 
 
-def _if_there() -> str:
-    """What the statement does with a total that exists."""
+def _or_increase() -> str:
+    """The clause that adds the amount to a total that exists."""
     if connection.features.supports_update_conflicts_with_target:
         return "ON CONFLICT (name, target, kind) DO UPDATE SET amount = amount + excluded.amount"
     # MariaDB knows no alias of the new row, and MySQL still takes VALUES() (both manuals, ON DUPLICATE KEY UPDATE).
@@ -53,7 +53,7 @@ def _if_there() -> str:
 def count_loaded(job: ImportJob, loaded: Iterable[tuple[Outcome, int]]) -> None:
     """Count committed chunks: the outcome and the bytes of each. Those of a lab are not counted.
 
-    `job.target` is read already.
+    `job.target` must have been read already.
     """
     if job.trial_id:
         return

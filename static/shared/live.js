@@ -27,7 +27,7 @@ const live = (() => {
         pollAgain();
       } else if (requestConfig.verb === "post") {
         // Recognised by the method, not by the element: the answer has just replaced the button.
-        unreachable.hidden = xhr.status > 0; // another answer is said by millrace.js
+        unreachable.hidden = xhr.status > 0; // millrace.js reports other failures
         onPost();
         if (!ended()) pollIn(0);
       }

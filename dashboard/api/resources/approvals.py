@@ -1,4 +1,4 @@
-"""Four eyes: what waits for another person's approval, what exactly is approved, and the decision about it."""
+"""Approvals by another person: list what waits, show exactly what is to be approved, approve and refuse it."""
 
 from datetime import datetime
 from operator import attrgetter
@@ -25,7 +25,7 @@ router = Router(tags=["approvals"])
 
 
 class DigestIn(Body, json_schema_extra=example(digest="9f86d081884c7d659a2feaa0c55ad015")):
-    """What is approved: what has this digest, and nothing else."""
+    """The digest of what is approved. Nothing with another digest is."""
 
     digest: Annotated[
         str,
@@ -33,7 +33,7 @@ class DigestIn(Body, json_schema_extra=example(digest="9f86d081884c7d659a2feaa0c
             min_length=SHORTEST_DIGEST,
             max_length=64,
             pattern="^[0-9a-f]+$",
-            description=f"As `approvals` has it: all of it, or its first {SHORTEST_DIGEST} or more characters.",
+            description=f"From `approvals`: all of it, or its first {SHORTEST_DIGEST} or more characters.",
         ),
     ]
 
@@ -68,7 +68,7 @@ class ApprovalOut(Schema):
 
 
 def _shown(thing: Approvable) -> dict[str, Any]:
-    """What is approved about an import or a lab that waits for it. Raises Problem for one that does not."""
+    """What is to be approved of an import or a lab. Raises Problem for one that does not wait for an approval."""
     is_import = isinstance(thing, ImportJob)
     of: Any = jobs if is_import else lab
     if not of.is_asked_for(thing):
@@ -102,16 +102,16 @@ def list_approvals(request: HttpRequest, page: Query[Cursor]) -> Any:
 
 
 @router.get(
-    "imports/{int:job}/approval", response=ApprovalOut, url_name="api_import_approval", summary="Show what is approved"
+    "imports/{int:job}/approval", response=ApprovalOut, url_name="api_import_approval", summary="Show what to approve"
 )
 def import_approval(request: HttpRequest, job: int) -> Any:
-    """What an import does that waits for an approval, with the digest to approve."""
+    """What an import that waits for an approval would do, with the digest to approve."""
     return _shown(read_import(job))
 
 
 @router.post("imports/{int:job}/approve", response=Report, url_name="api_import_approve", summary="Approve an import")
 def approve_import(request: HttpRequest, job: int, what: DigestIn) -> Any:
-    """Approve exactly what has this digest: another person than those who started the import."""
+    """Approve exactly what has this digest. Those who started the import may not."""
     jobs.approve(read_import(job).pk, what.digest)
     return jobs.report(read_import(job))
 
@@ -123,17 +123,15 @@ def refuse_import(request: HttpRequest, job: int, why: ReasonIn) -> Any:
     return jobs.report(read_import(job))
 
 
-@router.get(
-    "labs/{int:id}/approval", response=ApprovalOut, url_name="api_lab_approval", summary="Show what is approved"
-)
+@router.get("labs/{int:id}/approval", response=ApprovalOut, url_name="api_lab_approval", summary="Show what to approve")
 def lab_approval(request: HttpRequest, id: int) -> Any:
-    """What a lab does that waits for an approval, with the digest to approve."""
+    """What a lab that waits for an approval would do, with the digest to approve."""
     return _shown(read_lab(id))
 
 
 @router.post("labs/{int:id}/approve", response=dict[str, Any], url_name="api_lab_approve", summary="Approve a lab")
 def approve_lab(request: HttpRequest, id: int, what: DigestIn) -> Any:
-    """Approve exactly what has this digest: another person than those who started the lab."""
+    """Approve exactly what has this digest. Those who started the lab may not."""
     lab.approve(read_lab(id).pk, what.digest)
     return lab.outcome(read_lab(id))
 

@@ -50,7 +50,7 @@ class NewChannel(
 
 
 class ChannelOut(Schema):
-    """A channel. Who may not administer it sees its name and kind alone."""
+    """A channel. A person who may not administer it sees only its name and kind."""
 
     id: int
     name: str

@@ -72,9 +72,9 @@ class KeyIn(Body, json_schema_extra=example(key="SHA256:47DEQpj8HBSa+/TImW+5JCeu
 
 
 class ConnectionOut(Schema):
-    """A connection. Who may not administer it sees its name and kind alone.
+    """A connection. A person who may not administer it sees only its name and kind.
 
-    `stored`: the names of its secrets. `key_to_confirm`: the host key that the last check was shown; empty for none.
+    `stored`: the names of its secrets. `key_to_confirm`: the host key that the last check found; empty for none.
     """
 
     id: int
@@ -90,7 +90,7 @@ class ConnectionOut(Schema):
 
 
 class ListedOut(Schema):
-    """A file at a connection. `size` in bytes; null for what the server does not tell."""
+    """A file at a connection. `size` in bytes; null if the server does not report it."""
 
     name: str
     size: int | None
@@ -187,7 +187,7 @@ def delete_connection(request: HttpRequest, id: int) -> Any:
     summary="Trust a host key",
 )
 def confirm_key(request: HttpRequest, id: int, what: KeyIn) -> Any:
-    """Trust the host key that the last check was shown, after a person has compared it; and check again."""
+    """Trust the host key that the last check found, after a person has compared it; and check again."""
     confirmed = get_object_or_404(SourceConnection, pk=id)
     host_key.confirm(confirmed, what.key)
     return show(confirmed)

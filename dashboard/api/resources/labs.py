@@ -46,7 +46,7 @@ class LabIn(
     Body,
     json_schema_extra=example(job=17, grid="own", settings={"chunk_bytes": "1M,4M"}, rows=100_000, seconds=300),
 ):
-    """A lab that tries settings on a sample of a file, in copies of its table: that of an import, or another one."""
+    """A lab that tries settings on a sample of a file, in copies of its table. Give either `job` or `load`."""
 
     job: Annotated[int | None, Field(ge=1, le=LARGEST, description="The import.")] = None
     load: Annotated[
@@ -60,13 +60,13 @@ class LabIn(
             examples=[{"chunk_bytes": "1M,4M"}],
         ),
     ] = {}
-    rows: Annotated[int | None, Field(ge=1, le=MOST_ROWS, description="Of the sample: the first ones.")] = None
-    share: Annotated[float | None, Field(gt=0, le=100, description="Or so many percent of the file, spread.")] = None
+    rows: Annotated[int | None, Field(ge=1, le=MOST_ROWS, description="Sample: the number of first rows.")] = None
+    share: Annotated[float | None, Field(gt=0, le=100, description="Instead: percent of the file, in ranges.")] = None
     repeats: Annotated[int, Field(ge=1, le=MOST_REPEATS)] = REPEATS
     seconds: Annotated[int, Field(ge=1, le=10**6, description="No trial begins that would end later.")] = USUAL_SECONDS
-    most_rows: Annotated[int | None, Field(ge=1, le=10**15, description="Loaded in all trials together.")] = None
-    target_bytes: Annotated[int | None, Field(ge=1, le=2**60, description="Of the target's disk, at one time.")] = None
-    local_bytes: Annotated[int | None, Field(ge=1, le=2**60, description="Of Millrace's disk, at one time.")] = None
+    most_rows: Annotated[int | None, Field(ge=1, le=10**15, description="At most, in all trials together.")] = None
+    target_bytes: Annotated[int | None, Field(ge=1, le=2**60, description="At most, on the target's disk.")] = None
+    local_bytes: Annotated[int | None, Field(ge=1, le=2**60, description="At most, on Millrace's disk.")] = None
     schema_name: Annotated[str, Field(max_length=64, description="Of the scratch tables; empty: the table's.")] = ""
     beside_imports: bool = False
     seed: Annotated[int | None, Field(ge=0, lt=SEEDS, description="The same gives the same order of trials.")] = None
@@ -140,7 +140,7 @@ def start_lab(request: HttpRequest, wanted: LabIn, response: HttpResponse) -> An
 
 
 def _prepared(wanted: LabIn, request: HttpRequest) -> tuple[PreparedImport, ImportJob | None]:
-    """What the lab loads: the import again, or a file. Raises Problem for none, and for both."""
+    """What the lab loads: the import again, or a file. Raises Problem unless exactly one of them is given."""
     if (wanted.job is None) == (wanted.load is None):
         raise Problem("The lab needs an import or a file.", "body", "Give either job or load.")
     if wanted.load:
@@ -149,7 +149,7 @@ def _prepared(wanted: LabIn, request: HttpRequest) -> tuple[PreparedImport, Impo
         return prepared_import(wanted.load.model_copy(update={"options": options}), request.user), None
     job = seen(ImportJob.objects.select_related("target", "source")).filter(pk=wanted.job or 0, trial=None).first()
     if job is None:
-        raise Problem(f"There is no import {wanted.job}.", "body.job", "Take one of the list of imports.")
+        raise Problem(f"There is no import {wanted.job}.", "body.job", "GET imports lists them.")
     require(Level.LOAD, job)
     return lab.prepare_again(job), job
 
@@ -164,11 +164,11 @@ def plan_lab(request: HttpRequest, wanted: LabIn) -> Any:
 
 @router.get("labs/{int:id}", response=dict[str, Any], url_name="api_lab", summary="Show a lab")
 def show_lab(request: HttpRequest, id: int) -> Any:
-    """A lab with its trials and what it recommends, as far as it is."""
+    """A lab with the trials that have run so far, and with what it recommends once it is done."""
     return lab.outcome(read(id))
 
 
-def _acts(path: str, word: str, about: str, act: Callable[[int], Any]) -> None:
+def _acts(word: str, path: str, about: str, act: Callable[[int], Any]) -> None:
     """Declare an action without a body, whose answer is the lab."""
 
     def action(request: HttpRequest, id: int) -> Any:
@@ -186,11 +186,11 @@ def _acts(path: str, word: str, about: str, act: Callable[[int], Any]) -> None:
     )(action)
 
 
-_acts("cancel", "Cancel a lab", "End a lab. Its scratch tables are dropped, and what was measured stays.", lab.cancel)
-_acts("clean-now", "Clean up a lab now", "Try at once to drop what the lab has made on the server.", lab.try_now)
+_acts("Cancel a lab", "cancel", "End a lab. Its scratch tables are dropped, and what was measured stays.", lab.cancel)
+_acts("Clean up a lab now", "clean-now", "Try at once to drop what the lab has made on the server.", lab.try_now)
 _acts(
-    "end-without",
     "End a lab without clean-up",
+    "end-without",
     "End a lab although its scratch tables cannot be dropped. Drop them by hand.",
     lab.end_without,
 )

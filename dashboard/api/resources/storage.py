@@ -1,4 +1,4 @@
-"""Storage: what is taken and free, how long things are kept, kept tables, and files that are deleted by hand."""
+"""Storage: used and free space, how long things are kept, kept tables, and the deletion of files by hand."""
 
 from typing import Annotated, Any, Literal
 from uuid import UUID
@@ -36,7 +36,7 @@ class PolicyIn(Body, json_schema_extra=example(days=30)):
 
 
 class PolicyOut(Schema):
-    """How long something is kept. `days` are null for ever; `least` are the fewest; `source` says who decided."""
+    """How long something is kept. `days`: null for ever. `least`: the fewest days. `source`: who decided."""
 
     name: str
     title: str
@@ -56,7 +56,7 @@ class OwnOut(Schema):
 
 
 class TakenOut(Schema):
-    """What something takes, in bytes, and how many there are."""
+    """The bytes that something takes, and its count."""
 
     name: str
     about: str
@@ -94,7 +94,7 @@ class UnreachedOut(Schema):
 
 
 class ServerOut(Schema):
-    """The use of disk and memory, for admins. `memory`: of Redis; `warned`: below that much room a warning is shown."""
+    """The use of disk and memory, for admins. `memory`: of Redis. `warned`: a warning is shown below this."""
 
     taken: list[TakenOut]
     memory: Bytes
@@ -106,7 +106,7 @@ class ServerOut(Schema):
 
 
 class StorageOut(Schema):
-    """What is kept for you, and for admins how much room there is; null for others."""
+    """What is kept for you; for admins also the use of disk and memory, which is null for others."""
 
     own: OwnOut
     server: ServerOut | None
@@ -123,7 +123,7 @@ class KeptTableOut(Schema):
     why_no_restore: Annotated[str, Field(description="Empty: imports/{job}/restore gives it its name back.")]
 
 
-@router.get("storage", response=StorageOut, url_name="api_storage", summary="Show what is taken and free")
+@router.get("storage", response=StorageOut, url_name="api_storage", summary="Show used and free space")
 def show_storage(request: HttpRequest) -> Any:
     """What is kept for you, and your quota; for admins the use of disk and memory, too."""
     kept = quotas.kept_for(request.user)
@@ -158,7 +158,7 @@ def list_policies(request: HttpRequest) -> Any:
 
 
 @router.patch(
-    "storage/policies/{str:name}", response=PolicyOut, url_name="api_policy", summary="Change how long it is kept"
+    "storage/policies/{str:name}", response=PolicyOut, url_name="api_policy", summary="Change how long things are kept"
 )
 def change_policy(request: HttpRequest, name: str, change: PolicyIn) -> Any:
     """Change for how many days something is kept."""

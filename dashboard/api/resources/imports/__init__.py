@@ -1,1 +1,1 @@
-"""Imports by the API: one and many of them, what they do, what they rejected, and what they would do."""
+"""Operations on imports: start, list and follow them; their plans, details and rejected rows; saved filters."""

@@ -28,13 +28,13 @@ class CauseOut(Schema):
     advice: str
     holder: int
     account: str
-    statement: Annotated[str, Field(description="Empty for who may not administer the target.")]
+    statement: Annotated[str, Field(description="Empty if you may not administer the target.")]
     sql: str
     waits: bool
 
 
 class CausesOut(Schema):
-    """Why an import waits or is slow, the surest cause first."""
+    """Why an import waits or is slow, the most certain cause first."""
 
     job: int
     causes: list[CauseOut]
@@ -62,15 +62,15 @@ class RowsOut(Schema):
     columns: list[str]
     rows: list[list[str | None]]
     more_columns: Annotated[int, Field(description="Columns that are left out.")]
-    of_file: Annotated[bool, Field(description="They are those of the file's first records, found by their key.")]
-    rows_before: Annotated[int | None, Field(description="About how many rows the table had before the import.")]
+    of_file: Annotated[bool, Field(description="The rows of the file's first records, found by key.")]
+    rows_before: Annotated[int | None, Field(description="Approximate rows before the import.")]
 
 
 @router.get(
-    "imports/{int:job}/causes", response=CausesOut, url_name="api_import_causes", summary="Ask why it waits or is slow"
+    "imports/{int:job}/causes", response=CausesOut, url_name="api_import_causes", summary="Show why it waits or is slow"
 )
 def causes(request: HttpRequest, job: int) -> Any:
-    """Why an import waits or is slow now. The first request has its server looked at: ask again a second later."""
+    """Why an import waits or is slow now. The first request starts a look at the server: ask again a second later."""
     shown = read(job)
     return {"job": job, "causes": [to_json(each) for each in for_reader(shown, why(shown).explanations)]}
 
@@ -95,7 +95,7 @@ def _chunk(chunk: Chunk) -> dict[str, Any]:
     }
 
 
-@router.get("imports/{int:job}/rows", response=RowsOut, url_name="api_import_rows", summary="Look at rows of the table")
+@router.get("imports/{int:job}/rows", response=RowsOut, url_name="api_import_rows", summary="Show rows of the table")
 def table_rows(request: HttpRequest, job: int) -> Any:
     """The rows of the file's first records as they stand in the table, or the first rows of the table."""
     shown = rows_of(read(job))

@@ -47,16 +47,16 @@ class FixIn(Body, json_schema_extra=example(values={"amount": "12.50", "#3": "20
 
 
 class RejectOut(Schema):
-    """A row that did not go in. `chunk` and `place` name it."""
+    """A rejected row. `chunk` and `place` name it."""
 
     chunk: int
     place: int
     line: Annotated[int, Field(description="Where it begins in the file, from 1.")]
-    file: Annotated[str, Field(description="Of an import of several files; else empty.")]
-    column: Annotated[str, Field(description="Empty: it is about the whole row.")]
+    file: Annotated[str, Field(description="Its name, if the import has several files.")]
+    column: Annotated[str, Field(description="Empty if the reason is about the whole row.")]
     value: str
     reason: str
-    record: Annotated[str | None, Field(description="The row as it is in the file; null if it cannot be told apart.")]
+    record: Annotated[str | None, Field(description="The row as it is in the file; null if its end is unclear.")]
     corrected: Annotated[bool, Field(description="You have corrected it, and it is not loaded yet.")]
     loaded: Annotated[bool, Field(description="It was corrected, and an import has taken it.")]
 
@@ -71,7 +71,7 @@ class ValueOut(Schema):
 
 
 class RejectedRowOut(RejectOut):
-    """A row that did not go in, with its values as you have corrected them."""
+    """A rejected row with its values as you have corrected them."""
 
     values: list[ValueOut]
 
@@ -80,7 +80,7 @@ class RejectedRowOut(RejectOut):
     "imports/{int:job}/rejects", response=Page[RejectOut], url_name="api_import_rejects", summary="List rejected rows"
 )
 def rejects(request: HttpRequest, job: int, page: Query[Cursor], why: Query[WhyIn]) -> Any:
-    """The rows that did not go in, in the order of the file, each with line, column, value and reason."""
+    """The rejected rows in the order of the file, each with line, column, value and reason."""
     shown = read(job)
     wanted = (why.reason, why.column) if why.reason or why.column else None
     if wanted and wanted not in [each for each, _ in rows.reasons(shown)]:
@@ -104,7 +104,7 @@ def _person(request: HttpRequest) -> User:
 
 
 def _row(job: ImportJob, chunk: int, place: int) -> rows.RejectedRecord:
-    """The rejected row of this name. Raises Http404 if there is none, or its file is gone."""
+    """The rejected row of this chunk and place. Raises Http404 if it does not exist, or its file is gone."""
     if row := next(iter(rows.rows_at(job, {(chunk, place)})), None):
         return row
     raise Http404
@@ -162,7 +162,7 @@ def _with(values: Mapping[str, str], job: ImportJob, texts: list[str]) -> list[s
     summary="Undo a correction",
 )
 def undo_fix(request: HttpRequest, job: int, chunk: Place, place: Place) -> Any:
-    """Take your corrections of a row back: its values are those of the file."""
+    """Delete your corrections of a row: its values are those of the file again."""
     shown = read(job)
     fixes.undo_fix(shown, _person(request), _row(shown, chunk, place))
     return Status(204, None)

@@ -1,1 +1,1 @@
-"""People by the API: who there is, groups and grants, and the account that a token belongs to."""
+"""Operations on people, groups, grants and tokens, and on the account that a token belongs to."""

@@ -1,4 +1,4 @@
-"""The account that a token belongs to, and tokens: those of the person, and those of all for admins."""
+"""The account that a token belongs to, and tokens: one's own, and for admins those of everybody."""
 
 from datetime import datetime
 from typing import Annotated, Any, cast
@@ -37,7 +37,7 @@ class TokenOut(Schema):
 
 
 class AccountOut(Schema):
-    """Who the token acts for, and what it is for."""
+    """The person that the token acts for, and the token."""
 
     name: str
     role: Role

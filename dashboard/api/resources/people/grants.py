@@ -45,7 +45,7 @@ def _grant(subject: User | Group, new: GrantIn) -> Status[Any]:
     things = people.THINGS[new.kind].objects
     thing = None if new.thing is None else things.filter(name=new.thing).first()
     if thing is None and new.thing is not None:
-        raise Problem(f"There is no {new.kind.value} {new.thing}.", "body.thing", "Take a name of the list.")
+        raise Problem(f"There is no {new.kind.value} {new.thing}.", "body.thing", f"GET {new.kind.value}s lists them.")
     return Status(201, show(people.grant(subject, new.kind, LEVELS[new.level], thing, new.tables)))
 
 

@@ -124,7 +124,8 @@ def change_person(request: HttpRequest, id: int, change: PersonChange) -> Any:
 def invite_person(request: HttpRequest, id: int) -> Any:
     """Send the link that sets the first password to the person's mail address. The answer never has the link.
 
-    Who has a password already, or no address, gets the link from an admin with a browser or a command.
+    For a person who has a password, has signed in already or has no address, an admin makes the link with a browser or
+    a command.
     """
     user = get_object_or_404(User, pk=id)
     invitations.invite_by_mail(user)

@@ -1,1 +1,1 @@
-"""Schedules by the API: what they are, their runs, and what is decided about them."""
+"""Operations on schedules: the schedules themselves, their previews and runs, new headers and subscriptions."""

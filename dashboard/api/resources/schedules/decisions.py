@@ -1,4 +1,4 @@
-"""What people decide about a schedule: whether a new header is right, and who is notified."""
+"""Decisions about a schedule: accept a new header, and choose which channels are sent its events."""
 
 from typing import Annotated, Any, cast
 
@@ -28,10 +28,10 @@ class ColumnsIn(Body, json_schema_extra=example(columns=["sku", "name", "", "pri
 
 
 class SubscriptionIn(Body, json_schema_extra=example(channel="ops", events=["failed", "late"])):
-    """The events of a schedule that a channel is sent, in addition to its own."""
+    """The events of a schedule that are sent to a channel, in addition to those of its own choice."""
 
     channel: Annotated[str, Field(min_length=1, max_length=64, description="A name.")]
-    events: Annotated[list[Event], Field(description="None: it is sent its own alone.")]
+    events: Annotated[list[Event], Field(description="Empty: only those of its own choice.")]
 
 
 class NewFieldOut(Schema):
@@ -67,7 +67,7 @@ class HeaderOut(Schema):
 
 
 class SubscriptionOut(Schema):
-    """A channel with the events that it is sent of one schedule, and those that it is sent of all."""
+    """A channel with the events that it gets of this schedule, and those that it gets of all schedules (`of_all`)."""
 
     channel: str
     events: list[str]
@@ -78,7 +78,7 @@ class SubscriptionOut(Schema):
     "schedules/{int:id}/header", response=HeaderOut, url_name="api_schedule_header", summary="Compare the new header"
 )
 def compare_header(request: HttpRequest, id: int) -> Any:
-    """How the file that stopped the schedule differs. A problem says that no file with another header waits."""
+    """How the file that stopped the schedule differs. Answered with a problem if no such file waits."""
     return _header(schedules.header_change(read(id)))
 
 
@@ -112,7 +112,7 @@ def accept_header(request: HttpRequest, id: int, chosen: ColumnsIn) -> Any:
     summary="Show who is notified",
 )
 def subscriptions(request: HttpRequest, id: int) -> Any:
-    """All channels by name, each with the events of this schedule that it is sent."""
+    """All channels by name, each with the events of this schedule that it gets."""
     return _subscriptions(id)
 
 
@@ -131,9 +131,9 @@ def _subscriptions(id: int) -> list[dict[str, Any]]:
     summary="Choose who is notified",
 )
 def subscribe(request: HttpRequest, id: int, what: SubscriptionIn) -> Any:
-    """Choose the events of this schedule that one channel is sent."""
+    """Choose the events of this schedule that one channel gets."""
     channel = Channel.objects.filter(name=what.channel).first()
     if channel is None:
-        raise Problem(f"There is no channel {what.channel}.", "body.channel", "Take a name of the list.")
+        raise Problem(f"There is no channel {what.channel}.", "body.channel", "GET channels lists them.")
     notifications.subscribe(channel, read(id), [each.value for each in what.events])
     return _subscriptions(id)

@@ -35,7 +35,7 @@ class PreviewIn(
 
 
 class FoundOut(Schema):
-    """A file that the pattern matches. `size` in bytes; null for what the server does not tell."""
+    """A file that the pattern matches. `size` in bytes; null if the server does not report it."""
 
     name: str
     size: int | None
@@ -51,9 +51,7 @@ class PreviewOut(Schema):
     total: int
 
 
-@router.post(
-    "schedules/plan", response=PreviewOut, url_name="api_schedule_plan", summary="Look what a schedule would do"
-)
+@router.post("schedules/plan", response=PreviewOut, url_name="api_schedule_plan", summary="Preview a schedule")
 def plan_schedule(request: HttpRequest, wanted: PreviewIn) -> Any:
     """When a schedule would run, and which files it would find now. Nothing is loaded, and nothing is kept."""
     values = wanted.dict() | {

@@ -180,7 +180,7 @@ def delete_schedule(request: HttpRequest, id: int) -> Any:
     return Status(204, None)
 
 
-def _acts(word: str, name: str, about: str, act: Callable[[Schedule], Any]) -> None:
+def _acts(word: str, path: str, about: str, act: Callable[[Schedule], Any]) -> None:
     """Declare an action without a body, whose answer is the schedule."""
 
     def action(request: HttpRequest, id: int) -> Any:
@@ -188,12 +188,12 @@ def _acts(word: str, name: str, about: str, act: Callable[[Schedule], Any]) -> N
         return show(read(id))
 
     router.post(
-        f"schedules/{{int:id}}/{name}",
+        f"schedules/{{int:id}}/{path}",
         response=dict[str, Any],
-        url_name=f"api_schedule_{name}",
+        url_name=f"api_schedule_{path}",
         summary=word,
         description=about,
-        operation_id=f"{name}_schedule",
+        operation_id=f"{path}_schedule",
     )(action)
 
 
