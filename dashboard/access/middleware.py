@@ -16,6 +16,9 @@ from importer.access.limits import TooOften
 from importer.access.policy import Forbidden
 from importer.models import AccessToken
 
+# Headers that proxies add to the requests that they pass on (RFC 7239, RFC 9110; the last two by custom).
+OF_PROXIES = ("Forwarded", "Via", "X-Forwarded-For", "X-Real-IP")
+
 
 def token_of(request: HttpRequest) -> AccessToken | None:
     """The token that has signed the request in (dashboard/sign_in/tokens.py); None if a session has, or nothing."""
@@ -74,7 +77,7 @@ def _is_from(request: HttpRequest, networks: list[str]) -> bool:
 
     If a proxy that is not trusted has passed it on, its address is that of the proxy, and says nothing.
     """
-    if not settings.TRUSTED_PROXIES and settings.PROXY_HEADER in request.headers:
+    if not settings.TRUSTED_PROXIES and any(each in request.headers for each in (settings.PROXY_HEADER, *OF_PROXIES)):
         return False
     try:
         address = ip_address(acting_address())

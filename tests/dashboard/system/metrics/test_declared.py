@@ -36,8 +36,11 @@ class TestAccess:
 
     def test_an_address_says_nothing_behind_a_proxy_that_is_not_trusted(self, client: Client, settings):
         settings.METRICS_FROM = [HERE]
+        settings.PROXY_HEADER = "X-Client"
+        for name in ("X-Client", "Forwarded", "Via", "X-Forwarded-For", "X-Real-IP"):
+            assert client.get(reverse("metrics"), headers={name: "203.0.113.9"}).status_code == 401, name
+        settings.PROXY_HEADER = "X-Forwarded-For"
         through_a_proxy = {"X-Forwarded-For": "203.0.113.9"}
-        assert client.get(reverse("metrics"), headers=through_a_proxy).status_code == 401
         settings.TRUSTED_PROXIES = [HERE]
         assert client.get(reverse("metrics"), headers=through_a_proxy).status_code == 401
         assert client.get(reverse("metrics"), headers={"X-Forwarded-For": "127.0.0.1"}).status_code == 200
