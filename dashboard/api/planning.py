@@ -60,9 +60,8 @@ def tell(_request: HttpRequest, error: Any) -> HttpResponse:
 
 # What a preset decides, by the names in the request.
 OF_A_PRESET = (
-    *("format", "match", "null", "columns", "generated", "add_columns"),
-    *("ignore_fields", "new_table", "answers"),
-)
+    "format", "match", "null", "columns", "generated", "add_columns", "ignore_fields", "new_table", "answers",
+)  # fmt: skip
 
 
 def prepared(wanted: ImportIn, person: Person) -> PreparedImport:

@@ -18,9 +18,8 @@ from importer.models.outcomes.looks import look_of
 
 # Facts that the rows' badges depend on, in addition to the columns.
 ABOUT_BADGES = (
-    *("status", "problem", "rejected_rows", "restored"),
-    *("slower_than_like", RATE, "like_rows_per_second", "like_imports"),
-)
+    "status", "problem", "rejected_rows", "restored", "slower_than_like", RATE, "like_rows_per_second", "like_imports",
+)  # fmt: skip
 
 
 @dataclass(frozen=True)

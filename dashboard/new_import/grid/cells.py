@@ -55,10 +55,12 @@ def file_rows(profile: Profile, problems: RowProblems, *, only_problems: bool) -
     first = zip(profile.lines[:ROWS_SHOWN], profile.rows, strict=False)
     shown = [FileRow(line, values, wrong.pop(("", line), None)) for line, values in first]
     more = list(map(_with_problem, wrong.values()))
-    # Those of further files keep their order.
-    return tuple(
-        sorted([*shown, *more[:PROBLEMS_BELOW]], key=lambda each: (each.file != "", not each.file and each.line))
-    )
+    return tuple(sorted([*shown, *more[:PROBLEMS_BELOW]], key=_place))
+
+
+def _place(row: FileRow) -> tuple[bool, int]:
+    """The place of a row: by line in the first file; rows of further files follow in the order that they have."""
+    return bool(row.file), 0 if row.file else row.line
 
 
 def _with_problem(row: ProblemRow) -> FileRow:
