@@ -95,7 +95,7 @@ def test_the_buffer_pool_is_too_small(small_pool: Address):
 
 @pytest.fixture(scope="module")
 def slow_disk(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Address]:
-    """MariaDB with a binary log, whose disk takes 20 ms to confirm a write."""
+    """MariaDB with a binary log, whose disk takes 100 ms to confirm a write."""
     folder = tmp_path_factory.mktemp("disk")
     library = folder / "slow_sync.so"
     source = Path(__file__).with_name("slow_sync.c")
