@@ -3,7 +3,8 @@
 import re
 from pathlib import Path
 
-from playwright.sync_api import Page, expect
+import pytest
+from playwright.sync_api import Page, Route, expect
 
 from importer.engine.mysql.connection import Address, connect, execute, fetch_all
 from importer.models import ImportJob
@@ -106,11 +107,17 @@ def test_they_load_as_they_are_once_the_table_takes_them(page: Page, database: A
     assert count(database) == (900, sum(range(900)))
 
 
-def test_values_are_fixed_with_the_keyboard_alone(opened, settings, tmp_path: Path):
+@pytest.fixture
+def sixty(settings, tmp_path: Path) -> ImportJob:
+    """An import that has rejected sixty rows, each for its value of lat."""
     settings.REJECTS_DIR = tmp_path / "rejects"
     job = make_job(ImportJob.Status.SUCCEEDED, chunks=1, options_json={"on_error": "reject"})
     write_parts(job, 0, [(n, "lat", "north", "1366", "Not a number.", b"1,north,2\n") for n in range(2, 62)])
-    page = opened(f"/jobs/{job.pk}/")
+    return job
+
+
+def test_values_are_fixed_with_the_keyboard_alone(opened, sixty: ImportJob):
+    page = opened(f"/jobs/{sixty.pk}/")
     page.get_by_label("lat, line 2", exact=True).fill("52.5")
     page.keyboard.press("Tab")
     expect(page.get_by_text("1 row is fixed and waits")).to_be_visible()
@@ -121,3 +128,26 @@ def test_values_are_fixed_with_the_keyboard_alone(opened, settings, tmp_path: Pa
     expect(page.locator("#job-load-fixed")).to_have_count(0)
     page.get_by_role("link", name="Next").press("Enter")
     expect(page.get_by_text("51 to 60 of 60")).to_be_visible()
+
+
+def test_what_is_typed_before_the_server_answers_stays(opened, sixty: ImportJob):
+    page = opened(f"/jobs/{sixty.pk}/")
+    page.get_by_role("button", name="Fix all values of line 2", exact=True).click()
+    held: list[Route] = []
+    page.route(re.compile(r"/rejected/\d+-\d+/"), lambda route: route.continue_() if held else held.append(route))
+    row = page.locator(".reject-grid tr.open")
+    for name, value in (("lat", "52.5"), ("lon", "13.4")):
+        row.get_by_label(name, exact=True).fill(value)
+        page.keyboard.press("Tab")
+    page.get_by_label("lat, line 3", exact=True).fill("48.2")
+    page.keyboard.press("Tab")
+    page.get_by_label("lat, line 4", exact=True).fill("47")  # and it has the focus
+    held[0].continue_()
+    expect(page.get_by_text("2 rows are fixed and wait")).to_be_visible()
+    values = [("lat", "52.5"), ("lon", "13.4"), ("lat, line 3", "48.2"), ("lat, line 4", "47")]
+    for name, value in values:
+        expect(page.get_by_label(name, exact=True)).to_have_value(value)
+    page.reload()
+    expect(page.get_by_label("lat, line 2", exact=True)).to_have_value("52.5")
+    expect(page.locator("#row-0-0")).to_contain_text("13.4")
+    expect(page.get_by_label("lat, line 3", exact=True)).to_have_value("48.2")

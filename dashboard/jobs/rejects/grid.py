@@ -32,6 +32,10 @@ class Cell:
     too_long: bool
 
     @property
+    def in_file(self) -> str:
+        return self.text if self.was is None else self.was
+
+    @property
     def lines(self) -> int:
         return min(6, self.text.count("\n") + 1)
 
