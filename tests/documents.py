@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from django.core.management.base import CommandError
 from jsonschema import Draft202012Validator, FormatChecker
 from referencing import Registry, Resource
 
@@ -45,11 +46,18 @@ def check_output(line: Sequence[str], printed: str) -> None:
 
 @contextmanager
 def all_checked() -> Iterator[None]:
-    """Inside the block, check each document that a command is about to print, and each report, of this process."""
-    from importer.management.command_line.one_document import DocumentCommand  # Django must be ready first.
+    """Inside the block, check each document that a command is about to print, and each report, of this process.
 
+    A command that fails without --json is checked, too: for the document that it would have printed.
+    """
+    # Django must be ready first.
+    from importer.management.client.commands.output import Output
+    from importer.management.command_line import one_document
+
+    DocumentCommand = one_document.DocumentCommand
     report = import_module("importer.jobs.report")  # `importer.jobs.report` is the function.
-    given, complete = DocumentCommand.give_parts, report.complete
+    given, complete, documented = DocumentCommand.give_parts, report.complete, DocumentCommand._documented
+    given_by_client = Output.give_whole
 
     def completed(*args: Any) -> dict[str, Any]:
         made = complete(*args)
@@ -61,7 +69,22 @@ def all_checked() -> Iterator[None]:
         read(whole)
         given(command, (whole,))
 
+    def failing(command: DocumentCommand, args: tuple[Any, ...], options: dict[str, Any]) -> str | None:
+        try:
+            return documented(command, args, options)
+        except CommandError as error:
+            if not options.get(one_document.DEST):
+                problem = one_document._problem_of(error)
+                read(json.dumps(command.document_of_problem(problem, error.returncode, options)))
+            raise
+
+    def checked_of_client(output: Output, document: Any) -> None:
+        read(json.dumps(document))
+        given_by_client(output, document)
+
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(DocumentCommand, "give_parts", checked)
+        patched.setattr(DocumentCommand, "_documented", failing)
+        patched.setattr(Output, "give_whole", checked_of_client)
         patched.setattr(report, "complete", completed)
         yield
