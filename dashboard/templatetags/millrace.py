@@ -141,4 +141,4 @@ def sort_link(context: Context, name: str, label: str, first: str = "") -> dict[
     now = context["sort"]
     following = {f"-{name}": name, name: f"-{name}"}.get(now, first + name)
     arrow = {f"-{name}": "↓", name: "↑"}.get(now, "")
-    return {"label": label, "arrow": arrow, "query": with_query(context, sort=following, page="")}
+    return {"label": label, "arrow": arrow, "sort": following, "query": with_query(context, sort=following, page="")}

@@ -4,7 +4,7 @@ import re
 
 import pytest
 from django.urls import reverse
-from playwright.sync_api import expect
+from playwright.sync_api import Route, expect
 
 from importer.models import ImportJob, Target
 from tests.browser.conftest import expect_no_scrolling_sideways
@@ -148,6 +148,18 @@ class TestTheListOfImports:
         page.get_by_label("File or table").fill("nodes-")
         page.get_by_role("link", name="File").first.click()
         page.wait_for_url(re.compile("sort=file"))
+
+    def test_a_heading_clicked_while_the_filter_is_applied_sorts_what_it_finds(self, opened, jobs):
+        page = opened(reverse("jobs"))
+        held: list[Route] = []
+        page.route(re.compile(r"/jobs/\?"), lambda route: route.continue_() if held else held.append(route))
+        page.get_by_label("File or table").fill("nodes-")
+        expect(page.get_by_role("search")).to_have_class(re.compile("htmx-request"))
+        page.get_by_role("link", name="File").first.click()
+        held[0].continue_()
+        page.wait_for_url(re.compile("q=nodes-.*sort=file"))
+        expect(page.locator("#jobs tbody tr")).to_have_count(3)
+        expect(page.locator("#sort-choice")).to_have_value("file")
 
     def test_without_javascript_it_still_filters(self, opened, jobs):
         page = opened(reverse("jobs"), java_script_enabled=False)
