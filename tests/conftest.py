@@ -14,7 +14,7 @@ from redis import Redis
 from importer.engine.mysql.connection import Address
 from importer.management.processes.private_servers import PrivateRedis
 from importer.worker import live_progress
-from tests import examples  # noqa: F401 - registers the profile "dev" before pytest loads it
+from tests import examples  # noqa: F401 - registers the profiles before pytest loads one
 from tests.documents import all_checked
 from tests.importer.migrations.fixtures import dumped, migrated, old, sales  # noqa: F401
 from tests.prepared import copy_of_tables

@@ -1,4 +1,8 @@
-"""The number of examples of a property test: its own number, or ten in the profile "dev" (`make quick`).
+"""The number of examples of a property test, by hypothesis profile: all of its own number, a third, or ten.
+
+"usual" (`make test`) tries a third: the examples are the same in each run, so a change of the code is what finds
+something. "full" (`make test ARGS=--hypothesis-profile=full`) tries all, for changes to how files are read. "dev"
+(`make quick`) tries ten.
 
 No property test has a limit of time for an example: on a busy machine that fails sound code.
 """
@@ -7,13 +11,17 @@ from typing import Any
 
 from hypothesis import settings
 
-settings.register_profile("dev", max_examples=10, deadline=None)
-settings.register_profile("full", deadline=None)
-settings.load_profile("full")
+PROFILES = ("full", "usual", "dev")
+for _each in PROFILES:
+    settings.register_profile(_each, deadline=None)
+settings.load_profile("usual")
+
+
+def number_of_examples(number: int) -> int:
+    """How many of a test's examples the present profile tries."""
+    return {"full": number, "usual": -(-number // 3), "dev": min(number, 10)}[settings.get_current_profile_name()]
 
 
 def examples(number: int, **others: Any) -> settings:
-    """The settings of a property test: `number` examples, the same in each run, without a time limit."""
-    profile = settings.get_current_profile_name()
-    most = settings.get_profile(profile).max_examples if profile == "dev" else number
-    return settings(max_examples=min(number, most), derandomize=True, deadline=None, **others)
+    """The settings of a property test: of `number` examples as many as the profile tries, the same in each run."""
+    return settings(max_examples=number_of_examples(number), derandomize=True, deadline=None, **others)
