@@ -87,10 +87,12 @@ def application_database(kind: str, server: TestServer) -> Iterator[str]:
 
 @pytest.mark.parametrize("kind", ["sqlite", "server"])
 def test_a_restored_installation_imports_with_its_passwords_and_retries_its_jobs(
-    kind: str, server: TestServer, warehouse: Address, tmp_path: Path
+    kind: str, servers: dict[str, TestServer], server: TestServer, warehouse: Address, tmp_path: Path
 ):
     if kind == "sqlite" and server.flavour != "mariadb":
         pytest.skip("which server is the target does not matter to SQLite")
+    if kind == "server" and server.flavour != max(servers):
+        pytest.skip("one server is enough for the application's tables; MariaDB has those of an earlier version below")
     people = tmp_path / "people.csv"
     people.write_text("id,name\n" + "".join(f"{n},Zoë {n}\n" for n in range(1, 50)))
     backup = tmp_path / "b.tar"
