@@ -139,7 +139,7 @@ class TestActions:
         assert again.status_code == 201, again.content
         assert ImportJob.objects.get(pk=again.json()["job"]).options.parallelism == 3
         told = problem(program.send("POST", f"imports/{job}/run-again", changed), 422)
-        assert f"Import {again.json()['job']} has loaded this file" in told["what"]
+        assert f"Import {again.json()['job']} of this file into" in told["what"]
 
     def test_an_ended_import_is_deleted(self, program, prepared):
         job = program.send("POST", "imports", prepared).json()["job"]

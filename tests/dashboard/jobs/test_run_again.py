@@ -125,7 +125,7 @@ class TestRunAgain:
         )
         assert stored(database) == [(1, "one"), (2, "two")]
         answer = run_again(browser, done, newest=newest)
-        assert f"Import {again.pk} has loaded this file" in messages(answer)[0]
+        assert f"Import {again.pk} of this file into" in messages(answer)[0]
         assert ImportJob.objects.count() == 2
         events = AuditEvent.objects.filter(action="job_run_again").order_by("pk")
         assert [each.outcome for each in events][:1] == ["done"]
