@@ -374,6 +374,9 @@ CELERY_BEAT_SCHEDULE = {
     "tick": {"task": "importer.tasks.tick", "schedule": TICK_SECONDS, "options": {"expires": TICK_SECONDS}},
 }
 
+LOG_FORMAT = env.str("LOG_FORMAT", default="line")
+if LOG_FORMAT not in ("line", "json"):
+    raise ImproperlyConfigured(f"LOG_FORMAT is {LOG_FORMAT!r}. Write line or json.")
 LOGGING = {
     "version": 1,
     "disable_existing_loggers": False,
@@ -381,8 +384,9 @@ LOGGING = {
         "line": {
             "()": "config.plain_text.LineFormatter",
             "format": "%(asctime)s %(levelname)s %(name)s: %(message)s",
-        }
+        },
+        "json": {"()": "config.json_lines.JsonFormatter"},
     },
-    "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "line"}},
+    "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": LOG_FORMAT}},
     "root": {"handlers": ["stderr"], "level": env.str("LOG_LEVEL", default="INFO")},
 }

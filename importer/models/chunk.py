@@ -81,6 +81,11 @@ class Chunk(models.Model):
     def __str__(self) -> str:
         return f"chunk {self.number} of import {self.job_id}"
 
+    @property
+    def log_ids(self) -> dict[str, int]:
+        """What a log in JSON has of it (config/json_lines.py)."""
+        return {"job": self.job_id, "chunk": self.number}
+
     @cached_property
     def range(self) -> ChunkRange:
         """The chunk's range. It is cached, because the scan's result never changes."""

@@ -233,6 +233,11 @@ class ImportJob(ImportRecipe, Approvable):
         return f"Import {self.pk}"
 
     @property
+    def log_ids(self) -> dict[str, int]:
+        """What a log in JSON has of it (config/json_lines.py)."""
+        return {"job": self.pk}
+
+    @property
     def reading(self) -> StoredReading:
         """The decisions about the file, for pages; empty for jobs of older versions."""
         return stored_reading(self.reading_json)

@@ -33,7 +33,7 @@ def change_target_job(job_id: int, then: FollowUp) -> None:
         with keeper, _connected(job, keeper) as connection:
             _change_target(job, connection)
     except Exception as error:
-        then(job_id, jobs.step_failed(job, as_problem(error, str(job), job)))
+        then(job_id, jobs.step_failed(job, as_problem(error, job, job)))
     else:
         then(job_id, ())
 
@@ -92,7 +92,7 @@ def restore_job(job_id: int, then: FollowUp) -> None:
             problem = _rows_refused(job, connection) if table_exists else None
         jobs.record_restored(job, seconds, problem)
     except Exception as error:
-        problem = as_problem(error, str(job), job)
+        problem = as_problem(error, job, job)
         log.warning("%s: what it has changed on the server could not be put back yet: %s", job, problem)
         then(job_id, jobs.restore_failed(job, problem))
     else:

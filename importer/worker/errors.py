@@ -3,19 +3,19 @@
 import logging
 
 from importer.engine.errors import Problem
-from importer.models import ImportJob
+from importer.models import Chunk, ImportJob
 from importer.sources import uploads
 
 log = logging.getLogger(__name__)
 
 
-def as_problem(error: Exception, where: str, job: ImportJob) -> Problem:
+def as_problem(error: Exception, where: ImportJob | Chunk, job: ImportJob) -> Problem:
     """The error as a Problem; an unexpected exception is logged with its traceback as well."""
     if isinstance(error, Problem):
         return uploads.with_file_name(error, job.source)
     log.exception("%s: unexpected error", where, exc_info=error)
     return Problem(
         f"An unexpected error: {type(error).__name__}: {error}.",
-        where=where,
+        where=str(where),
         advice="Please report it with the worker's log. Nothing of this part was kept; Retry loads what is not in yet.",
     )

@@ -31,11 +31,11 @@ class LeaseKeeper(threading.Thread):
     """
 
     def __init__(
-        self, name: str, address: Address, renew: Callable[[int | None], bool], is_wanted: Callable[[], bool]
+        self, of: object, address: Address, renew: Callable[[int | None], bool], is_wanted: Callable[[], bool]
     ) -> None:
-        super().__init__(name=f"lease of {name}", daemon=True)
+        super().__init__(name=f"lease of {of}", daemon=True)
         self.killed = False
-        self._of = name
+        self._of = of
         self._address = address
         self._renew = renew
         self._is_wanted = is_wanted
@@ -45,25 +45,25 @@ class LeaseKeeper(threading.Thread):
     @classmethod
     def for_run(cls, run: jobs.ChunkRun) -> "LeaseKeeper":
         """For the leases of a run's chunks."""
-        return cls(str(run), run.job.target.address, partial(jobs.renew_run, run), partial(jobs.is_wanted, run))
+        return cls(run, run.job.target.address, partial(jobs.renew_run, run), partial(jobs.is_wanted, run))
 
     @classmethod
     def for_step(cls, job: ImportJob) -> "LeaseKeeper":
         """For a step of the whole job. Cancelling the job kills it."""
-        return cls(str(job), job.target.address, partial(jobs.renew_step, job), partial(jobs.is_step_wanted, job))
+        return cls(job, job.target.address, partial(jobs.renew_step, job), partial(jobs.is_step_wanted, job))
 
     @classmethod
     def for_target_change(cls, job: ImportJob) -> "LeaseKeeper":
         """For the steps that change and restore the target. Cancelling the job does not kill them."""
         renew, owns = jobs.renew_target_change, jobs.owns_target_change
-        return cls(str(job), job.target.address, partial(renew, job), partial(owns, job))
+        return cls(job, job.target.address, partial(renew, job), partial(owns, job))
 
     def connected(self, connection_id: int) -> None:
         """Set the connection to kill when the work must stop. Raises Cancelled if the work must not even begin."""
         self._connection_id = connection_id
         if not self._renew(connection_id):
             self.killed = True
-            raise Cancelled("The load is no longer wanted.", where=self._of)
+            raise Cancelled("The load is no longer wanted.", where=str(self._of))
 
     def __enter__(self) -> "LeaseKeeper":
         self.start()

@@ -242,7 +242,7 @@ class RunLoader:
                 fall_back_plan(job) if job.plan.statements.method == self.run.job.plan.statements.method else job.plan
             )
         except Exception as problem:
-            return jobs.record_failed(self.run, chunk, as_problem(problem, str(chunk), job))
+            return jobs.record_failed(self.run, chunk, as_problem(problem, chunk, job))
         return jobs.fall_back(self.run, chunk, plan)
 
 
@@ -278,7 +278,7 @@ def _file_name(job: ImportJob, chunk: Chunk) -> str:
 
 def _as_problem(error: Exception, chunk: Chunk, job: ImportJob) -> Problem:
     """The error as a Problem; of several files, with the name of the one that has the chunk."""
-    problem = as_problem(error, str(chunk), job)
+    problem = as_problem(error, chunk, job)
     if job.files_json and isinstance(error, RowsRefused | TooManyRejects | SourceProblem):
         name_file(problem, _file_name(job, chunk))
     return problem

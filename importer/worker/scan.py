@@ -44,7 +44,7 @@ def scan_job(job_id: int, then: FollowUp) -> None:
         else:
             _scan_to_end(job, then)
     except Exception as error:
-        jobs.fail(job_id, as_problem(error, str(job), job))
+        jobs.fail(job_id, as_problem(error, job, job))
     finally:
         jobs.release_step(job)
         then(job_id, ())

@@ -57,7 +57,7 @@ def stage_job(job_id: int, then: FollowUp) -> None:
             then(job_id, ())
             return
         failpoints.reach("stage.claimed")
-        end_connection(job.target.address, job.step_connection_id, str(job))
+        end_connection(job.target.address, job.step_connection_id, job)
         digest = _create_staging(job)
         failpoints.reach("stage.created")
         jobs.record_staged(job, digest)
@@ -65,7 +65,7 @@ def stage_job(job_id: int, then: FollowUp) -> None:
         jobs.release_step(job)
         then(job_id, ())
     except Exception as error:
-        then(job_id, jobs.step_failed(job, as_problem(error, str(job), job)))
+        then(job_id, jobs.step_failed(job, as_problem(error, job, job)))
     else:
         then(job_id, ())
 
@@ -126,7 +126,7 @@ def finish_job(job_id: int, then: FollowUp) -> None:
         return
     keeper = LeaseKeeper.for_step(job)
     try:
-        end_connection(job.target.address, job.step_connection_id, str(job))
+        end_connection(job.target.address, job.step_connection_id, job)
         missing = verify.missing_chunks(job.target.address, str(job.key), jobs.planned_rows(job))
         if missing:
             jobs.reopen(job, missing)
@@ -143,7 +143,7 @@ def finish_job(job_id: int, then: FollowUp) -> None:
             jobs.release_step(job)
             then(job_id, ())
         else:
-            then(job_id, jobs.step_failed(job, as_problem(error, str(job), job)))
+            then(job_id, jobs.step_failed(job, as_problem(error, job, job)))
         return
     then(job_id, ())
 
@@ -154,12 +154,12 @@ def clean_job(job_id: int, then: FollowUp) -> None:
     if not job:
         return
     try:
-        end_connection(job.target.address, job.step_connection_id, str(job))
+        end_connection(job.target.address, job.step_connection_id, job)
         if not job.finished and _is_done(job):
             jobs.record_finished(job, finish(_work(job), LoadCallbacks()))
         _drop_staging(job)
     except Exception as error:
-        log.info("%s: its staging table could not be dropped: %s", job, as_problem(error, str(job), job))
+        log.info("%s: its staging table could not be dropped: %s", job, as_problem(error, job, job))
         then(job_id, jobs.cleaning_failed(job))
     else:
         then(job_id, ())

@@ -24,7 +24,7 @@ def expire_runs() -> None:
             with suppress(OSError):
                 # A server that reads from a dead worker's pipe does not react to KILL.
                 remove_stale(Path(folder))
-        end_connection(run.job.target.address, run.chunks[0].connection_id, str(run))
+        end_connection(run.job.target.address, run.chunks[0].connection_id, run)
         loaded = load_chunks.committed(run)
         jobs.record_loaded(run, loaded)
         in_ledger = {each.chunk.pk for each in loaded}
@@ -36,7 +36,7 @@ def sweep_jobs(then: FollowUp) -> None:
     expire_runs()
     for job in jobs.pending_backups():
         with suppress(Problem):  # If the server is away, a later sweep does it.
-            end_connection(job.target.address, job.step_connection_id, str(job))
+            end_connection(job.target.address, job.step_connection_id, job)
             jobs.release_backup(job)
     for job_id in (*jobs.unended(), *jobs.leftovers()):
         then(job_id, ())
@@ -47,7 +47,7 @@ def sweep_jobs(then: FollowUp) -> None:
     working_copies.remove_unneeded()
 
 
-def end_connection(address: Address, connection_id: int | None, of: str) -> None:
+def end_connection(address: Address, connection_id: int | None, of: object) -> None:
     """Kill the connection that a dead worker left open. If the server is away, it has rolled back already."""
     if not connection_id:
         return

@@ -15,7 +15,7 @@ def verify_job(job_id: int, then: FollowUp) -> None:
     try:
         missing = _missing(job)
     except Exception as error:
-        then(job_id, jobs.step_failed(job, as_problem(error, str(job), job)))
+        then(job_id, jobs.step_failed(job, as_problem(error, job, job)))
         return
     if missing:
         jobs.reopen(job, missing)

@@ -49,6 +49,11 @@ class ChunkRun:
         numbers = f"{self.chunks[0].number} to {self.chunks[-1].number}"
         return f"chunks {numbers} of import {self.job.pk}" if len(self.chunks) > 1 else str(self.chunks[0])
 
+    @property
+    def log_ids(self) -> dict[str, int]:
+        """What a log in JSON has of it: the first chunk (config/json_lines.py)."""
+        return self.chunks[0].log_ids
+
 
 @dataclass(frozen=True)
 class LoadedChunk:
