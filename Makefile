@@ -25,7 +25,7 @@ demo: ## import 336,776 flights into a private database, then serve (EXIT=1: sto
 	@$(PY) -m scripts.demo $(if $(filter-out 0,$(EXIT)),--exit)
 
 test: ## run all tests, with those in the browser (ARGS="-k name" for some)
-	@scripts/setup.sh app database browser
+	@scripts/setup.sh app database browser cluster
 	$(PY) -m pytest $(ARGS)
 
 quick: ## lint, and every test that needs no server, in under a minute

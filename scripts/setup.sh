@@ -6,6 +6,7 @@
 #     database  a MariaDB server for the demo and the tests (the programs only: no service is started)
 #     browser   Chromium, for the browser tests
 #     client    only the database client library, which an installed environment needs to run
+#     cluster   the library of a Galera cluster, for the tests of a node
 #     link      ip and tc, for the benchmark over a slow link
 #
 # REQUIREMENTS  the locked requirements to install (requirements-dev.txt)
@@ -58,6 +59,12 @@ look_for_database() {
   if have mariadbd && have mariadb-install-db; then return; fi
   if have mysqld && ! have mariadbd; then return; fi
   missing "a MariaDB server (private ones; no service is started)" "mariadb-server-core mariadb-client-core" mariadb-server mariadb
+}
+
+look_for_cluster() {
+  local name
+  for name in /usr/lib/galera/libgalera_smm.so /usr/lib64/galera-4/libgalera_smm.so; do [ -e "$name" ] && return; done
+  missing "Galera's library (a cluster's node in the tests)" galera-4 galera -
 }
 
 look_for_browser() {
@@ -120,6 +127,7 @@ for need in "$@"; do
     app) if ! up_to_date; then app=wanted; look_for_python; look_for_build_tools; fi ;;
     database) look_for_database ;;
     browser) look_for_browser ;;
+    cluster) look_for_cluster ;;
     client) look_for_client ;;
     link) look_for_link ;;
     *) echo "scripts/setup.sh: unknown need '$need'" >&2; exit 2 ;;

@@ -30,6 +30,7 @@ from importer.engine.plan.previous_imports import NO_PAST, Past
 from importer.engine.planner import make_plan
 from importer.engine.planner.decisions.row_order import outgrows
 from importer.engine.preflight.session_settings import check_session
+from importer.engine.preflight.transaction_probe import require_exactly_once
 from importer.engine.reading.build import make_reading
 from importer.engine.reading.expected import expected_columns
 from importer.engine.reading.questions import NeedsAnswer
@@ -372,8 +373,10 @@ def replan(job: ImportJob, key: UUID, refused: str = "") -> ImportPlan:
 
 
 def _server(connection: Connection, target: Target) -> Server:
-    """The target's server, with the folder for files that it shares with this machine."""
-    return replace(read_server(connection, target.address), files_dir=settings.SERVER_FILES_DIR)
+    """The target's server, with the folder for files that it shares with this machine; fit to load exactly once."""
+    server = replace(read_server(connection, target.address), files_dir=settings.SERVER_FILES_DIR)
+    require_exactly_once(target.address, server)
+    return server
 
 
 def fall_back_plan(job: ImportJob) -> ImportPlan:

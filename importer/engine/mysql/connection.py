@@ -14,11 +14,11 @@ from MySQLdb.constants import CLIENT, CR, ER
 
 from importer.engine.errors import TargetProblem
 from importer.engine.mysql.addresses import EVERY_NETWORK, AddressRefused, Ip, checked_addresses, effective, is_socket
-from importer.engine.mysql.authentication import method_options, withheld
-from importer.engine.mysql.encryption import NotEncrypted, tls_problem
 from importer.engine.mysql.error_messages import explain
 from importer.engine.mysql.infile.buffer import BEGIN, END, ERROR, READ, Feed, InfileBuffer, read_function
 from importer.engine.mysql.reasons import SignInRefused, without_reason
+from importer.engine.mysql.sign_in.authentication import method_options, withheld
+from importer.engine.mysql.sign_in.encryption import NotEncrypted, tls_problem
 
 __all__ = [
     "ISOLATION",

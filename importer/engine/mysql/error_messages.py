@@ -36,6 +36,13 @@ MEANINGS = {
     1040: Meaning(
         "The server has no free connection.", "Load fewer chunks in parallel, or raise max_connections.", True
     ),
+    # Galera's answer to every statement (its manual, wsrep_ready). As an unknown command, 1047 comes from proxies, for
+    # LOAD DATA LOCAL only (load/methods/load_data_local.py).
+    1047: Meaning(
+        "The server's node takes no statements: it has left its cluster, or is not ready yet.",
+        "Look at wsrep_ready and wsrep_cluster_status on that node.",
+        True,
+    ),
     1053: _GONE,
     1114: Meaning("The table or the server's disk is full.", "Make room on the server, then retry the import."),
     1142: Meaning("", "Give the account that right; the target's check writes the GRANT for you."),

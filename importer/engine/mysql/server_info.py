@@ -11,6 +11,8 @@ from MySQLdb.constants import ER
 
 from importer.engine.mysql.addresses import is_socket
 from importer.engine.mysql.connection import Address, Connection, execute, fetch_all
+from importer.engine.mysql.servers.kinds import Kind, named
+from importer.engine.mysql.servers.recognition import PROXYSQL_COMMAND, REPLICATION_PREFIX, Signs, recognise
 
 # A variable that a flavour does not have is absent from `Server.variables`; sizes there are bytes. These decide how
 # fast the server loads, or describe its machine. Every import records them (planner/initial_conditions.py).
@@ -47,11 +49,13 @@ VARIABLES = (
     *SPEED_VARIABLES,
     "aurora_version",
     "autocommit",
+    "basedir",
     "default_storage_engine",
     "have_ssl",
     "innodb_log_file_size",
     "innodb_log_files_in_group",
     "innodb_read_only",
+    "innodb_version",
     "innodb_redo_log_capacity",
     "local_infile",
     "lower_case_table_names",
@@ -74,19 +78,11 @@ VARIABLES = (
     "wsrep_max_ws_size",
 )
 
-# Words in `version` or `version_comment`, in the order to look for them, as TiDB's comment also contains MySQL. Aurora
-# has no such word, but a variable aurora_version.
-FLAVOURS = (
-    ("mariadb", "MariaDB"),
-    ("tidb", "TiDB"),
-    ("vitess", "Vitess"),
-    ("planetscale", "Vitess"),
-    ("proxysql", "ProxySQL"),
-    ("percona", "Percona Server"),
-)
+# The first release of a series of MariaDB that has the fix of MDEV-40480: its issue names 11.8.9, and 10.11.19 computes
+# the right values (tests/engine/load/test_stored_behind_triggers.py).
+RECOMPUTES: dict[tuple[int, ...], tuple[int, ...]] = {(10, 11): (10, 11, 19), (11, 8): (11, 8, 9)}
+NEVER = (10**6,)
 
-# These refuse LOAD DATA LOCAL even if local_infile is on (server-behaviour.md, LOAD DATA LOCAL).
-REFUSE_LOCAL = ("Vitess", "ProxySQL")
 _TRIAL = "LOAD DATA INFILE '/millrace_nowhere' INTO TABLE millrace_nowhere"
 
 
@@ -94,7 +90,7 @@ _TRIAL = "LOAD DATA INFILE '/millrace_nowhere' INTO TABLE millrace_nowhere"
 class Server:
     """The properties of a server that the planner and the preflight check use; read by read_server()."""
 
-    flavour: str  # "MySQL", "MariaDB" or another one of FLAVOURS
+    flavour: str  # the name of its kind: "MySQL", "MariaDB" or another one of servers/kinds.py
     version: str  # as the server writes it, such as "10.11.19-MariaDB-deb12"
     variables: dict[str, str]
     local: bool  # whether the server runs on this machine
@@ -103,6 +99,7 @@ class Server:
     refused: bool = False  # whether the server has refused LOAD DATA LOCAL, although local_infile may be on
     files_dir: str = ""  # a folder that server and workers both see, if one is configured (SERVER_FILES_DIR)
     replica: bool | None = None  # whether the server follows another one; None if the account may not read that
+    also: tuple[str, ...] = ()  # the names of the kinds that span it, stand before it or run it
 
     @property
     def release(self) -> tuple[int, ...]:
@@ -113,7 +110,29 @@ class Server:
     @property
     def takes_local(self) -> bool:
         """Whether the server accepts LOAD DATA LOCAL by its settings; a proxy in between may still refuse it."""
-        return not self.refused and self.on("local_infile") and self.flavour not in REFUSE_LOCAL
+        return not self.refused and self.on("local_infile") and all(each.takes_local for each in self.kinds)
+
+    @property
+    def kinds(self) -> tuple[Kind, ...]:
+        """The kind of the server, followed by those of what spans it, stands before it or runs it."""
+        return named((self.flavour, *self.also))
+
+    @property
+    def title(self) -> str:
+        """The server in words: kind and version, and what spans it, stands before it or runs it."""
+        return ", ".join(
+            [f"{self.flavour} {self.version}", *(f"{each.preposition} {each.name}" for each in self.kinds[1:])]
+        )
+
+    @property
+    def careful(self) -> bool:
+        """Whether imports take the safe path (servers/kinds.py)."""
+        return any(each.careful for each in self.kinds)
+
+    @property
+    def cluster(self) -> bool:
+        """Whether it is a node of a Galera cluster."""
+        return self.on("wsrep_on")
 
     def after_refusal(self, *, of_pipe: bool) -> "Server":
         """The server once it has refused LOAD DATA LOCAL, and with `of_pipe` also to read a pipe or file itself."""
@@ -130,6 +149,11 @@ class Server:
     @property
     def mariadb(self) -> bool:
         return self.flavour == "MariaDB"
+
+    @property
+    def recomputes_behind_triggers(self) -> bool:
+        """Whether this release of MariaDB is known to have the fix of MDEV-40480."""
+        return self.release >= RECOMPUTES.get(self.release[:2], NEVER)
 
     def on(self, variable: str) -> bool:
         """Whether a variable exists and is switched on."""
@@ -157,15 +181,44 @@ def read_server(connection: Connection, address: Address) -> Server:
     variables = {name.lower(): _text(value) for name, value in rows}
     # A proxy may block SHOW VARIABLES; the version from the handshake is always there.
     version = variables.get("version") or connection.get_server_info()
+    kind, *others = recognise(_signs(connection, version, variables))
     return Server(
-        flavour=_flavour(version, variables),
-        version=version.removeprefix("5.5.5-"),  # MariaDB before 11.0 adds this for old replicas (MDEV-28910)
+        flavour=kind.name,
+        version=version.removeprefix(REPLICATION_PREFIX),
         variables=variables,
         local=is_loopback(address.host),
         cores=os.cpu_count() or 1,
         reads_files=variables.get("secure_file_priv") != "NULL" and _reads_files(connection),
         replica=_is_replica(connection),
+        also=tuple(each.name for each in others),
     )
+
+
+def _signs(connection: Connection, version: str, variables: dict[str, str]) -> Signs:
+    signs = Signs(
+        version,
+        variables,
+        greeting=str(connection.get_server_info()),
+        greeted_id=int(connection.thread_id()),
+        connection_id=_connection_id(connection),
+    )
+    return replace(signs, proxysql=_answers(connection, PROXYSQL_COMMAND)) if signs.differ_at_sign_in else signs
+
+
+def _connection_id(connection: Connection) -> int:
+    """The connection's number according to the server that runs its statements; 0 if it does not tell it."""
+    try:
+        return int(fetch_all(connection, "SELECT CONNECTION_ID()")[0][0])
+    except (MySQLdb.Error, IndexError, TypeError, ValueError):
+        return 0
+
+
+def _answers(connection: Connection, sql: str) -> bool:
+    try:
+        fetch_all(connection, sql)
+    except MySQLdb.Error:
+        return False
+    return True
 
 
 def _reads_files(connection: Connection) -> bool:
@@ -200,13 +253,6 @@ def is_loopback(host: str) -> bool:
     except OSError:
         return False
     return all(ipaddress.ip_address(str(entry[4][0]).split("%")[0]).is_loopback for entry in addresses)
-
-
-def _flavour(version: str, variables: dict[str, str]) -> str:
-    text = f"{version} {variables.get('version_comment', '')}".lower()
-    if "aurora_version" in variables:
-        return "Aurora MySQL"
-    return next((flavour for word, flavour in FLAVOURS if word in text), "MySQL")
 
 
 def _text(value: str | bytes) -> str:

@@ -20,17 +20,29 @@ def _always(_server: Server) -> None:
 
 
 def how_to_allow_local(server: Server) -> str:
-    """The remedy where LOAD DATA LOCAL is refused."""
-    if server.on("local_infile"):
-        return "The address of the server behind the proxy would allow it"
-    return ALLOW_LOCAL
+    """The remedy where LOAD DATA LOCAL is refused, without a full stop; "" if there is none."""
+    if advice := next((each.advice for each in server.kinds if not each.takes_local), None):
+        return advice.rstrip(".;")
+    if not server.on("local_infile"):
+        return ALLOW_LOCAL
+    return "" if server.careful else "The address of the server behind the proxy would allow it"
+
+
+def _require_tried(server: Server) -> None:
+    if server.careful:
+        raise TargetProblem(
+            f"Imports into {server.title} have not been tried, so rows go in by INSERT (docs/servers.md).",
+            advice="Ask for method auto, insert or insert_prepared.",
+            option="method",
+        )
 
 
 def _require_local(server: Server) -> None:
+    _require_tried(server)
     if not server.takes_local:
         raise TargetProblem(
             "The server refuses LOAD DATA LOCAL"
-            + (f" ({server.flavour})." if server.on("local_infile") else " (local_infile is OFF)."),
+            + (f" ({server.title})." if server.on("local_infile") else " (local_infile is OFF)."),
             advice=f"{how_to_allow_local(server)} (and local_infile = 1 under [mysqld] in its my.cnf); or ask for"
             " method auto, which takes another one.",
             option="method",
@@ -38,6 +50,7 @@ def _require_local(server: Server) -> None:
 
 
 def _require_files(server: Server) -> None:
+    _require_tried(server)
     if not server.shared_folder:
         raise TargetProblem(
             "There is no folder that the server may load files from and that this machine can write into.",
@@ -49,6 +62,7 @@ def _require_files(server: Server) -> None:
 
 
 def _require_right(server: Server) -> None:
+    _require_tried(server)
     if server.variables.get("secure_file_priv") == "NULL":
         raise TargetProblem(
             "The server loads no files that it sees (secure_file_priv is NULL).",

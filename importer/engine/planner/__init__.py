@@ -26,7 +26,7 @@ from importer.engine.planner.decisions.index_deferral import (
     index_reasons,
     keys_deferred_in_staging,
 )
-from importer.engine.planner.decisions.load_statements import load_statements, numbering_reasons
+from importer.engine.planner.decisions.load_statements import load_statements, numbering_reasons, trigger_reasons
 from importer.engine.planner.decisions.method import choose_method, with_commits_of
 from importer.engine.planner.decisions.parallelism import choose_parallelism
 from importer.engine.planner.decisions.row_order import choose_order
@@ -36,7 +36,7 @@ from importer.engine.planner.decisions.staging_engine import check_staging_engin
 from importer.engine.planner.decisions.time_zone import session_zone, time_zone_reasons
 from importer.engine.planner.decisions.unchanged_rows import unchanged_row_reasons, updates_per_row
 from importer.engine.planner.initial_conditions import initial_conditions
-from importer.engine.planner.preconditions import check_server, check_table
+from importer.engine.planner.preconditions import check_allowed, check_server, check_table
 from importer.engine.planner.reasons.auto_increment import auto_increment_reasons
 from importer.engine.planner.reasons.binary_charset import binary_charset_reasons
 from importer.engine.planner.reasons.bottlenecks import bottleneck_reasons
@@ -90,6 +90,7 @@ def make_plan(context: PlanningContext) -> ImportPlan:
             *unchanged_row_reasons(context),
             *bottleneck_reasons(context),
             *replication_reasons(context, max(sizes.bytes, together)),
+            *trigger_reasons(context, method),
             *numbering_reasons(context),
             *auto_increment_reasons(context, sizes),
             *staging_engine_reasons(context),
@@ -119,6 +120,7 @@ def _check(context: PlanningContext) -> None:
     """Raise Problem, with advice, if the import is not possible."""
     options = context.options
     check_server(context.server)
+    check_allowed(options, context.server)
     check_table(context.table, options.mode)
     check_mapping(context.mapping, context.table, context.fillings)
     write_modes.check_mode(options.mode, options.on_duplicate, context.table, context.dependencies, context.columns)

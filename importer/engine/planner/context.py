@@ -83,6 +83,15 @@ class PlanningContext:
         return replace(self.table, name=staging_name(self.job)) if self.staged else self.table
 
     @property
+    def stored_behind_triggers(self) -> bool:
+        """Whether LOAD DATA may leave stored generated columns as they were before a trigger (MDEV-40480).
+
+        Not in a staging table, which has no triggers: the INSERT of its finishing step is right.
+        """
+        affected = self.server.mariadb and not self.server.recomputes_behind_triggers
+        return affected and not self.staged and bool(self.table.stored_behind_triggers)
+
+    @property
     def columns(self) -> list[str]:
         """The columns that the import fills, from fields or with generated values."""
         return [*(each.column for each in self.mapping if each.column), *(each.column for each in self.fillings)]

@@ -11,7 +11,7 @@ import MySQLdb
 from importer.engine.errors import TargetProblem
 from importer.engine.mysql.connection import Address, Connection, connect
 from importer.engine.mysql.error_messages import explain
-from importer.engine.mysql.server_info import read_server
+from importer.engine.mysql.server_info import Server, read_server
 from importer.engine.preflight import access, leftovers, network, server_settings, transactions
 from importer.engine.preflight.finding import Finding, Subject
 
@@ -99,11 +99,19 @@ def _findings(
         yield Finding("connection", "fail", f"The check was interrupted: {problem.what}", problem.advice)
 
 
+def _where_changed(finding: Finding, server: Server) -> Finding:
+    """The finding; if its fix is a server's setting, with the place where the server's host has them."""
+    place = next((each.settings_in for each in server.kinds if each.settings_in), "")
+    if not place or "my.cnf" not in finding.fix:
+        return finding
+    return replace(finding, fix=f"{finding.fix} On this host: in {place}.")
+
+
 def _run(step: Step, subject: Subject) -> Finding:
     """The finding of one step. Raises TargetProblem only if the connection is lost, so that it is reported once."""
     try:
         with explain(str(subject.address)):
-            return step(subject)
+            return _where_changed(step(subject), subject.server)
     except TargetProblem as problem:
         if access.error_number(problem) in LOST:
             raise

@@ -12,9 +12,9 @@ from importer.engine.mysql.connection import (
     fetch_all,
     fetch_row,
 )
-from importer.engine.mysql.encryption import CertificateRefused, NotEncrypted
 from importer.engine.mysql.quoting import quote_name, quote_text
 from importer.engine.mysql.server_info import is_loopback
+from importer.engine.mysql.sign_in.encryption import CertificateRefused, NotEncrypted
 from importer.engine.preflight.finding import Finding, Subject
 from importer.engine.target.privileges import account, account_parts, grant, grantee, has_privilege
 

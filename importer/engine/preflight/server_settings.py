@@ -2,14 +2,10 @@
 
 import os
 
-from importer.engine.mysql.server_info import REFUSE_LOCAL
+from importer.engine.mysql.servers.kinds import SAFE_PATH
 from importer.engine.plan.methods import best_allowed
 from importer.engine.preflight.finding import Finding, Subject
 from importer.engine.units import GIB, MIB, human_bytes
-
-OLDEST = {"MariaDB": (10, 5), "MySQL": (8, 0)}
-# Servers on which Millrace has not been tested.
-UNTRIED = ("TiDB",)
 
 # Bytes. Smaller sizes slow loads down; the defaults of MySQL 8 and of MariaDB 10 and 11 are about these.
 SMALL_BUFFER_POOL = 128 * MIB
@@ -23,31 +19,27 @@ NO_BINLOG_LIMIT = 2**63
 
 
 def version(subject: Subject) -> Finding:
+    """The kind of the server and of what stands before it, its release, and what follows from the kinds."""
     server = subject.server
-    name = f"{server.flavour} {server.version}"
-    if server.flavour in REFUSE_LOCAL:
-        return Finding(
-            "version",
-            "warn",
-            f"{name} refuses LOAD DATA LOCAL: imports take {_fallback(subject)}.",
-            "Use the address of the MySQL server behind it, which is faster.",
-        )
-    if server.flavour in UNTRIED:
-        return Finding(
-            "version",
-            "warn",
-            f"{name} is compatible with MySQL, but Millrace has not been tested on it.",
-            "Look at rollback below.",
-        )
-    oldest = OLDEST["MariaDB" if server.mariadb else "MySQL"]
-    if server.release < oldest:
+    kind = server.kinds[0]
+    if server.release < kind.oldest:
         return Finding(
             "version",
             "fail",
-            f"{name} is too old.",
+            f"{server.title} is too old.",
             "Upgrade the server: Millrace needs MySQL 8.0 or MariaDB 10.5, or later.",
         )
-    return Finding("version", "ok", f"{name}.")
+    told = [each for each in server.kinds if each.careful or each.role in ("proxy", "host")]
+    rules = " ".join(rule.what for each in told for rule in each.rules)
+    advice = " ".join(each.advice for each in told if each.advice)
+    if server.careful:
+        message = f"{server.title}: imports into it have not been tried, so they take the safe path: {SAFE_PATH}."
+        return Finding("version", "warn", f"{message} {rules}", f"{advice} Look at rollback below.".strip())
+    refuses = not all(each.takes_local for each in server.kinds)
+    message = f"{server.title}. {rules}".strip()
+    if refuses:
+        message += f" Imports take {_fallback(subject)}."
+    return Finding("version", "warn" if refuses else "ok", message, advice if refuses else "")
 
 
 def local_infile(subject: Subject) -> Finding:

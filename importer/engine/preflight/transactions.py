@@ -9,8 +9,10 @@ from importer.engine.load import ledger
 from importer.engine.mysql.connection import connect_loader, execute, fetch_all
 from importer.engine.mysql.error_messages import message_of
 from importer.engine.mysql.quoting import quote_name
+from importer.engine.mysql.servers.kinds import GALERA
 from importer.engine.preflight.finding import Finding, Subject
 from importer.engine.preflight.load_probe import PROBE_ROWS, load_probe
+from importer.engine.preflight.transaction_probe import unfit
 
 
 def ledger_table(subject: Subject) -> Finding:
@@ -58,8 +60,7 @@ def rollback(subject: Subject) -> Finding:
         return Finding("rollback", "fail", message, "Connect to the server itself, not to a proxy in front of it.")
     left = _count(subject, job)
     if not left:
-        message = f"{PROBE_ROWS} rows were loaded by {method} and rolled back: none is left."
-        return Finding("rollback", "ok", message)
+        return _held(subject, f"{PROBE_ROWS} rows were loaded by {method} and rolled back: none is left.")
     _clean_up(subject, job)
     return Finding(
         "rollback",
@@ -69,6 +70,15 @@ def rollback(subject: Subject) -> Finding:
         f"ALTER TABLE {quote_name(subject.address.database)}.{ledger.TABLE} ENGINE = InnoDB; in a Galera cluster also "
         "SET GLOBAL wsrep_load_data_splitting = OFF;",
     )
+
+
+def _held(subject: Subject, message: str) -> Finding:
+    """The finding of a server that rolls back: on one that nobody has tried, a second session is tried as well."""
+    if not subject.server.careful:
+        return Finding("rollback", "ok", message)
+    if reason := unfit(subject.address):
+        return Finding("rollback", "fail", reason, "Use the address of a MySQL or MariaDB server.")
+    return Finding("rollback", "ok", f"{message} A second session waits for the first one's ledger row.")
 
 
 def _load_and_roll_back(subject: Subject, job: str) -> tuple[int, str]:
@@ -121,7 +131,7 @@ def writable(subject: Subject) -> Finding:
 def cluster(subject: Subject) -> Finding:
     """Whether a Galera cluster splits LOAD DATA into commits of 10,000 rows (server-behaviour.md, LOAD DATA LOCAL)."""
     server = subject.server
-    if not server.on("wsrep_on"):
+    if not server.cluster:
         return Finding("cluster", "ok", "Not a Galera cluster.")
     if server.on("wsrep_load_data_splitting"):
         return Finding(
@@ -133,6 +143,6 @@ def cluster(subject: Subject) -> Finding:
     return Finding(
         "cluster",
         "warn",
-        "A Galera cluster: each chunk goes to all nodes when it commits, and two nodes' commits can conflict.",
-        "Load through one node only, with chunks far below wsrep_max_ws_size.",
+        " ".join(["A node of a Galera cluster.", *(rule.what for rule in GALERA.rules)]),
+        GALERA.advice,
     )

@@ -99,6 +99,8 @@ class Table:
     index_bytes: int = 0
     partitioned: bool = False
     next_number: int = 0
+    # The stored generated columns, if a BEFORE INSERT trigger may change what they are computed from; else none.
+    stored_behind_triggers: tuple[str, ...] = ()
 
     @property
     def column_names(self) -> tuple[str, ...]:
@@ -145,18 +147,21 @@ def read_table(connection: Connection, schema: str, name: str, may_name: Callabl
     if not rows:
         raise _unknown_table(connection, schema, name, may_name)
     schema, name, engine, rows_estimate, data_bytes, index_bytes, options, next_number = rows[0]
+    triggers = _triggers(connection, schema, name)
+    before = any(timing == "BEFORE" for _, timing in triggers)
     return Table(
         schema=schema,
         name=name,
         engine=engine or "",
         columns=_columns(connection, schema, name),
         keys=_keys(connection, schema, name),
-        triggers=_triggers(connection, schema, name),
+        triggers=tuple(trigger for trigger, _ in triggers),
         rows_estimate=rows_estimate or 0,
         data_bytes=data_bytes or 0,
         index_bytes=index_bytes or 0,
         partitioned="partitioned" in _text(options or ""),
         next_number=next_number or 0,
+        stored_behind_triggers=_stored_generated(connection, schema, name) if before else (),
     )
 
 
@@ -242,14 +247,25 @@ def _keys(connection: Connection, schema: str, name: str) -> tuple[Key, ...]:
     return tuple(Key(index, tuple(names), unique, kind) for (index, unique, kind), names in columns.items())
 
 
-def _triggers(connection: Connection, schema: str, name: str) -> tuple[str, ...]:
+def _stored_generated(connection: Connection, schema: str, name: str) -> tuple[str, ...]:
     rows = fetch_all(
         connection,
-        "SELECT TRIGGER_NAME FROM information_schema.TRIGGERS"
+        "SELECT COLUMN_NAME FROM information_schema.COLUMNS"
+        " WHERE TABLE_SCHEMA = %s AND TABLE_NAME = %s AND EXTRA LIKE '%%STORED GENERATED%%' ORDER BY ORDINAL_POSITION",
+        (schema, name),
+    )
+    return tuple(str(row[0]) for row in rows)
+
+
+def _triggers(connection: Connection, schema: str, name: str) -> list[tuple[str, str]]:
+    """The triggers on INSERT, each with its time: BEFORE or AFTER."""
+    rows = fetch_all(
+        connection,
+        "SELECT TRIGGER_NAME, ACTION_TIMING FROM information_schema.TRIGGERS"
         " WHERE EVENT_OBJECT_SCHEMA = %s AND EVENT_OBJECT_TABLE = %s AND EVENT_MANIPULATION = 'INSERT'",
         (schema, name),
     )
-    return tuple(row[0] for row in rows)
+    return [(str(trigger), _text(timing)) for trigger, timing in rows]
 
 
 def _digest(engine: str, columns: tuple[Column, ...]) -> str:

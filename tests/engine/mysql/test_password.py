@@ -8,8 +8,8 @@ import MySQLdb
 import pytest
 
 from importer.engine.errors import Problem, TargetProblem
-from importer.engine.mysql.authentication import ALWAYS, CLEAR, EXCHANGE, PasswordWithheld, methods
 from importer.engine.mysql.connection import Address, connect, connect_loader, execute, fetch_all
+from importer.engine.mysql.sign_in.authentication import ALWAYS, CLEAR, EXCHANGE, PasswordWithheld, methods
 from tests.file_servers import certificate_of_localhost
 from tests.rogue_server import RoguePasswordServer, RogueServer
 

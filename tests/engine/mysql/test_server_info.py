@@ -3,7 +3,7 @@ from dataclasses import replace
 import pytest
 
 from importer.engine.mysql.connection import connect, execute, fetch_all
-from importer.engine.mysql.server_info import Server, _flavour, is_loopback, read_server
+from importer.engine.mysql.server_info import Server, is_loopback, read_server
 
 
 def read(address):
@@ -60,27 +60,6 @@ class TestReadServer:
 
     def test_test_server_is_on_this_machine(self, database):
         assert read(database).local
-
-
-class TestFlavour:
-    @pytest.mark.parametrize(
-        ("version", "comment", "flavour"),
-        [
-            ("10.11.19-MariaDB-deb12", "Debian 12", "MariaDB"),
-            ("8.0.11-TiDB-v7.5.0", "TiDB Server (Apache License 2.0) Community Edition, MySQL 8.0 compatible", "TiDB"),
-            ("8.0.30-Vitess", "Version: 21.0.0", "Vitess"),
-            ("8.0.36-28", "Percona Server (GPL), Release 28, Revision 47601f19", "Percona Server"),
-            ("8.0.42", "MySQL Community Server - GPL", "MySQL"),
-            ("8.0.39", "(ProxySQL)", "ProxySQL"),
-        ],
-    )
-    def test_flavour_follows_from_version_and_comment(self, version, comment, flavour):
-        assert _flavour(version, {"version_comment": comment}) == flavour
-
-    def test_flavour_is_aurora_if_the_server_has_its_variable(self):
-        assert (
-            _flavour("8.0.39", {"version_comment": "Source distribution", "aurora_version": "3.08.0"}) == "Aurora MySQL"
-        )
 
 
 class TestServer:

@@ -6,10 +6,11 @@ from pathlib import Path
 import MySQLdb
 import pytest
 
-from importer.engine.errors import Problem
+from importer.engine.errors import Problem, TargetProblem
 from importer.engine.load.methods import load_data_local
 from importer.engine.mapping.columns import ColumnMapping
 from importer.engine.mysql.server_info import Server
+from importer.engine.mysql.servers.kinds import SAFEST_CHUNK
 from importer.engine.plan.options import Options
 from importer.engine.plan.plan import ImportPlan, Reason
 from importer.engine.plan.stored_plan import plan_from_json, plan_to_json
@@ -19,7 +20,7 @@ from tests.engine.tables import table
 
 OPEN = Server("MySQL", "9.7.4", {"local_infile": "ON"}, local=True, cores=2)
 CLOSED = replace(OPEN, variables={"local_infile": "OFF"})
-PROXY = replace(OPEN, flavour="ProxySQL")
+PROXY = replace(OPEN, also=("ProxySQL",))
 
 
 def plan(server: Server, data_bytes: int = 1000, **options) -> ImportPlan:
@@ -42,8 +43,8 @@ def test_local_is_first():
     ("server", "said"),
     [
         (CLOSED, "SET GLOBAL local_infile = 1"),
-        (PROXY, "behind the proxy"),
-        (replace(OPEN, flavour="Vitess"), "behind the proxy"),
+        (PROXY, "the server behind it"),
+        (replace(OPEN, flavour="Vitess"), "INSERT is safe on every server"),
         (OPEN.after_refusal(of_pipe=False), "behind the proxy"),
     ],
 )
@@ -56,6 +57,42 @@ def test_a_server_without_local_takes_inserts(server: Server, said: str):
         "INSERT IGNORE INTO `s`.`t` (`a`, `b`)\n"
         "VALUES (@field1, IF(CAST(@field2 AS BINARY) IN (_binary'NA'), NULL, @field2))"
     )
+
+
+UNTRIED = replace(OPEN, flavour="Unknown server", reads_files=True)
+
+
+def test_an_untried_server_gets_small_transactions_and_keeps_its_keys():
+    made = plan(UNTRIED, data_bytes=10**9)
+    assert made.statements.method == "insert_prepared"
+    assert made.chunk_bytes == SAFEST_CHUNK
+    assert (made.transaction_bytes, made.temporary_changes, made.statements.pipe_folder) == (0, None, "")
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"mode": "replace"},
+        {"on_duplicate": "skip"},
+        {"indexes": "defer"},
+        {"lock_table": True},
+        {"server_variables": {"sync_binlog": "0"}},
+        {"chunk_bytes": 2 * SAFEST_CHUNK},
+        {"method": "load_data_local"},
+        {"method": "load_data_server"},
+    ],
+)
+def test_an_untried_server_refuses_what_is_outside_the_safe_path(options: dict):
+    with pytest.raises(TargetProblem, match="have not been tried") as refused:
+        plan(UNTRIED, **options)
+    assert refused.value.option == next(iter(options))
+
+
+@pytest.mark.parametrize("options", [{"lock_table": True}, {"server_variables": {"sync_binlog": "0"}}])
+def test_a_galera_node_refuses_what_holds_on_one_node_only(options: dict):
+    node = replace(OPEN, variables={**OPEN.variables, "wsrep_on": "ON"})
+    with pytest.raises(TargetProblem, match="on one node only"):
+        plan(node, **options)
 
 
 def test_a_server_that_shares_a_folder_reads_a_pipe(tmp_path: Path):

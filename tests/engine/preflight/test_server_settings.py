@@ -10,9 +10,11 @@ from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import rsa
 
 from importer.engine.mysql.connection import Address, connect, connect_loader, execute
-from importer.engine.mysql.encryption import NotEncrypted
 from importer.engine.mysql.server_info import Server
-from importer.engine.preflight import check, server_settings, transactions
+from importer.engine.mysql.servers.kinds import SAFE_PATH
+from importer.engine.mysql.sign_in.encryption import NotEncrypted
+from importer.engine.plan.methods import METHODS
+from importer.engine.preflight import _where_changed, check, server_settings, transactions
 from importer.engine.preflight.finding import Subject
 from scripts.servers import PrivateMariaDB
 
@@ -38,7 +40,9 @@ class TestVersion:
             ("Aurora MySQL", "8.0.39", "ok"),
             ("TiDB", "8.0.11-TiDB-v8.5.0", "warn"),
             ("Vitess", "8.0.30-Vitess", "warn"),
-            ("ProxySQL", "8.0.39", "warn"),
+            ("MySQL", "26.7.0", "ok"),
+            ("MariaDB", "12.3.2-MariaDB", "ok"),
+            ("Unknown server", "1.0", "warn"),
         ],
     )
     def test_version_is_supported_or_not(self, flavour, version, status):
@@ -46,6 +50,26 @@ class TestVersion:
         assert finding.status == status
         assert flavour in finding.message
         assert version in finding.message
+
+    def test_a_proxy_that_refuses_local_is_named_with_the_method_instead(self):
+        server = Server("MySQL", "8.4.2", {"local_infile": "ON"}, local=False, cores=2, also=("ProxySQL",))
+        finding = server_settings.version(Subject(None, FAR, server))
+        assert finding.status == "warn"
+        assert finding.message.startswith("MySQL 8.4.2, behind ProxySQL. LOAD DATA LOCAL is refused")
+        assert finding.message.endswith(
+            "Imports take Prepared INSERT of many rows instead: " + METHODS["insert_prepared"].cost + "."
+        )
+        assert finding.fix == "Use the address of the server behind it, which is faster."
+
+    def test_a_kind_that_nobody_has_tried_is_warned_of_with_the_safe_path(self):
+        finding = judge(server_settings.version, "TiDB", "8.0.11-TiDB-v8.5.1")
+        assert SAFE_PATH in finding.message
+        assert "txn-total-size-limit" in finding.message
+
+    def test_the_fix_names_the_place_where_a_host_has_its_settings(self):
+        host = Server("MySQL", "8.4.2", {}, local=False, cores=2, also=("Amazon RDS",))
+        finding = _where_changed(server_settings.local_infile(Subject(None, FAR, host)), host)
+        assert finding.fix.endswith("On this host: in the DB parameter group.")
 
 
 class TestAutoIncrement:

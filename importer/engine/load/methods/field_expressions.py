@@ -50,6 +50,7 @@ class FieldExpression:
 
     `numbering`: the field goes into an AUTO_INCREMENT column, in a LOAD DATA with SET. There the server ignores that
     the file has a number, and replaces 0 by a new one (server-behaviour.md, LOAD DATA LOCAL), unless SET assigns it.
+    `assigned`: the statement needs a SET, and this field gives it one.
     """
 
     position: int
@@ -58,13 +59,15 @@ class FieldExpression:
     keep_null_word: bool
     traced: bool = False
     numbering: bool = False
+    assigned: bool = False
 
     @property
     def indirect(self) -> bool:
         """Whether the field is read into a variable and assigned by an expression."""
         if self.column is None:
             return False
-        return self.keep_null_word or self.traced or self.numbering or not is_plain(self.mapping)
+        needed = self.keep_null_word or self.traced or self.numbering or self.assigned
+        return needed or not is_plain(self.mapping)
 
     @property
     def variable(self) -> str:
@@ -94,6 +97,14 @@ def field_expressions(mapping: Sequence[ColumnMapping], table: Table, *, keep_nu
         FieldExpression(position, each, table.column(each.column) if each.column else None, keep_null_word)
         for position, each in enumerate(mapping)
     ]
+
+
+def with_assignment(fields: list[FieldExpression]) -> list[FieldExpression]:
+    """The fields, of which at least one is assigned by SET."""
+    if any(each.indirect for each in fields):
+        return fields
+    first = next(each for each in fields if each.column)
+    return [replace(each, assigned=True) if each is first else each for each in fields]
 
 
 def with_trace(fields: list[FieldExpression]) -> list[FieldExpression]:

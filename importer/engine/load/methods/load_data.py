@@ -7,7 +7,14 @@ from dataclasses import replace
 import MySQLdb
 
 from importer.engine.errors import MethodRefused
-from importer.engine.load.methods.field_expressions import VARIABLES, field_expressions, filled, numbers, with_trace
+from importer.engine.load.methods.field_expressions import (
+    VARIABLES,
+    field_expressions,
+    filled,
+    numbers,
+    with_assignment,
+    with_trace,
+)
 from importer.engine.load.methods.statement_request import StatementRequest
 from importer.engine.mysql.connection import LoaderConnection, execute
 from importer.engine.mysql.error_messages import message_of
@@ -23,6 +30,8 @@ def into_table(request: StatementRequest) -> str:
     """
     table, dialect, fillings = request.table, request.dialect, request.fillings
     fields = field_expressions(request.mapping, table, keep_null_word=request.keep_null_word)
+    if request.assigns:
+        fields = with_assignment(fields)
     if request.traced:
         fields = with_trace(fields)
     if fillings or request.assignments or any(each.indirect for each in fields):

@@ -54,5 +54,7 @@ def load(connection: LoaderConnection, statement: str, feed: Feed) -> Report:
 def is_refusal(error: MySQLdb.Error) -> bool:
     """Whether the error means that the server refuses LOAD DATA LOCAL."""
     number, message = error.args[0], message_of(error).lower()
+    if "wsrep" in message:  # A node that has left its Galera cluster refuses every statement, with 1047.
+        return False
     # Vitess uses UNKNOWN_ERROR for everything; its message names the statement.
     return number in REFUSALS or (number == ER.UNKNOWN_ERROR and "load" in message)

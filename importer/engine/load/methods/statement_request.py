@@ -22,7 +22,7 @@ class StatementRequest:
 
     `assignments` set columns that are not in the mapping, as `column = value`. `as_bytes` renders no character set: the
     server stores the bytes in the columns' own. `folder` is the folder of the server's pipes, `file` the file that it
-    reads itself.
+    reads itself. `assigns`: a LOAD DATA gets a SET in any case (decisions/load_statements.py says why).
     """
 
     table: Table
@@ -32,6 +32,7 @@ class StatementRequest:
     assignments: Sequence[str] = ()
     folder: str = ""
     file: ServerFile | None = None
+    assigns: bool = False
     keep_null_word: bool = False
     traced: bool = False
     as_bytes: bool = False

@@ -1,5 +1,6 @@
 """Decides the size of the chunks and of the transactions that they share."""
 
+from importer.engine.mysql.servers.kinds import SAFEST_CHUNK
 from importer.engine.plan.plan import Reason
 from importer.engine.planner.context import PlanningContext
 from importer.engine.planner.decisions import network
@@ -33,10 +34,10 @@ def _chunk_bytes(context: PlanningContext, parallelism: int) -> int:
 def _fastest_bytes(context: PlanningContext, parallelism: int) -> int:
     """The size that loads fastest, in bytes: small shares of the data, so that all sessions end at the same time."""
     share = context.data_bytes // (parallelism * CHUNKS_PER_SESSION)
-    logged = context.server.on("log_bin") or context.server.on("wsrep_on")
+    logged = context.server.on("log_bin") or context.server.cluster
     largest = LARGEST_LOGGED_CHUNK if logged else LARGEST_CHUNK
     near = max(network.smallest_chunk(context), _within(share, SMALLEST_CHUNK, largest))
-    good = network.largest_chunk(context, parallelism) or near
+    good = SAFEST_CHUNK if context.server.careful else network.largest_chunk(context, parallelism) or near
     fits = largest_transaction(context.server)
     return min(good, fits[0]) if fits else good
 
@@ -68,7 +69,8 @@ def _own_transactions(context: PlanningContext) -> bool:
     return bool(
         options.commit_rows
         or context.server_file
-        or context.server.on("wsrep_on")
+        or context.server.cluster
+        or context.server.careful
         or options.on_error == "reject"
         or options.on_duplicate != "fail"
         or options.verify == "full"
@@ -119,6 +121,8 @@ def chunks_reason(context: PlanningContext, sizes: ChunkSizes, together: int) ->
 def _why_of_that_size(context: PlanningContext) -> str:
     if context.options.chunk_bytes or context.options.commit_rows:
         return "as requested"
+    if context.server.careful:
+        return f"the safe path for {context.server.flavour}"
     fits = largest_transaction(context.server)
     if fits and fits[0] < LARGEST_CHUNK:
         return f"small enough for {fits[1]} on the server"

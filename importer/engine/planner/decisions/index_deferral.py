@@ -109,6 +109,8 @@ def _wanted(context: PlanningContext) -> bool:
 
 def _hindrance(context: PlanningContext) -> str:
     """Why no key can be dropped; "" if keys can."""
+    if context.server.careful:
+        return f"no key is dropped on {context.server.flavour}, where imports take the safe path"
     if context.staging_engine != "InnoDB":
         return f"a {context.staging_engine} table is filled with its keys disabled"
     if context.staged or context.indexes.obstacle:

@@ -31,7 +31,10 @@ def _statements(context: PlanningContext, method: Method) -> LoadStatements:
     folder, file = context.server.shared_folder, context.server_file if method.from_file else None
 
     def statement(mapping: Sequence[ColumnMapping] = context.mapping, **variant: bool) -> str:
-        request = StatementRequest(into, dialect, mapping, context.fillings, numbering, folder, file, **variant)
+        assigns = context.stored_behind_triggers
+        request = StatementRequest(
+            into, dialect, mapping, context.fillings, numbering, folder, file, assigns, **variant
+        )
         return registry.statement(method.name, request)
 
     # Where records are rewritten, the text NULL goes out in quotes.
@@ -63,6 +66,20 @@ def _without_markers(context: PlanningContext) -> list[ColumnMapping]:
         return list(context.mapping)
     types = {column.name.lower(): column.column_type for column in context.table.columns}
     return [without_markers(each, types[each.column.lower()]) if each.column else each for each in context.mapping]
+
+
+def trigger_reasons(context: PlanningContext, method: Method) -> Iterator[Reason]:
+    """Warns of stored generated columns that a LOAD DATA of MariaDB would leave stale."""
+    if not context.stored_behind_triggers or method.inserts:
+        return
+    columns, triggers = ", ".join(context.table.stored_behind_triggers), ", ".join(context.table.triggers)
+    yield Reason(
+        f"A field goes through a variable, because of the stored generated column {columns}",
+        f"MariaDB {context.server.version} may compute it before the trigger ({triggers}) changes a column that it is"
+        " computed from, and store a wrong value (MDEV-40480, fixed in 11.8.9); with a SET it computes it afterwards."
+        " Rows that others have loaded into this table by LOAD DATA may be wrong",
+        holds_back=True,
+    )
 
 
 def numbering_reasons(context: PlanningContext) -> Iterator[Reason]:

@@ -39,6 +39,9 @@ def with_commits_of(options: Options) -> Options:
 def _automatic_reason(method: Method, server: Server) -> Reason:
     if server.takes_local:
         return Reason(method.title, method.cost, option="method")
+    if server.careful:
+        why = f"imports into {server.title} have not been tried, and INSERT is safe on every server; {method.cost}"
+        return Reason(method.title, why, holds_back=method.slows, option="method")
     return Reason(
         method.title,
         f"the server refuses LOAD DATA LOCAL; {method.cost}. {how_to_allow_local(server)}",

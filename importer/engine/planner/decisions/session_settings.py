@@ -69,7 +69,7 @@ def check_session(context: PlanningContext) -> None:
 
 
 def _check_unlogged(context: PlanningContext) -> None:
-    if context.server.on("wsrep_on"):
+    if context.server.cluster:
         raise TargetProblem(
             "In a Galera cluster every node must get the rows.", advice="Leave sql_log_bin out.", option="session"
         )

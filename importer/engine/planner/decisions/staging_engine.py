@@ -35,7 +35,7 @@ def check_staging_engine(context: PlanningContext) -> None:
             advice="Leave partitions out, or choose load_as innodb.",
             option="load_as",
         )
-    if context.server.on("wsrep_on"):
+    if context.server.cluster:
         raise TargetProblem(f"A Galera cluster does not copy {engine} tables.", advice="Choose load_as innodb.")
 
 

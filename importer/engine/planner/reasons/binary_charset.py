@@ -75,7 +75,12 @@ def _stores_alike(
     """Whether the stored values depend on character sets only, and all columns of text have one of `charsets`."""
     if not context.options.checks or method.inserts:
         return False
-    if context.fillings or context.numbers_rows or not all(is_plain(each) for each in mapping):
+    if (
+        context.fillings
+        or context.numbers_rows
+        or context.stored_behind_triggers
+        or not all(is_plain(each) for each in mapping)
+    ):
         return False
     columns = [context.table.column(each.column) for each in mapping if each.column]
     return all(

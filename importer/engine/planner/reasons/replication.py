@@ -20,7 +20,7 @@ def largest_transaction(server: Server) -> tuple[int, str] | None:
     limits = []
     if server.on("log_bin"):
         limits.append("max_binlog_cache_size")
-    if server.on("wsrep_on"):
+    if server.cluster:
         limits.append("wsrep_max_ws_size")
     fitting = [(size // EVENTS_PER_BYTE, name) for name in limits if 0 < (size := server.number(name) or 0) < NO_LIMIT]
     return min(fitting, default=None)
@@ -35,7 +35,7 @@ def replication_reasons(context: PlanningContext, transaction_bytes: int) -> Ite
             f"{fits[1]} is {human_bytes(fits[0] * EVENTS_PER_BYTE)}",
             f"chunks of the requested size may be refused; those of {human_bytes(fits[0])} fit in any case",
         )
-    if server.on("wsrep_on"):
+    if server.cluster:
         yield from _rows_of_a_write_set(context)
         yield Reason(
             "A Galera cluster",

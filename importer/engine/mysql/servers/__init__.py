@@ -1,0 +1,1 @@
+"""The kinds of servers that speak MySQL's protocol, and how one is recognised."""

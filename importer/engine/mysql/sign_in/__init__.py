@@ -1,0 +1,1 @@
+"""How an account signs in: the methods of authentication, and the encryption of the connection."""
