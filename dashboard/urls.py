@@ -25,7 +25,7 @@ from dashboard.schedules import detail as schedule
 from dashboard.schedules import list as schedules
 from dashboard.schedules import subscriptions
 from dashboard.sign_in import urls as sign_in
-from dashboard.system import health, storage
+from dashboard.system import health, storage, workers
 from dashboard.system.audit import views as audit
 from dashboard.system.metrics import view as metrics
 from dashboard.targets import views as targets
@@ -167,6 +167,8 @@ pages = [
     path("account/tokens/new/", own.token_new, name="account_token_new"),
     path("account/tokens/<int:pk>/revoke/", own.token_revoke, name="account_token_revoke"),
     path("invitation/<str:uidb64>/<str:token>/", invitation.invitation, name="invitation"),
+    # the workers
+    path("workers/", workers.workers, name="workers"),
     # the storage
     path("storage/", storage.storage, name="storage"),
     path("storage/policies/", storage.policy, name="storage_policy"),

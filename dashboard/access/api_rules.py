@@ -51,6 +51,7 @@ API: Mapping[str, Mapping[str, Does]] = {
     "api_lab_approval": {"GET": Does("lab")},
     "api_lab_approve": {"POST": Does("lab_approve")},
     "api_lab_refuse": {"POST": Does("lab_refuse")},
+    "api_workers": {"GET": Does("workers")},
     "api_storage": {"GET": Does("storage")},
     "api_policies": {"GET": Does("storage")},
     "api_policy": {"PATCH": Does("storage_policy")},

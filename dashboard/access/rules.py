@@ -256,6 +256,7 @@ RULES: dict[str, Rule] = {
     "group_delete": GROUP,
     "grant_revoke": GRANT,
     "notice_again": Rule(Notification, scope=Scope.MANAGE, change=Level.ADMINISTER),
+    "workers": OPERATORS,
     "storage": OPERATORS,
     "storage_policy": Rule(admin="change what is kept", scope=Scope.MANAGE),
     "storage_file_delete": Rule(SourceFile, look=Level.ADMINISTER, change=Level.ADMINISTER),

@@ -26,6 +26,7 @@ from dashboard.api.resources import (
     presets,
     storage,
     targets,
+    workers,
 )
 from dashboard.api.resources.imports import details, filters, following, imports, plans, rejects
 from dashboard.api.resources.people import account, grants, groups, people
@@ -37,7 +38,7 @@ PREFIX = "api/v1/"
 # In the order of the description.
 RESOURCES = (
     imports, following, details, rejects, plans, filters, approvals, files, targets, schedules, runs, decisions,
-    preview, presets, connections, channels, labs, history, storage, people, groups, grants, account, audit,
+    preview, presets, connections, channels, labs, history, workers, storage, people, groups, grants, account, audit,
 )  # fmt: skip
 ABOUT = """Loads files into MySQL and MariaDB, and proves that every row arrived.
 

@@ -1,1 +1,1 @@
-"""How the installation is: its health for programs, its state for people, and the page Storage."""
+"""How the installation is: its health for programs, its state for people, and the pages Workers and Storage."""

@@ -9,7 +9,7 @@ from django.http import HttpRequest, JsonResponse
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
 
-from dashboard.system.state import queue_names
+from dashboard.system.state import idle_queues
 from importer.engine.native import loader
 from importer.sources.room import fullest_disk
 from importer.worker import presence
@@ -26,7 +26,7 @@ def healthz(_request: HttpRequest) -> JsonResponse:
     """
     health: dict[str, object] = {"database": _database_answers(), "native": loader.build_in_use()}
     try:
-        health |= {"redis": True, "workers": [name.partition("@")[0] for name in presence.live_workers()]}
+        health |= {"redis": True, "workers": [worker.role for worker in presence.live_workers()]}
     except redis.RedisError:
         health |= {"redis": False, "workers": []}
     return JsonResponse(health, status=200 if health["database"] and health["redis"] else 503)
@@ -49,13 +49,12 @@ def readyz(_request: HttpRequest) -> JsonResponse:
 
 def _failing_queues() -> Iterator[str]:
     try:
-        served = presence.served_queues()
+        idle = idle_queues(presence.live_workers())
     except redis.RedisError:
         yield "redis"
         return
-    for queue in sorted(queue_names()):
-        if queue not in served:
-            yield f"queue {queue}"
+    for queue in idle:
+        yield f"queue {queue}"
 
 
 def _database_answers() -> bool:

@@ -1,5 +1,6 @@
 """Whether the installation is well: its workers, its queues, and the disk with the least free space."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 import redis
@@ -11,12 +12,16 @@ from importer.worker import presence
 
 @dataclass(frozen=True)
 class State:
-    """The state of the installation. `workers`: None if Redis does not answer; `idle_queues`: that no worker serves."""
+    """The state of the installation. `workers`: None if Redis does not answer; `idle_queues`: that no worker serves.
+
+    `several_versions`: the live workers do not all have one version.
+    """
 
     disk: Disk
     workers: int | None
     parallel_chunks: int
     idle_queues: tuple[str, ...]
+    several_versions: bool = False
 
     @property
     def free(self) -> int:
@@ -29,10 +34,16 @@ def state() -> State:
     """The present state."""
     disk = fullest_disk()
     try:
-        workers, served = len(presence.live_workers()), presence.served_queues()
+        workers = presence.live_workers()
     except redis.RedisError:
         return State(disk, None, 0, ())
-    return State(disk, workers, presence.parallel_loads(), tuple(sorted(queue_names() - served)))
+    several = len({worker.version for worker in workers}) > 1
+    return State(disk, len(workers), presence.parallel_loads(), idle_queues(workers), several)
+
+
+def idle_queues(workers: Iterable[presence.Worker]) -> tuple[str, ...]:
+    """The queues that imports need, and that none of the workers serves."""
+    return tuple(sorted(queue_names() - {queue for worker in workers for queue in worker.queues}))
 
 
 def queue_names() -> set[str]:

@@ -50,7 +50,8 @@ MANAGED = (
     Place("Connections", "connections", ("connection",), "operators"),
     Place("Presets", "presets", ("preset",), "operators"),
     Place("Channels", "channels", ("channel",), "operators"),
-    Place("Storage", "storage", ("storage",), "admins", starts_group=True),
+    Place("Workers", "workers", ("worker",), "operators", starts_group=True),
+    Place("Storage", "storage", ("storage",), "admins"),
     Place("People", "people", ("people", "person", "group"), "admins"),
     Place("Audit log", "audit", ("audit",), "admins"),
 )

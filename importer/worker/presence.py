@@ -1,73 +1,102 @@
-"""Which workers are alive, how many tasks each runs at once, and from which queues: as Redis keys that expire."""
+"""Which workers are alive, with their versions, slots, queues and load: one JSON value each in Redis, which expires."""
 
+import json
 import os
 import socket
 import sys
 from collections.abc import Iterable
-from typing import Any
+from dataclasses import asdict, dataclass
+from typing import Any, cast
 
+from config.version import VERSION
+from importer.engine.stored import from_json
 from importer.worker import shutdown
 from importer.worker.live_progress import connection, unreadable
 
 PREFIX = "millrace:worker:"
-QUEUE_PREFIX = "millrace:queue:"
-# A worker writes every 5 s (`--heartbeat-interval`, scripts/processes.py).
+# A worker writes every 5 s (`--heartbeat-interval`, management/processes/command_lines.py).
 SILENCE_SECONDS = 20
 
 
-def announce(name: str, processes: int, queues: Iterable[str] = ()) -> None:
-    """Record that the worker `name` (load@host, control@host) runs `processes` tasks at once from the queues."""
-    pipeline = connection().pipeline(transaction=False)
-    pipeline.set(PREFIX + name, processes, ex=SILENCE_SECONDS)
-    for queue in queues:
-        pipeline.set(f"{QUEUE_PREFIX}{queue}:{name}", processes, ex=SILENCE_SECONDS)
-    pipeline.execute()
+@dataclass(frozen=True)
+class Announcement:
+    """What a worker tells of itself: its version, its slots (tasks that it runs at once) and how many are `busy`.
+
+    A version that tells more or less is understood: unknown names are ignored, and missing ones have a default.
+    """
+
+    version: str = ""
+    slots: int = 0
+    busy: int = 0
+    queues: tuple[str, ...] = ()
 
 
-def withdraw(name: str, queues: Iterable[str] = ()) -> None:
+@dataclass(frozen=True)
+class Worker(Announcement):
+    """A live worker: its name (load@host, control@host), and the seconds since it was last heard of."""
+
+    name: str = ""
+    silent: float = 0
+
+    @property
+    def role(self) -> str:
+        return self.name.partition("@")[0]
+
+    @property
+    def host(self) -> str:
+        return self.name.partition("@")[2]
+
+
+def announce(name: str, slots: int, queues: Iterable[str] = (), *, busy: int = 0, version: str = VERSION) -> None:
+    """Record that the worker `name` is alive, and runs `busy` of at most `slots` tasks at once, from the queues."""
+    told = json.dumps(asdict(Announcement(version, slots, busy, tuple(queues))))
+    connection().set(PREFIX + name, told, ex=SILENCE_SECONDS)
+
+
+def withdraw(name: str) -> None:
     """Record that the worker `name` has ended."""
-    connection().delete(PREFIX + name, *(f"{QUEUE_PREFIX}{queue}:{name}" for queue in queues))
+    connection().delete(PREFIX + name)
+
+
+def live_workers() -> list[Worker]:
+    """The workers that were announced within SILENCE_SECONDS, by name. What others have written there is left out.
+
+    Raises redis.RedisError if Redis does not answer.
+    """
+    keys = sorted(cast(Iterable[bytes], connection().scan_iter(match=f"{PREFIX}*")))
+    pipeline = connection().pipeline(transaction=False)
+    for key in keys:
+        pipeline.get(key)
+        pipeline.pttl(key)
+    answers = pipeline.execute()
+    read = map(_read, keys, answers[::2], answers[1::2])
+    return [worker for worker in read if worker]
+
+
+def _read(key: bytes, value: bytes | None, milliseconds_left: int) -> Worker | None:
+    """The worker that has announced this. None: the key has expired since, or somebody else has written there."""
+    import msgspec
+
+    try:
+        told = json.loads(value or b"")
+        name = key.decode().removeprefix(PREFIX)
+        silent = max(0.0, SILENCE_SECONDS - milliseconds_left / 1000)
+        return from_json(Worker, {**told, "name": name, "silent": silent})
+    except (ValueError, TypeError, msgspec.ValidationError):
+        return None
 
 
 def served_queues() -> set[str]:
-    """The queues that a worker announced within SILENCE_SECONDS takes tasks from.
-
-    Raises redis.RedisError if Redis does not answer.
-    """
-    keys = connection().scan_iter(match=f"{QUEUE_PREFIX}*")
-    return {key.decode().removeprefix(QUEUE_PREFIX).partition(":")[0] for key in keys}
-
-
-def live_workers() -> list[str]:
-    """Names of the workers that were announced within SILENCE_SECONDS.
-
-    Raises redis.RedisError if Redis does not answer.
-    """
-    return sorted(key.decode().removeprefix(PREFIX) for key in connection().scan_iter(match=f"{PREFIX}*"))
+    """The queues that live workers take tasks from. Raises redis.RedisError if Redis does not answer."""
+    return {queue for worker in live_workers() for queue in worker.queues}
 
 
 def parallel_loads() -> int:
     """How many chunks all live workers can load at the same time; 0 if Redis is away or holds something else."""
     try:
-        names = [PREFIX + name for name in live_workers() if name.startswith("load@")]
-        # A key may have expired between the two calls.
-        return sum(int(processes or 0) for processes in connection().mget(names)) if names else 0
+        return sum(worker.slots for worker in live_workers() if worker.role == "load")
     except unreadable():
         return 0
-
-
-def slots_by_role() -> dict[str, list[int]]:
-    """How many tasks each live worker runs at once, by role (load, scan, control).
-
-    Raises redis.RedisError if Redis does not answer.
-    """
-    names = live_workers()
-    slots: dict[str, list[int]] = {}
-    for name, processes in zip(
-        names, connection().mget([PREFIX + name for name in names]) if names else [], strict=True
-    ):
-        slots.setdefault(name.partition("@")[0], []).append(int(processes or 0))
-    return slots
 
 
 def connect_signals() -> None:
@@ -81,9 +110,11 @@ def connect_signals() -> None:
 
 def _worker_started(instance: Any, **_: object) -> None:
     from celery.signals import heartbeat_sent
+    from celery.worker import state
 
     def renew(**_: object) -> None:
-        announce(instance.hostname, instance.concurrency, _queues(instance.app))
+        queues = list(instance.app.amqp.queues.consume_from)  # its option --queues
+        announce(instance.hostname, instance.concurrency, queues, busy=len(state.active_requests))
 
     heartbeat_sent.connect(renew, weak=False)
 
@@ -93,15 +124,10 @@ def _worker_shutting_down(**_: object) -> None:
 
 
 def _worker_ended(sender: Any, **_: object) -> None:
-    withdraw(sender.hostname, _queues(sender.app))
-
-
-def _queues(app: Any) -> list[str]:
-    """The names of the queues that this worker takes tasks from (its option --queues)."""
-    return list(app.amqp.queues.consume_from)
+    withdraw(sender.hostname)
 
 
 if __name__ == "__main__":
     # Health check of a container: `python -m importer.worker.presence load` succeeds while this host's worker is alive.
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
-    sys.exit(f"{sys.argv[1]}@{socket.gethostname()}" not in live_workers())
+    sys.exit(f"{sys.argv[1]}@{socket.gethostname()}" not in [worker.name for worker in live_workers()])

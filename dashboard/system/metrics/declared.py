@@ -1,6 +1,7 @@
 """The metrics, each declared once. docs/operations.md has the same table, and deploy/ names no other."""
 
 from collections.abc import Callable, Iterable, Mapping
+from operator import attrgetter
 
 from config.version import VERSION
 from dashboard.system.metrics.figures import Figures
@@ -11,6 +12,7 @@ _TOTALS = "totals, counted in the transaction of what they count"
 _TABLES = "the application's tables"
 _REDIS = "Redis"
 _DISKS = "the disks of this web host"
+_ROLE = attrgetter("role")
 
 
 def _by(counts: Mapping[str, float]) -> Iterable[Sample]:
@@ -120,7 +122,7 @@ METRICS = (
         "Live workers, by role",
         ("role",),
         _REDIS,
-        lambda figures: _by({role: len(each) for role, each in (figures.slots or {}).items()}),
+        lambda figures: _by(figures.of_workers(_ROLE, lambda _worker: 1)),
     ),
     Metric(
         "millrace_worker_slots",
@@ -128,7 +130,23 @@ METRICS = (
         "Tasks that live workers run at once, by role",
         ("role",),
         _REDIS,
-        lambda figures: _by({role: sum(each) for role, each in (figures.slots or {}).items()}),
+        lambda figures: _by(figures.of_workers(_ROLE, lambda worker: worker.slots)),
+    ),
+    Metric(
+        "millrace_worker_tasks",
+        Type.GAUGE,
+        "Tasks that live workers run now, by role",
+        ("role",),
+        _REDIS,
+        lambda figures: _by(figures.of_workers(_ROLE, lambda worker: worker.busy)),
+    ),
+    Metric(
+        "millrace_worker_versions",
+        Type.GAUGE,
+        "Live workers, by the version of Millrace that they run",
+        ("version",),
+        _REDIS,
+        lambda figures: _by(figures.of_workers(attrgetter("version"), lambda _worker: 1)),
     ),
     Metric(
         "millrace_redis_up",
@@ -136,7 +154,7 @@ METRICS = (
         "1 if Redis answers, else 0",
         (),
         _REDIS,
-        lambda figures: _one(figures.slots is not None),
+        lambda figures: _one(figures.workers is not None),
     ),
     Metric(
         "millrace_outbox_messages",

@@ -1,6 +1,7 @@
 """The figures of one scrape, from the application's tables, Redis and the disks: all web processes report the same."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from functools import cached_property
 from pathlib import Path
@@ -76,12 +77,19 @@ class Figures:
         return self._seconds_since(waiting.aggregate(oldest=Min("created_at"))["oldest"])
 
     @cached_property
-    def slots(self) -> Mapping[str, list[int]] | None:
-        """The tasks at once of each live worker by its role; None if Redis is away or holds something else."""
+    def workers(self) -> Sequence[presence.Worker] | None:
+        """The live workers; None if Redis does not answer."""
         try:
-            return presence.slots_by_role()
-        except live_progress.unreadable():
+            return presence.live_workers()
+        except redis.RedisError:
             return None
+
+    def of_workers(self, by: Callable[[presence.Worker], str], count: Callable[[presence.Worker], int]) -> Counter[str]:
+        """The counts of the live workers, added up by a property of them."""
+        sums: Counter[str] = Counter()
+        for worker in self.workers or ():
+            sums[by(worker)] += count(worker)
+        return sums
 
     @cached_property
     def messages(self) -> Mapping[str, int]:

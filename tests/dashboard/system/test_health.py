@@ -37,7 +37,7 @@ def test_readyz_names_each_queue_without_a_live_worker(client, redis):
     presence.announce("scan@b", 2, ["scan"])
     answer = client.get(reverse("readyz"))
     assert (answer.status_code, answer.json()) == (200, {"ready": True, "failing": [], "low": []})
-    presence.withdraw("load@a", ["load"])
+    presence.withdraw("load@a")
     assert client.get(reverse("readyz")).json()["failing"] == ["queue load"]
 
 

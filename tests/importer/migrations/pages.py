@@ -63,6 +63,7 @@ LISTS = (
     Page("targets", words=("loader@127.0.0.1:1 / sales", "1 problem to fix", "Ready, 4 hints", "19 imports")),
     Page("connections", words=("s3://bucket/daily", "incoming", "2 schedules", "not checked yet")),
     Page("channels", words=("https://hooks.example.org/millrace", "2 waiting", "11 waiting", "carol@example.org")),
+    Page("workers", words=("No worker",)),
     Page("storage", words=("half.csv", "orders_801.csv", "Rejected rows", "Audit log")),
     Page("storage_file_delete", (LOOKED_AT,), words=("Delete",)),
     Page("job_delete", (1,), words=("Delete the import",)),

@@ -1,5 +1,8 @@
 """The presence of real workers in a real Redis."""
 
+import json
+
+from config.version import VERSION
 from importer.worker import live_progress, presence
 from tests.stack import Stack, wait_until
 
@@ -9,6 +12,10 @@ def test_live_workers_add_up_to_the_parallel_loads(stack: Stack):
     # The stack's load worker has two processes; those of the control worker load nothing.
     wait_until(lambda: len(presence.live_workers()) == 2, what="both workers to give a sign of life")
     assert presence.parallel_loads() == 2
+    control, load = presence.live_workers()
+    assert (control.role, load.role, control.host) == ("control", "load", load.host)
+    assert (load.version, load.slots, load.queues) == (VERSION, 2, ("load",))
+    assert 0 <= load.silent <= presence.SILENCE_SECONDS
 
 
 def test_workers_of_several_machines_add_up(redis):
@@ -18,6 +25,14 @@ def test_workers_of_several_machines_add_up(redis):
     assert presence.parallel_loads() == 7
     presence.withdraw("load@a")
     assert presence.parallel_loads() == 3
+
+
+def test_a_worker_of_another_version_may_tell_more_or_less(redis):
+    redis.set(f"{presence.PREFIX}load@new", json.dumps({"version": "9.0", "slots": 2, "moods": ["good"]}), ex=20)
+    redis.set(f"{presence.PREFIX}load@old", json.dumps({"slots": 1}), ex=20)
+    new, old = presence.live_workers()
+    assert (new.version, new.slots, new.queues) == ("9.0", 2, ())
+    assert (old.version, old.slots) == ("", 1)
 
 
 def test_nobody_knows_without_redis(settings):

@@ -149,11 +149,13 @@ def test_retries_of_a_chunk_and_of_a_step(change: Change, target: Target, tmp_pa
 
 def test_workers_and_queues(change: Change, redis):
     presence.announce("load@a", 4, ["load"])
-    presence.announce("load@b", 2, ["load"])
+    presence.announce("load@b", 2, ["load"], busy=2, version="0.2.0")
     redis.rpush("load", "a message")
     change.seen()
     assert change.by("millrace_workers", role="load") == 2
     assert change.by("millrace_worker_slots", role="load") == 6
+    assert change.by("millrace_worker_tasks", role="load") == 2
+    assert change.by("millrace_worker_versions", version="0.2.0") == 1
     assert change.by("millrace_queue_messages", queue="load") == 1
 
 

@@ -1,0 +1,37 @@
+"""Workers: those that are alive."""
+
+from typing import Annotated, Any
+
+from django.http import HttpRequest
+from ninja import Router, Schema
+from pydantic import Field
+
+from dashboard.system.workers import overview
+
+router = Router(tags=["workers"])
+
+
+class WorkerOut(Schema):
+    """A live worker: `slots` tasks at once, of which `busy` run now; `silent`: seconds since its last sign of life."""
+
+    host: str
+    role: Annotated[str, Field(examples=["load"])]
+    version: str
+    slots: int
+    busy: int
+    queues: list[str]
+    silent: float
+
+
+class WorkersOut(Schema):
+    """The live workers, by name, and the queues that none of them serves."""
+
+    workers: Annotated[list[WorkerOut] | None, Field(description="Null: Redis does not answer.")]
+    idle_queues: list[str]
+    versions: Annotated[list[str], Field(description="Those of the workers and of this web process.")]
+
+
+@router.get("workers", response=WorkersOut, url_name="api_workers", summary="List workers")
+def list_workers(request: HttpRequest) -> Any:
+    """The workers that gave a sign of life within 20 seconds, with hosts, versions, slots and load."""
+    return overview()

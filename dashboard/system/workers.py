@@ -1,0 +1,43 @@
+"""The page Workers: which are alive, on which hosts, with their versions, slots and load."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import redis
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_safe
+
+from config.version import VERSION
+from dashboard.system.state import idle_queues
+from importer.worker import presence
+
+
+@dataclass(frozen=True)
+class Overview:
+    """The live workers by name; None if Redis does not answer. `idle_queues`: those that no worker serves."""
+
+    workers: Sequence[presence.Worker] | None
+    idle_queues: tuple[str, ...] = ()
+
+    @property
+    def versions(self) -> list[str]:
+        """The versions that run: those of the workers and that of this web process; more than one during an update."""
+        return sorted({VERSION, *(worker.version for worker in self.workers or ())})
+
+
+def overview() -> Overview:
+    """The present state of the workers."""
+    try:
+        workers = presence.live_workers()
+    except redis.RedisError:
+        return Overview(None)
+    return Overview(workers, idle_queues(workers))
+
+
+@require_safe
+@never_cache
+def workers(request: HttpRequest) -> HttpResponse:
+    """The whole page."""
+    return render(request, "system/workers.html", {"seen": overview(), "own_version": VERSION})

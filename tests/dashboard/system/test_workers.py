@@ -1,0 +1,60 @@
+"""The page Workers and its address in the API: hosts, versions, slots and load of the workers that are alive."""
+
+import pytest
+from django.urls import reverse
+
+from config.version import VERSION
+from importer.worker import live_progress, presence
+from tests.dashboard.api.program import Program
+from tests.people import admin, operator, viewer
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def page(client):
+    client.force_login(operator("olga"))
+    return lambda: client.get(reverse("workers")).content.decode()
+
+
+def test_each_worker_is_shown_with_host_version_slots_and_load(page, redis):
+    presence.announce("load@eu-1", 4, ["load"], busy=3)
+    presence.announce("control@eu-1", 2, ["control", "scan"])
+    html = page()
+    assert html.count("eu-1") == 2
+    assert ">4<" in html
+    assert ">3<" in html
+    assert "control, scan" in html
+    assert "0 s ago" in html
+    assert "No worker serves" not in html
+    assert "Several versions" not in html
+
+
+def test_a_queue_without_workers_and_another_version_are_named(page, redis, client):
+    presence.announce("load@eu-1", 4, ["load"], version="0.0.9")
+    html = page()
+    assert "No worker serves control, scan" in html
+    assert f"Several versions run: 0.0.9, {VERSION}" in html
+    presence.announce("load@eu-2", 4, ["load"])
+    assert "They have several versions" in client.get(reverse("home")).content.decode()
+
+
+def test_without_redis_nobody_claims_that_there_are_no_workers(page, settings):
+    settings.REDIS_URL = "unix:///nowhere/redis.sock?db=0"
+    live_progress.connection.cache_clear()
+    assert "Redis does not answer" in page()
+    live_progress.connection.cache_clear()
+
+
+def test_viewers_do_not_see_hosts(client):
+    client.force_login(viewer("vic"))
+    assert client.get(reverse("workers")).status_code == 403
+
+
+def test_the_api_lists_them(redis):
+    presence.announce("load@eu-1", 4, ["load"], busy=1)
+    seen = Program(admin("root")).read("workers")
+    (worker,) = seen["workers"]
+    assert (worker["host"], worker["role"], worker["slots"], worker["busy"]) == ("eu-1", "load", 4, 1)
+    assert seen["idle_queues"] == ["control", "scan"]
+    assert seen["versions"] == [VERSION]
