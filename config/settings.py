@@ -350,6 +350,8 @@ CELERY_TASK_ROUTES = {
     "importer.tasks.take_run": {"queue": "scan"},
     "importer.tasks.look_for_files": {"queue": "scan"},
 }
+# Each worker has a queue of its own, too: for work that other hosts cannot do (importer/worker/hosts/placement.py).
+CELERY_WORKER_DIRECT = True
 CELERY_WORKER_PREFETCH_MULTIPLIER = 1
 # Seconds. Below the visibility timeout: a hanging task is killed before Redis delivers it to another worker.
 CELERY_TASK_TIME_LIMIT = 3000

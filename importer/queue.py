@@ -1,10 +1,11 @@
 """Publishes messages that wake workers. A message may be lost or delivered twice; the database decides."""
 
 import logging
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 
+from django.conf import settings
 from django.db import transaction
 
 from importer.engine import failpoints
@@ -14,11 +15,16 @@ log = logging.getLogger(__name__)
 
 @dataclass(frozen=True)
 class Message:
-    """A task's name in importer.tasks and its argument, an id; `delay` in seconds."""
+    """A task's name in importer.tasks and its argument, an id; `delay` in seconds.
+
+    `not_on`: hosts that cannot take it (worker/hosts/placement.py). `worker`: the only worker that gets it, "" for any.
+    """
 
     task: str
     id: int
     delay: float = 0
+    not_on: tuple[str, ...] = ()
+    worker: str = ""
 
 
 # Called after a worker's step with the job's id and the messages to send with a delay.
@@ -45,8 +51,16 @@ def send(messages: Iterable[Message]) -> None:
         transaction.on_commit(lambda: _publish(messages))
 
 
+def queue_of(task: str) -> str:
+    """The queue of a task of importer.tasks."""
+    routes: Mapping[str, Mapping[str, str]] = settings.CELERY_TASK_ROUTES
+    default: str = settings.CELERY_TASK_DEFAULT_QUEUE
+    return routes.get(f"importer.tasks.{task}", {}).get("queue", default)
+
+
 def _publish(messages: list[Message]) -> None:
     # Imported with the first message: an import without workers sends none, and importing Celery takes 0.1 s.
+    from celery.utils.nodenames import worker_direct
     from kombu.exceptions import OperationalError
 
     from config.celery import app
@@ -54,7 +68,8 @@ def _publish(messages: list[Message]) -> None:
     failpoints.reach("outbox.committed")
     try:
         for message in messages:
-            app.send_task(f"importer.tasks.{message.task}", (message.id,), countdown=message.delay or None)
+            to = {"queue": worker_direct(message.worker)} if message.worker else {}
+            app.send_task(f"importer.tasks.{message.task}", (message.id,), countdown=message.delay or None, **to)
     except (OperationalError, OSError) as error:
         log.warning("The broker is away, the sweeper will send %d messages later: %s", len(messages), error)
     failpoints.reach("outbox.published")

@@ -11,7 +11,8 @@ from importer.notifications.delivery import LONGEST_SEND
 from importer.preparation.examine import examine as examine_file
 from importer.queue import Message
 from importer.retention import run as retention
-from importer.worker import change_target, load_chunks, presence, shutdown, stage_and_finish
+from importer.worker import change_target, load_chunks, shutdown, stage_and_finish
+from importer.worker.hosts import placement, presence
 from importer.worker.scan import scan_job
 from importer.worker.sweep import sweep_jobs
 from importer.worker.verify import verify_job
@@ -109,4 +110,4 @@ def retain() -> None:
 
 
 def _go_on(job_id: int, later: Sequence[Message] = ()) -> None:
-    queue.send([*later, *jobs.advance(job_id)])
+    queue.send(placement.place([*later, *jobs.advance(job_id)]))

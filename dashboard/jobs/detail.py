@@ -15,6 +15,7 @@ from django_htmx.http import HttpResponseStopPolling
 from dashboard.jobs import unchanged
 from dashboard.jobs.approval import card_of
 from dashboard.jobs.cards.files import files_card
+from dashboard.jobs.cards.hosts import hosts
 from dashboard.jobs.cards.loaders import loaders
 from dashboard.jobs.cards.server_rows import server_rows
 from dashboard.jobs.cards.slowest import slowest
@@ -31,7 +32,7 @@ from importer.engine.errors import Problem
 from importer.history.chunks.map import chunk_map
 from importer.history.chunks.rates import rates as job_rates
 from importer.models import Chunk, ImportJob, Level
-from importer.worker import presence
+from importer.worker.hosts import presence
 
 Status = ImportJob.Status
 MOST_PROBLEM_CHUNKS = 50
@@ -205,6 +206,7 @@ def _live_context(now: Progress, with_rejects: bool = True) -> dict[str, Any]:
         "files": files_card(shown),
         "map": chunk_map(shown),
         "loaders": loaders(shown, now.now),
+        "hosts": hosts(shown),
         "timeline": timeline(shown, now.now),
         "ahead": _ahead(shown),
         "can": _can(shown),

@@ -23,7 +23,7 @@ from importer.access import audit
 from importer.engine.errors import Problem
 from importer.models import Lab
 from importer.sources import uploads
-from importer.worker import presence
+from importer.worker.hosts import presence
 
 Status = Lab.Status
 

@@ -27,7 +27,7 @@ from importer.models import ImportJob, Lab, SourceFile, Target
 from importer.preparation import presets
 from importer.preparation.prepare import PreparedImport
 from importer.sources import uploads
-from importer.worker import presence
+from importer.worker.hosts import presence
 
 JOBS_SHOWN = 20
 FILES_SHOWN = 50

@@ -40,7 +40,7 @@ from importer.preparation import examination, presets
 from importer.preparation.loadable_tables import offered_tables
 from importer.preparation.prepare import PreparedImport
 from importer.sources import quotas, uploads
-from importer.worker import presence
+from importer.worker.hosts import presence
 
 JOBS_SHOWN = 5
 RECENT_SHOWN = 10

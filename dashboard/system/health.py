@@ -12,7 +12,7 @@ from django.views.decorators.http import require_safe
 from dashboard.system.state import idle_queues
 from importer.engine.native import loader
 from importer.sources.room import fullest_disk
-from importer.worker import presence
+from importer.worker.hosts import presence
 
 
 @require_safe

@@ -7,7 +7,7 @@ import redis
 from django.conf import settings
 
 from importer.sources.room import Disk, fullest_disk
-from importer.worker import presence
+from importer.worker.hosts import presence
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ from django.views.decorators.http import require_safe
 
 from config.version import VERSION
 from dashboard.system.state import idle_queues
-from importer.worker import presence
+from importer.worker.hosts import presence
 
 
 @dataclass(frozen=True)

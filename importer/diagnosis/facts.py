@@ -15,14 +15,14 @@ from django.utils import timezone
 from importer import jobs
 from importer.engine.mysql.diagnosis.facts import Facts, Recent, Sessions, Workers
 from importer.models import Chunk, ImportJob
+from importer.queue import queue_of
 from importer.sources.room import fullest_disk
-from importer.worker import live_progress, presence
+from importer.worker import live_progress
+from importer.worker.hosts import presence
 
 Status = ImportJob.Status
 # The figures of recent chunks are those of the last RECENT_SECONDS.
 RECENT_SECONDS = 30
-# The queue of each task that has not the default one.
-_ROUTES: Mapping[str, Any] = settings.CELERY_TASK_ROUTES
 
 
 def facts_of(job: ImportJob) -> Facts:
@@ -89,9 +89,7 @@ def _workers(job: ImportJob, now: datetime) -> Workers:
     waited = settings.LEASE_SECONDS - (queued - now).total_seconds()
     served: bool | None = None
     with suppress(redis.RedisError):
-        served = _ROUTES.get(f"importer.tasks.{task}", {}).get("queue", settings.CELERY_TASK_DEFAULT_QUEUE) in (
-            presence.served_queues()
-        )
+        served = queue_of(task) in presence.served_queues()
     taken = Chunk.objects.filter(status=Chunk.Status.LOADING).order_by().values("run").distinct().count()
     return Workers(max(0.0, waited), served, places, taken)
 

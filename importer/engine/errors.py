@@ -77,6 +77,10 @@ class RecordUnreadable(SourceProblem):
     code = 1101
 
 
+class SourceMissing(SourceProblem):
+    """The file is not there, as far as this host sees: it was deleted, or its folder is not mounted here."""
+
+
 class SourceChanged(SourceProblem):
     """The file has changed since the scan."""
 

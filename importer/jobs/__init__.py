@@ -63,6 +63,7 @@ from importer.jobs.steps.chunk_leases import (
     renew_run,
     should_continue,
 )
+from importer.jobs.steps.hosts import leave_out, left_out, left_out_hosts, reading_hosts
 from importer.jobs.steps.lease_recovery import expire_run, expired_runs
 from importer.jobs.steps.scanning import (
     add_chunks,
@@ -157,6 +158,9 @@ __all__ = [
     "is_stuck",
     "is_wanted",
     "jobs_without_record",
+    "leave_out",
+    "left_out",
+    "left_out_hosts",
     "leftovers",
     "most_rejects",
     "new_table_again",
@@ -167,6 +171,7 @@ __all__ = [
     "pause",
     "pending_backups",
     "planned_rows",
+    "reading_hosts",
     "record_added_columns",
     "record_applied_changes",
     "record_backup",

@@ -175,7 +175,7 @@ def retry(
         if ended is None or ended.chunks_removed_at:  # Deleted since the look above.
             raise _no_longer_kept(job)
         values |= {"attempts": F("attempts") + 1, "attempt_started_at": None}
-        values |= {"problem": {}, "finished_at": None, "step_failures": 0}
+        values |= {"problem": {}, "finished_at": None, "step_failures": 0, "left_out_json": []}
         values |= {"index_seconds": 0, "phases_json": {}, "phase_since": timezone.now(), "asked_by": acting_user()}
         values |= {"starters": sorted({*ended.starters, *approval.starters(started_by)}), "approval_asked_at": None}
         values |= {"past_attempts_json": [*ended.past_attempts_json, to_json(present_attempt(ended))]}

@@ -17,6 +17,7 @@ from importer.jobs.record import write_record_on_commit
 from importer.jobs.rejects.counts import COUNTS, Kind, merged
 from importer.jobs.rejects.limits import exceeded, final_problem
 from importer.jobs.report import equation
+from importer.jobs.steps.hosts import left_out_hosts
 from importer.jobs.transitions import (
     NO_STEP,
     QUEUED_AS,
@@ -47,6 +48,8 @@ RUNNING = (
     JobStep.FINISHING,
     JobStep.CLEANING,
 )
+# The tasks of steps that read the file.
+READING = ("scan", "stage")
 
 
 def advance(job_id: int) -> list[Message]:
@@ -141,7 +144,7 @@ def _scan_step(job: ImportJob) -> list[Message]:
 
 
 def _load_steps(job: ImportJob) -> list[Message]:
-    return [Message("load_run", pk) for pk in queue_chunks(job)]
+    return [Message("load_run", pk, not_on=left_out_hosts(job)) for pk in queue_chunks(job)]
 
 
 def _steps_after_load(job: ImportJob) -> list[Message]:
@@ -187,7 +190,8 @@ def _queue_step(job: ImportJob, task: str, step: ImportJob.Step) -> list[Message
         queued = ImportJob.objects.filter(step_is_free(), pk=job.pk).update(step=step, step_lease=lease_end())
         if queued and job.step in QUEUED_AS:
             totals.count_expired(totals.STEP)  # A worker had it.
-    return [Message(task, job.pk)] if queued else []
+    not_on = left_out_hosts(job) if task in READING else ()
+    return [Message(task, job.pk, not_on=not_on)] if queued else []
 
 
 def queue_chunks(job: ImportJob, most: int = MOST_PARALLELISM) -> list[int]:

@@ -20,7 +20,7 @@ from importer.lab.transitions import Status, change
 from importer.models import ImportJob, Lab, Level, Target
 from importer.preparation.prepare import ImportRequest, PreparedImport, prepare
 from importer.queue import Message
-from importer.worker import presence
+from importer.worker.hosts import presence
 
 SAMPLE_ROWS = 200_000
 REPEATS = 3

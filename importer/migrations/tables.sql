@@ -1,4 +1,4 @@
--- The tables after 0052_total. Made by `make tables`; do not edit.
+-- The tables after 0053_hosts. Made by `make tables`; do not edit.
 -- next --
 CREATE TABLE "account_emailaddress" ("id" integer NOT NULL PRIMARY KEY AUTOINCREMENT, "verified" bool NOT NULL, "primary" bool NOT NULL, "user_id" integer NOT NULL REFERENCES "auth_user" ("id") DEFERRABLE INITIALLY DEFERRED, "email" varchar(254) NOT NULL);
 -- next --
@@ -38,7 +38,7 @@ CREATE TABLE "importer_examination" ("id" integer NOT NULL PRIMARY KEY AUTOINCRE
 -- next --
 CREATE TABLE "importer_grant" ("id" integer NOT NULL PRIMARY KEY AUTOINCREMENT, "kind" varchar(10) NOT NULL, "level" smallint unsigned NOT NULL CHECK ("level" >= 0), "tables" text NOT NULL CHECK ((JSON_VALID("tables") OR "tables" IS NULL)), "created_at" datetime NOT NULL, "channel_id" bigint NULL REFERENCES "importer_channel" ("id") DEFERRABLE INITIALLY DEFERRED, "connection_id" bigint NULL REFERENCES "importer_sourceconnection" ("id") DEFERRABLE INITIALLY DEFERRED, "group_id" integer NULL REFERENCES "auth_group" ("id") DEFERRABLE INITIALLY DEFERRED, "target_id" bigint NULL REFERENCES "importer_target" ("id") DEFERRABLE INITIALLY DEFERRED, "user_id" integer NULL REFERENCES "auth_user" ("id") DEFERRABLE INITIALLY DEFERRED, CONSTRAINT "grant_has_one_subject" CHECK ((("group_id" IS NULL AND "user_id" IS NOT NULL) OR ("group_id" IS NOT NULL AND "user_id" IS NULL))));
 -- next --
-CREATE TABLE "importer_importjob" ("id" integer NOT NULL PRIMARY KEY AUTOINCREMENT, "schema_name" varchar(64) NOT NULL, "table_name" varchar(64) NOT NULL, "dialect_json" text NOT NULL CHECK ((JSON_VALID("dialect_json") OR "dialect_json" IS NULL)), "mapping_json" text NOT NULL CHECK ((JSON_VALID("mapping_json") OR "mapping_json" IS NULL)), "fillings_json" text NOT NULL CHECK ((JSON_VALID("fillings_json") OR "fillings_json" IS NULL)), "options_json" text NOT NULL CHECK ((JSON_VALID("options_json") OR "options_json" IS NULL)), "key" char(32) NOT NULL UNIQUE, "table_claim" varchar(200) NULL UNIQUE, "status" varchar(10) NOT NULL, "plan_json" text NOT NULL CHECK ((JSON_VALID("plan_json") OR "plan_json" IS NULL)), "new_table_json" text NOT NULL CHECK ((JSON_VALID("new_table_json") OR "new_table_json" IS NULL)), "parallelism" smallint unsigned NOT NULL CHECK ("parallelism" >= 0), "packing" varchar(8) NOT NULL, "plain_copy" varchar(64) NOT NULL, "copied_bytes" bigint NOT NULL, "plain_size" bigint NOT NULL, "data_offset" bigint NOT NULL, "data_line" bigint NOT NULL, "step" varchar(16) NOT NULL, "step_attempt" smallint unsigned NOT NULL CHECK ("step_attempt" >= 0), "step_lease" datetime NULL, "step_failures" smallint unsigned NOT NULL CHECK ("step_failures" >= 0), "step_connection_id" bigint NULL, "arrangement_json" text NOT NULL CHECK ((JSON_VALID("arrangement_json") OR "arrangement_json" IS NULL)), "arranged" bool NOT NULL, "unrestored" bool NOT NULL, "obstacle" text NOT NULL CHECK ((JSON_VALID("obstacle") OR "obstacle" IS NULL)), "index_seconds" real NOT NULL, "unchecked_json" text NOT NULL CHECK ((JSON_VALID("unchecked_json") OR "unchecked_json" IS NULL)), "staged" bool NOT NULL, "leftover" bool NOT NULL, "finished" bool NOT NULL, "kept_table" varchar(64) NOT NULL, "kept_rows" bigint NULL, "kept_bytes" bigint NULL, "restored_at" datetime NULL, "scanned_bytes" bigint NOT NULL, "scanned_rows" bigint NOT NULL, "scan_finished" bool NOT NULL, "loaded_rows" bigint NOT NULL, "replaced_rows" bigint NOT NULL, "skipped_rows" bigint NOT NULL, "rejected_rows" bigint NOT NULL, "committed_bytes" bigint NOT NULL, "reject_reasons" text NOT NULL CHECK ((JSON_VALID("reject_reasons") OR "reject_reasons" IS NULL)), "notices" text NOT NULL CHECK ((JSON_VALID("notices") OR "notices" IS NULL)), "problem" text NOT NULL CHECK ((JSON_VALID("problem") OR "problem" IS NULL)), "balanced" bool NOT NULL, "version" integer unsigned NOT NULL CHECK ("version" >= 0), "created_at" datetime NOT NULL, "started_at" datetime NULL, "scanned_at" datetime NULL, "loaded_at" datetime NULL, "finished_at" datetime NULL, "rows_per_second" real NULL, "created_by_id" integer NULL REFERENCES "auth_user" ("id") DEFERRABLE INITIALLY DEFERRED, "source_id" bigint NOT NULL REFERENCES "importer_sourcefile" ("id") DEFERRABLE INITIALLY DEFERRED, "target_id" bigint NOT NULL REFERENCES "importer_target" ("id") DEFERRABLE INITIALLY DEFERRED, "trial_id" bigint NULL UNIQUE REFERENCES "importer_trial" ("id") DEFERRABLE INITIALLY DEFERRED, "pauses" smallint unsigned NOT NULL CHECK ("pauses" >= 0), "reading_json" text NOT NULL CHECK ((JSON_VALID("reading_json") OR "reading_json" IS NULL)), "unchanged_rows" bigint NOT NULL, "lines_json" text NOT NULL CHECK ((JSON_VALID("lines_json") OR "lines_json" IS NULL)), "taken_at" datetime NULL, "left_changed" bool NOT NULL, "asked_by_id" integer NULL REFERENCES "auth_user" ("id") DEFERRABLE INITIALLY DEFERRED, "chunks_removed_at" datetime NULL, "approval_asked_at" datetime NULL, "approved_at" datetime NULL, "approved_by_id" integer NULL REFERENCES "auth_user" ("id") DEFERRABLE INITIALLY DEFERRED, "approved_digest" varchar(64) NOT NULL, "starters" text NOT NULL CHECK ((JSON_VALID("starters") OR "starters" IS NULL)), "awaits_bytes" bigint NOT NULL, "end_unread" bool NOT NULL, "loading_seconds" real NULL, "phase_since" datetime NULL, "phases_json" text NOT NULL CHECK ((JSON_VALID("phases_json") OR "phases_json" IS NULL)), "total_seconds" real NULL, "attempts" smallint unsigned NOT NULL CHECK ("attempts" >= 0), "attempt_started_at" datetime NULL, "past_attempts_json" text NOT NULL CHECK ((JSON_VALID("past_attempts_json") OR "past_attempts_json" IS NULL)), "files_json" text NOT NULL CHECK ((JSON_VALID("files_json") OR "files_json" IS NULL)), "rejects_of_id" bigint NULL REFERENCES "importer_importjob" ("id") DEFERRABLE INITIALLY DEFERRED);
+CREATE TABLE "importer_importjob" ("id" integer NOT NULL PRIMARY KEY AUTOINCREMENT, "schema_name" varchar(64) NOT NULL, "table_name" varchar(64) NOT NULL, "dialect_json" text NOT NULL CHECK ((JSON_VALID("dialect_json") OR "dialect_json" IS NULL)), "mapping_json" text NOT NULL CHECK ((JSON_VALID("mapping_json") OR "mapping_json" IS NULL)), "fillings_json" text NOT NULL CHECK ((JSON_VALID("fillings_json") OR "fillings_json" IS NULL)), "options_json" text NOT NULL CHECK ((JSON_VALID("options_json") OR "options_json" IS NULL)), "key" char(32) NOT NULL UNIQUE, "table_claim" varchar(200) NULL UNIQUE, "status" varchar(10) NOT NULL, "plan_json" text NOT NULL CHECK ((JSON_VALID("plan_json") OR "plan_json" IS NULL)), "new_table_json" text NOT NULL CHECK ((JSON_VALID("new_table_json") OR "new_table_json" IS NULL)), "parallelism" smallint unsigned NOT NULL CHECK ("parallelism" >= 0), "packing" varchar(8) NOT NULL, "plain_copy" varchar(64) NOT NULL, "copied_bytes" bigint NOT NULL, "plain_size" bigint NOT NULL, "data_offset" bigint NOT NULL, "data_line" bigint NOT NULL, "step" varchar(16) NOT NULL, "step_attempt" smallint unsigned NOT NULL CHECK ("step_attempt" >= 0), "step_lease" datetime NULL, "step_failures" smallint unsigned NOT NULL CHECK ("step_failures" >= 0), "step_connection_id" bigint NULL, "arrangement_json" text NOT NULL CHECK ((JSON_VALID("arrangement_json") OR "arrangement_json" IS NULL)), "arranged" bool NOT NULL, "unrestored" bool NOT NULL, "obstacle" text NOT NULL CHECK ((JSON_VALID("obstacle") OR "obstacle" IS NULL)), "index_seconds" real NOT NULL, "unchecked_json" text NOT NULL CHECK ((JSON_VALID("unchecked_json") OR "unchecked_json" IS NULL)), "staged" bool NOT NULL, "leftover" bool NOT NULL, "finished" bool NOT NULL, "kept_table" varchar(64) NOT NULL, "kept_rows" bigint NULL, "kept_bytes" bigint NULL, "restored_at" datetime NULL, "scanned_bytes" bigint NOT NULL, "scanned_rows" bigint NOT NULL, "scan_finished" bool NOT NULL, "loaded_rows" bigint NOT NULL, "replaced_rows" bigint NOT NULL, "skipped_rows" bigint NOT NULL, "rejected_rows" bigint NOT NULL, "committed_bytes" bigint NOT NULL, "reject_reasons" text NOT NULL CHECK ((JSON_VALID("reject_reasons") OR "reject_reasons" IS NULL)), "notices" text NOT NULL CHECK ((JSON_VALID("notices") OR "notices" IS NULL)), "problem" text NOT NULL CHECK ((JSON_VALID("problem") OR "problem" IS NULL)), "balanced" bool NOT NULL, "version" integer unsigned NOT NULL CHECK ("version" >= 0), "created_at" datetime NOT NULL, "started_at" datetime NULL, "scanned_at" datetime NULL, "loaded_at" datetime NULL, "finished_at" datetime NULL, "rows_per_second" real NULL, "created_by_id" integer NULL REFERENCES "auth_user" ("id") DEFERRABLE INITIALLY DEFERRED, "source_id" bigint NOT NULL REFERENCES "importer_sourcefile" ("id") DEFERRABLE INITIALLY DEFERRED, "target_id" bigint NOT NULL REFERENCES "importer_target" ("id") DEFERRABLE INITIALLY DEFERRED, "trial_id" bigint NULL UNIQUE REFERENCES "importer_trial" ("id") DEFERRABLE INITIALLY DEFERRED, "pauses" smallint unsigned NOT NULL CHECK ("pauses" >= 0), "reading_json" text NOT NULL CHECK ((JSON_VALID("reading_json") OR "reading_json" IS NULL)), "unchanged_rows" bigint NOT NULL, "lines_json" text NOT NULL CHECK ((JSON_VALID("lines_json") OR "lines_json" IS NULL)), "taken_at" datetime NULL, "left_changed" bool NOT NULL, "asked_by_id" integer NULL REFERENCES "auth_user" ("id") DEFERRABLE INITIALLY DEFERRED, "chunks_removed_at" datetime NULL, "approval_asked_at" datetime NULL, "approved_at" datetime NULL, "approved_by_id" integer NULL REFERENCES "auth_user" ("id") DEFERRABLE INITIALLY DEFERRED, "approved_digest" varchar(64) NOT NULL, "starters" text NOT NULL CHECK ((JSON_VALID("starters") OR "starters" IS NULL)), "awaits_bytes" bigint NOT NULL, "end_unread" bool NOT NULL, "loading_seconds" real NULL, "phase_since" datetime NULL, "phases_json" text NOT NULL CHECK ((JSON_VALID("phases_json") OR "phases_json" IS NULL)), "total_seconds" real NULL, "attempts" smallint unsigned NOT NULL CHECK ("attempts" >= 0), "attempt_started_at" datetime NULL, "past_attempts_json" text NOT NULL CHECK ((JSON_VALID("past_attempts_json") OR "past_attempts_json" IS NULL)), "files_json" text NOT NULL CHECK ((JSON_VALID("files_json") OR "files_json" IS NULL)), "left_out_json" text NOT NULL CHECK ((JSON_VALID("left_out_json") OR "left_out_json" IS NULL)), "rejects_of_id" bigint NULL REFERENCES "importer_importjob" ("id") DEFERRABLE INITIALLY DEFERRED);
 -- next --
 CREATE TABLE "importer_jobfact" ("name" varchar(64) NOT NULL, "number" real NULL, "text" varchar(255) NOT NULL, "record_id" bigint NOT NULL REFERENCES "importer_jobrecord" ("job_id") DEFERRABLE INITIALLY DEFERRED, PRIMARY KEY ("name", "record_id"));
 -- next --
@@ -66,7 +66,7 @@ CREATE TABLE "importer_schedulerun" ("id" integer NOT NULL PRIMARY KEY AUTOINCRE
 -- next --
 CREATE TABLE "importer_sourceconnection" ("id" integer NOT NULL PRIMARY KEY AUTOINCREMENT, "key" char(32) NOT NULL UNIQUE, "name" varchar(64) NOT NULL UNIQUE, "kind" varchar(8) NOT NULL, "base" varchar(768) NOT NULL, "settings" text NOT NULL CHECK ((JSON_VALID("settings") OR "settings" IS NULL)), "secrets_ciphertext" text NOT NULL, "private_allowed" bool NOT NULL, "findings" text NOT NULL CHECK ((JSON_VALID("findings") OR "findings" IS NULL)), "checked_at" datetime NULL, "created_at" datetime NOT NULL);
 -- next --
-CREATE TABLE "importer_sourcefile" ("id" integer NOT NULL PRIMARY KEY AUTOINCREMENT, "key" char(32) NOT NULL UNIQUE, "name" varchar(255) NOT NULL, "path" varchar(1024) NOT NULL, "size" bigint NOT NULL, "received" bigint NOT NULL, "status" varchar(10) NOT NULL, "fingerprint" varchar(32) NOT NULL, "choices" text NOT NULL CHECK ((JSON_VALID("choices") OR "choices" IS NULL)), "owned" bool NOT NULL, "created_at" datetime NOT NULL, "touched_at" datetime NOT NULL, "uploaded_by_id" integer NULL REFERENCES "auth_user" ("id") DEFERRABLE INITIALLY DEFERRED, "found_etag" varchar(255) NOT NULL, "found_modified_at" datetime NULL, "found_name" varchar(1024) NOT NULL, "connection_id" bigint NULL REFERENCES "importer_sourceconnection" ("id") DEFERRABLE INITIALLY DEFERRED, "file_count" smallint unsigned NOT NULL CHECK ("file_count" >= 0), "server_path" varchar(1024) NOT NULL);
+CREATE TABLE "importer_sourcefile" ("id" integer NOT NULL PRIMARY KEY AUTOINCREMENT, "key" char(32) NOT NULL UNIQUE, "name" varchar(255) NOT NULL, "path" varchar(1024) NOT NULL, "size" bigint NOT NULL, "received" bigint NOT NULL, "status" varchar(10) NOT NULL, "fingerprint" varchar(32) NOT NULL, "choices" text NOT NULL CHECK ((JSON_VALID("choices") OR "choices" IS NULL)), "owned" bool NOT NULL, "created_at" datetime NOT NULL, "touched_at" datetime NOT NULL, "uploaded_by_id" integer NULL REFERENCES "auth_user" ("id") DEFERRABLE INITIALLY DEFERRED, "found_etag" varchar(255) NOT NULL, "found_modified_at" datetime NULL, "found_name" varchar(1024) NOT NULL, "connection_id" bigint NULL REFERENCES "importer_sourceconnection" ("id") DEFERRABLE INITIALLY DEFERRED, "file_count" smallint unsigned NOT NULL CHECK ("file_count" >= 0), "server_path" varchar(1024) NOT NULL, "host" varchar(255) NOT NULL);
 -- next --
 CREATE TABLE "importer_sourcemember" ("id" integer NOT NULL PRIMARY KEY AUTOINCREMENT, "place" smallint unsigned NOT NULL CHECK ("place" >= 0), "file_id" bigint NOT NULL REFERENCES "importer_sourcefile" ("id") DEFERRABLE INITIALLY DEFERRED, "whole_id" bigint NOT NULL REFERENCES "importer_sourcefile" ("id") DEFERRABLE INITIALLY DEFERRED, CONSTRAINT "one_file_per_place" UNIQUE ("whole_id", "place"));
 -- next --
@@ -644,21 +644,23 @@ INSERT INTO "django_migrations" VALUES(77,'importer','0051_server_path','2000-01
 -- next --
 INSERT INTO "django_migrations" VALUES(78,'importer','0052_total','2000-01-01 00:00:00');
 -- next --
-INSERT INTO "django_migrations" VALUES(79,'sessions','0001_initial','2000-01-01 00:00:00');
+INSERT INTO "django_migrations" VALUES(79,'importer','0053_hosts','2000-01-01 00:00:00');
 -- next --
-INSERT INTO "django_migrations" VALUES(80,'socialaccount','0001_initial','2000-01-01 00:00:00');
+INSERT INTO "django_migrations" VALUES(80,'sessions','0001_initial','2000-01-01 00:00:00');
 -- next --
-INSERT INTO "django_migrations" VALUES(81,'socialaccount','0002_token_max_lengths','2000-01-01 00:00:00');
+INSERT INTO "django_migrations" VALUES(81,'socialaccount','0001_initial','2000-01-01 00:00:00');
 -- next --
-INSERT INTO "django_migrations" VALUES(82,'socialaccount','0003_extra_data_default_dict','2000-01-01 00:00:00');
+INSERT INTO "django_migrations" VALUES(82,'socialaccount','0002_token_max_lengths','2000-01-01 00:00:00');
 -- next --
-INSERT INTO "django_migrations" VALUES(83,'socialaccount','0004_app_provider_id_settings','2000-01-01 00:00:00');
+INSERT INTO "django_migrations" VALUES(83,'socialaccount','0003_extra_data_default_dict','2000-01-01 00:00:00');
 -- next --
-INSERT INTO "django_migrations" VALUES(84,'socialaccount','0005_socialtoken_nullable_app','2000-01-01 00:00:00');
+INSERT INTO "django_migrations" VALUES(84,'socialaccount','0004_app_provider_id_settings','2000-01-01 00:00:00');
 -- next --
-INSERT INTO "django_migrations" VALUES(85,'socialaccount','0006_alter_socialaccount_extra_data','2000-01-01 00:00:00');
+INSERT INTO "django_migrations" VALUES(85,'socialaccount','0005_socialtoken_nullable_app','2000-01-01 00:00:00');
 -- next --
-INSERT INTO "django_migrations" VALUES(86,'usersessions','0001_initial','2000-01-01 00:00:00');
+INSERT INTO "django_migrations" VALUES(86,'socialaccount','0006_alter_socialaccount_extra_data','2000-01-01 00:00:00');
+-- next --
+INSERT INTO "django_migrations" VALUES(87,'usersessions','0001_initial','2000-01-01 00:00:00');
 -- next --
 CREATE UNIQUE INDEX "auth_group_permissions_group_id_permission_id_0cd325b0_uniq" ON "auth_group_permissions" ("group_id", "permission_id");
 -- next --
@@ -810,6 +812,16 @@ CREATE INDEX "importer_ch_job_id_f3d35b_idx" ON "importer_chunk" ("job_id", "sta
 -- next --
 CREATE INDEX "importer_ch_status_3f9328_idx" ON "importer_chunk" ("status", "lease");
 -- next --
+CREATE INDEX "importer_sourcemember_file_id_92b64a74" ON "importer_sourcemember" ("file_id");
+-- next --
+CREATE INDEX "importer_sourcemember_whole_id_0229830b" ON "importer_sourcemember" ("whole_id");
+-- next --
+CREATE INDEX "importer_accesstoken_user_id_d55f4393" ON "importer_accesstoken" ("user_id");
+-- next --
+CREATE INDEX "importer_answeredrequest_created_at_ce89c60d" ON "importer_answeredrequest" ("created_at");
+-- next --
+CREATE INDEX "importer_answeredrequest_user_id_d7f48399" ON "importer_answeredrequest" ("user_id");
+-- next --
 CREATE INDEX "importer_importjob_status_ce7d9166" ON "importer_importjob" ("status");
 -- next --
 CREATE INDEX "importer_importjob_created_at_58416ff9" ON "importer_importjob" ("created_at");
@@ -829,16 +841,6 @@ CREATE INDEX "importer_importjob_approved_by_id_8276b768" ON "importer_importjob
 CREATE INDEX "importer_importjob_rejects_of_id_21683cee" ON "importer_importjob" ("rejects_of_id");
 -- next --
 CREATE INDEX "imports_of_file" ON "importer_importjob" ("source_id", "target_id", "schema_name", "table_name");
--- next --
-CREATE INDEX "importer_sourcemember_file_id_92b64a74" ON "importer_sourcemember" ("file_id");
--- next --
-CREATE INDEX "importer_sourcemember_whole_id_0229830b" ON "importer_sourcemember" ("whole_id");
--- next --
-CREATE INDEX "importer_accesstoken_user_id_d55f4393" ON "importer_accesstoken" ("user_id");
--- next --
-CREATE INDEX "importer_answeredrequest_created_at_ce89c60d" ON "importer_answeredrequest" ("created_at");
--- next --
-CREATE INDEX "importer_answeredrequest_user_id_d7f48399" ON "importer_answeredrequest" ("user_id");
 -- next --
 CREATE INDEX "imports_by_end" ON "importer_importjob" ("finished_at");
 -- next --
@@ -864,7 +866,7 @@ CREATE INDEX "usersessions_usersession_user_id_af5e0a6d" ON "usersessions_userse
 -- next --
 DELETE FROM "sqlite_sequence";
 -- next --
-INSERT INTO "sqlite_sequence" VALUES('django_migrations',86);
+INSERT INTO "sqlite_sequence" VALUES('django_migrations',87);
 -- next --
 INSERT INTO "sqlite_sequence" VALUES('account_emailaddress',0);
 -- next --
@@ -894,11 +896,11 @@ INSERT INTO "sqlite_sequence" VALUES('importer_schedule',0);
 -- next --
 INSERT INTO "sqlite_sequence" VALUES('importer_chunk',0);
 -- next --
-INSERT INTO "sqlite_sequence" VALUES('importer_importjob',0);
--- next --
 INSERT INTO "sqlite_sequence" VALUES('importer_accesstoken',0);
 -- next --
 INSERT INTO "sqlite_sequence" VALUES('importer_target',0);
+-- next --
+INSERT INTO "sqlite_sequence" VALUES('importer_importjob',0);
 -- next --
 INSERT INTO "sqlite_sequence" VALUES('importer_sourcefile',0);
 -- next --

@@ -188,6 +188,9 @@ class ImportJob(ImportRecipe, Approvable):
     rejects_of = models.ForeignKey("self", models.SET_NULL, null=True, blank=True, related_name="loaded_again_by")
     # The lab trial that this job belongs to. Such jobs are not listed, and are deleted when the lab has their figures.
     trial = models.OneToOneField(Trial, models.CASCADE, null=True, blank=True, related_name="job")
+    # The hosts that do not see the file, whose workers get no step that reads it (importer.jobs.steps.hosts.LeftOut as
+    # JSON). A retry begins without any.
+    left_out_json = models.JSONField(default=list, blank=True, editable=False)
     # What went wrong (importer.engine.errors.Problem as JSON), or empty.
     problem = models.JSONField(default=dict, blank=True)
     balanced = models.BooleanField(default=False)

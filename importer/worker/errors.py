@@ -2,15 +2,18 @@
 
 import logging
 
-from importer.engine.errors import Problem
+from importer.engine.errors import Problem, SourceMissing
 from importer.models import Chunk, ImportJob
 from importer.sources import uploads
+from importer.worker.hosts import placement
 
 log = logging.getLogger(__name__)
 
 
 def as_problem(error: Exception, where: ImportJob | Chunk, job: ImportJob) -> Problem:
     """The error as a Problem; an unexpected exception is logged with its traceback as well."""
+    if isinstance(error, SourceMissing) and (problem := placement.nowhere(job)):
+        return problem
     if isinstance(error, Problem):
         return uploads.with_file_name(error, job.source)
     log.exception("%s: unexpected error", where, exc_info=error)

@@ -39,6 +39,7 @@ from importer.queue import FollowUp, Message
 from importer.worker import live_progress, shutdown
 from importer.worker.errors import as_problem
 from importer.worker.heartbeat import LeaseKeeper
+from importer.worker.hosts import placement
 
 # After LOOK_SECONDS a run checks whether it may continue; after TASK_SECONDS a task claims no more chunks. So a change
 # of the parallelism takes effect soon, and other jobs and idle workers do not wait for long.
@@ -228,6 +229,8 @@ class RunLoader:
             jobs.record_loaded(self.run, [jobs.LoadedChunk(chunk, committed, now, now)])
         elif self._keeper.killed:
             jobs.record_cancelled(self.run, chunk)
+        elif placement.hand_back(self.run.job, error, "load_run"):
+            jobs.release_chunks(self.run, [chunk])
         elif isinstance(error, MethodRefused) and self.run.job.options.method == "auto":
             return self._fall_back(chunk)
         else:

@@ -22,6 +22,7 @@ from importer.models import Chunk, ImportJob
 from importer.queue import FollowUp
 from importer.worker import shutdown, working_copies
 from importer.worker.errors import as_problem
+from importer.worker.hosts import placement
 
 # Chunks are recorded in groups, since a scan finds small chunks faster than a database records single ones.
 MOST_PER_GROUP = 256
@@ -44,7 +45,8 @@ def scan_job(job_id: int, then: FollowUp) -> None:
         else:
             _scan_to_end(job, then)
     except Exception as error:
-        jobs.fail(job_id, as_problem(error, job, job))
+        if not placement.hand_back(job, error, "scan"):
+            jobs.fail(job_id, as_problem(error, job, job))
     finally:
         jobs.release_step(job)
         then(job_id, ())

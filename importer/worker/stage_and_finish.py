@@ -37,6 +37,7 @@ from importer.queue import FollowUp
 from importer.worker import live_progress
 from importer.worker.errors import as_problem
 from importer.worker.heartbeat import LeaseKeeper
+from importer.worker.hosts import placement
 from importer.worker.sweep import end_connection
 
 log = logging.getLogger(__name__)
@@ -65,7 +66,11 @@ def stage_job(job_id: int, then: FollowUp) -> None:
         jobs.release_step(job)
         then(job_id, ())
     except Exception as error:
-        then(job_id, jobs.step_failed(job, as_problem(error, job, job)))
+        if placement.hand_back(job, error, "stage"):
+            jobs.release_step(job)
+            then(job_id, ())
+        else:
+            then(job_id, jobs.step_failed(job, as_problem(error, job, job)))
     else:
         then(job_id, ())
 

@@ -14,7 +14,8 @@ from django.utils import timezone
 from dashboard.system.state import queue_names
 from importer.models import Chunk, ImportJob, Notification, Total
 from importer.sources import room
-from importer.worker import live_progress, presence
+from importer.worker import live_progress
+from importer.worker.hosts import presence
 
 # The targets that have labels of their own: the first that were loaded into. Further ones are together under OTHER, so
 # that the number of series has a bound, and no series ever falls.

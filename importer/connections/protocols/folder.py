@@ -21,7 +21,7 @@ from django.contrib.auth.models import User
 from importer.connections import download
 from importer.connections.file_pattern import Pattern
 from importer.connections.listed_files import ListedFile, refuse_too_many, sorted_by_name
-from importer.engine.errors import SourceChanged, SourceProblem
+from importer.engine.errors import SourceChanged, SourceMissing, SourceProblem
 from importer.engine.preflight.finding import Finding
 from importer.models import SourceConnection, SourceFile
 
@@ -251,7 +251,7 @@ class Folder:
         if error.errno in (errno.ELOOP, errno.ENOTDIR, errno.ENXIO):
             return SourceProblem("This is a link, or no folder or file.", where, "Links are never followed.")
         if error.errno == errno.ENOENT:
-            return SourceProblem("This is not there.", where, "Put it back, or correct the connection.")
+            return SourceMissing("This is not there.", where, "Put it back, or correct the connection.")
         if error.errno == errno.EXDEV:
             return SourceProblem("The folder is on another disk.", where, "Choose one on the same disk.")
         user = f"user {os.geteuid()}"
@@ -259,12 +259,12 @@ class Folder:
 
 
 def root_of(base: str) -> Path:
-    """The folder of IMPORT_FOLDERS that the base is in. Raises SourceProblem if there is none."""
+    """The folder of IMPORT_FOLDERS that the base is in. Raises SourceMissing if there is none here."""
     for root in map(os.path.normpath, settings.IMPORT_FOLDERS):
         if Path(base).is_relative_to(root) and ".." not in Path(base).parts:
             return Path(root)
     allowed = ", ".join(settings.IMPORT_FOLDERS) or "none yet"
-    raise SourceProblem(
+    raise SourceMissing(
         f"Files may not be picked up there. Folders that they may come from: {allowed}.",
         base,
         "An administrator can add it to IMPORT_FOLDERS (see .env.example) and restart Millrace.",

@@ -7,7 +7,7 @@ from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import Any, BinaryIO, Protocol
 
-from importer.engine.errors import SourceProblem
+from importer.engine.errors import SourceMissing, SourceProblem
 
 
 class RangeReader(Protocol):
@@ -38,7 +38,10 @@ SourceLocation = Path | RemoteSource
 
 @contextmanager
 def open_source(location: SourceLocation) -> Iterator[Readable]:
-    """Open the source for reading, and close it at the end. Raises SourceProblem if it cannot be opened."""
+    """Open the source for reading, and close it at the end.
+
+    Raises SourceProblem if it cannot be opened: SourceMissing if it is not there.
+    """
     if not isinstance(location, Path):
         with location.open() as opened:
             yield opened
@@ -46,7 +49,8 @@ def open_source(location: SourceLocation) -> Iterator[Readable]:
     try:
         fd = os.open(location, os.O_RDONLY | os.O_CLOEXEC)
     except OSError as error:
-        raise SourceProblem(
+        kind = SourceMissing if isinstance(error, FileNotFoundError | NotADirectoryError) else SourceProblem
+        raise kind(
             f"The file cannot be opened: {error.strerror}.",
             where=str(location),
             advice="Put it back and retry, or import it as a new one.",

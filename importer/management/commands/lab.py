@@ -24,7 +24,7 @@ from importer.management.build_import import named_target
 from importer.models import ImportJob, Lab, Level, Target, Trial
 from importer.preparation.prepare import ImportRequest, prepare, require_load
 from importer.sources import uploads
-from importer.worker import presence
+from importer.worker.hosts import presence
 
 LOOK_EVERY = 0.5  # seconds
 OWN = "own"

@@ -21,7 +21,7 @@ from importer.management.base_command import PreparedCommand
 from importer.management.client.report_text import schedule_line, write_run, write_schedule
 from importer.models import ImportJob, Schedule, ScheduleRun, SourceConnection
 from importer.schedules import ScheduleRequest, serialization
-from importer.worker import presence
+from importer.worker.hosts import presence
 
 LOOK_EVERY = 0.5  # seconds
 CHOICES: dict[str, type[TextChoices]] = {

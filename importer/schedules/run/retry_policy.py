@@ -5,6 +5,7 @@ from typing import Any
 # Kinds of Problem (importer.engine.errors) that concern one file: the run continues with the next file.
 OF_ONE_FILE = (
     "SourceProblem",
+    "SourceMissing",
     "NoConnection",
     "SourceChanged",
     "RecordUnreadable",

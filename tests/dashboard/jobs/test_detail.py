@@ -16,7 +16,8 @@ from importer.engine.errors import BadRow, Problem, TargetUnreachable
 from importer.engine.mysql.connection import connect, execute
 from importer.history.chunks import map as chunk_map
 from importer.models import Chunk, ImportJob, SourceFile, Target
-from importer.worker import live_progress, presence
+from importer.worker import live_progress
+from importer.worker.hosts import presence
 from tests.dashboard.job_data import HEADER, LENGTH, REFUSED, ROWS, Status, make_job, make_user, page
 
 pytestmark = pytest.mark.django_db

@@ -6,7 +6,8 @@ import pytest
 from django.urls import reverse
 
 from importer.engine.native import loader
-from importer.worker import live_progress, presence
+from importer.worker import live_progress
+from importer.worker.hosts import presence
 from tests.stack import Stack, wait_until
 
 pytestmark = pytest.mark.django_db

@@ -11,7 +11,7 @@ from importer.diagnosis.facts import facts_of
 from importer.engine.mysql.diagnosis.cause import Evidence, Explanation
 from importer.engine.mysql.diagnosis.diagnose import diagnose
 from importer.models import Chunk, ImportJob, SourceFile
-from importer.worker import presence
+from importer.worker.hosts import presence
 from tests.dashboard.job_data import Status, make_job
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("redis")]

@@ -10,7 +10,8 @@ from importer.engine.mysql.connection import Address, connect, execute, fetch_al
 from importer.models import ImportJob, SourceFile, Target
 from importer.models.outcomes import FAILED, FOUND_BAD_ROWS, OUTCOMES, WITH_REJECTS, WRONG_USAGE
 from importer.models.outcomes.exit_codes import exit_codes
-from importer.worker import live_progress, local_pool, presence
+from importer.worker import live_progress, local_pool
+from importer.worker.hosts import presence
 from tests.documents import SCHEMAS, read
 from tests.importer.management.people_file import ROWS, loaded, report_of
 from tests.stack import Stack, wait_until

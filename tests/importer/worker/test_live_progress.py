@@ -4,7 +4,8 @@ import time
 
 import pytest
 
-from importer.worker import live_progress, presence
+from importer.worker import live_progress
+from importer.worker.hosts import presence
 
 JOB = 7
 

@@ -9,7 +9,8 @@ from importer.management.command_line.follow.ctrl_c import counted
 from importer.management.command_line.follow.progress import Progress
 from importer.management.command_line.follow.waiting import WaitingSaid
 from importer.models import ImportJob
-from importer.worker import local_pool, presence
+from importer.worker import local_pool
+from importer.worker.hosts import presence
 
 LOOK_EVERY = 0.1  # seconds
 NOT_TAKEN_AFTER = 20  # seconds until a message says that no worker has taken the job

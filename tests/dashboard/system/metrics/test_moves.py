@@ -20,7 +20,8 @@ from importer.jobs import transitions
 from importer.models import Channel, ImportJob, JobRecord, Notification, Target
 from importer.preparation.prepare import ImportRequest, prepare
 from importer.sources import room, uploads
-from importer.worker import live_progress, presence, sweep
+from importer.worker import live_progress, sweep
+from importer.worker.hosts import presence
 from tests.dashboard.job_data import make_job
 from tests.dashboard.system.metrics.scrapes import Samples, figure, moved, scraped
 from tests.importer.steps import run, take

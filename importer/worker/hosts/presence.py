@@ -22,13 +22,15 @@ SILENCE_SECONDS = 20
 class Announcement:
     """What a worker tells of itself: its version, its slots (tasks that it runs at once) and how many are `busy`.
 
-    A version that tells more or less is understood: unknown names are ignored, and missing ones have a default.
+    `direct`: it has a queue of its own, for messages that no other worker may take. A version that tells more or less
+    is understood: unknown names are ignored, and missing ones have a default.
     """
 
     version: str = ""
     slots: int = 0
     busy: int = 0
     queues: tuple[str, ...] = ()
+    direct: bool = False
 
 
 @dataclass(frozen=True)
@@ -47,10 +49,22 @@ class Worker(Announcement):
         return self.name.partition("@")[2]
 
 
-def announce(name: str, slots: int, queues: Iterable[str] = (), *, busy: int = 0, version: str = VERSION) -> None:
-    """Record that the worker `name` is alive, and runs `busy` of at most `slots` tasks at once, from the queues."""
-    told = json.dumps(asdict(Announcement(version, slots, busy, tuple(queues))))
-    connection().set(PREFIX + name, told, ex=SILENCE_SECONDS)
+# The worker that this process belongs to; None in a process of the web server or of a command.
+_own: Worker | None = None
+
+
+def own_host() -> str:
+    """The host of the worker that this process belongs to; "" if it belongs to none, and so gets no messages."""
+    return _own.host if _own else ""
+
+
+def announce(name: str, slots: int, queues: Iterable[str] = (), **more: Any) -> None:
+    """Record that the worker `name` is alive, and runs up to `slots` tasks at once from the queues.
+
+    `more`: further values of an Announcement.
+    """
+    told = asdict(Announcement(**{"version": VERSION, **more}, slots=slots, queues=tuple(queues)))
+    connection().set(PREFIX + name, json.dumps(told), ex=SILENCE_SECONDS)
 
 
 def withdraw(name: str) -> None:
@@ -110,11 +124,18 @@ def connect_signals() -> None:
 
 def _worker_started(instance: Any, **_: object) -> None:
     from celery.signals import heartbeat_sent
+    from celery.utils.nodenames import worker_direct
     from celery.worker import state
 
+    # Its processes are forked later, and so know it.
+    global _own
+    _own = Worker(name=instance.hostname)
+
     def renew(**_: object) -> None:
-        queues = list(instance.app.amqp.queues.consume_from)  # its option --queues
-        announce(instance.hostname, instance.concurrency, queues, busy=len(state.active_requests))
+        served = set(instance.app.amqp.queues.consume_from)  # its option --queues, and its own
+        shared = sorted(served - {worker_direct(instance.hostname).name})
+        direct = len(shared) < len(served)
+        announce(instance.hostname, instance.concurrency, shared, busy=len(state.active_requests), direct=direct)
 
     heartbeat_sent.connect(renew, weak=False)
 
@@ -128,6 +149,6 @@ def _worker_ended(sender: Any, **_: object) -> None:
 
 
 if __name__ == "__main__":
-    # Health check of a container: `python -m importer.worker.presence load` succeeds while this host's worker is alive.
+    # Health check of a container: `python -m importer.worker.hosts.presence load` succeeds while its worker is alive.
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
     sys.exit(f"{sys.argv[1]}@{socket.gethostname()}" not in [worker.name for worker in live_workers()])

@@ -3,7 +3,8 @@
 import json
 
 from config.version import VERSION
-from importer.worker import live_progress, presence
+from importer.worker import live_progress
+from importer.worker.hosts import presence
 from tests.stack import Stack, wait_until
 
 
@@ -14,7 +15,7 @@ def test_live_workers_add_up_to_the_parallel_loads(stack: Stack):
     assert presence.parallel_loads() == 2
     control, load = presence.live_workers()
     assert (control.role, load.role, control.host) == ("control", "load", load.host)
-    assert (load.version, load.slots, load.queues) == (VERSION, 2, ("load",))
+    assert (load.version, load.slots, load.queues, load.direct) == (VERSION, 2, ("load",), True)
     assert 0 <= load.silent <= presence.SILENCE_SECONDS
 
 

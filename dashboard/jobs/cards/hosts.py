@@ -1,0 +1,21 @@
+"""The hosts that are left out of an import because they do not see its file, and those that read it."""
+
+from dataclasses import dataclass
+
+from importer import jobs
+from importer.jobs.steps.hosts import LeftOut
+from importer.models import ImportJob
+
+
+@dataclass(frozen=True)
+class Hosts:
+    """The hosts that are `left_out`, and the names of those that have read chunks (`reading`)."""
+
+    left_out: tuple[LeftOut, ...]
+    reading: list[str]
+
+
+def hosts(job: ImportJob) -> Hosts | None:
+    """The hosts of the import; None, without a query, if none is left out."""
+    left_out = jobs.left_out(job)
+    return Hosts(left_out, jobs.reading_hosts(job)) if left_out else None

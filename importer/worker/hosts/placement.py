@@ -1,0 +1,102 @@
+"""Keeps work away from hosts that cannot do it: a host that does not see a job's file hands the step back.
+
+The host is then left out of the job, and messages for steps that read the file are addressed to workers of other hosts.
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+
+import redis
+
+from importer import jobs
+from importer.engine.errors import Problem, SourceMissing, SourceProblem
+from importer.models import ImportJob
+from importer.queue import Message, queue_of
+from importer.worker.hosts import presence
+from importer.worker.hosts.presence import Worker
+
+
+def place(messages: Sequence[Message]) -> list[Message]:
+    """The messages, those with hosts in `not_on` addressed to live workers elsewhere.
+
+    If there is none, or Redis does not answer, any worker gets the message; a host that is left out hands it back.
+    """
+    if not any(message.not_on for message in messages):
+        return list(messages)
+    try:
+        workers = presence.live_workers()
+    except redis.RedisError:
+        return list(messages)
+    given: Counter[str] = Counter()
+    return [_placed(message, workers, given) if message.not_on else message for message in messages]
+
+
+def _placed(message: Message, workers: Iterable[Worker], given: Counter[str]) -> Message:
+    chosen = least_busy(_able(workers, message.task, message.not_on), given)
+    if not chosen:
+        return message
+    given[chosen.name] += 1
+    return replace(message, worker=chosen.name)
+
+
+def least_busy(workers: Iterable[Worker], given: Mapping[str, int]) -> Worker | None:
+    """The worker with the smallest share of busy slots; None without any. `given`: tasks it was just given, by name."""
+    return min(workers, key=lambda each: (each.busy + given.get(each.name, 0)) / max(1, each.slots), default=None)
+
+
+def _able(workers: Iterable[Worker], task: str, not_on: Iterable[str]) -> list[Worker]:
+    """The workers on other hosts that take such tasks."""
+    return [each for each in workers if each.direct and queue_of(task) in each.queues and each.host not in not_on]
+
+
+def hand_back(job: ImportJob, error: Exception, task: str) -> bool:
+    """Whether the step, which has failed with this error, is to be released for another host.
+
+    It is if the file is not to be seen here while another live host, which may see it, takes such tasks. Then this host
+    is left out of the job. Also if Redis, which knows the hosts, does not answer: then the step is tried again.
+    """
+    host = presence.own_host()
+    if not host or not isinstance(error, SourceMissing):
+        return False
+    job.refresh_from_db(fields=["left_out_json"])
+    try:
+        others = _able(presence.live_workers(), task, {*jobs.left_out_hosts(job), host})
+    except redis.RedisError:
+        return True
+    if others:
+        jobs.leave_out(job.pk, host, place_of(job))
+    return bool(others)
+
+
+def place_of(job: ImportJob) -> str:
+    """What a host must see to read the job's file, in words that a person may read."""
+    source = job.source
+    if job.needs_copy and job.plain_copy:
+        return "the working copy of the file"
+    if all(each.owned for each in source.files):
+        return "the uploaded file"
+    return source.path.rpartition("/")[0] or source.path
+
+
+def nowhere(job: ImportJob) -> Problem | None:
+    """The problem of a file that no live host sees, with the names of those that were tried; None if there is one host.
+
+    It is retryable if another host has read the file before: that one may come back.
+    """
+    here, source = presence.own_host(), job.source
+    if not here:
+        return None
+    job.refresh_from_db(fields=["left_out_json"])
+    tried = list(dict.fromkeys((*jobs.left_out_hosts(job), here)))
+    readers = [host for host in jobs.reading_hosts(job) if host != here]
+    if len(tried) == 1 and not readers and (source.host in ("", here) or not source.owned):
+        return None
+    seen = f"No worker's host sees {place_of(job)}. Tried: {', '.join(tried)}."
+    if readers:
+        seen += f" Read before by {', '.join(readers)}."
+    advice = "Let the hosts of workers see it under the same path, in a shared or mounted folder, and retry."
+    if source.owned:
+        seen += f" It was written on {source.host}." if source.host else ""
+        advice += " If it was deleted, upload it again."
+    return SourceProblem(seen, source.name, advice, retryable=bool(readers))
