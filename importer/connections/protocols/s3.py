@@ -3,41 +3,29 @@
 Each range is requested with If-Match and the object's ETag, so that the request fails if the object was replaced.
 """
 
-import gzip
-import json
-import os
-from collections.abc import Callable, Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import ExitStack, contextmanager
-from functools import lru_cache, partial
-from pathlib import Path
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, ExitStack, contextmanager
+from functools import partial
 from typing import Any
 
-import botocore.session
 import xxhash
-from botocore.config import Config
-from botocore.exceptions import BotoCoreError, ClientError
-from botocore.loaders import JSONFileLoader, Loader
+from botocore.exceptions import ClientError
 from django.contrib.auth.models import User
 
 from importer.connections import download
 from importer.connections.file_pattern import Pattern
 from importer.connections.listed_files import ListedFile, refuse_too_many, sorted_by_name
 from importer.connections.protocols.folder import is_unfinished
-from importer.engine.errors import NoConnection, SourceChanged, SourceProblem
+from importer.engine.errors import SourceChanged, SourceProblem
 from importer.engine.preflight.finding import Finding
-from importer.engine.units import MIB
 from importer.models import SourceConnection, SourceFile
 from importer.security.outbound_addresses import check_host
+from importer.sources.store.object_ranges import ObjectRanges, ObjectVersion
+from importer.sources.store.s3_account import S3Account
+from importer.sources.store.s3_errors import MISSING, Wording, code_of, translated
 
-# Bytes per request: the round trip takes as long as some megabytes. Two windows may be in memory.
-WINDOW = 2 * MIB
 LONGEST_PATH = 1024
 LARGEST_COPY = 5 * 2**30  # bytes that one request may copy (S3 API, CopyObject)
-
-MISSING = ("404", "NoSuchKey", "NotFound")
-CHANGED = ("412", "PreconditionFailed")
-REFUSED = ("401", "403", "AccessDenied", "InvalidAccessKeyId", "SignatureDoesNotMatch", "ExpiredToken")
 
 
 def open_location(connection: SourceConnection) -> "Bucket":
@@ -101,19 +89,19 @@ class Bucket:
             return download.register_in_place(self._connection, file, path, ranges.size, content)
 
     @contextmanager
-    def opened(self, name: str, etag: str) -> Iterator["ObjectRanges"]:
+    def opened(self, name: str, etag: str) -> Iterator[ObjectRanges]:
         with self._translated_errors(name):
-            seen = self._client.head_object(Bucket=self._bucket, Key=self._prefix + name, IfMatch=etag)
+            size = self._version(name, etag).size()
         with ExitStack() as later:
-            yield ObjectRanges(partial(self.read, name, etag), seen["ContentLength"], later)
+            yield ObjectRanges(partial(self.read, name, etag), size, later)
 
     def read(self, name: str, etag: str, offset: int, length: int) -> bytes:
         """`length` bytes from `offset` on of version `etag`. Raises SourceChanged if the object was replaced."""
-        wanted = f"bytes={offset}-{offset + length - 1}"
         with self._translated_errors(name):
-            answer = self._client.get_object(Bucket=self._bucket, Key=self._prefix + name, IfMatch=etag, Range=wanted)
-            data: bytes = answer["Body"].read()
-            return data
+            return self._version(name, etag).read(offset, length)
+
+    def _version(self, name: str, etag: str) -> ObjectVersion:
+        return ObjectVersion(self._client, self._bucket, self._prefix + name, etag)
 
     def move(self, file: ListedFile, folder: str) -> None:
         to = f"{folder}/{file.name.rpartition('/')[2]}"
@@ -152,7 +140,7 @@ class Bucket:
             try:
                 return str(self._client.head_object(Bucket=self._bucket, Key=self._prefix + name)["ETag"])
             except ClientError as error:
-                if _code(error) in MISSING:
+                if code_of(error) in MISSING:
                     return None
                 raise
 
@@ -170,135 +158,20 @@ class Bucket:
         options, secrets = self._connection.settings, self._connection.secrets
         if endpoint := options.get("endpoint", ""):
             check_host(endpoint, private_allowed=self._connection.private_allowed)
-        return _client(
+        return S3Account(
             endpoint,
             options.get("region", ""),
             options.get("access_key", ""),
             secrets.get("secret_key", ""),
             options.get("tls_ca", ""),
-            os.getpid(),
-        )
+        ).client
 
-    @contextmanager
-    def _translated_errors(self, name: str) -> Iterator[None]:
-        where = f"{self._connection.base}/{name}".rstrip("/")
-        try:
-            yield
-        except ClientError as error:
-            code = _code(error)
-            if code in CHANGED:
-                raise self._changed(name) from error
-            reason = error.response["Error"].get("Message") or code
-            if code in MISSING:
-                raise SourceProblem("This is not there.", where, "Put it back, or correct the name.") from error
-            if code in REFUSED:
-                raise NoConnection(f"The store refuses it: {reason}.", where, "Look at the keys.") from error
-            raise SourceProblem(f"The store answers {code}: {reason}.", where, "Try again later.", True) from error
-        except (BotoCoreError, OSError) as error:
-            raise NoConnection(f"The store cannot be read: {error}.", where, "Try again later.", True) from error
+    def _translated_errors(self, name: str) -> AbstractContextManager[None]:
+        return translated(self._where(name))
+
+    def _where(self, name: str) -> str:
+        return f"{self._connection.base}/{name}".rstrip("/")
 
     def _changed(self, name: str) -> SourceChanged:
-        return SourceChanged(
-            "The object is no longer the one that was found.",
-            f"{self._connection.base}/{name}",
-            "Look for it again. It stays as it is.",
-        )
-
-
-class ObjectRanges:
-    """One version of an object as a Readable (engine/source/byte_source.py). The latest window stays in memory.
-
-    From the second consecutive window on, the next one is requested while the current one is read. The first window
-    requests none ahead, because a small chunk ends in it.
-    """
-
-    def __init__(self, request: Callable[[int, int], bytes], size: int, later: ExitStack) -> None:
-        self._request = request
-        self._begin, self._window = 0, b""
-        self._ahead: Future[bytes] | None = None
-        self._thread = ThreadPoolExecutor(1)
-        # Do not wait for a pending request: its answer is not needed any more.
-        later.callback(self._thread.shutdown, wait=False, cancel_futures=True)
-        self.size = size
-
-    def read(self, offset: int, length: int) -> bytes:
-        """Up to `length` bytes from `offset` on, b"" at the end. Raises SourceProblem, SourceChanged."""
-        length = min(length, self.size - offset)
-        if length <= 0:
-            return b""
-        at = offset - self._begin
-        if at < 0 or at + length > len(self._window):
-            self._move(offset, length)
-            at = 0
-        return self._window[at : at + length]
-
-    def _move(self, offset: int, length: int) -> None:
-        """Move the window to `offset`, with at least `length` bytes."""
-        consecutive = bool(self._window) and 0 <= offset - self._begin <= len(self._window)
-        window = self._window[offset - self._begin :] if consecutive else b""
-        ahead, self._ahead = self._ahead, None
-        if consecutive and ahead:
-            window += ahead.result()
-        if len(window) < length:
-            begin = offset + len(window)
-            window += self._request(begin, min(max(length - len(window), WINDOW), self.size - begin))
-        self._begin, self._window = offset, window
-        end = offset + len(window)
-        if consecutive and end < self.size:
-            self._ahead = self._thread.submit(self._request, end, min(WINDOW, self.size - end))
-
-
-def _code(error: ClientError) -> str:
-    return str(error.response.get("Error", {}).get("Code", ""))
-
-
-class _OfS3(JSONFileLoader):  # type: ignore[misc]
-    """botocore's service descriptions without documentation and other services: saves 7 MB in each worker."""
-
-    def load_file(self, file_path: str) -> Any:
-        for ending, opened in ((".json", open), (".json.gz", gzip.open)):
-            if Path(file_path + ending).is_file():
-                with opened(file_path + ending, "rb") as file:
-                    description = json.load(file, object_hook=_without_words)
-                for each in description.get("partitions", ()):
-                    if "services" in each:
-                        each["services"] = {"s3": each["services"].get("s3", {})}
-                return description
-        return None
-
-
-def _without_words(described: dict[str, Any]) -> dict[str, Any]:
-    if isinstance(described.get("documentation"), str):
-        described["documentation"] = ""
-    return described
-
-
-@lru_cache(maxsize=1)
-def _descriptions() -> Loader:
-    """botocore's descriptions of S3, read once: each client would read them again."""
-    return Loader(file_loader=_OfS3())
-
-
-@lru_cache(maxsize=16)
-def _client(endpoint: str, region: str, access_key: str, secret_key: str, tls_ca: str, _process: int) -> Any:
-    """A botocore client, cached because creating one takes 0.1 s. Child processes must not share its connections."""
-    session = botocore.session.get_session()
-    session.register_component("data_loader", _descriptions())
-    return session.create_client(
-        "s3",
-        region_name=region or None,
-        endpoint_url=endpoint or None,
-        aws_access_key_id=access_key or None,
-        aws_secret_access_key=secret_key or None,
-        verify=tls_ca or None,
-        config=Config(
-            connect_timeout=10,
-            read_timeout=60,
-            retries={"max_attempts": 3, "mode": "standard"},
-            s3={"addressing_style": "path" if endpoint else "auto"},
-            # Stores other than Amazon's do not know the newer checksums.
-            request_checksum_calculation="when_required",
-            response_checksum_validation="when_required",
-            proxies={} if endpoint else None,
-        ),
-    )
+        what, advice = Wording().changed
+        return SourceChanged(what, self._where(name), advice)

@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 
 from importer import connections, jobs
-from importer.connections.protocols import s3
 from importer.engine.mysql.connection import connect, execute, fetch_all
 from importer.engine.plan.options import Options
 from importer.models import SourceConnection
 from importer.preparation.prepare import ImportRequest, prepare
+from importer.sources.store import object_ranges
 from scripts.flights import TABLE, flights_file
 from tests.file_servers import ftp_files
 from tests.importer.steps import run
@@ -48,7 +48,7 @@ def sftp_source(sftp_server, flights) -> SourceConnection:
 
 @pytest.fixture
 def s3_source(s3_server, flights, monkeypatch) -> SourceConnection:
-    monkeypatch.setattr(s3, "WINDOW", 2**18)
+    monkeypatch.setattr(object_ranges, "WINDOW", 2**18)
     s3_server.client.put_object(Bucket="files", Key="flights/flights-20130101.csv", Body=flights)
     connection = SourceConnection(name="flights", kind="s3", base="s3://files/flights")
     connection.settings = {"endpoint": s3_server.url, "region": "us-east-1", "access_key": s3_server.key}

@@ -8,6 +8,7 @@ from importer.connections.source_location import location_of
 from importer.engine.errors import Problem, SourceChanged
 from importer.engine.source.byte_source import open_source, read_at, size_of
 from importer.models import SourceConnection
+from importer.sources.store import object_ranges
 from tests.importer.connections.protocol_checks import expect_refusal, find
 from tests.stack import wait_until
 
@@ -51,7 +52,7 @@ def test_finds_by_pattern_page_by_page(connection, put, monkeypatch):
 
 
 def test_an_object_is_read_in_ranges_of_the_listed_version(connection, put, monkeypatch):
-    monkeypatch.setattr(s3, "WINDOW", 1000)
+    monkeypatch.setattr(object_ranges, "WINDOW", 1000)
     put("a.csv")
     (found,) = find(connection)
     source = connections.fetch(connection, found)
@@ -74,7 +75,7 @@ def test_an_object_is_read_in_ranges_of_the_listed_version(connection, put, monk
 def test_the_next_window_is_requested_ahead_for_consecutive_reads(connection, put, monkeypatch):
     requested_ranges = []
     read = s3.Bucket.read
-    monkeypatch.setattr(s3, "WINDOW", 1000)
+    monkeypatch.setattr(object_ranges, "WINDOW", 1000)
     monkeypatch.setattr(s3.Bucket, "read", lambda *args: (requested_ranges.append(args[3:]), read(*args))[1])
     put("a.csv")
     (found,) = find(connection)

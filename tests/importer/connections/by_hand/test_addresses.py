@@ -8,10 +8,10 @@ import pytest
 from importer.access.acting import acting_as
 from importer.access.policy import Forbidden
 from importer.connections.by_hand.resolve import resolve_sources
-from importer.connections.protocols import s3
 from importer.engine.errors import NoConnection, Problem, SourceProblem
 from importer.engine.mysql.addresses import AddressRefused
 from importer.models import SourceConnection, SourceFile
+from importer.sources.store.s3_client import cached_client
 from tests.people import operator
 
 pytestmark = pytest.mark.django_db
@@ -87,10 +87,10 @@ class TestS3:
 
     def test_keys_without_rights_are_refused(self, monkeypatch):
         monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "wrong")
-        s3._client.cache_clear()
+        cached_client.cache_clear()
         with pytest.raises(NoConnection, match="refuses"):
             read("s3://files/hand/2026-01.csv")
-        s3._client.cache_clear()
+        cached_client.cache_clear()
 
 
 class TestSftp:

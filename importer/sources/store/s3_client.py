@@ -1,0 +1,67 @@
+"""The client of S3 and compatible stores, made once in each process for each account."""
+
+import gzip
+import json
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+import botocore.session
+from botocore.config import Config
+from botocore.loaders import JSONFileLoader, Loader
+
+ATTEMPTS = 3  # of a request, within some seconds
+
+
+@lru_cache(maxsize=16)
+def cached_client(
+    endpoint: str, region: str, access_key: str, secret_key: str, tls_ca: str, quick: bool, _process: int
+) -> Any:
+    """The botocore client of an S3Account, cached because creating one takes 0.1 s."""
+    session = botocore.session.get_session()
+    session.register_component("data_loader", _descriptions())
+    return session.create_client(
+        "s3",
+        region_name=region or None,
+        endpoint_url=endpoint or None,
+        aws_access_key_id=access_key or None,
+        aws_secret_access_key=secret_key or None,
+        verify=tls_ca or None,
+        config=Config(
+            connect_timeout=2 if quick else 10,
+            read_timeout=3 if quick else 60,
+            retries={"max_attempts": 1 if quick else ATTEMPTS, "mode": "standard"},
+            s3={"addressing_style": "path" if endpoint else "auto"},
+            # Stores other than Amazon's do not know the newer checksums.
+            request_checksum_calculation="when_required",
+            response_checksum_validation="when_required",
+            proxies={} if endpoint else None,
+        ),
+    )
+
+
+class _OfS3(JSONFileLoader):  # type: ignore[misc]
+    """botocore's service descriptions without documentation and other services: saves 7 MB in each worker."""
+
+    def load_file(self, file_path: str) -> Any:
+        for ending, opened in ((".json", open), (".json.gz", gzip.open)):
+            if Path(file_path + ending).is_file():
+                with opened(file_path + ending, "rb") as file:
+                    description = json.load(file, object_hook=_without_words)
+                for each in description.get("partitions", ()):
+                    if "services" in each:
+                        each["services"] = {"s3": each["services"].get("s3", {})}
+                return description
+        return None
+
+
+def _without_words(described: dict[str, Any]) -> dict[str, Any]:
+    if isinstance(described.get("documentation"), str):
+        described["documentation"] = ""
+    return described
+
+
+@lru_cache(maxsize=1)
+def _descriptions() -> Loader:
+    """botocore's descriptions of S3, read once: each client would read them again."""
+    return Loader(file_loader=_OfS3())

@@ -1,0 +1,57 @@
+"""Turns the errors of S3 and compatible stores into Problems."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+from importer.engine.errors import NoConnection, SourceChanged, SourceProblem
+
+MISSING = ("404", "NoSuchKey", "NotFound")
+CHANGED = ("412", "PreconditionFailed")
+REFUSED = ("401", "403", "AccessDenied", "InvalidAccessKeyId", "SignatureDoesNotMatch", "ExpiredToken")
+
+
+@dataclass(frozen=True)
+class Wording:
+    """What people are told about one object: that it is missing (and what to do), or is another one by now.
+
+    `away`: the kind of the problem that the store does not answer.
+    """
+
+    missing: tuple[str, str] = ("This is not there.", "Put it back, or correct the name.")
+    changed: tuple[str, str] = (
+        "The object is no longer the one that was found.",
+        "Look for it again. It stays as it is.",
+    )
+    keys: str = "Look at the keys."
+    away: type[NoConnection] = NoConnection
+
+
+@contextmanager
+def translated(where: str, wording: Wording = Wording()) -> Iterator[None]:
+    """Raise SourceChanged for an object of another version, and SourceProblem for one that is missing.
+
+    Raises NoConnection where the account is refused, and one that is `retryable` for a store that may answer later.
+    """
+    from botocore.exceptions import BotoCoreError, ClientError
+
+    try:
+        yield
+    except ClientError as error:
+        code = code_of(error)
+        if code in CHANGED:
+            raise SourceChanged(wording.changed[0], where, wording.changed[1]) from error
+        reason = error.response["Error"].get("Message") or code
+        if code in MISSING:
+            raise SourceProblem(wording.missing[0], where, wording.missing[1]) from error
+        if code in REFUSED:
+            raise NoConnection(f"The store refuses it: {reason}.", where, wording.keys) from error
+        raise wording.away(f"The store answers {code}: {reason}.", where, "Try again later.", True) from error
+    except (BotoCoreError, OSError) as error:
+        raise wording.away(f"The store cannot be read: {error}.", where, "Try again later.", True) from error
+
+
+def code_of(error: Any) -> str:
+    """The code of a ClientError, such as NoSuchKey, or its status."""
+    return str(error.response.get("Error", {}).get("Code", ""))
