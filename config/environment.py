@@ -2,6 +2,7 @@
 
 import hashlib
 import os
+import re
 import secrets
 import stat
 import tempfile
@@ -10,6 +11,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from ipaddress import ip_network
 from pathlib import Path
+from typing import Any
 
 import environ
 from django.core.exceptions import ImproperlyConfigured
@@ -80,6 +82,17 @@ def networks(texts: list[str], name: str) -> list[str]:
         raise ImproperlyConfigured(f"{name}: {error}. Write them as 10.20.0.0/16,fd12::/16") from error
 
 
+def store_address(text: str) -> str:
+    """The address of a store without a / at its end; "" for none. Raises ImproperlyConfigured for another text."""
+    address = text.strip().rstrip("/")
+    if address and not re.fullmatch(r"s3://[a-z0-9][a-z0-9.-]{1,62}(/[\w.=-]+)*", address, re.ASCII):
+        raise ImproperlyConfigured(
+            f"FILE_STORE: write s3://BUCKET or s3://BUCKET/PREFIX, with letters, digits and ._=- in the prefix; not"
+            f" “{text}”. Another server than Amazon's is named by FILE_STORE_ENDPOINT."
+        )
+    return address
+
+
 def fernet_key() -> str:
     """A new key for encrypting what is stored."""
     from cryptography.fernet import Fernet  # Imported on first use: importing it takes as long as 10 % of Django.
@@ -108,6 +121,20 @@ def private_folder(path: Path) -> Path:
     path.mkdir(parents=True, exist_ok=True, mode=0o700)
     close_to_others(path)
     return path
+
+
+def sqlite_database(path: Path) -> dict[str, Any]:
+    """Django's settings of the SQLite database in `path`."""
+    return {
+        "ENGINE": "django.db.backends.sqlite3",
+        "NAME": str(path),
+        "OPTIONS": {
+            # Writers queue for the lock instead of failing when they upgrade a read (sqlite.org/lang_transaction.html).
+            "transaction_mode": "IMMEDIATE",
+            "timeout": 30,
+            "init_command": "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL;",
+        },
+    }
 
 
 def private_sqlite(path: Path) -> None:

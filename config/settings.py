@@ -18,6 +18,8 @@ from config.environment import (
     secret,
     signing_key,
     socket_path,
+    sqlite_database,
+    store_address,
     stored_key,
 )
 from config.version import VERSION  # noqa: F401 -- a setting
@@ -47,6 +49,13 @@ IMPORT_FOLDERS = [str(HOME_DIR / each) for each in env.list("IMPORT_FOLDERS", de
 # Whether people may give an https address of the public internet on the page of a new import.
 WEB_ADDRESSES = env.bool("WEB_ADDRESSES", default=False)
 REJECTS_DIR = Path(env.str("REJECTS_DIR", default=str(VAR_DIR / "rejects")))
+# The store of several hosts, s3://BUCKET/PREFIX, and its account; "": files stay in the folders above.
+FILE_STORE = store_address(env.str("FILE_STORE", default=""))
+FILE_STORE_ENDPOINT = env.str("FILE_STORE_ENDPOINT", default="")
+FILE_STORE_REGION = env.str("FILE_STORE_REGION", default="")
+FILE_STORE_ACCESS_KEY = env.str("FILE_STORE_ACCESS_KEY", default="")
+FILE_STORE_SECRET_KEY = secret("FILE_STORE_SECRET_KEY")
+FILE_STORE_CA = env.str("FILE_STORE_CA", default="")
 
 # --- Django ---
 DEBUG = env.bool("DEBUG", default=False)
@@ -187,16 +196,7 @@ ADMIN_PASSWORD = secret("ADMIN_PASSWORD")
 os.environ.pop("ADMIN_PASSWORD", None)
 
 # --- the application's own database ---
-SQLITE = {
-    "ENGINE": "django.db.backends.sqlite3",
-    "NAME": str(VAR_DIR / "millrace.sqlite3"),
-    "OPTIONS": {
-        # Writers queue for the lock instead of failing when they upgrade a read (sqlite.org/lang_transaction.html).
-        "transaction_mode": "IMMEDIATE",
-        "timeout": 30,
-        "init_command": "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL;",
-    },
-}
+SQLITE = sqlite_database(VAR_DIR / "millrace.sqlite3")
 DATABASE_URL = secret("DATABASE_URL")
 DATABASES = {"default": env.db_url_config(DATABASE_URL) if DATABASE_URL else SQLITE}
 if "sqlite" in DATABASES["default"]["ENGINE"]:

@@ -10,7 +10,14 @@ from pathlib import Path
 import pytest
 from django.core.exceptions import ImproperlyConfigured
 
-from config.environment import private_folder, private_sqlite, signing_key, socket_path, stored_key
+from config.environment import (
+    private_folder,
+    private_sqlite,
+    signing_key,
+    socket_path,
+    store_address,
+    stored_key,
+)
 from tests.stack import ROOT
 
 
@@ -105,3 +112,16 @@ def test_the_admin_password_is_read_once_and_given_to_no_child(tmp_path: Path):
     )
     assert done.stdout.count("canary-7f3a") == 1
     assert "VAR_DIR=" in done.stdout
+
+
+class TestStoreAddress:
+    @pytest.mark.parametrize("text", ["", "s3://files", "s3://files/", "s3://my.files/a/b-1_2/"])
+    def test_a_bucket_with_or_without_a_prefix(self, text: str):
+        assert store_address(text) == text.rstrip("/")
+
+    @pytest.mark.parametrize(
+        "text", ["files", "https://host/files", "s3://", "s3:///a", "s3://Files", "s3://files//a", "s3://f/ä"]
+    )
+    def test_another_text_is_refused_with_what_to_write(self, text: str):
+        with pytest.raises(ImproperlyConfigured, match=r"FILE_STORE: write s3://BUCKET or"):
+            store_address(text)

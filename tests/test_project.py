@@ -13,6 +13,7 @@ from importer.management.command_line.words import WORDS
 
 ROOT = Path(__file__).resolve().parent.parent
 SECRETS = {"SECRET_KEY", "ENCRYPTION_KEYS", "ADMIN_PASSWORD", "DATABASE_URL", "REDIS_URL", "OIDC_CLIENT_SECRET"}
+SECRETS |= {"FILE_STORE_SECRET_KEY"}
 CODE = ("bench", "config", "dashboard", "importer", "scripts", "tests")
 # Their defaults depend on where VAR_DIR is.
 BELOW_VAR = {"VAR_DIR", "UPLOAD_DIR", "PLAIN_DIR", "REJECTS_DIR", "IMPORT_FOLDERS"}

@@ -21,6 +21,7 @@ from importer.sources import parts
 from importer.sources import uploads as sources
 from importer.sources.quotas import QuotaExceeded
 from importer.sources.room import DiskFull
+from importer.sources.store.file_store import StoreAway
 
 DOCS = "/api/docs/#problem-"
 # The status of each kind of problem; the others are those of a request that cannot be carried out.
@@ -37,6 +38,7 @@ STATUS: dict[type[Problem], int] = {
     sources.TooLarge: 413,
     QuotaExceeded: 413,
     sources.UploadBusy: 423,
+    StoreAway: 503,
     parts.TooManyParts: 429,
     parts.ChecksumMismatch: 460,
     DiskFull: 507,

@@ -26,7 +26,7 @@ from dashboard.access.problems import status_of
 from importer.access import audit
 from importer.engine.errors import Problem
 from importer.models import SourceFile
-from importer.sources import parts
+from importer.sources import abandoned, parts
 from importer.sources import uploads as sources
 
 VERSION = "1.0.0"
@@ -83,6 +83,7 @@ def uploads(request: HttpRequest) -> HttpResponse:
     if size is None:
         return _text(400, "Upload-Length must be the file's size in bytes.")
     assert request.user.is_authenticated
+    abandoned.tidy_now_and_then()
     source = sources.begin_upload(_filename(request), size, request.user)
     audit.about(source)
     headers = {"Location": reverse(_NAMES[is_api(request.path)], args=[source.key]), **_expires(source)}
@@ -101,6 +102,8 @@ def upload(request: HttpRequest, key: UUID) -> HttpResponse:
     if request.method == "DELETE":
         sources.remove(source)
         return HttpResponse(status=204)
+    if source.arriving and source.received == source.size:  # The process that was to finish it has died.
+        sources.finish(source)
     sizes = {"Upload-Offset": str(source.received), "Upload-Length": str(source.size)}
     return HttpResponse(headers=sizes | _expires(source))
 

@@ -12,6 +12,7 @@ from django.views.decorators.http import require_safe
 from dashboard.system.state import idle_queues
 from importer.engine.native import loader
 from importer.sources.room import fullest_disk
+from importer.sources.store.file_store import file_store
 from importer.worker.hosts import presence
 
 
@@ -38,11 +39,12 @@ def healthz(_request: HttpRequest) -> JsonResponse:
 def readyz(_request: HttpRequest) -> JsonResponse:
     """200 if imports can run here now, else 503 with the names of the parts that fail.
 
-    The parts: `database`, `redis`, `queue NAME` (no live worker takes its tasks), `disk`. `low` has `disk` if a disk is
-    nearly full. Anybody may ask, so the answer has no addresses, paths or figures.
+    The parts: `database`, `redis`, `queue NAME` (no live worker takes its tasks), `store`, `disk`. `low` has `disk` if
+    a disk is nearly full. Anybody may ask, so the answer has no addresses, paths or figures.
     """
-    disk = fullest_disk()
-    failing = [*([] if _database_answers() else ["database"]), *_failing_queues(), *(["disk"] if disk.is_full else [])]
+    disk, store = fullest_disk(), file_store()
+    failing = [*([] if _database_answers() else ["database"]), *_failing_queues()]
+    failing += [*(["store"] if store and not store.answers() else []), *(["disk"] if disk.is_full else [])]
     low = ["disk"] if disk.is_low else []
     return JsonResponse({"ready": not failing, "failing": failing, "low": low}, status=503 if failing else 200)
 

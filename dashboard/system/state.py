@@ -1,13 +1,18 @@
-"""Whether the installation is well: its workers, its queues, and the disk with the least free space."""
+"""Whether the installation is well: its workers, its queues, its store, and the disk with the least free space."""
 
+import time
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import lru_cache
 
 import redis
 from django.conf import settings
 
 from importer.sources.room import Disk, fullest_disk
+from importer.sources.store.file_store import file_store
 from importer.worker.hosts import presence
+
+ASKED_EVERY = 10.0  # seconds
 
 
 @dataclass(frozen=True)
@@ -15,6 +20,7 @@ class State:
     """The state of the installation. `workers`: None if Redis does not answer; `idle_queues`: that no worker serves.
 
     `several_versions`: the live workers do not all have one version.
+    `store_answers`: also without a store.
     """
 
     disk: Disk
@@ -22,6 +28,7 @@ class State:
     parallel_chunks: int
     idle_queues: tuple[str, ...]
     several_versions: bool = False
+    store_answers: bool = True
 
     @property
     def free(self) -> int:
@@ -32,18 +39,25 @@ class State:
 
 def state() -> State:
     """The present state."""
-    disk = fullest_disk()
+    disk, answers = fullest_disk(), _store_answers(int(time.monotonic() // ASKED_EVERY))
     try:
         workers = presence.live_workers()
     except redis.RedisError:
-        return State(disk, None, 0, ())
+        return State(disk, None, 0, (), store_answers=answers)
     several = len({worker.version for worker in workers}) > 1
-    return State(disk, len(workers), presence.parallel_loads(), idle_queues(workers), several)
+    return State(disk, len(workers), presence.parallel_loads(), idle_queues(workers), several, answers)
 
 
 def idle_queues(workers: Iterable[presence.Worker]) -> tuple[str, ...]:
     """The queues that imports need, and that none of the workers serves."""
     return tuple(sorted(queue_names() - {queue for worker in workers for queue in worker.queues}))
+
+
+@lru_cache(maxsize=1)
+def _store_answers(_period: int) -> bool:
+    """Whether the store answers. Each process asks once in a period: pages ask every few seconds."""
+    store = file_store()
+    return store is None or store.answers()
 
 
 def queue_names() -> set[str]:

@@ -7,6 +7,7 @@ from django.contrib.auth.models import User
 from importer.connections.listed_files import ListedFile
 from importer.engine.errors import SourceProblem
 from importer.models import SourceConnection, SourceFile
+from importer.sources.keeping import is_there
 from importer.sources.parts import Stream, append
 from importer.sources.uploads import PIECE_BYTES, SourceInUse, begin_upload, change_size, clean_name, finish, remove
 
@@ -85,4 +86,4 @@ def latest_copy(connection: SourceConnection, file: ListedFile) -> SourceFile | 
         return None
     copies = connection.files.filter(found_name=file.name, owned=True, status=SourceFile.Status.READY)
     last = copies.order_by("-pk").first()
-    return last if last and last.file.exists() else None
+    return last if last and is_there(last) else None

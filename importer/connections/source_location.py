@@ -1,10 +1,11 @@
-"""Says where the bytes of an import are read: the uploaded file, its working copy, or a remote file."""
+"""Says where the bytes of an import are read: the uploaded file, here or in the store, its copy, or a remote file."""
 
 from importer.connections.remote_file import RemoteFile
 from importer.engine.source.arriving import ArrivingFile
 from importer.engine.source.byte_source import SourceLocation
 from importer.engine.source.joined import JoinedFile, JoinedFiles
 from importer.models import ImportJob, SourceFile
+from importer.sources.store.stored_file import StoredFile
 
 
 def location_of(source: SourceFile) -> SourceLocation:
@@ -19,6 +20,8 @@ def location_of(source: SourceFile) -> SourceLocation:
 
 
 def _bytes_of(source: SourceFile) -> SourceLocation:
+    if source.store_etag:
+        return StoredFile(source.path, source.store_etag)
     if source.owned or source.connection_id is None:
         return source.file
     return RemoteFile(source.connection_id, source.path, source.found_etag)

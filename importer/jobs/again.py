@@ -12,6 +12,7 @@ from importer.jobs.commands import create, start
 from importer.models import ImportJob, SourceFile
 from importer.preparation.prepare import ImportRequest, NewTableRequest, PreparedImport, prepare
 from importer.sources import uploads
+from importer.sources.keeping import is_there
 from importer.sources.several import as_one
 
 
@@ -103,10 +104,7 @@ def new_table_again(job: ImportJob) -> NewTableRequest | None:
 
 def is_file_there(job: ImportJob) -> bool:
     """Whether the job's file can still be read, as far as this machine knows: nobody asks a connection."""
-    return all(
-        each.status == SourceFile.Status.READY and (each.connection_id is not None or each.file.exists())
-        for each in job.source.files
-    )
+    return all(map(is_there, job.source.files))
 
 
 def _file_of(job: ImportJob) -> SourceFile:

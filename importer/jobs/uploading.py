@@ -10,6 +10,7 @@ from django.utils import timezone
 from importer.engine.errors import Problem, SourceProblem
 from importer.engine.units import human_bytes
 from importer.models import ImportJob, SourceFile
+from importer.sources.keeping import waits_for_whole_files
 
 STOPPED_AFTER = timedelta(hours=1)  # since the last byte of an upload that an import waits for
 
@@ -23,8 +24,11 @@ def can_scan(job: ImportJob) -> bool:
 def can_follow(job: ImportJob) -> bool:
     """Whether the file can be scanned while it arrives.
 
-    A packed, transcoded or sorted file is read from a working copy, which needs all of it; so does a footer.
+    A packed, transcoded or sorted file is read from a working copy, which needs all of it; so does a footer. With a
+    store, the workers see a file when all of it is there.
     """
+    if waits_for_whole_files():
+        return False
     return not job.needs_copy and not job.file_dialect.skip_footer
 
 

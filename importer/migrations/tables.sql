@@ -1,4 +1,4 @@
--- The tables after 0053_hosts. Made by `make tables`; do not edit.
+-- The tables after 0054_store_etag. Made by `make tables`; do not edit.
 -- next --
 CREATE TABLE "account_emailaddress" ("id" integer NOT NULL PRIMARY KEY AUTOINCREMENT, "verified" bool NOT NULL, "primary" bool NOT NULL, "user_id" integer NOT NULL REFERENCES "auth_user" ("id") DEFERRABLE INITIALLY DEFERRED, "email" varchar(254) NOT NULL);
 -- next --
@@ -66,7 +66,7 @@ CREATE TABLE "importer_schedulerun" ("id" integer NOT NULL PRIMARY KEY AUTOINCRE
 -- next --
 CREATE TABLE "importer_sourceconnection" ("id" integer NOT NULL PRIMARY KEY AUTOINCREMENT, "key" char(32) NOT NULL UNIQUE, "name" varchar(64) NOT NULL UNIQUE, "kind" varchar(8) NOT NULL, "base" varchar(768) NOT NULL, "settings" text NOT NULL CHECK ((JSON_VALID("settings") OR "settings" IS NULL)), "secrets_ciphertext" text NOT NULL, "private_allowed" bool NOT NULL, "findings" text NOT NULL CHECK ((JSON_VALID("findings") OR "findings" IS NULL)), "checked_at" datetime NULL, "created_at" datetime NOT NULL);
 -- next --
-CREATE TABLE "importer_sourcefile" ("id" integer NOT NULL PRIMARY KEY AUTOINCREMENT, "key" char(32) NOT NULL UNIQUE, "name" varchar(255) NOT NULL, "path" varchar(1024) NOT NULL, "size" bigint NOT NULL, "received" bigint NOT NULL, "status" varchar(10) NOT NULL, "fingerprint" varchar(32) NOT NULL, "choices" text NOT NULL CHECK ((JSON_VALID("choices") OR "choices" IS NULL)), "owned" bool NOT NULL, "created_at" datetime NOT NULL, "touched_at" datetime NOT NULL, "uploaded_by_id" integer NULL REFERENCES "auth_user" ("id") DEFERRABLE INITIALLY DEFERRED, "found_etag" varchar(255) NOT NULL, "found_modified_at" datetime NULL, "found_name" varchar(1024) NOT NULL, "connection_id" bigint NULL REFERENCES "importer_sourceconnection" ("id") DEFERRABLE INITIALLY DEFERRED, "file_count" smallint unsigned NOT NULL CHECK ("file_count" >= 0), "server_path" varchar(1024) NOT NULL, "host" varchar(255) NOT NULL);
+CREATE TABLE "importer_sourcefile" ("id" integer NOT NULL PRIMARY KEY AUTOINCREMENT, "key" char(32) NOT NULL UNIQUE, "name" varchar(255) NOT NULL, "path" varchar(1024) NOT NULL, "size" bigint NOT NULL, "received" bigint NOT NULL, "status" varchar(10) NOT NULL, "fingerprint" varchar(32) NOT NULL, "choices" text NOT NULL CHECK ((JSON_VALID("choices") OR "choices" IS NULL)), "owned" bool NOT NULL, "created_at" datetime NOT NULL, "touched_at" datetime NOT NULL, "uploaded_by_id" integer NULL REFERENCES "auth_user" ("id") DEFERRABLE INITIALLY DEFERRED, "found_etag" varchar(255) NOT NULL, "found_modified_at" datetime NULL, "found_name" varchar(1024) NOT NULL, "connection_id" bigint NULL REFERENCES "importer_sourceconnection" ("id") DEFERRABLE INITIALLY DEFERRED, "file_count" smallint unsigned NOT NULL CHECK ("file_count" >= 0), "server_path" varchar(1024) NOT NULL, "host" varchar(255) NOT NULL, "store_etag" varchar(255) NOT NULL);
 -- next --
 CREATE TABLE "importer_sourcemember" ("id" integer NOT NULL PRIMARY KEY AUTOINCREMENT, "place" smallint unsigned NOT NULL CHECK ("place" >= 0), "file_id" bigint NOT NULL REFERENCES "importer_sourcefile" ("id") DEFERRABLE INITIALLY DEFERRED, "whole_id" bigint NOT NULL REFERENCES "importer_sourcefile" ("id") DEFERRABLE INITIALLY DEFERRED, CONSTRAINT "one_file_per_place" UNIQUE ("whole_id", "place"));
 -- next --
@@ -646,21 +646,23 @@ INSERT INTO "django_migrations" VALUES(78,'importer','0052_total','2000-01-01 00
 -- next --
 INSERT INTO "django_migrations" VALUES(79,'importer','0053_hosts','2000-01-01 00:00:00');
 -- next --
-INSERT INTO "django_migrations" VALUES(80,'sessions','0001_initial','2000-01-01 00:00:00');
+INSERT INTO "django_migrations" VALUES(80,'importer','0054_store_etag','2000-01-01 00:00:00');
 -- next --
-INSERT INTO "django_migrations" VALUES(81,'socialaccount','0001_initial','2000-01-01 00:00:00');
+INSERT INTO "django_migrations" VALUES(81,'sessions','0001_initial','2000-01-01 00:00:00');
 -- next --
-INSERT INTO "django_migrations" VALUES(82,'socialaccount','0002_token_max_lengths','2000-01-01 00:00:00');
+INSERT INTO "django_migrations" VALUES(82,'socialaccount','0001_initial','2000-01-01 00:00:00');
 -- next --
-INSERT INTO "django_migrations" VALUES(83,'socialaccount','0003_extra_data_default_dict','2000-01-01 00:00:00');
+INSERT INTO "django_migrations" VALUES(83,'socialaccount','0002_token_max_lengths','2000-01-01 00:00:00');
 -- next --
-INSERT INTO "django_migrations" VALUES(84,'socialaccount','0004_app_provider_id_settings','2000-01-01 00:00:00');
+INSERT INTO "django_migrations" VALUES(84,'socialaccount','0003_extra_data_default_dict','2000-01-01 00:00:00');
 -- next --
-INSERT INTO "django_migrations" VALUES(85,'socialaccount','0005_socialtoken_nullable_app','2000-01-01 00:00:00');
+INSERT INTO "django_migrations" VALUES(85,'socialaccount','0004_app_provider_id_settings','2000-01-01 00:00:00');
 -- next --
-INSERT INTO "django_migrations" VALUES(86,'socialaccount','0006_alter_socialaccount_extra_data','2000-01-01 00:00:00');
+INSERT INTO "django_migrations" VALUES(86,'socialaccount','0005_socialtoken_nullable_app','2000-01-01 00:00:00');
 -- next --
-INSERT INTO "django_migrations" VALUES(87,'usersessions','0001_initial','2000-01-01 00:00:00');
+INSERT INTO "django_migrations" VALUES(87,'socialaccount','0006_alter_socialaccount_extra_data','2000-01-01 00:00:00');
+-- next --
+INSERT INTO "django_migrations" VALUES(88,'usersessions','0001_initial','2000-01-01 00:00:00');
 -- next --
 CREATE UNIQUE INDEX "auth_group_permissions_group_id_permission_id_0cd325b0_uniq" ON "auth_group_permissions" ("group_id", "permission_id");
 -- next --
@@ -866,7 +868,7 @@ CREATE INDEX "usersessions_usersession_user_id_af5e0a6d" ON "usersessions_userse
 -- next --
 DELETE FROM "sqlite_sequence";
 -- next --
-INSERT INTO "sqlite_sequence" VALUES('django_migrations',87);
+INSERT INTO "sqlite_sequence" VALUES('django_migrations',88);
 -- next --
 INSERT INTO "sqlite_sequence" VALUES('account_emailaddress',0);
 -- next --

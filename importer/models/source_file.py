@@ -19,7 +19,10 @@ class SourceFile(models.Model):
 
     key = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
     name = models.CharField(max_length=255)
+    # Where its bytes are: a file of this host, an object of a connection, or with a `store_etag` one of the store.
     path = models.CharField(max_length=1024)
+    # The version of a file in the store (importer/sources/keeping.py); "" for one that is elsewhere.
+    store_etag = models.CharField(max_length=255, blank=True, editable=False)
     size = models.BigIntegerField()
     received = models.BigIntegerField(default=0)
     status = models.CharField(max_length=10, choices=Status, default=Status.UPLOADING)

@@ -22,6 +22,7 @@ from importer.models import Examination, SourceFile
 from importer.preparation.examination import LEASE, Basis, found_so_far
 from importer.preparation.row_problems import MOST_KEPT, ProblemRow, RowProblems, chunk_problems, needs_look
 from importer.queue import Message
+from importer.sources.keeping import waits_for_whole_files
 
 # After TASK_SECONDS a task ends and asks for another one, so that scans of imports do not wait for long. What is found
 # is recorded every RECORD_SECONDS.
@@ -35,6 +36,8 @@ def examine(source_id: int, send: Callable[[Iterable[Message]], None], is_ending
     `is_ending`: whether the worker is shutting down.
     """
     free = Examination.objects.filter(LEASE.free(), source_id=source_id, done=False)
+    if waits_for_whole_files():
+        free = free.exclude(source__status=SourceFile.Status.UPLOADING)
     if not LEASE.claim(free):
         return
     made = Examination.objects.select_related("source").get(source_id=source_id)

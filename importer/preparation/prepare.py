@@ -62,6 +62,7 @@ from importer.preparation.joined_files import JoinedProfile, explain_order, join
 from importer.preparation.previous_imports import past
 from importer.preparation.row_problems import refuse_unreadable_rows
 from importer.preparation.table_context import SourceFacts, TableContext, read_context
+from importer.sources.keeping import waits_for_whole_files
 
 
 @dataclass(frozen=True)
@@ -112,6 +113,7 @@ class PreparedImport:
     def waits_for_whole_file(self) -> bool:
         """Whether no row can be loaded before the whole file has arrived."""
         needs_all = self._copied or self.plan.sorted_by or self.profile.dialect.skip_footer or self.new_table
+        needs_all = needs_all or waits_for_whole_files()
         return self.source.arriving and bool(needs_all)
 
     @property

@@ -19,9 +19,14 @@ from importer.models import ImportJob, SourceFile
 from importer.preparation import examination
 from importer.retention.needed import FILE_OBSTACLES, JOBS_OF_FILE, any_of, can_be_retried, file_reasons, why_file_stays
 from importer.retention.policies import before
+from importer.sources import keeping
+from importer.sources.store.file_store import file_store
 
 File = SourceFile.Status
 AT_ONCE = 500  # names in one query
+# Rows whose bytes are deleted, also from the store.
+DELETED = Q(status=File.REMOVED, store_etag="")
+PARTS_KEPT = timedelta(hours=24)  # the parts of a file that a host that has died was putting into the store
 _BALANCED = Exists(JOBS_OF_FILE.filter(status=ImportJob.Status.SUCCEEDED, balanced=True))
 
 
@@ -52,7 +57,7 @@ def _remove(pk: int, allowed: QuerySet[SourceFile]) -> bool:
     if source is None or not allowed.filter(pk=pk).update(status=File.REMOVED):
         return False
     examination.stop(source)
-    source.file.unlink(missing_ok=True)
+    keeping.delete_bytes_later(source)
     forget_rows([pk])
     return True
 
@@ -69,13 +74,13 @@ def remove_by_hand(source: SourceFile) -> None:
 def forget_old_rows(now: datetime, most: int) -> int:
     """Delete at most `most` rows of deleted files, and of files elsewhere, that no import names any more."""
     elsewhere = Q(owned=False, touched_at__lt=now - timedelta(days=1))
-    rows = SourceFile.objects.filter(Q(status=File.REMOVED) | elsewhere).exclude(Exists(JOBS_OF_FILE))
+    rows = SourceFile.objects.filter(DELETED | elsewhere).exclude(Exists(JOBS_OF_FILE))
     return forget_rows(list(rows.exclude(any_of(FILE_OBSTACLES)).values_list("pk", flat=True)[:most]))
 
 
 def forget_rows(keys: list[int]) -> int:
     """Delete these rows of files that no import names any more; those of kept files stay. Returns their number."""
-    rows = SourceFile.objects.filter(Q(status=File.REMOVED) | Q(owned=False)).exclude(Exists(JOBS_OF_FILE))
+    rows = SourceFile.objects.filter(DELETED | Q(owned=False)).exclude(Exists(JOBS_OF_FILE))
     deleted = 0
     for pk in keys:
         try:
@@ -87,7 +92,12 @@ def forget_rows(keys: list[int]) -> int:
 
 
 def remove_orphans(_now: datetime, most: int) -> int:
-    """Delete at most `most` files under UPLOAD_DIR whose row says that they are deleted: a process ended in between."""
+    """Delete at most `most` files of this host and of the store whose row says that they are deleted.
+
+    A process ended in between, or the store was away.
+    """
+    for source in SourceFile.objects.filter(status=File.REMOVED).exclude(store_etag="")[:most]:
+        keeping.delete_bytes_later(source)
     paths = [str(path) for path in settings.UPLOAD_DIR.glob("*-*-*-*-*")]
     orphans: list[str] = []
     for first in range(0, len(paths), AT_ONCE):
@@ -96,6 +106,12 @@ def remove_orphans(_now: datetime, most: int) -> int:
     for path in orphans[:most]:
         Path(path).unlink(missing_ok=True)
     return len(orphans[:most])
+
+
+def remove_parts(now: datetime, _most: int) -> int:
+    """Delete the parts of files that were being put into the store when their host died."""
+    store = file_store()
+    return store.abort_older(now - PARTS_KEPT) if store else 0
 
 
 def remove_rejects(now: datetime, most: int) -> int:

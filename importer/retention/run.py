@@ -16,6 +16,7 @@ MOST_ROWS = 1_000
 PARTS: Mapping[str, tuple[int, Callable[[datetime, int], int]]] = {
     "files": (MOST_JOBS, files.remove_files),
     "files without a row": (MOST_JOBS, files.remove_orphans),
+    "unfinished files in the store": (MOST_JOBS, files.remove_parts),
     "rows of deleted files": (MOST_ROWS, files.forget_old_rows),
     "rejected rows of imports": (MOST_JOBS, files.remove_rejects),
     "ledger rows of imports": (MOST_JOBS, ledgers.remove_rows),

@@ -9,10 +9,11 @@ from pathlib import Path
 import redis
 from django.conf import settings
 from django.db import connection
+from django.db.models import Count, Sum
 
 from importer.access import audit
 from importer.jobs.rejects import downloads
-from importer.models import ImportJob
+from importer.models import ImportJob, SourceFile
 from importer.worker import live_progress
 
 TABLES_SHOWN = 8
@@ -56,6 +57,14 @@ def folders() -> list[Taken]:
         ("Logs", settings.VAR_DIR / "log", "one for each process"),
     )
     return [_taken(name, Path(folder), about) for name, folder, about in kinds]
+
+
+def store() -> list[Taken]:
+    """The files in the store, by what the database knows of them; nothing without a store."""
+    if not settings.FILE_STORE:
+        return []
+    kept = SourceFile.objects.exclude(store_etag="").aggregate(files=Count("pk"), bytes=Sum("size", default=0))
+    return [Taken("Store", kept["bytes"], f"uploaded and fetched files, in {settings.FILE_STORE}", kept["files"])]
 
 
 def database() -> list[Taken]:

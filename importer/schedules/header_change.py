@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from django.db.models import F
 
 from importer.access import approval
+from importer.connections.source_location import location_of
 from importer.engine.errors import Problem
 from importer.engine.mapping.columns import ColumnMapping, FieldOverride
 from importer.engine.mapping.suggest import suggest_mapping
@@ -119,7 +120,7 @@ def _read(schedule: Schedule) -> tuple[DiscoveredFile, Profile, Table]:
         raise Problem("No file with another header waits.", schedule.name, "Run the schedule, then look again.")
     with connect(schedule.target.address) as connection:
         table = read_table(connection, schedule.schema_name, schedule.table_name)
-    return file, profile_file(file.source.file, schedule.file_dialect), table
+    return file, profile_file(location_of(file.source), schedule.file_dialect), table
 
 
 def _mapping(schedule: Schedule, profile: Profile, table: Table, columns: Sequence[str]) -> list[ColumnMapping]:

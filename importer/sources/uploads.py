@@ -1,4 +1,4 @@
-"""Sources: uploaded files, which are kept under UPLOAD_DIR, and files on the server, which stay in place."""
+"""Sources: uploaded files, which arrive in UPLOAD_DIR (keeping.py), and files on the server, which stay in place."""
 
 import errno
 import fcntl
@@ -12,7 +12,6 @@ from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-import xxhash
 from django.conf import settings
 from django.contrib.auth.models import AnonymousUser, User
 from django.db import IntegrityError, models, transaction
@@ -23,11 +22,12 @@ from importer.access import policy
 from importer.engine.errors import Problem, SourceProblem
 from importer.models import Examination, ImportJob, SourceFile
 from importer.queue import Message
-from importer.sources import quotas
+from importer.sources import keeping, quotas
+from importer.sources.keeping import PIECE_BYTES, fingerprint
 from importer.sources.reservations import require_room
 from importer.sources.room import DiskFull, full_disk_as
 
-PIECE_BYTES = 2**20  # bytes per read, write or hash update
+__all__ = ["PIECE_BYTES", "fingerprint"]
 ABANDONED_AFTER = timedelta(hours=24)
 UNBEGUN_AFTER = timedelta(minutes=10)  # an announcement without a byte is removed after this time
 UNNAMED = "unnamed"
@@ -39,6 +39,10 @@ class TooLarge(SourceProblem):
 
 class WrongOffset(SourceProblem):
     """The bytes do not continue where the last ones ended."""
+
+
+class UploadComplete(WrongOffset):
+    """All of the upload has arrived, and it is kept elsewhere by now."""
 
 
 class UploadBusy(SourceProblem):
@@ -68,7 +72,7 @@ def with_file_name(problem: Problem, source: SourceFile) -> Problem:
     for each in source.files:
         if not each.owned:
             continue
-        if isinstance(problem, SourceProblem) and not each.file.exists():
+        if isinstance(problem, SourceProblem) and not each.store_etag and not each.file.exists():
             return SourceProblem("The uploaded file is no longer on this server.", each.name, "Upload it again.")
         for internal in (each.path, each.file.name):
             problem.where = problem.where.replace(internal, each.name)
@@ -118,27 +122,34 @@ def change_size(source: SourceFile, size: int) -> None:
 
 
 def finish(source: SourceFile) -> SourceFile:
-    """Make a completely received upload READY: synced to disk, its size checked, its fingerprint stored.
+    """Make a completely received upload READY: synced to disk, its size checked, put where it is kept (keeping.py).
 
     Does nothing if it is READY already. Raises SourceProblem if bytes are missing, UploadBusy while another request
-    writes to or finishes it.
+    writes to or finishes it, StoreAway if the store does not answer.
     """
-    with locked(source) as descriptor:
-        refresh(source)
-        if source.status == SourceFile.Status.READY:
-            return source
-        on_disk = os.fstat(descriptor).st_size
-        if source.received != source.size or on_disk != source.size:
-            raise SourceProblem(
-                f"{source.size:,} bytes were announced, {min(source.received, on_disk):,} are there.",
-                where=source.name,
-                advice="Continue the upload, or remove it and upload the file again.",
-            )
-        with full_disk_as(lambda: disk_full(source.name)):
-            os.fsync(descriptor)
-        if not _change(source, fingerprint=fingerprint(source.file), status=SourceFile.Status.READY):
-            raise _gone(source)
-        source.refresh_from_db()
+    try:
+        with locked(source) as descriptor:
+            refresh(source)
+            if source.status == SourceFile.Status.READY:
+                return source
+            on_disk = os.fstat(descriptor).st_size
+            if source.received != source.size or on_disk != source.size:
+                raise SourceProblem(
+                    f"{source.size:,} bytes were announced, {min(source.received, on_disk):,} are there.",
+                    where=source.name,
+                    advice="Continue the upload, or remove it and upload the file again.",
+                )
+            with full_disk_as(lambda: disk_full(source.name)):
+                os.fsync(descriptor)
+            arrived, kept = source.file, keeping.keep(source)
+            if not _change(source, **kept, status=SourceFile.Status.READY):
+                keeping.delete_stored(source)
+                raise _gone(source)
+            source.refresh_from_db()
+            if source.store_etag:
+                arrived.unlink(missing_ok=True)
+    except UploadComplete:
+        return source
     wake_followers(source)
     return source
 
@@ -149,15 +160,6 @@ def wake_followers(source: SourceFile) -> None:
     queue.send([Message("advance", pk) for pk in following.values_list("pk", flat=True)])
     if Examination.objects.filter(source=source, done=False).exists():
         queue.send([Message("examine", source.pk)])
-
-
-def fingerprint(path: Path) -> str:
-    """The xxh3-128 of a whole file, in hexadecimal. Reads the file in pieces of PIECE_BYTES."""
-    digest = xxhash.xxh3_128()
-    with path.open("rb", buffering=0) as file:
-        while piece := file.read(PIECE_BYTES):
-            digest.update(piece)
-    return digest.hexdigest()
 
 
 def same_content(source: SourceFile) -> list[SourceFile]:
@@ -230,12 +232,13 @@ def _in_use(source: SourceFile, jobs: int) -> SourceInUse:
 
 
 def discard(source: SourceFile) -> None:
-    """Delete a source without jobs, and its file if it is an upload."""
+    """Delete a source without jobs, and its file if it is an upload. Raises StoreAway, and then all is as it was."""
     # The row first: if it cannot be deleted, the file must stay. A file without a row is removed by a later sweep.
     with transaction.atomic():
         SourceFile.objects.filter(pk=source.pk).delete()
+        keeping.delete_stored(source)
     if source.owned:
-        source.file.unlink(missing_ok=True)
+        keeping.delete_local(source)
 
 
 def give_up(source: SourceFile) -> None:
@@ -244,7 +247,7 @@ def give_up(source: SourceFile) -> None:
         discard(source)
     except IntegrityError:
         if _change(source, status=SourceFile.Status.REMOVED):
-            source.file.unlink(missing_ok=True)
+            keeping.delete_bytes_later(source)
             Examination.objects.filter(source=source).delete()
             wake_followers(source)
 
@@ -305,29 +308,6 @@ def expires_at(source: SourceFile) -> datetime | None:
     return source.touched_at + (ABANDONED_AFTER if source.received else UNBEGUN_AFTER)
 
 
-def remove_abandoned_uploads() -> int:
-    """Remove uploads without new bytes for ABANDONED_AFTER, and files under UPLOAD_DIR without a row.
-
-    Announcements without a byte are removed after UNBEGUN_AFTER. Returns the number of files removed.
-    """
-    before = timezone.now() - ABANDONED_AFTER
-    removed = 0
-    under_way = SourceFile.objects.filter(status=SourceFile.Status.UPLOADING, owned=True)
-    for source in under_way.filter(touched_at__lt=before):
-        give_up(source)
-        removed += 1
-    for source in under_way.filter(received=0, touched_at__lt=timezone.now() - UNBEGUN_AFTER):
-        # The first part of a slow upload is in the file before it is in the row.
-        if not (source.file.exists() and source.file.stat().st_size):
-            discard(source)
-            removed += 1
-    for path in settings.UPLOAD_DIR.glob("*-*-*-*-*"):
-        if path.lstat().st_mtime < before.timestamp() and not SourceFile.objects.filter(path=str(path)).exists():
-            path.unlink(missing_ok=True)
-            removed += 1
-    return removed
-
-
 def refresh(source: SourceFile) -> None:
     """Read the row again. Raises UploadGone without one, or if its bytes were deleted."""
     try:
@@ -346,11 +326,15 @@ def _gone(source: SourceFile) -> UploadGone:
 def locked(source: SourceFile) -> Iterator[int]:
     """The upload's file, open and locked: two requests on one upload would overwrite each other's bytes.
 
-    Raises UploadGone without a file, UploadBusy while another request has it.
+    Raises UploadGone without a file, UploadComplete if it is kept in the store by now, UploadBusy while another request
+    has it.
     """
     try:
         descriptor = os.open(source.path, os.O_RDWR)
     except FileNotFoundError as error:
+        refresh(source)
+        if source.store_etag:
+            raise UploadComplete("All of the file has arrived.", source.name) from error
         raise _gone(source) from error
     try:
         _lock(descriptor, source.name)

@@ -45,9 +45,13 @@ def scan_job(job_id: int, then: FollowUp) -> None:
         else:
             _scan_to_end(job, then)
     except Exception as error:
-        if not placement.hand_back(job, error, "scan"):
-            jobs.fail(job_id, as_problem(error, job, job))
-    finally:
+        if placement.hand_back(job, error, "scan"):
+            jobs.release_step(job)
+            then(job_id, ())
+        else:
+            # A store or a connection that is away is asked again; every other problem fails the import.
+            then(job_id, jobs.step_failed(job, as_problem(error, job, job)))
+    else:
         jobs.release_step(job)
         then(job_id, ())
 

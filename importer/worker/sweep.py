@@ -11,7 +11,7 @@ from importer.engine.mysql.connection import Address, kill
 from importer.engine.mysql.infile.named_pipes import remove_stale
 from importer.jobs.rejects import downloads
 from importer.queue import FollowUp
-from importer.sources import uploads
+from importer.sources import abandoned
 from importer.worker import load_chunks, working_copies
 
 log = logging.getLogger(__name__)
@@ -42,7 +42,8 @@ def sweep_jobs(then: FollowUp) -> None:
         then(job_id, ())
     for job_id in jobs.jobs_without_record():
         jobs.write_record(job_id)
-    uploads.remove_abandoned_uploads()
+    abandoned.finish_received()
+    abandoned.remove_abandoned()
     downloads.remove_orphans()
     working_copies.remove_unneeded()
 

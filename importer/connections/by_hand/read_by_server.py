@@ -11,9 +11,12 @@ from importer.engine.mysql.server_info import Server
 from importer.engine.plan.methods import AUTO, FROM_FILE
 from importer.engine.plan.options import Options
 from importer.engine.plan.server_file import ServerFile
+from importer.engine.source.byte_source import SourceLocation, open_source, size_of
 from importer.engine.source.decoding import needs_copy
 from importer.engine.source.profile.profile import Profile
+from importer.engine.source.records.blocks import pieces, read_exactly
 from importer.models import SourceFile
+from importer.sources.store.stored_file import StoredFile
 
 SENT = "Let the rows be sent: choose another method."
 
@@ -49,12 +52,12 @@ def find_server_file(
     return ServerFile(path, _skipped_lines(here, profile), seen.digest)
 
 
-def _plain_file(source: SourceFile, profile: Profile) -> Path:
-    """The file here, if the server can read its bytes as they are."""
+def _plain_file(source: SourceFile, profile: Profile) -> Path | StoredFile:
+    """The file here, or our copy of it in the store, if the server can read its bytes as they are."""
     location = location_of(source)
     if source.file_count > 1:
         raise SourceProblem("The server reads one file itself, and these are several.", source.name, SENT)
-    if not isinstance(location, Path):
+    if not isinstance(location, Path) and not (isinstance(location, StoredFile) and source.server_path):
         raise SourceProblem("The file is still arriving, or lies elsewhere: no server sees it.", source.name, SENT)
     if needs_copy(profile.packing, profile.dialect):
         raise SourceProblem(
@@ -63,13 +66,15 @@ def _plain_file(source: SourceFile, profile: Profile) -> Path:
     return location
 
 
-def _require_same(here: Path, path: str, seen: server_files.SeenFile) -> None:
+def _require_same(here: SourceLocation, path: str, seen: server_files.SeenFile) -> None:
     """Raise TargetProblem if the server sees other bytes than this process."""
-    with here.open("rb") as file:
-        same = here.stat().st_size == seen.size and hashlib.file_digest(file, "sha256").hexdigest() == seen.digest
-    if not same:
+    with open_source(here) as opened:
+        size, digest = size_of(opened), hashlib.sha256()
+        for piece in pieces(opened, 0, size if size == seen.size else 0):
+            digest.update(piece)
+    if size != seen.size or digest.hexdigest() != seen.digest:
         raise TargetProblem(
-            f"The server sees another file there: it has {seen.size:,} bytes, the one here {here.stat().st_size:,}.",
+            f"The server sees another file there: it has {seen.size:,} bytes, the one here {size:,}.",
             where=path,
             advice="The server runs elsewhere, or the file is being written. Name the file by its path on the"
             " database's host, or let the rows be sent by another method.",
@@ -77,10 +82,10 @@ def _require_same(here: Path, path: str, seen: server_files.SeenFile) -> None:
         )
 
 
-def _skipped_lines(here: Path, profile: Profile) -> int:
+def _skipped_lines(here: SourceLocation, profile: Profile) -> int:
     """How many line ends the server has to pass before the first record."""
-    with here.open("rb") as file:
-        before = file.read(profile.data_offset)
+    with open_source(here) as opened:
+        before = read_exactly(opened, profile.data_offset, 0)
     line_end = profile.dialect.line_end.encode()
     if before and not before.endswith(line_end):
         raise SourceProblem(

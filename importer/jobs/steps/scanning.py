@@ -92,6 +92,7 @@ def finish_scan(job: ImportJob, size: int, before: SkippedLines, after: SkippedL
             lines_json={**_lines(job), LINES_BEFORE: before.as_json(), LINES_AFTER: after.as_json()},
             scanned_bytes=size,
             scanned_at=timezone.now(),
+            step_failures=0,
             step=JobStep.NONE,
             step_lease=None,
             version=F("version") + 1,

@@ -10,6 +10,8 @@ from importer.engine.errors import Problem
 from importer.management.application_tables import create_tables
 from importer.management.backup.restore import finish_interrupted
 from importer.management.base_command import CheckedCommand
+from importer.sources import abandoned
+from importer.sources.store.file_store import file_store
 
 
 class Command(CheckedCommand):
@@ -24,6 +26,19 @@ class Command(CheckedCommand):
         call_command("collectstatic", interactive=False, verbosity=0)
         call_command("ensure_admin", stdout=self.stdout)
         _make_incoming()
+        if warning := _store_problem():
+            self.stderr.write(warning)
+        abandoned.finish_received()
+
+
+def _store_problem() -> str:
+    """Why the store cannot be used; "" if it can, or if there is none. Nothing waits for it: it may come later."""
+    try:
+        if store := file_store():
+            store.check()
+    except Problem as problem:
+        return f"The store FILE_STORE does not work yet: {problem}"
+    return ""
 
 
 def _make_incoming() -> None:

@@ -8,6 +8,7 @@ from django.db import transaction
 
 from importer import connections, jobs
 from importer.access.acting import acting_as
+from importer.connections.source_location import location_of
 from importer.engine import failpoints
 from importer.engine.errors import Cancelled, Problem
 from importer.engine.reading.questions import NeedsAnswer
@@ -178,7 +179,7 @@ def _who_saved(schedule: Schedule) -> Iterable[User]:
 
 def _prepare(schedule: Schedule, picked: DiscoveredFile) -> PreparedImport:
     assert picked.source
-    schema_drift.reconcile(schedule, profile_file(picked.source.file, schedule.file_dialect))
+    schema_drift.reconcile(schedule, profile_file(location_of(picked.source), schedule.file_dialect))
     return prepare(
         picked.source,
         schedule.target,

@@ -10,6 +10,7 @@ from django.test import Client
 from django.urls import reverse
 
 from importer.models import SourceFile
+from importer.sources import parts
 from tests.people import admin, operator
 
 pytestmark = pytest.mark.django_db
@@ -53,6 +54,13 @@ class TestWholeUpload:
         assert source.status == SourceFile.Status.READY
         assert (source.name, source.uploaded_by) == ("flights.csv", user)
         assert source.file.read_bytes() == b"a,b\n1,2\n"
+
+    def test_a_question_about_an_upload_finishes_what_a_dead_process_has_not(self, browser):
+        url = begin(browser, 8)["Location"]
+        parts.append(SourceFile.objects.get(), 0, io.BytesIO(b"a,b\n1,2\n"), 8)
+        assert SourceFile.objects.get().arriving
+        assert head(browser, url)["Upload-Offset"] == "8"
+        assert SourceFile.objects.get().status == SourceFile.Status.READY
 
     def test_what_it_can_do(self, browser, settings):
         answer = browser.options(reverse("uploads"))

@@ -5,7 +5,9 @@ from pathlib import Path
 import pytest
 from django.urls import reverse
 
+from dashboard.system import state
 from importer.engine.native import loader
+from importer.management.processes.private_servers import free_port
 from importer.worker import live_progress
 from importer.worker.hosts import presence
 from tests.stack import Stack, wait_until
@@ -68,6 +70,18 @@ def test_readyz_warns_before_a_disk_is_full(client, redis, settings):
     settings.WARN_FREE_BYTES = 2**62
     answer = client.get(reverse("readyz"))
     assert (answer.status_code, answer.json()) == (200, {"ready": True, "failing": [], "low": ["disk"]})
+
+
+def test_a_store_that_does_not_answer_is_named(client, redis, settings):
+    presence.announce("all@a", 4, ["load", "control", "scan"])
+    settings.FILE_STORE, settings.FILE_STORE_ENDPOINT = "s3://files/x", f"http://127.0.0.1:{free_port()}"
+    settings.FILE_STORE_REGION = settings.FILE_STORE_ACCESS_KEY = settings.FILE_STORE_SECRET_KEY = "x"
+    answer = client.get(reverse("readyz"))
+    assert (answer.status_code, answer.json()["failing"]) == (503, ["store"])
+    assert b"files/x" not in answer.content
+    state._store_answers.cache_clear()
+    assert not state.state().store_answers
+    state._store_answers.cache_clear()
 
 
 def test_real_workers_serve_every_queue(client, stack: Stack):

@@ -13,7 +13,7 @@ from django.utils import timezone
 
 from importer.engine.errors import SourceProblem
 from importer.models import ImportJob, SourceFile, Target
-from importer.sources import parts, uploads
+from importer.sources import abandoned, parts, uploads
 from importer.sources.room import DiskFull
 from tests.people import admin, operator
 
@@ -310,7 +310,7 @@ class TestSweep:
         self.backdate(old, hours=25)
         self.backdate(fresh, hours=23)
         self.backdate(ready, days=9)
-        assert uploads.remove_abandoned_uploads() == 1
+        assert abandoned.remove_abandoned() == 1
         assert set(SourceFile.objects.all()) == {fresh, ready}
         assert not old.file.exists()
         assert fresh.file.exists()
@@ -319,7 +319,7 @@ class TestSweep:
         old, fresh = uploads.begin_upload("old.csv", 9, None), uploads.begin_upload("fresh.csv", 9, None)
         self.backdate(old, minutes=11)
         self.backdate(fresh, minutes=9)
-        assert uploads.remove_abandoned_uploads() == 1
+        assert abandoned.remove_abandoned() == 1
         assert list(SourceFile.objects.all()) == [fresh]
         assert not old.file.exists()
 
@@ -327,19 +327,19 @@ class TestSweep:
         source = uploads.begin_upload("a.csv", 9, None)
         source.file.write_bytes(b"a")
         self.backdate(source, minutes=11)
-        assert uploads.remove_abandoned_uploads() == 0
+        assert abandoned.remove_abandoned() == 0
 
     def test_a_part_that_arrived_counts_as_life(self):
         source = uploads.begin_upload("a.csv", 9, None)
         self.backdate(source, hours=30)
         parts.append(source, 0, io.BytesIO(b"abc"), 3)
-        assert uploads.remove_abandoned_uploads() == 0
+        assert abandoned.remove_abandoned() == 0
 
     def test_a_file_without_a_row_goes_after_a_day(self):
         source = uploaded(b"abc")
         SourceFile.objects.all().delete()
-        assert uploads.remove_abandoned_uploads() == 0
+        assert abandoned.remove_abandoned() == 0
         long_ago = (timezone.now() - timedelta(hours=25)).timestamp()
         os.utime(source.path, (long_ago, long_ago))
-        assert uploads.remove_abandoned_uploads() == 1
+        assert abandoned.remove_abandoned() == 1
         assert not source.file.exists()

@@ -1,0 +1,83 @@
+"""Where the bytes of an upload are kept: in UPLOAD_DIR, or, with a store, there as soon as all of them have arrived.
+
+While it arrives an upload is a file of this host. After it, its row names the object in the store, and the file goes.
+Each step may be repeated: the object has the name of the upload's key, and the file stays until the row is written.
+"""
+
+import logging
+from pathlib import Path
+
+import xxhash
+from django.conf import settings
+
+from importer.models import SourceFile
+from importer.sources.store.file_store import FileStore, StoreAway, file_store, require_store
+
+log = logging.getLogger(__name__)
+
+PIECE_BYTES = 2**20  # bytes per read or hash update
+UPLOADS = "uploads"  # the store's folder for them
+STORED = "s3://"  # how the place of a file in a store begins
+
+
+def keep(source: SourceFile) -> dict[str, str]:
+    """Put an upload that has arrived where it is kept. Returns what its row is to say: its fingerprint and place.
+
+    Raises StoreAway, and other Problems of the store; then the file is where it was.
+    """
+    store = file_store()
+    if store is None:
+        return {"fingerprint": fingerprint(source.file)}
+    digest = xxhash.xxh3_128()
+    stored = store.put(_address(store, source), source.file, digest.update)
+    return {"fingerprint": digest.hexdigest(), "path": stored.address, "store_etag": stored.etag}
+
+
+def fingerprint(path: Path) -> str:
+    """The xxh3-128 of a whole file, in hexadecimal. Reads the file in pieces of PIECE_BYTES."""
+    digest = xxhash.xxh3_128()
+    with path.open("rb", buffering=0) as file:
+        while piece := file.read(PIECE_BYTES):
+            digest.update(piece)
+    return digest.hexdigest()
+
+
+def is_there(source: SourceFile) -> bool:
+    """Whether the file can still be read, as far as this host knows: nobody asks the store or a connection."""
+    if source.status != SourceFile.Status.READY:
+        return False
+    return bool(source.store_etag) or (not source.owned and source.connection_id is not None) or source.file.exists()
+
+
+def delete_stored(source: SourceFile) -> None:
+    """Delete the file in the store, if it is there. Raises StoreAway if the store does not answer."""
+    if source.store_etag:
+        require_store(source.path).delete(source.path)
+        SourceFile.objects.filter(pk=source.pk).update(store_etag="")
+    elif source.owned and source.arriving and source.received == source.size and (store := file_store()):
+        # It may be there already, although its row does not say so yet.
+        store.delete(_address(store, source))
+
+
+def delete_local(source: SourceFile) -> None:
+    """Delete the file of this host: where it is kept, or where it arrived."""
+    path = settings.UPLOAD_DIR / str(source.key) if source.path.startswith(STORED) else source.file
+    path.unlink(missing_ok=True)
+
+
+def delete_bytes_later(source: SourceFile) -> None:
+    """Delete the bytes of a file whose row is marked. A later run of the deletion does it if the store is away."""
+    delete_local(source)
+    try:
+        delete_stored(source)
+    except StoreAway as problem:
+        log.warning("%s stays for now: %s", source.path, problem)
+
+
+def waits_for_whole_files() -> bool:
+    """Whether nothing is read of an upload before all of it is there: only one host has it while it arrives."""
+    return file_store() is not None
+
+
+def _address(store: FileStore, source: SourceFile) -> str:
+    return store.address_of(UPLOADS, str(source.key))

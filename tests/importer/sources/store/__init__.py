@@ -1,0 +1,1 @@
+"""Tests of the store for files, on a real one (SeaweedFS)."""
