@@ -2,12 +2,10 @@
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Any
 
-import redis
 from django.conf import settings
 from django.db.models import Min, Q
 from django.utils import timezone
@@ -88,7 +86,7 @@ def _workers(job: ImportJob, now: datetime) -> Workers:
     # Queued work has a lease, too: after that it is queued again.
     waited = settings.LEASE_SECONDS - (queued - now).total_seconds()
     served: bool | None = None
-    with suppress(redis.RedisError):
+    with live_progress.without_redis_too():
         served = queue_of(task) in presence.served_queues()
     taken = Chunk.objects.filter(status=Chunk.Status.LOADING).order_by().values("run").distinct().count()
     return Workers(max(0.0, waited), served, places, taken)

@@ -8,12 +8,10 @@ import json
 import threading
 import time
 from collections.abc import Iterable
-from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
 import MySQLdb
-import redis
 
 from importer.engine.errors import Problem
 from importer.engine.mysql.connection import Address, connect
@@ -152,7 +150,7 @@ def watch(target: Target, board: Board | None = None) -> Seen:
 
     Empty at first, and while Redis is away.
     """
-    with suppress(redis.RedisError):
+    with live_progress.without_redis_too():
         kept = board or RedisBoard.of(target)
         if kept.claim():
             threading.Thread(
@@ -164,7 +162,7 @@ def watch(target: Target, board: Board | None = None) -> Seen:
 
 def last_seen(target: Target) -> Seen:
     """What was seen of the target's server last, without any further look. Empty while Redis is away."""
-    with suppress(redis.RedisError):
+    with live_progress.without_redis_too():
         return RedisBoard.of(target).seen()
     return Seen()
 
@@ -189,7 +187,7 @@ def look_twice(target: Target) -> Seen:
 
 def _look_on(address: Address, board: Board) -> None:
     """Look at the server until nobody watches it."""
-    with suppress(redis.RedisError):
+    with live_progress.without_redis_too():
         try:
             while board.wanted():
                 try:

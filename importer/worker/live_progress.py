@@ -108,6 +108,8 @@ class SentBytes:
 
 def busy_share(job_id: int) -> float | None:
     """The share of the time in which the workers that load the job compute; None if nobody tells."""
+    if not is_running():
+        return None
     try:
         shares = [float(share) for share in connection().hvals(_busy_key(job_id))]
     except unreadable():

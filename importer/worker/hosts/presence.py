@@ -11,7 +11,7 @@ from typing import Any, cast
 from config.version import VERSION
 from importer.engine.stored import from_json
 from importer.worker import shutdown
-from importer.worker.live_progress import connection, unreadable
+from importer.worker.live_progress import connection, is_running, unreadable
 
 PREFIX = "millrace:worker:"
 # A worker writes every 5 s (`--heartbeat-interval`, management/processes/command_lines.py).
@@ -107,6 +107,8 @@ def served_queues() -> set[str]:
 
 def parallel_loads() -> int:
     """How many chunks all live workers can load at the same time; 0 if Redis is away or holds something else."""
+    if not is_running():
+        return 0
     try:
         return sum(worker.slots for worker in live_workers() if worker.role == "load")
     except unreadable():
