@@ -12,7 +12,9 @@ from django.core.management import ManagementUtility
 from django.core.management.base import BaseCommand
 
 def stop(*_args, **_options):
-    import importer.diagnosis.why  # as an import that takes some seconds does
+    # As a load does, and one of some seconds.
+    from importer.diagnosis import why
+    from importer.worker import load_chunks, local_pool, scan, verify
     print(*sorted({name.partition(".")[0] for name in sys.modules}))
     sys.exit()
 

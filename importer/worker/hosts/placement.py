@@ -7,14 +7,13 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
-import redis
-
 from importer import jobs
 from importer.engine.errors import Problem, SourceMissing, SourceProblem
 from importer.models import ImportJob
 from importer.queue import Message, queue_of
 from importer.worker.hosts import presence
 from importer.worker.hosts.presence import Worker
+from importer.worker.live_progress import unreadable
 
 
 def place(messages: Sequence[Message]) -> list[Message]:
@@ -26,7 +25,7 @@ def place(messages: Sequence[Message]) -> list[Message]:
         return list(messages)
     try:
         workers = presence.live_workers()
-    except redis.RedisError:
+    except unreadable():
         return list(messages)
     given: Counter[str] = Counter()
     return [_placed(message, workers, given) if message.not_on else message for message in messages]
@@ -62,7 +61,7 @@ def hand_back(job: ImportJob, error: Exception, task: str) -> bool:
     job.refresh_from_db(fields=["left_out_json"])
     try:
         others = _able(presence.live_workers(), task, {*jobs.left_out_hosts(job), host})
-    except redis.RedisError:
+    except unreadable():
         return True
     if others:
         jobs.leave_out(job.pk, host, place_of(job))
