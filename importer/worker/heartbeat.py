@@ -14,6 +14,7 @@ from importer import jobs
 from importer.engine.errors import Cancelled, Problem
 from importer.engine.mysql.connection import Address, kill
 from importer.models import ImportJob
+from importer.worker import shutdown
 
 log = logging.getLogger(__name__)
 
@@ -27,14 +28,24 @@ class LeaseKeeper(threading.Thread):
     was given the work, this thread kills the connection on the server and sets `killed`.
 
     `renew` takes the connection's id and renews the lease; `is_wanted` only reads. Both return False when the work must
-    stop.
+    stop. `yields`: work that is not done GRACE_SECONDS after this worker was asked to stop is ended as well, and sets
+    `stopped`: it can be rolled back, and another worker continues it.
     """
 
     def __init__(
-        self, of: object, address: Address, renew: Callable[[int | None], bool], is_wanted: Callable[[], bool]
+        self,
+        of: object,
+        address: Address,
+        renew: Callable[[int | None], bool],
+        is_wanted: Callable[[], bool],
+        *,
+        yields: bool = False,
     ) -> None:
         super().__init__(name=f"lease of {of}", daemon=True)
         self.killed = False
+        self.stopped = False
+        self._yields = yields
+        self._asked_to_stop_at: float | None = None
         self._of = of
         self._address = address
         self._renew = renew
@@ -45,7 +56,8 @@ class LeaseKeeper(threading.Thread):
     @classmethod
     def for_run(cls, run: jobs.ChunkRun) -> "LeaseKeeper":
         """For the leases of a run's chunks."""
-        return cls(run, run.job.target.address, partial(jobs.renew_run, run), partial(jobs.is_wanted, run))
+        renew, is_wanted = partial(jobs.renew_run, run), partial(jobs.is_wanted, run)
+        return cls(run, run.job.target.address, renew, is_wanted, yields=run.job.plan.rolls_back)
 
     @classmethod
     def for_step(cls, job: ImportJob) -> "LeaseKeeper":
@@ -83,13 +95,23 @@ class LeaseKeeper(threading.Thread):
                 wanted = self._renew(self._connection_id) if due else self._is_wanted()
                 if due:
                     renewed_at = time.monotonic()
-                if not wanted:
+                if wanted and self._overdue():
+                    self.stopped = True
+                if self.stopped or not wanted:
                     self._kill()
         except Exception:
             # Without its lease the work is given to another worker; the ledger keeps the two apart.
             log.exception("%s: the lease can no longer be renewed", self._of)
         finally:
             connections.close_all()
+
+    def _overdue(self) -> bool:
+        """Whether this worker was asked to stop GRACE_SECONDS ago, and the work can be given up."""
+        if not self._yields or not shutdown.requested():
+            return False
+        now = time.monotonic()
+        self._asked_to_stop_at = self._asked_to_stop_at or now
+        return now - self._asked_to_stop_at >= shutdown.GRACE_SECONDS
 
     def _kill(self) -> None:
         if self._connection_id is None:

@@ -227,6 +227,8 @@ class RunLoader:
         if lost and self._work and (committed := _committed(_of_chunk(self._work, chunk, self.run.job))):
             now = timezone.now()
             jobs.record_loaded(self.run, [jobs.LoadedChunk(chunk, committed, now, now)])
+        elif self._keeper.stopped:
+            jobs.release_chunks(self.run, [chunk])
         elif self._keeper.killed:
             jobs.record_cancelled(self.run, chunk)
         elif placement.hand_back(self.run.job, error, "load_run"):

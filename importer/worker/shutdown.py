@@ -1,6 +1,7 @@
 """Tells the worker's processes that it is shutting down: the first process gets the signal, forked ones read a flag.
 
-Celery waits for running tasks. A long run or scan ends by itself on this flag, and another worker continues it.
+Celery waits for running tasks. A long run or scan ends by itself on this flag, and another worker continues it. A chunk
+that is not loaded after GRACE_SECONDS is rolled back and released (heartbeat.py), before a supervisor kills the worker.
 """
 
 import ctypes
@@ -11,6 +12,9 @@ from collections.abc import Mapping
 from uuid import UUID
 
 PR_SET_PDEATHSIG = 1  # prctl(2)
+
+# Seconds that a chunk in hand may take after the signal. A supervisor must wait longer before it kills the worker.
+GRACE_SECONDS = 5.0
 
 # Shared with all processes that are forked later. Without a lock, which a killed process would never release.
 _flag = mmap.mmap(-1, 1)

@@ -20,9 +20,10 @@ from supervisor.xmlrpc import SupervisorTransport
 
 from config.environment import private_folder, socket_path
 from importer.engine.errors import Problem
-from importer.worker.shutdown import end_with_parent
+from importer.worker.shutdown import GRACE_SECONDS, end_with_parent
 
 START_TIMEOUT = 120  # seconds
+PATIENCE = round(2 * GRACE_SECONDS)  # seconds until a process that was asked to stop is killed
 STOP_TIMEOUT = 60  # seconds
 LOG_TAIL = 3000  # characters
 
@@ -174,7 +175,7 @@ def configuration_of(servers: Mapping[str, str]) -> str:
     """supervisord's configuration for the private `servers`, by their command lines, and the application."""
     parts = [HEAD]
     parts += [PROGRAM.format(name=name, command=command, patience=30) for name, command in servers.items()]
-    parts += [PROGRAM.format(name=name, command=BECOME.format(name=name), patience=10) for name in APPLICATION]
+    parts += [PROGRAM.format(name=name, command=BECOME.format(name=name), patience=PATIENCE) for name in APPLICATION]
     if servers:
         parts.append(GROUP.format(name="servers", programs=",".join(servers), priority=1))
     parts.append(GROUP.format(name="application", programs=",".join(APPLICATION), priority=2))

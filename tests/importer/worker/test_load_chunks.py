@@ -1,5 +1,6 @@
 """Runs of chunks, with the worker's steps taken in this process, on real servers."""
 
+import threading
 from pathlib import Path
 
 import pytest
@@ -14,9 +15,10 @@ from importer.jobs.steps import chunk_leases
 from importer.models import Chunk, ImportJob, Target
 from importer.preparation.prepare import ImportRequest, prepare
 from importer.sources import uploads
-from importer.worker import load_chunks, sweep
+from importer.worker import heartbeat, load_chunks, shutdown, sweep
 from tests.engine.loads import loads_so_far
 from tests.importer.steps import run, take
+from tests.stack import wait_until
 from tests.targets import target_with
 
 pytestmark = pytest.mark.usefixtures("no_workers")
@@ -87,6 +89,36 @@ def test_a_failed_chunk_ends_its_run_and_earlier_chunks_stay(target: Target, tmp
     job = run(job)
     assert (job.status, job.loaded_rows, job.problem["rows"][0]["line"]) == (Status.FAILED, 4, 6)
     assert [each.attempt for each in job.chunks.order_by("number")] == [1, 1, 1, 1, 1, 0, 0, 0]
+
+
+def test_a_worker_that_must_stop_gives_up_a_chunk_that_waits(
+    target: Target, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    """The chunk is as if nobody had claimed it: no attempt counts, and nothing is kept."""
+    job = created(target, tmp_path / "t.csv", [1, 2, 3])
+    [first] = scanned(job)
+    asked = threading.Event()
+    with monkeypatch.context() as stopping, connect(target.address) as other:
+        stopping.setattr(shutdown, "GRACE_SECONDS", 0)
+        stopping.setattr(heartbeat, "CHECK_SECONDS", 0.05)
+        stopping.setattr(shutdown, "requested", asked.is_set)
+        execute(other, "LOCK TABLES t READ")
+        waits = threading.Thread(target=ask_to_stop_once_it_waits, args=(target.address, asked))
+        waits.start()
+        load_chunks.load(first, lambda *_: None)
+        waits.join()
+    assert set(job.chunks.values_list("status", "attempt", "deaths")) == {(Chunk.Status.PENDING, 0, 0)}
+    assert loaded(target) == []
+    job = run(job)
+    assert (job.status, job.problem, loaded(target)) == (Status.SUCCEEDED, {}, [1, 2, 3])
+    assert set(job.chunks.values_list("attempt", "deaths")) == {(1, 0)}
+
+
+def ask_to_stop_once_it_waits(address: Address, asked: threading.Event) -> None:
+    waiting = "SELECT 1 FROM information_schema.PROCESSLIST WHERE DB = %s AND STATE LIKE 'Waiting for table metadata%%'"
+    with connect(address) as connection:
+        wait_until(lambda: fetch_all(connection, waiting, (address.database,)), what="a chunk that waits for the table")
+    asked.set()
 
 
 def test_the_limit_of_rejects_holds_within_a_run(target: Target, tmp_path: Path):
