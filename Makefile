@@ -8,7 +8,7 @@ SERVERLESS := not needs_database_server and not needs_redis and not needs_worker
 export PYTHONDONTWRITEBYTECODE :=
 # VAR_DIR=... and PORT=... may be given on the command line or in the environment.
 .DEFAULT_GOAL := help
-.PHONY: help setup run demo test quick quick-tests requests faults doors screenshots bench lint format lock release tables
+.PHONY: help setup run demo test quick quick-tests requests faults doors screenshots bench chart lint format lock release tables
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## /{printf "  make %-11s %s\n", $$1, $$2}' Makefile
@@ -57,6 +57,12 @@ bench: ## compare Millrace with other ways to load (ARGS="--help" lists the opti
 	@REQUIREMENTS=requirements-bench.txt scripts/setup.sh app
 	$(PY) -m bench $(ARGS)
 
+chart: ## check the Helm chart and the alert rules of deploy/, with Helm, promtool and Kubernetes' schemas
+	@scripts/setup.sh app
+	@REQUIREMENTS=requirements-chart.txt scripts/setup.sh app
+	@scripts/chart_tools.sh
+	$(PY) -m pytest -q tests/deploy $(ARGS)
+
 lint: ## check style, types, migrations and the compose file
 	@scripts/setup.sh app
 	$(PY) -m ruff check $(CODE) manage.py setup.py
@@ -82,7 +88,7 @@ tables: ## write the tables of a new database as SQL, after a new migration
 
 lock: ## compile requirements*.in into requirements*.txt, with hashes
 	@scripts/setup.sh app
-	for name in requirements requirements-dev requirements-bench; do \
+	for name in requirements requirements-dev requirements-bench requirements-chart; do \
 	  $(PY) -m uv pip compile --quiet --universal --generate-hashes --no-emit-index-url --no-header --python-version 3.11 \
 	    $$name.in --output-file $$name.txt || exit 1; \
 	done

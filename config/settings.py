@@ -212,7 +212,7 @@ if "mysql" in DATABASES["default"]["ENGINE"]:
 
 # --- static files ---
 STATIC_URL = "static/"
-STATIC_ROOT = VAR_DIR / "static"
+STATIC_ROOT = Path(env.str("STATIC_DIR", default=str(VAR_DIR / "static")))
 # pip installs static files and templates inside the package dashboard (setup.py).
 STATICFILES_DIRS = [BASE_DIR / "static"] if IS_CHECKOUT else []
 STORAGES = {
