@@ -63,6 +63,7 @@ from importer.jobs.steps.chunk_leases import (
     renew_run,
     should_continue,
 )
+from importer.jobs.steps.claimants import fairest_chunk, waiting_for_target
 from importer.jobs.steps.hosts import leave_out, left_out, left_out_hosts, reading_hosts
 from importer.jobs.steps.lease_recovery import expire_run, expired_runs
 from importer.jobs.steps.scanning import (
@@ -145,6 +146,7 @@ __all__ = [
     "expired_runs",
     "extend_run",
     "fail",
+    "fairest_chunk",
     "fall_back",
     "finish_scan",
     "imported_since",
@@ -214,6 +216,7 @@ __all__ = [
     "table_owner",
     "try_now",
     "unended",
+    "waiting_for_target",
     "why_no_restore",
     "write_record",
 ]

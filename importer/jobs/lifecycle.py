@@ -1,5 +1,6 @@
 """Decides the next step of a job, and ends the job."""
 
+from collections import Counter
 from typing import Any
 from uuid import uuid4
 
@@ -17,6 +18,7 @@ from importer.jobs.record import write_record_on_commit
 from importer.jobs.rejects.counts import COUNTS, Kind, merged
 from importer.jobs.rejects.limits import exceeded, final_problem
 from importer.jobs.report import equation
+from importer.jobs.steps.claimants import share_of_target
 from importer.jobs.steps.hosts import left_out_hosts
 from importer.jobs.transitions import (
     NO_STEP,
@@ -197,8 +199,9 @@ def _queue_step(job: ImportJob, task: str, step: ImportJob.Step) -> list[Message
 def queue_chunks(job: ImportJob, most: int = MOST_PARALLELISM) -> list[int]:
     """Queue the first chunk of a run for each free session. Returns the ids of these chunks, at most `most`.
 
-    Sessions are limited by the job's parallelism, and by the target's ceiling over all its jobs. Of an ordered job,
-    only the first chunk that is not loaded may be queued, so that no row overtakes an earlier one.
+    Sessions are limited by the job's parallelism, and by the target's ceiling over all its jobs, of which each has its
+    fair share. The caller has locked the rows of job and target. Of an ordered job, only the first chunk that is not
+    loaded may be queued, so that no row overtakes an earlier one.
     """
     if job.needs_copy and not job.plain_copy:
         return []
@@ -226,11 +229,15 @@ def pending(job: ImportJob) -> QuerySet[Chunk]:
 
 
 def room_for_sessions(job: ImportJob) -> int:
-    """How many more workers may load the job's chunks; negative if there are too many."""
+    """How many more workers may load the job's chunks; negative if there are too many.
+
+    Exact if the rows of job and target are locked: then no other job takes a session of the target at the same time.
+    """
     in_flight = Chunk.objects.filter(status__in=Chunk.IN_FLIGHT, job__target=job.target_id)
     # Each run is one worker that loads, or a message to one.
     owners = [owner for owner, _ in in_flight.order_by().values_list("job_id", "run").distinct()]
-    return min(job.parallelism - owners.count(job.pk), job.target.ceiling - len(owners))
+    most = min(job.parallelism, share_of_target(job, Counter(owners)))
+    return min(most - owners.count(job.pk), job.target.ceiling - len(owners))
 
 
 def _end_when_idle(job: ImportJob) -> list[Message]:

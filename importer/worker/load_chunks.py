@@ -16,7 +16,7 @@ from itertools import accumulate, takewhile
 from django.db import connections
 from django.utils import timezone
 
-from importer import jobs
+from importer import jobs, queue
 from importer.connections.source_location import location_of_job
 from importer.engine import failpoints
 from importer.engine.errors import (
@@ -39,7 +39,7 @@ from importer.queue import FollowUp, Message
 from importer.worker import live_progress, shutdown
 from importer.worker.errors import as_problem
 from importer.worker.heartbeat import LeaseKeeper
-from importer.worker.hosts import placement
+from importer.worker.hosts import placement, presence
 
 # After LOOK_SECONDS a run checks whether it may continue; after TASK_SECONDS a task claims no more chunks. So a change
 # of the parallelism takes effect soon, and other jobs and idle workers do not wait for long.
@@ -51,7 +51,7 @@ RECORD_SECONDS = 1.0
 
 def load(chunk_id: int, then: FollowUp) -> None:
     """Load the run that begins with this chunk, and further runs while no other work waits for the worker."""
-    run = jobs.claim_run(chunk_id)
+    run = claim(chunk_id)
     if not run:
         return
     failpoints.reach("chunk.claimed")
@@ -64,7 +64,19 @@ def load(chunk_id: int, then: FollowUp) -> None:
                 later, continues = RunLoader(run, loader, recorder, until).load_run()
                 run = jobs.claim_next_run(run) if continues and time.monotonic() < until else None
     finally:
-        then(job.pk, later)
+        then(job.pk, [*later, *(Message("advance", pk) for pk in jobs.waiting_for_target(job))])
+
+
+def claim(chunk_id: int) -> jobs.ChunkRun | None:
+    """The run for this worker's free slot: of the job that is next in line, or of the job that the message is from.
+
+    The message for a chunk that another one overtakes is sent again. A process that runs one import takes no others.
+    """
+    fairest = jobs.fairest_chunk(chunk_id) if presence.own_host() else chunk_id
+    if fairest != chunk_id and (run := jobs.claim_run(fairest)):
+        queue.send([Message("load_run", chunk_id)])
+        return run
+    return jobs.claim_run(chunk_id)
 
 
 @contextmanager

@@ -22,6 +22,7 @@ from importer.jobs.bulk import update_each
 from importer.jobs.lifecycle import enforce_limits, fail, pending, queue_chunks, room_for_sessions
 from importer.jobs.permission import why_forbidden
 from importer.jobs.rejects.counts import COUNTS, Kind, merged
+from importer.jobs.steps.claimants import others_wait
 from importer.jobs.transitions import JobStep, Status, change, lock, touch, unqueue
 from importer.lease import backoff_seconds, holder, lease_end
 from importer.models import Chunk, ImportJob
@@ -87,7 +88,7 @@ def claim_run(chunk_id: int) -> ChunkRun | None:
 
 def claim_next_run(run: ChunkRun) -> ChunkRun | None:
     """The next run for a worker that has finished `run`; None if there is none, or if other work waits for workers."""
-    if _other_work_waits(run.job):
+    if _other_work_waits(run.job, loading=False):
         return None
     with transaction.atomic():
         job = ImportJob.objects.select_for_update().select_related("target").get(pk=run.job.pk)
@@ -118,18 +119,17 @@ def should_continue(run: ChunkRun) -> bool:
 
 def _may_continue(job: ImportJob) -> bool:
     """Whether a worker may stay with the job. Reads the job again and locks its row."""
-    if _other_work_waits(job):
+    if _other_work_waits(job, loading=True):
         return False
     changing = ["status", "parallelism", "asked_by"]
     job.refresh_from_db(fields=changing, from_queryset=ImportJob.objects.select_for_update())
     return job.status == Status.LOADING and room_for_sessions(job) >= 0 and not why_forbidden(job)
 
 
-def _other_work_waits(job: ImportJob) -> bool:
-    """Whether loading workers are needed for another job's chunks, or for a finishing or restoring step."""
-    others = Chunk.objects.filter(status=Chunk.Status.QUEUED).exclude(job=job)
+def _other_work_waits(job: ImportJob, *, loading: bool) -> bool:
+    """Whether the worker is needed for another job: its chunks come first, or its finishing or restoring step waits."""
     steps = (JobStep.FINISH_QUEUED, JobStep.RESTORE_QUEUED)
-    return others.exists() or ImportJob.objects.filter(step__in=steps).exists()
+    return others_wait(job, loading=loading) or ImportJob.objects.filter(step__in=steps).exists()
 
 
 def _claim(chunks: QuerySet[Chunk], key: UUID, connection_id: int | None = None) -> int:
