@@ -1,6 +1,7 @@
 """Tests the documents, settings, requirements and containers of the project against the code."""
 
 import ast
+import importlib.util
 import re
 import subprocess
 import sys
@@ -116,6 +117,15 @@ class TestContainers:
         named = re.findall(r'"importer\.management\.processes", "([\w-]+)"', (ROOT / "docker-compose.yml").read_text())
         assert set(named) == {"web", "worker-load", "worker-control", "beat"}
         assert set(named) <= set(COMMANDS)
+
+
+@pytest.mark.parametrize(
+    "path", [ROOT / "docker-compose.yml", *ROOT.glob("deploy/helm/*/templates/*")], ids=lambda path: path.name
+)
+def test_containers_run_modules_that_exist(path):
+    modules = re.findall(r'"-m", "([\w.]+)"', path.read_text())
+    assert modules or path.name not in ("docker-compose.yml", "_pod.tpl")
+    assert [module for module in modules if not importlib.util.find_spec(module)] == []
 
 
 def test_every_test_that_the_table_of_values_names_exists():

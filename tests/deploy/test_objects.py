@@ -143,7 +143,7 @@ class TestPods:
             assert probe["httpGet"]["httpHeaders"] == [{"name": "Host", "value": "localhost"}]
         for role in ("load", "control"):
             [worker] = roles[role]["containers"]
-            command = ["python", "-m", "importer.worker.presence", role]
+            command = ["python", "-m", "importer.worker.hosts.presence", role]
             assert worker["startupProbe"]["exec"] == worker["readinessProbe"]["exec"] == {"command": command}
             assert "livenessProbe" not in worker
 
@@ -176,6 +176,7 @@ SECRETS = {
     "REDIS_URL": "redis://redis:6379/0",
     "SECRET_KEY": "an unguessable text of many characters, 0123456789",
     "ENCRYPTION_KEYS": "bWlsbHJhY2UtbWlsbHJhY2UtbWlsbHJhY2UtMDEyMzQ=",
+    "FILE_STORE_SECRET_KEY": "x",
     "EMAIL_URL": "smtp+tls://millrace:x@mail:587",
     "ADMIN_PASSWORD": "x",
 }

@@ -169,7 +169,7 @@ continues to load, and one whose process has ended is started again in any case.
 {{- define "millrace.presence" -}}
 startupProbe:
   exec: &presence
-    command: ["python", "-m", "importer.worker.presence", {{ . | quote }}]
+    command: ["python", "-m", "importer.worker.hosts.presence", {{ . | quote }}]
   periodSeconds: 10
   timeoutSeconds: 10
   failureThreshold: 30
