@@ -12,7 +12,7 @@ router = Router(tags=["workers"])
 
 
 class WorkerOut(Schema):
-    """A live worker: `slots` tasks at once, of which `busy` run now; `silent`: seconds since its last sign of life."""
+    """A live worker: `slots` tasks at once, of which `busy` run now; `silent`: seconds since its last report."""
 
     host: str
     role: Annotated[str, Field(examples=["load"])]
@@ -33,5 +33,5 @@ class WorkersOut(Schema):
 
 @router.get("workers", response=WorkersOut, url_name="api_workers", summary="List workers")
 def list_workers(request: HttpRequest) -> Any:
-    """The workers that gave a sign of life within 20 seconds, with hosts, versions, slots and load."""
+    """The workers that reported within 20 seconds, with hosts, versions, slots and load."""
     return overview()
