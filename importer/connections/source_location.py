@@ -1,10 +1,13 @@
 """Says where the bytes of an import are read: the uploaded file, here or in the store, its copy, or a remote file."""
 
+from pathlib import Path
+
 from importer.connections.remote_file import RemoteFile
 from importer.engine.source.arriving import ArrivingFile
 from importer.engine.source.byte_source import SourceLocation
 from importer.engine.source.joined import JoinedFile, JoinedFiles
 from importer.models import ImportJob, SourceFile
+from importer.sources.keeping import STORED
 from importer.sources.store.stored_file import StoredFile
 
 
@@ -33,8 +36,13 @@ def location_of_job(job: ImportJob) -> SourceLocation:
     Of a file that is still being uploaded, the bytes of each chunk are there.
     """
     if job.needs_copy:
-        return job.copy_file
+        return copy_of(job)
     return location_of_all(job.source, job.joined_files)
+
+
+def copy_of(job: ImportJob) -> Path | StoredFile:
+    """The job's working copy, here or in the store."""
+    return StoredFile(job.plain_copy) if job.plain_copy.startswith(STORED) else job.copy_file
 
 
 def location_of_all(source: SourceFile, files: tuple[JoinedFile, ...]) -> SourceLocation:

@@ -1,4 +1,4 @@
--- The tables after 0054_store_etag. Made by `make tables`; do not edit.
+-- The tables after 0055_copy_in_store. Made by `make tables`; do not edit.
 -- next --
 CREATE TABLE "account_emailaddress" ("id" integer NOT NULL PRIMARY KEY AUTOINCREMENT, "verified" bool NOT NULL, "primary" bool NOT NULL, "user_id" integer NOT NULL REFERENCES "auth_user" ("id") DEFERRABLE INITIALLY DEFERRED, "email" varchar(254) NOT NULL);
 -- next --
@@ -38,7 +38,7 @@ CREATE TABLE "importer_examination" ("id" integer NOT NULL PRIMARY KEY AUTOINCRE
 -- next --
 CREATE TABLE "importer_grant" ("id" integer NOT NULL PRIMARY KEY AUTOINCREMENT, "kind" varchar(10) NOT NULL, "level" smallint unsigned NOT NULL CHECK ("level" >= 0), "tables" text NOT NULL CHECK ((JSON_VALID("tables") OR "tables" IS NULL)), "created_at" datetime NOT NULL, "channel_id" bigint NULL REFERENCES "importer_channel" ("id") DEFERRABLE INITIALLY DEFERRED, "connection_id" bigint NULL REFERENCES "importer_sourceconnection" ("id") DEFERRABLE INITIALLY DEFERRED, "group_id" integer NULL REFERENCES "auth_group" ("id") DEFERRABLE INITIALLY DEFERRED, "target_id" bigint NULL REFERENCES "importer_target" ("id") DEFERRABLE INITIALLY DEFERRED, "user_id" integer NULL REFERENCES "auth_user" ("id") DEFERRABLE INITIALLY DEFERRED, CONSTRAINT "grant_has_one_subject" CHECK ((("group_id" IS NULL AND "user_id" IS NOT NULL) OR ("group_id" IS NOT NULL AND "user_id" IS NULL))));
 -- next --
-CREATE TABLE "importer_importjob" ("id" integer NOT NULL PRIMARY KEY AUTOINCREMENT, "schema_name" varchar(64) NOT NULL, "table_name" varchar(64) NOT NULL, "dialect_json" text NOT NULL CHECK ((JSON_VALID("dialect_json") OR "dialect_json" IS NULL)), "mapping_json" text NOT NULL CHECK ((JSON_VALID("mapping_json") OR "mapping_json" IS NULL)), "fillings_json" text NOT NULL CHECK ((JSON_VALID("fillings_json") OR "fillings_json" IS NULL)), "options_json" text NOT NULL CHECK ((JSON_VALID("options_json") OR "options_json" IS NULL)), "key" char(32) NOT NULL UNIQUE, "table_claim" varchar(200) NULL UNIQUE, "status" varchar(10) NOT NULL, "plan_json" text NOT NULL CHECK ((JSON_VALID("plan_json") OR "plan_json" IS NULL)), "new_table_json" text NOT NULL CHECK ((JSON_VALID("new_table_json") OR "new_table_json" IS NULL)), "parallelism" smallint unsigned NOT NULL CHECK ("parallelism" >= 0), "packing" varchar(8) NOT NULL, "plain_copy" varchar(64) NOT NULL, "copied_bytes" bigint NOT NULL, "plain_size" bigint NOT NULL, "data_offset" bigint NOT NULL, "data_line" bigint NOT NULL, "step" varchar(16) NOT NULL, "step_attempt" smallint unsigned NOT NULL CHECK ("step_attempt" >= 0), "step_lease" datetime NULL, "step_failures" smallint unsigned NOT NULL CHECK ("step_failures" >= 0), "step_connection_id" bigint NULL, "arrangement_json" text NOT NULL CHECK ((JSON_VALID("arrangement_json") OR "arrangement_json" IS NULL)), "arranged" bool NOT NULL, "unrestored" bool NOT NULL, "obstacle" text NOT NULL CHECK ((JSON_VALID("obstacle") OR "obstacle" IS NULL)), "index_seconds" real NOT NULL, "unchecked_json" text NOT NULL CHECK ((JSON_VALID("unchecked_json") OR "unchecked_json" IS NULL)), "staged" bool NOT NULL, "leftover" bool NOT NULL, "finished" bool NOT NULL, "kept_table" varchar(64) NOT NULL, "kept_rows" bigint NULL, "kept_bytes" bigint NULL, "restored_at" datetime NULL, "scanned_bytes" bigint NOT NULL, "scanned_rows" bigint NOT NULL, "scan_finished" bool NOT NULL, "loaded_rows" bigint NOT NULL, "replaced_rows" bigint NOT NULL, "skipped_rows" bigint NOT NULL, "rejected_rows" bigint NOT NULL, "committed_bytes" bigint NOT NULL, "reject_reasons" text NOT NULL CHECK ((JSON_VALID("reject_reasons") OR "reject_reasons" IS NULL)), "notices" text NOT NULL CHECK ((JSON_VALID("notices") OR "notices" IS NULL)), "problem" text NOT NULL CHECK ((JSON_VALID("problem") OR "problem" IS NULL)), "balanced" bool NOT NULL, "version" integer unsigned NOT NULL CHECK ("version" >= 0), "created_at" datetime NOT NULL, "started_at" datetime NULL, "scanned_at" datetime NULL, "loaded_at" datetime NULL, "finished_at" datetime NULL, "rows_per_second" real NULL, "created_by_id" integer NULL REFERENCES "auth_user" ("id") DEFERRABLE INITIALLY DEFERRED, "source_id" bigint NOT NULL REFERENCES "importer_sourcefile" ("id") DEFERRABLE INITIALLY DEFERRED, "target_id" bigint NOT NULL REFERENCES "importer_target" ("id") DEFERRABLE INITIALLY DEFERRED, "trial_id" bigint NULL UNIQUE REFERENCES "importer_trial" ("id") DEFERRABLE INITIALLY DEFERRED, "pauses" smallint unsigned NOT NULL CHECK ("pauses" >= 0), "reading_json" text NOT NULL CHECK ((JSON_VALID("reading_json") OR "reading_json" IS NULL)), "unchanged_rows" bigint NOT NULL, "lines_json" text NOT NULL CHECK ((JSON_VALID("lines_json") OR "lines_json" IS NULL)), "taken_at" datetime NULL, "left_changed" bool NOT NULL, "asked_by_id" integer NULL REFERENCES "auth_user" ("id") DEFERRABLE INITIALLY DEFERRED, "chunks_removed_at" datetime NULL, "approval_asked_at" datetime NULL, "approved_at" datetime NULL, "approved_by_id" integer NULL REFERENCES "auth_user" ("id") DEFERRABLE INITIALLY DEFERRED, "approved_digest" varchar(64) NOT NULL, "starters" text NOT NULL CHECK ((JSON_VALID("starters") OR "starters" IS NULL)), "awaits_bytes" bigint NOT NULL, "end_unread" bool NOT NULL, "loading_seconds" real NULL, "phase_since" datetime NULL, "phases_json" text NOT NULL CHECK ((JSON_VALID("phases_json") OR "phases_json" IS NULL)), "total_seconds" real NULL, "attempts" smallint unsigned NOT NULL CHECK ("attempts" >= 0), "attempt_started_at" datetime NULL, "past_attempts_json" text NOT NULL CHECK ((JSON_VALID("past_attempts_json") OR "past_attempts_json" IS NULL)), "files_json" text NOT NULL CHECK ((JSON_VALID("files_json") OR "files_json" IS NULL)), "left_out_json" text NOT NULL CHECK ((JSON_VALID("left_out_json") OR "left_out_json" IS NULL)), "rejects_of_id" bigint NULL REFERENCES "importer_importjob" ("id") DEFERRABLE INITIALLY DEFERRED);
+CREATE TABLE "importer_importjob" ("id" integer NOT NULL PRIMARY KEY AUTOINCREMENT, "schema_name" varchar(64) NOT NULL, "table_name" varchar(64) NOT NULL, "dialect_json" text NOT NULL CHECK ((JSON_VALID("dialect_json") OR "dialect_json" IS NULL)), "mapping_json" text NOT NULL CHECK ((JSON_VALID("mapping_json") OR "mapping_json" IS NULL)), "fillings_json" text NOT NULL CHECK ((JSON_VALID("fillings_json") OR "fillings_json" IS NULL)), "options_json" text NOT NULL CHECK ((JSON_VALID("options_json") OR "options_json" IS NULL)), "key" char(32) NOT NULL UNIQUE, "table_claim" varchar(200) NULL UNIQUE, "status" varchar(10) NOT NULL, "plan_json" text NOT NULL CHECK ((JSON_VALID("plan_json") OR "plan_json" IS NULL)), "new_table_json" text NOT NULL CHECK ((JSON_VALID("new_table_json") OR "new_table_json" IS NULL)), "parallelism" smallint unsigned NOT NULL CHECK ("parallelism" >= 0), "packing" varchar(8) NOT NULL, "copied_bytes" bigint NOT NULL, "plain_size" bigint NOT NULL, "data_offset" bigint NOT NULL, "data_line" bigint NOT NULL, "step" varchar(16) NOT NULL, "step_attempt" smallint unsigned NOT NULL CHECK ("step_attempt" >= 0), "step_lease" datetime NULL, "step_failures" smallint unsigned NOT NULL CHECK ("step_failures" >= 0), "step_connection_id" bigint NULL, "arrangement_json" text NOT NULL CHECK ((JSON_VALID("arrangement_json") OR "arrangement_json" IS NULL)), "arranged" bool NOT NULL, "unrestored" bool NOT NULL, "obstacle" text NOT NULL CHECK ((JSON_VALID("obstacle") OR "obstacle" IS NULL)), "index_seconds" real NOT NULL, "unchecked_json" text NOT NULL CHECK ((JSON_VALID("unchecked_json") OR "unchecked_json" IS NULL)), "staged" bool NOT NULL, "leftover" bool NOT NULL, "finished" bool NOT NULL, "kept_table" varchar(64) NOT NULL, "kept_rows" bigint NULL, "kept_bytes" bigint NULL, "restored_at" datetime NULL, "scanned_bytes" bigint NOT NULL, "scanned_rows" bigint NOT NULL, "scan_finished" bool NOT NULL, "loaded_rows" bigint NOT NULL, "replaced_rows" bigint NOT NULL, "skipped_rows" bigint NOT NULL, "rejected_rows" bigint NOT NULL, "committed_bytes" bigint NOT NULL, "reject_reasons" text NOT NULL CHECK ((JSON_VALID("reject_reasons") OR "reject_reasons" IS NULL)), "notices" text NOT NULL CHECK ((JSON_VALID("notices") OR "notices" IS NULL)), "problem" text NOT NULL CHECK ((JSON_VALID("problem") OR "problem" IS NULL)), "balanced" bool NOT NULL, "version" integer unsigned NOT NULL CHECK ("version" >= 0), "created_at" datetime NOT NULL, "started_at" datetime NULL, "scanned_at" datetime NULL, "loaded_at" datetime NULL, "finished_at" datetime NULL, "rows_per_second" real NULL, "created_by_id" integer NULL REFERENCES "auth_user" ("id") DEFERRABLE INITIALLY DEFERRED, "source_id" bigint NOT NULL REFERENCES "importer_sourcefile" ("id") DEFERRABLE INITIALLY DEFERRED, "target_id" bigint NOT NULL REFERENCES "importer_target" ("id") DEFERRABLE INITIALLY DEFERRED, "trial_id" bigint NULL UNIQUE REFERENCES "importer_trial" ("id") DEFERRABLE INITIALLY DEFERRED, "pauses" smallint unsigned NOT NULL CHECK ("pauses" >= 0), "reading_json" text NOT NULL CHECK ((JSON_VALID("reading_json") OR "reading_json" IS NULL)), "unchanged_rows" bigint NOT NULL, "lines_json" text NOT NULL CHECK ((JSON_VALID("lines_json") OR "lines_json" IS NULL)), "taken_at" datetime NULL, "left_changed" bool NOT NULL, "asked_by_id" integer NULL REFERENCES "auth_user" ("id") DEFERRABLE INITIALLY DEFERRED, "chunks_removed_at" datetime NULL, "approval_asked_at" datetime NULL, "approved_at" datetime NULL, "approved_by_id" integer NULL REFERENCES "auth_user" ("id") DEFERRABLE INITIALLY DEFERRED, "approved_digest" varchar(64) NOT NULL, "starters" text NOT NULL CHECK ((JSON_VALID("starters") OR "starters" IS NULL)), "awaits_bytes" bigint NOT NULL, "end_unread" bool NOT NULL, "loading_seconds" real NULL, "phase_since" datetime NULL, "phases_json" text NOT NULL CHECK ((JSON_VALID("phases_json") OR "phases_json" IS NULL)), "total_seconds" real NULL, "attempts" smallint unsigned NOT NULL CHECK ("attempts" >= 0), "attempt_started_at" datetime NULL, "past_attempts_json" text NOT NULL CHECK ((JSON_VALID("past_attempts_json") OR "past_attempts_json" IS NULL)), "files_json" text NOT NULL CHECK ((JSON_VALID("files_json") OR "files_json" IS NULL)), "left_out_json" text NOT NULL CHECK ((JSON_VALID("left_out_json") OR "left_out_json" IS NULL)), "plain_copy" varchar(1024) NOT NULL, "rejects_of_id" bigint NULL REFERENCES "importer_importjob" ("id") DEFERRABLE INITIALLY DEFERRED);
 -- next --
 CREATE TABLE "importer_jobfact" ("name" varchar(64) NOT NULL, "number" real NULL, "text" varchar(255) NOT NULL, "record_id" bigint NOT NULL REFERENCES "importer_jobrecord" ("job_id") DEFERRABLE INITIALLY DEFERRED, PRIMARY KEY ("name", "record_id"));
 -- next --
@@ -648,21 +648,23 @@ INSERT INTO "django_migrations" VALUES(79,'importer','0053_hosts','2000-01-01 00
 -- next --
 INSERT INTO "django_migrations" VALUES(80,'importer','0054_store_etag','2000-01-01 00:00:00');
 -- next --
-INSERT INTO "django_migrations" VALUES(81,'sessions','0001_initial','2000-01-01 00:00:00');
+INSERT INTO "django_migrations" VALUES(81,'importer','0055_copy_in_store','2000-01-01 00:00:00');
 -- next --
-INSERT INTO "django_migrations" VALUES(82,'socialaccount','0001_initial','2000-01-01 00:00:00');
+INSERT INTO "django_migrations" VALUES(82,'sessions','0001_initial','2000-01-01 00:00:00');
 -- next --
-INSERT INTO "django_migrations" VALUES(83,'socialaccount','0002_token_max_lengths','2000-01-01 00:00:00');
+INSERT INTO "django_migrations" VALUES(83,'socialaccount','0001_initial','2000-01-01 00:00:00');
 -- next --
-INSERT INTO "django_migrations" VALUES(84,'socialaccount','0003_extra_data_default_dict','2000-01-01 00:00:00');
+INSERT INTO "django_migrations" VALUES(84,'socialaccount','0002_token_max_lengths','2000-01-01 00:00:00');
 -- next --
-INSERT INTO "django_migrations" VALUES(85,'socialaccount','0004_app_provider_id_settings','2000-01-01 00:00:00');
+INSERT INTO "django_migrations" VALUES(85,'socialaccount','0003_extra_data_default_dict','2000-01-01 00:00:00');
 -- next --
-INSERT INTO "django_migrations" VALUES(86,'socialaccount','0005_socialtoken_nullable_app','2000-01-01 00:00:00');
+INSERT INTO "django_migrations" VALUES(86,'socialaccount','0004_app_provider_id_settings','2000-01-01 00:00:00');
 -- next --
-INSERT INTO "django_migrations" VALUES(87,'socialaccount','0006_alter_socialaccount_extra_data','2000-01-01 00:00:00');
+INSERT INTO "django_migrations" VALUES(87,'socialaccount','0005_socialtoken_nullable_app','2000-01-01 00:00:00');
 -- next --
-INSERT INTO "django_migrations" VALUES(88,'usersessions','0001_initial','2000-01-01 00:00:00');
+INSERT INTO "django_migrations" VALUES(88,'socialaccount','0006_alter_socialaccount_extra_data','2000-01-01 00:00:00');
+-- next --
+INSERT INTO "django_migrations" VALUES(89,'usersessions','0001_initial','2000-01-01 00:00:00');
 -- next --
 CREATE UNIQUE INDEX "auth_group_permissions_group_id_permission_id_0cd325b0_uniq" ON "auth_group_permissions" ("group_id", "permission_id");
 -- next --
@@ -824,6 +826,12 @@ CREATE INDEX "importer_answeredrequest_created_at_ce89c60d" ON "importer_answere
 -- next --
 CREATE INDEX "importer_answeredrequest_user_id_d7f48399" ON "importer_answeredrequest" ("user_id");
 -- next --
+CREATE INDEX "importer_sourcefile_fingerprint_8b210544" ON "importer_sourcefile" ("fingerprint");
+-- next --
+CREATE INDEX "importer_sourcefile_uploaded_by_id_c33a89ab" ON "importer_sourcefile" ("uploaded_by_id");
+-- next --
+CREATE INDEX "importer_sourcefile_connection_id_b99178c0" ON "importer_sourcefile" ("connection_id");
+-- next --
 CREATE INDEX "importer_importjob_status_ce7d9166" ON "importer_importjob" ("status");
 -- next --
 CREATE INDEX "importer_importjob_created_at_58416ff9" ON "importer_importjob" ("created_at");
@@ -846,12 +854,6 @@ CREATE INDEX "imports_of_file" ON "importer_importjob" ("source_id", "target_id"
 -- next --
 CREATE INDEX "imports_by_end" ON "importer_importjob" ("finished_at");
 -- next --
-CREATE INDEX "importer_sourcefile_fingerprint_8b210544" ON "importer_sourcefile" ("fingerprint");
--- next --
-CREATE INDEX "importer_sourcefile_uploaded_by_id_c33a89ab" ON "importer_sourcefile" ("uploaded_by_id");
--- next --
-CREATE INDEX "importer_sourcefile_connection_id_b99178c0" ON "importer_sourcefile" ("connection_id");
--- next --
 CREATE INDEX "django_session_expire_date_a5c62663" ON "django_session" ("expire_date");
 -- next --
 CREATE UNIQUE INDEX "socialaccount_socialtoken_app_id_account_id_fca4e0ac_uniq" ON "socialaccount_socialtoken" ("app_id", "account_id");
@@ -868,7 +870,7 @@ CREATE INDEX "usersessions_usersession_user_id_af5e0a6d" ON "usersessions_userse
 -- next --
 DELETE FROM "sqlite_sequence";
 -- next --
-INSERT INTO "sqlite_sequence" VALUES('django_migrations',88);
+INSERT INTO "sqlite_sequence" VALUES('django_migrations',89);
 -- next --
 INSERT INTO "sqlite_sequence" VALUES('account_emailaddress',0);
 -- next --
@@ -902,9 +904,9 @@ INSERT INTO "sqlite_sequence" VALUES('importer_accesstoken',0);
 -- next --
 INSERT INTO "sqlite_sequence" VALUES('importer_target',0);
 -- next --
-INSERT INTO "sqlite_sequence" VALUES('importer_importjob',0);
--- next --
 INSERT INTO "sqlite_sequence" VALUES('importer_sourcefile',0);
+-- next --
+INSERT INTO "sqlite_sequence" VALUES('importer_importjob',0);
 -- next --
 INSERT INTO "sqlite_sequence" VALUES('socialaccount_socialapp',0);
 -- next --

@@ -115,9 +115,9 @@ class ImportJob(ImportRecipe, Approvable):
     parallelism = models.PositiveSmallIntegerField(default=2)
     # The compression of the file (engine/source/compression.py), "" for none.
     packing = models.CharField(max_length=8, blank=True)
-    # The working copy that is read instead of the file: its name in PLAIN_DIR, "" while there is none, and the bytes of
-    # the file that were copied.
-    plain_copy = models.CharField(max_length=64, blank=True)
+    # The working copy that is read instead of the file: its name in PLAIN_DIR, or its address in the store, "" while
+    # there is none; and the bytes of the file that were copied.
+    plain_copy = models.CharField(max_length=1024, blank=True)
     copied_bytes = models.BigIntegerField(default=0)
     # Bytes that are read: of the file or its plain copy, an estimate until that is complete. 0: the size of the file.
     plain_size = models.BigIntegerField(default=0)
@@ -286,7 +286,7 @@ class ImportJob(ImportRecipe, Approvable):
 
     @property
     def copy_file(self) -> Path:
-        """The path of the working copy, if the job needs one."""
+        """The path of the working copy, if the job needs one and it is on this host."""
         return settings.PLAIN_DIR / self.plain_copy
 
     @property

@@ -4,7 +4,6 @@ The row is marked first and the bytes are deleted after it. If the process ends 
 whose row is marked, or that has no row.
 """
 
-import shutil
 from datetime import datetime, timedelta
 from pathlib import Path
 
@@ -14,7 +13,7 @@ from django.db.models import Exists, ProtectedError, Q, QuerySet
 
 from importer.access import audit
 from importer.engine.errors import Problem
-from importer.jobs.rejects import downloads, fixes
+from importer.jobs.rejects import fixes, shelf
 from importer.models import ImportJob, SourceFile
 from importer.preparation import examination
 from importer.retention.needed import FILE_OBSTACLES, JOBS_OF_FILE, any_of, can_be_retried, file_reasons, why_file_stays
@@ -119,15 +118,13 @@ def remove_rejects(now: datetime, most: int) -> int:
     cutoff = before("rejects", now)
     if cutoff is None:
         return 0
-    names = downloads.stored_keys()
+    names = shelf.stored_keys()
     old = ImportJob.objects.filter(status__in=ImportJob.ENDED, finished_at__lt=cutoff).exclude(can_be_retried(now))
     removed = 0
     for first in range(0, len(names), AT_ONCE):
         for job in old.filter(key__in=names[first : first + AT_ONCE]).only("key"):
-            folder = downloads.folder(job)
             fixes.forget(job)
-            shutil.rmtree(folder, ignore_errors=True)
-            removed += not folder.exists()
+            removed += shelf.forget(job)
             if removed == most:
                 return removed
     return removed

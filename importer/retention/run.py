@@ -6,6 +6,7 @@ from datetime import datetime
 
 from importer.access import idempotency
 from importer.retention import ended_jobs, files, ledgers, rows
+from importer.worker import working_copies
 
 log = logging.getLogger(__name__)
 
@@ -16,6 +17,7 @@ MOST_ROWS = 1_000
 PARTS: Mapping[str, tuple[int, Callable[[datetime, int], int]]] = {
     "files": (MOST_JOBS, files.remove_files),
     "files without a row": (MOST_JOBS, files.remove_orphans),
+    "working copies in the store": (MOST_JOBS, lambda now, _most: working_copies.remove_stored(now)),
     "unfinished files in the store": (MOST_JOBS, files.remove_parts),
     "rows of deleted files": (MOST_ROWS, files.forget_old_rows),
     "rejected rows of imports": (MOST_JOBS, files.remove_rejects),

@@ -2,6 +2,7 @@
 
 import os
 import shutil
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,7 +13,8 @@ from django.db import connection
 from django.db.models import Count, Sum
 
 from importer.access import audit
-from importer.jobs.rejects import downloads
+from importer.engine.errors import NoConnection
+from importer.jobs.rejects import shelf
 from importer.models import ImportJob, SourceFile
 from importer.worker import live_progress
 
@@ -93,10 +95,14 @@ def disks() -> list[DiskRoom]:
 
 def largest_rejects() -> list[RejectFolder]:
     """The imports whose rejected rows take most, the largest first."""
-    sizes = {name: _size(settings.REJECTS_DIR / name)[0] for name in downloads.stored_keys()}
+    try:
+        sizes = shelf.stored_bytes()
+    except NoConnection:  # The first page says that the store does not answer.
+        sizes = Counter()
+    sizes.update({key: _size(settings.REJECTS_DIR / key)[0] for key in shelf.local_keys()})
     most = sorted(sizes, key=lambda name: -sizes[name])[:REJECTS_SHOWN]
     jobs = ImportJob.objects.filter(key__in=most).select_related("source", "created_by", "target")
-    found = [RejectFolder(job, sizes[downloads.folder(job).name]) for job in jobs]
+    found = [RejectFolder(job, sizes[str(job.key)]) for job in jobs]
     return sorted(found, key=lambda each: -each.bytes)
 
 

@@ -33,6 +33,7 @@ from importer.engine.load.loader import Loader, committed_outcome, committed_out
 from importer.engine.load.outcome import Outcome
 from importer.engine.load.shared_transaction import group_size
 from importer.jobs.rejects import downloads
+from importer.jobs.rejects.shelf import shelf
 from importer.models import Chunk, ImportJob
 from importer.preparation.prepare import fall_back_plan
 from importer.queue import FollowUp, Message
@@ -280,6 +281,7 @@ def _work(run: jobs.ChunkRun) -> ChunkLoad:
         # The engine itself ends a chunk that exceeds the limit of the whole job.
         options=replace(job.options, max_rejects=jobs.most_rejects(job)),
         rejects=downloads.make_folder(job) if job.options.leaves_out else None,
+        shelf=shelf(job),
         converted=job.file_dialect.is_converted,
     )
 
@@ -316,14 +318,15 @@ def _utc(moment: datetime | None) -> str:
 
 
 def committed(run: jobs.ChunkRun) -> list[jobs.LoadedChunk]:
-    """The chunks of a dead worker's run that it had committed. None of them if the server is away.
+    """The chunks of a dead worker's run that it had committed. None of them if the server or the store is away.
 
     Where nothing can be rolled back, the ledger's row of a chunk does not tell that the chunk is complete.
     """
     if not run.job.plan.rolls_back:
         return []
-    first, now = _work(run), timezone.now()
+    now = timezone.now()
     try:
+        first = _work(run)
         outcomes = committed_outcomes([_of_chunk(first, chunk, run.job) for chunk in run.chunks])
     except Problem:
         return []

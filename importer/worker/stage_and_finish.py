@@ -8,7 +8,7 @@ from dataclasses import replace
 from django.conf import settings
 
 from importer import jobs
-from importer.connections.source_location import location_of_types
+from importer.connections.source_location import copy_of, location_of_types
 from importer.engine import failpoints
 from importer.engine.errors import Cancelled, Problem
 from importer.engine.load import ledger, verify
@@ -110,7 +110,7 @@ def _widen_types(job: ImportJob, table: NewTable) -> bool:
             file = FileScan(fd, dialect, start, line, end, keep_lease, further=tuple(further))
             mismatches = find_mismatches(file, table, job.mapping)
             if job.file_dialect.is_converted:
-                mismatches = original_lines(mismatches, OriginalPositions.next_to(job.copy_file), job.data_line)
+                mismatches = original_lines(mismatches, OriginalPositions.next_to(copy_of(job)), job.data_line)
     except Cancelled:
         jobs.release_step(job)
         return False

@@ -3,6 +3,8 @@
 A copy belongs to one job and one attempt to make it (`<job key>.<attempt>` under PLAIN_DIR). It appears under this name
 when it is complete, and is removed when its job has ended; a retry makes it again. The original positions of a sorted
 or converted copy lie in a file next to it (engine/sorting/original_positions.py).
+
+With a store both are put there under the same names, for the workers of all hosts, and no host keeps them.
 """
 
 import os
@@ -11,19 +13,20 @@ import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from pathlib import Path
+from datetime import datetime, timedelta
+from pathlib import Path, PurePath
 from typing import IO
 
 from django.conf import settings
 
 from importer import jobs
-from importer.connections.source_location import location_of
+from importer.connections.source_location import copy_of, location_of
 from importer.engine import failpoints
 from importer.engine.errors import Cancelled, Problem, SourceChanged
 from importer.engine.plan.plan import Reason
 from importer.engine.planner.decisions.row_order import DISK_BYTES_PER_BYTE
 from importer.engine.sorting.external_sort import SortInput, sort_records
-from importer.engine.sorting.original_positions import WIDE, OriginalPositions, head, look_through
+from importer.engine.sorting.original_positions import SUFFIX, WIDE, OriginalPositions, head, look_through, places_of
 from importer.engine.sorting.sort_key import Unsortable
 from importer.engine.source.byte_source import Readable, open_source, size_of
 from importer.engine.source.chunks.skipped_lines import NO_LINES, SkippedLines
@@ -31,11 +34,15 @@ from importer.engine.source.joined import JoinedFile
 from importer.models import ImportJob
 from importer.preparation.plain_file import CopyOut, copy_one, copy_several
 from importer.sources.room import DiskFull, full_disk_as, is_full, room
+from importer.sources.store.file_store import FileStore, file_store, require_store
+from importer.sources.store.stored_file import StoredFile
 from importer.worker import shutdown
 
 LOOK_EVERY = 1.0  # seconds between two renewals of the lease
 PART = ".part"
 SORTED = ".sorted"
+COPIES = "copies"  # the store's folder for them
+UNKNOWN_KEPT = timedelta(hours=24)
 
 
 def make_copy(job: ImportJob) -> bool:
@@ -44,7 +51,7 @@ def make_copy(job: ImportJob) -> bool:
     Raises SourceProblem for a file that cannot be unpacked, decoded or, if sort is `key`, sorted, SourceChanged,
     DiskFull; nothing stays behind.
     """
-    if not job.needs_copy or (job.plain_copy and job.copy_file.exists()):
+    if not job.needs_copy or (job.plain_copy and _is_there(job)):
         return True
     settings.PLAIN_DIR.mkdir(parents=True, exist_ok=True, mode=0o700)
     copy = settings.PLAIN_DIR / f"{job.key}.{job.step_attempt}"
@@ -61,6 +68,11 @@ def make_copy(job: ImportJob) -> bool:
         return False
     finally:
         writer.remove_parts()
+
+
+def _is_there(job: ImportJob) -> bool:
+    copy = copy_of(job)
+    return copy.exists() if isinstance(copy, Path) else require_store(copy.address).has(copy.address)
 
 
 def _write_one(writer: "_CopyWriter", job: ImportJob) -> None:
@@ -119,7 +131,7 @@ class _CopyWriter:
     @contextmanager
     def _places_of_part(self) -> Iterator[IO[bytes]]:
         """The file for the positions of a converted file's rows; of another file nothing is written, and none stays."""
-        path = OriginalPositions.next_to(self.part).path
+        path = places_of(self.part)
         with path.open("wb") as places:
             places.write(head(WIDE))
             yield places
@@ -165,7 +177,7 @@ class _CopyWriter:
         source = SortInput(
             plain, job.file_dialect.plain, job.data_offset, job.data_line, size, job.options.on_error == "reject"
         )
-        with self.sorted.open("wb") as out, OriginalPositions.next_to(self.sorted).path.open("wb") as places:
+        with self.sorted.open("wb") as out, places_of(self.sorted).open("wb") as places:
 
             def on_progress(share: float) -> None:
                 self._keep_alive(int(done + (job.source.size - done) * share), out, places)
@@ -190,17 +202,32 @@ class _CopyWriter:
             return True
         finished = self.sorted if self.job.is_sorted else self.part
         size = finished.stat().st_size
+        if store := file_store():
+            return self._record_stored(store, finished, copy.name)
         if self.job.has_places:
-            OriginalPositions.next_to(finished).path.replace(OriginalPositions.next_to(copy).path)
+            places_of(finished).replace(places_of(copy))
         finished.replace(copy)
         failpoints.reach("copy.renamed")
+        return self._record(copy.name, size)
+
+    def _record_stored(self, store: FileStore, finished: Path, name: str) -> bool:
+        """Put the finished file into the store, and record it, as record() does."""
+        size, address = finished.stat().st_size, store.address_of(COPIES, name)
+        if self.job.has_places:
+            places = StoredFile(address).next_to(SUFFIX).address
+            store.put(places, places_of(finished), lambda _: self._keep_alive(self.job.source.size))
+        store.put(address, finished, lambda _: self._keep_alive(self.job.source.size))
+        failpoints.reach("copy.renamed")
+        return self._record(address, size)
+
+    def _record(self, place: str, size: int) -> bool:
         skipped = self.skipped if self.job.is_sorted else None
-        return jobs.record_copy(self.job, copy.name, size, skipped, self.files)
+        return jobs.record_copy(self.job, place, size, skipped, self.files)
 
     def remove_parts(self) -> None:
         for path in (self.part, self.sorted):
             path.unlink(missing_ok=True)
-            OriginalPositions.next_to(path).path.unlink(missing_ok=True)
+            places_of(path).unlink(missing_ok=True)
 
     def disk_full(self) -> DiskFull:
         """The problem that there is no room for the copy."""
@@ -252,6 +279,27 @@ def remove_unneeded() -> int:
     return removed
 
 
+def remove_stored(now: datetime) -> int:
+    """Remove the copies of the store that no import needs. Returns their number.
+
+    Of imports that are not known here only old ones: a restored database may not know what the store's other user does.
+    """
+    store = file_store()
+    if store is None:
+        return 0
+    unneeded = [each for each in store.listed(COPIES) if not _needed(each.name)]
+    keys = {each.name.partition(".")[0] for each in unneeded}
+    known = {str(key) for key in ImportJob.objects.filter(key__in=keys).values_list("key", flat=True)}
+    old = now - UNKNOWN_KEPT
+    gone = [
+        each.address
+        for each in unneeded
+        if each.name.partition(".")[0] in known or (each.written_at and each.written_at < old)
+    ]
+    store.delete(*gone)
+    return len(gone)
+
+
 def _needed(name: str) -> bool:
     key, attempt, *_part = name.split(".")
     try:
@@ -259,7 +307,7 @@ def _needed(name: str) -> bool:
     except (ValueError, ImportJob.DoesNotExist):
         return False
     if job.plain_copy:
-        return name in (job.plain_copy, OriginalPositions.next_to(Path(job.plain_copy)).path.name)
+        return name in ((copy := PurePath(job.plain_copy).name), copy + SUFFIX)
     return str(job.step_attempt) == attempt
 
 
@@ -267,7 +315,7 @@ def require_all_rows(job: ImportJob) -> None:
     """Raise SourceChanged if the scan of a sorted copy has found another number of rows than was written into it."""
     if not job.is_sorted:
         return
-    written, scanned = OriginalPositions.next_to(job.copy_file).count, jobs.scanned_rows(job)
+    written, scanned = OriginalPositions.next_to(copy_of(job)).count, jobs.scanned_rows(job)
     if written != scanned:
         raise SourceChanged(
             f"{written:,} rows went into the sorted copy, and {scanned:,} are found in it.",

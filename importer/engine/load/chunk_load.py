@@ -1,7 +1,7 @@
 """Values that describe the load of one chunk: what to load, callbacks for its progress, seconds by phase."""
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -12,7 +12,7 @@ from importer.engine.plan.options import Options
 from importer.engine.plan.plan import ImportPlan, LoadStatements
 from importer.engine.schema.alter_table import OnDdlProgress
 from importer.engine.sorting.original_positions import OriginalPositions
-from importer.engine.source.byte_source import SourceLocation
+from importer.engine.source.byte_source import RemoteCopy, SourceLocation
 from importer.engine.source.chunks.scanner import ChunkRange
 from importer.engine.source.dialect import Dialect
 
@@ -32,12 +32,23 @@ class ChunkStatements:
     whole: str = ""
 
 
+class RejectShelf:
+    """Keeps the reject files of a chunk. This one leaves them in their folder; another one serves several hosts."""
+
+    def keep(self, paths: Sequence[Path]) -> None:
+        """Keep files that are complete in their folder, before the chunk is committed. Raises Problem if it cannot."""
+
+    def fetch(self, path: Path) -> None:
+        """Bring a file that is kept elsewhere into its folder, if it is not there."""
+
+
 @dataclass(frozen=True)
 class ChunkLoad:
     """One chunk of one job, and how to load it: `job` is the job's key in the ledger, `path` the source.
 
     `first`: no chunk of the job is known to be committed, so a missing ledger may be created. `options` decide what
     happens to bad rows and duplicates. `rejects` is the folder for reject files, which must exist; None keeps none.
+    `shelf`: where they are kept.
     `file_name` and `began` (UTC, as `2024-01-31 12:00:00`) are the values of columns that are filled with the file's
     name or the time of the load. `converted`: the source is a working copy that was made of another format.
     """
@@ -52,6 +63,7 @@ class ChunkLoad:
     first: bool = True
     options: Options = field(default_factory=Options)
     rejects: Path | None = None
+    shelf: RejectShelf = field(default_factory=RejectShelf)
     file_name: str = ""
     began: str = ""
     converted: bool = False
@@ -70,7 +82,7 @@ class ChunkLoad:
     def places(self) -> OriginalPositions | None:
         """The original positions of the rows of a sorted or converted copy; None for a file that is read itself."""
         moved = self.plan.sorted_by or self.converted
-        return OriginalPositions.next_to(self.path) if moved and isinstance(self.path, Path) else None
+        return OriginalPositions.next_to(self.path) if moved and isinstance(self.path, Path | RemoteCopy) else None
 
     @property
     def skips(self) -> bool:

@@ -5,12 +5,14 @@ They are in a file next to the copy, with three numbers for each row, in the cop
 number in bytes.
 """
 
-import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from importer.engine.errors import SourceChanged
+from importer.engine.errors import SourceChanged, SourceMissing
 from importer.engine.source.arrays import Offsets
+from importer.engine.source.byte_source import Readable, RemoteCopy, open_source, read_at, size_of
 
 SUFFIX = ".places"
 ROW, LINE, OFFSET = range(3)
@@ -19,6 +21,11 @@ HEAD_BYTES = 8
 # The bytes of a number for a file whose size is not known before it is read.
 WIDE = 8
 ROWS_AT_ONCE = 2**16
+
+
+def places_of(copy: Path) -> Path:
+    """The file with the positions of the rows of a copy on this host."""
+    return copy.with_name(copy.name + SUFFIX)
 
 
 def number_bytes(size: int) -> int:
@@ -42,23 +49,19 @@ def numbered_from(places: Offsets, first: int) -> Offsets:
 class OriginalPositions:
     """The original positions of the rows of a sorted or converted copy, in the file `path`."""
 
-    path: Path
+    path: Path | RemoteCopy
 
     @classmethod
-    def next_to(cls, copy: Path) -> "OriginalPositions":
+    def next_to(cls, copy: Path | RemoteCopy) -> "OriginalPositions":
         """The positions of the rows of this copy."""
-        return cls(copy.with_name(copy.name + SUFFIX))
+        return cls(places_of(copy) if isinstance(copy, Path) else copy.next_to(SUFFIX))
 
     @property
     def count(self) -> int:
         """The number of rows. Raises SourceChanged if the file of positions is missing."""
-        try:
-            size = self.path.stat().st_size
-            with self.path.open("rb") as file:
-                width = int.from_bytes(file.read(HEAD_BYTES), "little")
-        except FileNotFoundError:
-            raise self._gone() from None
-        return (size - HEAD_BYTES) // (NUMBERS * width)
+        with self._opened() as source:
+            width = int.from_bytes(read_at(source, HEAD_BYTES, 0), "little")
+            return (size_of(source) - HEAD_BYTES) // (NUMBERS * width)
 
     def of(self, first: int, count: int) -> Offsets:
         """The positions of `count` rows from row `first` of the copy on (from 1): rows x (row, line, offset).
@@ -67,16 +70,10 @@ class OriginalPositions:
         """
         import numpy as np
 
-        try:
-            fd = os.open(self.path, os.O_RDONLY | os.O_CLOEXEC)
-        except FileNotFoundError:
-            raise self._gone() from None
-        try:
-            width = int.from_bytes(os.pread(fd, HEAD_BYTES, 0), "little")
+        with self._opened() as source:
+            width = int.from_bytes(read_at(source, HEAD_BYTES, 0), "little")
             size = NUMBERS * width
-            data = os.pread(fd, count * size, HEAD_BYTES + (first - 1) * size)
-        finally:
-            os.close(fd)
+            data = read_at(source, count * size, HEAD_BYTES + (first - 1) * size)
         if not width or len(data) < count * size:
             raise self._gone()
         return np.frombuffer(data, f"<u{width}").reshape(-1, NUMBERS).astype(np.int64)
@@ -85,8 +82,17 @@ class OriginalPositions:
         """The positions of these rows of a converted copy (from 1), in any order: rows x (row, line, offset)."""
         import numpy as np
 
+        assert isinstance(self.path, Path), "positions are looked up where the copy is made"
         places: Offsets = np.memmap(self.path, "<i8", "r", HEAD_BYTES).reshape(-1, NUMBERS)[rows - 1]
         return places
+
+    @contextmanager
+    def _opened(self) -> Iterator[Readable]:
+        try:
+            with open_source(self.path) as source:
+                yield source
+        except SourceMissing:
+            raise self._gone() from None
 
     def _gone(self) -> SourceChanged:
         return SourceChanged(
@@ -98,6 +104,7 @@ class OriginalPositions:
 
 def look_through(sorted_copy: OriginalPositions, converted: OriginalPositions) -> None:
     """Replace the positions of a sorted copy, which are those in a converted copy, by the ones in the original file."""
+    assert isinstance(sorted_copy.path, Path), "positions are looked up where the copy is made"
     through = sorted_copy.path.with_name(sorted_copy.path.name + ".through")
     count = sorted_copy.count
     try:

@@ -5,7 +5,7 @@ import os
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
-from typing import Any, BinaryIO, Protocol
+from typing import Any, BinaryIO, Protocol, runtime_checkable
 
 from importer.engine.errors import SourceMissing, SourceProblem
 
@@ -31,6 +31,14 @@ class RemoteSource(Protocol):
 
     def open(self) -> AbstractContextManager[Readable]:
         """Open the source. Raises SourceProblem if it cannot be read, SourceChanged if it has changed."""
+
+
+@runtime_checkable
+class RemoteCopy(RemoteSource, Protocol):
+    """A working copy without a local path. A file that belongs to it lies next to it."""
+
+    def next_to(self, suffix: str) -> "RemoteCopy":
+        """The file with the copy's name and this suffix."""
 
 
 SourceLocation = Path | RemoteSource

@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path, PurePath
-from uuid import UUID, uuid4
+from uuid import uuid4
 
 from django.conf import settings
 from django.contrib.auth.models import User
@@ -29,6 +29,7 @@ from importer.engine.source.dialect import ANY_LINE_END, LINE_ENDS, Dialect
 from importer.engine.source.formats import registry
 from importer.engine.source.joined import JoinedFile
 from importer.engine.source.records.blocks import read_exactly
+from importer.jobs.rejects.shelf import folder, local_keys, missing, opened, opened_as_text, shelf
 from importer.models import Chunk, ImportJob, SourceFile
 from importer.sources import parts, uploads
 
@@ -61,22 +62,18 @@ class ExplainedRow:
     file: str = ""
 
 
-def folder(job: ImportJob) -> Path:
-    return settings.REJECTS_DIR / str(job.key)
-
-
 def make_folder(job: ImportJob) -> Path:
-    """Create the job's folder, with the source's bytes before the data, with which a reject file begins.
+    """Create the job's folder, and keep the source's bytes before the data, with which a reject file begins.
 
     Raises SourceProblem if the source is gone, Problem if the folder cannot be written to.
     """
     path = folder(job)
-    head = path / HEAD
-    if not head.exists():
-        with _writing(path):
-            path.mkdir(parents=True, exist_ok=True, mode=0o700)
+    with _writing(path):
+        path.mkdir(parents=True, exist_ok=True, mode=0o700)
+    if missing(job, [HEAD]):
         with open_source(location_of_job(job)) as fd:
-            _replace(head, [read_exactly(fd, job.data_offset, 0)])
+            _replace(path / HEAD, [read_exactly(fd, job.data_offset, 0)])
+        shelf(job).keep([path / HEAD])
     return path
 
 
@@ -92,7 +89,7 @@ def reject_file(job: ImportJob) -> Iterator[bytes]:
 
 def fixed_file(job: ImportJob, records: Iterable[bytes]) -> Iterator[bytes]:
     """A file as reject_file() makes it, of these records of the plain file. Raises SourceProblem without the header."""
-    return _in_source_form(job, chain(_pieces(_existing(job, [folder(job) / HEAD])), records))
+    return _in_source_form(job, chain(_pieces(job, _existing(job, [HEAD])), records))
 
 
 def _in_source_form(job: ImportJob, pieces: Iterator[bytes]) -> Iterator[bytes]:
@@ -117,7 +114,7 @@ def _rejected(job: ImportJob) -> Iterator[bytes]:
     parts = _parts(job, "rejects", Q(rejected_rows__gt=0))
     if not parts:
         raise _nothing_rejected(job)
-    return _pieces(_existing(job, [folder(job) / HEAD, *parts]))
+    return _pieces(job, _existing(job, [HEAD, *parts]))
 
 
 def reasons_file(job: ImportJob) -> Iterator[bytes]:
@@ -125,7 +122,7 @@ def reasons_file(job: ImportJob) -> Iterator[bytes]:
     parts = _parts(job, "csv", LEFT_OUT)
     if job.files_json:
         return _with_files(job, parts)
-    return chain([_csv_line(HEADER)], _pieces(parts))
+    return chain([_csv_line(HEADER)], _pieces(job, parts))
 
 
 def spreadsheet_reasons(job: ImportJob, delimiter: str) -> Iterator[bytes]:
@@ -184,7 +181,7 @@ def first_rows(job: ImportJob, most: int) -> list[ExplainedRow]:
     for number, of_file in _numbers(job, LEFT_OUT):
         file = file_of(job, of_file)
         try:
-            with _part(job, number, "csv").open(encoding="utf-8", newline="") as part:
+            with opened_as_text(job, _part(number, "csv")) as part:
                 for line, offset, column, value, code, reason in csv.reader(part):
                     at = int(line), _own_offset(job, file, offset)
                     rows.append(ExplainedRow(*at, column, value, code, reason, file.name if file else ""))
@@ -218,8 +215,8 @@ def file_name(job: ImportJob, kind: str) -> str:
 
 
 def remove_orphans() -> int:
-    """Remove the folders of jobs that no longer exist. Returns their number."""
-    names = stored_keys()
+    """Remove the folders on this host of jobs that no longer exist. Returns their number."""
+    names = local_keys()
     known = {str(key) for key in ImportJob.objects.filter(key__in=names).values_list("key", flat=True)}
     orphans = [name for name in names if name not in known]
     for name in orphans:
@@ -227,50 +224,30 @@ def remove_orphans() -> int:
     return len(orphans)
 
 
-def stored_keys() -> list[str]:
-    """The keys of the jobs that have a folder."""
-    if not settings.REJECTS_DIR.is_dir():
-        return []
-    return [each.name for each in settings.REJECTS_DIR.iterdir() if _is_key(each.name)]
-
-
-def _is_key(name: str) -> bool:
-    try:
-        return str(UUID(name)) == name
-    except ValueError:
-        return False
-
-
-def _parts(job: ImportJob, suffix: str, which: Q) -> list[Path]:
-    """The existing parts. Raises SourceProblem if some were removed."""
+def _parts(job: ImportJob, suffix: str, which: Q) -> list[str]:
+    """The names of the existing parts. Raises SourceProblem if some were removed."""
     if job.chunks_removed_at and job.rejected_rows + job.skipped_rows:
         raise SourceProblem("The rows that were left out are no longer kept.", str(folder(job)), FIND_THEM)
-    return _existing(job, list(_paths(job, suffix, which)))
+    return _existing(job, [_part(number, suffix) for number, _ in _numbers(job, which)])
 
 
 def _nothing_rejected(job: ImportJob) -> SourceProblem:
     return SourceProblem("No row was rejected.", where=str(job))
 
 
-def _existing(job: ImportJob, parts: list[Path]) -> list[Path]:
+def _existing(job: ImportJob, parts: list[str]) -> list[str]:
     """The parts, unchanged. Raises SourceProblem if one of them was removed."""
-    missing = [path.name for path in parts if not path.exists()]
-    if missing:
+    if gone := missing(job, parts):
         raise SourceProblem(
-            f"{len(missing):,} of {len(parts):,} parts of what was left out are no longer there, first {missing[0]}.",
+            f"{len(gone):,} of {len(parts):,} parts of what was left out are no longer there, first {gone[0]}.",
             where=str(folder(job)),
             advice=FIND_THEM,
         )
     return parts
 
 
-def _paths(job: ImportJob, suffix: str, which: Q) -> Iterator[Path]:
-    for number, _ in _numbers(job, which):
-        yield _part(job, number, suffix)
-
-
-def _part(job: ImportJob, number: int, suffix: str) -> Path:
-    return folder(job) / f"{number:08d}.{suffix}"
+def _part(number: int, suffix: str) -> str:
+    return f"{number:08d}.{suffix}"
 
 
 def _numbers(job: ImportJob, which: Q) -> Iterator[tuple[int, int]]:
@@ -279,19 +256,19 @@ def _numbers(job: ImportJob, which: Q) -> Iterator[tuple[int, int]]:
     return chunks.values_list("number", "file").iterator()
 
 
-def _pieces(paths: list[Path]) -> Iterator[bytes]:
-    for path in paths:
-        with path.open("rb", buffering=0) as part:
+def _pieces(job: ImportJob, names: list[str]) -> Iterator[bytes]:
+    for name in names:
+        with opened(job, name) as part:
             while piece := part.read(PIECE_BYTES):
                 yield piece
 
 
-def _with_files(job: ImportJob, parts: list[Path]) -> Iterator[bytes]:
+def _with_files(job: ImportJob, parts: list[str]) -> Iterator[bytes]:
     """The parts with the name of the file in each row, and the offset in it."""
     yield _csv_line((*HEADER, OF_SEVERAL))
-    for path, (_, number) in zip(parts, _numbers(job, LEFT_OUT), strict=True):
+    for name, (_, number) in zip(parts, _numbers(job, LEFT_OUT), strict=True):
         file = file_of(job, number)
-        with path.open(encoding="utf-8", newline="") as part:
+        with opened_as_text(job, name) as part:
             for line, offset, *rest in csv.reader(part):
                 yield _csv_line(
                     (line, _own_offset(job, file, offset), *rest, escape_formulas(file.name if file else ""))
@@ -306,6 +283,7 @@ def _csv_line(values: Iterable[object]) -> bytes:
 
 def _replace(path: Path, pieces: Iterator[bytes] | list[bytes]) -> None:
     """Write a file atomically: readers see the old file or the whole new one. On an error, nothing stays behind."""
+    path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
     temporary = path.with_name(f"{path.name}.{uuid4().hex}.tmp")
     with _writing(path.parent):
         try:

@@ -8,13 +8,14 @@ import csv
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from itertools import islice
+from typing import TextIO
 
 from django.db.models import QuerySet
 
 from importer.engine.load.rejects.formulas import escape_formulas
 from importer.engine.source.records.record_stream import whole_records
 from importer.jobs.rejects.counts import OTHERS, by_reason
-from importer.jobs.rejects.downloads import folder
+from importer.jobs.rejects.shelf import opened, opened_as_text
 from importer.models import Chunk, ImportJob
 
 # A reason for rejects, and the column that it is about; "" for the whole row.
@@ -90,20 +91,23 @@ def _chunks(job: ImportJob) -> QuerySet[Chunk]:
 
 def _of_chunk(job: ImportJob, chunk: Chunk) -> Iterator[RejectedRecord]:
     """The rejected rows of a chunk. Without records if they cannot be told apart, as with quotes that never close."""
-    base = folder(job) / f"{chunk.number:08d}"
     try:
-        raw = base.with_suffix(".rejects").read_bytes()
-        explained = base.with_suffix(".csv").open(encoding="utf-8", newline="")
+        with opened(job, f"{chunk.number:08d}.rejects") as records:
+            raw = records.read()
+        with opened_as_text(job, f"{chunk.number:08d}.csv") as explained:
+            yield from _explained(job, chunk, raw, explained)
     except FileNotFoundError:
         return
+
+
+def _explained(job: ImportJob, chunk: Chunk, raw: bytes, explained: TextIO) -> Iterator[RejectedRecord]:
     split = [data[low:high] for data, low, high in _records(raw, job)]
     known = split if len(split) == chunk.rejected_rows else []
     name = job.file_names[chunk.file] if job.files_json else ""
-    with explained:
-        lines = (each for each in csv.reader(explained) if not each[5].startswith(SKIPPED))
-        for place, (line, _, column, value, _, reason) in enumerate(islice(lines, chunk.rejected_rows)):
-            record = known[place] if known else b""
-            yield RejectedRecord(chunk.number, place, int(line), column, value, reason, record, name)
+    lines = (each for each in csv.reader(explained) if not each[5].startswith(SKIPPED))
+    for place, (line, _, column, value, _, reason) in enumerate(islice(lines, chunk.rejected_rows)):
+        record = known[place] if known else b""
+        yield RejectedRecord(chunk.number, place, int(line), column, value, reason, record, name)
 
 
 def _records(raw: bytes, job: ImportJob) -> Iterator[tuple[bytes, int, int]]:

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
 from typing import Any
+from uuid import uuid4
 
 from django.conf import settings
 
@@ -15,6 +16,7 @@ from importer.sources.store.object_ranges import ObjectRanges, ObjectVersion
 from importer.sources.store.s3_account import S3Account
 from importer.sources.store.s3_errors import Wording, translated
 
+PIECE_BYTES = 2**20
 MOST_KEYS = 1000  # that one request deletes (S3 API, DeleteObjects)
 
 
@@ -22,11 +24,16 @@ class StoreAway(NoConnection):
     """The store does not answer, or is not able to; it may a little later."""
 
 
+class NotInStore(SourceProblem):
+    """The store answers, and does not have the object."""
+
+
 WORDING = Wording(
     missing=("The file is no longer in the store.", "Look at who deletes in the store; upload the file again."),
     changed=("The file in the store is no longer the one that was put there.", "Upload it again."),
     keys="Correct FILE_STORE_ACCESS_KEY and FILE_STORE_SECRET_KEY on this host.",
     away=StoreAway,
+    gone=NotInStore,
 )
 
 
@@ -37,6 +44,11 @@ class StoredObject:
     address: str
     size: int
     etag: str
+    written_at: datetime | None = None  # of one that is listed
+
+    @property
+    def name(self) -> str:
+        return self.address.rpartition("/")[2]
 
 
 @dataclass(frozen=True)
@@ -78,11 +90,14 @@ class FileStore:
             self._client.put_object(Bucket=self._bucket, Key=self._key(address), Body=data)
 
     @contextmanager
-    def opened(self, address: str, etag: str) -> Iterator[ObjectRanges]:
-        """A version of an object for reading. Raises SourceProblem if it is gone, SourceChanged for another one."""
+    def opened(self, address: str, etag: str = "") -> Iterator[ObjectRanges]:
+        """A version of an object for reading; without an ETag the present one.
+
+        Raises NotInStore if it is gone, SourceChanged for another one.
+        """
         version = ObjectVersion(self._client, self._bucket, self._key(address), etag)
         with self._translated(address):
-            size = version.size()
+            version, size = (version, version.size()) if etag else version.latest()
 
         def read(offset: int, length: int) -> bytes:
             with self._translated(address):
@@ -90,6 +105,41 @@ class FileStore:
 
         with ExitStack() as later:
             yield ObjectRanges(read, size, later)
+
+    def has(self, address: str) -> bool:
+        """Whether the object is there."""
+        try:
+            with self.opened(address):
+                return True
+        except NotInStore:
+            return False
+
+    def fetch(self, address: str, path: Path) -> None:
+        """Write the object into a file of this host, in pieces; a file that is there is replaced when all is read.
+
+        Raises NotInStore.
+        """
+        part = path.with_name(f"{path.name}.{uuid4().hex}.tmp")
+        try:
+            with self.opened(address) as source, part.open("wb") as out:
+                for offset in range(0, source.size, PIECE_BYTES):
+                    out.write(source.read(offset, PIECE_BYTES))
+            part.replace(path)
+        finally:
+            part.unlink(missing_ok=True)
+
+    def delete_below(self, *parts: str) -> None:
+        """Delete all objects below a folder of the store."""
+        self.delete(*(each.address for each in self.listed(*parts)))
+
+    def folders(self, *parts: str) -> list[str]:
+        """The names of the folders in a folder of the store."""
+        prefix = self._folder(*parts)
+        with self._translated(self.address_of(*parts)):
+            pages = self._client.get_paginator("list_objects_v2")
+            found = pages.paginate(Bucket=self._bucket, Prefix=prefix, Delimiter="/")
+            names = [each["Prefix"] for page in found for each in page.get("CommonPrefixes", ())]
+        return [each.removeprefix(prefix).rstrip("/") for each in names]
 
     def delete(self, *addresses: str) -> None:
         """Delete objects. One that is gone already is no error."""
@@ -103,12 +153,12 @@ class FileStore:
 
     def listed(self, *parts: str) -> Iterator[StoredObject]:
         """The objects below a folder of the store."""
-        prefix = "".join(f"{part}/" for part in (self._prefix, *parts) if part)
         with self._translated(self.address_of(*parts)):
-            pages = self._client.get_paginator("list_objects_v2").paginate(Bucket=self._bucket, Prefix=prefix)
-            for page in pages:
+            pages = self._client.get_paginator("list_objects_v2")
+            for page in pages.paginate(Bucket=self._bucket, Prefix=self._folder(*parts)):
                 for each in page.get("Contents", ()):
-                    yield StoredObject(f"s3://{self._bucket}/{each['Key']}", each["Size"], each["ETag"])
+                    address = f"s3://{self._bucket}/{each['Key']}"
+                    yield StoredObject(address, each["Size"], each["ETag"], each["LastModified"])
 
     def check(self) -> None:
         """Raise unless the store answers within seconds, lists the bucket and takes and deletes an object."""
@@ -149,6 +199,9 @@ class FileStore:
     @property
     def _prefix(self) -> str:
         return self.base.removeprefix(f"s3://{self._bucket}").lstrip("/")
+
+    def _folder(self, *parts: str) -> str:
+        return "".join(f"{part}/" for part in (self._prefix, *parts) if part)
 
     def _key(self, address: str) -> str:
         if not address.startswith(f"{self.base}/"):

@@ -6,7 +6,7 @@ Each range is requested with If-Match and the object's ETag, so that the request
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from importer.engine.units import MIB
@@ -28,6 +28,11 @@ class ObjectVersion:
         """Its bytes. Raises ClientError if the object is missing or another one."""
         seen = self.client.head_object(Bucket=self.bucket, Key=self.key, IfMatch=self.etag)
         return int(seen["ContentLength"])
+
+    def latest(self) -> "tuple[ObjectVersion, int]":
+        """The version that is there now (an ETag is not needed), and its bytes. Raises as size() does."""
+        seen = self.client.head_object(Bucket=self.bucket, Key=self.key)
+        return replace(self, etag=str(seen["ETag"])), int(seen["ContentLength"])
 
     def read(self, offset: int, length: int) -> bytes:
         """`length` bytes from `offset` on. Raises as size() does."""

@@ -16,7 +16,7 @@ REFUSED = ("401", "403", "AccessDenied", "InvalidAccessKeyId", "SignatureDoesNot
 class Wording:
     """What people are told about one object: that it is missing (and what to do), or is another one by now.
 
-    `away`: the kind of the problem that the store does not answer.
+    `away` and `gone`: the kinds of the problems that the store does not answer, and that an object is missing.
     """
 
     missing: tuple[str, str] = ("This is not there.", "Put it back, or correct the name.")
@@ -26,6 +26,7 @@ class Wording:
     )
     keys: str = "Look at the keys."
     away: type[NoConnection] = NoConnection
+    gone: type[SourceProblem] = SourceProblem
 
 
 @contextmanager
@@ -44,7 +45,7 @@ def translated(where: str, wording: Wording = Wording()) -> Iterator[None]:
             raise SourceChanged(wording.changed[0], where, wording.changed[1]) from error
         reason = error.response["Error"].get("Message") or code
         if code in MISSING:
-            raise SourceProblem(wording.missing[0], where, wording.missing[1]) from error
+            raise wording.gone(wording.missing[0], where, wording.missing[1]) from error
         if code in REFUSED:
             raise NoConnection(f"The store refuses it: {reason}.", where, wording.keys) from error
         raise wording.away(f"The store answers {code}: {reason}.", where, "Try again later.", True) from error

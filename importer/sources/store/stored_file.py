@@ -9,10 +9,13 @@ from importer.sources.store.file_store import require_store
 
 @dataclass(frozen=True)
 class StoredFile:
-    """Version `etag` of the object at `address`. The store's account is read when it is opened."""
+    """Version `etag` of the object at `address`. The store's account is read when it is opened.
+
+    Without an ETag it is the version that is there; a working copy never gets another one.
+    """
 
     address: str
-    etag: str
+    etag: str = ""
 
     def __str__(self) -> str:
         return self.address
@@ -20,6 +23,10 @@ class StoredFile:
     @property
     def name(self) -> str:
         return self.address.rpartition("/")[2]
+
+    def next_to(self, suffix: str) -> "StoredFile":
+        """The object with this one's name and the suffix."""
+        return StoredFile(self.address + suffix)
 
     def open(self) -> AbstractContextManager[Readable]:
         """Open it. Raises SourceProblem if it cannot be read, SourceChanged if it was replaced."""

@@ -1,5 +1,6 @@
 """Imports of files in the store: they wait for the whole file, read it from there, and outlast a store that is away."""
 
+import gzip
 import io
 from pathlib import Path
 
@@ -9,12 +10,14 @@ from django.utils import timezone
 from importer import jobs
 from importer.engine.mysql.connection import Address, connect, fetch_all
 from importer.engine.plan.options import Options
+from importer.jobs.rejects import downloads, rows, shelf
 from importer.management.processes.private_servers import free_port
 from importer.models import Chunk, ImportJob, SourceFile
 from importer.preparation.prepare import ImportRequest, prepare
 from importer.queue import Message
 from importer.sources import parts, uploads
 from importer.sources.store import s3_client
+from importer.worker import load_chunks, working_copies
 from tests.importer.steps import advance, queued, run, take
 from tests.targets import target_with
 
@@ -86,3 +89,67 @@ def test_a_store_that_is_away_for_a_moment_delays_scan_and_chunks(mariadb, store
     Chunk.objects.filter(pk=waiting.pk).update(lease=timezone.now())
     job = run(job)
     assert (job.status, job.step_failures, count(mariadb)) == ("succeeded", 0, ROWS), job.problem
+
+
+class TestAnotherHost:
+    """Each step with folders of its own, as on hosts that share nothing but the databases and the store."""
+
+    # In reverse order of the key; each hundredth row has a value that is too long.
+    LINES = tuple(f"{n},{'x' * 99 if n % 100 == 0 else f'word {n}'}" for n in range(ROWS // 10, 0, -1))
+
+    def next_host(self, settings, tmp_path: Path) -> Path:
+        """A host with empty folders."""
+        host = tmp_path / f"host-{len(list(tmp_path.glob('host-*')))}"
+        host.mkdir()
+        settings.VAR_DIR = host
+        settings.UPLOAD_DIR, settings.PLAIN_DIR, settings.REJECTS_DIR = host / "up", host / "plain", host / "rejects"
+        return host
+
+    def files(self, host: Path) -> list[str]:
+        return [each.name for each in host.rglob("*") if each.is_file()]
+
+    def created(self, address: Address, name: str, data: bytes, **options) -> ImportJob:
+        source = uploads.begin_upload(name, len(data), None)
+        parts.append(source, 0, io.BytesIO(data), len(data))
+        asked = ImportRequest(options=Options(on_error="reject", max_rejects=1000, **options))
+        return jobs.create(prepare(uploads.finish(source), target_with(address, TABLE), "t", asked))
+
+    def test_working_copies_and_rejects_are_there_on_every_host(self, database, store, settings, tmp_path):
+        self.next_host(settings, tmp_path)
+        packed = gzip.compress("\n".join(["n,word", *self.LINES, ""]).encode())
+        job = self.created(database, "t.csv.gz", packed, chunk_bytes=2**15, sort="key")
+        advance(job)
+        while steps := queued(job):
+            for step in steps:
+                host = self.next_host(settings, tmp_path)
+                take(step)
+                assert self.files(host) == []
+            advance(job)
+        job.refresh_from_db()
+        assert (job.status, job.balanced, job.rejected_rows) == ("succeeded", True, ROWS // 1000), job.problem
+        assert job.chunks.exclude(rejected_rows=0).count() > 2
+        self.next_host(settings, tmp_path)
+        wrong = [line for line in reversed(self.LINES) if "xx" in line]
+        assert b"".join(downloads.reject_file(job)).decode().splitlines() == ["n,word", *wrong]
+        explained = b"".join(downloads.reasons_file(job)).decode().splitlines()[1:]
+        lines = [int(each.partition(",")[0]) for each in explained]
+        assert sorted(lines) == [place + 2 for place, line in enumerate(self.LINES) if "xx" in line]
+        assert [row.record.decode().strip() for row in rows.rows(job, None, 2, 3)] == wrong[2:5]
+        assert [row.line for row in downloads.first_rows(job, 2)] == lines[:2]
+        self.cleans_up(job, store)
+
+    def cleans_up(self, job: ImportJob, store) -> None:
+        assert [each.name for each in store.listed("copies")] == [f"{job.key}.1", f"{job.key}.1.places"]
+        assert working_copies.remove_stored(timezone.now()) == 2
+        assert shelf.stored_keys() == [str(job.key)]
+        shelf.forget(job)
+        assert [each.address for each in store.listed()] == [job.source.path]
+
+    def test_what_a_dead_worker_had_committed_is_counted_with_its_reasons(self, mariadb, store, settings, tmp_path):
+        self.next_host(settings, tmp_path)
+        job = run(self.created(mariadb, "t.csv", "\n".join(["n,word", *self.LINES, ""]).encode()))
+        (first, *_) = job.chunks.order_by("number")
+        self.next_host(settings, tmp_path)
+        (found,) = load_chunks.committed(jobs.ChunkRun(job.key, job, [first]))
+        assert found.outcome.tally.rejected == first.rejected_rows > 0
+        assert [each.rows for each in found.outcome.reasons] == [each["rows"] for each in first.reject_reasons]

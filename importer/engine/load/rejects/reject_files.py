@@ -60,7 +60,7 @@ def write_reject_files(
     `outcome` is called after the last record. `line_end` is added to a last record that has none. Raises Problem on an
     error of the disk; no partial files remain.
     """
-    paths = [folder / f"{number:08d}.{suffix}" for suffix in SUFFIXES]
+    paths = reject_paths(folder, number)
     try:
         with _all_or_none(paths) as (rejects, explained, summary):
             write = csv.writer(io.TextIOWrapper(explained, "utf-8", newline="", write_through=True)).writerow
@@ -78,16 +78,26 @@ def write_reject_files(
         ) from error
 
 
+def reject_paths(folder: Path, number: int) -> list[Path]:
+    """The chunk's files, in the order of SUFFIXES."""
+    return [folder / f"{number:08d}.{suffix}" for suffix in SUFFIXES]
+
+
+def counts_path(folder: Path, number: int) -> Path:
+    """The chunk's file with its counts."""
+    return reject_paths(folder, number)[-1]
+
+
 def remove_reject_files(folder: Path, number: int) -> None:
     """Remove the chunk's files, if they exist."""
-    for suffix in SUFFIXES:
-        (folder / f"{number:08d}.{suffix}").unlink(missing_ok=True)
+    for path in reject_paths(folder, number):
+        path.unlink(missing_ok=True)
 
 
 def read_counts(folder: Path, number: int, tally: Tally) -> tuple[tuple[ReasonCount, ...], tuple[NoticeCount, ...]]:
     """Reasons and notices of a committed chunk; empty if there is no file, or one whose tally is not `tally`."""
     try:
-        stored = json.loads((folder / f"{number:08d}.json").read_bytes())
+        stored = json.loads(counts_path(folder, number).read_bytes())
     except FileNotFoundError:
         return (), ()
     summary = from_json(RejectSummary, stored)

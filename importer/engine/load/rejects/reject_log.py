@@ -12,7 +12,7 @@ from importer.engine.load.rejects.explain import Explanation, RowProblems
 from importer.engine.load.rejects.load_result import ServerFindings
 from importer.engine.load.rejects.prescreen import Prescreen
 from importer.engine.load.rejects.reasons import on_reading
-from importer.engine.load.rejects.reject_files import RejectedRow, remove_reject_files, write_reject_files
+from importer.engine.load.rejects.reject_files import RejectedRow, reject_paths, remove_reject_files, write_reject_files
 from importer.engine.load.rejects.sender import Sender
 from importer.engine.load.rejects.server_warnings import DUPLICATE, TRUNCATED, WRONG_COUNT
 from importer.engine.schema.table import read_table
@@ -68,6 +68,7 @@ class RejectLog:
             line_end = self.session.source.dialect.line_end.encode()
             write_reject_files(folder, chunk.number, counted(), outcome, line_end)
             failpoints.reach("rejects.written")
+            self.session.chunk_load.shelf.keep(reject_paths(folder, chunk.number))
         else:
             for _ in counted():
                 pass
