@@ -2,9 +2,10 @@
 FROM python:3.11-slim-bookworm AS build
 WORKDIR /build
 COPY scripts/setup.sh scripts/setup.sh
-COPY requirements.txt .
+COPY requirements.txt requirements-telemetry.txt ./
 COPY importer/engine/native importer/engine/native
-RUN VENV=/opt/venv REQUIREMENTS=requirements.txt scripts/setup.sh app
+RUN VENV=/opt/venv REQUIREMENTS=requirements.txt scripts/setup.sh app \
+ && VENV=/opt/venv REQUIREMENTS=requirements-telemetry.txt scripts/setup.sh app
 
 FROM python:3.11-slim-bookworm
 COPY scripts/setup.sh /build/scripts/setup.sh

@@ -88,7 +88,7 @@ tables: ## write the tables of a new database as SQL, after a new migration
 
 lock: ## compile requirements*.in into requirements*.txt, with hashes
 	@scripts/setup.sh app
-	for name in requirements requirements-dev requirements-bench requirements-chart; do \
+	for name in requirements requirements-telemetry requirements-dev requirements-bench requirements-chart; do \
 	  $(PY) -m uv pip compile --quiet --universal --generate-hashes --no-emit-index-url --no-header --python-version 3.11 \
 	    $$name.in --output-file $$name.txt || exit 1; \
 	done

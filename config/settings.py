@@ -22,6 +22,9 @@ from config.environment import (
     store_address,
     stored_key,
 )
+from config.telemetry import error_reports
+from config.telemetry.logs import logging_with
+from config.telemetry.packages import require
 from config.version import VERSION  # noqa: F401 -- a setting
 
 BASE_DIR = Path(__file__).resolve().parent.parent
@@ -376,19 +379,14 @@ CELERY_BEAT_SCHEDULE = {
     "tick": {"task": "importer.tasks.tick", "schedule": TICK_SECONDS, "options": {"expires": TICK_SECONDS}},
 }
 
+# --- what is observed (config/telemetry/) ---
 LOG_FORMAT = env.str("LOG_FORMAT", default="line")
-if LOG_FORMAT not in ("line", "json"):
-    raise ImproperlyConfigured(f"LOG_FORMAT is {LOG_FORMAT!r}. Write line or json.")
-LOGGING = {
-    "version": 1,
-    "disable_existing_loggers": False,
-    "formatters": {
-        "line": {
-            "()": "config.plain_text.LineFormatter",
-            "format": "%(asctime)s %(levelname)s %(name)s: %(message)s",
-        },
-        "json": {"()": "config.json_lines.JsonFormatter"},
-    },
-    "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": LOG_FORMAT}},
-    "root": {"handlers": ["stderr"], "level": env.str("LOG_LEVEL", default="INFO")},
-}
+LOGGING = logging_with(LOG_FORMAT, env.str("LOG_LEVEL", default="INFO"))
+# The SDK reads this variable and its other ones itself.
+OTEL_EXPORTER_OTLP_ENDPOINT = env.str("OTEL_EXPORTER_OTLP_ENDPOINT", default="")
+if OTEL_EXPORTER_OTLP_ENDPOINT:
+    require("opentelemetry-exporter-otlp-proto-http", "OTEL_EXPORTER_OTLP_ENDPOINT")
+SENTRY_DSN = secret("SENTRY_DSN")
+if SENTRY_DSN:
+    require("sentry-sdk", "SENTRY_DSN")
+    error_reports.start(SENTRY_DSN)

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from celery import shared_task
 from django.utils import timezone
 
+from config.telemetry import flushing
 from importer import jobs, lab, notifications, queue, schedules
 from importer.engine.load.finish import READ_TIMEOUT
 from importer.notifications.delivery import LONGEST_SEND
@@ -18,6 +19,7 @@ from importer.worker.sweep import sweep_jobs
 from importer.worker.verify import verify_job
 
 presence.connect_signals()
+flushing.connect_signals()
 
 
 @shared_task

@@ -14,9 +14,10 @@ from importer.management.command_line.words import WORDS
 
 ROOT = Path(__file__).resolve().parent.parent
 SECRETS = {"SECRET_KEY", "ENCRYPTION_KEYS", "ADMIN_PASSWORD", "DATABASE_URL", "REDIS_URL", "OIDC_CLIENT_SECRET"}
-SECRETS |= {"FILE_STORE_SECRET_KEY"}
+SECRETS |= {"FILE_STORE_SECRET_KEY", "SENTRY_DSN"}
 # The locks, each with a number of packages that it exceeds.
-LOCKS = {"requirements": 10, "requirements-dev": 10, "requirements-bench": 10, "requirements-chart": 5}
+LOCKS = {f"requirements{name}": 10 for name in ("", "-dev", "-bench")}
+LOCKS |= {"requirements-telemetry": 5, "requirements-chart": 5}
 CODE = ("bench", "config", "dashboard", "importer", "scripts", "tests")
 # Their defaults depend on where VAR_DIR is.
 BELOW_VAR = {"VAR_DIR", "UPLOAD_DIR", "PLAIN_DIR", "REJECTS_DIR", "STATIC_DIR", "IMPORT_FOLDERS"}

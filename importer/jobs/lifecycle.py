@@ -14,7 +14,7 @@ from importer.engine.plan.option_specs import MOST_PARALLELISM
 from importer.history import totals
 from importer.jobs import approval
 from importer.jobs.permission import why_forbidden
-from importer.jobs.record import write_record_on_commit
+from importer.jobs.record import trace_on_commit, write_record_on_commit
 from importer.jobs.rejects.counts import COUNTS, Kind, merged
 from importer.jobs.rejects.limits import exceeded, final_problem
 from importer.jobs.report import equation
@@ -262,6 +262,7 @@ def _end(job: ImportJob, old: Status, new: Status, **values: Any) -> list[Messag
         ImportJob.objects.filter(pk=job.pk).update(**measures(ended))
         import_ended(job.pk)
     write_record_on_commit(job.pk)
+    trace_on_commit(ended)
     same_table = ImportJob.objects.filter(
         target=job.target_id, schema_name=job.schema_name, table_name=job.table_name, status=Status.WAITING
     )

@@ -1,4 +1,7 @@
-"""Writes the record of a job that has ended: the facts by which the history compares settings with timings."""
+"""Writes the record of a job that has ended: the facts by which the history compares settings with timings.
+
+Its attempt in the trace of the import as well, if traces are on.
+"""
 
 import logging
 from collections.abc import Iterator
@@ -6,12 +9,15 @@ from functools import partial
 from typing import Any
 
 from django.db import transaction
+from django.utils import timezone
 
+from config.telemetry import traces
 from importer.history.chunks import timings
 from importer.history.collect import chunks_of, facts_of
 from importer.history.facts import FACTS, Value
 from importer.history.regressions import compare_with_peers
 from importer.models import ImportJob, JobFact, JobRecord
+from importer.models.outcomes import outcome_words
 from importer.notifications import import_recorded
 
 log = logging.getLogger(__name__)
@@ -22,6 +28,26 @@ MOST_AT_ONCE = 50
 def write_record_on_commit(job_id: int) -> None:
     """Write the job's record after the commit of its end. An error in it does not undo the end."""
     transaction.on_commit(partial(write_record, job_id), robust=True)
+
+
+def trace_on_commit(job: ImportJob) -> None:
+    """Add the attempt that has ended to the import's trace, after the commit of its end."""
+    if traces.are_sent():
+        transaction.on_commit(partial(_trace, job), robust=True)
+
+
+def _trace(job: ImportJob) -> None:
+    times = job.attempt_started_at or job.created_at, job.finished_at or timezone.now()
+    about: dict[str, traces.Attribute] = {
+        "job": job.pk,
+        "attempt": job.attempts,
+        "target": job.target.name,
+        "table": f"{job.schema_name}.{job.table_name}",
+        "outcome": outcome_words(job),
+        "bytes": job.committed_bytes,
+        "rows": job.accounted_rows,
+    }
+    traces.add_attempt(job.trace, times, about, str(job.problem.get("kind", "")))
 
 
 def write_record(job_id: int) -> None:

@@ -83,7 +83,7 @@ class Chunk(models.Model):
 
     @property
     def log_ids(self) -> dict[str, int]:
-        """What a log in JSON has of it (config/json_lines.py)."""
+        """What a log in JSON has of it (config/telemetry/json_lines.py)."""
         return {"job": self.job_id, "chunk": self.number}
 
     @cached_property

@@ -8,6 +8,7 @@ from django.conf import settings
 from django.db import models
 from django.utils.functional import cached_property
 
+from config.telemetry.traces import ImportTrace
 from importer.engine import stored
 from importer.engine.plan.plan import ImportPlan
 from importer.engine.plan.stored_plan import plan_from_json
@@ -237,8 +238,13 @@ class ImportJob(ImportRecipe, Approvable):
 
     @property
     def log_ids(self) -> dict[str, int]:
-        """What a log in JSON has of it (config/json_lines.py)."""
+        """What a log in JSON has of it (config/telemetry/json_lines.py)."""
         return {"job": self.pk}
+
+    @property
+    def trace(self) -> ImportTrace:
+        """Where the present attempt is in the import's trace."""
+        return ImportTrace(self.key, self.attempts)
 
     @property
     def reading(self) -> StoredReading:

@@ -5,6 +5,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+from config.telemetry import traces
 from importer import jobs
 from importer.engine import failpoints
 from importer.engine.errors import Problem, RowsRefused
@@ -30,7 +31,7 @@ def change_target_job(job_id: int, then: FollowUp) -> None:
         return
     keeper = LeaseKeeper.for_target_change(job)
     try:
-        with keeper, _connected(job, keeper) as connection:
+        with traces.span("prepare table", job.trace), keeper, _connected(job, keeper) as connection:
             _change_target(job, connection)
     except Exception as error:
         then(job_id, jobs.step_failed(job, as_problem(error, job, job)))
@@ -86,7 +87,7 @@ def restore_job(job_id: int, then: FollowUp) -> None:
     keeper = LeaseKeeper.for_target_change(job)
     since = time.monotonic()
     try:
-        with keeper, _connected(job, keeper) as connection:
+        with traces.span("restore table", job.trace), keeper, _connected(job, keeper) as connection:
             table_exists = _restore(job, connection)
             seconds = round(time.monotonic() - since, 3)
             problem = _rows_refused(job, connection) if table_exists else None

@@ -9,13 +9,14 @@ import time
 from collections.abc import Iterator
 from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import asdict, replace
 from datetime import UTC, datetime
 from itertools import accumulate, takewhile
 
 from django.db import connections
 from django.utils import timezone
 
+from config.telemetry import traces
 from importer import jobs, queue
 from importer.connections.source_location import location_of_job
 from importer.engine import failpoints
@@ -165,13 +166,16 @@ class RunLoader:
         try:
             outcomes = self._outcomes(chunks)
         except Exception as error:
+            _trace_failed(self.run.job, chunks[0], began, error)
             return error
         if not outcomes:
             # The run is extended only after the last of them has loaded.
             self._one_by_one = True
             self._collect_claimed()
             return None
-        self._loaded += _divide_time(chunks, outcomes, began, timezone.now())
+        loaded = list(_divide_time(chunks, outcomes, began, timezone.now()))
+        _trace_loaded(self.run.job, loaded)
+        self._loaded += loaded
         self._sent.chunk_committed(sum(chunk.length for chunk in chunks))
         del self._left[: len(chunks)]
         return None
@@ -310,6 +314,27 @@ def _divide_time(
     sent = list(accumulate(chunk.length for chunk in chunks))
     ends = [began + (ended - began) * (each / sent[-1]) for each in sent]
     return map(jobs.LoadedChunk, chunks, outcomes, [began, *ends], ends)
+
+
+def _trace_loaded(job: ImportJob, loaded: list[jobs.LoadedChunk]) -> None:
+    """Add the span of each chunk to the import's trace. Chunks that shared a transaction have divided its time."""
+    if not traces.are_sent():
+        return
+    for each in loaded:
+        measured = {f"seconds.{phase}": seconds for phase, seconds in each.outcome.timings.items()}
+        rows = {f"rows.{kind}": rows for kind, rows in asdict(each.outcome.tally).items()}
+        about = _traced(each.chunk) | rows | measured | {"shared_transaction": len(loaded) > 1}
+        traces.add_span("load chunk", job.trace, (each.began, each.ended), about)
+
+
+def _trace_failed(job: ImportJob, chunk: Chunk, began: datetime, error: Exception) -> None:
+    times = began, timezone.now()
+    traces.add_span("load chunk", job.trace, times, _traced(chunk), type(error).__name__)
+
+
+def _traced(chunk: Chunk) -> dict[str, traces.Attribute]:
+    """What a span has of the chunk."""
+    return {"chunk": chunk.number, "attempt": chunk.attempt, "bytes": chunk.length, "rows": chunk.rows}
 
 
 def _utc(moment: datetime | None) -> str:

@@ -4,6 +4,7 @@ import time
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
 
+from config.telemetry import traces
 from importer import jobs
 from importer.connections.source_location import location_of, location_of_job
 from importer.engine import failpoints
@@ -40,10 +41,11 @@ def scan_job(job_id: int, then: FollowUp) -> None:
     if not job:
         return
     try:
-        if job.source.arriving:
-            _scan_arrived(job, then)
-        else:
-            _scan_to_end(job, then)
+        with traces.span("scan", job.trace):
+            if job.source.arriving:
+                _scan_arrived(job, then)
+            else:
+                _scan_to_end(job, then)
     except Exception as error:
         if placement.hand_back(job, error, "scan"):
             jobs.release_step(job)

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from django.conf import settings
 
+from config.telemetry import traces
 from importer import jobs
 from importer.connections.source_location import copy_of, location_of_types
 from importer.engine import failpoints
@@ -59,7 +60,8 @@ def stage_job(job_id: int, then: FollowUp) -> None:
             return
         failpoints.reach("stage.claimed")
         end_connection(job.target.address, job.step_connection_id, job)
-        digest = _create_staging(job)
+        with traces.span("create staging table", job.trace):
+            digest = _create_staging(job)
         failpoints.reach("stage.created")
         jobs.record_staged(job, digest)
     except Cancelled:
@@ -136,7 +138,7 @@ def finish_job(job_id: int, then: FollowUp) -> None:
         if missing:
             jobs.reopen(job, missing)
         else:
-            with keeper, live_progress.restoring(job.pk) as on_stage:
+            with traces.span("finish", job.trace), keeper, live_progress.restoring(job.pk) as on_stage:
                 watch = LoadCallbacks(keeper.connected, on_stage=on_stage)
                 tally = finish(_work(job), watch)
             jobs.record_finished(job, tally, watch.index_seconds)

@@ -1,5 +1,6 @@
 """Compares the ledger on the target with the scan, and ends the job or reopens it."""
 
+from config.telemetry import traces
 from importer import jobs
 from importer.engine.load import verify
 from importer.models import ImportJob
@@ -13,7 +14,8 @@ def verify_job(job_id: int, then: FollowUp) -> None:
     if not job:
         return
     try:
-        missing = _missing(job)
+        with traces.span("verify", job.trace):
+            missing = _missing(job)
     except Exception as error:
         then(job_id, jobs.step_failed(job, as_problem(error, job, job)))
         return

@@ -19,6 +19,7 @@ from typing import IO
 
 from django.conf import settings
 
+from config.telemetry import traces
 from importer import jobs
 from importer.connections.source_location import copy_of, location_of
 from importer.engine import failpoints
@@ -57,7 +58,7 @@ def make_copy(job: ImportJob) -> bool:
     copy = settings.PLAIN_DIR / f"{job.key}.{job.step_attempt}"
     writer = _CopyWriter(job, _named(copy, PART), _named(copy, SORTED))
     try:
-        with full_disk_as(writer.disk_full):
+        with traces.span("copy", job.trace, bytes=job.source.size), full_disk_as(writer.disk_full):
             if job.joined_files:
                 writer.write_joined()
             else:

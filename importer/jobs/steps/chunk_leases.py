@@ -52,7 +52,7 @@ class ChunkRun:
 
     @property
     def log_ids(self) -> dict[str, int]:
-        """What a log in JSON has of it: the first chunk (config/json_lines.py)."""
+        """What a log in JSON has of it: the first chunk (config/telemetry/json_lines.py)."""
         return self.chunks[0].log_ids
 
 

@@ -25,6 +25,7 @@ class Hook:
     came: list[tuple[Message, bytes]] = field(default_factory=list)
     arrived: threading.Semaphore = field(default_factory=lambda: threading.Semaphore(0))
     let_go: threading.Event = field(default_factory=threading.Event)
+    origin: str = ""
     url: str = ""
 
     def answer(self, handler: BaseHTTPRequestHandler) -> None:
@@ -44,6 +45,15 @@ class Hook:
 @contextmanager
 def web_catcher() -> Iterator[Hook]:
     """A web server on loopback. What came fits the schema of webhooks."""
+    with catcher() as hook:
+        yield hook
+    for _, body in hook.came:
+        read(body)
+
+
+@contextmanager
+def catcher() -> Iterator[Hook]:
+    """A web server on loopback for anything that is sent by POST."""
     hook = Hook()
 
     class Handler(BaseHTTPRequestHandler):
@@ -54,7 +64,8 @@ def web_catcher() -> Iterator[Hook]:
             """Log nothing: the requests are in the hook."""
 
     server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    hook.url = f"http://127.0.0.1:{server.server_port}/hook?from=millrace&"
+    hook.origin = f"http://127.0.0.1:{server.server_port}"
+    hook.url = f"{hook.origin}/hook?from=millrace&"
     threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True).start()
     try:
         yield hook
@@ -62,8 +73,6 @@ def web_catcher() -> Iterator[Hook]:
         hook.let_go.set()
         server.shutdown()
         server.server_close()
-    for _, body in hook.came:
-        read(body)
 
 
 class Inbox(MessageHandler):

@@ -22,14 +22,15 @@ class JsonFormatter(logging.Formatter):
             "logger": record.name,
             "process": record.process,
             "message": record.getMessage(),
-            **_ids(record),
+            **ids_of(record),
         }
         if record.exc_info:
             document["exception"] = self.formatException(record.exc_info)
         return json.dumps(document)
 
 
-def _ids(record: logging.LogRecord) -> dict[str, int]:
+def ids_of(record: logging.LogRecord) -> dict[str, int]:
+    """The ids of the import and the chunk that the record is about, by `job` and `chunk`."""
     arguments = record.args if isinstance(record.args, tuple) else ()
     ids: dict[str, int] = {}
     for each in arguments:

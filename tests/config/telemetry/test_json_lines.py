@@ -1,4 +1,4 @@
-"""Tests config/json_lines.py: logs for programs, with the ids of what a record is about; others' texts stay inside."""
+"""Tests config/telemetry/json_lines.py: logs for programs, with ids; texts of others stay inside their record."""
 
 import json
 import logging
@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from config.json_lines import JsonFormatter
+from config.telemetry.json_lines import JsonFormatter
 from importer.jobs import ChunkRun
 from importer.models import Chunk, ImportJob
 from importer.worker.errors import as_problem
