@@ -83,5 +83,5 @@ def _rules(decisions: Sequence[Decision], of_new_table: bool) -> Iterator[str]:
 
     In a new table the fields have columns of their own, whose order needs no note.
     """
-    noted = {"unfilled_columns", "statements", "content"} | (set() if of_new_table else {"match"})
+    noted = {"unfilled_columns", "statements", "dump_end", "content"} | (set() if of_new_table else {"match"})
     return (each.evidence for each in decisions if each.standing is Standing.RULE and each.name in noted)

@@ -9,9 +9,10 @@ from typing import BinaryIO
 from importer.engine.errors import SourceProblem
 from importer.engine.source import encodings
 from importer.engine.source.archives import unpacked
-from importer.engine.source.byte_source import Readable, as_file
+from importer.engine.source.byte_source import Readable, as_file, size_of
 from importer.engine.source.compression import DecompressionLimits, Piece, as_it_is
 from importer.engine.source.encodings import UTF8, EncodingKind
+from importer.engine.source.records.blocks import read_exactly
 
 
 @dataclass(frozen=True)
@@ -45,6 +46,14 @@ class Contents:
                 copy.write(piece.data)
             copy.seek(0)
             yield copy
+
+    def end(self, length: int) -> bytes:
+        """The last bytes in UTF-8, at most `length`; b"" of a file that is packed or in another encoding."""
+        if self.packing or self.encoding != UTF8:
+            return b""
+        size = size_of(self.fd)
+        begin = max(0, size - length)
+        return read_exactly(self.fd, size - begin, begin)
 
     def text(self) -> Iterator[Piece]:
         """The text in UTF-8 without a byte order mark. Raises SourceProblem for bytes that are not in the encoding.

@@ -7,6 +7,7 @@ import pytest
 from importer.engine.errors import SourceProblem
 from importer.engine.mapping.new_table.suggestion import suggest_table
 from importer.engine.source.formats.registry import detect_format
+from importer.engine.source.formats.sql import layout
 from importer.engine.source.profile.expected_columns import ExpectedColumn
 from importer.engine.source.profile.profile import profile_file
 from tests.engine.source.formats.copies import copied
@@ -101,6 +102,37 @@ def test_what_is_not_executed_is_named(tmp_path: Path):
     path = written(tmp_path, text)
     (note,) = [each.evidence for each in profile_file(path).decisions if each.name == "statements"]
     assert note.startswith("Other statements are not executed: 2 DELETE, 1 DROP. Rows that DELETE would")
+
+
+FIRST, LAST = "-- MariaDB dump 10.19, for Linux\n--\n", "-- Dump completed on 2026-11-26  9:00:00\n"
+ROW = "INSERT INTO t (a) VALUES ('-- Dump completed');\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "warns"),
+    [
+        (FIRST + ROW, True),
+        ("/*M!999999\\- enable the sandbox mode */\n" + FIRST.replace("MariaDB", "MySQL") + ROW, True),
+        (FIRST + ROW + LAST, False),
+        (FIRST + ROW + LAST + "COMMIT;\n", False),
+        (FIRST + ROW + LAST + FIRST + ROW, True),
+        (FIRST + ROW + "-- Dump completed\n", False),
+        (ROW, False),
+    ],
+)
+def test_a_dump_without_its_last_line_is_read_with_a_warning(tmp_path: Path, text: str, warns: bool):
+    path = written(tmp_path, text)
+    assert copied(path)[1:] == [("-- Dump completed",)] * text.count("INSERT")
+    warnings = [each for each in profile_file(path).decisions if each.name == "dump_end"]
+    assert [each.guessed for each in warnings] == [False] * warns
+
+
+def test_of_a_large_dump_the_end_is_looked_at(tmp_path: Path, monkeypatch):
+    monkeypatch.setattr(layout, "TABLES_BYTES", 10)
+    for end, warns in (("", True), (LAST, False)):
+        rest = "INSERT INTO t (a) VALUES (2);\n" * 200
+        decisions = profile_file(written(tmp_path, FIRST + ROW + rest + end)).decisions
+        assert ("dump_end" in [each.name for each in decisions]) is warns
 
 
 def test_a_statement_larger_than_a_block_is_read_whole(tmp_path: Path):

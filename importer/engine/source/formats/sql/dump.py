@@ -20,6 +20,7 @@ from importer.engine.source.formats.sql.values import (
 )
 from importer.engine.source.records.refused import NO_LITERAL, WRONG_COUNT
 
+COMPLETED = b"Dump completed"
 _KEYWORD = re.compile(rb"[A-Za-z]+|/\*!|.", re.DOTALL)
 _TABLE_NAME = rb"(?:(?P<database>" + NAME + rb")\s*+\.\s*+)?(?P<table>" + NAME + rb")"
 _USE = re.compile(rb"USE\s++(?P<database>" + NAME + rb")", re.IGNORECASE)
@@ -51,6 +52,9 @@ _DEFINITION = re.compile(
 )
 _EXPRESSION = re.compile(_DEFINITION.pattern + rb"(?=\s*+[,)])", re.DOTALL)
 _NAMES = re.compile(rb"(?P<name>" + NAME + rb")\s*+,?\s*+")
+# The first and the last comment of a dump that mysqldump or mariadb-dump writes; --skip-comments leaves out both
+# (manual, mysqldump, --comments and --dump-date).
+_ENDS = re.compile(rb"^-- (?:(?P<first>(?:MySQL|MariaDB) dump )|" + COMPLETED + rb")", re.MULTILINE)
 _COMMA, _OPEN, _CLOSE = re.compile(rb"\s*+,\s*+"), re.compile(rb"\(\s*+"), re.compile(rb"\s*+\)")
 _ENDS_VALUE = re.compile(rb"\s*+[,)]")
 
@@ -65,20 +69,25 @@ class Insert:
 
 
 class Dump:
-    """The statements of a dump, up to `most` bytes. `created`: for each table that it creates, each column's type."""
+    """The statements of a dump. `created`: for each table that it creates, each column's type.
+
+    `open`: the first comment of a dump has been read, and not the last one that the same program writes.
+    """
 
     def __init__(self, contents: Contents) -> None:
         self.text = SqlText(contents.text())
         self.created: dict[str, dict[str, str]] = {}
         self.others: Counter[str] = Counter()
+        self.open = False
         self._database = ""
         self._databases: dict[str, str] = {}
 
     def inserts(self, most: float = float("inf")) -> Iterator[Insert]:
-        """Each INSERT, with its rows as the next token: the caller reads or skips them."""
+        """Each INSERT up to `most` bytes, with its rows as the next token: the caller reads or skips them."""
         text = self.text
         while text.offset < most:
-            text.skip_gap()
+            for each in _ENDS.finditer(text.take_gap()):
+                self.open = each["first"] is not None
             if not text.next():
                 return
             found = text.match(_KEYWORD)

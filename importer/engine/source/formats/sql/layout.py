@@ -12,7 +12,7 @@ from importer.engine.source.formats.choice import Choice, Part, listed
 from importer.engine.source.formats.contents import Contents
 from importer.engine.source.formats.copy_records import CopyRecords, RowRefused
 from importer.engine.source.formats.format import Layout, Wanted
-from importer.engine.source.formats.sql.dump import Dump, Rows
+from importer.engine.source.formats.sql.dump import COMPLETED, Dump, Rows
 from importer.engine.source.formats.sql.values import FieldKind
 from importer.engine.source.profile.decisions import Decision, Standing
 from importer.engine.units import MIB
@@ -20,6 +20,7 @@ from importer.engine.units import MIB
 # Tables are looked for in so much of the dump before the import is planned, and rows at whose values it looks.
 TABLES_BYTES = 512 * MIB
 ROWS_LOOKED_AT = 1000
+END_BYTES = 4096
 TABLE = Choice("sql_table", "--sql-table", "table")
 # What servers write with a type, and a new table does without: the width of whole numbers, and zeros before them.
 _OF_NEW_TABLES = re.compile(r"(?<=int)\(\d+\)|(?<=year)\(4\)| +zerofill")
@@ -45,7 +46,8 @@ def layout(contents: Contents, wanted: Wanted) -> Layout:
     chosen = {"sql_table": part.name, "header": part.name not in unnamed}
     created = dump.created.get(part.name, {})
     types = tuple(_OF_NEW_TABLES.sub("", created.get(name, "")) for name in part.fields) if created else ()
-    return Layout(part.fields, chosen, (decision, *_types(types), *_other_statements(dump)), types=types)
+    decisions = (decision, *_types(types), *_other_statements(dump), *_missing_end(dump, contents))
+    return Layout(part.fields, chosen, decisions, types=types)
 
 
 def _types(types: Sequence[str]) -> Iterator[Decision]:
@@ -81,6 +83,23 @@ def _other_statements(dump: Dump) -> Iterator[Decision]:
     changing = " or ".join(word for word in _CHANGES if word in dump.others)
     also = f" Rows that {changing} would change or remove arrive as they were inserted." if changing else ""
     yield Decision("statements", "skipped", Standing.RULE, f"Other statements are not executed: {names}.{also}")
+
+
+def _missing_end(dump: Dump, contents: Contents) -> Iterator[Decision]:
+    """A warning about a dump without the last line that its program writes: statements may be missing behind it.
+
+    Of a larger dump than TABLES_BYTES only the last bytes are looked at. They are not known of one that is packed or
+    not in UTF-8.
+    """
+    if not dump.open:
+        return
+    if dump.text.next() and COMPLETED in (contents.end(END_BYTES) or COMPLETED):
+        return
+    evidence = (
+        f"The dump ends without the line “-- {COMPLETED.decode()}” that its program writes last: it may have been cut"
+        " behind a statement. Compare it with the original."
+    )
+    yield Decision("dump_end", "missing", Standing.RULE, evidence)
 
 
 def _kinds(contents: Contents, dialect: Dialect) -> list[FieldKind]:

@@ -121,6 +121,14 @@ class SqlText:
         if found := self.match(_GAP):
             self.take(found)
 
+    def take_gap(self) -> bytes:
+        """Skip white space and comments, and return them."""
+        found = self.match(_GAP)
+        if not found:
+            return b""
+        self.take(found)
+        return found[0]
+
     def take_byte(self) -> None:
         """Skip a byte that is no line end."""
         self.offset, self._at = self.offset + 1, self._at + 1
