@@ -1,6 +1,8 @@
 """Imports by the API: from an upload to a balanced report, with the questions and refusals on the way."""
 
+import io
 import json
+import zipfile
 
 import pytest
 from django.db.models import F
@@ -46,6 +48,24 @@ def test_a_file_is_loaded_and_its_report_balances(database, no_workers, program,
     assert [row[1] for row in rows(target)] == ["ann", "bob"]
     event = AuditEvent.objects.get(action="start_import")
     assert (event.actor_name, event.details["by_token"], event.object_id) == ("ann", "nightly", str(job))
+
+
+def test_all_files_of_an_archive_are_one_import(program, target):
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w") as archive:
+        archive.writestr("2026/a.csv", ROWS)
+        archive.writestr("2026/b.csv", b"id,name,amount\n3,eve,2\n")
+    wanted = {"file": program.upload(packed.getvalue(), "months.zip"), **INTO}
+    asked = program.send("POST", "plans", wanted).json()
+    assert [each["name"] for each in asked["reading"]["guesses"]] == ["member"]
+    begun = program.send("POST", "imports", {**wanted, "all_members": True})
+    assert begun.status_code == 201, begun.content
+    job = begun.json()["job"]
+    run(ImportJob.objects.get())
+    report = program.read(f"imports/{job}")
+    assert (report["outcome"], report["balanced"], report["rows"]["loaded"]) == ("succeeded", True, 3)
+    assert [(each["name"], each["rows"]["taken"]) for each in report["files"]] == [("a.csv", 2), ("b.csv", 1)]
+    assert [row[1] for row in rows(target)] == ["ann", "bob", "eve"]
 
 
 class TestQuestions:

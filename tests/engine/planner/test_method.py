@@ -11,6 +11,7 @@ from importer.engine.load.methods import load_data_local
 from importer.engine.mapping.columns import ColumnMapping
 from importer.engine.mysql.server_info import Server
 from importer.engine.mysql.servers.kinds import SAFEST_CHUNK
+from importer.engine.plan.methods import FROM_FILE
 from importer.engine.plan.options import Options
 from importer.engine.plan.plan import ImportPlan, Reason
 from importer.engine.plan.stored_plan import plan_from_json, plan_to_json
@@ -102,6 +103,19 @@ def test_a_server_that_shares_a_folder_reads_a_pipe(tmp_path: Path):
     assert made.statements.plain.startswith(f"LOAD DATA INFILE '{tmp_path}/millrace' IGNORE INTO TABLE `s`.`t`\n")
     assert plan(sharing.after_refusal(of_pipe=True)).statements.method == "insert_prepared"
     assert plan(replace(sharing, reads_files=False)).statements.method == "insert_prepared"
+
+
+# As MySQL 9.7.4 shows it in SHOW VARIABLES, by --secure-file-priv=NULL: a text, and no NULL of SQL.
+@pytest.mark.parametrize(("folder", "loads"), [("NULL", False), ("", True), ("/var/lib/mysql-files/", True)])
+def test_a_server_without_a_folder_for_files_loads_none(folder: str, loads: bool):
+    server = replace(OPEN, variables={**OPEN.variables, "secure_file_priv": folder}, reads_files=folder != "NULL")
+    if loads:
+        FROM_FILE.require(server)
+        return
+    with pytest.raises(TargetProblem, match="secure_file_priv is NULL") as refused:
+        FROM_FILE.require(server)
+    assert "my.cnf" in refused.value.advice
+    assert "GRANT" not in str(refused.value)
 
 
 def test_json_brings_all_of_it_back(tmp_path: Path):

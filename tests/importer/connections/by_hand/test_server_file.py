@@ -2,6 +2,7 @@
 
 import html
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -18,7 +19,7 @@ from importer.engine.errors import SourceProblem, TargetProblem
 from importer.engine.mysql.connection import Address
 from importer.models import ImportJob, SourceFile
 from importer.preparation.prepare import prepare
-from tests.dashboard.api.program import Program
+from tests.dashboard.api.program import Program, problem
 from tests.engine.loads import rows_of
 from tests.importer.steps import run
 from tests.people import admin, operator
@@ -48,6 +49,22 @@ def target(database: Address):
 def elsewhere(monkeypatch) -> None:
     """This machine does not see the file."""
     monkeypatch.setattr(server_file, "_is_here", lambda _path, _seen: False)
+
+
+@pytest.mark.parametrize("server", ["mariadb"], indirect=True)
+def test_a_server_that_loads_no_files_is_told_by_the_api_before_anything_is_copied(there, target, monkeypatch):
+    read = server_file.read_server
+
+    def without_folder(*args):
+        found = read(*args)
+        return replace(found, variables={**found.variables, "secure_file_priv": "NULL"}, reads_files=False)
+
+    monkeypatch.setattr(server_file, "read_server", without_folder)
+    wanted = {"server_file": str(there), "target": target.name, "table": "t"}
+    refused = problem(Program(admin("root")).send("POST", "plans", wanted), 422)
+    assert refused["what"] == "The server loads no files that it sees (secure_file_priv is NULL)."
+    assert "my.cnf" in refused["advice"]
+    assert not SourceFile.objects.exists()
 
 
 def test_the_command_loads_it_into_a_server_that_is_not_registered(there, database, target):
