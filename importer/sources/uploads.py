@@ -20,7 +20,7 @@ from django.utils import timezone
 from importer import queue
 from importer.access import policy
 from importer.engine.errors import Problem, SourceProblem
-from importer.models import Examination, ImportJob, SourceFile
+from importer.models import Examination, ImportJob, SourceFile, SourceMember
 from importer.queue import Message
 from importer.sources import keeping, quotas
 from importer.sources.keeping import PIECE_BYTES, fingerprint
@@ -210,20 +210,20 @@ def remove(source: SourceFile) -> None:
     if source.arriving:
         give_up(source)
         return
-    jobs = _imports_of(source)
-    if jobs:
+    if jobs := imports_of(source).count():
         raise _in_use(source, jobs)
     # Sources of several files that nobody has imported.
     SourceFile.objects.filter(members__file=source).delete()
     try:
         discard(source)
     except IntegrityError as error:  # A job was created since the count; ProtectedError is an IntegrityError.
-        raise _in_use(source, _imports_of(source)) from error
+        raise _in_use(source, imports_of(source).count()) from error
 
 
-def _imports_of(source: SourceFile) -> int:
-    """How many imports read the file, by itself or with others."""
-    return source.jobs.count() + ImportJob.objects.filter(source__members__file=source).count()
+def imports_of(source: SourceFile) -> models.QuerySet[ImportJob]:
+    """The imports that read the file, by itself or with others, the oldest first."""
+    with_others = SourceMember.objects.filter(file=source).values("whole")
+    return ImportJob.objects.filter(models.Q(source=source) | models.Q(source__in=with_others)).order_by("pk")
 
 
 def _in_use(source: SourceFile, jobs: int) -> SourceInUse:

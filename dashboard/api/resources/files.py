@@ -33,7 +33,7 @@ def show(source: SourceFile) -> dict[str, Any]:
     names = ("name", "size", "received", "status", "created_at")
     return {name: getattr(source, name) for name in names} | {
         "file": source.key,
-        "imports": list(source.jobs.order_by("pk").values_list("pk", flat=True)),
+        "imports": [job.pk for job in uploads.imports_of(source)],
     }
 
 

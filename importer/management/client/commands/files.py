@@ -9,10 +9,12 @@ from typing import Any
 
 from importer.engine.errors import Problem
 from importer.management.client.api import Millrace
+from importer.management.client.problems import ServerProblem
 from importer.management.command_line.follow.progress import Amounts, Progress
 from importer.management.import_options import check_named
 from importer.sources.local_files import local_files
 
+IN_USE = 409  # the status of a file that an import reads
 STANDARD_INPUT = "-"
 DATABASE_SCHEMES = ("mysql://", "mariadb://")
 
@@ -71,6 +73,19 @@ class Uploads:
             except Problem as problem:
                 sys.stderr.write(f"An upload stays on the server until it expires: {problem}\n")
         self._keys.clear()
+
+    def take_back(self) -> list[int]:
+        """Delete them on the server, unless imports read them; the numbers of these imports, in order."""
+        imports: set[int] = set()
+        for key in self._keys:
+            try:
+                self._millrace.remove_upload(key)
+            except ServerProblem as problem:
+                if problem.status != IN_USE:
+                    raise
+                imports |= set(self._millrace.call("show_file", file=key)["imports"])
+        self._keys.clear()
+        return sorted(imports)
 
     def _send(self, path: Path) -> str:
         progress = Progress(self._quiet)

@@ -4,7 +4,7 @@ from argparse import SUPPRESS, Action, ArgumentParser
 from collections.abc import Mapping
 from typing import Any, NoReturn
 
-from importer.engine.errors import Problem
+from importer.engine.errors import Cancelled, Problem
 from importer.engine.source.chunks.skipped_lines import SkippedLines
 from importer.management.client.commands.body import body_of, keep_written
 from importer.management.client.commands.files import Uploads, named_files
@@ -93,8 +93,19 @@ def load(work: Work) -> int:
     except Problem:
         uploads.remove()
         raise
+    except KeyboardInterrupt:
+        return _end_if_begun(work, uploads)
     work.output.report = begun
     return end(work, follow(work, begun["job"]))
+
+
+def _end_if_begun(work: Work, uploads: Uploads) -> int:
+    """After Ctrl-C while the server plans: without its files it begins nothing; what it has begun, is cancelled."""
+    begun = uploads.take_back()
+    if not begun:
+        raise Cancelled("Ctrl-C ended the import before it began.", advice="Nothing was written.")
+    work.output.report = work.millrace.report(begun[-1])
+    return end(work, _cancelled(work, begun[-1]))
 
 
 def _wanted(work: Work, uploads: Uploads) -> dict[str, Any]:
@@ -109,7 +120,12 @@ def follow(work: Work, job: int) -> dict[str, Any]:
     try:
         return watched(work, job)
     except KeyboardInterrupt:
-        work.output.warn(f"Ending import {job}. Ctrl-C once more ends at once.")
+        return _cancelled(work, job)
+
+
+def _cancelled(work: Work, job: int) -> dict[str, Any]:
+    """Cancel an import; its report once it is over."""
+    work.output.warn(f"Ending import {job}. Ctrl-C once more ends at once.")
     try:
         work.millrace.call("cancel_import", job=job)
     except Problem as problem:

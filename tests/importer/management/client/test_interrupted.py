@@ -1,0 +1,143 @@
+"""`millrace --server URL load` in a process of its own, which gets Ctrl-C, and which is killed."""
+
+import os
+import signal
+import socket
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import partial
+from pathlib import Path
+
+import pytest
+
+from importer.engine.mysql.connection import connect, execute, fetch_all
+from importer.management.client.commands.files import Uploads
+from importer.models import ImportJob, SourceFile, Target
+from importer.models.outcomes import CANCELLED
+from tests.documents import read
+from tests.importer.management.client.conftest import INTO, ROWS, rows
+from tests.proxy import Loss, Proxy, proxy
+from tests.stack import ROOT, Stack, wait_until
+
+PART = 4096
+LINE = b"7,seven,1.00\n"
+MARK = b"1000007,MARK,1.00\n"
+# `millrace` with small parts, so that a small file has several.
+PROGRAM = (
+    "from importer.management.client import uploads\n"
+    f"uploads.PART_BYTES = {PART}\n"
+    "from importer.management.command_line.main import main\n"
+    "main()\n"
+)
+TO = ("--to", "warehouse", "--table", "orders", "--json")
+
+Start = Callable[..., "subprocess.Popen[str]"]
+
+
+@pytest.fixture
+def start(web: Stack, token: str, tmp_path: Path) -> Start:
+    """Starts `millrace --server` with these words, as a terminal does."""
+
+    def start_words(*words: str, port: int = web.port) -> "subprocess.Popen[str]":
+        return subprocess.Popen(
+            [sys.executable, "-c", PROGRAM, "--server", f"http://127.0.0.1:{port}", *words],
+            cwd=tmp_path,
+            env={"PATH": os.environ["PATH"], "PYTHONPATH": str(ROOT), "MILLRACE_TOKEN": token},
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            # A test run in the background of a shell ignores the signal, and so would the command.
+            preexec_fn=partial(signal.signal, signal.SIGINT, signal.SIG_DFL),  # noqa: PLW1509
+        )
+
+    return start_words
+
+
+@contextmanager
+def locked(target: Target) -> Iterator[None]:
+    """Nothing loads into the table inside the block."""
+    with connect(target.address) as connection:
+        execute(connection, "LOCK TABLES orders READ")
+        yield
+
+
+def waits(target: Target) -> bool:
+    """Whether a load waits for the locked table."""
+    with connect(target.address) as connection:
+        processes = "SELECT info FROM information_schema.processlist WHERE db = DATABASE() AND info LIKE 'LOAD DATA%'"
+        return bool(fetch_all(connection, processes))
+
+
+def test_ctrl_c_during_the_load_cancels_the_import_on_the_server(start: Start, target: Target, tmp_path: Path):
+    path = tmp_path / "orders.csv"
+    path.write_bytes(ROWS)
+    with locked(target):
+        command = start("load", str(path), *TO)
+        wait_until(lambda: command.poll() is not None or waits(target), what="a load")
+        command.send_signal(signal.SIGINT)
+        printed, said = command.communicate(timeout=60)
+    report, job = read(printed), ImportJob.objects.get()
+    assert (command.returncode, job.status) == (CANCELLED.exit_code, ImportJob.Status.CANCELLED), said
+    assert (report["job"], report["outcome"], report["exit_code"]) == (job.pk, CANCELLED.words, 8)
+    assert f"job retry {job.pk}" in said
+    assert "Traceback" not in said
+    assert rows(target) == []
+
+
+def test_ctrl_c_while_the_server_plans_leaves_nothing(start: Start, target: Target, tmp_path: Path):
+    path = tmp_path / "orders.csv"
+    path.write_bytes(ROWS)
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        Target.objects.update(port=silent.getsockname()[1])
+        command = start("load", str(path), *TO)
+        connection, _ = silent.accept()  # The planning waits for the greeting of the database.
+        command.send_signal(signal.SIGINT)
+        printed, said = command.communicate(timeout=60)
+        connection.close()
+    report = read(printed)
+    assert (command.returncode, report["outcome"]) == (CANCELLED.exit_code, CANCELLED.words), said
+    assert report["problem"]["advice"] == "Nothing was written."
+    assert not SourceFile.objects.exists()
+    assert not ImportJob.objects.exists()
+
+
+def test_an_import_that_has_begun_in_spite_of_ctrl_c_is_cancelled(millrace, target: Target, tmp_path: Path):
+    files = Uploads(millrace, quiet=True)
+    for name in ("a.csv", "b.csv"):
+        (tmp_path / name).write_bytes(ROWS)
+    Target.objects.update(needs_approval=True)
+    wanted = files.send([str(tmp_path / "a.csv"), str(tmp_path / "b.csv")])
+    job = millrace.start({**wanted, **INTO})["job"]
+    assert files.take_back() == [job]
+    assert SourceFile.objects.filter(owned=True, file_count=1).count() == 2
+
+
+class TestUploads:
+    @pytest.fixture
+    def large(self, tmp_path: Path) -> Path:
+        """A file of ten parts, the fifth with MARK."""
+        path = tmp_path / "orders.csv"
+        lines = [b"%d,word,1.00\n" % n for n in range(1000, 4000)]
+        lines.insert(1200, MARK)
+        path.write_bytes(b"id,name,amount\n" + b"".join(lines))
+        return path
+
+    @pytest.fixture
+    def line(self, web: Stack) -> Iterator[Proxy]:
+        """A connection to the server that breaks at MARK, as often as that is sent."""
+        with proxy("127.0.0.1", web.port) as made:
+            made.loss = Loss((MARK,), arrives=False)
+            yield made
+
+    def test_ctrl_c_ends_the_command(self, start: Start, line: Proxy, target: Target, large: Path):
+        command = start("load", str(large), *TO, port=line.port)
+        wait_until(lambda: command.poll() is not None or SourceFile.objects.filter(received__gt=0).exists())
+        command.send_signal(signal.SIGINT)
+        printed, said = command.communicate(timeout=60)
+        report = read(printed)
+        assert (command.returncode, report["outcome"], report["job"]) == (CANCELLED.exit_code, CANCELLED.words, None)
+        assert report["problem"]["code"] == 1500
+        assert "Traceback" not in said
+        assert not ImportJob.objects.exists()
