@@ -12,11 +12,10 @@ from importer.notifications.delivery import LONGEST_SEND
 from importer.preparation.examine import examine as examine_file
 from importer.queue import Message
 from importer.retention import run as retention
-from importer.worker import change_target, load_chunks, shutdown, stage_and_finish
-from importer.worker.hosts import placement, presence
-from importer.worker.scan import scan_job
+from importer.worker import shutdown
+from importer.worker.hosts import placement, presence, releases
+from importer.worker.steps import IMPORT_STEPS
 from importer.worker.sweep import sweep_jobs
-from importer.worker.verify import verify_job
 
 presence.connect_signals()
 flushing.connect_signals()
@@ -24,12 +23,12 @@ flushing.connect_signals()
 
 @shared_task
 def scan(job_id: int) -> None:
-    scan_job(job_id, _go_on)
+    _take("scan", job_id)
 
 
 @shared_task
 def load_run(chunk_id: int) -> None:
-    load_chunks.load(chunk_id, _go_on)
+    _take("load_run", chunk_id)
 
 
 @shared_task
@@ -39,32 +38,32 @@ def examine(source_id: int) -> None:
 
 @shared_task
 def verify(job_id: int) -> None:
-    verify_job(job_id, _go_on)
+    _take("verify", job_id)
 
 
 @shared_task
 def arrange(job_id: int) -> None:
-    change_target.change_target_job(job_id, _go_on)
+    _take("arrange", job_id)
 
 
 @shared_task(time_limit=READ_TIMEOUT)
 def restore(job_id: int) -> None:
-    change_target.restore_job(job_id, _go_on)
+    _take("restore", job_id)
 
 
 @shared_task
 def stage(job_id: int) -> None:
-    stage_and_finish.stage_job(job_id, _go_on)
+    _take("stage", job_id)
 
 
 @shared_task(time_limit=READ_TIMEOUT)
 def finish(job_id: int) -> None:
-    stage_and_finish.finish_job(job_id, _go_on)
+    _take("finish", job_id)
 
 
 @shared_task
 def clean(job_id: int) -> None:
-    stage_and_finish.clean_job(job_id, _go_on)
+    _take("clean", job_id)
 
 
 @shared_task
@@ -109,6 +108,12 @@ def sweep() -> None:
 @shared_task
 def retain() -> None:
     retention.run_and_log(timezone.now())
+
+
+def _take(task: str, id: int) -> None:
+    """Do the step, unless it is for workers of a newer release."""
+    if not releases.pass_on(task, id):
+        IMPORT_STEPS[task](id, _go_on)
 
 
 def _go_on(job_id: int, later: Sequence[Message] = ()) -> None:

@@ -12,6 +12,7 @@ from django.utils import timezone
 
 from importer import jobs
 from importer.engine.mysql.diagnosis.facts import Facts, Recent, Sessions, Workers
+from importer.engine.plan.stored_plan import format_of
 from importer.models import Chunk, ImportJob
 from importer.queue import queue_of
 from importer.sources.room import fullest_disk
@@ -80,16 +81,27 @@ def _workers(job: ImportJob, now: datetime) -> Workers:
     task = "load_run"
     if not queued and job.step.endswith(" queued"):
         queued, task = job.step_lease, job.step.removesuffix(" queued")
-    places = presence.parallel_loads()
+    places, older = presence.parallel_loads(), _older_workers(job)
     if not queued:
-        return Workers(places=places)
+        return Workers(places=places, older=older)
     # Queued work has a lease, too: after that it is queued again.
     waited = settings.LEASE_SECONDS - (queued - now).total_seconds()
     served: bool | None = None
     with live_progress.without_redis_too():
         served = queue_of(task) in presence.served_queues()
     taken = Chunk.objects.filter(status=Chunk.Status.LOADING).order_by().values("run").distinct().count()
-    return Workers(max(0.0, waited), served, places, taken)
+    return Workers(max(0.0, waited), served, places, taken, older)
+
+
+def _older_workers(job: ImportJob) -> tuple[str, ...]:
+    """The names and versions of the live workers if none of them knows the job's plan; else none."""
+    workers: list[presence.Worker] = []
+    with live_progress.without_redis_too():
+        workers = presence.live_workers()
+    needed = format_of(job.plan_json)
+    if any(each.plan_format >= needed for each in workers):
+        return ()
+    return tuple(f"{each.name} ({each.version or 'of an unknown version'})" for each in workers)
 
 
 def _recent(job: ImportJob, now: datetime) -> Recent:

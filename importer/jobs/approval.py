@@ -10,12 +10,13 @@ import hashlib
 from django.utils import timezone
 
 from importer.access import approval, audit
+from importer.engine.plan.stored_plan import FORMAT_KEY
 from importer.jobs.transitions import Status, change
 from importer.models import ImportJob
 from importer.notifications import approval_wanted
 
 # Parts of the plan that are explanations, or change how fast it loads and not what.
-NOT_APPROVED = ("reasons", "seen", "parallelism", "first_chunk_bytes", "last_chunks", "transaction_bytes")
+NOT_APPROVED = (FORMAT_KEY, "reasons", "seen", "parallelism", "first_chunk_bytes", "last_chunks", "transaction_bytes")
 
 _DEEDS = {
     "append": "{rows} of {file} are added to {table} on {target}.",

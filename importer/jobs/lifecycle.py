@@ -58,8 +58,8 @@ def advance(job_id: int) -> list[Message]:
     """Advance the job as far as its state allows. Returns the messages for the steps that workers must take now."""
     with transaction.atomic():
         job = ImportJob.objects.select_for_update().select_related("target").filter(pk=job_id).first()
-        if job is None:
-            return []  # A late message: the job was deleted.
+        if job is None or job.is_newer:
+            return []  # A late message: the job was deleted. Or workers of a newer release advance it.
         if job.status == Status.WAITING and (_wants_approval(job) or _admit(job)):
             job.refresh_from_db()
         if problem := _why_stop(job):

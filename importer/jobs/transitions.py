@@ -8,6 +8,7 @@ from django.db.models.functions import Coalesce
 from django.utils import timezone
 
 from importer import lease
+from importer.engine.plan.stored_plan import is_newer
 from importer.history import totals
 from importer.models import Chunk, ImportJob
 
@@ -65,7 +66,12 @@ def claim_of(job: ImportJob) -> str:
 
 
 def claim_step(job_id: int, queued: ImportJob.Step, running: ImportJob.Step) -> ImportJob | None:
-    """The job, for the one worker that may take the queued step now; None for all others."""
+    """The job, for the one worker that may take the queued step now; None for all others.
+
+    None as well if a newer release has planned the job.
+    """
+    if any(map(is_newer, ImportJob.objects.filter(pk=job_id).values_list("plan_json", flat=True))):
+        return None
     taken = Coalesce(F("taken_at"), Value(timezone.now()))
     queued_job = ImportJob.objects.filter(pk=job_id, step=queued)
     if not STEP.claim(queued_job, step=running, version=F("version") + 1, taken_at=taken):

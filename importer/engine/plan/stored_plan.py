@@ -7,6 +7,14 @@ from typing import Any
 from importer.engine.plan.plan import ImportPlan, LoadStatements
 from importer.engine.stored import from_json, to_json
 
+# The number of this release's stored plans. A release increases it if its plans may ask for something that workers of
+# the release before would not do: another method, another form of chunks. They leave such a plan alone. They must still
+# be able to read and show it: keys are added, and none changes its type.
+FORMAT = 1
+FORMAT_KEY = "format"
+# What plans had that were stored before there was a number.
+FIRST_FORMAT = 1
+
 # Fields whose JSON key has another name.
 _PLAN_KEYS = {"temporary_changes": "arrangement"}
 _STATEMENT_KEYS = {
@@ -23,7 +31,17 @@ def plan_to_json(plan: ImportPlan) -> dict[str, Any]:
     """The plan as one flat object: the statements are keys next to the others, where queries and reports read them."""
     values = to_json(plan, _PLAN_KEYS)
     del values["statements"]
-    return {**to_json(plan.statements, _STATEMENT_KEYS), **values}
+    return {FORMAT_KEY: FORMAT, **to_json(plan.statements, _STATEMENT_KEYS), **values}
+
+
+def format_of(values: Mapping[str, Any]) -> int:
+    """The number of the stored plan."""
+    return int(values.get(FORMAT_KEY, FIRST_FORMAT))
+
+
+def is_newer(values: Mapping[str, Any]) -> bool:
+    """Whether a newer release has stored the plan, so that this one does not know all that it asks for."""
+    return format_of(values) > FORMAT
 
 
 def plan_from_json(values: Mapping[str, Any]) -> ImportPlan:

@@ -69,9 +69,12 @@ class LoadedChunk:
 def claim_run(chunk_id: int) -> ChunkRun | None:
     """A run that begins with this chunk, for the one worker that may load it now; None for all others.
 
-    Fails the job instead if the person who asked for it may no longer load into its table.
+    None as well if a newer release has planned the job. Fails the job instead if the person who asked for it may no
+    longer load into its table.
     """
     job = ImportJob.objects.select_related("target").filter(chunks=chunk_id).first()
+    if job and job.is_newer:
+        return None
     if job and (problem := why_forbidden(job)):
         fail(job.pk, problem)
         return None

@@ -17,14 +17,17 @@ from importer.models import Chunk
 
 
 def expired_runs() -> list[ChunkRun]:
-    """The unfinished chunks of runs whose leases have expired. Chunks of lost messages become pending at once."""
+    """The unfinished chunks of runs whose leases have expired. Chunks of lost messages become pending at once.
+
+    Those of jobs that a newer release has planned are left to its workers.
+    """
     late = Chunk.objects.filter(lease__lte=timezone.now())
     late.filter(status=Chunk.Status.QUEUED).update(status=Chunk.Status.PENDING, lease=None)
     loading = late.filter(status=Chunk.Status.LOADING).select_related("job__target").order_by("job", "run", "number")
     return [
         ChunkRun(key, chunks[0].job, chunks)
         for (_, key), group in groupby(loading, key=attrgetter("job_id", "run"))
-        if (chunks := list(group))
+        if not (chunks := list(group))[0].job.is_newer
     ]
 
 

@@ -9,6 +9,8 @@ from dataclasses import asdict, dataclass
 from typing import Any, cast
 
 from config.version import VERSION
+from importer.engine.plan import stored_plan
+from importer.engine.plan.stored_plan import FIRST_FORMAT
 from importer.engine.stored import from_json
 from importer.worker import shutdown
 from importer.worker.live_progress import connection, is_running, unreadable
@@ -22,7 +24,8 @@ SILENCE_SECONDS = 20
 class Announcement:
     """What a worker tells of itself: its version, its slots (tasks that it runs at once) and how many are `busy`.
 
-    `direct`: it has a queue of its own, for messages that no other worker may take. A version that tells more or less
+    `direct`: it has a queue of its own, for messages that no other worker may take. `plan_format`: the newest stored
+    plans that it knows (engine/plan/stored_plan.py). A version that tells more or less
     is understood: unknown names are ignored, and missing ones have a default.
     """
 
@@ -31,6 +34,7 @@ class Announcement:
     busy: int = 0
     queues: tuple[str, ...] = ()
     direct: bool = False
+    plan_format: int = FIRST_FORMAT
 
 
 @dataclass(frozen=True)
@@ -63,7 +67,11 @@ def announce(name: str, slots: int, queues: Iterable[str] = (), **more: Any) -> 
 
     `more`: further values of an Announcement.
     """
-    told = asdict(Announcement(**{"version": VERSION, **more}, slots=slots, queues=tuple(queues)))
+    told = asdict(
+        Announcement(
+            **{"version": VERSION, "plan_format": stored_plan.FORMAT, **more}, slots=slots, queues=tuple(queues)
+        )
+    )
     connection().set(PREFIX + name, json.dumps(told), ex=SILENCE_SECONDS)
 
 

@@ -7,9 +7,11 @@ import pytest
 from django.conf import settings
 from django.utils import timezone
 
+from config.version import VERSION
 from importer.diagnosis.facts import facts_of
 from importer.engine.mysql.diagnosis.cause import Evidence, Explanation
 from importer.engine.mysql.diagnosis.diagnose import diagnose
+from importer.engine.plan import stored_plan
 from importer.models import Chunk, ImportJob, SourceFile
 from importer.worker.hosts import presence
 from tests.dashboard.job_data import Status, make_job
@@ -71,6 +73,18 @@ def test_no_worker_runs():
     job = make_job()
     queued(job, 3)
     assert causes(job) == ["no_worker"]
+
+
+def test_only_workers_of_an_older_release_run(two_places):
+    job = make_job()
+    queued(job, 3)
+    job.plan_json["format"] = stored_plan.FORMAT + 1
+    job.save()
+    (first, *_) = explained(job)
+    assert first.cause == "newer_release"
+    assert first.evidence.endswith(f"to older workers: load@here ({VERSION}).")
+    presence.announce("load@new", 2, QUEUES, plan_format=stored_plan.FORMAT + 1)
+    assert "newer_release" not in causes(job)
 
 
 def test_a_worker_of_another_kind_is_no_help():

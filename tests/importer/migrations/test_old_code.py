@@ -3,7 +3,9 @@
 The rule is in CONTRIBUTING.md, the order of an update in docs/operations.md.
 """
 
+import re
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from django.db import connection, migrations, models
@@ -12,8 +14,9 @@ from django.db.migrations.operations.base import Operation
 from django.db.migrations.state import ModelState, ProjectState
 from django.db.models.fields import NOT_PROVIDED
 
-# The first migration under the rule: those before it are in no release.
-FIRST = "0054"
+# Each released version with its last migration, the newest last. Migrations after that are under the rule.
+RELEASES: dict[str, str] = {}
+CHANGELOG = Path(__file__).parents[3] / "CHANGELOG.md"
 # Operations that old code survives although they look otherwise, as "migration: operation", each with the reason, such
 # as "no code has used the field since 0.3".
 EXCEPTIONS: dict[str, str] = {}
@@ -65,11 +68,16 @@ def under_the_rule() -> Iterator[tuple[str, Operation, ProjectState]]:
     """Each operation of a migration under the rule, with its name and the state before it."""
     loader = MigrationLoader(None)
     for key, migration in sorted(loader.graph.nodes.items()):
-        if key[0] == "importer" and key[1] >= FIRST:
+        if key[0] == "importer" and RELEASES and key[1] > list(RELEASES.values())[-1]:
             state = loader.project_state(key, at_end=False)
             for operation in migration.operations:
                 yield f"{key[1]}: {operation.describe()}", operation, state.clone()
                 operation.state_forwards("importer", state)
+
+
+def test_each_release_is_recorded_with_its_last_migration():
+    headings = re.findall(r"^## (\S+)(.*)$", CHANGELOG.read_text(), re.MULTILINE)
+    assert list(RELEASES) == [version for version, more in reversed(headings) if "unreleased" not in more]
 
 
 def test_the_release_before_works_on_the_tables_of_each_migration():

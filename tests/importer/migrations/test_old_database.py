@@ -156,7 +156,14 @@ class TestPages:
 # What a dialect of that version did without has these values.
 DIALECT = as_kept(to_json(Dialect()))
 # What plans have decided since then, with the value that keeps the old behaviour.
-NEWER_DECISIONS = {"updates_per_row": 0, "no_markers": "", "added_columns": [], "server_file": None, "fed": None}
+NEWER_DECISIONS = {
+    "format": 1,
+    "updates_per_row": 0,
+    "no_markers": "",
+    "added_columns": [],
+    "server_file": None,
+    "fed": None,
+}
 
 
 @pytest.mark.usefixtures("old")

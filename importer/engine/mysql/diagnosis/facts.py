@@ -13,13 +13,15 @@ class Workers:
     """The workers and the queue. `seconds`: how long the import's next work has waited for one, None if none waits.
 
     `served`: whether a worker takes such work, None if nobody knows. `places`: the chunks that the workers can load in
-    parallel, 0 if nobody knows; `taken`: those that they load now, of all imports.
+    parallel, 0 if nobody knows; `taken`: those that they load now, of all imports. `older`: the names and versions of
+    the live workers if all of them are of an older release than the one that planned the import, else empty.
     """
 
     seconds: float | None = None
     served: bool | None = None
     places: int = 0
     taken: int = 0
+    older: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -51,6 +51,19 @@ def upload(evidence: Evidence) -> Explanation | None:
     )
 
 
+def newer_release(evidence: Evidence) -> Explanation | None:
+    """A newer release has planned it, and only workers of an older one run."""
+    older = evidence.facts.workers.older
+    if not older:
+        return None
+    return Explanation(
+        "newer_release",
+        "The import waits for workers of a newer release.",
+        f"A newer release has planned it, and leaves nothing of it to older workers: {', '.join(older)}.",
+        "It continues by itself once the workers are updated.",
+    )
+
+
 def no_worker(evidence: Evidence) -> Explanation | None:
     """No worker runs that would take its next work."""
     workers = evidence.facts.workers
@@ -126,5 +139,16 @@ def full_disk(evidence: Evidence) -> Explanation | None:
 
 CAUSES = tuple(
     Cause(each.__name__, each)
-    for each in (paused, approval, other_import, no_worker, workers_busy, upload, full_disk, ceiling, few_workers)
+    for each in (
+        paused,
+        approval,
+        other_import,
+        newer_release,
+        no_worker,
+        workers_busy,
+        upload,
+        full_disk,
+        ceiling,
+        few_workers,
+    )
 )
