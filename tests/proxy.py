@@ -24,11 +24,12 @@ class Loss:
 
 @dataclass
 class Proxy:
-    """A proxy that listens on `port` of 127.0.0.1."""
+    """A proxy that listens on `port` of 127.0.0.1. `sent`: the bytes that it has passed on to the server."""
 
     server: tuple[str, int]
     listener: socket.socket
     loss: Loss | None = None
+    sent: int = 0
     _open: list[socket.socket] = field(default_factory=list)
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
@@ -69,6 +70,8 @@ class Proxy:
                     if not loss.arrives:
                         break
                 upstream.sendall(data)
+                with self._lock:
+                    self.sent += len(data)
         _close(upstream)
         _close(client)
 

@@ -40,6 +40,7 @@ class Asked:
 
 # Made from a file that the request's body names; the view looks it up among those that the person may see.
 _OF_A_FILE = replace(OPERATORS, rate=limits.STARTS)
+_CONTINUING = replace(RULES["upload"], rate=limits.UPLOADS, recorded=rules.CHANGES)
 _SCHEDULING = RULES["schedule_preview"]
 # About the person's own account, which every person has.
 _OWN = Rule(account=True, scope=Scope.IMPORT)
@@ -73,6 +74,7 @@ API: Mapping[str, Mapping[str, Does]] = {
     },
     "api_files": {"GET": Does("new")},
     "api_file": {"GET": Does("new_source", rules.FILE), "DELETE": Does("remove_source")},
+    "api_file_continue": {"POST": Does("upload", _CONTINUING)},
     "api_plans": {"POST": Does("new_source", replace(OPERATORS, recorded=()))},
     "api_imports": {"GET": Does("jobs"), "POST": Does("start_import", _OF_A_FILE)},
     "api_import": {"GET": Does("job"), "DELETE": Does("job_delete")},

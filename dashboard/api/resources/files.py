@@ -4,14 +4,18 @@ from datetime import datetime
 from typing import Annotated, Any
 from uuid import UUID
 
+from django.db import models
 from django.http import HttpRequest
 from django.shortcuts import get_object_or_404
 from ninja import Query, Router, Schema, Status
 from pydantic import Field
 
-from dashboard.api.pages import Cursor, Page
+from dashboard.api.body import Body, example
+from dashboard.api.pages import LARGEST, Cursor, Page
+from importer.access import audit
 from importer.models import SourceFile
 from importer.sources import uploads
+from importer.sources.continuing import take_over
 
 router = Router(tags=["files"])
 
@@ -37,16 +41,58 @@ def show(source: SourceFile) -> dict[str, Any]:
     }
 
 
+class FilesIn(Schema):
+    """What a list of files is narrowed to."""
+
+    name: Annotated[str, Field(max_length=255, description="The whole name.")] = ""
+    size: Annotated[int | None, Field(ge=1, le=LARGEST, description="Bytes.")] = None
+    arriving: Annotated[bool, Field(description="Only uploads that are not complete.")] = False
+
+    def of(self, files: models.QuerySet[SourceFile]) -> models.QuerySet[SourceFile]:
+        """Those of the files."""
+        if self.name:
+            files = files.filter(name=uploads.clean_name(self.name))
+        if self.size:
+            files = files.filter(size=self.size)
+        return files.filter(status=SourceFile.Status.UPLOADING) if self.arriving else files
+
+
+class ContinueIn(
+    Body,
+    json_schema_extra=example(
+        received=8388608, sha256="9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08"
+    ),
+):
+    """The beginning of the sender's own file, which is to be continued."""
+
+    received: Annotated[int, Field(ge=1, le=LARGEST, description="Bytes that have arrived.")]
+    sha256: Annotated[str, Field(pattern="^[0-9a-f]{64}$", description="Of these bytes of the sender's file.")]
+
+
 @router.get("files", response=Page[FileOut], url_name="api_files", summary="List files")
-def list_files(request: HttpRequest, page: Query[Cursor]) -> Any:
+def list_files(request: HttpRequest, page: Query[Cursor], wanted: Query[FilesIn]) -> Any:
     """The person's uploads, the newest first; of all people for an admin."""
-    return page.newest(uploads.uploads_of(request.user), show)
+    return page.newest(wanted.of(uploads.uploads_of(request.user)), show)
 
 
 @router.get("files/{uuid:file}", response=FileOut, url_name="api_file", summary="Show a file")
 def show_file(request: HttpRequest, file: UUID) -> Any:
     """One upload, also while it arrives."""
     return show(get_object_or_404(uploads.uploads_of(request.user), key=file))
+
+
+@router.post("files/{uuid:file}/continue", response=FileOut, url_name="api_file_continue", summary="Continue an upload")
+def continue_upload(request: HttpRequest, file: UUID, known: ContinueIn) -> Any:
+    """Take over an upload of the person that nobody sends any more, and send its rest by `uploads/{file}`.
+
+    It gets another key, which is in the answer: its earlier sender cannot continue it. Answered with 409 if another
+    number of bytes has arrived, with 423 while somebody sends it or has just done so, with 460 if its bytes are others.
+    """
+    own = uploads.uploads_of(request.user).filter(uploaded_by_id=request.user.pk)
+    source = get_object_or_404(own, key=file)
+    take_over(source, known.received, bytes.fromhex(known.sha256))
+    audit.about(source)
+    return show(source)
 
 
 @router.delete("files/{uuid:file}", response={204: None}, url_name="api_file", summary="Delete a file")

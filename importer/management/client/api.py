@@ -102,19 +102,35 @@ class Millrace:
     def upload_from(self, file: IO[bytes], name: str, look: Look = lambda _: None) -> str:
         """Upload an open file under a name; its key.
 
-        What has arrived is removed again if the rest cannot follow. Where the server does not answer, it removes that
-        itself after some time.
+        An upload of the same file that was interrupted is continued. What has arrived is removed again if the rest
+        cannot follow. After Ctrl-C, and where the server does not answer, it stays, to be continued; the server removes
+        it after some time.
         """
-        upload = Upload.begin(self._server, name, file.seek(0, 2))
+        size = file.seek(0, 2)
+        upload = self._continued(file, name, size) or Upload.begin(self._server, name, size)
         try:
             upload.send(file, look)
-        except ServerUnreachable:
+        except (ServerUnreachable, KeyboardInterrupt):
             raise
         except BaseException:
             with suppress(ServerProblem, ServerUnreachable):
                 upload.remove()
             raise
         return upload.key
+
+    def _continued(self, file: IO[bytes], name: str, size: int) -> Upload | None:
+        """The upload of this file that was interrupted, the newest one; None without one, and of an older server."""
+        wanted = {"name": name, "size": size, "arriving": True}
+        if not size or not wanted.keys() <= self._description.operation("list_files").takes.keys():
+            return None
+
+        def take_over(key: str, arrived: Mapping[str, Any]) -> str:
+            return str(self.call("continue_upload", arrived, file=key)["file"])
+
+        for found in self.pages("list_files", **wanted):
+            if found["received"] and (upload := Upload.left(self._server, file, found, take_over)):
+                return upload
+        return None
 
     def remove_upload(self, key: str) -> None:
         """Delete an upload that no import reads."""

@@ -5,7 +5,7 @@ import hashlib
 import os
 import time
 from collections.abc import Callable, Mapping
-from typing import IO
+from typing import IO, Any
 
 from importer.engine.errors import Problem, SourceChanged, SourceProblem
 from importer.engine.units import MIB
@@ -20,7 +20,13 @@ WRONG_OFFSET, TIMED_OUT, WRONG_CHECKSUM = 409, 408, 460
 TRIES = 8  # of one part
 RESUMED = {WRONG_OFFSET, TIMED_OUT, WRONG_CHECKSUM, *PASSING}
 
+BUSY = 423
+# Seconds until nobody sends an upload any more whose sender was killed just now; and between two questions for that.
+LEFT_WITHIN, LOOK_EVERY = 10.0, 0.5
+
 Look = Callable[[int], None]
+# Takes over the upload of a key of whose beginning these values are; its new key.
+TakeOver = Callable[[str, Mapping[str, Any]], str]
 
 
 class Upload:
@@ -39,6 +45,22 @@ class Upload:
         headers = {**VERSION, "Upload-Length": str(size), "Upload-Metadata": metadata}
         answer = server.send("POST", f"{API}/uploads", headers=headers)
         return cls(server, answer.headers["Location"].rpartition("/")[2])
+
+    @classmethod
+    def left(cls, server: Server, file: IO[bytes], found: Mapping[str, Any], take_over: TakeOver) -> "Upload | None":
+        """An upload that an earlier sender has left, if what has arrived of it is the beginning of this file.
+
+        `found`: it as a list of files has it. None if it is another file, or if somebody sends it.
+        """
+        arrived = {"received": found["received"], "sha256": _beginning(file, found["received"])}
+        until = time.monotonic() + LEFT_WITHIN
+        while True:
+            try:
+                return cls(server, take_over(found["file"], arrived))
+            except ServerProblem as problem:
+                if problem.status != BUSY or time.monotonic() > until:
+                    return None
+            time.sleep(LOOK_EVERY)
 
     def arrived(self) -> int:
         """How many bytes the server has."""
@@ -76,6 +98,16 @@ class Upload:
         part = file.read(PART_BYTES)
         headers = {**VERSION, "Content-Type": PART_TYPE, "Upload-Offset": str(offset), **_checksum(part)}
         return int(self._server.send("PATCH", self._path, part, headers).headers["Upload-Offset"])
+
+
+def _beginning(file: IO[bytes], length: int) -> str:
+    """The SHA-256 of the first bytes, hexadecimal."""
+    digest = hashlib.sha256()
+    file.seek(0)
+    while length and (piece := file.read(min(PART_BYTES, length))):
+        digest.update(piece)
+        length -= len(piece)
+    return digest.hexdigest()
 
 
 def _checksum(part: bytes) -> Mapping[str, str]:

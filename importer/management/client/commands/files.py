@@ -7,13 +7,14 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-from importer.engine.errors import Problem
+from importer.engine.errors import Cancelled, Problem
 from importer.management.client.api import Millrace
 from importer.management.client.problems import ServerProblem
 from importer.management.command_line.follow.progress import Amounts, Progress
 from importer.management.import_options import check_named
 from importer.sources.local_files import local_files
 
+CONTINUED = "The same command continues it; the server removes what has arrived if nothing more of it does."
 IN_USE = 409  # the status of a file that an import reads
 STANDARD_INPUT = "-"
 DATABASE_SCHEMES = ("mysql://", "mariadb://")
@@ -60,6 +61,9 @@ class Uploads:
                     self._keys.append(self._send_standard_input())
                 else:
                     self._keys += [self._send(path) for path in local_files(name)]
+        except KeyboardInterrupt as interrupt:
+            self.remove()
+            raise Cancelled("Ctrl-C ended the upload before an import began.", advice=CONTINUED) from interrupt
         except BaseException:
             self.remove()
             raise

@@ -11,18 +11,20 @@ from functools import partial
 from pathlib import Path
 
 import pytest
+from django.utils import timezone
 
 from importer.engine.mysql.connection import connect, execute, fetch_all
 from importer.management.client.commands.files import Uploads
 from importer.models import ImportJob, SourceFile, Target
 from importer.models.outcomes import CANCELLED
+from importer.sources.continuing import LEFT_AFTER
 from tests.documents import read
 from tests.importer.management.client.conftest import INTO, ROWS, rows
 from tests.proxy import Loss, Proxy, proxy
 from tests.stack import ROOT, Stack, wait_until
 
 PART = 4096
-LINE = b"7,seven,1.00\n"
+OTHER_REQUESTS = 16_000  # bytes
 MARK = b"1000007,MARK,1.00\n"
 # `millrace` with small parts, so that a small file has several.
 PROGRAM = (
@@ -117,10 +119,10 @@ def test_an_import_that_has_begun_in_spite_of_ctrl_c_is_cancelled(millrace, targ
 class TestUploads:
     @pytest.fixture
     def large(self, tmp_path: Path) -> Path:
-        """A file of ten parts, the fifth with MARK."""
+        """A file of many parts; what lies before MARK is most of it."""
         path = tmp_path / "orders.csv"
         lines = [b"%d,word,1.00\n" % n for n in range(1000, 4000)]
-        lines.insert(1200, MARK)
+        lines.insert(2400, MARK)
         path.write_bytes(b"id,name,amount\n" + b"".join(lines))
         return path
 
@@ -139,5 +141,25 @@ class TestUploads:
         report = read(printed)
         assert (command.returncode, report["outcome"], report["job"]) == (CANCELLED.exit_code, CANCELLED.words, None)
         assert report["problem"]["code"] == 1500
+        assert "The same command continues it" in said
         assert "Traceback" not in said
+        assert SourceFile.objects.get().arriving
         assert not ImportJob.objects.exists()
+
+    def test_the_same_command_sends_only_the_rest(self, start: Start, line: Proxy, target: Target, large: Path):
+        command = start("load", str(large), *TO, port=line.port)
+        before = large.read_bytes().index(MARK) // PART * PART
+        wait_until(lambda: command.poll() is not None or SourceFile.objects.filter(received=before).exists())
+        command.kill()
+        command.communicate()
+        first = SourceFile.objects.get()
+        SourceFile.objects.update(touched_at=timezone.now() - LEFT_AFTER)
+        line.loss, line.sent = None, 0
+        printed, said = start("load", str(large), *TO, port=line.port).communicate(timeout=60)
+        report = read(printed)
+        assert (report["outcome"], report["rows"]["loaded"], report["balanced"]) == ("succeeded", 3001, True), said
+        rest = large.stat().st_size - before
+        assert rest < line.sent < rest + OTHER_REQUESTS < before
+        only = SourceFile.objects.get()
+        assert (only.pk, only.file.read_bytes()) == (first.pk, large.read_bytes())
+        assert only.key != first.key
