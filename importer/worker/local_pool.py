@@ -13,6 +13,7 @@ from importlib import import_module
 from django.db import connections
 
 from importer import jobs
+from importer.engine.errors import Problem
 from importer.engine.units import MIB
 from importer.models import Chunk, ImportJob
 from importer.queue import Message
@@ -36,9 +37,12 @@ def run(job_id: int, parallelism: int, look: Callable[[ImportJob], None], *, wai
     Starts one process more than `parallelism`, for the scan; for a small file, threads instead. The processes ignore
     Ctrl-C: `look` may cancel the job. With `wait_for_start` all processes are up before the import begins, so that its
     time does not contain their start. While another import has the table, its steps are run too: the process that began
-    it may have been killed. Returns early if the job waits for another person's approval.
+    it may have been killed. Returns early if the job waits for another person's approval. Raises Problem if a newer
+    release has planned it.
     """
     job = ImportJob.objects.select_related("source").get(pk=job_id)
+    if job.is_newer:
+        raise Problem(f"A newer release has planned import {job_id}.", advice="Run it with that release.")
     left_to_workers = _queued(job)
     # No process that is forked may share a connection.
     connections.close_all()

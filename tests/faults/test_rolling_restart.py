@@ -22,7 +22,18 @@ CHUNKS = 1000
 
 
 @pytest.fixture
-def imports(web: Stack, servers: dict[str, TestServer], many_rows: Path, transactional_db) -> Iterator[list[Disturbed]]:
+def served(stack: Stack) -> Iterator[Stack]:
+    """The stack, with a web server of its own: no page is looked at, so it needs no static files."""
+    stack.web.start()
+    wait_until(stack.answers, what="the web server")
+    yield stack
+    stack.web.stop()
+
+
+@pytest.fixture
+def imports(
+    served: Stack, servers: dict[str, TestServer], many_rows: Path, transactional_db
+) -> Iterator[list[Disturbed]]:
     """An import of 1,000 chunks into each server, at the same time: a restart takes long, and serves all of them."""
     with ExitStack() as databases:
         started = [started_into(databases.enter_context(each.fresh_database()), many_rows) for each in servers.values()]
@@ -53,10 +64,10 @@ def goes_on(of: Disturbed, loaded: int) -> bool:
     return of.loaded() > loaded or of.over()
 
 
-def test_every_process_restarts_while_a_thousand_chunks_load(imports: list[Disturbed], web: Stack):
+def test_every_process_restarts_while_a_thousand_chunks_load(imports: list[Disturbed], served: Stack):
     """No chunk is lost, failed or doubled, and none counts an attempt for a worker that was asked to stop."""
     before = lost_workers()
-    for process in (web.control_worker, web.load_worker, web.web, web.beat):
+    for process in (served.control_worker, served.load_worker, served.web, served.beat):
         loaded = [each.loaded() for each in imports]
         assert min(loaded) < CHUNKS, "the imports were over before every process had restarted"
         assert process.end() == 0

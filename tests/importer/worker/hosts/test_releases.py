@@ -5,12 +5,14 @@ from pathlib import Path
 import pytest
 
 from importer import jobs, tasks
+from importer.engine.errors import Problem
 from importer.engine.mysql.connection import Address
 from importer.engine.plan import stored_plan
 from importer.models import Chunk, ImportJob
 from importer.preparation.prepare import prepare
 from importer.queue import Message
 from importer.sources import uploads
+from importer.worker import local_pool
 from importer.worker.hosts import presence, releases
 from importer.worker.sweep import sweep_jobs
 from tests.engine.loads import rows_of
@@ -73,6 +75,11 @@ def test_a_dead_worker_of_the_newer_release_is_left_to_that_release(newer: Impor
     before = state(newer)
     sweep_jobs(lambda job_id, _: jobs.advance(job_id))
     assert state(newer) == before
+
+
+def test_a_command_that_runs_it_here_says_so(newer: ImportJob):
+    with pytest.raises(Problem, match="newer release has planned"):
+        local_pool.run(newer.pk, 1, lambda _job: None)
 
 
 def test_a_message_goes_to_a_worker_that_knows_the_plan(newer: ImportJob, redis, sent: list[Message]):
