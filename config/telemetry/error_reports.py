@@ -15,6 +15,8 @@ from config.version import VERSION
 FLUSH_SECONDS = 2.0
 # The loggers whose messages are constant texts, which the arguments are put into afterwards.
 OWN_LOGGERS = ("config", "importer", "dashboard", "django.request")
+# Django's errors that a request from outside causes, such as a wrong name of the host.
+FROM_OUTSIDE = "django.security"
 KEPT = ("event_id", "timestamp", "platform", "level", "logger", "release", "environment", "sdk")
 KEPT_OF_A_FRAME = ("filename", "function", "module", "lineno", "context_line", "pre_context", "post_context", "in_app")
 
@@ -55,11 +57,14 @@ def flush() -> None:
 
 
 def report_of(event: Any, hint: dict[str, Any]) -> Any:
-    """The report of Sentry's `event`: only what is known to have no values."""
+    """The report of Sentry's `event`: only what is known to have no values. None: nothing is to be reported."""
+    record = hint.get("log_record")
+    if record and (not record.exc_info or record.name.startswith(FROM_OUTSIDE)):
+        return None
     report = {name: event[name] for name in KEPT if name in event}
     if errors := event.get("exception", {}).get("values"):
         report["exception"] = {"values": [_without_values(each) for each in errors]}
-    if record := hint.get("log_record"):
+    if record:
         own = record.name.partition(".")[0] in OWN_LOGGERS or record.name in OWN_LOGGERS
         report["logentry"] = {"message": str(record.msg) if own else "(a message of a library)"}
         report["tags"] = {name: str(number) for name, number in ids_of(record).items()}

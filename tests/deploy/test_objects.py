@@ -177,6 +177,7 @@ SECRETS = {
     "SECRET_KEY": "an unguessable text of many characters, 0123456789",
     "ENCRYPTION_KEYS": "bWlsbHJhY2UtbWlsbHJhY2UtbWlsbHJhY2UtMDEyMzQ=",
     "FILE_STORE_SECRET_KEY": "x",
+    "SENTRY_DSN": "https://key@sentry.example.org/1",
     "EMAIL_URL": "smtp+tls://millrace:x@mail:587",
     "ADMIN_PASSWORD": "x",
 }

@@ -17,13 +17,13 @@ from tests.stack import ROOT
 
 # In each place that a program could send it from.
 PRIVATE = "unmistakable-value"
-# Unexpected errors: of a chunk, of a page, of a library's log, and one that ends the program.
+# Unexpected errors: of a chunk, of a page, of a library, and one that ends the program. In between, no errors of ours.
 PROGRAM = """
 import django, logging, os
 from django.conf import settings
 settings.STORAGES["staticfiles"]["BACKEND"] = "django.contrib.staticfiles.storage.StaticFilesStorage"
 django.setup()
-settings.MIDDLEWARE = []
+settings.MIDDLEWARE = ["django.middleware.common.CommonMiddleware"]
 from importer.models import Chunk, ImportJob
 from importer.worker.errors import as_problem
 
@@ -46,7 +46,12 @@ def page(request, name):
 config.urls.urlpatterns.append(path("broken/<str:name>/", page))
 client = Client(raise_request_exception=False, HTTP_HOST="localhost", headers={"Authorization": secret})
 client.post(f"/broken/{secret}/?q={secret}", {"x": secret})
-logging.getLogger("some.library").error(f"sent {secret}")
+client.get("/", headers={"Host": "scanner.example.org"})  # a request that anybody may send
+client.get("/readyz")  # 503: there is no Redis
+try:
+    convert(secret)
+except ValueError:
+    logging.getLogger("some.library").exception(f"sent {secret}")
 raise KeyError(secret)
 """
 
@@ -83,7 +88,8 @@ def events(hook: Hook) -> list[dict[str, Any]]:
 
 def test_each_unexpected_error_is_reported_once(hook: Hook):
     kinds = [[error["type"] for error in each["exception"]["values"]] for each in events(hook) if "exception" in each]
-    assert kinds == [["ValueError"], ["RuntimeError"], ["KeyError"]]
+    assert kinds == [["ValueError"], ["RuntimeError"], ["ValueError"], ["KeyError"]]
+    assert len(events(hook)) == len(kinds)
 
 
 def test_a_report_says_where_and_about_which_import(hook: Hook):
