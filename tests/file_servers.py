@@ -171,14 +171,18 @@ class S3Files:
             "-ip=127.0.0.1",
         ]
         flags += ["-ip.bind=127.0.0.1", "-volume.max=5", "-master.volumeSizeLimitMB=64", "-master.telemetry=false"]
-        program = Path(sys.executable).with_name("weed")
-        with (folder / "log").open("wb") as log:
-            self._process = subprocess.Popen([program, "server", *flags], cwd=folder, stdout=log, stderr=log)
+        self._command = [str(Path(sys.executable).with_name("weed")), "server", *flags]
+        self.start()
         try:
             self.client = self._connect()
         except BaseException:
             self.stop()
             raise
+
+    def start(self) -> None:
+        """Start it, also after stop(): with the objects that it had."""
+        with (self._folder / "log").open("ab") as log:
+            self._process = subprocess.Popen(self._command, cwd=self._folder, stdout=log, stderr=log)
 
     def _connect(self) -> Any:
         client = botocore.session.get_session().create_client(

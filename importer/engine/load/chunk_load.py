@@ -38,8 +38,9 @@ class RejectShelf:
     def keep(self, paths: Sequence[Path]) -> None:
         """Keep files that are complete in their folder, before the chunk is committed. Raises Problem if it cannot."""
 
-    def fetch(self, path: Path) -> None:
-        """Bring a file that is kept elsewhere into its folder, if it is not there."""
+    def read(self, path: Path) -> bytes:
+        """A file that belongs into its folder. Raises FileNotFoundError if it is nowhere."""
+        return path.read_bytes()
 
 
 @dataclass(frozen=True)

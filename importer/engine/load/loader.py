@@ -25,7 +25,7 @@ from importer.engine.load.readback.compare import read_back
 from importer.engine.load.rejects.isolate import BadRowIsolator
 from importer.engine.load.rejects.load_result import ServerFindings
 from importer.engine.load.rejects.prescreen import Prescreen, prescreen
-from importer.engine.load.rejects.reject_files import counts_path, read_counts
+from importer.engine.load.rejects.reject_files import read_counts
 from importer.engine.load.rejects.reject_log import RejectLog
 from importer.engine.load.rejects.sender import Sender
 from importer.engine.load.shared_transaction import merge_ranges, split_outcome
@@ -229,9 +229,8 @@ def _existing_outcome(connection: Connection, chunk_load: ChunkLoad, timings: di
     """The outcome of the attempt that committed the chunk."""
     chunk, folder = chunk_load.chunk, chunk_load.rejects
     tally = ledger.read_tally(connection, chunk_load.job, chunk.number)
-    if folder:
-        chunk_load.shelf.fetch(counts_path(folder, chunk.number))
-    reasons, notices = read_counts(folder, chunk.number, tally) if folder else ((), ())
+    read = chunk_load.shelf.read
+    reasons, notices = read_counts(folder, chunk.number, tally, read) if folder else ((), ())
     return Outcome(chunk.rows, True, timings, tally, reasons, notices)
 
 

@@ -8,7 +8,7 @@ import io
 import shutil
 from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO, TextIO
@@ -49,11 +49,15 @@ class StoreShelf(RejectShelf):
         for path in paths:
             path.unlink()
 
-    def fetch(self, path: Path) -> None:
-        """Bring a file of the store into the folder, if it is not there. Raises StoreAway."""
-        if not path.exists():
-            with suppress(NotInStore):
-                self.store.fetch(self.address(path.name), path)
+    def read(self, path: Path) -> bytes:
+        """A file of the folder or of the store. Raises FileNotFoundError if it is in none of them, and StoreAway."""
+        if path.exists():
+            return path.read_bytes()
+        try:
+            with self.store.opened(self.address(path.name)) as ranges:
+                return ranges.read(0, ranges.size)
+        except NotInStore as problem:
+            raise FileNotFoundError(path.name) from problem
 
     def address(self, name: str) -> str:
         return self.store.address_of(REJECTS, self.key, name)

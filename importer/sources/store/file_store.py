@@ -6,7 +6,6 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
 from typing import Any
-from uuid import uuid4
 
 from django.conf import settings
 
@@ -16,7 +15,6 @@ from importer.sources.store.object_ranges import ObjectRanges, ObjectVersion
 from importer.sources.store.s3_account import S3Account
 from importer.sources.store.s3_errors import Wording, translated
 
-PIECE_BYTES = 2**20
 MOST_KEYS = 1000  # that one request deletes (S3 API, DeleteObjects)
 
 
@@ -113,20 +111,6 @@ class FileStore:
                 return True
         except NotInStore:
             return False
-
-    def fetch(self, address: str, path: Path) -> None:
-        """Write the object into a file of this host, in pieces; a file that is there is replaced when all is read.
-
-        Raises NotInStore.
-        """
-        part = path.with_name(f"{path.name}.{uuid4().hex}.tmp")
-        try:
-            with self.opened(address) as source, part.open("wb") as out:
-                for offset in range(0, source.size, PIECE_BYTES):
-                    out.write(source.read(offset, PIECE_BYTES))
-            part.replace(path)
-        finally:
-            part.unlink(missing_ok=True)
 
     def delete_below(self, *parts: str) -> None:
         """Delete all objects below a folder of the store."""

@@ -83,21 +83,21 @@ def reject_paths(folder: Path, number: int) -> list[Path]:
     return [folder / f"{number:08d}.{suffix}" for suffix in SUFFIXES]
 
 
-def counts_path(folder: Path, number: int) -> Path:
-    """The chunk's file with its counts."""
-    return reject_paths(folder, number)[-1]
-
-
 def remove_reject_files(folder: Path, number: int) -> None:
     """Remove the chunk's files, if they exist."""
     for path in reject_paths(folder, number):
         path.unlink(missing_ok=True)
 
 
-def read_counts(folder: Path, number: int, tally: Tally) -> tuple[tuple[ReasonCount, ...], tuple[NoticeCount, ...]]:
-    """Reasons and notices of a committed chunk; empty if there is no file, or one whose tally is not `tally`."""
+def read_counts(
+    folder: Path, number: int, tally: Tally, read: Callable[[Path], bytes] = Path.read_bytes
+) -> tuple[tuple[ReasonCount, ...], tuple[NoticeCount, ...]]:
+    """Reasons and notices of a committed chunk; empty if there is no file, or one whose tally is not `tally`.
+
+    `read` gives the bytes of a file that belongs into the folder.
+    """
     try:
-        stored = json.loads(counts_path(folder, number).read_bytes())
+        stored = json.loads(read(reject_paths(folder, number)[-1]))
     except FileNotFoundError:
         return (), ()
     summary = from_json(RejectSummary, stored)

@@ -1,0 +1,194 @@
+"""An installation of a web host and hosts of workers that share its databases, Redis and the store, and nothing else.
+
+`python -m tests.faults.hosts` tries 300 MB with every disturbance on every server there is (TEST_MYSQL_COMMAND for
+MySQL); MEGABYTES says how many of them.
+
+Each host has a name and a mount namespace of its own, in which the folders of the others are empty (unshare(1)).
+"""
+
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+
+import psutil
+import pytest
+from cryptography.fernet import Fernet
+
+from importer.engine.mysql.connection import Address, connect, fetch_all
+from importer.management.processes.command_lines import CELERY
+from importer.management.processes.private_servers import PrivateRedis
+from tests.config.serving.tus import Uploader
+from tests.file_servers import S3Files, s3_files
+from tests.stack import ROOT, wait_until
+from tests.web_site import WebSite, own_database, running_site
+
+PART_BYTES = 8 * 2**20
+LEASE = {"LEASE_SECONDS": "4", "SWEEP_SECONDS": "1"}
+# Whom the host is, and what it does not see; then it becomes its process.
+BECOME = 'hostname "$1"; shift; while [ "$1" != -- ]; do mount -t tmpfs none "$1"; shift; done; shift; exec "$@"'
+# As the page of a new import does it, in a process of the web host.
+START = """
+from importer import jobs
+from importer.engine.plan.options import Options
+from importer.models import SourceFile, Target
+from importer.preparation.prepare import ImportRequest, prepare
+from importer.targets import parse_url
+place = parse_url({url!r})
+target = Target(name="shop", host=place.host, port=place.port, user=place.user, database=place.database, tls="off")
+target.set_password(place.password)
+target.save()
+options = Options(chunk_bytes={chunk_bytes}, parallelism=4, on_error="reject", max_rejects=10_000)
+job = jobs.create(prepare(SourceFile.objects.get(), target, "t", ImportRequest(options=options)))
+jobs.start(job.pk)
+"""
+
+
+class Host:
+    """A host of workers: one process that takes every kind of task."""
+
+    def __init__(self, name: str, folder: Path, hidden: list[Path], env: dict[str, str]) -> None:
+        self.name, self.folder, self._env = name, folder, {**env, "VAR_DIR": str(folder / "var")}
+        folder.mkdir()
+        worker = (sys.executable, "-m", CELERY, "worker", "-Q", "load,control,scan", "-c", "2", "-n", "load@%h")
+        self._command = ["unshare", "--uts", "--mount", "sh", "-ec", BECOME, "sh", name]
+        self._command += [*map(str, hidden), "--", *worker, "--loglevel=WARNING", "--heartbeat-interval=5"]
+
+    def start(self) -> None:
+        with (self.folder / "log").open("ab") as log:
+            self._process = subprocess.Popen(self._command, cwd=ROOT, env=self._env, stdout=log, stderr=log)
+
+    def kill(self) -> None:
+        """SIGKILL for every process of the host at once."""
+        own = psutil.Process(self._process.pid)
+        for process in [own, *own.children(recursive=True)]:
+            process.kill()
+        self._process.wait(timeout=30)
+
+    def stop(self) -> None:
+        if self._process.poll() is None:
+            self._process.send_signal(signal.SIGTERM)
+            self._process.wait(timeout=60)
+
+    def files(self) -> list[str]:
+        """What the host has on its disks besides its log."""
+        return [str(each.relative_to(self.folder)) for each in self.folder.rglob("*.*") if each.is_file()]
+
+
+class Installation:
+    """The hosts with their databases, Redis and store, and one import."""
+
+    def __init__(self, site: WebSite, hosts: list[Host], store: S3Files, own: Address, target: Address) -> None:
+        self.site, self.hosts, self.store, self._own, self.target = site, hosts, store, own, target
+        self.browser = site.signed_in()
+
+    def upload(self, data: bytes, name: str) -> None:
+        """Upload a file through the web host, in parts."""
+        uploader = Uploader(self.site, self.browser)
+        path = uploader.begin(len(data), name)
+        for offset in range(0, len(data), PART_BYTES):
+            answer = uploader.send(path, offset, data[offset : offset + PART_BYTES])
+            assert answer.status_code == 204, answer.text
+
+    def import_it(self, chunk_bytes: int) -> None:
+        self.site.manage("shell", "-c", START.format(url=own_database(self.target), chunk_bytes=chunk_bytes))
+
+    def read(self, sql: str) -> list[tuple[object, ...]]:
+        """The rows of the application's own database."""
+        with connect(self._own) as connection:
+            return [tuple(row) for row in fetch_all(connection, sql)]
+
+    def loaded_by(self) -> dict[str, int]:
+        """How many chunks each host has loaded."""
+        sql = "SELECT SUBSTRING_INDEX(worker, '@', -1), COUNT(*) FROM importer_chunk WHERE status = 'loaded' GROUP BY 1"
+        return {str(name): int(str(count)) for name, count in self.read(sql)}
+
+    def state(self) -> tuple[object, ...]:
+        """Status, balance, rows that are in, and rejected rows."""
+        return self.read("SELECT status, balanced, loaded_rows, rejected_rows FROM importer_importjob")[0]
+
+    def both_load(self) -> None:
+        """Return when both hosts have loaded chunks, and some are still to come."""
+        wait_until(lambda: len(self.loaded_by()) == len(self.hosts), what="chunks loaded by each host")
+        assert self.state()[0] == "loading"
+
+    def ended(self) -> tuple[object, ...]:
+        """The state of the import, which must come to its end."""
+        wait_until(lambda: self.state()[0] in ("succeeded", "failed"), seconds=240, what="the import's end")
+        problem = self.read("SELECT problem FROM importer_importjob")
+        assert self.state()[0] == "succeeded", problem
+        return self.state()
+
+    def rejects(self) -> str:
+        """The reject file as the web host gives it."""
+        answer = self.browser.get(f"{self.site.url}/jobs/1/rejects/", timeout=60)
+        assert answer.status_code == 200
+        return answer.text
+
+
+@contextmanager
+def installation(folder: Path, own: Address, target: Address) -> Iterator[Installation]:
+    """A web host and two hosts of workers, which are stopped at the end; beat is on the web host."""
+    redis = PrivateRedis(folder / "redis")
+    (folder / "store").mkdir()
+    with ExitStack() as running:
+        store = running.enter_context(s3_files(folder / "store"))
+        redis.start()
+        running.callback(redis.stop)
+        shared = {
+            **LEASE,
+            "DATABASE_URL": own_database(own),
+            "REDIS_URL": redis.url,
+            "SECRET_KEY": Fernet.generate_key().decode(),
+            "ENCRYPTION_KEYS": Fernet.generate_key().decode(),
+            "FILE_STORE": "s3://files/installation",
+            "FILE_STORE_ENDPOINT": store.url,
+            "FILE_STORE_REGION": "us-east-1",
+            "FILE_STORE_ACCESS_KEY": store.key,
+            "FILE_STORE_SECRET_KEY": store.secret,
+        }
+        (folder / "web").mkdir()
+        names = ("one", "two")
+        hosts = [_host(name, folder, names, shared) for name in names]
+        for host in hosts:
+            host.start()
+            running.callback(host.stop)
+        site = running.enter_context(running_site(folder / "web", **shared))
+        running.enter_context(_beat(folder / "web", site, shared))
+        yield Installation(site, hosts, store, own, target)
+
+
+def _host(name: str, folder: Path, names: tuple[str, ...], shared: dict[str, str]) -> Host:
+    hidden = [folder / "web", folder / "store", *(folder / other for other in names if other != name)]
+    for each in hidden:
+        each.mkdir(exist_ok=True)
+    env = {**os.environ, "DJANGO_SETTINGS_MODULE": "config.settings", "PYTHONPATH": str(ROOT), **shared}
+    if (folder / name).is_dir():
+        (folder / name).rmdir()
+    return Host(name, folder / name, hidden, env)
+
+
+@contextmanager
+def _beat(folder: Path, site: WebSite, shared: dict[str, str]) -> Iterator[None]:
+    env = {**os.environ, "DJANGO_SETTINGS_MODULE": "config.settings", "VAR_DIR": str(site.var_dir), **shared}
+    with (folder / "beat.log").open("ab") as log:
+        command = [sys.executable, "-m", "importer.management.processes", "beat"]
+        beat = subprocess.Popen(command, cwd=ROOT, env={**env, "PYTHONPATH": str(ROOT)}, stdout=log, stderr=log)
+    try:
+        yield
+    finally:
+        beat.terminate()
+        beat.wait(timeout=30)
+
+
+def main() -> int:
+    """Try 300 MB on each server."""
+    os.environ.setdefault("MEGABYTES", "300")
+    return pytest.main(["-q", "-rP", "--timeout=1200", str(Path(__file__).with_name("test_hosts.py"))])
+
+
+if __name__ == "__main__":
+    sys.exit(main())
