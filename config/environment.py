@@ -26,6 +26,11 @@ LONGEST_SOCKET_PATH = 107 - len(".4194304")
 MOST_DAYS = 36500
 
 
+# A label of workers, and of the targets that they load into.
+LABEL = "[a-z0-9]([a-z0-9-]{0,30}[a-z0-9])?"
+LABEL_WORDS = "Use up to 32 small letters, digits and hyphens, such as eu-west."
+
+
 def secret(name: str) -> str | None:
     """The value of NAME, or the contents of the file that NAME_FILE names; None if neither is set."""
     if path := os.environ.get(f"{name}_FILE"):
@@ -80,6 +85,14 @@ def networks(texts: list[str], name: str) -> list[str]:
         return [str(ip_network(text.strip())) for text in texts]
     except ValueError as error:
         raise ImproperlyConfigured(f"{name}: {error}. Write them as 10.20.0.0/16,fd12::/16") from error
+
+
+def worker_labels(texts: list[str]) -> list[str]:
+    """The labels in LOADS, checked. Raises ImproperlyConfigured for a text that is none."""
+    labels = [text.strip() for text in texts if text.strip()]
+    if wrong := [label for label in labels if not re.fullmatch(LABEL, label, re.ASCII)]:
+        raise ImproperlyConfigured(f"LOADS: {wrong[0]} is no label. {LABEL_WORDS} Several are separated by commas.")
+    return labels
 
 
 def store_address(text: str) -> str:

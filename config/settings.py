@@ -21,6 +21,7 @@ from config.environment import (
     sqlite_database,
     store_address,
     stored_key,
+    worker_labels,
 )
 from config.telemetry import error_reports
 from config.telemetry.logs import logging_with
@@ -191,6 +192,8 @@ BODY_MIN_BYTES_PER_SECOND = env.int("BODY_MIN_BYTES_PER_SECOND", default=1000)
 BODY_GRACE_SECONDS = env.float("BODY_GRACE_SECONDS", default=20)
 # As many as an import is planned with, into a server on this machine or one whose distance is unknown.
 WORKER_CONCURRENCY = env.int("WORKER_CONCURRENCY", default=max(4, (os.cpu_count() or 1) + 1))
+# The labels of the targets that the workers of this host load into, and no others; none: those without a label.
+LOADS = worker_labels(env.list("LOADS", default=[]))
 
 # --- the first account (`manage.py ensure_admin`) ---
 ADMIN_USER = env.str("ADMIN_USER", default="admin")

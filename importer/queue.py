@@ -17,12 +17,14 @@ log = logging.getLogger(__name__)
 class Message:
     """A task's name in importer.tasks and its argument, an id; `delay` in seconds.
 
-    `not_on`: hosts that cannot take it (worker/hosts/placement.py). `worker`: the only worker that gets it, "" for any.
+    `label`: that of the target that it works on; workers with this label get it. `not_on`: hosts that cannot take it
+    (worker/hosts/placement.py). `worker`: the only worker that gets it, "" for any.
     """
 
     task: str
     id: int
     delay: float = 0
+    label: str = ""
     not_on: tuple[str, ...] = ()
     worker: str = ""
 
@@ -51,11 +53,16 @@ def send(messages: Iterable[Message]) -> None:
         transaction.on_commit(lambda: _publish(messages))
 
 
-def queue_of(task: str) -> str:
-    """The queue of a task of importer.tasks."""
+def queue_of(task: str, label: str = "") -> str:
+    """The queue of a task of importer.tasks that works on a target with this label."""
     routes: Mapping[str, Mapping[str, str]] = settings.CELERY_TASK_ROUTES
     default: str = settings.CELERY_TASK_DEFAULT_QUEUE
-    return routes.get(f"importer.tasks.{task}", {}).get("queue", default)
+    return labelled(routes.get(f"importer.tasks.{task}", {}).get("queue", default), label)
+
+
+def labelled(queue: str, label: str) -> str:
+    """The queue of the same tasks for targets with this label; "" for those without one."""
+    return f"{queue}.{label}" if label else queue
 
 
 def _publish(messages: list[Message]) -> None:
@@ -68,7 +75,8 @@ def _publish(messages: list[Message]) -> None:
     failpoints.reach("outbox.committed")
     try:
         for message in messages:
-            to = {"queue": worker_direct(message.worker)} if message.worker else {}
+            shared = queue_of(message.task, message.label)
+            to = {"queue": worker_direct(message.worker) if message.worker else shared}
             app.send_task(f"importer.tasks.{message.task}", (message.id,), countdown=message.delay or None, **to)
     except (OperationalError, OSError) as error:
         log.warning("The broker is away, the sweeper will send %d messages later: %s", len(messages), error)

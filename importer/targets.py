@@ -110,14 +110,22 @@ def refuse_forbidden(host: str) -> None:
             ) from refused
 
 
+@dataclass(frozen=True)
+class Terms:
+    """What holds for all imports into a target: the fields of Target. None: what is stored, or the field's default."""
+
+    ceiling: int | None = None
+    label: str | None = None
+    needs_approval: bool | None = None
+
+
 def add_or_replace(
     name: str,
     url: TargetUrl,
     *,
     password: str | None = None,
     protection: Protection = Protection(),
-    ceiling: int | None = None,
-    needs_approval: bool | None = None,
+    terms: Terms = Terms(),
     replace: bool = False,
 ) -> Target:
     """Save a target. With `replace` an existing target of that name is updated and keeps its imports.
@@ -134,10 +142,9 @@ def add_or_replace(
     target.host, target.port, target.user, target.database = url.host, url.port, url.user, url.database
     target.tls, target.tls_ca = protection.tls or default_tls(url.host), protection.tls_ca
     target.server_key, target.clear_password = protection.server_key, protection.clear_password
-    if ceiling is not None:
-        target.ceiling = ceiling
-    if needs_approval is not None:
-        target.needs_approval = needs_approval
+    for name_of_term, value in vars(terms).items():
+        if value is not None:
+            setattr(target, name_of_term, value)
     if password is not None:
         target.set_password(password)
     elif target.password_ciphertext:

@@ -1,6 +1,7 @@
 """The page of one import: live while the import runs, its record afterwards."""
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from django.contrib import messages
@@ -215,7 +216,7 @@ def _live_context(now: Progress, with_rejects: bool = True) -> dict[str, Any]:
         "rejects": rejected_rows(shown) if with_rejects else None,
         "peers": peer_comparison(shown),
         # A function: it runs only if the template uses it.
-        "loads_at_once": presence.parallel_loads,
+        "loads_at_once": partial(presence.parallel_loads, shown.target.label),
     }
 
 

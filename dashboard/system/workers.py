@@ -11,6 +11,7 @@ from django.views.decorators.http import require_safe
 
 from config.version import VERSION
 from dashboard.system.state import idle_queues
+from importer.models import Target
 from importer.worker.hosts import presence
 
 
@@ -20,6 +21,16 @@ class Overview:
 
     workers: Sequence[presence.Worker] | None
     idle_queues: tuple[str, ...] = ()
+
+    @property
+    def idle_labels(self) -> dict[str, list[str]]:
+        """The labels of targets that no loading worker has, with the targets' names."""
+        served = {label for worker in self.workers or () if worker.role == "load" for label in worker.labels}
+        idle: dict[str, list[str]] = {}
+        for label, name in Target.objects.registered().exclude(label="").order_by("name").values_list("label", "name"):
+            if label not in served:
+                idle.setdefault(label, []).append(name)
+        return idle
 
     @property
     def versions(self) -> list[str]:

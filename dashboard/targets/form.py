@@ -24,7 +24,7 @@ class TargetForm(WithCAFile, forms.ModelForm):  # type: ignore[type-arg]
 
     class Meta:
         model = Target
-        fields = ["name", *Target.PASSWORD_GOES_TO, "ceiling", "needs_approval"]
+        fields = ["name", *Target.PASSWORD_GOES_TO, "ceiling", "label", "needs_approval"]
         widgets = {
             "tls": forms.RadioSelect,
             "user": forms.TextInput(attrs={"autocomplete": "off"}),
@@ -41,6 +41,8 @@ class TargetForm(WithCAFile, forms.ModelForm):  # type: ignore[type-arg]
             "needs_approval": "Each import and lab waits until somebody else who may load into this target"
             " approves it.",
             "ceiling": "Over all imports into this target together.",
+            "label": "For a target that only some hosts reach: LOADS of their workers has the same label. Empty: the"
+            " workers without a label.",
         }
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
@@ -93,7 +95,7 @@ class TargetForm(WithCAFile, forms.ModelForm):  # type: ignore[type-arg]
         target: Target = super().save(commit=False)
         if self.cleaned_data["password"]:
             target.set_password(self.cleaned_data["password"])
-        if set(self.changed_data) - {"needs_approval"}:
+        if set(self.changed_data) - {"needs_approval", "label"}:
             # The findings are about the old values.
             target.findings, target.checked_at = [], None
         if commit:

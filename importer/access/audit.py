@@ -25,7 +25,7 @@ from importer.models import AuditEvent, Grant, ImportJob, Notification, Schedule
 Outcome = AuditEvent.Outcome
 LONGEST_REASON = 500
 # The fields of a target whose old and new values are recorded.
-RECORDED = (*Target.PASSWORD_GOES_TO, "needs_approval")
+RECORDED = (*Target.PASSWORD_GOES_TO, "label", "needs_approval")
 
 
 @dataclass(frozen=True)

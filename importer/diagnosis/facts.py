@@ -81,16 +81,18 @@ def _workers(job: ImportJob, now: datetime) -> Workers:
     task = "load_run"
     if not queued and job.step.endswith(" queued"):
         queued, task = job.step_lease, job.step.removesuffix(" queued")
-    places, older = presence.parallel_loads(), _older_workers(job)
+    label = job.target.label
+    places, older = presence.parallel_loads(label), _older_workers(job)
     if not queued:
-        return Workers(places=places, older=older)
+        return Workers(places=places, older=older, label=label)
     # Queued work has a lease, too: after that it is queued again.
     waited = settings.LEASE_SECONDS - (queued - now).total_seconds()
     served: bool | None = None
     with live_progress.without_redis_too():
-        served = queue_of(task) in presence.served_queues()
-    taken = Chunk.objects.filter(status=Chunk.Status.LOADING).order_by().values("run").distinct().count()
-    return Workers(max(0.0, waited), served, places, taken, older)
+        served = queue_of(task, label) in presence.served_queues()
+    loading = Chunk.objects.filter(status=Chunk.Status.LOADING, job__target__label=label)
+    taken = loading.order_by().values("run").distinct().count()
+    return Workers(max(0.0, waited), served, places, taken, older, label)
 
 
 def _older_workers(job: ImportJob) -> tuple[str, ...]:

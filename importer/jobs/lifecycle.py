@@ -146,7 +146,8 @@ def _scan_step(job: ImportJob) -> list[Message]:
 
 
 def _load_steps(job: ImportJob) -> list[Message]:
-    return [Message("load_run", pk, not_on=left_out_hosts(job)) for pk in queue_chunks(job)]
+    label, not_on = job.target.label, left_out_hosts(job)
+    return [Message("load_run", pk, label=label, not_on=not_on) for pk in queue_chunks(job)]
 
 
 def _steps_after_load(job: ImportJob) -> list[Message]:
@@ -193,7 +194,7 @@ def _queue_step(job: ImportJob, task: str, step: ImportJob.Step) -> list[Message
         if queued and job.step in QUEUED_AS:
             totals.count_expired(totals.STEP)  # A worker had it.
     not_on = left_out_hosts(job) if task in READING else ()
-    return [Message(task, job.pk, not_on=not_on)] if queued else []
+    return [Message(task, job.pk, label=job.target.label, not_on=not_on)] if queued else []
 
 
 def queue_chunks(job: ImportJob, most: int = MOST_PARALLELISM) -> list[int]:

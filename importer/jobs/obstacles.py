@@ -31,7 +31,7 @@ def try_now(job_id: int) -> None:
     job = _stuck(job_id)
     waiting = ImportJob.objects.filter(pk=job.pk, step=JobStep.RESTORE_QUEUED)
     if change(waiting, step_failures=0):
-        queue.send([Message("restore", job.pk)])
+        queue.send([Message("restore", job.pk, label=job.target.label)])
     elif messages := advance(job.pk):
         queue.send(messages)
     else:

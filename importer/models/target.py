@@ -9,6 +9,7 @@ from django.core.exceptions import ValidationError
 from django.core.validators import MaxValueValidator, MinValueValidator, RegexValidator
 from django.db import models
 
+from config.environment import LABEL, LABEL_WORDS
 from importer.engine.load.network_probe import NetworkProbe
 from importer.engine.mysql.connection import Address
 from importer.security import encryption, held_passwords
@@ -63,6 +64,15 @@ class Target(models.Model):
     clear_password = models.BooleanField("send the readable password if the server asks for it", default=False)
     ceiling = models.PositiveSmallIntegerField(
         "max. parallel chunks", default=8, validators=[MinValueValidator(1), MaxValueValidator(64)]
+    )
+    # Its steps and chunks go to workers with this label (setting LOADS); "": to workers without one.
+    label = models.CharField(
+        "loaded by workers with the label",
+        max_length=32,
+        blank=True,
+        default="",
+        db_default="",
+        validators=[RegexValidator(rf"^{LABEL}\Z", LABEL_WORDS)],
     )
     # Whether a URL on the command line named it: a record for its imports, with no password, that nobody chooses again.
     by_url = models.BooleanField(default=False, editable=False)

@@ -76,7 +76,7 @@ def claim(chunk_id: int) -> jobs.ChunkRun | None:
     """
     fairest = jobs.fairest_chunk(chunk_id) if presence.own_host() else chunk_id
     if fairest != chunk_id and (run := jobs.claim_run(fairest)):
-        queue.send([Message("load_run", chunk_id)])
+        queue.send([Message("load_run", chunk_id, label=run.job.target.label)])
         return run
     return jobs.claim_run(chunk_id)
 

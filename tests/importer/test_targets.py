@@ -6,7 +6,7 @@ from django.db import connection as app_database
 from importer import targets
 from importer.engine.errors import TargetProblem
 from importer.models import Target
-from importer.targets import Protection, TargetUrl, add_or_replace, default_tls, parse_url, refuse_forbidden
+from importer.targets import Protection, TargetUrl, Terms, add_or_replace, default_tls, parse_url, refuse_forbidden
 from tests.rogue_server import RoguePasswordServer
 
 CANARY = "CANARY-7f3a"
@@ -102,12 +102,13 @@ class TestAddOrReplace:
 
     def test_replace_updates_the_target(self):
         first = add_or_replace("shop", SHOP)
-        second = add_or_replace("shop", replace(SHOP, database="other"), protection=ENCRYPTED, ceiling=3, replace=True)
+        other, terms = replace(SHOP, database="other"), Terms(ceiling=3)
+        second = add_or_replace("shop", other, protection=ENCRYPTED, terms=terms, replace=True)
         assert (second.pk, second.database, second.tls, second.ceiling) == (first.pk, "other", "encrypt", 3)
 
     def test_a_stored_password_stays_while_it_goes_to_the_same_place(self):
         add_or_replace("shop", SHOP, password=CANARY)
-        same = add_or_replace("shop", SHOP, ceiling=3, replace=True)
+        same = add_or_replace("shop", SHOP, terms=Terms(ceiling=3), replace=True)
         assert (same.address.password, same.ceiling) == (CANARY, 3)
 
     @pytest.mark.parametrize(
@@ -163,7 +164,7 @@ class TestAddOrReplace:
     @pytest.mark.parametrize(("name", "ceiling"), [("has space", None), ("a/b", None), ("", None), ("a", 0), ("a", 65)])
     def test_values_that_are_not_allowed(self, name, ceiling):
         with pytest.raises(TargetProblem):
-            add_or_replace(name, SHOP, ceiling=ceiling)
+            add_or_replace(name, SHOP, terms=Terms(ceiling=ceiling))
         assert not Target.objects.exists()
 
     def test_the_password_is_nowhere_in_clear(self):

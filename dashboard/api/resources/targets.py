@@ -42,6 +42,7 @@ class TargetChange(Body, json_schema_extra=example(ceiling=8, needs_approval=Tru
     server_key: Annotated[str | None, Field(max_length=4096)] = None
     clear_password: bool | None = None
     ceiling: Annotated[int | None, Field(ge=1, le=64, description="The most parallel chunks.")] = None
+    label: Annotated[str | None, Field(max_length=32, description="Only workers with this label load into it.")] = None
     needs_approval: bool | None = None
 
 
@@ -71,6 +72,7 @@ class TargetOut(Schema):
     server_key: str
     clear_password: bool
     ceiling: int
+    label: str
     needs_approval: bool
     checked_at: datetime | None
     passed: Annotated[bool | None, Field(description="Whether the last check has passed; null before the first.")]
@@ -89,7 +91,7 @@ class TableOut(Schema):
 def show(target: Target) -> dict[str, Any]:
     """A target as the API shows it to the acting person."""
     findings = target.findings if sees_everything() else targets.told_findings(target.findings)
-    names = ("id", "name", *Target.PASSWORD_GOES_TO, "ceiling", "needs_approval", "checked_at")
+    names = ("id", "name", *Target.PASSWORD_GOES_TO, "ceiling", "label", "needs_approval", "checked_at")
     passed = targets.passed(target.findings) if target.checked_at else None
     return {name: getattr(target, name) for name in names} | {"passed": passed, "findings": findings}
 

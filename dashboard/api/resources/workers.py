@@ -20,6 +20,7 @@ class WorkerOut(Schema):
     slots: int
     busy: int
     queues: list[str]
+    labels: list[str]
     silent: float
 
 
@@ -28,6 +29,7 @@ class WorkersOut(Schema):
 
     workers: Annotated[list[WorkerOut] | None, Field(description="Null: Redis does not answer.")]
     idle_queues: list[str]
+    idle_labels: Annotated[dict[str, list[str]], Field(description="Labels of targets that no worker has.")]
     versions: Annotated[list[str], Field(description="Those of the workers and of this web process.")]
 
 

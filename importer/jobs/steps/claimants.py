@@ -16,9 +16,9 @@ def others_wait(job: ImportJob, *, loading: bool) -> bool:
 
     `loading`: a run of the job still loads in the slot.
     """
-    if not Chunk.objects.filter(status=Chunk.Status.QUEUED).exclude(job=job).exists():
+    if not _in_flight(job.target.label).filter(status=Chunk.Status.QUEUED).exclude(job=job).exists():
         return False
-    claimants = {each.job: each for each in _claimants()}
+    claimants = {each.job: each for each in _claimants(job.target.label)}
     own = claimants.pop(job.pk, Claimant(job.pk, job.asked_by_id, 0, 0))
     return must_yield(replace(own, loads=max(0, own.loads - loading)), list(claimants.values()))
 
@@ -29,24 +29,32 @@ def fairest_chunk(chunk_id: int) -> int:
     The same chunk if its own job is, if it is no longer queued, or if its job's file is not to be seen on some hosts:
     then its message was addressed.
     """
-    queued = Chunk.objects.filter(status=Chunk.Status.QUEUED, job__left_out_json=[])
-    own = queued.filter(pk=chunk_id).values_list("job_id", flat=True).first()
-    if own is None or not queued.exclude(job=own).exists():
+    message = Chunk.objects.filter(pk=chunk_id).values_list("job_id", "job__target__label").first()
+    if message is None:
         return chunk_id
-    everywhere = set(queued.order_by().values_list("job_id", flat=True).distinct())
-    chosen = next_in_line(
-        [each if each.job in everywhere else replace(each, wants=each.loads) for each in _claimants()]
-    )
+    own, label = message
+    queued = _in_flight(label).filter(status=Chunk.Status.QUEUED, job__left_out_json=[])
+    if not queued.filter(pk=chunk_id).exists() or not queued.exclude(job=own).exists():
+        return chunk_id
+    everywhere = set(queued.values_list("job_id", flat=True).distinct())
+    claimants = _claimants(label)
+    chosen = next_in_line([each if each.job in everywhere else replace(each, wants=each.loads) for each in claimants])
     if chosen is None or chosen.job == own:
         return chunk_id
     return queued.filter(job=chosen.job).order_by("number").values_list("pk", flat=True).first() or chunk_id
 
 
-def _claimants() -> list[Claimant]:
+def _in_flight(label: str) -> QuerySet[Chunk]:
+    """The chunks that wait for a worker with the label, or that one loads."""
+    return Chunk.objects.filter(status__in=Chunk.IN_FLIGHT, job__target__label=label).order_by()
+
+
+def _claimants(label: str) -> list[Claimant]:
     """All jobs with chunks in flight. A job wants as many slots as it has, and one for each queued chunk."""
-    in_flight = Chunk.objects.filter(status__in=Chunk.IN_FLIGHT).order_by()
-    counted = in_flight.values_list("job_id", "job__asked_by", "status").annotate(
-        Count("run", distinct=True), Min("lease")
+    counted = (
+        _in_flight(label)
+        .values_list("job_id", "job__asked_by", "status")
+        .annotate(Count("run", distinct=True), Min("lease"))
     )
     loads: dict[int, int] = {}
     queued: dict[int, tuple[int, float]] = {}

@@ -42,6 +42,7 @@ class Command(PreparedCommand):
             help="with --tls verify, let the server ask for the readable password (PAM, LDAP)",
         )
         add.add_argument("--ceiling", type=int, metavar="N", help="max. parallel chunks, over all imports (1 to 64)")
+        add.add_argument("--label", help="only workers with this label in LOADS load into it; '' for those without one")
         add.add_argument(
             "--needs-approval",
             choices=("yes", "no"),
@@ -75,8 +76,11 @@ class Command(PreparedCommand):
             protection=targets.Protection(
                 options["tls"], options["tls_ca"], _server_key(options["server_key"]), options["clear_password"]
             ),
-            ceiling=options["ceiling"],
-            needs_approval=None if options["needs_approval"] is None else options["needs_approval"] == "yes",
+            terms=targets.Terms(
+                options["ceiling"],
+                options["label"],
+                None if options["needs_approval"] is None else options["needs_approval"] == "yes",
+            ),
             replace=options["replace"],
         )
         release_unmarked(target)
@@ -167,7 +171,7 @@ def _state(target: Target) -> str:
 def _as_json(target: Target) -> dict[str, Any]:
     fields = ("name", "host", "port", "user", "database", "tls", "tls_ca", "server_key", "clear_password")
     return {
-        **{field: getattr(target, field) for field in (*fields, "ceiling", "needs_approval")},
+        **{field: getattr(target, field) for field in (*fields, "ceiling", "label", "needs_approval")},
         "ok": targets.passed(target.findings) if target.checked_at else None,
         "checked_at": target.checked_at.isoformat() if target.checked_at else None,
     }

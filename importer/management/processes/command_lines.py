@@ -10,6 +10,7 @@ from django.conf import settings
 
 from config.environment import private_folder
 from importer.management.processes.private_servers import PRIVATE, PrivateRedis
+from importer.queue import labelled
 from importer.worker.shutdown import end_with_parent
 
 CELERY = "importer.management.processes.celery_process"
@@ -49,8 +50,9 @@ def private_redis() -> PrivateRedis:
 
 
 def _worker(name: str, queues: str, concurrency: int) -> list[str]:
+    served = ",".join(labelled(queue, label) for queue in queues.split(",") for label in settings.LOADS or [""])
     return [
-        *(CELERY, "worker", f"--hostname={name}@%h", f"--queues={queues}"),
+        *(CELERY, "worker", f"--hostname={name}@%h", f"--queues={served}"),
         *(f"--concurrency={concurrency}", "--loglevel=INFO", "--without-gossip", "--without-mingle"),
         "--heartbeat-interval=5",
     ]

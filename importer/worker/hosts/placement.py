@@ -32,7 +32,7 @@ def place(messages: Sequence[Message]) -> list[Message]:
 
 
 def _placed(message: Message, workers: Iterable[Worker], given: Counter[str]) -> Message:
-    chosen = least_busy(_able(workers, message.task, message.not_on), given)
+    chosen = least_busy(_able(workers, queue_of(message.task, message.label), message.not_on), given)
     if not chosen:
         return message
     given[chosen.name] += 1
@@ -44,9 +44,9 @@ def least_busy(workers: Iterable[Worker], given: Mapping[str, int]) -> Worker | 
     return min(workers, key=lambda each: (each.busy + given.get(each.name, 0)) / max(1, each.slots), default=None)
 
 
-def _able(workers: Iterable[Worker], task: str, not_on: Iterable[str]) -> list[Worker]:
-    """The workers on other hosts that take such tasks."""
-    return [each for each in workers if each.direct and queue_of(task) in each.queues and each.host not in not_on]
+def _able(workers: Iterable[Worker], queue: str, not_on: Iterable[str]) -> list[Worker]:
+    """The workers on other hosts that serve the queue."""
+    return [each for each in workers if each.direct and queue in each.queues and each.host not in not_on]
 
 
 def hand_back(job: ImportJob, error: Exception, task: str) -> bool:
@@ -60,7 +60,7 @@ def hand_back(job: ImportJob, error: Exception, task: str) -> bool:
         return False
     job.refresh_from_db(fields=["left_out_json"])
     try:
-        others = _able(presence.live_workers(), task, {*jobs.left_out_hosts(job), host})
+        others = _able(presence.live_workers(), queue_of(task, job.target.label), {*jobs.left_out_hosts(job), host})
     except unreadable():
         return True
     if others:

@@ -8,6 +8,8 @@ from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from typing import Any, cast
 
+from django.conf import settings
+
 from config.version import VERSION
 from importer.engine.plan import stored_plan
 from importer.engine.plan.stored_plan import FIRST_FORMAT
@@ -24,15 +26,17 @@ SILENCE_SECONDS = 20
 class Announcement:
     """What a worker tells of itself: its version, its slots (tasks that it runs at once) and how many are `busy`.
 
-    `direct`: it has a queue of its own, for messages that no other worker may take. `plan_format`: the newest stored
-    plans that it knows (engine/plan/stored_plan.py). A version that tells more or less
-    is understood: unknown names are ignored, and missing ones have a default.
+    `labels`: of the targets that it works for; none: it works for those without one. `direct`: it has a queue of its
+    own, for messages that no other worker may take. `plan_format`: the newest stored plans that it knows
+    (engine/plan/stored_plan.py). A version that tells more or less is understood: unknown names are ignored, and
+    missing ones have a default.
     """
 
     version: str = ""
     slots: int = 0
     busy: int = 0
     queues: tuple[str, ...] = ()
+    labels: tuple[str, ...] = ()
     direct: bool = False
     plan_format: int = FIRST_FORMAT
 
@@ -113,12 +117,13 @@ def served_queues() -> set[str]:
     return {queue for worker in live_workers() for queue in worker.queues}
 
 
-def parallel_loads() -> int:
-    """How many chunks all live workers can load at the same time; 0 if Redis is away or holds something else."""
+def parallel_loads(label: str = "") -> int:
+    """How many chunks into targets with the label all live workers can load at once; 0 if Redis is away."""
     if not is_running():
         return 0
     try:
-        return sum(worker.slots for worker in live_workers() if worker.role == "load")
+        loading = (worker for worker in live_workers() if worker.role == "load")
+        return sum(worker.slots for worker in loading if (label in worker.labels if label else not worker.labels))
     except unreadable():
         return 0
 
@@ -145,7 +150,8 @@ def _worker_started(instance: Any, **_: object) -> None:
         served = set(instance.app.amqp.queues.consume_from)  # its option --queues, and its own
         shared = sorted(served - {worker_direct(instance.hostname).name})
         direct = len(shared) < len(served)
-        announce(instance.hostname, instance.concurrency, shared, busy=len(state.active_requests), direct=direct)
+        more = {"busy": len(state.active_requests), "labels": settings.LOADS, "direct": direct}
+        announce(instance.hostname, instance.concurrency, shared, **more)
 
     heartbeat_sent.connect(renew, weak=False)
 

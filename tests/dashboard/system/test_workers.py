@@ -6,6 +6,7 @@ import pytest
 from django.urls import reverse
 
 from config.version import VERSION
+from importer.models import Target
 from importer.worker import live_progress
 from importer.worker.hosts import presence
 from tests.dashboard.api.program import Program
@@ -46,6 +47,14 @@ def test_a_queue_without_workers_and_another_version_are_named(page, redis, clie
     presence.announce("load@eu-2", 4, ["load"])
     make_job()
     assert "They have several versions" in client.get(reverse("home")).content.decode()
+
+
+def test_a_label_that_no_worker_has_is_named_with_its_targets(page, redis):
+    Target.objects.create(name="far", host="db", user="u", database="d", label="eu-west")
+    presence.announce("load@here", 4, ["load"])
+    assert "No loading worker has the label eu-west: imports into far wait." in page()
+    presence.announce("load@there", 4, ["load.eu-west"], labels=["eu-west"])
+    assert "No loading worker has the label" not in page()
 
 
 def test_without_redis_nobody_claims_that_there_are_no_workers(page, settings):

@@ -118,6 +118,7 @@ class TestAdding:
             ("tls_ca", "/dev/zero", "can be read from"),
             ("tls_ca", "/", "can be read from"),
             ("server_key", "no key", "no public RSA key"),
+            ("label", "EU West", "small letters, digits and hyphens"),
             ("ceiling", "0", "greater than or equal to 1"),
         ],
     )

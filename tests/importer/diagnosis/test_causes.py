@@ -94,6 +94,19 @@ def test_a_worker_of_another_kind_is_no_help():
     assert causes(job) == ["no_worker"]
 
 
+def test_no_worker_has_the_label_of_the_target(two_places):
+    job = make_job()
+    job.target.label = "eu-west"
+    job.target.save()
+    queued(job, 3)
+    (first,) = explained(job)
+    assert first.cause == "no_worker"
+    assert "No worker with the label eu-west" in first.what
+    assert "LOADS=eu-west" in first.advice
+    presence.announce("load@there", 2, ["load.eu-west"], labels=["eu-west"])
+    assert "no_worker" not in causes(job)
+
+
 def test_all_workers_are_busy_with_another_import(two_places):
     job, other = make_job(), make_job(table="ways", parallelism=2)
     loading(other, 2)

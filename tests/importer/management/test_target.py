@@ -25,10 +25,10 @@ def url_of(address):
 
 class TestAdd:
     def test_target_add_stores_the_target_and_names_the_next_step(self):
-        out, err = run("add", "shop", "mysql://me@127.0.0.1:3307/shop", "--ceiling", "4")
+        out, err = run("add", "shop", "mysql://me@127.0.0.1:3307/shop", "--ceiling", "4", "--label", "eu-west")
         target = Target.objects.get()
         assert (target.host, target.port, target.user, target.database) == ("127.0.0.1", 3307, "me", "shop")
-        assert (target.tls, target.ceiling) == ("off", 4)
+        assert (target.tls, target.ceiling, target.label) == ("off", 4, "eu-west")
         assert "target check shop" in out
         assert err == ""
 

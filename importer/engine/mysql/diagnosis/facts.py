@@ -14,7 +14,8 @@ class Workers:
 
     `served`: whether a worker takes such work, None if nobody knows. `places`: the chunks that the workers can load in
     parallel, 0 if nobody knows; `taken`: those that they load now, of all imports. `older`: the names and versions of
-    the live workers if all of them are of an older release than the one that planned the import, else empty.
+    the live workers if all of them are of an older release than the one that planned the import, else empty. `label`:
+    the workers are those with the target's label, "" for those without one.
     """
 
     seconds: float | None = None
@@ -22,6 +23,7 @@ class Workers:
     places: int = 0
     taken: int = 0
     older: tuple[str, ...] = ()
+    label: str = ""
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ from importer.management.command_line.verbs import add_verbs
 ABOUT = "list and check targets"
 FIELDS = (
     *("name", "host", "port", "user", "database", "tls", "tls_ca", "server_key", "clear_password"),
-    *("ceiling", "needs_approval", "checked_at"),
+    *("ceiling", "label", "needs_approval", "checked_at"),
 )
 
 

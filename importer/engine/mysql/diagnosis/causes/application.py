@@ -69,6 +69,13 @@ def no_worker(evidence: Evidence) -> Explanation | None:
     workers = evidence.facts.workers
     if (workers.seconds or 0) < LONGEST_QUEUED or workers.served is not False:
         return None
+    if workers.label:
+        return Explanation(
+            "no_worker",
+            f"No worker with the label {workers.label} is running that would take the import's next work.",
+            f"The target {evidence.facts.target} is loaded by workers with this label only. None gives a sign of life.",
+            f"Start workers with LOADS={workers.label}, or change the label on the target's page.",
+        )
     return Explanation(
         "no_worker",
         "No worker is running that would take the import's next work.",
