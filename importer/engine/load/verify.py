@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from importer.engine.errors import Problem
 from importer.engine.load import ledger
-from importer.engine.mysql.connection import Address, connect
+from importer.engine.mysql.connection import Address, Connection, connect, execute, fetch_all
 
 
 @dataclass(frozen=True)
@@ -35,9 +35,21 @@ class Equation:
         return f"{numbers} (rows in the file = loaded + replaced + unchanged + skipped + rejected)"
 
 
+def see_all_commits(connection: Connection) -> None:
+    """Let this session read what every node of a Galera cluster has committed; on other servers there is nothing to do.
+
+    An address may lead to another node than the one that the chunks were loaded through, and a node applies commits of
+    others a little later (MariaDB Documentation, wsrep_sync_wait: 1 makes reads wait for them).
+    """
+    shown = fetch_all(connection, "SHOW GLOBAL VARIABLES LIKE 'wsrep_on'")
+    if any(str(value).upper() in ("ON", "1") for _, value in shown):
+        execute(connection, "SET SESSION wsrep_sync_wait = 1")
+
+
 def check_finish(address: Address, job: str, rows: int) -> None:
     """Raise Problem unless the ledger holds the job's finishing step with this number of rows."""
     with connect(address) as connection:
+        see_all_commits(connection)
         if ledger.exists(connection) and ledger.has_chunk(connection, job, ledger.FINISH):
             known = ledger.read_tally(connection, job, ledger.FINISH).rows
         else:
@@ -61,6 +73,7 @@ def missing_chunks(address: Address, job: str, expected: dict[int, int]) -> set[
     if not expected:
         return set()  # A file without rows: perhaps the target has no ledger yet.
     with connect(address) as connection:
+        see_all_commits(connection)
         ledger.require_known_job(connection, job, str(address))
         committed = ledger.rows_by_chunk(connection, job)
     differing = [number for number, rows in committed.items() if expected.get(number) != rows]

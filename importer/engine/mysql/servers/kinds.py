@@ -225,6 +225,10 @@ GALERA = Kind(
         ),
         Rule("Only InnoDB tables reach the other nodes.", "MariaDB Galera Cluster, Known limitations"),
         Rule(
+            "A node applies the commits of others a little later. The verification waits for them (wsrep_sync_wait).",
+            "MariaDB Documentation, Galera Cluster system variables",
+        ),
+        Rule(
             "A node that has left the cluster answers every statement with error 1047. The chunk waits and is tried"
             " again.",
             "Galera Cluster Documentation, wsrep_ready",

@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 
 from importer.engine.errors import TargetProblem
-from importer.engine.load import ledger
+from importer.engine.load import ledger, verify
 from importer.engine.load.chunk_load import LoadCallbacks
 from importer.engine.load.loader import load_chunk
-from importer.engine.mysql.connection import Address, connect, execute
+from importer.engine.mysql.connection import Address, connect, execute, fetch_all
 from importer.engine.mysql.server_info import read_server
 from importer.engine.plan.options import Options
 from importer.engine.preflight import check
@@ -76,6 +76,13 @@ def test_every_row_arrives_once(shop: Address, tmp_path: Path):
         load_chunk(replace(each, first=False) if each is chunk_loads[2] else each, LoadCallbacks())
     assert rows_of(shop, "SELECT n FROM t ORDER BY n") == [(n,) for n in range(10)]
     assert rows_of(shop, f"SELECT COUNT(*) FROM {ledger.TABLE}") == [(5,)]
+    assert verify.missing_chunks(shop, "job-1", dict.fromkeys(range(5), 2)) == set()
+
+
+def test_the_verification_waits_for_the_commits_of_other_nodes(shop: Address):
+    with connect(shop) as connection:
+        verify.see_all_commits(connection)
+        assert fetch_all(connection, "SELECT @@SESSION.wsrep_sync_wait") == [(1,)]
 
 
 def test_a_node_that_takes_no_statements_rejects_no_row(shop: Address, node: Address, tmp_path: Path):
