@@ -85,13 +85,21 @@ class Installation:
         self.site, self.hosts, self.store, self._own, self.target = site, hosts, store, own, target
         self.browser = site.signed_in()
 
-    def upload(self, data: bytes, name: str) -> None:
-        """Upload a file through the web host, in parts."""
+    def upload(self, data: bytes, name: str, *, killed: bool) -> None:
+        """Upload a file through the web host, in parts; `killed` in the middle of one of them, it starts again."""
         uploader = Uploader(self.site, self.browser)
-        path = uploader.begin(len(data), name)
-        for offset in range(0, len(data), PART_BYTES):
-            answer = uploader.send(path, offset, data[offset : offset + PART_BYTES])
-            assert answer.status_code == 204, answer.text
+        path, offset = uploader.begin(len(data), name), 0
+        while offset < len(data):
+            part = data[offset : offset + PART_BYTES]
+            if killed and offset > len(data) // 2:
+                killed = False
+                with uploader.begin_part(path, offset, len(part), part[: len(part) // 2]):
+                    self.site.kill()
+                self.site.start()
+            else:
+                answer = uploader.send(path, offset, part)
+                assert answer.status_code == 204, answer.text
+            offset = uploader.arrived(path)
 
     def import_it(self, chunk_bytes: int) -> None:
         self.site.manage("shell", "-c", START.format(url=own_database(self.target), chunk_bytes=chunk_bytes))

@@ -40,7 +40,7 @@ def test_two_hosts_load_what_a_third_received(server: TestServer, tmp_path: Path
         with connect(target) as connection:
             execute(connection, TABLE)
         with installation(tmp_path, own, target) as running:
-            running.upload("\n".join(["n,word", *lines, ""]).encode(), "t.csv")
+            running.upload("\n".join(["n,word", *lines, ""]).encode(), "t.csv", killed=MEGABYTES > 0)
             running.import_it(chunk_bytes=MEGABYTES * 2**14 or 2**15)
             running.both_load()
             running.hosts[0].kill()
