@@ -10,6 +10,7 @@ from pathlib import Path
 import xxhash
 from django.conf import settings
 
+from importer.engine.errors import NoConnection
 from importer.models import SourceFile
 from importer.sources.store.file_store import FileStore, StoreAway, file_store, require_store
 
@@ -29,7 +30,11 @@ def keep(source: SourceFile) -> dict[str, str]:
     if store is None:
         return {"fingerprint": fingerprint(source.file)}
     digest = xxhash.xxh3_128()
-    stored = store.put(_address(store, source), source.file, digest.update)
+    try:
+        stored = store.put(_address(store, source), source.file, digest.update)
+    except NoConnection as problem:
+        problem.where = source.name  # Not where the store is: its owner sees the problem.
+        raise
     return {"fingerprint": digest.hexdigest(), "path": stored.address, "store_etag": stored.etag}
 
 

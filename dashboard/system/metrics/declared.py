@@ -11,6 +11,7 @@ from importer.models import Total
 _TOTALS = "totals, counted in the transaction of what they count"
 _TABLES = "the application's tables"
 _REDIS = "Redis"
+_STORE = "the store, as this web host reaches it"
 _DISKS = "the disks of this web host"
 _ROLE = attrgetter("role")
 
@@ -155,6 +156,22 @@ METRICS = (
         (),
         _REDIS,
         lambda figures: _one(figures.workers is not None),
+    ),
+    Metric(
+        "millrace_store_up",
+        Type.GAUGE,
+        "1 if the store answers, else 0; nothing without a store",
+        (),
+        _STORE,
+        lambda figures: [] if figures.store is None else _one(figures.store.answers()),
+    ),
+    Metric(
+        "millrace_store_bytes",
+        Type.GAUGE,
+        "Bytes of the uploads and fetched files that are kept in the store",
+        (),
+        _TABLES,
+        lambda figures: [] if figures.store is None else _one(figures.stored_bytes()),
     ),
     Metric(
         "millrace_outbox_messages",

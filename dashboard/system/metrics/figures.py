@@ -8,12 +8,13 @@ from pathlib import Path
 
 import redis
 from django.conf import settings
-from django.db.models import Count, Min, Q
+from django.db.models import Count, Min, Q, Sum
 from django.utils import timezone
 
 from dashboard.system.state import queue_names
-from importer.models import Chunk, ImportJob, Notification, Total
+from importer.models import Chunk, ImportJob, Notification, SourceFile, Total
 from importer.sources import room
+from importer.sources.store.file_store import FileStore, file_store
 from importer.worker import live_progress
 from importer.worker.hosts import presence
 
@@ -103,6 +104,16 @@ class Figures:
             return dict(zip(names, pipeline.execute(), strict=True))
         except redis.RedisError:
             return {}
+
+    @cached_property
+    def store(self) -> FileStore | None:
+        """The store of this installation; None without one."""
+        return file_store()
+
+    def stored_bytes(self) -> int:
+        """The bytes of the files that are kept in the store."""
+        kept = SourceFile.objects.exclude(store_etag="").aggregate(bytes=Sum("size", default=0))
+        return int(kept["bytes"])
 
     def disks(self) -> Iterable[tuple[str, room.Disk]]:
         """The disk of each folder that Millrace writes to, by the folder's setting."""

@@ -32,6 +32,7 @@ WORDING = Wording(
     keys="Correct FILE_STORE_ACCESS_KEY and FILE_STORE_SECRET_KEY on this host.",
     away=StoreAway,
     gone=NotInStore,
+    silent="The store for files does not answer.",
 )
 
 

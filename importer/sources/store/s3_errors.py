@@ -1,11 +1,14 @@
 """Turns the errors of S3 and compatible stores into Problems."""
 
+import logging
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
 from importer.engine.errors import NoConnection, SourceChanged, SourceProblem
+
+log = logging.getLogger(__name__)
 
 MISSING = ("404", "NoSuchKey", "NotFound")
 CHANGED = ("412", "PreconditionFailed")
@@ -17,6 +20,7 @@ class Wording:
     """What people are told about one object: that it is missing (and what to do), or is another one by now.
 
     `away` and `gone`: the kinds of the problems that the store does not answer, and that an object is missing.
+    `silent`: what is said of a store that does not answer, if the reason, which has its address, is for the log alone.
     """
 
     missing: tuple[str, str] = ("This is not there.", "Put it back, or correct the name.")
@@ -27,6 +31,7 @@ class Wording:
     keys: str = "Look at the keys."
     away: type[NoConnection] = NoConnection
     gone: type[SourceProblem] = SourceProblem
+    silent: str = ""
 
 
 @contextmanager
@@ -48,9 +53,15 @@ def translated(where: str, wording: Wording = Wording()) -> Iterator[None]:
             raise wording.gone(wording.missing[0], where, wording.missing[1]) from error
         if code in REFUSED:
             raise NoConnection(f"The store refuses it: {reason}.", where, wording.keys) from error
-        raise wording.away(f"The store answers {code}: {reason}.", where, "Try again later.", True) from error
+        raise _away(wording, where, f"The store answers {code}: {reason}.") from error
     except (BotoCoreError, OSError) as error:
-        raise wording.away(f"The store cannot be read: {error}.", where, "Try again later.", True) from error
+        raise _away(wording, where, f"The store cannot be read: {error}.") from error
+
+
+def _away(wording: Wording, where: str, what: str) -> NoConnection:
+    if wording.silent:
+        log.warning("%s: %s", where, what)
+    return wording.away(wording.silent or what, where, "Try again later.", True)
 
 
 def code_of(error: Any) -> str:

@@ -114,6 +114,7 @@ def test_without_the_store_the_file_stays_and_is_finished_later(store, settings)
     with away(settings), pytest.raises(StoreAway) as caught:
         uploads.finish(source)
     assert caught.value.retryable
+    assert str(caught.value) == "a.csv: The store for files does not answer. Try again later."
     source.refresh_from_db()
     assert (source.arriving, local(settings)) == (True, [str(source.key)])
     assert read(uploads.finish(source)) == DATA

@@ -17,7 +17,8 @@ from importer.engine.mysql.connection import Address
 from importer.engine.plan.options import Options
 from importer.history import totals
 from importer.jobs import transitions
-from importer.models import Channel, ImportJob, JobRecord, Notification, Target
+from importer.management.processes.private_servers import free_port
+from importer.models import Channel, ImportJob, JobRecord, Notification, SourceFile, Target
 from importer.preparation.prepare import ImportRequest, prepare
 from importer.sources import room, uploads
 from importer.worker import live_progress, sweep
@@ -168,6 +169,18 @@ def test_without_redis(change: Change):
     assert change.by("millrace_redis_up") == -1
     # Others write to the disk.
     assert names - {"millrace_disk_free_bytes"} == {"millrace_redis_up", "millrace_queue_messages"}
+
+
+def test_the_store(change: Change, settings):
+    settings.FILE_STORE, settings.FILE_STORE_REGION = "s3://files/x", "x"
+    settings.FILE_STORE_ENDPOINT = f"http://127.0.0.1:{free_port()}"
+    settings.FILE_STORE_ACCESS_KEY = settings.FILE_STORE_SECRET_KEY = "x"
+    source = make_job().source
+    SourceFile.objects.filter(pk=source.pk).update(path="s3://files/x/uploads/a", store_etag='"1"', size=7)
+    change.seen()
+    assert not [each for each in change.before if each[0].startswith("millrace_store")]
+    assert change.after["millrace_store_up", frozenset()] == 0
+    assert change.after["millrace_store_bytes", frozenset()] == 7
 
 
 def test_the_chunks_of_a_lab_are_no_rows_of_an_import(change: Change):
