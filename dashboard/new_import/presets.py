@@ -14,6 +14,7 @@ from importer.access.policy import seen
 from importer.engine.errors import Problem
 from importer.engine.mapping.columns import ColumnMapping, GeneratedColumn
 from importer.engine.mapping.transforms import TRANSFORMS
+from importer.engine.plan.options import changed_options
 from importer.models import ImportJob, MappingPreset, SourceFile
 from importer.preparation import presets as saved
 from importer.sources.uploads import importable_by
@@ -41,7 +42,7 @@ def preset(request: HttpRequest, pk: int) -> HttpResponse:
             (name, each.column, _conversion(each)) for name, each in zip(shown.header, shown.mapping, strict=False)
         ],
         "fillings": [(each.column, _filling(each)) for each in shown.fillings],
-        "options": saved.changed_options(shown.options),
+        "options": changed_options(shown.options),
         "files": files.order_by("-pk")[:FILES_OFFERED],
     }
     return render(request, "new_import/presets/detail.html", context)

@@ -2,8 +2,6 @@
 
 from datetime import datetime
 
-from django.utils import timezone
-
 from importer.engine.units import human_bytes, human_rate
 from importer.history.facts import FACTS, Kind, Value
 
@@ -20,6 +18,8 @@ def in_words(name: str, value: Value | None) -> str:
         case Kind.BYTES:
             return human_bytes(round(value))
         case Kind.MOMENT:
+            from django.utils import timezone  # Here, because the client of the API shows the other kinds.
+
             local = timezone.localtime(datetime.fromtimestamp(value, timezone.get_current_timezone()))
             return local.strftime("%Y-%m-%d %H:%M:%S")
         case Kind.SECONDS:

@@ -1,18 +1,15 @@
 """A query of the history as a value, which URLs and command lines can write and read."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, time
 from enum import Enum
 from operator import eq, ge, gt, le, lt, ne
 from typing import Any
 
-from django.utils import timezone
-from django.utils.dateparse import parse_date, parse_datetime
-
 from importer.engine.errors import Problem
 from importer.engine.units import parse_size, short_size
-from importer.history.facts import Fact, Kind, Value, fact
+from importer.history.facts import FACTS, Fact, Kind, Value, fact
 
 # The default columns.
 USUAL = (
@@ -33,6 +30,7 @@ USUAL = (
     "slower_than_like",
 )
 NEWEST_FIRST = "-ended"
+ALL = "all"  # instead of the names of columns
 PAGE_ROWS = 50
 UNKNOWN = "unknown"
 
@@ -114,6 +112,11 @@ class Condition:
         return self.value if least else None, self.value if most else None
 
 
+def columns_of(names: Sequence[str]) -> tuple[str, ...]:
+    """The columns of these names: the usual ones for none, and each fact for ALL."""
+    return tuple(FACTS) if list(names) == [ALL] else tuple(names) or USUAL
+
+
 @dataclass(frozen=True)
 class Query:
     """Which imports, in which order, with which facts. `sort`: a fact's name, with "-" in front for descending order.
@@ -170,6 +173,8 @@ def written(name: str, value: Value) -> str:
         case Kind.BYTES if float(value).is_integer():
             return short_size(int(value))
         case Kind.MOMENT:
+            from django.utils import timezone  # Here, because the client of the API reads what stands above.
+
             moment = datetime.fromtimestamp(float(value), timezone.get_current_timezone()).replace(tzinfo=None)
             return moment.isoformat() if moment.time() != time() else moment.date().isoformat()
     return f"{value:.15g}"
@@ -193,6 +198,9 @@ def _number(text: str) -> float | None:
 
 def _moment(text: str) -> float | None:
     """Seconds since 1970, in the current time zone where the text names none."""
+    from django.utils import timezone  # Here, because the client of the API reads what stands above.
+    from django.utils.dateparse import parse_date, parse_datetime
+
     try:
         day = parse_date(text)
         moment = datetime(day.year, day.month, day.day) if day else parse_datetime(text)

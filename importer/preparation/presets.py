@@ -15,7 +15,6 @@ from importer.connections.source_location import location_of
 from importer.engine.errors import Problem
 from importer.engine.mapping.columns import ColumnMapping, GeneratedColumn
 from importer.engine.mysql.connection import connect
-from importer.engine.plan.option_specs import OPTIONS
 from importer.engine.plan.options import Options
 from importer.engine.schema.table import Table
 from importer.engine.source.dialect import Dialect
@@ -120,16 +119,6 @@ def by_name(name: str) -> MappingPreset:
 def all_seen() -> QuerySet[MappingPreset]:
     """The presets that the acting person may see, by name."""
     return seen(MappingPreset.objects.select_related("target")).order_by("name")
-
-
-def changed_options(options: Options) -> list[tuple[str, str]]:
-    """Those that differ from their defaults: label and value, in words."""
-    usual = Options()
-    return [
-        (each.label, each.shown(getattr(options, each.name)) or each.unset)
-        for each in OPTIONS
-        if getattr(options, each.name) != getattr(usual, each.name)
-    ]
 
 
 @dataclass(frozen=True)

@@ -16,7 +16,7 @@ from importer.engine.errors import Problem
 from importer.history.compare import Difference, compare
 from importer.history.export import as_csv, as_json
 from importer.history.facts import FACTS
-from importer.history.query import NEWEST_FIRST, USUAL, Condition
+from importer.history.query import NEWEST_FIRST, Condition, columns_of
 from importer.history.query import Query as HistoryQuery
 from importer.history.search import every_row
 
@@ -28,13 +28,21 @@ Text = Annotated[str, Field(max_length=255)]
 class HistoryIn(Schema):
     """Which imports, with which facts. `columns`, `sort` and `where` have names of facts (docs/history.md)."""
 
-    columns: Annotated[list[Text], Field(max_length=len(FACTS), description="By default the usual ones.")] = []
+    columns: Annotated[
+        list[Text], Field(max_length=len(FACTS), description="By default the usual ones; or `all`.")
+    ] = []
     sort: Annotated[Text, Field(description="A fact, with - in front for descending order.")] = NEWEST_FIRST
     where: Annotated[list[Text], Field(max_length=20, examples=[["rows >= 1000"]])] = []
 
     def query(self) -> HistoryQuery:
         """The query. Raises Problem for an unknown fact, and for a condition that is none."""
-        return HistoryQuery(tuple(map(_condition, self.where)), tuple(self.columns) or USUAL, self.sort)
+        return HistoryQuery(tuple(map(_condition, self.where)), columns_of(self.columns), self.sort)
+
+
+class ExportIn(HistoryIn):
+    """The same, and how many rows at most."""
+
+    limit: Annotated[int | None, Field(ge=1, le=LARGEST, description="By default all.")] = None
 
 
 def _condition(text: str) -> Condition:
@@ -53,10 +61,12 @@ def history(request: HttpRequest, page: Query[Cursor], asked: Query[HistoryIn]) 
 
 
 @router.get("history.csv", url_name="api_history_csv", summary="Export the history", openapi_extra=CSV_FILE)
-def export(request: HttpRequest, asked: Query[HistoryIn]) -> Any:
-    """The same, all of it, as CSV."""
+def export(request: HttpRequest, asked: Query[ExportIn]) -> Any:
+    """The same, all of it or the first `limit` rows, as CSV."""
     query = asked.query()
-    return StreamingHttpResponse(as_csv(query.columns, every_row(query)), content_type="text/csv; charset=utf-8")
+    return StreamingHttpResponse(
+        as_csv(query.columns, every_row(query, asked.limit)), content_type="text/csv; charset=utf-8"
+    )
 
 
 class JobsIn(Schema):

@@ -48,25 +48,19 @@ class PresetOut(Schema):
     id: int
     name: str
     target: str
-    table: str
+    table: Annotated[str, Field(description="SCHEMA.TABLE.")]
     header: list[str]
+    dialect: dict[str, Any]
     mapping: list[dict[str, Any]]
+    fillings: list[dict[str, Any]]
     options: dict[str, Any]
+    columns: Annotated[list[list[str]], Field(description="Name and type of each column of the table.")]
     used_at: datetime | None
 
 
 def show(preset: MappingPreset) -> dict[str, Any]:
     """A preset as the API shows it."""
-    return {
-        "id": preset.pk,
-        "name": preset.name,
-        "target": preset.target.name,
-        "table": preset.table,
-        "header": preset.header,
-        "mapping": [to_json(each) for each in preset.mapping],
-        "options": to_json(preset.options),
-        "used_at": preset.used_at,
-    }
+    return {"id": preset.pk, **to_json(presets.exported(preset)), "used_at": preset.used_at}
 
 
 def _read(id: int) -> MappingPreset:

@@ -157,3 +157,13 @@ def _check_value(spec: OptionSpec, value: object) -> None:
     if not least <= value <= most:
         what = "percentage" if spec.kind is OptionKind.PERCENT else "number"
         raise Problem(f"{name} is {value}.", advice=f"Give a {what} from {least} to {most:,}.", option=name)
+
+
+def changed_options(options: Options) -> list[tuple[str, str]]:
+    """Those that differ from their defaults: label and value, in words."""
+    usual = Options()
+    return [
+        (each.label, each.shown(getattr(options, each.name)) or each.unset)
+        for each in OPTIONS
+        if getattr(options, each.name) != getattr(usual, each.name)
+    ]

@@ -28,13 +28,16 @@ class Operation:
         return KEY in self.takes
 
     def address(self, values: Mapping[str, Any]) -> str:
-        """Path and query with these values. Raises TypeError for one that it does not take, or that is missing."""
+        """Path and query with these values; one that is a list stands there several times.
+
+        Raises TypeError for one that the operation does not take, or that is missing.
+        """
         for name in values:
             if self.takes.get(name) not in ("path", "query"):
                 raise TypeError(f"{self.name} takes no {name}")
-        query = {name: _text(value) for name, value in values.items() if self.takes[name] == "query"}
+        query = {name: _texts(value) for name, value in values.items() if self.takes[name] == "query"}
         filled = re.sub(r"{(\w+)}", lambda found: quote(_text(self._value(found[1], values)), safe=""), self.path)
-        return f"{filled}?{urlencode(query)}" if query else filled
+        return f"{filled}?{urlencode(query, doseq=True)}" if query else filled
 
     def _value(self, name: str, values: Mapping[str, Any]) -> Any:
         if name not in values:
@@ -67,6 +70,10 @@ class Description:
             f"The server has no operation {name}: it is Millrace {self._version}.",
             advice="Use the client of the same version, or update the server.",
         )
+
+
+def _texts(value: Any) -> list[str]:
+    return [_text(each) for each in value] if isinstance(value, list) else [_text(value)]
 
 
 def _text(value: Any) -> str:

@@ -1,10 +1,11 @@
 """Files that a command writes: new ones, whole or not at all."""
 
+import json
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from itertools import chain
 from pathlib import Path
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
 from importer.engine.errors import Problem
 
@@ -27,6 +28,16 @@ def write_new(path: Path, pieces: Iterable[bytes]) -> None:
     except BaseException:
         path.unlink(missing_ok=True)
         raise
+
+
+def write_document(document: Mapping[str, Any], path: Path) -> None:
+    """Write a document as JSON into a new file. Raises Problem as write_new() does."""
+    write_new(path, [f"{document_text(document)}\n".encode()])
+
+
+def document_text(document: Mapping[str, Any]) -> str:
+    """The document as JSON, as a file and a terminal have it."""
+    return json.dumps(document, indent=2)
 
 
 def write_rejects(pieces: Iterator[bytes], path: Path | None, *, as_json: bool) -> None:

@@ -1,4 +1,4 @@
-"""The verbs of `job` with their options, which are the same here and with --server."""
+"""The verbs of `job` and `preset` with their options, which are the same here and with --server."""
 
 from argparse import ArgumentParser
 from collections.abc import Iterable, Mapping
@@ -23,6 +23,20 @@ JOB_VERBS: Mapping[str, str] = {
     "delete": "delete an ended import with its rejected rows; what it loaded stays",
     "restore-now": "try at once to put back the keys that the server refused to build",
     "end-without": "end an import without these keys; it shows the SQL that brings them back",
+}
+PRESET_VERBS: Mapping[str, str] = {
+    LIST: "all presets, by name",
+    "show": "what a preset sets",
+    "rename": "give a preset another name",
+    "delete": "delete a preset; schedules keep their settings",
+    "export": "write a preset as JSON, for `import` in another installation",
+    "import": "make a preset of what `export` has written",
+}
+# What these verbs print.
+PRESET_SAID: Mapping[str, str] = {
+    "rename": "{name} is called {new} now.",
+    "delete": "The preset {name} is deleted. Schedules that were made with it keep their settings.",
+    "export": "The preset {name} is in {out}.",
 }
 
 
@@ -53,3 +67,23 @@ def add_job_verbs(parser: ArgumentParser, names: Iterable[str]) -> dict[str, Arg
     text = "write them there instead of to standard output"
     verbs["rejects"].add_argument("--out", type=Path, metavar="FILE", help=text)
     return verbs
+
+
+def add_preset_verbs(parser: ArgumentParser, names: Iterable[str]) -> None:
+    """Add these verbs of `preset` with their options."""
+    for name, verb in add_verbs(parser, {name: PRESET_VERBS[name] for name in names}).items():
+        if name == "import":
+            _add_preset_import(verb)
+        elif name != LIST:
+            verb.add_argument("name")
+        if name == "rename":
+            verb.add_argument("new", metavar="NEW_NAME")
+        if name == "export":
+            verb.add_argument("--out", type=Path, metavar="FILE", help="write it there, not to standard output")
+
+
+def _add_preset_import(verb: ArgumentParser) -> None:
+    verb.add_argument("file", help="the file, or - for standard input")
+    verb.add_argument("--new-name", metavar="NAME", default="", help="instead of the name in the file")
+    verb.add_argument("--to", "--target", dest="target", metavar="TARGET", help="a target other than the file's")
+    verb.add_argument("--table", default="", metavar="TABLE", help="TABLE or SCHEMA.TABLE, other than the file's")

@@ -10,7 +10,7 @@ from typing import NoReturn
 from importer.engine.errors import WrongUsage
 from importer.management.client import agent
 from importer.management.client.api import Millrace
-from importer.management.client.commands import jobs, load, schedules, targets
+from importer.management.client.commands import history, jobs, load, presets, schedules, targets
 from importer.management.client.commands.output import FLAG, Output
 from importer.management.client.commands.work import Command, Work
 from importer.management.client.tokens import VARIABLE, token_from
@@ -36,6 +36,8 @@ REMOTE: Mapping[str, RemoteWord] = {
     "plan": RemoteWord(WORDS["plan"].about, load.add_arguments, load.plan, report=True),
     "job": RemoteWord(WORDS["job"].about, jobs.add_arguments, jobs.run),
     "target": RemoteWord(targets.ABOUT, targets.add_arguments, targets.run),
+    "history": RemoteWord(WORDS["history"].about, history.add_arguments, history.run),
+    "preset": RemoteWord(presets.ABOUT, presets.add_arguments, presets.run),
     "schedule": RemoteWord(schedules.ABOUT, schedules.add_arguments, schedules.run),
     AGENT: RemoteWord(agent.ABOUT, agent.add_arguments, agent.run),
 }
@@ -97,7 +99,9 @@ def _server_parser() -> argparse.ArgumentParser:
 
 
 def _add_json(parser: argparse.ArgumentParser) -> None:
-    """Add --json to the word, and to each of its verbs."""
+    """Add --json to the word, unless it has it, and to each of its verbs."""
+    if FLAG in parser._option_string_actions:
+        return
     parser.add_argument(FLAG, dest="as_json", action="store_true", help=ABOUT_JSON)
     for action in parser._actions:
         if isinstance(action, argparse._SubParsersAction):

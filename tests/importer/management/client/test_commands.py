@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from django.core.management import call_command
 
 from dashboard.api.wanted import ImportIn
 from importer.access import tokens
@@ -19,9 +20,10 @@ from importer.management.client.commands.output import Output
 from importer.management.client.tokens import token_from
 from importer.management.command_line.start import command_of
 from importer.management.command_line.words import PROGRAM, WORDS
-from importer.models import ImportJob, Scope, SourceFile, Target
+from importer.models import ImportJob, MappingPreset, Scope, SourceFile, Target
 from tests.documents import read
 from tests.importer.management.client.conftest import ROWS, Run, rows
+from tests.importer.management.test_preset import preset as preset  # noqa: PLC0414 -- fixtures
 from tests.importer.schedules.conftest import database as database  # noqa: PLC0414 -- fixtures
 from tests.importer.schedules.conftest import folder as folder  # noqa: PLC0414
 from tests.importer.schedules.conftest import make as make  # noqa: PLC0414
@@ -139,6 +141,45 @@ def test_a_schedule_is_shown_paused_and_run(run: Run, make):
     assert begun["cause"] == "by hand"
     assert begun["run"] in [each["run"] for each in read(run("schedule", "show", "nightly", "--json")[1])["runs"]]
     assert f"run {begun['run']}" in run("schedule", "show", "nightly")[1]
+
+
+class TestHistory:
+    def test_is_that_of_the_local_command(self, run: Run, target, orders, capsys):
+        for _ in range(2):
+            assert run("load", str(orders), *TO, "--mode", "upsert")[0] == 0
+        for line in (
+            ("--json", "--columns", "job", "table", "rows", "ended"),
+            ("--columns", "all", "--sort", "job"),
+            ("--table", "orders", "--where", "rows", ">", "1"),
+            ("--csv", "--columns", "rows", "status", "--limit", "1", "--target", "warehouse"),
+            ("--facts",),
+        ):
+            call_command("history", *line)
+            here = capsys.readouterr().out
+            code, there, _ = run("history", *line)
+            same = read(there) == read(here) if "--json" in line else there == here
+            assert (code, same) == (0, True), (line, here, there)
+        assert run("history", "--table", "sales.orders", "--columns", "rows")[1] == "rows\n"
+        code, _, said = run("history", "--columns", "row")
+        assert (code, "Did you mean" in said) == (1, True)
+
+
+class TestPresets:
+    def test_are_listed_shown_renamed_written_and_deleted(self, run: Run, preset, tmp_path, capsys):
+        for line in (("list",), ("show", "monthly"), ("export", "monthly"), ("show", "monthly", "--json")):
+            call_command("preset", *line)
+            here = capsys.readouterr().out
+            assert run("preset", *line)[:2] == (0, here), line
+        (listed,) = read(run("preset", "list", "--json")[1])["presets"]
+        assert (listed["name"], listed["used"]) == ("monthly", None)
+        assert run("preset", "rename", "monthly", "yearly")[1] == "monthly is called yearly now.\n"
+        written = tmp_path / "yearly.json"
+        assert run("preset", "export", "yearly", "--out", str(written))[0] == 0
+        assert read(written.read_text())["name"] == "yearly"
+        assert run("preset", "delete", "yearly")[0] == 0
+        assert not MappingPreset.objects.exists()
+        code, out, _ = run("preset", "show", "yearly", "--json")
+        assert (code, read(out)["problem"]["advice"]) == (1, "Known: none yet.")
 
 
 class TestWithoutAServer:

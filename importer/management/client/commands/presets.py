@@ -1,0 +1,84 @@
+"""`millrace --server URL preset`."""
+
+from argparse import ArgumentParser
+from collections.abc import Mapping
+from typing import Any
+
+from config.contracts.documents import PRESET, PRESETS
+from importer.management.client.commands.work import Command, Work
+from importer.management.client.preset_text import preset_line, preset_lines
+from importer.management.command_line.new_file import document_text, write_document
+from importer.management.command_line.verbs import LIST, PRESET_SAID, add_preset_verbs
+
+ABOUT = "list, show, rename, delete and export presets"
+NOT_EXPORTED = ("id", "used_at")
+
+
+def add_arguments(parser: ArgumentParser) -> None:
+    """Add the verbs and their options."""
+    add_preset_verbs(parser, VERBS)
+
+
+def run(work: Work) -> int:
+    """Run one verb."""
+    return VERBS[work.options.verb](work)
+
+
+def _list(work: Work) -> int:
+    found = sorted(work.millrace.pages("list_presets"), key=lambda each: each["name"])
+    rows = [_summary(each) for each in found]
+    work.output.give(PRESETS, {"presets": rows})
+    for each in rows:
+        work.output.say(preset_line(each))
+    return 0
+
+
+def _summary(preset: Mapping[str, Any]) -> dict[str, Any]:
+    return {**{name: preset[name] for name in ("name", "target", "table", "header")}, "used": preset["used_at"]}
+
+
+def _exported(work: Work) -> dict[str, Any]:
+    found = work.named("list_presets", "preset")
+    return {name: value for name, value in found.items() if name not in NOT_EXPORTED}
+
+
+def _show(work: Work) -> int:
+    shown = _exported(work)
+    work.output.give(PRESET, shown)
+    for line in preset_lines(shown):
+        work.output.say(line)
+    return 0
+
+
+def _export(work: Work) -> int:
+    document, name, out = PRESET.of(_exported(work)), work.options.name, work.options.out
+    if out is None:
+        work.output.give_whole(document)
+        work.output.say(document_text(document))
+    else:
+        write_document(document, out)
+        work.output.say(PRESET_SAID["export"].format(name=name, out=out))
+    return 0
+
+
+def _rename(work: Work) -> int:
+    found = work.named("list_presets", "preset")
+    renamed = work.millrace.call("rename_preset", {"name": work.options.new}, id=found["id"])
+    work.output.say(PRESET_SAID["rename"].format(name=found["name"], new=renamed["name"]))
+    return 0
+
+
+def _delete(work: Work) -> int:
+    found = work.named("list_presets", "preset")
+    work.millrace.call("delete_preset", id=found["id"])
+    work.output.say(PRESET_SAID["delete"].format(name=found["name"]))
+    return 0
+
+
+VERBS: Mapping[str, Command] = {
+    LIST: _list,
+    "show": _show,
+    "rename": _rename,
+    "delete": _delete,
+    "export": _export,
+}

@@ -1,0 +1,76 @@
+"""The options of `history` and its table, which are the same here and with --server. Nothing here imports Django."""
+
+from argparse import ArgumentParser
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+from importer.history.facts import FACTS
+from importer.history.query import ALL, NEWEST_FIRST, USUAL, Op
+from importer.management.client.commands.output import FLAG
+
+MOST_SHOWN = 50  # imports in a table
+
+# A value of a fact of this name in words.
+InWords = Callable[[str, Any], str]
+
+
+def add_history_options(parser: ArgumentParser) -> None:
+    """Add the options, with --json."""
+    forms = parser.add_mutually_exclusive_group()
+    forms.add_argument(
+        FLAG, dest="as_json", action="store_true", help="print a document with an object for each import"
+    )
+    forms.add_argument("--csv", action="store_true", help="print a line for each import, below a header")
+    forms.add_argument("--facts", action="store_true", help="list all facts instead of imports")
+    text = "only imports into this table; TABLE alone: of any schema"
+    parser.add_argument("--table", metavar="SCHEMA.TABLE", help=text)
+    parser.add_argument("--target", metavar="NAME")
+    text = f"names listed by --facts, or {ALL}"
+    parser.add_argument("--columns", nargs="+", metavar="FACT", default=USUAL, help=text)
+    text = "-FACT (written --sort=-FACT) sorts in descending order"
+    parser.add_argument("--sort", metavar="FACT", default=NEWEST_FIRST, help=text)
+    parser.add_argument(
+        "--where",
+        nargs=3,
+        action="append",
+        default=[],
+        metavar=("FACT", "OP", "VALUE"),
+        help=f"may be repeated; OP is one of {' '.join(op.value for op in Op)}, VALUE may be unknown",
+    )
+    text = f"most imports to show (default: {MOST_SHOWN} in a table, all as JSON or CSV)"
+    parser.add_argument("--limit", type=int, help=text)
+
+
+def conditions(options: Mapping[str, Any]) -> list[tuple[str, str, str]]:
+    """The fact, the operator and the value of each condition that the options state."""
+    stated = [(name, op, value) for name, op, value in options["where"]]
+    if table := options["table"]:
+        stated.append(("table" if "." in table else "table_name", "=", table))
+    if target := options["target"]:
+        stated.append(("target", "=", target))
+    return stated
+
+
+def most_rows(options: Mapping[str, Any]) -> int | None:
+    """How many imports are shown; None for all."""
+    limit: int | None = options["limit"]
+    return limit if limit or options["as_json"] or options["csv"] else MOST_SHOWN
+
+
+def fact_lines() -> Iterator[str]:
+    """Each fact: its name, kind, group and title."""
+    for name, fact in FACTS.items():
+        yield f"{name:36} {fact.kind.value:16} {fact.group.value}: {fact.title}"
+
+
+def table_lines(columns: Sequence[str], rows: Iterable[Mapping[str, Any]], in_words: InWords) -> Iterator[str]:
+    """A table of imports, numbers to the right. `rows`: the values of facts by name."""
+    lines = [tuple(columns), *(tuple(in_words(name, row.get(name)) for name in columns) for row in rows)]
+    widths = [max(map(len, cells)) for cells in zip(*lines, strict=True)]
+    numbers = [FACTS[name].kind.is_number for name in columns]
+    for line in lines:
+        cells = [
+            cell.rjust(width) if number else cell.ljust(width)
+            for cell, width, number in zip(line, widths, numbers, strict=True)
+        ]
+        yield "  ".join(cells).rstrip()
