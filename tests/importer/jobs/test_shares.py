@@ -1,8 +1,11 @@
 """Who gets the next slot to load: between people, between the imports of one person, and within a target's ceiling."""
 
 from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
+from threading import Barrier
 
 import pytest
+from django.db import connection
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -114,6 +117,28 @@ class TestCeiling:
         Chunk.objects.filter(job=second, number__gt=0).update(status=Chunk.Status.LOADED)
         assert len(loads(second)) == 1
         assert len(loads(first)) == 3
+
+
+def test_imports_that_advance_at_the_same_time_keep_the_ceiling(transactional_db, two):
+    Target.objects.update(ceiling=5)
+    queued: list[int] = []
+    begins = Barrier(len(two))
+    # Runs once in each round, when all have advanced.
+    ends = Barrier(len(two), lambda: queued.append(Chunk.objects.filter(status=Chunk.Status.QUEUED).count()))
+
+    def advance(job: ImportJob) -> None:
+        try:
+            for _ in range(10):
+                begins.wait()
+                jobs.advance(job.pk)
+                ends.wait()
+                job.chunks.update(status=Chunk.Status.PENDING, lease=None)
+        finally:
+            connection.close()
+
+    with ThreadPoolExecutor(len(two)) as pool:
+        list(pool.map(advance, two))
+    assert queued == [5] * 10
 
 
 class TestClaim:
