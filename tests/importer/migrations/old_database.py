@@ -14,6 +14,7 @@ from pathlib import Path
 from django.conf import settings
 from django.db import connections
 
+from importer.connections.protocols.folder import identity
 from importer.engine.mysql.connection import Address, Connection, connect, execute
 from tests.stack import ROOT
 
@@ -61,8 +62,18 @@ def read_dump(folder: Path, port: int) -> OldDatabase:
     with closing(sqlite3.connect(base.file)) as connection:
         connection.executescript(DUMP.read_text().replace(VAR_DIR, str(base.var_dir)))
         connection.execute("UPDATE importer_target SET port = ? WHERE name = 'warehouse'", (port,))
+        _find_again(connection)
         connection.commit()
     return base
+
+
+def _find_again(connection: sqlite3.Connection) -> None:
+    """A file of a connection is known by its place on the disk and its time, which the copy does not have."""
+    found = connection.execute("SELECT id, path FROM importer_sourcefile WHERE found_etag <> ''").fetchall()
+    for number, path in ((number, Path(path)) for number, path in found):
+        if path.exists():
+            etag = identity(path.stat())
+            connection.execute("UPDATE importer_sourcefile SET found_etag = ? WHERE id = ?", (etag, number))
 
 
 def migrate(base: OldDatabase) -> None:
