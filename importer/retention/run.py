@@ -6,6 +6,7 @@ from datetime import datetime
 
 from importer.access import idempotency
 from importer.retention import ended_jobs, files, ledgers, rows
+from importer.sources.store.file_store import StoreAway
 from importer.worker import working_copies
 
 log = logging.getLogger(__name__)
@@ -42,6 +43,9 @@ def run(now: datetime) -> dict[str, int]:
     for what, (most, part) in PARTS.items():
         try:
             deleted[what] = part(now, most)
+        except StoreAway as problem:
+            log.warning("%s could not be deleted: %s", what, problem)
+            deleted[what] = 0
         except Exception:
             log.exception("%s could not be deleted", what)
             deleted[what] = 0

@@ -11,6 +11,7 @@ from config.environment import private_folder
 from importer.engine.errors import SourceProblem
 from importer.models import SourceFile
 from importer.sources.keeping import waits_for_whole_files
+from importer.sources.store.file_store import StoreAway
 from importer.sources.uploads import ABANDONED_AFTER, UNBEGUN_AFTER, discard, finish, give_up
 
 log = logging.getLogger(__name__)
@@ -28,8 +29,11 @@ def remove_abandoned() -> int:
     now = timezone.now()
     under_way = SourceFile.objects.filter(status=Status.UPLOADING, owned=True)
     for source in under_way.filter(touched_at__lt=now - ABANDONED_AFTER):
-        give_up(source)
-        removed += 1
+        try:
+            give_up(source)
+            removed += 1
+        except StoreAway as problem:
+            log.warning("%s stays for now: %s", source.name, problem)
     for source in under_way.filter(received=0, touched_at__lt=now - UNBEGUN_AFTER):
         # The first part of a slow upload is in the file before it is in the row. Of several hosts one has the file.
         there = source.file.exists()

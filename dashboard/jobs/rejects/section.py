@@ -8,6 +8,7 @@ from importer.jobs.rejects.counts import Kind, by_reason
 from importer.jobs.rejects.downloads import ExplainedRow
 from importer.jobs.rejects.fixes import can_be_fixed
 from importer.models import ImportJob
+from importer.sources.store.file_store import StoreAway
 
 ROWS_SHOWN = 50
 KINDS_SHOWN = 10
@@ -18,6 +19,7 @@ class Section:
     """The counts by reason and column, and the first ROWS_SHOWN rows; the cost does not grow with the number of rows.
 
     `again`: imports of rejected rows of this import. `grid`: the rows to fix, for who may see them, after the end.
+    `away`: why no rows can be shown now, although they are kept.
     """
 
     count: int
@@ -28,6 +30,7 @@ class Section:
     again: list[ImportJob]
     grid: Grid | None
     delimiters: tuple[tuple[str, str], ...]
+    away: str = ""
 
 
 def rejected_rows(job: ImportJob) -> Section | None:
@@ -35,16 +38,27 @@ def rejected_rows(job: ImportJob) -> Section | None:
     if not (job.rejected_rows or job.skipped_rows or job.notices):
         return None
     kinds = by_reason(job.reject_reasons, "rows")
+    rows, grid, away = _rows(job)
     return Section(
         count=job.rejected_rows + job.skipped_rows,
         kinds=kinds[:KINDS_SHOWN],
         more_kinds=kinds[KINDS_SHOWN:],
         notices=by_reason(job.notices, "values"),
-        rows=downloads.first_rows(job, ROWS_SHOWN),
+        rows=rows,
         again=list(job.loaded_again_by.order_by("pk")),
-        grid=grid_of(job) if can_be_fixed(job) and may_see_rows(job) else None,
+        grid=grid,
         delimiters=_delimiters(job),
+        away=away,
     )
+
+
+def _rows(job: ImportJob) -> tuple[list[ExplainedRow], Grid | None, str]:
+    """The first rows, the grid, and why neither can be shown now."""
+    try:
+        grid = grid_of(job) if can_be_fixed(job) and may_see_rows(job) else None
+        return downloads.first_rows(job, ROWS_SHOWN), grid, ""
+    except StoreAway as problem:
+        return [], None, f"{problem.what} {problem.advice}"
 
 
 def _delimiters(job: ImportJob) -> tuple[tuple[str, str], ...]:

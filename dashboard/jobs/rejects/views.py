@@ -1,6 +1,7 @@
 """The grid of rejected rows: filtered and paged, one row fixed, and all fixed rows loaded."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import wraps
 from typing import cast
 
 from django.contrib import messages
@@ -17,13 +18,32 @@ from importer.engine.errors import Problem
 from importer.jobs.rejects import fixes
 from importer.jobs.rejects.rows import RejectedRecord, rows_at
 from importer.models import ImportJob
+from importer.sources.store.file_store import StoreAway
 
+View = Callable[..., HttpResponse]
 # The event in the browser after which the number of fixed rows is read again.
 CHANGED = "rows-fixed"
 
 
+def _while_the_store_answers(view: View) -> View:
+    """Decorate a view that reads the files of rejected rows: without the store it leads to the import, and says why."""
+
+    @wraps(view)
+    def read(request: HttpRequest, pk: int, **more: int) -> HttpResponse:
+        try:
+            return view(request, pk, **more)
+        except StoreAway as problem:
+            if request.htmx:  # type: ignore[attr-defined]
+                return HttpResponse(f"{problem.what} {problem.advice}", status=503, content_type="text/plain")
+            messages.error(request, f"{problem.what} {problem.advice}")
+            return redirect("job", pk=pk)
+
+    return read
+
+
 @require_safe
 @never_cache
+@_while_the_store_answers
 def rejected(request: HttpRequest, pk: int) -> HttpResponse:
     """The rejected rows of an import, `?page=` by page, all or of the reason with the number `?why=`."""
     job = _job(pk)
@@ -35,6 +55,7 @@ def rejected(request: HttpRequest, pk: int) -> HttpResponse:
 
 @require_http_methods(["GET", "HEAD", "POST"])
 @never_cache
+@_while_the_store_answers
 def fix_row(request: HttpRequest, pk: int, chunk: int, place: int) -> HttpResponse:
     """One row of the grid; with `?open`, all of its values. A POST keeps the sent values as the person's draft.
 

@@ -10,7 +10,9 @@ from importer.engine.mysql.connection import connect, execute
 from importer.engine.plan.options import Options
 from importer.engine.stored import to_json
 from importer.jobs.rejects import downloads
+from importer.management.processes.private_servers import free_port
 from importer.models import ImportJob, SourceFile
+from importer.sources.store import s3_client
 from tests.dashboard.job_data import REFUSED, ROWS, Status, make_job
 from tests.dashboard.jobs.test_detail import HTMX, page, poll, seen_in
 from tests.dashboard.new_import.test_page import uploaded
@@ -46,6 +48,22 @@ def section(html):
 def taken(browser, job, which):
     answer = browser.get(reverse(f"job_{which}_file", args=[job.pk]))
     return answer, b"".join(answer.streaming_content)
+
+
+def test_without_the_store_the_page_says_so_and_shows_the_rest(browser, settings, monkeypatch):
+    job = with_rejects()
+    settings.REJECTS_DIR = settings.REJECTS_DIR / "another-host"
+    settings.FILE_STORE, settings.FILE_STORE_ENDPOINT = "s3://files/x", f"http://127.0.0.1:{free_port()}"
+    settings.FILE_STORE_REGION = settings.FILE_STORE_ACCESS_KEY = settings.FILE_STORE_SECRET_KEY = "x"
+    monkeypatch.setattr(s3_client, "ATTEMPTS", 1)
+    shown = section(page(browser, job))
+    assert "The store for files does not answer. Try again later." in shown
+    assert NO_NUMBER in shown
+    for name in ("job_reject_file", "job_reasons_file", "job_rejected"):
+        answer = browser.get(reverse(name, args=[job.pk]))
+        assert answer["Location"] == reverse("job", args=[job.pk]), name
+    row = browser.get(reverse("job_fix_row", args=[job.pk, 0, 0]), headers=HTMX)
+    assert (row.status_code, row.content) == (503, b"The store for files does not answer. Try again later.")
 
 
 class TestSection:
