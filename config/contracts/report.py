@@ -28,6 +28,7 @@ def complete(ended: Outcome | None, values: Mapping[str, Any]) -> dict[str, Any]
         "rates": {},
         "why": [],
         "attempts": [],
+        "hosts": {},
         "rejects": {},
         "notices": [],
         "problem": None,

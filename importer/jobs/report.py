@@ -15,6 +15,7 @@ from importer.engine.stored import to_json
 from importer.history.chunks.files import rows_of_files
 from importer.history.regressions import regression
 from importer.jobs import approval
+from importer.jobs.steps.hosts import reading_hosts
 from importer.models import ImportJob
 from importer.models.outcomes import UNKNOWN, Colour, Outcome, outcome_of, reported
 from importer.models.outcomes.attempts import Attempt, attempts_of, speed_of, step_seconds
@@ -69,6 +70,7 @@ def report(
             },
             "why": list(why),
             "attempts": [_attempt(each) for each in attempts_of(job)],
+            "hosts": _hosts(job),
             "rejects": {
                 "reasons": job.reject_reasons,
                 "file": rejects_file and str(rejects_file),
@@ -79,6 +81,11 @@ def report(
             "debug": {"status": job.status, "step": job.step, "plan": job.plan_json},
         },
     )
+
+
+def _hosts(job: ImportJob) -> dict[str, Any]:
+    """The hosts that are left out of the job, and those that read its chunks; nothing if none is left out."""
+    return {"left_out": job.left_out_json, "reading": reading_hosts(job)} if job.left_out_json else {}
 
 
 def report_of_plan(plan: ImportPlan, reading: Reading) -> dict[str, Any]:

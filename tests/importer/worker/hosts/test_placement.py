@@ -79,6 +79,7 @@ class TestHandBack:
         assert (message.task, message.worker) == ("scan", "control@seeing")
         assert placement.hand_back(job, SourceMissing("gone"), "scan")
         assert len(ImportJob.objects.get(pk=job.pk).left_out_json) == 1
+        assert jobs.report(job)["hosts"] == {"left_out": job.left_out_json, "reading": []}
 
     def test_if_no_live_host_sees_it_the_problem_has_their_names(self, scanning: ImportJob):
         jobs.leave_out(scanning.pk, "other", "/data/in")
