@@ -1,6 +1,6 @@
 """Traces of imports for OpenTelemetry: one for each import, with spans of its attempts, phases and chunks.
 
-Nothing is sent, and nothing of OpenTelemetry is imported, unless OTEL_EXPORTER_OTLP_ENDPOINT is set. A span has ids,
+Nothing is sent, and nothing of OpenTelemetry imported here, unless OTEL_EXPORTER_OTLP_ENDPOINT is set. A span has ids,
 counts and names of targets and tables. It never has values of rows: of an error it has the kind, not the text.
 docs/operations.md lists the spans.
 """
