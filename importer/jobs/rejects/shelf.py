@@ -72,7 +72,8 @@ def opened(job: ImportJob, name: str) -> Iterator[BinaryIO]:
             yield here
         return
     try:
-        with kept.store.opened(kept.address(name)) as ranges, as_file(ranges) as there:
+        # People wait for their pages, and a thread of the web server with them.
+        with kept.store.quick.opened(kept.address(name)) as ranges, as_file(ranges) as there:
             yield there
     except NotInStore as problem:
         raise FileNotFoundError(name) from problem
@@ -88,9 +89,9 @@ def opened_as_text(job: ImportJob, name: str) -> Iterator[TextIO]:
 def missing(job: ImportJob, names: Collection[str]) -> list[str]:
     """Those of the names that are neither here nor in the store, in their order."""
     gone = [name for name in names if not (folder(job) / name).exists()]
-    store = file_store()
-    if not gone or store is None:
+    if not gone or (known := file_store()) is None:
         return gone
+    store = known.quick
     if len(gone) == 1:
         return [] if store.has(store.address_of(REJECTS, str(job.key), gone[0])) else gone
     there = {each.name for each in store.listed(REJECTS, str(job.key))}

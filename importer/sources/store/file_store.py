@@ -147,8 +147,7 @@ class FileStore:
 
     def check(self) -> None:
         """Raise unless the store answers within seconds, lists the bucket and takes and deletes an object."""
-        quick = replace(self, account=replace(self.account, quick=True))
-        address = self.address_of("check")
+        quick, address = self.quick, self.address_of("check")
         with quick._translated(self.base):
             quick._client.list_objects_v2(Bucket=self._bucket, Prefix=self._key(address), MaxKeys=1)
         quick.put_bytes(address, b"Millrace can write here.\n")
@@ -156,7 +155,7 @@ class FileStore:
 
     def answers(self) -> bool:
         """Whether the store answers within seconds, and lets this account look into the bucket."""
-        quick = replace(self, account=replace(self.account, quick=True))
+        quick = self.quick
         with suppress(SourceProblem):
             with quick._translated(self.base):
                 quick._client.list_objects_v2(Bucket=self._bucket, Prefix=self._prefix, MaxKeys=1)
@@ -172,6 +171,11 @@ class FileStore:
             for each in old:
                 self._client.abort_multipart_upload(Bucket=self._bucket, Key=each["Key"], UploadId=each["UploadId"])
         return len(old)
+
+    @property
+    def quick(self) -> "FileStore":
+        """The same store for questions that somebody waits for: it is given up after seconds of silence."""
+        return replace(self, account=replace(self.account, quick=True))
 
     @property
     def _client(self) -> Any:

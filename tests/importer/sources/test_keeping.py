@@ -14,7 +14,7 @@ from importer.connections.source_location import location_of
 from importer.engine.source.byte_source import open_source, read_at, size_of
 from importer.management.processes.private_servers import free_port
 from importer.models import SourceFile
-from importer.retention import files
+from importer.retention import files, storage_use
 from importer.sources import abandoned, keeping, parts, uploads
 from importer.sources.store import s3_client
 from importer.sources.store.file_store import StoreAway
@@ -67,6 +67,7 @@ def test_a_finished_upload_is_in_the_store_and_nowhere_else(store, settings):
     assert read(SourceFile.objects.get()) == DATA
     assert keeping.is_there(source)
     assert uploads.finish(source) == source
+    assert [(each.name, each.bytes, each.count) for each in storage_use.store()] == [("Store", len(DATA), 1)]
 
 
 def test_a_part_that_is_sent_again_after_the_end_changes_nothing(store):
