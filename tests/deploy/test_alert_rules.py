@@ -15,7 +15,7 @@ ALERTS = ROOT / "deploy" / "prometheus" / "alerts.yml"
 HOST = 'instance="m", job="millrace"'
 HOUR = 60  # minutes; each series has a value for each of them
 
-pytestmark = pytest.mark.skipif(not tool("promtool"), reason="promtool is not installed; `make chart` does it")
+needs_promtool = pytest.mark.skipif(not tool("promtool"), reason="promtool is not installed; `make chart` does it")
 
 # For each alert: an hour in which it must fire at the end, and one in which it must not. The values are in Prometheus's
 # notation: the first one, what is added each minute, and how often.
@@ -23,6 +23,7 @@ Series = dict[str, str]
 CASES: dict[str, tuple[Series, Series]] = {
     "MillraceDown": ({}, {f'millrace_build_info{{{HOST}, version="1"}}': f"1x{HOUR}"}),
     "MillraceRedisDown": ({f"millrace_redis_up{{{HOST}}}": f"0x{HOUR}"}, {f"millrace_redis_up{{{HOST}}}": f"1x{HOUR}"}),
+    "MillraceStoreDown": ({f"millrace_store_up{{{HOST}}}": f"0x{HOUR}"}, {f"millrace_store_up{{{HOST}}}": f"1x{HOUR}"}),
     "MillraceNoLoadWorkers": (
         {
             f"millrace_redis_up{{{HOST}}}": f"1x{HOUR}",
@@ -93,6 +94,7 @@ def case(alert: str, series: Series, *, fires: bool) -> dict[str, Any]:
     }
 
 
+@needs_promtool
 def test_prometheus_accepts_the_rules():
     done = promtool("check", "rules", str(ALERTS))
     assert done.returncode == 0, done.stdout + done.stderr
@@ -104,6 +106,7 @@ def test_each_alert_has_its_cases():
     assert [each["alert"] for each in rules] == list(CASES)
 
 
+@needs_promtool
 def test_each_alert_fires_when_it_must_and_only_then(tmp_path: Path):
     tests = [
         case(alert, series, fires=fires)

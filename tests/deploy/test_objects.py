@@ -204,6 +204,17 @@ class TestOptions:
             together = "podAffinity" in pod.get("affinity", {})
             assert together is (role in ("web", "load", "control")), role
 
+    @pytest.mark.parametrize(
+        ("option", "sharing"),
+        [("shared=true", {"web", "load", "control"}), ("shared=false", {"web"}), ("enabled=false", set())],
+    )
+    def test_claims_are_for_those_that_share_files(self, option: str, sharing: set[str]):
+        objects = rendered(MANY, "--set", f"persistence.{option},persistence.accessMode=ReadWriteOnce")
+        claims = [each for each in objects if each["kind"] == "PersistentVolumeClaim"]
+        assert len(claims) == (2 if sharing else 0)
+        using = {role for role, pod in pods(objects).items() if "persistentVolumeClaim" in str(pod["volumes"])}
+        assert using == {role for role, pod in pods(objects).items() if "podAffinity" in str(pod)} == sharing
+
     def test_claims_outlive_the_release(self, shared: list[Values]):
         claims = [each for each in shared if each["kind"] == "PersistentVolumeClaim"]
         assert [each["metadata"]["name"] for each in claims] == ["millrace-state"]

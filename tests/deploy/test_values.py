@@ -50,6 +50,8 @@ def test_there_are_three_examples():
         {"host": "", "ingress": {"enabled": True}},
         {"autoscaling": {"enabled": True, "kind": "keda", "prometheus": ""}},
         {"autoscaling": {"minReplicas": 0}},
+        {"persistence": {"shared": False}},
+        {"persistence": {"enabled": False}},
     ],
     ids=lambda change: " ".join(map(str, change.items())),
 )

@@ -90,7 +90,7 @@ nodeSelector: {{- toYaml . | nindent 2 }}
 tolerations: {{- toYaml . | nindent 2 }}
 {{- end }}
 {{- if has .role (list "web" "load" "control") }}
-{{- if and .root.Values.persistence.enabled (eq .root.Values.persistence.accessMode "ReadWriteOnce") }}
+{{- if and (include "millrace.claims" .) (eq .root.Values.persistence.accessMode "ReadWriteOnce") }}
 affinity:
   podAffinity:
     requiredDuringSchedulingIgnoredDuringExecution:
@@ -98,7 +98,7 @@ affinity:
         labelSelector:
           matchLabels: {{- include "millrace.selector" .root | nindent 12 }}
           matchExpressions:
-            - {key: app.kubernetes.io/component, operator: In, values: [web, load, control]}
+            - {key: app.kubernetes.io/component, operator: In, values: [{{ if .root.Values.persistence.shared }}web, load, control{{ else }}web{{ end }}]}
 {{- else }}
 topologySpreadConstraints:
   - maxSkew: 1
@@ -112,10 +112,16 @@ topologySpreadConstraints:
 {{- end }}
 {{- end -}}
 
+{{/* Whether the pods of the role use the claims; empty for no. */}}
+{{- define "millrace.claims" -}}
+{{- $roles := ternary (list "web" "load" "control") (list "web") .root.Values.persistence.shared -}}
+{{- if and .root.Values.persistence.enabled (has .role $roles) -}}yes{{- end -}}
+{{- end -}}
+
 {{/* What each pod may write to. `prepare` runs before the claims exist, and beat writes nothing that others read. */}}
 {{- define "millrace.volumes" -}}
 {{- $root := .root -}}
-{{- $shared := and .root.Values.persistence.enabled (has .role (list "web" "load" "control")) -}}
+{{- $shared := include "millrace.claims" . -}}
 {{- range $name := list "state" "uploads" }}
 - name: {{ $name }}
   {{- if $shared }}
