@@ -76,6 +76,7 @@ API: Mapping[str, Mapping[str, Does]] = {
     "api_file": {"GET": Does("new_source", rules.FILE), "DELETE": Does("remove_source")},
     "api_file_continue": {"POST": Does("upload", _CONTINUING)},
     "api_plans": {"POST": Does("new_source", replace(OPERATORS, recorded=()))},
+    "api_checks": {"POST": Does("new_findings", replace(OPERATORS, rate=limits.STARTS, recorded=()))},
     "api_imports": {"GET": Does("jobs"), "POST": Does("start_import", _OF_A_FILE)},
     "api_import": {"GET": Does("job"), "DELETE": Does("job_delete")},
     "api_import_events": {"GET": Does("job_live")},

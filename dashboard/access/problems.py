@@ -17,6 +17,7 @@ from importer.access.policy import Forbidden
 from importer.engine.errors import Problem, TargetUnreachable
 from importer.engine.reading.questions import NeedsAnswer
 from importer.engine.reading.reading import reading_to_json
+from importer.preparation.whole_file import TooManyChecks
 from importer.sources import parts
 from importer.sources import uploads as sources
 from importer.sources.quotas import QuotaExceeded
@@ -29,6 +30,7 @@ STATUS: dict[type[Problem], int] = {
     Forbidden: 403,
     TooOften: 429,
     TooMany: 409,
+    TooManyChecks: 429,
     NotAnsweredYet: 409,
     # 503 would say that Millrace itself does not answer.
     TargetUnreachable: 424,

@@ -28,7 +28,7 @@ from dashboard.api.resources import (
     targets,
     workers,
 )
-from dashboard.api.resources.imports import details, filters, following, imports, plans, rejects
+from dashboard.api.resources.imports import checks, details, filters, following, imports, plans, rejects
 from dashboard.api.resources.people import account, grants, groups, people
 from dashboard.api.resources.schedules import decisions, preview, runs, schedules
 from importer.engine.errors import Problem
@@ -37,7 +37,7 @@ from importer.models import AccessToken
 PREFIX = "api/v1/"
 # In the order of the description.
 RESOURCES = (
-    imports, following, details, rejects, plans, filters, approvals, files, targets, schedules, runs, decisions,
+    imports, following, details, rejects, plans, checks, filters, approvals, files, targets, schedules, runs, decisions,
     preview, presets, connections, channels, labs, history, workers, storage, people, groups, grants, account, audit,
 )  # fmt: skip
 ABOUT = """Loads files into MySQL and MariaDB, and proves that every row arrived.

@@ -34,6 +34,7 @@ PROBLEM = {
         "advice": {"type": "string"},
         "retryable": {"type": "boolean"},
         "report": {"type": "object", "description": "Of an import that did not begin: its report."},
+        "check": {"type": "object", "description": "Of a check without a result: its document."},
         "errors": {
             "type": "array",
             "items": {

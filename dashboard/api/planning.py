@@ -1,10 +1,11 @@
 """From the body of a request to an import that can be started: finds file and target, and answers questions."""
 
 import glob
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
-from typing import Any
+from functools import partial
+from typing import Any, TypeVar
 from uuid import UUID
 
 from django.contrib.auth.models import AnonymousUser, User
@@ -30,11 +31,14 @@ from importer.jobs.report import report_of_problem
 from importer.models import MappingPreset, SourceConnection, SourceFile, Target
 from importer.preparation import presets
 from importer.preparation.prepare import ImportRequest, NewTableRequest, PreparedImport, prepare, require_load
+from importer.preparation.whole_file import AsRead, read_alone, read_for_table
 from importer.sources import uploads
 from importer.sources.limits import refuse_none
 from importer.sources.several import as_one
 
 Person = User | AnonymousUser
+Read = TypeVar("Read")
+NO_OPTIONS: Mapping[str, Any] = {}
 
 
 class NotBegun(Exception):
@@ -64,27 +68,46 @@ OF_A_PRESET = (
 )  # fmt: skip
 
 
-def prepared(wanted: ImportIn, person: Person) -> PreparedImport:
-    """The import that a request asks for. Raises NeedsAnswer for a question without an answer, and other Problems."""
+def as_read(wanted: ImportIn, person: Person) -> AsRead:
+    """The whole file of a request, as it is read for its table, or for a new one. Raises Problem as prepared() does."""
+    if wanted.target or wanted.preset:
+        # Without the checks of values nothing would be found.
+        return read_for_table(prepared(wanted, person, checks=True))
+    if wanted.table and options_of(wanted.options.dict()).mode != "create":
+        raise Problem("A table is named, and no target.", "body", "Name both; or for a new table the mode create.")
+    source = _source(wanted, person, None)
+    try:
+        return _with_answers(partial(read_alone, source, wanted.table), _request(wanted), dict(wanted.answers))
+    except Problem as problem:
+        raise uploads.with_file_name(problem, source) from problem
+
+
+def prepared(wanted: ImportIn, person: Person, **options: Any) -> PreparedImport:
+    """The import that a request asks for. `options`: those that hold in any case.
+
+    Raises NeedsAnswer for a question without an answer, and other Problems.
+    """
     preset = presets.by_name(wanted.preset) if wanted.preset else None
     target, table = _place(wanted, preset)
     require_load(target, table)
     source = _source(wanted, person, target)
     try:
         if preset:
-            return _by_preset(wanted, preset, source, target, table)
-        return _with_answers(source, target, table, _request(wanted), dict(wanted.answers))
+            return _by_preset(wanted, preset, partial(prepare, source, target, table), source, options)
+        return _with_answers(partial(prepare, source, target, table), _request(wanted, options), dict(wanted.answers))
     except Problem as problem:
         raise uploads.with_file_name(problem, source) from problem
 
 
-def _source(wanted: ImportIn, person: Person, target: Target) -> SourceFile:
+def _source(wanted: ImportIn, person: Person, target: Target | None) -> SourceFile:
     """The file, or several as one: uploads, files of a connection, or one on the target's host. Raises Problem."""
     keys = [*([wanted.file] if wanted.file else []), *wanted.files]
     if sum(map(bool, (keys, wanted.connection, wanted.address, wanted.server_file))) != 1:
         what = "The request names no file, or two kinds."
         raise SourceProblem(what, "body", "Name file, files, connection, address, or server_file.")
     if wanted.server_file:
+        if target is None:
+            raise Problem("A file on a database's host is named, and no target.", "body", "Name target and table.")
         return find_on_server(target, wanted.server_file)
     chosen = _chosen(wanted, keys, person)
     if wanted.all_members:
@@ -132,9 +155,9 @@ def _place(wanted: ImportIn, preset: MappingPreset | None) -> tuple[Target, str]
     return target, wanted.table or (preset.table if preset else "")
 
 
-def _request(wanted: ImportIn) -> ImportRequest:
+def _request(wanted: ImportIn, options: Mapping[str, Any] = NO_OPTIONS) -> ImportRequest:
     return ImportRequest(
-        options=options_of(wanted.options.dict()),
+        options=options_of({**wanted.options.dict(), **options}),
         known_format=wanted.format.known(),
         match=wanted.match,
         null_markers=wanted.null,
@@ -148,7 +171,11 @@ def _request(wanted: ImportIn) -> ImportRequest:
 
 
 def _by_preset(
-    wanted: ImportIn, preset: MappingPreset, source: SourceFile, target: Target, table: str
+    wanted: ImportIn,
+    preset: MappingPreset,
+    plan: Callable[[ImportRequest], PreparedImport],
+    source: SourceFile,
+    options: Mapping[str, Any],
 ) -> PreparedImport:
     """The import with the preset's settings; only options may be given with it."""
     if refused := [name for name in OF_A_PRESET if name in wanted.model_fields_set]:
@@ -162,19 +189,17 @@ def _by_preset(
         dialect=preset.file_dialect,
         mapping=preset.mapping,
         fillings=preset.fillings,
-        options=options_of(wanted.options.dict(), preset.options),
+        options=options_of({**wanted.options.dict(), **options}, preset.options),
         accept_guesses=wanted.accept_guesses,
     )
-    return prepare(source, target, table, request)
+    return plan(request)
 
 
-def _with_answers(
-    source: SourceFile, target: Target, table: str, request: ImportRequest, answers: dict[str, str]
-) -> PreparedImport:
-    """Plan, and answer the questions that come up, until there are none or one without an answer: NeedsAnswer."""
+def _with_answers(read: Callable[[ImportRequest], Read], request: ImportRequest, answers: dict[str, str]) -> Read:
+    """Plan or read, and answer the questions that come up, until there are none, or one without an answer."""
     while True:
         try:
-            return prepare(source, target, table, request)
+            return read(request)
         except NeedsAnswer as asked:
             given = [(each, answers.pop(each.key)) for each in asked.reading.guesses if each.key in answers]
             if not given:

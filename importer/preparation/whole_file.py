@@ -7,9 +7,11 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Any
 
+from config.contracts.check import check_document
 from importer.connections.source_location import location_of
-from importer.engine.errors import in_file
+from importer.engine.errors import Problem, in_file, problem_values
 from importer.engine.feed.chunk_source import ChunkSource
 from importer.engine.mapping.columns import ColumnMapping
 from importer.engine.mapping.new_table.suggestion import suggest_table
@@ -17,7 +19,7 @@ from importer.engine.mapping.suggest import map_to_new
 from importer.engine.plan.options import Options
 from importer.engine.reading.build import make_reading
 from importer.engine.reading.questions import NeedsAnswer
-from importer.engine.reading.reading import Reading
+from importer.engine.reading.reading import Reading, reading_to_json
 from importer.engine.schema.new_table import NewTable, change_table
 from importer.engine.sorting.original_positions import LINE, OriginalPositions
 from importer.engine.source.chunks.chunk_sizes import ChunkSizes
@@ -30,6 +32,7 @@ from importer.engine.source.profile.profile import Profile, profile_file
 from importer.engine.source.records.blocks import read_exactly
 from importer.engine.source.records.lines import line_ends
 from importer.engine.source.records.row_error import RowError
+from importer.engine.stored import to_json
 from importer.engine.units import MIB
 from importer.engine.validation import ValidationRules
 from importer.engine.validation.type_widening import (
@@ -40,6 +43,7 @@ from importer.engine.validation.type_widening import (
     widen_types,
 )
 from importer.models import SourceFile
+from importer.models.outcomes import FOUND_BAD_ROWS, outcome_of
 from importer.preparation.joined_files import join_files
 from importer.preparation.loadable_tables import table_name_of
 from importer.preparation.plain_file import OnBytes, PlainFile, open_plain
@@ -95,6 +99,41 @@ class FileCheck:
     @property
     def bad(self) -> int:
         return self.reasons.total()
+
+
+class TooManyChecks(Problem):
+    """The web server checks as many files at once as it may."""
+
+    retryable = True
+
+
+def document_of(name: str, check: FileCheck) -> dict[str, Any]:
+    """The document of a check of the file of this name."""
+    reasons = [
+        {"column": column, "reason": reason, "rows": count} for (column, reason), count in check.reasons.most_common()
+    ]
+    return check_document(
+        {
+            "exit_code": FOUND_BAD_ROWS.exit_code if check.bad else 0,
+            "file": name,
+            "rows": {"source": check.rows, "bad": check.bad, "source_is_final": True},
+            "lines": check.lines.as_json(),
+            "reading": reading_to_json(check.reading),
+            "create_table": check.new_table.statement(check.new_table.name) if check.new_table else None,
+            "bad_rows": {"reasons": reasons, "first": [to_json(each) for each in check.first]},
+        }
+    )
+
+
+def document_of_problem(problem: Problem, exit_code: int | None = None) -> dict[str, Any]:
+    """The document of a check that came to no result. `exit_code`: of the command; else that of the problem."""
+    return check_document(
+        {
+            "exit_code": outcome_of(problem).exit_code if exit_code is None else exit_code,
+            "reading": reading_to_json(problem.reading) if isinstance(problem, NeedsAnswer) else None,
+            "problem": problem_values(problem.as_json()),
+        }
+    )
 
 
 def read_alone(source: SourceFile, table_name: str, request: ImportRequest) -> AsRead:

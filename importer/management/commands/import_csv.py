@@ -21,6 +21,7 @@ from importer.management.import_options import add_flags
 from importer.management.output import CommandOutput
 from importer.models import ImportJob
 from importer.models.outcomes import UNKNOWN, exit_code, outcome_of
+from importer.preparation.whole_file import document_of_problem
 
 CHECK_ONLY = "--check-only"
 
@@ -74,7 +75,7 @@ class Command(PreparedCommand):
     def document_of_problem(self, problem: Problem, exit_code: int, _options: Mapping[str, Any]) -> dict[str, Any]:
         """The report of the import, or of one that did not begin."""
         if self._checks and not self._job:
-            return check_output.document_of_problem(problem, exit_code)
+            return document_of_problem(problem, exit_code)
         now = ImportJob.objects.get(pk=self._job.pk) if self._job else None
         return report_of_problem(problem, now, exit_code)
 

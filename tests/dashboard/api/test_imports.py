@@ -8,6 +8,7 @@ import pytest
 from django.db.models import F
 
 from dashboard.api.events import JobEvents
+from dashboard.api.resources.imports import checks
 from importer.engine.mysql.connection import connect, fetch_all
 from importer.models import AccessToken, AuditEvent, Grant, ImportJob, SourceFile
 from tests.dashboard.api.conftest import make_target
@@ -66,6 +67,18 @@ def test_all_files_of_an_archive_are_one_import(program, target):
     assert (report["outcome"], report["balanced"], report["rows"]["loaded"]) == ("succeeded", True, 3)
     assert [(each["name"], each["rows"]["taken"]) for each in report["files"]] == [("a.csv", 2), ("b.csv", 1)]
     assert [row[1] for row in rows(target)] == ["ann", "bob", "eve"]
+
+
+def test_a_few_files_are_checked_at_once(program, prepared):
+    found = program.send("POST", "checks", prepared).json()
+    assert (found["schema"], found["exit_code"], found["rows"]["source"]) == ("millrace.check/1", 0, 2)
+    taken = [checks._places.acquire(blocking=False) for _ in range(checks.MOST_AT_ONCE)]
+    try:
+        refused = problem(program.send("POST", "checks", prepared), 429)
+    finally:
+        for _ in taken:
+            checks._places.release()
+    assert (taken, refused["kind"], refused["retryable"]) == ([True, True], "TooManyChecks", True)
 
 
 class TestQuestions:

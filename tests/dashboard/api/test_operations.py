@@ -25,7 +25,6 @@ LEFT_OUT = {
     "new_from": "connections/{id}/files lists them",
     "new_from_lines": "connections/{id}/lines shows them",
     "new_together": "imports and plans take several files",
-    "new_findings": "plans says what would be refused, and the report which rows were",
     "job_fixed_rows": "imports/{job}/rejects says of each row whether it is corrected",
     "history_json": "history has the same by pages",
     # Pictures of what other operations have as figures.

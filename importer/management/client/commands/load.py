@@ -29,14 +29,14 @@ LOCAL_ONLY: Mapping[str, str] = {
         "The server knows how its targets are reached: name one by --to.",
     ),
     "--in-process": "The server's workers load: leave it out.",
-    "--check-only": "`plan` reads the beginning of the file, and an import stops at rows that it cannot load.",
+    "--check-only": "Write `check` instead of `load`.",
     "--allow-private": f"Files at private addresses are fetched by a connection: --from. {ON_ITS_MACHINE}",
     "--as": "A token acts on behalf of its person: use one of another person.",
 }
 
 
 def add_arguments(parser: ArgumentParser) -> None:
-    """Add the options of `load` and `plan`."""
+    """Add the options of `load`, `plan` and `check`."""
     parser.usage = "%(prog)s FILE... --to TARGET --table TABLE [options]"
     add_flags(parser, lambda _: None)
     keep_written(parser)
@@ -66,7 +66,7 @@ def plan(work: Work) -> int:
     """Print how the files are read, the plan and its SQL."""
     uploads = Uploads(work.millrace, work.output.as_json)
     try:
-        report = work.millrace.plan(_wanted(work, uploads))
+        report = work.millrace.plan(wanted_of(work, uploads))
     finally:
         uploads.remove()
     work.output.give_whole(report)
@@ -87,7 +87,7 @@ def load(work: Work) -> int:
     if work.options.plan_only:
         return plan(work)
     uploads = Uploads(work.millrace, work.output.as_json)
-    wanted = _wanted(work, uploads)
+    wanted = wanted_of(work, uploads)
     try:
         begun = work.millrace.start(wanted)
     except Problem:
@@ -108,7 +108,8 @@ def _end_if_begun(work: Work, uploads: Uploads) -> int:
     return end(work, _cancelled(work, begun[-1]))
 
 
-def _wanted(work: Work, uploads: Uploads) -> dict[str, Any]:
+def wanted_of(work: Work, uploads: Uploads) -> dict[str, Any]:
+    """The request for the import of the options, for which the files of this machine are uploaded."""
     options = vars(work.options)
     named = named_files(options["file"], options["from_connection"], options["server_file"])
     body = body_of(options)

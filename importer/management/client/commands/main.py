@@ -7,10 +7,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NoReturn
 
+from config.contracts.documents import CHECK, PROBLEM, REPORT, Document
 from importer.engine.errors import WrongUsage
 from importer.management.client import agent
 from importer.management.client.api import Millrace
-from importer.management.client.commands import history, jobs, load, presets, schedules, targets
+from importer.management.client.commands import check, history, jobs, load, presets, schedules, targets
 from importer.management.client.commands.output import FLAG, Output
 from importer.management.client.commands.work import Command, Work
 from importer.management.client.tokens import VARIABLE, token_from
@@ -21,19 +22,20 @@ ABOUT_JSON = "print one document as JSON, also of a problem (docs/contracts.md)"
 
 @dataclass(frozen=True)
 class RemoteWord:
-    """A word: what it does, its options, and the function that does it. `report`: its
-    problems are part of a report.
+    """A word: what it does, its options, and the function that does it. `files`: the document that its problems are in,
+    of a word about files.
     """
 
     about: str
     add_arguments: Callable[[argparse.ArgumentParser], None]
     run: Command
-    report: bool = False
+    files: Document | None = None
 
 
 REMOTE: Mapping[str, RemoteWord] = {
-    "load": RemoteWord(WORDS["load"].about, load.add_arguments, load.load, report=True),
-    "plan": RemoteWord(WORDS["plan"].about, load.add_arguments, load.plan, report=True),
+    "load": RemoteWord(WORDS["load"].about, load.add_arguments, load.load, REPORT),
+    "plan": RemoteWord(WORDS["plan"].about, load.add_arguments, load.plan, REPORT),
+    "check": RemoteWord(WORDS["check"].about, load.add_arguments, check.run, CHECK),
     "job": RemoteWord(WORDS["job"].about, jobs.add_arguments, jobs.run),
     "target": RemoteWord(targets.ABOUT, targets.add_arguments, targets.run),
     "history": RemoteWord(WORDS["history"].about, history.add_arguments, history.run),
@@ -55,7 +57,7 @@ def main(arguments: Sequence[str]) -> NoReturn:
     before = arguments[: arguments.index("--")] if "--" in arguments else arguments
     asks_json = FLAG in before
     name = next((each for each in arguments if each in REMOTE), "")
-    output = Output(name, asks_json, about_import=name in REMOTE and REMOTE[name].report)
+    output = Output(name, asks_json, of_problems=(REMOTE[name].files if name in REMOTE else None) or PROBLEM)
     sys.exit(output.run(lambda: _run(arguments, output)))
 
 
@@ -70,7 +72,7 @@ def _run(arguments: Sequence[str], output: Output) -> int:
     parser = _Parser(prog=f"{PROGRAM} --server URL {server.word}", description=f"{word.about}.")
     word.add_arguments(parser)
     _add_json(parser)
-    reads = parser.parse_intermixed_args if word.report else parser.parse_args
+    reads = parser.parse_intermixed_args if word.files else parser.parse_args
     options = reads(server.rest)
     output.words = " ".join(filter(None, (server.word, getattr(options, "verb", ""))))
     millrace = Millrace(

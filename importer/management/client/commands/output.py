@@ -5,7 +5,8 @@ import sys
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from config.contracts.documents import DONE, PROBLEM, Document
+from config.contracts.check import check_document
+from config.contracts.documents import CHECK, DONE, PROBLEM, REPORT, Document
 from config.contracts.outcomes import CANCELLED, REFUSED, UNKNOWN, WRONG_USAGE
 from config.contracts.report import complete
 from importer.engine.errors import Cancelled, Problem, WrongUsage
@@ -25,9 +26,9 @@ WITHOUT_IMPORT = (REFUSED, CANCELLED, WRONG_USAGE)
 class Output:
     """Says what one command has to say. `report`: that of the import which the command follows, once it has begun."""
 
-    def __init__(self, words: str, as_json: bool, about_import: bool) -> None:
-        """`words`: the command with its verb. `about_import`: its problems are part of a report."""
-        self.words, self.as_json, self._about_import = words, as_json, about_import
+    def __init__(self, words: str, as_json: bool, of_problems: Document = PROBLEM) -> None:
+        """`words`: the command with its verb. `of_problems`: what has its problems: REPORT, CHECK or PROBLEM."""
+        self.words, self.as_json, self._of_problems = words, as_json, of_problems
         self.report: dict[str, Any] | None = None
         self._said: list[str] = []
         self._document: Mapping[str, Any] | None = None
@@ -75,8 +76,10 @@ class Output:
     def _fail(self, problem: Problem) -> int:
         code = self._code_of(problem)
         self.warn(in_words(problem))
-        if self._about_import:
+        if self._of_problems is REPORT:
             self.give_whole(self._report_of(problem, code))
+        elif self._of_problems is CHECK:
+            self.give_whole(_check_of(problem) or check_document({"exit_code": code, "problem": values_of(problem)}))
         else:
             self.give(PROBLEM, {"command": self.words, "exit_code": code, "problem": values_of(problem)})
         return code
@@ -88,8 +91,8 @@ class Output:
         if isinstance(problem, Cancelled):
             return CANCELLED.exit_code
         if isinstance(problem, ServerProblem):
-            if problem.report:
-                return int(problem.report["exit_code"])
+            if known := problem.report or _check_of(problem):
+                return int(known["exit_code"])
             refused = problem.status in (UNAUTHORIZED, FORBIDDEN)
             return REFUSED.exit_code if refused or (self._not_begun and problem.status < 500) else UNKNOWN
         if isinstance(problem, ServerUnreachable) or not self._not_begun:
@@ -98,7 +101,7 @@ class Output:
 
     @property
     def _not_begun(self) -> bool:
-        return self._about_import and self.report is None
+        return self._of_problems is not PROBLEM and self.report is None
 
     def _report_of(self, problem: Problem, code: int) -> Mapping[str, Any]:
         if self.report:
@@ -114,3 +117,8 @@ class Output:
         if self._document is None:
             self.give(DONE, {"command": self.words, "exit_code": code, "said": self._said})
         print(json.dumps(self._document, indent=2))
+
+
+def _check_of(problem: Problem) -> Mapping[str, Any] | None:
+    """The document of a check that came to no result because of the problem."""
+    return problem.details.get("check") if isinstance(problem, ServerProblem) else None

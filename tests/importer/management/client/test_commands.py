@@ -4,11 +4,12 @@ import argparse
 import io
 import subprocess
 import sys
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import pytest
-from django.core.management import call_command
+from django.core.management import CommandError, call_command
 
 from dashboard.api.wanted import ImportIn
 from importer.access import tokens
@@ -143,6 +144,40 @@ def test_a_schedule_is_shown_paused_and_run(run: Run, make):
     assert f"run {begun['run']}" in run("schedule", "show", "nightly")[1]
 
 
+class TestCheck:
+    @pytest.mark.parametrize(
+        ("data", "words", "code"),
+        [
+            (ROWS, (), 0),
+            (BAD, (*TO, "--map", "amount=amount:plain"), 10),
+            (BAD, ("--type", "amount=int"), 10),
+            (b"id,name,price\n1,ann,1.50\n", TO, 3),
+            (ROWS, ("--to", "warehouse", "--table", "order"), 4),
+            (ROWS, ("--table", "orders"), 4),
+        ],
+    )
+    def test_finds_what_the_local_command_finds(self, run: Run, target, orders, capsys, data, words, code):
+        orders.write_bytes(data)
+        line = (str(orders), *words)
+        here = {}
+        for form in ((), ("--json",)):
+            with suppress(SystemExit, CommandError):
+                call_command("import_csv", *line, "--check-only", *form)
+            here[form] = capsys.readouterr().out
+        there, document = run("check", *line), run("check", *line, "--json")
+        assert (there[0], document[0], there[1]) == (code, code, here[()])
+        assert _without_problem(read(document[1])) == _without_problem(read(here["--json",]))
+        assert bool(read(document[1])["problem"]) == (code in (3, 4))
+        assert "Traceback" not in there[2]
+        assert not SourceFile.objects.filter(owned=True).exists()
+        assert not ImportJob.objects.exists()
+
+
+def _without_problem(document: dict[str, Any]) -> dict[str, Any]:
+    """A document without the words of its problem, which name a path here and a file there."""
+    return {name: value for name, value in document.items() if name != "problem"}
+
+
 class TestHistory:
     def test_is_that_of_the_local_command(self, run: Run, target, orders, capsys):
         for _ in range(2):
@@ -198,7 +233,7 @@ class TestWithoutAServer:
             raise BrokenPipeError
 
         with pytest.raises(BrokenPipeError):
-            Output("job list", as_json=False, about_import=False).run(unread)
+            Output("job list", as_json=False).run(unread)
         assert capsys.readouterr() == ("", "")
 
     def test_a_word_of_the_machine_itself_is_refused(self, capsys):
