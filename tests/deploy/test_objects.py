@@ -263,8 +263,22 @@ class TestOptions:
         }
         assert "https://import.example.org/" in shown["small"]
         assert "logs job/millrace-prepare" in shown["small"]
+        load_only = ("--set", "loadOnly=true", "--show-only", "templates/notes.yaml")
+        [notes] = rendered(MANY, *load_only, chart=chart)
+        assert "page Workers" in notes["notes"]
+        assert "prepare" not in notes["notes"]
         # There the Secret has the password.
         assert "logs job/millrace-prepare" not in shown["shared-folder"]
+
+    def test_a_release_may_have_load_pods_only(self):
+        objects = rendered(MANY, "--set", "loadOnly=true,load.env.LOADS=eu-west")
+        assert {(each["kind"], each["metadata"]["name"]) for each in objects} == {
+            ("Deployment", "millrace-load"),
+            ("NetworkPolicy", "millrace"),
+            ("PodDisruptionBudget", "millrace-load"),
+            ("ScaledObject", "millrace-load"),
+        }
+        assert settings_of(pods(objects)["load"]["containers"][0])["LOADS"] == "eu-west"
 
     def test_a_wrong_value_is_named(self):
         done = helm("--values", str(SMALL), "--set", "load.replica=3")

@@ -52,6 +52,7 @@ def test_there_are_three_examples():
         {"autoscaling": {"minReplicas": 0}},
         {"persistence": {"shared": False}},
         {"persistence": {"enabled": False}},
+        {"loadOnly": True},
     ],
     ids=lambda change: " ".join(map(str, change.items())),
 )
