@@ -155,7 +155,7 @@ class TestChanging:
         changed = MappingPreset.objects.get()
         assert (changed.pk, changed.options.parallelism, changed.mapping[1].transforms) == (preset.pk, 3, ("trim",))
         page = browser.get(reverse("preset", args=[preset.pk])).content.decode()
-        assert f'text-secondary">{TRANSFORMS["trim"].label}</td>' in page
+        assert f'data-label="Conversion">{TRANSFORMS["trim"].label}</td>' in page
         assert ">Parallel chunks:</span> 3" in page
 
     def test_a_file_that_was_imported_into_its_table_opens_the_form_with_it(self, browser, user, target):
