@@ -1,6 +1,7 @@
 """Tests config/telemetry/traces.py: what a collector gets of imports, over OTLP; and that it gets no values."""
 
 import os
+import re
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -154,6 +155,14 @@ def test_the_spans_of_all_workers_come_together(stack: Stack, collector: Hook, t
     assert sorted(loaded) == list(range(200))
     assert {"import", "scan", "verify"} <= {span.name for span in found}
     assert len(processes(collector)) > 1
+
+
+def test_the_manual_has_each_span():
+    code = "\n".join(path.read_text() for path in (ROOT / "importer").rglob("*.py"))
+    made = {*re.findall(r'traces\.(?:span|add_span)\(\s*"([\w ]+)"', code), "import"}
+    manual = (ROOT / "docs" / "operations.md").read_text().partition("## Traces\n")[2].partition("\n## ")[0]
+    rows = re.findall(r"^\| (`.*?) \|", manual, re.MULTILINE)
+    assert {name for row in rows for name in re.findall(r"`([\w ]+)`", row)} == made >= {"scan", "load chunk"}
 
 
 def test_a_collector_that_is_away_disturbs_nobody(settings, monkeypatch):
