@@ -4,22 +4,19 @@ import os
 import signal
 import socket
 import subprocess
-import sys
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from functools import partial
 from pathlib import Path
 
 import pytest
 from django.utils import timezone
 
-from importer.engine.mysql.connection import connect, execute, fetch_all
 from importer.management.client.commands.files import Uploads
 from importer.models import ImportJob, SourceFile, Target
 from importer.models.outcomes import CANCELLED
 from importer.sources.continuing import LEFT_AFTER
 from tests.documents import read
 from tests.importer.management.client.conftest import INTO, ROWS, rows
+from tests.importer.management.command_line.interrupts import locked, started, waiting_loads
 from tests.proxy import Loss, Proxy, proxy
 from tests.stack import ROOT, Stack, wait_until
 
@@ -39,45 +36,23 @@ Start = Callable[..., "subprocess.Popen[str]"]
 
 
 @pytest.fixture
-def start(web: Stack, token: str, tmp_path: Path) -> Start:
+def start(web: Stack, token: str) -> Start:
     """Starts `millrace --server` with these words, as a terminal does."""
 
+    env = {"PATH": os.environ["PATH"], "PYTHONPATH": str(ROOT), "MILLRACE_TOKEN": token}
+
     def start_words(*words: str, port: int = web.port) -> "subprocess.Popen[str]":
-        return subprocess.Popen(
-            [sys.executable, "-c", PROGRAM, "--server", f"http://127.0.0.1:{port}", *words],
-            cwd=tmp_path,
-            env={"PATH": os.environ["PATH"], "PYTHONPATH": str(ROOT), "MILLRACE_TOKEN": token},
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-            # A test run in the background of a shell ignores the signal, and so would the command.
-            preexec_fn=partial(signal.signal, signal.SIGINT, signal.SIG_DFL),  # noqa: PLW1509
-        )
+        return started(PROGRAM, ("--server", f"http://127.0.0.1:{port}", *words), env)
 
     return start_words
-
-
-@contextmanager
-def locked(target: Target) -> Iterator[None]:
-    """Nothing loads into the table inside the block."""
-    with connect(target.address) as connection:
-        execute(connection, "LOCK TABLES orders READ")
-        yield
-
-
-def waits(target: Target) -> bool:
-    """Whether a load waits for the locked table."""
-    with connect(target.address) as connection:
-        processes = "SELECT info FROM information_schema.processlist WHERE db = DATABASE() AND info LIKE 'LOAD DATA%'"
-        return bool(fetch_all(connection, processes))
 
 
 def test_ctrl_c_during_the_load_cancels_the_import_on_the_server(start: Start, target: Target, tmp_path: Path):
     path = tmp_path / "orders.csv"
     path.write_bytes(ROWS)
-    with locked(target):
+    with locked(target, "orders"):
         command = start("load", str(path), *TO)
-        wait_until(lambda: command.poll() is not None or waits(target), what="a load")
+        wait_until(lambda: command.poll() is not None or waiting_loads(target), what="a load")
         command.send_signal(signal.SIGINT)
         printed, said = command.communicate(timeout=60)
     report, job = read(printed), ImportJob.objects.get()

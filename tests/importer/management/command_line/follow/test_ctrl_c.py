@@ -3,21 +3,17 @@
 import os
 import signal
 import subprocess
-import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
-from functools import partial
 from pathlib import Path
 
 import psutil
 import pytest
 
-from importer.engine.mysql.connection import connect, execute, fetch_all
 from importer.models import ImportJob, Target
 from importer.models.outcomes import CANCELLED
 from importer.worker import local_pool
+from tests.importer.management.command_line.interrupts import locked, started, waiting_loads
 from tests.importer.management.people_file import loaded
-from tests.stack import ROOT, Stack, wait_until
+from tests.stack import Stack, wait_until
 
 ROWS = 200
 PROGRAM = "from importer.management.command_line.main import main; main()"
@@ -32,34 +28,9 @@ def large(tmp_path: Path) -> Path:
     return path
 
 
-@contextmanager
-def locked(target: Target) -> Iterator[None]:
-    """Nothing loads into the table inside the block."""
-    with connect(target.address) as connection:
-        execute(connection, "LOCK TABLES people READ")
-        yield
-
-
-def start(env: dict[str, str], *words: str) -> subprocess.Popen[str]:
-    """Start `millrace` with the words in a process group of its own, as a terminal does."""
-    return subprocess.Popen(
-        [sys.executable, "-c", PROGRAM, *words],
-        cwd=ROOT,
-        env=env,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        start_new_session=True,
-        # A test run in the background of a shell ignores the signal, and so would the command.
-        preexec_fn=partial(signal.signal, signal.SIGINT, signal.SIG_DFL),  # noqa: PLW1509
-    )
-
-
-def waiting_loads(target: Target) -> int:
-    """How many loads wait for the locked table, not counting those of an earlier test that are still ending."""
-    with connect(target.address) as connection:
-        processes = "SELECT info FROM information_schema.processlist WHERE db = DATABASE() AND info LIKE 'LOAD DATA%'"
-        return len(fetch_all(connection, processes))
+def start(env: dict[str, str], *words: str) -> "subprocess.Popen[str]":
+    """Start `millrace` with the words."""
+    return started(PROGRAM, words, env)
 
 
 def begun(command: subprocess.Popen[str], target: Target) -> list[psutil.Process]:
@@ -69,7 +40,7 @@ def begun(command: subprocess.Popen[str], target: Target) -> list[psutil.Process
 
 
 def test_ctrl_c_once_cancels_and_says_how_to_continue(target: Target, large: Path, stack_env: Stack):
-    with locked(target):
+    with locked(target, "people"):
         command = start(stack_env.env, "load", str(large), "--to", "t", "--table", "people", "--ignore-fields")
         processes = begun(command, target)
         assert len(processes) > 1
@@ -84,7 +55,7 @@ def test_ctrl_c_once_cancels_and_says_how_to_continue(target: Target, large: Pat
 
 
 def test_ctrl_c_twice_ends_all_processes_at_once(target: Target, large: Path, stack_env: Stack):
-    with locked(target):
+    with locked(target, "people"):
         command = start(stack_env.env, "load", str(large), "--to", "t", "--table", "people", "--ignore-fields")
         processes = begun(command, target)
         # Somebody else has just cancelled it: so its end is waited for after the first Ctrl-C.
@@ -99,7 +70,7 @@ def test_ctrl_c_twice_ends_all_processes_at_once(target: Target, large: Path, st
 
 
 def test_no_process_outlives_a_killed_command(target: Target, large: Path, stack_env: Stack):
-    with locked(target):
+    with locked(target, "people"):
         command = start(stack_env.env, "load", str(large), "--to", "t", "--table", "people", "--ignore-fields")
         processes = begun(command, target)
         assert processes

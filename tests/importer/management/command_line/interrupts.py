@@ -1,0 +1,42 @@
+"""Commands in processes of their own that are interrupted while they load."""
+
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from functools import partial
+
+from importer.engine.mysql.connection import connect, execute, fetch_all
+from importer.models import Target
+from tests.stack import ROOT
+
+
+def started(program: str, words: tuple[str, ...], env: Mapping[str, str]) -> "subprocess.Popen[str]":
+    """Start a program of Python with the words in a process group of its own, as a terminal does."""
+    return subprocess.Popen(
+        [sys.executable, "-c", program, *words],
+        cwd=ROOT,
+        env=env,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+        # A test run in the background of a shell ignores the signal, and so would the command.
+        preexec_fn=partial(signal.signal, signal.SIGINT, signal.SIG_DFL),  # noqa: PLW1509
+    )
+
+
+@contextmanager
+def locked(target: Target, table: str) -> Iterator[None]:
+    """Nothing loads into the table inside the block."""
+    with connect(target.address) as connection:
+        execute(connection, f"LOCK TABLES {table} READ")
+        yield
+
+
+def waiting_loads(target: Target) -> int:
+    """How many loads wait for the locked table, not counting those of an earlier test that are still ending."""
+    with connect(target.address) as connection:
+        processes = "SELECT info FROM information_schema.processlist WHERE db = DATABASE() AND info LIKE 'LOAD DATA%'"
+        return len(fetch_all(connection, processes))
