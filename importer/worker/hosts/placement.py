@@ -97,5 +97,5 @@ def nowhere(job: ImportJob) -> Problem | None:
     advice = "Let the hosts of workers see it under the same path, in a shared or mounted folder, and retry."
     if source.owned:
         seen += f" It was written on {source.host}." if source.host else ""
-        advice += " If it was deleted, upload it again."
+        advice += " A store for files (FILE_STORE) does without that. If the file was deleted, upload it again."
     return SourceProblem(seen, source.name, advice, retryable=bool(readers))

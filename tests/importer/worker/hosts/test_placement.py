@@ -95,7 +95,7 @@ class TestHandBack:
         source.owned, source.host = True, "web"
         elsewhere = as_problem(SourceMissing("gone"), scanning, scanning)
         assert "was written on web" in elsewhere.what
-        assert "If it was deleted" in elsewhere.advice
+        assert "If the file was deleted" in elsewhere.advice
         source.host = "blind"
         here = as_problem(SourceMissing("gone"), scanning, scanning)
         assert (here.what, here.advice) == ("The uploaded file is no longer on this server.", "Upload it again.")
