@@ -53,6 +53,11 @@ class Uploads:
         self._millrace, self._quiet = millrace, quiet
         self._keys: list[str] = []
 
+    @property
+    def sent(self) -> bool:
+        """Whether there are any."""
+        return bool(self._keys)
+
     def send(self, names: Sequence[str]) -> dict[str, Any]:
         """Upload them, as a request names them. Raises Problem; what has arrived is removed then."""
         try:

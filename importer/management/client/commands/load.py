@@ -100,7 +100,13 @@ def load(work: Work) -> int:
 
 
 def _end_if_begun(work: Work, uploads: Uploads) -> int:
-    """After Ctrl-C while the server plans: without its files it begins nothing; what it has begun, is cancelled."""
+    """After Ctrl-C while the server plans: without its files it begins nothing; what it has begun, is cancelled.
+
+    Files that the server has itself cannot be taken back. Raises Cancelled if nothing has begun, as far as is known.
+    """
+    if not uploads.sent:
+        advice = f"Look whether the server has begun it all the same: {work.prefix} job list; job cancel ends it."
+        raise Cancelled("Ctrl-C ended the command while the server planned the import.", advice=advice)
     begun = uploads.take_back()
     if not begun:
         raise Cancelled("Ctrl-C ended the import before it began.", advice="Nothing was written.")

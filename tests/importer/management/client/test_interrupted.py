@@ -4,13 +4,18 @@ import os
 import signal
 import socket
 import subprocess
+from argparse import Namespace
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 from django.utils import timezone
 
+from importer.engine.errors import Cancelled
 from importer.management.client.commands.files import Uploads
+from importer.management.client.commands.load import _end_if_begun
+from importer.management.client.commands.output import Output
+from importer.management.client.commands.work import Work
 from importer.models import ImportJob, SourceFile, Target
 from importer.models.outcomes import CANCELLED
 from importer.sources.continuing import LEFT_AFTER
@@ -78,6 +83,13 @@ def test_ctrl_c_while_the_server_plans_leaves_nothing(start: Start, target: Targ
     assert report["problem"]["advice"] == "Nothing was written."
     assert not SourceFile.objects.exists()
     assert not ImportJob.objects.exists()
+
+
+def test_after_ctrl_c_files_of_the_server_may_be_loaded_all_the_same(millrace):
+    work = Work(millrace, Namespace(), Output("load", as_json=False), "millrace --server URL")
+    with pytest.raises(Cancelled) as ended:
+        _end_if_begun(work, Uploads(millrace, quiet=True))
+    assert "millrace --server URL job list" in ended.value.advice
 
 
 def test_an_import_that_has_begun_in_spite_of_ctrl_c_is_cancelled(millrace, target: Target, tmp_path: Path):
