@@ -102,7 +102,12 @@ class Installation:
             offset = uploader.arrived(path)
 
     def import_it(self, chunk_bytes: int) -> None:
+        """Start the import of the file when the workers of all hosts are there: else the first would load it alone."""
+        wait_until(lambda: self._live_workers() == len(self.hosts), what="the workers of each host")
         self.site.manage("shell", "-c", START.format(url=own_database(self.target), chunk_bytes=chunk_bytes))
+
+    def _live_workers(self) -> int:
+        return len(self.browser.get(f"{self.site.url}/healthz", timeout=60).json()["workers"])
 
     def read(self, sql: str) -> list[tuple[object, ...]]:
         """The rows of the application's own database."""

@@ -26,7 +26,7 @@ def can_isolate() -> bool:
 
 
 def rows() -> list[str]:
-    count = MEGABYTES * 20_000 or 60_000
+    count = MEGABYTES * 20_000 or 100_000
     return [
         f"{n},{'x' * 99 if n % BAD == 0 else f'a word of row {n} in the file of many'}" for n in range(1, count + 1)
     ]
