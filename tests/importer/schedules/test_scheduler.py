@@ -115,7 +115,7 @@ class TestArrivals:
         folder.rename(folder.with_name("elsewhere"))
         assert schedules.look_for_files(schedule.pk) is None
         schedule.refresh_from_db()
-        assert schedule.problem["kind"] == "SourceProblem"
+        assert schedule.problem["kind"] == "SourceMissing"
         folder.with_name("elsewhere").rename(folder)
         schedules.look_for_files(schedule.pk)
         schedule.refresh_from_db()

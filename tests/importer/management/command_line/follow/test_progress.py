@@ -9,7 +9,7 @@ import pytest
 from importer.engine.mysql.connection import Address
 from importer.models import ImportJob, Target
 from importer.models.outcomes import CANCELLED
-from tests.importer.management.command_line.follow.test_ctrl_c import locked, waiting_loads
+from tests.importer.management.command_line.interrupts import locked, waiting_loads
 from tests.importer.management.command_line.terminal import COMMAND, CTRL_C, terminal
 from tests.importer.management.people_file import ROWS, loaded
 from tests.stack import ROOT, Stack, wait_until
@@ -43,7 +43,7 @@ def test_a_terminal_shows_bytes_rows_rate_time_left_and_phase(target, people, st
 
 
 def test_a_dumb_terminal_gets_lines_and_ctrl_c_ends_an_import_of_workers(target, people, stack: Stack):
-    with locked(target), terminal(stack.env, *load(people, "--workers"), term="dumb") as shown:
+    with locked(target, "people"), terminal(stack.env, *load(people, "--workers"), term="dumb") as shown:
         wait_until(lambda: waiting_loads(target) or shown.process.poll() is not None)
         wait_until(lambda: LINE.search(shown.text) or shown.process.poll() is not None)
         shown.press(CTRL_C)
