@@ -198,32 +198,31 @@ class _CopyWriter:
             raise Cancelled("The copy is no longer wanted.")
 
     def record(self, copy: Path) -> bool:
-        """Rename the finished file to the copy's name, and record it. False: this attempt is no longer wanted."""
+        """Put the finished file where the copy is kept, and record it. False: this attempt is no longer wanted."""
         if not self.job.needs_copy:
             return True
         finished = self.sorted if self.job.is_sorted else self.part
-        size = finished.stat().st_size
-        if store := file_store():
-            return self._record_stored(store, finished, copy.name)
+        size, store = finished.stat().st_size, file_store()
+        place = self._put(store, finished, copy.name) if store else self._rename(finished, copy)
+        failpoints.reach("copy.renamed")
+        skipped = self.skipped if self.job.is_sorted else None
+        return jobs.record_copy(self.job, place, size, skipped, self.files)
+
+    def _rename(self, finished: Path, copy: Path) -> str:
+        """Give the finished file the copy's name. Returns that name."""
         if self.job.has_places:
             places_of(finished).replace(places_of(copy))
         finished.replace(copy)
-        failpoints.reach("copy.renamed")
-        return self._record(copy.name, size)
+        return copy.name
 
-    def _record_stored(self, store: FileStore, finished: Path, name: str) -> bool:
-        """Put the finished file into the store, and record it, as record() does."""
-        size, address = finished.stat().st_size, store.address_of(COPIES, name)
+    def _put(self, store: FileStore, finished: Path, name: str) -> str:
+        """Put the finished file into the store. Returns its address there."""
+        address = store.address_of(COPIES, name)
         if self.job.has_places:
             places = StoredFile(address).next_to(SUFFIX).address
             store.put(places, places_of(finished), lambda _: self._keep_alive(self.job.source.size))
         store.put(address, finished, lambda _: self._keep_alive(self.job.source.size))
-        failpoints.reach("copy.renamed")
-        return self._record(address, size)
-
-    def _record(self, place: str, size: int) -> bool:
-        skipped = self.skipped if self.job.is_sorted else None
-        return jobs.record_copy(self.job, place, size, skipped, self.files)
+        return address
 
     def remove_parts(self) -> None:
         for path in (self.part, self.sorted):
