@@ -28,6 +28,9 @@ FLAVOURS = ["mariadb", "mysql"] if MYSQL_COMMAND else ["mariadb"]
 # The marker of a test by the fixtures that it uses, directly or through others: what it needs apart from Python.
 NEEDS = {
     "servers": "needs_database_server",
+    # Private servers of their own.
+    "small_pool": "needs_database_server",
+    "slow_disk": "needs_database_server",
     "redis_server": "needs_redis",
     "processes": "needs_workers",
     "stack_env": "needs_workers",
