@@ -83,7 +83,7 @@ def uploads(request: HttpRequest) -> HttpResponse:
     if size is None:
         return _text(400, "Upload-Length must be the file's size in bytes.")
     assert request.user.is_authenticated
-    abandoned.tidy_now_and_then()
+    abandoned.remove_strays_if_due()
     source = sources.begin_upload(_filename(request), size, request.user)
     audit.about(source)
     headers = {"Location": reverse(_NAMES[is_api(request.path)], args=[source.key]), **_expires(source)}

@@ -7,9 +7,9 @@ from django.contrib.auth.models import User
 from importer.connections.listed_files import ListedFile
 from importer.engine.errors import SourceProblem
 from importer.models import SourceConnection, SourceFile
-from importer.sources.keeping import is_there
 from importer.sources.parts import Stream, append
-from importer.sources.uploads import PIECE_BYTES, SourceInUse, begin_upload, change_size, clean_name, finish, remove
+from importer.sources.upload_storage import PIECE_BYTES, is_there
+from importer.sources.uploads import SourceInUse, begin_upload, change_size, clean_name, finish, remove
 
 __all__ = ["PIECE_BYTES", "copy_stream", "latest_copy", "register_in_place"]
 

@@ -7,8 +7,8 @@ from importer.engine.source.arriving import ArrivingFile
 from importer.engine.source.byte_source import SourceLocation
 from importer.engine.source.joined import JoinedFile, JoinedFiles
 from importer.models import ImportJob, SourceFile
-from importer.sources.keeping import STORED
 from importer.sources.store.stored_file import StoredFile
+from importer.sources.upload_storage import STORED
 
 
 def location_of(source: SourceFile) -> SourceLocation:

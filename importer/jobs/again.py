@@ -12,8 +12,8 @@ from importer.jobs.commands import create, start
 from importer.models import ImportJob, SourceFile
 from importer.preparation.prepare import ImportRequest, NewTableRequest, PreparedImport, prepare
 from importer.sources import uploads
-from importer.sources.keeping import is_there
 from importer.sources.several import as_one
+from importer.sources.upload_storage import is_there
 
 
 def create_once(prepared: PreparedImport, user: User | None, rejects_of: ImportJob | None = None) -> ImportJob:

@@ -10,7 +10,7 @@ from django.utils import timezone
 from importer.engine.errors import Problem, SourceProblem
 from importer.engine.units import human_bytes
 from importer.models import ImportJob, SourceFile
-from importer.sources.keeping import waits_for_whole_files
+from importer.sources.upload_storage import waits_for_whole_files
 
 STOPPED_AFTER = timedelta(hours=1)  # since the last byte of an upload that an import waits for
 

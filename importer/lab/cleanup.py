@@ -13,7 +13,7 @@ from importer.engine.load import ledger
 from importer.engine.load.finish import READ_TIMEOUT
 from importer.engine.mysql.connection import Connection, connect
 from importer.engine.target import scratch_tables, staging, table_backup, write_modes
-from importer.jobs.rejects import shelf
+from importer.jobs.rejects import storage
 from importer.lab.transitions import Status
 from importer.models import ImportJob, Lab, SourceFile, Target, Trial
 
@@ -34,7 +34,7 @@ def tidy(lab: Lab, connection: Connection) -> None:
         with suppress(MySQLdb.OperationalError):
             ledger.delete(connection, str(job.key))
         _drop_staged(connection, job)
-        shelf.forget(job)
+        storage.forget(job)
         job.delete()
 
 

@@ -21,7 +21,7 @@ class SourceFile(models.Model):
     name = models.CharField(max_length=255)
     # Where its bytes are: a file of this host, an object of a connection, or with a `store_etag` one of the store.
     path = models.CharField(max_length=1024)
-    # The version of a file in the store (importer/sources/keeping.py); "" for one that is elsewhere.
+    # The version of a file in the store (importer/sources/upload_storage.py); "" for one that is elsewhere.
     store_etag = models.CharField(max_length=255, blank=True, editable=False)
     size = models.BigIntegerField()
     received = models.BigIntegerField(default=0)

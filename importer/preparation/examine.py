@@ -22,7 +22,7 @@ from importer.models import Examination, SourceFile
 from importer.preparation.examination import LEASE, Basis, found_so_far
 from importer.preparation.row_problems import MOST_KEPT, ProblemRow, RowProblems, chunk_problems, needs_look
 from importer.queue import Message
-from importer.sources.keeping import waits_for_whole_files
+from importer.sources.upload_storage import waits_for_whole_files
 
 # After TASK_SECONDS a task ends and asks for another one, so that scans of imports do not wait for long. What is found
 # is recorded every RECORD_SECONDS.

@@ -62,7 +62,7 @@ from importer.preparation.joined_files import JoinedProfile, explain_order, join
 from importer.preparation.previous_imports import past
 from importer.preparation.row_problems import refuse_unreadable_rows
 from importer.preparation.table_context import SourceFacts, TableContext, read_context
-from importer.sources.keeping import waits_for_whole_files
+from importer.sources.upload_storage import waits_for_whole_files
 
 
 @dataclass(frozen=True)

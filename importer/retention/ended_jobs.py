@@ -20,7 +20,7 @@ from importer.history.chunks.files import read_rows
 from importer.history.chunks.map import read_map
 from importer.history.chunks.rates import read_rates
 from importer.jobs.record import write_record
-from importer.jobs.rejects import fixes, shelf
+from importer.jobs.rejects import fixes, storage
 from importer.models import DiscoveredFile, ImportJob, JobRecord
 from importer.models.outcomes.attempts import present_attempt
 from importer.retention.needed import CHUNK_OBSTACLES, JOB_OBSTACLES, any_of, can_be_retried, reason, why_job_stays
@@ -119,7 +119,7 @@ def _remove_chunks(pk: int, due: QuerySet[ImportJob], now: datetime) -> bool:
         job.chunks.all().delete()
         fixes.forget(job)
         ImportJob.objects.filter(pk=pk).update(chunks_removed_at=now)
-        shelf.forget(job)
+        storage.forget(job)
     return True
 
 
@@ -147,6 +147,6 @@ def _remove_job(pk: int, due: QuerySet[ImportJob]) -> bool:
         job.chunks.all().delete()
         JobRecord.objects.filter(pk=pk).update(kept_chunks={}, chunk_timings={}, reasons=[])
         # With the row, or not at all: nobody would know the files in a store that is away.
-        shelf.forget(job)
+        storage.forget(job)
         job.delete()
     return True

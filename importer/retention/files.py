@@ -13,12 +13,12 @@ from django.db.models import Exists, ProtectedError, Q, QuerySet
 
 from importer.access import audit
 from importer.engine.errors import Problem
-from importer.jobs.rejects import fixes, shelf
+from importer.jobs.rejects import fixes, storage
 from importer.models import ImportJob, SourceFile
 from importer.preparation import examination
 from importer.retention.needed import FILE_OBSTACLES, JOBS_OF_FILE, any_of, can_be_retried, file_reasons, why_file_stays
 from importer.retention.policies import before
-from importer.sources import keeping
+from importer.sources import upload_storage
 from importer.sources.store.file_store import file_store
 
 File = SourceFile.Status
@@ -56,7 +56,7 @@ def _remove(pk: int, allowed: QuerySet[SourceFile]) -> bool:
     if source is None or not allowed.filter(pk=pk).update(status=File.REMOVED):
         return False
     examination.stop(source)
-    keeping.delete_bytes_later(source)
+    upload_storage.delete_bytes_later(source)
     forget_rows([pk])
     return True
 
@@ -96,7 +96,7 @@ def remove_orphans(_now: datetime, most: int) -> int:
     A process ended in between, or the store was away.
     """
     for source in SourceFile.objects.filter(status=File.REMOVED).exclude(store_etag="")[:most]:
-        keeping.delete_bytes_later(source)
+        upload_storage.delete_bytes_later(source)
     paths = [str(path) for path in settings.UPLOAD_DIR.glob("*-*-*-*-*")]
     orphans: list[str] = []
     for first in range(0, len(paths), AT_ONCE):
@@ -118,13 +118,13 @@ def remove_rejects(now: datetime, most: int) -> int:
     cutoff = before("rejects", now)
     if cutoff is None:
         return 0
-    names = shelf.stored_keys()
+    names = storage.stored_keys()
     old = ImportJob.objects.filter(status__in=ImportJob.ENDED, finished_at__lt=cutoff).exclude(can_be_retried(now))
     removed = 0
     for first in range(0, len(names), AT_ONCE):
         for job in old.filter(key__in=names[first : first + AT_ONCE]).only("key"):
             fixes.forget(job)
-            removed += shelf.forget(job)
+            removed += storage.forget(job)
             if removed == most:
                 return removed
     return removed

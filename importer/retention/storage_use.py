@@ -14,7 +14,7 @@ from django.db.models import Count, Sum
 
 from importer.access import audit
 from importer.engine.errors import NoConnection
-from importer.jobs.rejects import shelf
+from importer.jobs.rejects import storage
 from importer.models import ImportJob, SourceFile
 from importer.worker import live_progress
 
@@ -96,10 +96,10 @@ def disks() -> list[DiskRoom]:
 def largest_rejects() -> list[RejectFolder]:
     """The imports whose rejected rows take most, the largest first."""
     try:
-        sizes = shelf.stored_bytes()
+        sizes = storage.stored_bytes()
     except NoConnection:  # The first page says that the store does not answer.
         sizes = Counter()
-    sizes.update({key: _size(settings.REJECTS_DIR / key)[0] for key in shelf.local_keys()})
+    sizes.update({key: _size(settings.REJECTS_DIR / key)[0] for key in storage.local_keys()})
     most = sorted(sizes, key=lambda name: -sizes[name])[:REJECTS_SHOWN]
     jobs = ImportJob.objects.filter(key__in=most).select_related("source", "created_by", "target")
     found = [RejectFolder(job, sizes[str(job.key)]) for job in jobs]

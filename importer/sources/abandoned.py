@@ -10,8 +10,8 @@ from django.utils import timezone
 from config.environment import private_folder
 from importer.engine.errors import SourceProblem
 from importer.models import SourceFile
-from importer.sources.keeping import waits_for_whole_files
 from importer.sources.store.file_store import StoreAway
+from importer.sources.upload_storage import waits_for_whole_files
 from importer.sources.uploads import ABANDONED_AFTER, UNBEGUN_AFTER, discard, finish, give_up
 
 log = logging.getLogger(__name__)
@@ -55,7 +55,7 @@ def finish_received() -> None:
                 log.warning("%s: the upload cannot be finished: %s", source.name, problem)
 
 
-def tidy_now_and_then() -> None:
+def remove_strays_if_due() -> None:
     """Remove files that no upload needs, at most every TIDIED_EVERY seconds: for a host whose workers do not sweep."""
     stamp = private_folder(settings.VAR_DIR / "run") / "uploads-tidied"
     if not stamp.exists() or time.time() - stamp.stat().st_mtime > TIDIED_EVERY:

@@ -9,8 +9,8 @@ from django.utils import timezone
 
 from importer.models import SourceFile
 from importer.sources.parts import ChecksumMismatch
+from importer.sources.upload_storage import PIECE_BYTES
 from importer.sources.uploads import (
-    PIECE_BYTES,
     SourceInUse,
     UploadBusy,
     UploadGone,

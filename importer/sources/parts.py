@@ -23,8 +23,8 @@ from importer.engine.source.file_signature import NoCSV, refuse_other_kinds
 from importer.models import SourceFile
 from importer.sources.reservations import require_room
 from importer.sources.room import DiskFull, full_disk_as, is_full
+from importer.sources.upload_storage import PIECE_BYTES
 from importer.sources.uploads import (
-    PIECE_BYTES,
     TooLarge,
     UploadBusy,
     UploadGone,

@@ -1,4 +1,4 @@
-"""Sources: uploaded files, which arrive in UPLOAD_DIR (keeping.py), and files on the server, which stay in place."""
+"""Sources: uploads, which arrive in UPLOAD_DIR (upload_storage.py), and files on the server, which stay in place."""
 
 import errno
 import fcntl
@@ -22,12 +22,11 @@ from importer.access import policy
 from importer.engine.errors import Problem, SourceProblem
 from importer.models import Examination, ImportJob, SourceFile, SourceMember
 from importer.queue import Message
-from importer.sources import keeping, quotas
-from importer.sources.keeping import PIECE_BYTES, fingerprint
+from importer.sources import quotas, upload_storage
 from importer.sources.reservations import require_room
 from importer.sources.room import DiskFull, full_disk_as
+from importer.sources.upload_storage import fingerprint
 
-__all__ = ["PIECE_BYTES", "fingerprint"]
 ABANDONED_AFTER = timedelta(hours=24)
 UNBEGUN_AFTER = timedelta(minutes=10)  # an announcement without a byte is removed after this time
 UNNAMED = "unnamed"
@@ -122,7 +121,7 @@ def change_size(source: SourceFile, size: int) -> None:
 
 
 def finish(source: SourceFile) -> SourceFile:
-    """Make a completely received upload READY: synced to disk, its size checked, put where it is kept (keeping.py).
+    """Make a completely received upload READY: synced to disk, checked for size, and stored (upload_storage.py).
 
     Does nothing if it is READY already. Raises SourceProblem if bytes are missing, UploadBusy while another request
     writes to or finishes it, StoreAway if the store does not answer.
@@ -141,9 +140,9 @@ def finish(source: SourceFile) -> SourceFile:
                 )
             with full_disk_as(lambda: disk_full(source.name)):
                 os.fsync(descriptor)
-            arrived, kept = source.file, keeping.keep(source)
+            arrived, kept = source.file, upload_storage.keep(source)
             if not _change(source, **kept, status=SourceFile.Status.READY):
-                keeping.delete_stored(source)
+                upload_storage.delete_stored(source)
                 raise _gone(source)
             source.refresh_from_db()
             if source.store_etag:
@@ -236,9 +235,9 @@ def discard(source: SourceFile) -> None:
     # The row first: if it cannot be deleted, the file must stay. A file without a row is removed by a later sweep.
     with transaction.atomic():
         SourceFile.objects.filter(pk=source.pk).delete()
-        keeping.delete_stored(source)
+        upload_storage.delete_stored(source)
     if source.owned:
-        keeping.delete_local(source)
+        upload_storage.delete_local(source)
 
 
 def give_up(source: SourceFile) -> None:
@@ -247,7 +246,7 @@ def give_up(source: SourceFile) -> None:
         discard(source)
     except IntegrityError:
         if _change(source, status=SourceFile.Status.REMOVED):
-            keeping.delete_bytes_later(source)
+            upload_storage.delete_bytes_later(source)
             Examination.objects.filter(source=source).delete()
             wake_followers(source)
 

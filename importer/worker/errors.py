@@ -12,7 +12,7 @@ log = logging.getLogger(__name__)
 
 def as_problem(error: Exception, where: ImportJob | Chunk, job: ImportJob) -> Problem:
     """The error as a Problem; an unexpected exception is logged with its traceback as well."""
-    if isinstance(error, SourceMissing) and (problem := placement.nowhere(job)):
+    if isinstance(error, SourceMissing) and (problem := placement.problem_if_no_host_sees(job)):
         return problem
     if isinstance(error, Problem):
         return uploads.with_file_name(error, job.source)

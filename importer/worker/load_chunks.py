@@ -34,7 +34,7 @@ from importer.engine.load.loader import Loader, committed_outcome, committed_out
 from importer.engine.load.outcome import Outcome
 from importer.engine.load.shared_transaction import group_size
 from importer.jobs.rejects import downloads
-from importer.jobs.rejects.shelf import shelf
+from importer.jobs.rejects.storage import storage_of
 from importer.models import Chunk, ImportJob
 from importer.preparation.prepare import fall_back_plan
 from importer.queue import FollowUp, Message
@@ -285,7 +285,7 @@ def _work(run: jobs.ChunkRun) -> ChunkLoad:
         # The engine itself ends a chunk that exceeds the limit of the whole job.
         options=replace(job.options, max_rejects=jobs.most_rejects(job)),
         rejects=downloads.make_folder(job) if job.options.leaves_out else None,
-        shelf=shelf(job),
+        storage=storage_of(job),
         converted=job.file_dialect.is_converted,
     )
 

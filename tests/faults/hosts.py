@@ -74,7 +74,7 @@ class Host:
             self._process.wait(timeout=60)
 
     def files(self) -> list[str]:
-        """What the host has on its disks besides its log."""
+        """The files on the disks of the host, except its log."""
         return [str(each.relative_to(self.folder)) for each in self.folder.rglob("*.*") if each.is_file()]
 
 

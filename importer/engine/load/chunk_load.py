@@ -32,14 +32,14 @@ class ChunkStatements:
     whole: str = ""
 
 
-class RejectShelf:
+class RejectStorage:
     """Keeps the reject files of a chunk. This one leaves them in their folder; another one serves several hosts."""
 
     def keep(self, paths: Sequence[Path]) -> None:
         """Keep files that are complete in their folder, before the chunk is committed. Raises Problem if it cannot."""
 
     def read(self, path: Path) -> bytes:
-        """A file that belongs into its folder. Raises FileNotFoundError if it is nowhere."""
+        """The bytes of a reject file. Raises FileNotFoundError if it does not exist."""
         return path.read_bytes()
 
 
@@ -49,9 +49,9 @@ class ChunkLoad:
 
     `first`: no chunk of the job is known to be committed, so a missing ledger may be created. `options` decide what
     happens to bad rows and duplicates. `rejects` is the folder for reject files, which must exist; None keeps none.
-    `shelf`: where they are kept.
-    `file_name` and `began` (UTC, as `2024-01-31 12:00:00`) are the values of columns that are filled with the file's
-    name or the time of the load. `converted`: the source is a working copy that was made of another format.
+    `storage`: where they are kept. `file_name` and `began` (UTC, as `2024-01-31 12:00:00`) are the values of columns
+    that are filled with the file's name or the time of the load. `converted`: the source is a working copy that was
+    made of another format.
     """
 
     job: str
@@ -64,7 +64,7 @@ class ChunkLoad:
     first: bool = True
     options: Options = field(default_factory=Options)
     rejects: Path | None = None
-    shelf: RejectShelf = field(default_factory=RejectShelf)
+    storage: RejectStorage = field(default_factory=RejectStorage)
     file_name: str = ""
     began: str = ""
     converted: bool = False

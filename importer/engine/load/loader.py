@@ -229,7 +229,7 @@ def _existing_outcome(connection: Connection, chunk_load: ChunkLoad, timings: di
     """The outcome of the attempt that committed the chunk."""
     chunk, folder = chunk_load.chunk, chunk_load.rejects
     tally = ledger.read_tally(connection, chunk_load.job, chunk.number)
-    read = chunk_load.shelf.read
+    read = chunk_load.storage.read
     reasons, notices = read_counts(folder, chunk.number, tally, read) if folder else ((), ())
     return Outcome(chunk.rows, True, timings, tally, reasons, notices)
 

@@ -29,7 +29,7 @@ from importer.engine.source.dialect import ANY_LINE_END, LINE_ENDS, Dialect
 from importer.engine.source.formats import registry
 from importer.engine.source.joined import JoinedFile
 from importer.engine.source.records.blocks import read_exactly
-from importer.jobs.rejects.shelf import folder, local_keys, missing, opened, opened_as_text, shelf
+from importer.jobs.rejects.storage import folder, local_keys, missing, opened, opened_as_text, storage_of
 from importer.models import Chunk, ImportJob, SourceFile
 from importer.sources import parts, uploads
 
@@ -73,7 +73,7 @@ def make_folder(job: ImportJob) -> Path:
     if missing(job, [HEAD]):
         with open_source(location_of_job(job)) as fd:
             _replace(path / HEAD, [read_exactly(fd, job.data_offset, 0)])
-        shelf(job).keep([path / HEAD])
+        storage_of(job).keep([path / HEAD])
     return path
 
 

@@ -15,7 +15,7 @@ from django.db.models import QuerySet
 from importer.engine.load.rejects.formulas import escape_formulas
 from importer.engine.source.records.record_stream import whole_records
 from importer.jobs.rejects.counts import OTHERS, by_reason
-from importer.jobs.rejects.shelf import opened, opened_as_text
+from importer.jobs.rejects.storage import opened, opened_as_text
 from importer.models import Chunk, ImportJob
 
 # A reason for rejects, and the column that it is about; "" for the whole row.

@@ -17,7 +17,7 @@ REFUSED = ("401", "403", "AccessDenied", "InvalidAccessKeyId", "SignatureDoesNot
 
 @dataclass(frozen=True)
 class Wording:
-    """What people are told about one object: that it is missing (and what to do), or is another one by now.
+    """The messages about an object that is missing (with what to do), or that was replaced.
 
     `away` and `gone`: the kinds of the problems that the store does not answer, and that an object is missing.
     `silent`: what is said of a store that does not answer, if the reason, which has its address, is for the log alone.

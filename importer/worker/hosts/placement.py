@@ -78,7 +78,7 @@ def place_of(job: ImportJob) -> str:
     return source.path.rpartition("/")[0] or source.path
 
 
-def nowhere(job: ImportJob) -> Problem | None:
+def problem_if_no_host_sees(job: ImportJob) -> Problem | None:
     """The problem of a file that no live host sees, with the names of those that were tried; None if there is one host.
 
     It is retryable if another host has read the file before: that one may come back.

@@ -28,8 +28,8 @@ class Announcement:
 
     `labels`: of the targets that it works for; none: it works for those without one. `direct`: it has a queue of its
     own, for messages that no other worker may take. `plan_format`: the newest stored plans that it knows
-    (engine/plan/stored_plan.py). A version that tells more or less is understood: unknown names are ignored, and
-    missing ones have a default.
+    (engine/plan/stored_plan.py). Those of other versions can be read: unknown names are ignored, and missing
+    ones have a default.
     """
 
     version: str = ""
@@ -71,12 +71,12 @@ def announce(name: str, slots: int, queues: Iterable[str] = (), **more: Any) -> 
 
     `more`: further values of an Announcement.
     """
-    told = asdict(
+    values = asdict(
         Announcement(
             **{"version": VERSION, "plan_format": stored_plan.FORMAT, **more}, slots=slots, queues=tuple(queues)
         )
     )
-    connection().set(PREFIX + name, json.dumps(told), ex=SILENCE_SECONDS)
+    connection().set(PREFIX + name, json.dumps(values), ex=SILENCE_SECONDS)
 
 
 def withdraw(name: str) -> None:
@@ -104,10 +104,10 @@ def _read(key: bytes, value: bytes | None, milliseconds_left: int) -> Worker | N
     import msgspec
 
     try:
-        told = json.loads(value or b"")
+        values = json.loads(value or b"")
         name = key.decode().removeprefix(PREFIX)
         silent = max(0.0, SILENCE_SECONDS - milliseconds_left / 1000)
-        return from_json(Worker, {**told, "name": name, "silent": silent})
+        return from_json(Worker, {**values, "name": name, "silent": silent})
     except (ValueError, TypeError, msgspec.ValidationError):
         return None
 

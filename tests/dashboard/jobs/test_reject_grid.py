@@ -8,7 +8,7 @@ from django.urls import reverse
 from importer import jobs
 from importer.engine.mysql.connection import connect, execute, fetch_all
 from importer.engine.plan.options import Options
-from importer.jobs.rejects import fixes, rows, shelf
+from importer.jobs.rejects import fixes, rows, storage
 from importer.models import AuditEvent, ImportJob, Level, RowFix
 from importer.preparation.prepare import ImportRequest, prepare
 from tests.dashboard.job_data import Status, make_job
@@ -160,7 +160,7 @@ def test_many_rows_are_paged_and_filtered_and_other_chunks_are_not_read(browser)
     assert "51 to 80 of 80" in html
     assert "Not for lat." not in re.search("<tbody>.*</tbody>", html, re.DOTALL)[0]
     RowFix.objects.all().delete()
-    (shelf.folder(job) / "00000000.csv").write_text("not read")
+    (storage.folder(job) / "00000000.csv").write_text("not read")
     assert len(rows.rows(job, ("Not for lon.", "lon"), 0, 50)) == 50
 
 

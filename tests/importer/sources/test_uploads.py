@@ -13,7 +13,7 @@ from django.utils import timezone
 
 from importer.engine.errors import SourceProblem
 from importer.models import ImportJob, SourceFile, Target
-from importer.sources import abandoned, parts, uploads
+from importer.sources import abandoned, parts, upload_storage, uploads
 from importer.sources.room import DiskFull
 from tests.people import admin, operator
 
@@ -64,7 +64,7 @@ class TestUpload:
         assert uploaded(b"x").file.stat().st_mode & 0o777 == 0o600
 
     def test_a_part_longer_than_a_piece(self):
-        content = os.urandom(3 * uploads.PIECE_BYTES + 17)
+        content = os.urandom(3 * upload_storage.PIECE_BYTES + 17)
         assert uploaded(content).file.read_bytes() == content
 
     def test_bytes_after_the_length_stay_in_the_stream(self):

@@ -10,7 +10,7 @@ from django.utils import timezone
 from importer import jobs
 from importer.engine.mysql.connection import Address, connect, fetch_all
 from importer.engine.plan.options import Options
-from importer.jobs.rejects import downloads, rows, shelf
+from importer.jobs.rejects import downloads, rows, storage
 from importer.management.processes.private_servers import free_port
 from importer.models import Chunk, ImportJob, SourceFile
 from importer.preparation.prepare import ImportRequest, prepare
@@ -141,8 +141,8 @@ class TestAnotherHost:
     def cleans_up(self, job: ImportJob, store) -> None:
         assert [each.name for each in store.listed("copies")] == [f"{job.key}.1", f"{job.key}.1.places"]
         assert working_copies.remove_stored(timezone.now()) == 2
-        assert shelf.stored_keys() == [str(job.key)]
-        shelf.forget(job)
+        assert storage.stored_keys() == [str(job.key)]
+        storage.forget(job)
         assert [each.address for each in store.listed()] == [job.source.path]
 
     def test_what_a_dead_worker_had_committed_is_counted_with_its_reasons(self, mariadb, store, settings, tmp_path):

@@ -68,7 +68,7 @@ class RejectLog:
             line_end = self.session.source.dialect.line_end.encode()
             write_reject_files(folder, chunk.number, counted(), outcome, line_end)
             failpoints.reach("rejects.written")
-            self.session.chunk_load.shelf.keep(reject_paths(folder, chunk.number))
+            self.session.chunk_load.storage.keep(reject_paths(folder, chunk.number))
         else:
             for _ in counted():
                 pass

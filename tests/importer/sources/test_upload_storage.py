@@ -1,4 +1,4 @@
-"""Uploads in the store: whatever dies in between, the file is in one place, whole, and nowhere else."""
+"""Uploads in the store: after any crash the whole file is in one place, and in no other."""
 
 import io
 import os
@@ -15,7 +15,7 @@ from importer.engine.source.byte_source import open_source, read_at, size_of
 from importer.management.processes.private_servers import free_port
 from importer.models import SourceFile
 from importer.retention import files, storage_use
-from importer.sources import abandoned, keeping, parts, uploads
+from importer.sources import abandoned, parts, upload_storage, uploads
 from importer.sources.store import s3_client
 from importer.sources.store.file_store import StoreAway
 
@@ -65,7 +65,7 @@ def test_a_finished_upload_is_in_the_store_and_nowhere_else(store, settings):
     assert source.fingerprint == xxhash.xxh3_128_hexdigest(DATA)
     assert local(settings) == []
     assert read(SourceFile.objects.get()) == DATA
-    assert keeping.is_there(source)
+    assert upload_storage.is_there(source)
     assert uploads.finish(source) == source
     assert [(each.name, each.bytes, each.count) for each in storage_use.store()] == [("Store", len(DATA), 1)]
 
@@ -84,7 +84,7 @@ def test_a_part_that_is_sent_again_after_the_end_changes_nothing(store):
 def test_after_a_death_the_sweep_finishes_the_upload(store, settings, put):
     source = received()
     if put:
-        keeping.keep(source)
+        upload_storage.keep(source)
     abandoned.finish_received()
     source.refresh_from_db()
     assert source.arriving  # Its own process may still be at work.
@@ -99,13 +99,13 @@ def test_a_file_that_stayed_behind_goes_after_a_day(store, settings, tmp_path):
     source = uploads.finish(received())
     left = settings.UPLOAD_DIR / str(source.key)
     left.write_bytes(DATA)
-    abandoned.tidy_now_and_then()
+    abandoned.remove_strays_if_due()
     assert left.exists()
     os.utime(left, (0, 0))
-    abandoned.tidy_now_and_then()
+    abandoned.remove_strays_if_due()
     assert left.exists()  # Not more often than once in an hour.
     os.utime(settings.VAR_DIR / "run" / "uploads-tidied", (0, 0))
-    abandoned.tidy_now_and_then()
+    abandoned.remove_strays_if_due()
     assert not left.exists()
     assert read(source) == DATA
 
@@ -128,7 +128,7 @@ class TestDeletion:
 
     def test_an_upload_that_is_given_up_leaves_nothing_in_the_store(self, store, settings):
         source = received()
-        keeping.keep(source)
+        upload_storage.keep(source)
         uploads.remove(source)
         assert (list(store.listed()), local(settings), SourceFile.objects.count()) == ([], [], 0)
 

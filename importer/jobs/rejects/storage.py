@@ -16,7 +16,7 @@ from uuid import UUID
 
 from django.conf import settings
 
-from importer.engine.load.chunk_load import RejectShelf
+from importer.engine.load.chunk_load import RejectStorage
 from importer.engine.source.byte_source import as_file
 from importer.models import ImportJob
 from importer.sources.store.file_store import FileStore, NotInStore, file_store
@@ -29,14 +29,14 @@ def folder(job: ImportJob) -> Path:
     return settings.REJECTS_DIR / str(job.key)
 
 
-def shelf(job: ImportJob) -> RejectShelf:
+def storage_of(job: ImportJob) -> RejectStorage:
     """Where the workers keep the files of the job's chunks."""
     store = file_store()
-    return StoreShelf(str(job.key), store) if store else RejectShelf()
+    return RejectsInStore(str(job.key), store) if store else RejectStorage()
 
 
 @dataclass(frozen=True)
-class StoreShelf(RejectShelf):
+class RejectsInStore(RejectStorage):
     """Keeps the files of a job in the store."""
 
     key: str
@@ -66,8 +66,8 @@ class StoreShelf(RejectShelf):
 @contextmanager
 def opened(job: ImportJob, name: str) -> Iterator[BinaryIO]:
     """A file of the job for reading. Raises FileNotFoundError if it is gone, StoreAway."""
-    path, kept = folder(job) / name, shelf(job)
-    if path.exists() or not isinstance(kept, StoreShelf):
+    path, kept = folder(job) / name, storage_of(job)
+    if path.exists() or not isinstance(kept, RejectsInStore):
         with path.open("rb") as here:
             yield here
         return
