@@ -86,7 +86,7 @@ def make_import(target: Target, person: User, table: str, chunks: int, paralleli
 
 
 class Simulation:
-    """`hosts` hosts with `slots` slots each. `seconds_of`: how long a chunk takes when so many slots load.
+    """`hosts` hosts with `slots` slots each. `seconds_of`: the seconds of a chunk when this number of slots load.
 
     `look` is called before each event.
     """

@@ -20,7 +20,7 @@ from importer.management.client.problems import ServerProblem, ServerUnreachable
 from importer.management.client.uploads import Look, Upload
 
 READ_BYTES = 2**18
-LOOK_EVERY = 0.5  # seconds between two requests for something that goes on without events
+LOOK_EVERY = 0.5  # seconds between two requests about work that sends no events
 NOT_ANSWERED_YET = "NotAnsweredYet"  # the kind of a problem (docs/api.md, Sending a request twice)
 
 Json = dict[str, Any]

@@ -87,9 +87,7 @@ AURORA = Kind(
     "Aurora MySQL",
     settings_in="the DB cluster parameter group",
     rules=(
-        Rule(
-            "As MySQL of the same release; its storage copies each commit, so a round trip costs more.", "Aurora Guide"
-        ),
+        Rule("As MySQL of the same release.", "Aurora User Guide, Aurora MySQL"),
         Rule("Connect to the cluster endpoint: a reader endpoint is read-only.", "Aurora User Guide, Endpoints"),
     ),
 )
@@ -127,7 +125,7 @@ VITESS = Kind(
     careful=True,
     takes_local=False,
     rules=(
-        Rule("LOAD DATA is not supported.", "vitessio/vitess, issue 2976"),
+        Rule("vtgate does not take LOAD DATA LOCAL INFILE.", "vitessio/vitess, issues 2976 and 7427"),
         Rule(
             "A transaction over several shards is not atomic by default: use an unsharded keyspace, in which rows and"
             " ledger are on one server.",
@@ -175,8 +173,9 @@ DOLT = Kind(
     takes_local=False,
     rules=(
         Rule(
-            "Row locks do not exist: two sessions that insert one key conflict at COMMIT only. The check refuses that.",
-            "Dolt Documentation, Concurrency",
+            "Of two sessions that write the same row, one is rolled back at COMMIT; none waits before. The check"
+            " refuses that.",
+            "Dolt Documentation, Transactions",
         ),
     ),
 )

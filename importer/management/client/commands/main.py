@@ -22,8 +22,8 @@ ABOUT_JSON = "print one document as JSON, also of a problem (docs/contracts.md)"
 
 @dataclass(frozen=True)
 class RemoteWord:
-    """A word: what it does, its options, and the function that does it. `files`: the document that its problems are in,
-    of a word about files.
+    """A word: what it does, its options, and the function that does it. `files`: for a word about files,
+    the document that reports its problems.
     """
 
     about: str

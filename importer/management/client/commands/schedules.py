@@ -11,7 +11,7 @@ from importer.management.argument_types import day
 from importer.management.client.api import LOOK_EVERY
 from importer.management.client.commands.work import Command, Work
 from importer.management.client.report_text import schedule_line, write_run, write_schedule
-from importer.management.command_line.verbs import add_verbs
+from importer.management.command_line.verbs import LIST, add_verbs
 
 ABOUT = "list, show and run schedules"
 
@@ -21,7 +21,7 @@ def add_arguments(parser: ArgumentParser) -> None:
     verbs = add_verbs(
         parser,
         {
-            "list": "all schedules that the token may see",
+            LIST: "all schedules that the token may see",
             "show": "one schedule, its next due times and its last runs",
             "run": "run it now and wait for the end; exit status 0 only if it succeeds",
             "pause": "begin no more runs",
@@ -29,7 +29,7 @@ def add_arguments(parser: ArgumentParser) -> None:
         },
     )
     for name, verb in verbs.items():
-        if name != "list":
+        if name != LIST:
             verb.add_argument("name", help="the schedule's name")
     verbs["run"].add_argument("--date", type=day, metavar="YYYY-MM-DD", help="run as if it were that day")
     verbs["run"].add_argument("--no-wait", action="store_true", help="leave it to the workers, and do not wait")
@@ -86,7 +86,7 @@ def _act(operation: str) -> Command:
 
 
 VERBS: Mapping[str, Command] = {
-    "list": _list,
+    LIST: _list,
     "show": _show,
     "run": _run,
     "pause": _act("pause_schedule"),
