@@ -16,7 +16,19 @@ from typing import Any
 import environ
 from django.core.exceptions import ImproperlyConfigured
 
-env = environ.Env()
+
+class _NamedSettings(environ.Env):  # type: ignore[misc]
+    """The environment, whose errors name the setting."""
+
+    def get_value(self, var: str, *args: Any, **named: Any) -> Any:
+        """The value of a setting. Raises ImproperlyConfigured for one of another type."""
+        try:
+            return super().get_value(var, *args, **named)
+        except ValueError as error:
+            raise ImproperlyConfigured(f"{var} is {os.environ.get(var)!r}: {error}.") from error
+
+
+env = _NamedSettings()
 
 SHORTEST_KEY = 32  # characters
 

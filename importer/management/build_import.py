@@ -201,6 +201,11 @@ def named_target(name: str | None) -> Target:
         ", ".join(seen(Target.objects.registered()).values_list("name", flat=True))
         or "none yet; see `millrace target add`"
     )
+    if name and "://" in name:
+        raise Problem(
+            f"{name} is a URL, and the name of a registered target is expected.",
+            advice="Write the URL with its table after the file: mysql://USER@HOST/DATABASE.TABLE.",
+        )
     what = f"There is no target named {name}." if name else "--target is missing."
     raise Problem(what, advice=f"Known: {known}.")
 

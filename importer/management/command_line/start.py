@@ -2,12 +2,16 @@
 
 import gc
 import logging.config
+import sys
 from importlib import import_module
+from typing import NoReturn
 
 from django.apps import apps
 from django.conf import settings
+from django.core.exceptions import ImproperlyConfigured
 from django.core.management.base import BaseCommand
 
+from importer.engine.errors import WrongUsage
 from importer.management.command_line.words import PROGRAM, Word
 
 COMMANDS = "importer.management.commands"
@@ -19,12 +23,28 @@ def start(word: Word, arguments: list[str]) -> None:
     """Run the word's management command, which ends the process with its exit code."""
     # Nothing that is imported is garbage: looking for some would take a tenth of the start.
     gc.disable()
-    set_up()
+    try:
+        set_up()
+    except ImproperlyConfigured as error:
+        _refuse_setting(word, arguments, str(error))
     command = command_of(word)
     gc.freeze()
     gc.set_threshold(LOOK_FOR_GARBAGE_AFTER)
     gc.enable()
     command.run_from_argv([PROGRAM, word.name, *word.given, *arguments])
+
+
+def _refuse_setting(word: Word, arguments: list[str], what: str) -> NoReturn:
+    """Say which setting is wrong, and end. With --json by the document that the word's problems have."""
+    from config.contracts.documents import PROBLEM
+    from importer.management.client.commands.main import REMOTE
+    from importer.management.client.commands.output import FLAG, Output
+
+    def refuse() -> NoReturn:
+        raise WrongUsage(what, advice="Correct it in the environment, or in the file .env.")
+
+    document = (REMOTE[word.name].files if word.name in REMOTE else None) or PROBLEM
+    sys.exit(Output(word.name, FLAG in arguments, document).run(refuse))
 
 
 def set_up() -> None:

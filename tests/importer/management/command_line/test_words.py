@@ -12,8 +12,10 @@ from importer.management.command_line.help.help_page import help_page
 from importer.management.command_line.start import command_of
 from importer.management.command_line.words import PROGRAM, WORDS
 from importer.management.rules import RULES
+from importer.models.outcomes import WRONG_USAGE
 from importer.models.outcomes.exit_codes import exit_codes_text
 from importer.notifications import page_addresses
+from tests.documents import read
 from tests.stack import ROOT
 
 # Management commands that no word is for: they are parts of others, or for developers.
@@ -114,3 +116,22 @@ def test_links_in_messages_lead_to_their_pages(name, settings):
     settings.SITE_URL = "https://millrace.example/"
     args = ["MQ", "abc-123"] if name == "invitation" else [17]
     assert page_addresses.link(name, *args) == f"https://millrace.example{reverse(name, args=args)}"
+
+
+@pytest.mark.parametrize(
+    ("setting", "value", "said"),
+    [("PORT", "abc", "PORT is 'abc'"), ("FILE_STORE", "foo", "FILE_STORE: write s3://BUCKET")],
+)
+@pytest.mark.parametrize(
+    ("line", "schema"), [(["load", "x.csv", "--json"], "report"), (["target", "list", "--json"], "problem")]
+)
+def test_a_wrong_setting_is_named_without_a_traceback(setting, value, said, line, schema, tmp_path):
+    env = {"PATH": "/usr/bin:/bin", "VAR_DIR": str(tmp_path), setting: value}
+    code = "from importer.management.command_line.main import main; main()"
+    done = subprocess.run([sys.executable, "-c", code, *line], cwd=ROOT, env=env, capture_output=True, text=True)
+    assert done.returncode == WRONG_USAGE.exit_code
+    assert said in done.stderr
+    assert "Traceback" not in done.stderr
+    document = read(done.stdout)
+    assert document["schema"].startswith(f"millrace.{schema}/")
+    assert said in document["problem"]["what"]
