@@ -2,6 +2,7 @@
 
 import re
 
+from bench.ways.exchange import Exchange
 from bench.ways.inserts import Copy, Insert
 from bench.ways.millrace import Millrace
 from bench.ways.raw import Pieces, Single, Split
@@ -31,6 +32,7 @@ WORDS = """
   single              LOAD DATA LOCAL of the whole file
   split-N             LOAD DATA LOCAL of 8 files, over N sessions
   after-N             as split-N, with the secondary keys built afterwards
+  exchange-N          a staging table for each partition, keys built over N sessions, then EXCHANGE PARTITION
   insert-N            INSERT with N rows each by a script, in one transaction; on a sample of the rows
   insert-N@M          as insert-N, with a COMMIT after every M statements
   copy                INSERT ... SELECT
@@ -43,6 +45,8 @@ def way(name: str, sample: int = SAMPLE) -> Way:
     """The way with this name (WORDS). `sample`: how many rows a way that sends single rows loads."""
     if match := re.fullmatch(r"(split|after)-(\d+)", name):
         return Split(int(match[2]), BEFORE if match[1] == "split" else AFTER)
+    if match := re.fullmatch(r"exchange-(\d+)", name):
+        return Exchange(int(match[1]))
     if match := re.fullmatch(r"insert-(\d+)(?:@(\d+))?", name):
         return Insert(int(match[1]), int(match[2] or 0), sample=sample)
     if match := re.fullmatch(r"millrace(?::(.+))?", name):
