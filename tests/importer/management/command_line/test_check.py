@@ -101,8 +101,9 @@ class TestWithoutATarget:
         with pytest.raises(SystemExit):
             call_command("import_csv", file, "--check-only", "--type", "id=int", "--type", "born=date")
         text = capsys.readouterr().out
-        assert "people.csv: 4 rows, 3 of them could not be loaded." in text
-        assert "  people.csv, line 3, column born: '1990-02-31': " in text
+        *_, found, first, _second, _third = text.splitlines()
+        assert found == "people.csv: 4 rows, 3 of them could not be loaded:"
+        assert first.startswith("  people.csv, line 3, column born: '1990-02-31': ")
         assert """Read as csv: utf-8, delimiter ',', quote '"', line end lf, a header\n""" in text
         assert "  born -> born date, NULL is empty" in text
         assert "CREATE TABLE `people`" in text
