@@ -17,7 +17,7 @@ from typing import Any
 import MySQLdb
 from MySQLdb.connections import Connection
 
-from importer.experiments import plain_inserts
+from importer.experiments.raw import plain_inserts
 
 
 class Clock:

@@ -8,7 +8,7 @@ Prints `ready` once it listens, and runs until it is ended. All connections shar
 import argparse
 import asyncio
 
-from importer.experiments.slow_link import BLOCK, SlowLink, relaying
+from importer.experiments.raw.slow_link import BLOCK, SlowLink, relaying
 
 
 async def serve(arguments: argparse.Namespace) -> None:

@@ -225,7 +225,7 @@ def main() -> None:
 
 def _start(folder: Path) -> Any:
     """A private MariaDB, which DATABASE_URL names."""
-    from scripts.servers import PrivateMariaDB
+    from importer.management.processes.private_databases import PrivateMariaDB
 
     server = PrivateMariaDB(folder / "mariadb")
     server.start()

@@ -12,8 +12,8 @@ from urllib.parse import unquote, urlsplit
 
 from importer.engine.mysql.connection import Address, connect, execute, fetch_all
 from importer.engine.mysql.server_info import is_loopback
+from importer.management.processes.private_databases import PrivateDatabase, PrivateMariaDB, PrivateMySQL, is_mysql
 from importer.management.processes.private_servers import free_port, is_free
-from scripts.servers import PrivateDatabase, PrivateMariaDB, PrivateMySQL
 
 DATABASE = "millrace_bench"
 DEFAULT_MYSQL_PORT = "23097"
@@ -113,19 +113,12 @@ def _private(folder: Path, options: Sequence[str]) -> Iterator[PrivateDatabase]:
     kinds: list[type[PrivateDatabase]] = []
     if shutil.which("mariadbd"):
         kinds.append(PrivateMariaDB)
-    if _is_mysql(shutil.which("mysqld")):
+    if is_mysql(shutil.which("mysqld")):
         kinds.append(PrivateMySQL)
     for kind in kinds:
         server = kind(folder / kind.label.lower(), port=free_port())
         server.options = (*server.options, *options)
         yield server
-
-
-def _is_mysql(program: str | None) -> bool:
-    if not program:
-        return False
-    version = subprocess.run([program, "--version"], capture_output=True, text=True, check=False).stdout
-    return "MariaDB" not in version
 
 
 @contextmanager

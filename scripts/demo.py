@@ -14,11 +14,12 @@ from MySQLdb.connections import Connection
 
 from importer.engine.errors import Problem
 from importer.engine.mysql.connection import Address, connect, execute, fetch_all
+from importer.management.processes.private_databases import PrivateDatabase
 from importer.management.processes.private_servers import is_free
 from importer.management.processes.serving import address, alone, serving, use_port
 from importer.management.processes.supervision import CannotStart, Stopped, Supervisor
 from scripts.flights import ROWS, TABLE, flights_file
-from scripts.servers import PrivateDatabase, private_database
+from scripts.servers import private_database
 
 NAME = "demo"
 PORTS_TO_TRY = 100

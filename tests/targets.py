@@ -15,9 +15,9 @@ from urllib.parse import urlsplit
 from importer.engine.errors import TargetProblem
 from importer.engine.load import ledger
 from importer.engine.mysql.connection import Address, connect, execute, fetch_all
+from importer.management.processes.private_databases import PrivateMariaDB
 from importer.management.processes.private_servers import START_TIMEOUT
 from importer.models import Target
-from scripts.servers import PrivateMariaDB
 
 # No test simulates a power failure, and the system keeps the writes of a killed server: no wait for the disk.
 UNSYNCED = ("--debug-no-sync", "--innodb-flush-method=nosync")

@@ -6,7 +6,7 @@ from bench.ways.client import call, run_statements
 from bench.ways.raw import pieces_sql
 from bench.ways.way import LoadTiming, Way, empty_tables
 from importer.engine.mysql.connection import connect, execute
-from importer.experiments.workloads.table import WorkloadTable
+from importer.experiments.workloads.table import TableForm, WorkloadTable
 
 # The sample of a way with several rows in each statement is larger by their number, at most by this factor.
 MOST_SAMPLES = 50
@@ -53,7 +53,7 @@ class Copy(Way):
         for table in files.workload.tables:
             with connect(server.address) as connection:
                 execute(connection, f"DROP TABLE IF EXISTS {_source(table)}")
-                execute(connection, table.create_sql(name=_source(table), keys=False))
+                execute(connection, table.create_sql(name=_source(table), form=TableForm(keys=False)))
             run_statements(server.address, [pieces_sql(files, table, into=_source(table))], sessions=2)
         empty_tables(server, files.workload)
 

@@ -7,7 +7,7 @@ from typing import Any
 from bench.files import Files
 from bench.servers import Server
 from importer.engine.mysql.connection import connect, execute
-from importer.experiments.workloads.table import Workload
+from importer.experiments.workloads.table import TableForm, Workload
 
 # When keys that refuse no row are built: with the table, or after its rows.
 BEFORE, AFTER = "before", "after"
@@ -68,7 +68,7 @@ def empty_tables(server: Server, workload: Workload, *, keys: bool = True) -> No
     with connect(server.address) as connection:
         drop_tables(server, workload)
         for table in workload.tables:
-            execute(connection, table.create_sql(keys=keys))
+            execute(connection, table.create_sql(form=TableForm(keys=keys)))
 
 
 def drop_tables(server: Server, workload: Workload) -> None:

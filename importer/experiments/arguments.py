@@ -22,6 +22,19 @@ def add_run_arguments(parser: ArgumentParser) -> None:
     parser.add_argument("--no-warm-up", dest="warm_up", action="store_false", help="let the first round count, too")
     parser.add_argument("--seed", type=bounded(0, 2**31 - 1), metavar="N", help="the same seed gives the same order")
     parser.add_argument("--beside-imports", action="store_true", help="do not wait while imports run on the target")
+    parser.add_argument(
+        "--way",
+        action="append",
+        default=[],
+        metavar="PATTERN",
+        help="run these ways only (* and ? fit any text), and what they are compared with; repeat for more",
+    )
+    parser.add_argument(
+        "--server-program",
+        default="",
+        metavar="PATH",
+        help="mysqld or mariadbd for ways on a private server; default: the one on this machine",
+    )
     parser.add_argument("--report", type=Path, metavar="DIR", help="write the report and its chart there")
 
 

@@ -1,5 +1,6 @@
 """The work of `millrace experiment` and of its old name `millrace lab experiment`."""
 
+import shlex
 from collections.abc import Callable, Iterable
 from typing import Any
 
@@ -72,12 +73,12 @@ def run(options: dict[str, Any], tell: Callable[[str], object]) -> tuple[Experim
     request = _request(options)
     start_state = StartState()
     lab = runner.begin(request, named_target(options["target"]), acting_user())
-    seconds = request.experiment.seconds(request.rows, request.repeats)
+    seconds = request.experiment.seconds(request.rows, request.repeats, request.chosen)
     trials = lab.trials.count()
     tell(f"Lab {lab.pk}: {trials} trials, about {_time(seconds)}.")
     becomes, problem = Lab.Status.DONE, None
     try:
-        runner.run(lab, lambda trial: tell(_line(trial, trials)))
+        runner.run(lab, lambda trial: tell(_line(trial, trials)), options["server_program"])
     except (KeyboardInterrupt, Cancelled):
         becomes = Lab.Status.CANCELLED
     except Problem as error:
@@ -96,14 +97,16 @@ def _request(options: dict[str, Any]) -> runner.ExperimentRequest:
     experiment = experiment_named(options["name"])
     given = {name: options[name] for name in ("repeats", "seed", "warm_up", "beside_imports")}
     values = {name: value for name, value in given.items() if value is not None}
-    return runner.ExperimentRequest(experiment, experiment.rows(options["size"]), **values)
+    ways = experiment.chosen(options["way"])
+    return runner.ExperimentRequest(experiment, experiment.rows(options["size"]), ways=ways, **values)
 
 
 def _command(options: dict[str, Any], rows: int, lab: Lab) -> str:
     """The command that repeats the experiment with its trials in the same order."""
     size = options["size"] if options["size"] == FULL else str(rows)
     words = f"millrace experiment run {lab.experiment} --target {lab.target.name} --size {size}"
-    return f"{words} --repeats {lab.repeats} --seed {lab.seed}" + (" --no-warm-up" * (not options["warm_up"]))
+    words += f" --repeats {lab.repeats} --seed {lab.seed}" + " --no-warm-up" * (not options["warm_up"])
+    return " ".join([words, *(f"--way {shlex.quote(each)}" for each in options["way"])])
 
 
 def _line(trial: Trial, trials: int) -> str:

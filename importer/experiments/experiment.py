@@ -1,34 +1,64 @@
 """The parts of a published measurement: ways to do a task, the tables of a workload, and the article's figures."""
 
 import math
-from collections.abc import Callable
-from dataclasses import dataclass, field
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from fnmatch import fnmatchcase as fnmatch
 
 from importer.engine.errors import Problem
 from importer.engine.plan.options import Options
-from importer.experiments.raw_statements import StatementTarget
-from importer.experiments.workloads.table import Workload, WorkloadTable
+from importer.experiments.raw.routes import ROUTES
+from importer.experiments.raw.slow_link import Link
+from importer.experiments.raw.target import Run
+from importer.experiments.variants import ServerVariant
+from importer.experiments.workloads.table import USUAL, TableForm, Workload, WorkloadTable
 
 SMALL, FULL = "small", "full"
 # Seconds that a trial takes in addition to its work: to create and drop tables, profile a file, run an import's steps.
 PER_TRIAL = 1.5
+# Seconds in addition that a private server takes to start and to stop.
+PER_START = 4
 # Rows per second, for the estimate, of filling a table before the clock starts.
 FILLED_IN_A_SECOND = 200_000
 
 
 @dataclass(frozen=True)
 class ImportAction:
-    """A way that is an import with these options, ledger and verification included."""
+    """A way that is an import with these options, ledger and verification included.
+
+    `sql`: of a file with an INSERT statement for each row, in place of the CSV file.
+    """
 
     options: Options
+    sql: bool = False
 
 
 @dataclass(frozen=True)
 class RawAction:
-    """A way of plain statements. `run` returns the number of rows or operations; `delay`: added round trip, seconds."""
+    """A way of plain statements. `run` returns the number of rows or operations.
 
-    run: Callable[[StatementTarget], int]
-    delay: float = 0
+    `session`: variables of each of its sessions. `link`: a simulated network to the server. `route`: "" for the
+    target's own address, or a name in ROUTES. `server`: it runs on a private server of this variant, not on the target.
+    """
+
+    run: Run
+    session: Mapping[str, int] = field(default_factory=dict)
+    link: Link | None = None
+    route: str = ""
+    server: ServerVariant | None = None
+
+    @property
+    def words(self) -> str:
+        """What is special about it, for reports; "" for nothing."""
+        parts = [f"{name}={value}" for name, value in self.session.items()]
+        if self.link:
+            parts.append(f"{self.link.round_trip * 1000:g} ms away")
+            parts += [f"at {self.link.rate * 8 / 1e9:g} Gbit/s"] * bool(self.link.rate)
+        if self.route:
+            parts.append(f"by {ROUTES[self.route].title}")
+        if self.server:
+            parts.append("on a private server" + f" with {self.server.words}" * bool(self.server.words))
+        return ", ".join(parts)
 
 
 @dataclass(frozen=True)
@@ -36,8 +66,7 @@ class WayTable:
     """A workload's table that is created for a way; `filled`: it gets its rows before the clock starts."""
 
     table: WorkloadTable
-    keys: bool = True
-    engine: str = "InnoDB"
+    form: TableForm = USUAL
     filled: bool = False
 
 
@@ -48,8 +77,8 @@ class Way:
     `rate`: rows or operations per second on two cores, approximately, for the estimate of the duration. `published`:
     the article's rate per second. `not_comparable`: why that rate cannot be compared with one measured here, or "".
     `most_rows`: limit of the rows of the last table. `most_seconds`: limit of the duration, after which the way stops
-    even if rows are left. `compared_with`: the name of the way that the rate is divided by, "" for the experiment's
-    baseline.
+    even if rows are left. `server_file`: it loads a copy of the file that the server can read, made before the clock
+    starts. `compared_with`: the name of the way that the rate is divided by, "" for the experiment's baseline.
     """
 
     name: str
@@ -60,7 +89,13 @@ class Way:
     not_comparable: str = ""
     most_rows: int | None = None
     most_seconds: float = math.inf
+    server_file: bool = False
     compared_with: str = ""
+
+    @property
+    def server(self) -> ServerVariant | None:
+        """The variant of the private server that it runs on; None for a way on the target."""
+        return self.action.server if isinstance(self.action, RawAction) else None
 
     def rows(self, rows: int) -> int:
         """The rows of the last table that the way loads, for a workload of `rows` rows."""
@@ -71,7 +106,8 @@ class Way:
         """The estimated seconds on two cores with a local disk, creating and filling its tables included."""
         tables = zip(self.tables, self.files(rows), strict=True)
         filled = sum(count for each, (_, count) in tables if each.filled)
-        return PER_TRIAL + filled / FILLED_IN_A_SECOND + min(self.rows(rows) / self.rate, self.most_seconds)
+        start = PER_START if self.server else 0
+        return PER_TRIAL + start + filled / FILLED_IN_A_SECOND + min(self.rows(rows) / self.rate, self.most_seconds)
 
     def files(self, rows: int) -> list[tuple[WorkloadTable, int]]:
         """The table and the number of rows of each file that the way needs, in the order of its tables.
@@ -140,11 +176,35 @@ class Experiment:
             )
         return int(size)
 
-    def file_bytes(self, rows: int) -> int:
-        """The estimated bytes of the files of all ways; ways that need the same file share it."""
-        files = {(table.name, count): table for way in self.ways for table, count in way.files(rows)}
+    def file_bytes(self, rows: int, ways: Sequence[Way]) -> int:
+        """The estimated bytes of the files of these ways; ways that need the same file share it."""
+        files = {(table.name, count): table for way in ways for table, count in way.files(rows)}
         return sum(table.bytes_of(count) for (_, count), table in files.items())
 
-    def seconds(self, rows: int, repeats: int) -> float:
-        """The estimated seconds on two cores with a local disk, the warm-up round included."""
-        return sum(each.seconds(rows) for each in self.ways) * (repeats + 1)
+    def chosen(self, patterns: Sequence[str]) -> tuple[str, ...]:
+        """The names of the ways that fit a pattern (* and ?), and of those that they are compared with.
+
+        Raises Problem for a pattern that fits none.
+        """
+        for pattern in patterns:
+            if not any(fnmatch(each.name, pattern) for each in self.ways):
+                raise Problem(
+                    f"{self.name} has no way {pattern}.",
+                    advice="`millrace experiment list --json` names them.",
+                    option="way",
+                )
+        fit = [each for each in self.ways if any(fnmatch(each.name, pattern) for pattern in patterns)]
+        names = {each.name for each in fit} | {each.compared_with for each in fit} | {self.baseline}
+        return tuple(each.name for each in self.ways if fit and each.name in names)
+
+    def only(self, names: Collection[str]) -> "Experiment":
+        """The experiment with these of its ways, the baseline among them, and with the claims about them."""
+        return replace(
+            self,
+            ways=tuple(each for each in self.ways if each.name in names),
+            claims=tuple(each for each in self.claims if {each.of, each.to or each.of} <= set(names)),
+        )
+
+    def seconds(self, rows: int, repeats: int, ways: Sequence[Way] = ()) -> float:
+        """The estimated seconds of these ways, by default of all, on two cores with a local disk; warm-up included."""
+        return sum(each.seconds(rows) for each in ways or self.ways) * (repeats + 1)

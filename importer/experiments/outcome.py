@@ -12,6 +12,7 @@ from importer.engine.tuning.rounds import WARM_UP
 from importer.engine.units import human_bytes
 from importer.experiments.published.registry import experiment_named
 from importer.experiments.report import Conditions, ExperimentResult
+from importer.experiments.trials import SERVER
 from importer.models import Lab, Target, Trial
 
 # From this load average per core on, the machine counts as busy. It is measured before the experiment begins.
@@ -55,7 +56,8 @@ def experiment_result(lab: Lab, start_state: StartState, command: str) -> Experi
         seed=lab.seed,
         command=command,
     )
-    return ExperimentResult(experiment_named(lab.experiment), conditions, _rates(trials), _failed(trials))
+    experiment = experiment_named(lab.experiment).only([str(each) for each in lab.grid.values[WAY]])
+    return ExperimentResult(experiment, conditions, _rates(trials), _failed(trials), _servers(trials))
 
 
 def _rates(trials: list[Trial]) -> dict[str, dict[int, float]]:
@@ -68,9 +70,17 @@ def _rates(trials: list[Trial]) -> dict[str, dict[int, float]]:
 
 
 def _failed(trials: list[Trial]) -> dict[str, str]:
-    """The problem of the last failed trial of each way."""
+    """The problem of the last failed trial of each way, and what to do instead."""
     failed = [each for each in trials if each.status == Trial.Status.FAILED]
-    return {str(each.settings[WAY]): str(each.problem.get("what", "")) for each in failed}
+    return {
+        str(each.settings[WAY]): " ".join(filter(None, (each.problem.get("what"), each.problem.get("advice"))))
+        for each in failed
+    }
+
+
+def _servers(trials: list[Trial]) -> dict[str, dict[str, str]]:
+    """The private server of each way that ran on one: its name, and the variables of its variant."""
+    return {str(each.settings[WAY]): each.ran_as for each in trials if SERVER in each.ran_as}
 
 
 def _away(target: Target) -> str:

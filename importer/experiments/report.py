@@ -19,6 +19,12 @@ from importer.experiments.verdicts import (
     judge_way,
 )
 
+PRIVATE = (
+    "These ways ran on a server of their own on this machine, with an empty database and these variables. They are"
+    " compared with each other, not with the target. Their time ends when the rows are safe from a crash: with a COMMIT"
+    " under innodb_flush_log_at_trx_commit=1, or with FLUSH TABLES for a table without transactions."
+)
+
 
 @dataclass(frozen=True)
 class Conditions:
@@ -38,12 +44,16 @@ class Conditions:
 
 @dataclass(frozen=True)
 class ExperimentResult:
-    """An experiment's rates by way and round, the warm-up left out, and the problems of the ways that failed."""
+    """An experiment's rates by way and round, the warm-up left out, and the problems of the ways that failed.
+
+    `servers`: by way, the private server that it ran on ("server") and its variables.
+    """
 
     experiment: Experiment
     conditions: Conditions
     rates: Rates
     failed: Mapping[str, str]
+    servers: Mapping[str, Mapping[str, str]]
 
     def spread(self, way: Way) -> RateSpread | None:
         """The spread of the way's rates; None if there are none."""
@@ -120,6 +130,7 @@ def markdown(result: ExperimentResult, chart_name: str) -> str:
         "## Summary",
         _summary(result),
         *(["## Not measured", _list(f"{name}: {why}" for name, why in result.failed.items())] if result.failed else []),
+        *(["## Private servers", PRIVATE, _servers(result)] if result.servers else []),
         "## Notes",
         _list(experiment.notes),
     ]
@@ -134,7 +145,7 @@ def _ways(result: ExperimentResult) -> str:
         rows.append(
             (
                 way.name,
-                "import" if isinstance(way.action, ImportAction) else "raw",
+                _done_by(way),
                 f"{way.rows(result.conditions.rows):,}",
                 _rate(result.spread(way)),
                 number(way.published) if way.published else "",
@@ -154,6 +165,14 @@ def _claims(result: ExperimentResult) -> str:
     return _table(("claim", "here", "article", "agreement"), rows)
 
 
+def _servers(result: ExperimentResult) -> str:
+    return _list(
+        f"{name}: {ran['server']}, "
+        + ", ".join(f"{variable}={value}" for variable, value in ran.items() if variable != "server")
+        for name, ran in result.servers.items()
+    )
+
+
 def _summary(result: ExperimentResult) -> str:
     experiment = result.experiment
     verdicts = {way.name: judge_way(experiment, way, result.rates).verdict for way in experiment.ways}
@@ -166,13 +185,19 @@ def _summary(result: ExperimentResult) -> str:
     return _list((*lines, f"not comparable: {others} of {len(verdicts)}, with the reason in the tables"))
 
 
+def _done_by(way: Way) -> str:
+    if isinstance(way.action, ImportAction):
+        return "import"
+    return "raw, private server" if way.server else "raw"
+
+
 def _how(way: Way) -> str:
     match way.action:
         case ImportAction(options):
             given = {name: value for name, value in to_json(options).items() if value != getattr(type(options)(), name)}
             return "import: " + ", ".join(f"{name}={value}" for name, value in given.items())
-        case RawAction(_, delay):
-            return f"raw, {delay * 1000:g} ms away" if delay else "raw"
+        case RawAction():
+            return f"raw, {way.action.words}" if way.action.words else "raw"
 
 
 def _verdict(verdict: ClaimVerdict) -> str:

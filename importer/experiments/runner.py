@@ -22,6 +22,7 @@ from importer import jobs
 from importer.access.policy import require
 from importer.engine.errors import Cancelled, Problem
 from importer.engine.mysql.connection import connect
+from importer.engine.mysql.server_info import read_server
 from importer.engine.source.dialect import Dialect
 from importer.engine.stored import to_json
 from importer.engine.target import scratch_tables
@@ -29,22 +30,25 @@ from importer.engine.tuning.budget import Budget
 from importer.engine.tuning.grid import WAY, Grid
 from importer.engine.tuning.rounds import turns
 from importer.engine.tuning.sampling import Sample
-from importer.experiments.experiment import Experiment
+from importer.engine.units import MIB
+from importer.experiments.experiment import Experiment, Way
+from importer.experiments.private_server import PrivateServers
 from importer.experiments.published.registry import experiment_named
-from importer.experiments.trials import try_way
+from importer.experiments.trials import TrialScene, try_way
 from importer.lab.cleanup import tidy
 from importer.lab.commands import MOST_REPEATS, REPEATS
 from importer.lab.lifecycle import GONE, take
-from importer.lab.transitions import Status, change_held, claim, connected, end, held, lease_keeper, release
+from importer.lab.transitions import Status, change_held, claim, end, held, lease_keeper, release
 from importer.lab.trial_order import lay_out
 from importer.lab.trials import change_trial, disturbed, other_imports, record_trial, retry_trial
 from importer.lease import lease_end
 from importer.models import ImportJob, Lab, Level, Target, Trial
 from importer.worker import local_pool, sweep
-from importer.worker.heartbeat import LeaseKeeper
 
 State = Trial.Status
 LOOK_EVERY = 0.5  # seconds
+# Disk bytes of a private server without tables and redo log.
+SERVER_BYTES = 512 * MIB
 # Disk bytes per byte of the files: files and tables exist at the same time, and the MyISAM table exists twice.
 DISK_BYTES_PER_BYTE = 2
 
@@ -53,7 +57,7 @@ DISK_BYTES_PER_BYTE = 2
 class ExperimentRequest:
     """An experiment to run: the rows of its workload, the rounds that count, and settings as LabRequest has them.
 
-    Without `warm_up` the first round counts, too.
+    Without `warm_up` the first round counts, too. `ways`: the names of those to run; () for all.
     """
 
     experiment: Experiment
@@ -61,7 +65,20 @@ class ExperimentRequest:
     repeats: int = REPEATS
     warm_up: bool = True
     beside_imports: bool = False
+    ways: tuple[str, ...] = ()
     seed: int = field(default_factory=lambda: secrets.randbelow(2**31))
+
+    @property
+    def chosen(self) -> tuple[Way, ...]:
+        """The ways that run."""
+        return tuple(each for each in self.experiment.ways if not self.ways or each.name in self.ways)
+
+    @property
+    def disk_bytes(self) -> int:
+        """The bytes that files, tables and private servers need, approximately."""
+        needed = self.experiment.file_bytes(self.rows, self.chosen) * DISK_BYTES_PER_BYTE
+        logs = [SERVER_BYTES + each.server.log_bytes for each in self.chosen if each.server]
+        return needed + max(logs, default=0)
 
 
 def begin(request: ExperimentRequest, target: Target, user: User | None = None) -> Lab:
@@ -81,7 +98,7 @@ def begin(request: ExperimentRequest, target: Target, user: User | None = None) 
     with connect(target.address):
         _require_room(request)
     end_abandoned(target)
-    ways = [each.name for each in request.experiment.ways]
+    ways = [each.name for each in request.chosen]
     now = timezone.now()
     try:
         with transaction.atomic():
@@ -104,7 +121,7 @@ def begin(request: ExperimentRequest, target: Target, user: User | None = None) 
                 planned_json={WAY: request.experiment.baseline},
                 sample_json=to_json(Sample(rows=request.rows)),
                 sample_rows=request.rows,
-                sample_bytes=request.experiment.file_bytes(request.rows),
+                sample_bytes=request.experiment.file_bytes(request.rows, request.chosen),
                 budget_json=to_json(Budget(None, None, None, None)),
                 repeats=request.repeats,
                 seed=request.seed,
@@ -119,17 +136,26 @@ def begin(request: ExperimentRequest, target: Target, user: User | None = None) 
     return lab
 
 
-def run(lab: Lab, tell: Callable[[Trial], object] = lambda _trial: None) -> None:
+def run(lab: Lab, tell: Callable[[Trial], object] = lambda _trial: None, server_program: str = "") -> None:
     """Run all pending trials in order; `tell` is called with each trial when it begins and when it ends.
 
-    Raises Cancelled if the lab was cancelled, and Problem if the target does not answer.
+    `server_program`: the path of mysqld or mariadbd for private servers; "" for the one that this machine has. Raises
+    Cancelled if the lab was cancelled, and Problem if the target does not answer.
     """
     settings.LAB_DIR.mkdir(parents=True, exist_ok=True, mode=0o700)
-    with lease_keeper(lab) as keeper:
-        while trial := lab.trials.filter(status=State.PENDING).select_related("lab").first():
-            _wait_for_imports(lab)
-            _try(lab, trial, keeper, tell)
-            tell(trial)
+    with connect(lab.target.address) as connection:
+        flavour = read_server(connection, lab.target.address).flavour
+    folder = settings.LAB_DIR / f"{lab.key}.{lab.attempt}.server"
+    servers = PrivateServers(flavour, folder, server_program)
+    try:
+        with lease_keeper(lab) as keeper:
+            scene = TrialScene(lab, keeper, servers)
+            while trial := lab.trials.filter(status=State.PENDING).select_related("lab").first():
+                _wait_for_imports(lab)
+                _try(scene, trial, tell)
+                tell(trial)
+    finally:
+        servers.remove()
 
 
 def finish(
@@ -175,11 +201,13 @@ def _end_imports(lab: Lab) -> None:
 
 def _require_room(request: ExperimentRequest) -> None:
     settings.LAB_DIR.mkdir(parents=True, exist_ok=True, mode=0o700)
-    needed = request.experiment.file_bytes(request.rows) * DISK_BYTES_PER_BYTE
+    needed = request.disk_bytes
     free = shutil.disk_usage(settings.LAB_DIR).free
     if needed > free:
         raise Problem(
-            f"The files take about {needed:,} bytes, and {free:,} are free.", str(settings.LAB_DIR), "Take fewer rows."
+            f"The files and servers take about {needed:,} bytes, and {free:,} are free.",
+            str(settings.LAB_DIR),
+            "Take fewer rows.",
         )
 
 
@@ -198,14 +226,15 @@ def _wait_for_imports(lab: Lab) -> None:
     raise Cancelled("The experiment is no longer wanted.", where=str(lab))
 
 
-def _try(lab: Lab, trial: Trial, keeper: LeaseKeeper, tell: Callable[[Trial], object]) -> None:
+def _try(scene: TrialScene, trial: Trial, tell: Callable[[Trial], object]) -> None:
     """Run one trial. A failure is recorded on the trial; only an unreachable target or a cancel ends the experiment."""
+    lab = scene.lab
     begun = {"status": State.RUNNING, "begun": F("begun") + 1, "started_at": timezone.now(), "problem": {}}
     change_trial(trial, State.PENDING, **begun)
     trial.refresh_from_db()
     tell(trial)
     try:
-        figures = try_way(lab, trial, experiment_named(lab.experiment).way(str(trial.settings[WAY])), keeper)
+        figures = try_way(scene, trial, experiment_named(lab.experiment).way(str(trial.settings[WAY])))
     except (Problem, MySQLdb.Error) as error:
         if isinstance(error, Cancelled) or not held(lab).exists():
             raise Cancelled("The experiment is no longer wanted.", where=str(lab)) from error
@@ -217,6 +246,6 @@ def _try(lab: Lab, trial: Trial, keeper: LeaseKeeper, tell: Callable[[Trial], ob
             retry_trial(trial, why)
         else:
             record_trial(trial, status=State.DONE, **figures)
-    with connected(lab, keeper) as connection:
+    with scene.connected() as connection:
         tidy(lab, connection)
     trial.refresh_from_db()

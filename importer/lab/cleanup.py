@@ -1,5 +1,6 @@
 """Removes everything that a lab has made: scratch tables (by their records on the target), imports, the sample."""
 
+import shutil
 import uuid
 from collections.abc import Iterator
 from contextlib import suppress
@@ -53,9 +54,10 @@ def _over(lab: Lab) -> QuerySet[ImportJob]:
 
 def remove_sample(lab: Lab) -> None:
     """Delete the sample or the files of an experiment: on disk and in the database."""
-    SourceFile.objects.filter(path__startswith=str(settings.LAB_DIR / f"{lab.key}.")).delete()
+    # Not only in LAB_DIR: an experiment copies a file to where the server reads it (experiments/raw/server_copy.py).
+    SourceFile.objects.filter(path__contains=f"/{lab.key}.").delete()
     for path in settings.LAB_DIR.glob(f"{lab.key}.*"):
-        path.unlink(missing_ok=True)
+        _remove(path)
 
 
 def remove_orphans() -> int:
@@ -64,9 +66,17 @@ def remove_orphans() -> int:
     for path in settings.LAB_DIR.glob("*-*-*-*-*.*"):
         if not _needed(path):
             SourceFile.objects.filter(path=str(path)).delete()
-            path.unlink(missing_ok=True)
+            _remove(path)
             removed += 1
     return removed
+
+
+def _remove(path: Path) -> None:
+    """Remove a file, or the folder of an experiment's private server."""
+    if path.is_dir():
+        shutil.rmtree(path, ignore_errors=True)
+    else:
+        path.unlink(missing_ok=True)
 
 
 def _needed(path: Path) -> bool:

@@ -1,8 +1,8 @@
 """(b) Single INSERTs, transactions, and LOAD DATA with and without checks, by the size of bulks on an indexed table."""
 
 from importer.engine.plan.options import Options
-from importer.experiments import raw_statements
 from importer.experiments.experiment import Claim, Experiment, ImportAction, RawAction, Way, WayTable
+from importer.experiments.raw import inserts
 from importer.experiments.workloads import INDEXED
 
 # Rows per second. The article gives percentages: 28,108 rows/s are 2,124 % more than its single INSERTs.
@@ -49,7 +49,7 @@ BULKS = Experiment(
     small_rows=100_000,
     baseline="single INSERTs, commit each",
     ways=(
-        Way("single INSERTs, commit each", RawAction(raw_statements.insert(1, 1)), _ONE, 700, SINGLE, most_rows=2_000),
+        Way("single INSERTs, commit each", RawAction(inserts.insert(1, 1)), _ONE, 700, SINGLE, most_rows=2_000),
         *(_transaction(rows, *rates) for rows, rates in TRANSACTIONS.items()),
         *(_load(rows, *rates) for rows, rates in LOADS.items()),
         *(_load(rows, None, rate, checks=False) for rows, rate in UNCHECKED.items()),

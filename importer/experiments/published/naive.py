@@ -1,9 +1,10 @@
 """(c) From naive to parallel: single rows, a commit each, 100 rows, LOAD DATA, MyISAM, MyISAM converted, sessions."""
 
 from importer.engine.plan.options import Options
-from importer.experiments import raw_statements as raw
 from importer.experiments.experiment import Claim, Experiment, ImportAction, RawAction, Way, WayTable
+from importer.experiments.raw import inserts
 from importer.experiments.workloads import NODES
+from importer.experiments.workloads.table import MYISAM
 
 ROWS = NODES.full_rows
 (_TABLE,) = NODES.tables
@@ -27,12 +28,12 @@ NAIVE = Experiment(
     ways=(
         Way("single INSERTs", ImportAction(Options(method="insert", rows_per_statement=1, parallelism=1)), _ONE, 7_000,
             ROWS / 6940, most_rows=50_000),
-        Way("single INSERTs, commit each", RawAction(raw.insert(1, 1)), _ONE, 700, 111_533 / 8340, most_rows=2_000),
+        Way("single INSERTs, commit each", RawAction(inserts.insert(1, 1)), _ONE, 700, 111_533 / 8340, most_rows=2_000),
         Way("100 rows an INSERT", ImportAction(Options(method="insert", rows_per_statement=100, parallelism=1)), _ONE,
             70_000, ROWS / 6940 * 3),
         Way("LOAD DATA", ImportAction(Options(method="load_data_local", parallelism=1)), _ONE, 250_000, ROWS / 1008),
         Way("LOAD DATA into MyISAM", ImportAction(Options(method="load_data_local", mode="replace")),
-            (WayTable(_TABLE, engine="MyISAM"),), 250_000, ROWS / 160),
+            (WayTable(_TABLE, form=MYISAM),), 250_000, ROWS / 160),
         Way("LOAD DATA as MyISAM, then to InnoDB",
             ImportAction(Options(method="load_data_local", mode="replace", load_as="myisam")), _ONE, 150_000,
             ROWS / 1600),

@@ -3,16 +3,16 @@
 from dataclasses import replace
 
 from importer.engine.plan.options import Options
-from importer.experiments import raw_statements as raw
 from importer.experiments.experiment import Claim, Experiment, ImportAction, RawAction, Way, WayTable
+from importer.experiments.raw import copies, inserts, single_rows
 from importer.experiments.workloads import WORKLOADS
-from importer.experiments.workloads.table import WorkloadTable
+from importer.experiments.workloads.table import WITHOUT_KEYS, WorkloadTable
 
 _WORKLOAD = WORKLOADS["events-linked"]
 _EVENT, _SITTING, _REGISTRANT = _WORKLOAD.tables
 _PARENT = WayTable(_EVENT, filled=True)
-_SOURCE = WayTable(_SITTING, keys=False, filled=True)
-_EMPTY = WayTable(_SITTING, keys=False)
+_SOURCE = WayTable(_SITTING, form=WITHOUT_KEYS, filled=True)
+_EMPTY = WayTable(_SITTING, form=WITHOUT_KEYS)
 _INDEXED = WayTable(replace(_SITTING, references=()), filled=True)
 _BOTH = (*_SITTING.keys, *_SITTING.references)
 # Rows of the article's second table.
@@ -31,18 +31,18 @@ def _inserts(
     name: str, table: WorkloadTable, options: Options, rate: float, published: float, not_comparable: str = ""
 ) -> Way:
     do = ImportAction(replace(options, parallelism=1, indexes="keep"))
-    return Way(name, do, (WayTable(table, keys=False),), rate, published, not_comparable, most_rows=50_000)
+    return Way(name, do, (WayTable(table, form=WITHOUT_KEYS),), rate, published, not_comparable, most_rows=50_000)
 
 
 def _single_rows(name: str, sql: str, on: WayTable, published: float, not_comparable: str) -> Way:
     return Way(
         name,
-        RawAction(raw.single_row_statements(sql)),
+        RawAction(single_rows.single_row_statements(sql)),
         (on,),
         1_000,
         published,
         not_comparable,
-        most_seconds=raw.POINT_SECONDS,
+        most_seconds=single_rows.POINT_SECONDS,
     )
 
 
@@ -60,17 +60,17 @@ RECORDS = Experiment(
     small_rows=200_000,
     baseline="commit each 500",
     ways=(
-        Way("commit each row", RawAction(raw.insert(1, 1)), (WayTable(_EVENT),), 700, 70, DISK, most_rows=2_000),
+        Way("commit each row", RawAction(inserts.insert(1, 1)), (WayTable(_EVENT),), 700, 70, DISK, most_rows=2_000),
         _inserts("commit each 500", _EVENT, _BATCH, 7_000, 15_000),
         _inserts("40 rows an INSERT, commit each 25", _EVENT, _FORTY, 60_000, 190_000, TUNED),
-        Way(ONCE, RawAction(raw.copy), (_PARENT, WayTable(_EVENT)), 300_000, 170_000, TUNED),
-        Way(THRICE, RawAction(raw.copy), (_SOURCE, _EMPTY), 300_000, 170_000, TUNED),
-        Way(IN_PLACE, RawAction(raw.copy), (_PARENT, _SOURCE, WayTable(_SITTING)), 100_000, ROWS / 508, TUNED,
+        Way(ONCE, RawAction(copies.copy), (_PARENT, WayTable(_EVENT)), 300_000, 170_000, TUNED),
+        Way(THRICE, RawAction(copies.copy), (_SOURCE, _EMPTY), 300_000, 170_000, TUNED),
+        Way(IN_PLACE, RawAction(copies.copy), (_PARENT, _SOURCE, WayTable(_SITTING)), 100_000, ROWS / 508, TUNED,
             most_rows=MOST_LINKED),
-        Way(AFTERWARDS, RawAction(raw.copy_then_add(_BOTH)), (_PARENT, _SOURCE, _EMPTY), 100_000,
+        Way(AFTERWARDS, RawAction(copies.copy_then_add(_BOTH)), (_PARENT, _SOURCE, _EMPTY), 100_000,
             ROWS / (103 + 27 + 129), TUNED, most_rows=MOST_LINKED),
-        Way("the index alone", RawAction(raw.add(_SITTING.keys)), (_SOURCE,), 500_000, ROWS / 27, TUNED),
-        Way("the foreign key alone", RawAction(raw.add(_SITTING.references)), (_PARENT, _INDEXED),
+        Way("the index alone", RawAction(copies.add(_SITTING.keys)), (_SOURCE,), 500_000, ROWS / 27, TUNED),
+        Way("the foreign key alone", RawAction(copies.add(_SITTING.references)), (_PARENT, _INDEXED),
             200_000, ROWS / 129, TUNED, most_rows=MOST_LINKED),
         _inserts("rows with a blob of 1,024 bytes", _REGISTRANT, _FORTY, 15_000, ROWS / 950, TUNED),
         _single_rows("reads without an index", _READ, _SOURCE, 1 / 44, SCAN),

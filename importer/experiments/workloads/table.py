@@ -17,6 +17,23 @@ Columns = Callable[[SeededRandom, int, int], Sequence[Text]]
 
 
 @dataclass(frozen=True)
+class TableForm:
+    """How a table is created: its engine and row format, with its keys and foreign keys or without.
+
+    `primary_key` False: without that, too (CSV tables have no keys).
+    """
+
+    engine: str = "InnoDB"
+    row_format: str = ""
+    keys: bool = True
+    primary_key: bool = True
+
+
+USUAL, WITHOUT_KEYS = TableForm(), TableForm(keys=False)
+MYISAM = TableForm("MyISAM")
+
+
+@dataclass(frozen=True)
 class WorkloadField:
     """A column that the file fills. `hexadecimal`: the file has its bytes as hexadecimal digits."""
 
@@ -45,16 +62,18 @@ class WorkloadTable:
     share: int = 1
     of: int = 1
 
-    def create_sql(self, *, name: str = "", keys: bool = True, engine: str = "InnoDB") -> str:
-        """The CREATE TABLE statement; `name` replaces the table's own. `keys=False`: with the primary key only."""
+    def create_sql(self, *, name: str = "", form: TableForm = USUAL) -> str:
+        """The CREATE TABLE statement; `name` replaces the table's own."""
         columns = [f"{each.name} {each.type}" for each in self.fields]
-        later = [*self.keys, *self.references] if keys else []
-        parts = [*self.own, *columns, f"PRIMARY KEY ({self.primary_key})", *later]
-        return f"CREATE TABLE {name or self.name} (\n  " + ",\n  ".join(parts) + f"\n) ENGINE={engine} {self.options}"
+        key = [f"PRIMARY KEY ({self.primary_key})"] if form.primary_key else []
+        later = [*self.keys, *self.references] if form.keys else []
+        options = f"ENGINE={form.engine} {self.options}" + (f" ROW_FORMAT={form.row_format}" if form.row_format else "")
+        parts = [*self.own, *columns, *key, *later]
+        return f"CREATE TABLE {name or self.name} (\n  " + ",\n  ".join(parts) + f"\n) {options}"
 
     @property
     def add_keys_sql(self) -> tuple[str, ...]:
-        """Statements that add the keys left out by create_sql(keys=False).
+        """Statements that add the keys left out by create_sql() without them.
 
         Foreign keys have a statement of their own, because adding them copies the table.
         """
@@ -79,12 +98,14 @@ class WorkloadTable:
         """The mapping of the fields for an import."""
         return tuple(ColumnMapping(each.name, transforms=("hex",) * each.hexadecimal) for each in self.fields)
 
-    def load_sql(self, path: str, separator: str = ",", *, into: str = "", header: bool = True) -> str:
-        """The LOAD DATA LOCAL statement for the table's file, without checks; `into` replaces the table's own name."""
+    def load_sql(
+        self, path: str, separator: str = ",", *, into: str = "", header: bool = True, local: bool = True
+    ) -> str:
+        """The LOAD DATA statement for the table's file, without checks; `into` replaces the table's own name."""
         variables = [f"@{each.name}" if each.hexadecimal else each.name for each in self.fields]
         assignments = [f"{each.name} = UNHEX(@{each.name})" for each in self.fields if each.hexadecimal]
         return (
-            f"LOAD DATA LOCAL INFILE '{path}' INTO TABLE {into or self.name} CHARACTER SET utf8mb4"
+            f"LOAD DATA{' LOCAL' * local} INFILE '{path}' INTO TABLE {into or self.name} CHARACTER SET utf8mb4"
             f" FIELDS TERMINATED BY '{separator}' OPTIONALLY ENCLOSED BY '\"' ESCAPED BY '' LINES TERMINATED BY '\\n'"
             f"{' IGNORE 1 LINES' if header else ''} ({', '.join(variables)})"
             + (f" SET {', '.join(assignments)}" if assignments else "")
@@ -100,6 +121,15 @@ class WorkloadTable:
             out.write(separator.join(self.names).encode() + b"\n")
             for block, first in enumerate(range(0, rows, BLOCK_ROWS)):
                 out.write(lines([column[: rows - first] for column in self._block(block)], separator))
+
+    def write_inserts(self, path: Path, rows: int) -> None:
+        """Write the same rows as SQL: an INSERT statement in a line for each. Only for values without quotes."""
+        assert not self.hexadecimal
+        into = f"INSERT INTO {self.name} ({', '.join(self.names)}) VALUES ('"
+        with path.open("w") as out:
+            for block, first in enumerate(range(0, rows, BLOCK_ROWS)):
+                text = lines([column[: rows - first] for column in self._block(block)], "\t").decode()
+                out.writelines(into + "', '".join(each.split("\t")) + "');\n" for each in text.splitlines())
 
     def bytes_of(self, rows: int) -> int:
         """The estimated bytes of a file of `rows` rows, from the first block; later blocks have longer numbers."""

@@ -47,6 +47,8 @@ class PrivateServer(ABC):
 
     folder: Path
     process: subprocess.Popen[bytes] | None = field(default=None, init=False)
+    # Whether Linux stops it when this process dies, by a kill, too (setpriv(1) of util-linux).
+    ends_with_parent: bool = field(default=False, init=False)
 
     @property
     def log(self) -> Path:
@@ -66,9 +68,10 @@ class PrivateServer(ABC):
     def start(self) -> None:
         """Start and wait until it answers."""
         self.prepare()
+        before = ["setpriv", "--pdeathsig", "TERM"] if self.ends_with_parent and shutil.which("setpriv") else []
         with self.log.open("ab") as log:
             self.process = subprocess.Popen(
-                self.command(),
+                [*before, *self.command()],
                 stdin=subprocess.DEVNULL,
                 stdout=log,
                 stderr=log,

@@ -16,7 +16,7 @@ from importer.engine.mysql.sign_in.encryption import NotEncrypted
 from importer.engine.plan.methods import METHODS
 from importer.engine.preflight import _where_changed, check, server_settings, transactions
 from importer.engine.preflight.finding import Subject
-from scripts.servers import PrivateMariaDB
+from importer.management.processes.private_databases import PrivateMariaDB
 
 FAR = Address("db.example.org", 3306, "loader", "", "shop", tls="verify")
 NO_LIMIT = "18446744073709547520"

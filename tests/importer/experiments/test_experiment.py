@@ -8,7 +8,7 @@ from importer.engine.errors import Problem
 from importer.experiments.chart import RateBar, draw
 from importer.experiments.experiment import FILLED_IN_A_SECOND, Claim
 from importer.experiments.published.registry import EXPERIMENTS
-from importer.experiments.raw_statements import POINT_SECONDS
+from importer.experiments.raw.single_rows import POINT_SECONDS
 from importer.experiments.verdicts import AGREES, DISAGREES, NOT_COMPARABLE, RateSpread, judge_claim, judge_way
 from importer.experiments.workloads import WORKLOADS
 
@@ -119,5 +119,5 @@ def test_files_have_the_rows_that_the_ways_need_not_all_rows_of_the_workload():
         ("sitting_table", 300_000),
         ("registrant", 50_000),
     }
-    full = records.file_bytes(records.full_rows)
+    full = records.file_bytes(records.full_rows, records.ways)
     assert 0.3e9 < full < 0.05 * records.full_rows * records.workload.row_bytes

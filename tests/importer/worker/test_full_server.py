@@ -10,10 +10,10 @@ from importer import jobs
 from importer.engine.load import ledger
 from importer.engine.mysql.connection import Address, Connection, connect, execute, fetch_all
 from importer.engine.plan.options import Options
+from importer.management.processes.private_databases import PrivateMariaDB
 from importer.models import ImportJob
 from importer.preparation.prepare import ImportRequest, prepare
 from importer.sources import uploads
-from scripts.servers import PrivateMariaDB
 from tests.importer.steps import run
 from tests.stack import wait_until
 from tests.targets import UNSYNCED, saved_target

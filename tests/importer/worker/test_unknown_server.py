@@ -12,10 +12,10 @@ from importer.engine.load import ledger
 from importer.engine.mysql.connection import Address
 from importer.engine.plan.options import Options
 from importer.engine.preflight import check
+from importer.management.processes.private_databases import PrivateMariaDB
 from importer.models import ImportJob, Target
 from importer.preparation.prepare import ImportRequest, prepare
 from importer.sources import uploads
-from scripts.servers import PrivateMariaDB
 from tests.engine.loads import rows_of, run_sql
 from tests.importer.steps import run
 from tests.targets import UNSYNCED, saved_target

@@ -18,7 +18,7 @@ from importer.engine.mysql.diagnosis.counters import Counters
 from importer.engine.mysql.diagnosis.diagnose import diagnose
 from importer.engine.mysql.diagnosis.facts import Facts, Recent
 from importer.engine.mysql.diagnosis.snapshot import Snapshot, read_snapshot
-from scripts.servers import PrivateMariaDB
+from importer.management.processes.private_databases import PrivateMariaDB
 from tests.engine.loads import load_file, run_sql
 from tests.engine.mysql.diagnosis.scene import Scene, setting
 from tests.slow_link import slow_line

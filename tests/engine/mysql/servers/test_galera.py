@@ -15,8 +15,8 @@ from importer.engine.mysql.connection import Address, connect, execute, fetch_al
 from importer.engine.mysql.server_info import read_server
 from importer.engine.plan.options import Options
 from importer.engine.preflight import check
+from importer.management.processes.private_databases import PrivateMariaDB
 from importer.management.processes.private_servers import free_port
-from scripts.servers import PrivateMariaDB
 from tests.engine.loads import five_chunks, rows_of, run_sql, works
 
 LIBRARIES = [Path("/usr/lib/galera/libgalera_smm.so"), Path("/usr/lib64/galera-4/libgalera_smm.so")]

@@ -16,7 +16,8 @@ from typing import Any
 class CsvRows:
     """The first `count` rows of a file with a header, and the table and columns (as SQL) that they are inserted into.
 
-    `hexadecimal`: positions of fields whose bytes the file has as hexadecimal digits.
+    `hexadecimal`: positions of fields whose bytes the file has as hexadecimal digits. `verb`: the statement's first
+    words.
     """
 
     path: str
@@ -25,6 +26,7 @@ class CsvRows:
     table: str
     columns: tuple[str, ...]
     hexadecimal: tuple[int, ...] = ()
+    verb: str = "INSERT"
 
 
 def insert(
@@ -36,7 +38,7 @@ def insert(
     mysqlclient's exceptions.
     """
     cursor = connection.cursor()
-    into = f"INSERT INTO {rows.table} ({', '.join(rows.columns)}) VALUES "
+    into = f"{rows.verb} INTO {rows.table} ({', '.join(rows.columns)}) VALUES "
     width = len(rows.columns)
     row = f"({', '.join(['%s'] * width)})"
     for number, values in enumerate(_values(rows, rows_per_statement), start=1):

@@ -4,7 +4,7 @@ import asyncio
 import threading
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from queue import Queue
 
 from importer.engine.mysql.connection import Address
@@ -14,6 +14,14 @@ CLOSE_TIMEOUT = 5  # seconds that a connection may take to close
 BLOCK = 16 * 1024  # bytes
 # Most blocks of a connection under way. Then the sender has to wait, as with a router whose queue is full.
 MOST_BLOCKS = 16
+
+
+@dataclass(frozen=True)
+class Link:
+    """A simulated network: the seconds it adds to a round trip, and its bytes per second each way (0: no limit)."""
+
+    round_trip: float
+    rate: float = 0
 
 
 class SlowLink:
@@ -68,16 +76,16 @@ def relaying(host: str, port: int, there: SlowLink, back: SlowLink) -> Callable[
 
 
 @contextmanager
-def delayed(address: Address, seconds: float) -> Iterator[Address]:
+def linked(address: Address, link: Link) -> Iterator[Address]:
     """Run a relay to the server in a thread until the `with` block ends; yields the relay's address.
 
-    `seconds` is the added round trip. The server's certificate does not match the relay's name: connecting with TLS
-    "verify" fails.
+    The server's certificate does not match the relay's name: connecting with TLS "verify" fails.
     """
     started: Queue[tuple[asyncio.AbstractEventLoop, asyncio.Event, int]] = Queue()
 
     async def until_done() -> None:
-        relay_connection = relaying(address.host, address.port, SlowLink(seconds / 2, 0), SlowLink(seconds / 2, 0))
+        there, back = (SlowLink(link.round_trip / 2, link.rate) for _ in range(2))
+        relay_connection = relaying(address.host, address.port, there, back)
         running: set[asyncio.Task[None]] = set()
 
         async def relay(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
