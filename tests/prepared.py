@@ -48,9 +48,14 @@ def make_tables(var_dir: Path, url: str) -> None:
         copy_of_tables(var_dir / DATABASE)
 
 
-def _make_tables_on_server(url: str) -> None:
+def address_of(url: str) -> Address:
+    """Where the database of a DATABASE_URL is."""
     place = parse_url(url)
-    with connect(Address(place.host, place.port, place.user, place.password, place.database)) as connection:
+    return Address(place.host, place.port, place.user, place.password, place.database)
+
+
+def _make_tables_on_server(url: str) -> None:
+    with connect(address_of(url)) as connection:
         version = str(fetch_row(connection, "SELECT VERSION()")[0])
         with _kept(f"{sha256(version.encode()).hexdigest()[:8]}.sql") as kept:
             if kept.exists():

@@ -32,13 +32,13 @@ CREATE TABLE "importer_channel" ("id" integer NOT NULL PRIMARY KEY AUTOINCREMENT
 -- next --
 CREATE TABLE "importer_chunk" ("id" integer NOT NULL PRIMARY KEY AUTOINCREMENT, "number" integer unsigned NOT NULL CHECK ("number" >= 0), "offset" bigint NOT NULL, "length" bigint NOT NULL, "rows" bigint NOT NULL, "first_line" bigint NOT NULL, "first_row" bigint NOT NULL, "digest" varchar(16) NOT NULL, "null_word" bool NOT NULL, "suspect" bool NOT NULL, "status" varchar(8) NOT NULL, "run" char(32) NULL, "attempt" smallint unsigned NOT NULL CHECK ("attempt" >= 0), "deaths" smallint unsigned NOT NULL CHECK ("deaths" >= 0), "lease" datetime NULL, "connection_id" bigint NULL, "started_at" datetime NULL, "finished_at" datetime NULL, "loaded_rows" bigint NOT NULL, "replaced_rows" bigint NOT NULL, "skipped_rows" bigint NOT NULL, "rejected_rows" bigint NOT NULL, "reject_reasons" text NOT NULL CHECK ((JSON_VALID("reject_reasons") OR "reject_reasons" IS NULL)), "notices" text NOT NULL CHECK ((JSON_VALID("notices") OR "notices" IS NULL)), "timings" text NOT NULL CHECK ((JSON_VALID("timings") OR "timings" IS NULL)), "problem" text NOT NULL CHECK ((JSON_VALID("problem") OR "problem" IS NULL)), "job_id" bigint NOT NULL REFERENCES "importer_importjob" ("id") DEFERRABLE INITIALLY DEFERRED, "ascii" bool NOT NULL, "unchanged_rows" bigint NOT NULL, "null_marker" bool NOT NULL, "worker" varchar(100) NOT NULL, "file" smallint unsigned NOT NULL CHECK ("file" >= 0), CONSTRAINT "one_chunk_per_number" UNIQUE ("job_id", "number"));
 -- next --
-CREATE TABLE "importer_discoveredfile" ("id" integer NOT NULL PRIMARY KEY AUTOINCREMENT, "name" varchar(1024) NOT NULL, "size" bigint NULL, "modified_at" datetime NULL, "etag" varchar(255) NOT NULL, "settled" bool NOT NULL, "identity" varchar(32) NOT NULL, "fingerprint" varchar(32) NOT NULL, "problem" text NOT NULL CHECK ((JSON_VALID("problem") OR "problem" IS NULL)), "done" varchar(7) NOT NULL, "done_problem" text NOT NULL CHECK ((JSON_VALID("done_problem") OR "done_problem" IS NULL)), "job_id" bigint NULL REFERENCES "importer_importjob" ("id") DEFERRABLE INITIALLY DEFERRED, "source_id" bigint NULL REFERENCES "importer_sourcefile" ("id") DEFERRABLE INITIALLY DEFERRED, "run_id" bigint NOT NULL REFERENCES "importer_schedulerun" ("id") DEFERRABLE INITIALLY DEFERRED, "schedule_id" bigint NOT NULL REFERENCES "importer_schedule" ("id") DEFERRABLE INITIALLY DEFERRED, "outcome" varchar(15) NOT NULL);
+CREATE TABLE "importer_discoveredfile" ("id" integer NOT NULL PRIMARY KEY AUTOINCREMENT, "name" varchar(1024) NOT NULL, "size" bigint NULL, "modified_at" datetime NULL, "etag" varchar(255) NOT NULL, "settled" bool NOT NULL, "identity" varchar(32) NOT NULL, "fingerprint" varchar(32) NOT NULL, "outcome" varchar(15) NOT NULL, "problem" text NOT NULL CHECK ((JSON_VALID("problem") OR "problem" IS NULL)), "done" varchar(7) NOT NULL, "done_problem" text NOT NULL CHECK ((JSON_VALID("done_problem") OR "done_problem" IS NULL)), "job_id" bigint NULL REFERENCES "importer_importjob" ("id") DEFERRABLE INITIALLY DEFERRED, "source_id" bigint NULL REFERENCES "importer_sourcefile" ("id") DEFERRABLE INITIALLY DEFERRED, "run_id" bigint NOT NULL REFERENCES "importer_schedulerun" ("id") DEFERRABLE INITIALLY DEFERRED, "schedule_id" bigint NOT NULL REFERENCES "importer_schedule" ("id") DEFERRABLE INITIALLY DEFERRED);
 -- next --
 CREATE TABLE "importer_examination" ("id" integer NOT NULL PRIMARY KEY AUTOINCREMENT, "basis_json" text NOT NULL CHECK ((JSON_VALID("basis_json") OR "basis_json" IS NULL)), "digest" varchar(64) NOT NULL, "position_json" text NOT NULL CHECK ((JSON_VALID("position_json") OR "position_json" IS NULL)), "found_json" text NOT NULL CHECK ((JSON_VALID("found_json") OR "found_json" IS NULL)), "done" bool NOT NULL, "attempt" integer unsigned NOT NULL CHECK ("attempt" >= 0), "lease" datetime NULL, "source_id" bigint NOT NULL UNIQUE REFERENCES "importer_sourcefile" ("id") DEFERRABLE INITIALLY DEFERRED);
 -- next --
 CREATE TABLE "importer_grant" ("id" integer NOT NULL PRIMARY KEY AUTOINCREMENT, "kind" varchar(10) NOT NULL, "level" smallint unsigned NOT NULL CHECK ("level" >= 0), "tables" text NOT NULL CHECK ((JSON_VALID("tables") OR "tables" IS NULL)), "created_at" datetime NOT NULL, "channel_id" bigint NULL REFERENCES "importer_channel" ("id") DEFERRABLE INITIALLY DEFERRED, "connection_id" bigint NULL REFERENCES "importer_sourceconnection" ("id") DEFERRABLE INITIALLY DEFERRED, "group_id" integer NULL REFERENCES "auth_group" ("id") DEFERRABLE INITIALLY DEFERRED, "target_id" bigint NULL REFERENCES "importer_target" ("id") DEFERRABLE INITIALLY DEFERRED, "user_id" integer NULL REFERENCES "auth_user" ("id") DEFERRABLE INITIALLY DEFERRED, CONSTRAINT "grant_has_one_subject" CHECK ((("group_id" IS NULL AND "user_id" IS NOT NULL) OR ("group_id" IS NOT NULL AND "user_id" IS NULL))));
 -- next --
-CREATE TABLE "importer_importjob" ("id" integer NOT NULL PRIMARY KEY AUTOINCREMENT, "schema_name" varchar(64) NOT NULL, "table_name" varchar(64) NOT NULL, "dialect_json" text NOT NULL CHECK ((JSON_VALID("dialect_json") OR "dialect_json" IS NULL)), "mapping_json" text NOT NULL CHECK ((JSON_VALID("mapping_json") OR "mapping_json" IS NULL)), "fillings_json" text NOT NULL CHECK ((JSON_VALID("fillings_json") OR "fillings_json" IS NULL)), "options_json" text NOT NULL CHECK ((JSON_VALID("options_json") OR "options_json" IS NULL)), "key" char(32) NOT NULL UNIQUE, "table_claim" varchar(200) NULL UNIQUE, "status" varchar(10) NOT NULL, "plan_json" text NOT NULL CHECK ((JSON_VALID("plan_json") OR "plan_json" IS NULL)), "new_table_json" text NOT NULL CHECK ((JSON_VALID("new_table_json") OR "new_table_json" IS NULL)), "parallelism" smallint unsigned NOT NULL CHECK ("parallelism" >= 0), "packing" varchar(8) NOT NULL, "copied_bytes" bigint NOT NULL, "plain_size" bigint NOT NULL, "data_offset" bigint NOT NULL, "data_line" bigint NOT NULL, "step" varchar(16) NOT NULL, "step_attempt" smallint unsigned NOT NULL CHECK ("step_attempt" >= 0), "step_lease" datetime NULL, "step_failures" smallint unsigned NOT NULL CHECK ("step_failures" >= 0), "step_connection_id" bigint NULL, "arrangement_json" text NOT NULL CHECK ((JSON_VALID("arrangement_json") OR "arrangement_json" IS NULL)), "arranged" bool NOT NULL, "unrestored" bool NOT NULL, "obstacle" text NOT NULL CHECK ((JSON_VALID("obstacle") OR "obstacle" IS NULL)), "index_seconds" real NOT NULL, "unchecked_json" text NOT NULL CHECK ((JSON_VALID("unchecked_json") OR "unchecked_json" IS NULL)), "staged" bool NOT NULL, "leftover" bool NOT NULL, "finished" bool NOT NULL, "kept_table" varchar(64) NOT NULL, "kept_rows" bigint NULL, "kept_bytes" bigint NULL, "restored_at" datetime NULL, "scanned_bytes" bigint NOT NULL, "scanned_rows" bigint NOT NULL, "scan_finished" bool NOT NULL, "loaded_rows" bigint NOT NULL, "replaced_rows" bigint NOT NULL, "skipped_rows" bigint NOT NULL, "rejected_rows" bigint NOT NULL, "committed_bytes" bigint NOT NULL, "reject_reasons" text NOT NULL CHECK ((JSON_VALID("reject_reasons") OR "reject_reasons" IS NULL)), "notices" text NOT NULL CHECK ((JSON_VALID("notices") OR "notices" IS NULL)), "problem" text NOT NULL CHECK ((JSON_VALID("problem") OR "problem" IS NULL)), "balanced" bool NOT NULL, "version" integer unsigned NOT NULL CHECK ("version" >= 0), "created_at" datetime NOT NULL, "started_at" datetime NULL, "scanned_at" datetime NULL, "loaded_at" datetime NULL, "finished_at" datetime NULL, "rows_per_second" real NULL, "created_by_id" integer NULL REFERENCES "auth_user" ("id") DEFERRABLE INITIALLY DEFERRED, "source_id" bigint NOT NULL REFERENCES "importer_sourcefile" ("id") DEFERRABLE INITIALLY DEFERRED, "target_id" bigint NOT NULL REFERENCES "importer_target" ("id") DEFERRABLE INITIALLY DEFERRED, "trial_id" bigint NULL UNIQUE REFERENCES "importer_trial" ("id") DEFERRABLE INITIALLY DEFERRED, "pauses" smallint unsigned NOT NULL CHECK ("pauses" >= 0), "reading_json" text NOT NULL CHECK ((JSON_VALID("reading_json") OR "reading_json" IS NULL)), "unchanged_rows" bigint NOT NULL, "lines_json" text NOT NULL CHECK ((JSON_VALID("lines_json") OR "lines_json" IS NULL)), "taken_at" datetime NULL, "left_changed" bool NOT NULL, "asked_by_id" integer NULL REFERENCES "auth_user" ("id") DEFERRABLE INITIALLY DEFERRED, "chunks_removed_at" datetime NULL, "approval_asked_at" datetime NULL, "approved_at" datetime NULL, "approved_by_id" integer NULL REFERENCES "auth_user" ("id") DEFERRABLE INITIALLY DEFERRED, "approved_digest" varchar(64) NOT NULL, "starters" text NOT NULL CHECK ((JSON_VALID("starters") OR "starters" IS NULL)), "awaits_bytes" bigint NOT NULL, "end_unread" bool NOT NULL, "loading_seconds" real NULL, "phase_since" datetime NULL, "phases_json" text NOT NULL CHECK ((JSON_VALID("phases_json") OR "phases_json" IS NULL)), "total_seconds" real NULL, "attempts" smallint unsigned NOT NULL CHECK ("attempts" >= 0), "attempt_started_at" datetime NULL, "past_attempts_json" text NOT NULL CHECK ((JSON_VALID("past_attempts_json") OR "past_attempts_json" IS NULL)), "files_json" text NOT NULL CHECK ((JSON_VALID("files_json") OR "files_json" IS NULL)), "left_out_json" text NOT NULL CHECK ((JSON_VALID("left_out_json") OR "left_out_json" IS NULL)), "plain_copy" varchar(1024) NOT NULL, "rejects_of_id" bigint NULL REFERENCES "importer_importjob" ("id") DEFERRABLE INITIALLY DEFERRED);
+CREATE TABLE "importer_importjob" ("id" integer NOT NULL PRIMARY KEY AUTOINCREMENT, "schema_name" varchar(64) NOT NULL, "table_name" varchar(64) NOT NULL, "dialect_json" text NOT NULL CHECK ((JSON_VALID("dialect_json") OR "dialect_json" IS NULL)), "mapping_json" text NOT NULL CHECK ((JSON_VALID("mapping_json") OR "mapping_json" IS NULL)), "fillings_json" text NOT NULL CHECK ((JSON_VALID("fillings_json") OR "fillings_json" IS NULL)), "options_json" text NOT NULL CHECK ((JSON_VALID("options_json") OR "options_json" IS NULL)), "key" char(32) NOT NULL UNIQUE, "table_claim" varchar(200) NULL UNIQUE, "status" varchar(10) NOT NULL, "plan_json" text NOT NULL CHECK ((JSON_VALID("plan_json") OR "plan_json" IS NULL)), "new_table_json" text NOT NULL CHECK ((JSON_VALID("new_table_json") OR "new_table_json" IS NULL)), "parallelism" smallint unsigned NOT NULL CHECK ("parallelism" >= 0), "packing" varchar(8) NOT NULL, "plain_copy" varchar(1024) NOT NULL, "copied_bytes" bigint NOT NULL, "plain_size" bigint NOT NULL, "data_offset" bigint NOT NULL, "data_line" bigint NOT NULL, "step" varchar(16) NOT NULL, "step_attempt" smallint unsigned NOT NULL CHECK ("step_attempt" >= 0), "step_lease" datetime NULL, "step_failures" smallint unsigned NOT NULL CHECK ("step_failures" >= 0), "step_connection_id" bigint NULL, "arrangement_json" text NOT NULL CHECK ((JSON_VALID("arrangement_json") OR "arrangement_json" IS NULL)), "arranged" bool NOT NULL, "unrestored" bool NOT NULL, "obstacle" text NOT NULL CHECK ((JSON_VALID("obstacle") OR "obstacle" IS NULL)), "index_seconds" real NOT NULL, "unchecked_json" text NOT NULL CHECK ((JSON_VALID("unchecked_json") OR "unchecked_json" IS NULL)), "staged" bool NOT NULL, "leftover" bool NOT NULL, "finished" bool NOT NULL, "kept_table" varchar(64) NOT NULL, "kept_rows" bigint NULL, "kept_bytes" bigint NULL, "restored_at" datetime NULL, "scanned_bytes" bigint NOT NULL, "scanned_rows" bigint NOT NULL, "scan_finished" bool NOT NULL, "loaded_rows" bigint NOT NULL, "replaced_rows" bigint NOT NULL, "skipped_rows" bigint NOT NULL, "rejected_rows" bigint NOT NULL, "committed_bytes" bigint NOT NULL, "reject_reasons" text NOT NULL CHECK ((JSON_VALID("reject_reasons") OR "reject_reasons" IS NULL)), "notices" text NOT NULL CHECK ((JSON_VALID("notices") OR "notices" IS NULL)), "problem" text NOT NULL CHECK ((JSON_VALID("problem") OR "problem" IS NULL)), "balanced" bool NOT NULL, "version" integer unsigned NOT NULL CHECK ("version" >= 0), "created_at" datetime NOT NULL, "started_at" datetime NULL, "scanned_at" datetime NULL, "loaded_at" datetime NULL, "finished_at" datetime NULL, "rows_per_second" real NULL, "created_by_id" integer NULL REFERENCES "auth_user" ("id") DEFERRABLE INITIALLY DEFERRED, "source_id" bigint NOT NULL REFERENCES "importer_sourcefile" ("id") DEFERRABLE INITIALLY DEFERRED, "target_id" bigint NOT NULL REFERENCES "importer_target" ("id") DEFERRABLE INITIALLY DEFERRED, "pauses" smallint unsigned NOT NULL CHECK ("pauses" >= 0), "reading_json" text NOT NULL CHECK ((JSON_VALID("reading_json") OR "reading_json" IS NULL)), "unchanged_rows" bigint NOT NULL, "lines_json" text NOT NULL CHECK ((JSON_VALID("lines_json") OR "lines_json" IS NULL)), "taken_at" datetime NULL, "left_changed" bool NOT NULL, "asked_by_id" integer NULL REFERENCES "auth_user" ("id") DEFERRABLE INITIALLY DEFERRED, "chunks_removed_at" datetime NULL, "approval_asked_at" datetime NULL, "approved_at" datetime NULL, "approved_by_id" integer NULL REFERENCES "auth_user" ("id") DEFERRABLE INITIALLY DEFERRED, "approved_digest" varchar(64) NOT NULL, "starters" text NOT NULL CHECK ((JSON_VALID("starters") OR "starters" IS NULL)), "awaits_bytes" bigint NOT NULL, "end_unread" bool NOT NULL, "loading_seconds" real NULL, "phase_since" datetime NULL, "phases_json" text NOT NULL CHECK ((JSON_VALID("phases_json") OR "phases_json" IS NULL)), "total_seconds" real NULL, "attempts" smallint unsigned NOT NULL CHECK ("attempts" >= 0), "attempt_started_at" datetime NULL, "past_attempts_json" text NOT NULL CHECK ((JSON_VALID("past_attempts_json") OR "past_attempts_json" IS NULL)), "files_json" text NOT NULL CHECK ((JSON_VALID("files_json") OR "files_json" IS NULL)), "left_out_json" text NOT NULL CHECK ((JSON_VALID("left_out_json") OR "left_out_json" IS NULL)), "trial_id" bigint NULL UNIQUE REFERENCES "importer_trial" ("id") DEFERRABLE INITIALLY DEFERRED, "rejects_of_id" bigint NULL REFERENCES "importer_importjob" ("id") DEFERRABLE INITIALLY DEFERRED);
 -- next --
 CREATE TABLE "importer_jobfact" ("name" varchar(64) NOT NULL, "number" real NULL, "text" varchar(255) NOT NULL, "record_id" bigint NOT NULL REFERENCES "importer_jobrecord" ("job_id") DEFERRABLE INITIALLY DEFERRED, PRIMARY KEY ("name", "record_id"));
 -- next --
@@ -46,7 +46,7 @@ CREATE TABLE "importer_jobrecord" ("job_id" bigint NOT NULL PRIMARY KEY, "reason
 -- next --
 CREATE TABLE "importer_lab" ("id" integer NOT NULL PRIMARY KEY AUTOINCREMENT, "schema_name" varchar(64) NOT NULL, "table_name" varchar(64) NOT NULL, "dialect_json" text NOT NULL CHECK ((JSON_VALID("dialect_json") OR "dialect_json" IS NULL)), "mapping_json" text NOT NULL CHECK ((JSON_VALID("mapping_json") OR "mapping_json" IS NULL)), "fillings_json" text NOT NULL CHECK ((JSON_VALID("fillings_json") OR "fillings_json" IS NULL)), "options_json" text NOT NULL CHECK ((JSON_VALID("options_json") OR "options_json" IS NULL)), "key" char(32) NOT NULL UNIQUE, "source_name" varchar(255) NOT NULL, "target_claim" bigint NULL UNIQUE, "status" varchar(9) NOT NULL, "becomes" varchar(9) NOT NULL, "problem" text NOT NULL CHECK ((JSON_VALID("problem") OR "problem" IS NULL)), "grid_json" text NOT NULL CHECK ((JSON_VALID("grid_json") OR "grid_json" IS NULL)), "sample_json" text NOT NULL CHECK ((JSON_VALID("sample_json") OR "sample_json" IS NULL)), "budget_json" text NOT NULL CHECK ((JSON_VALID("budget_json") OR "budget_json" IS NULL)), "repeats" smallint unsigned NOT NULL CHECK ("repeats" >= 0), "seed" integer unsigned NOT NULL CHECK ("seed" >= 0), "scratch_schema" varchar(64) NOT NULL, "beside_imports" bool NOT NULL, "planned_json" text NOT NULL CHECK ((JSON_VALID("planned_json") OR "planned_json" IS NULL)), "combinations_json" text NOT NULL CHECK ((JSON_VALID("combinations_json") OR "combinations_json" IS NULL)), "left_out_json" text NOT NULL CHECK ((JSON_VALID("left_out_json") OR "left_out_json" IS NULL)), "sample_rows" bigint NOT NULL, "sample_bytes" bigint NOT NULL, "table_bytes" bigint NOT NULL, "waits_for" varchar(200) NOT NULL, "lease" datetime NULL, "attempt" integer unsigned NOT NULL CHECK ("attempt" >= 0), "failures" smallint unsigned NOT NULL CHECK ("failures" >= 0), "connection_id" bigint NULL, "version" integer unsigned NOT NULL CHECK ("version" >= 0), "created_at" datetime NOT NULL, "started_at" datetime NULL, "prepared_at" datetime NULL, "finished_at" datetime NULL, "created_by_id" integer NULL REFERENCES "auth_user" ("id") DEFERRABLE INITIALLY DEFERRED, "sample_id" bigint NULL REFERENCES "importer_sourcefile" ("id") DEFERRABLE INITIALLY DEFERRED, "source_id" bigint NULL REFERENCES "importer_sourcefile" ("id") DEFERRABLE INITIALLY DEFERRED, "target_id" bigint NOT NULL REFERENCES "importer_target" ("id") DEFERRABLE INITIALLY DEFERRED, "of_job_id" bigint NULL REFERENCES "importer_importjob" ("id") DEFERRABLE INITIALLY DEFERRED, "approval_asked_at" datetime NULL, "approved_at" datetime NULL, "approved_by_id" integer NULL REFERENCES "auth_user" ("id") DEFERRABLE INITIALLY DEFERRED, "approved_digest" varchar(64) NOT NULL, "starters" text NOT NULL CHECK ((JSON_VALID("starters") OR "starters" IS NULL)));
 -- next --
-CREATE TABLE "importer_limitcount" ("key" varchar(64) NOT NULL PRIMARY KEY, "uses" integer unsigned NOT NULL CHECK ("uses" >= 0), "began" datetime NOT NULL, "kept_until" datetime NOT NULL);
+CREATE TABLE "importer_limitcount" ("key" varchar(64) NOT NULL PRIMARY KEY, "began" datetime NOT NULL, "uses" integer unsigned NOT NULL CHECK ("uses" >= 0), "kept_until" datetime NOT NULL);
 -- next --
 CREATE TABLE "importer_mappingpreset" ("id" integer NOT NULL PRIMARY KEY AUTOINCREMENT, "schema_name" varchar(64) NOT NULL, "table_name" varchar(64) NOT NULL, "dialect_json" text NOT NULL CHECK ((JSON_VALID("dialect_json") OR "dialect_json" IS NULL)), "mapping_json" text NOT NULL CHECK ((JSON_VALID("mapping_json") OR "mapping_json" IS NULL)), "fillings_json" text NOT NULL CHECK ((JSON_VALID("fillings_json") OR "fillings_json" IS NULL)), "options_json" text NOT NULL CHECK ((JSON_VALID("options_json") OR "options_json" IS NULL)), "name" varchar(64) NOT NULL UNIQUE, "header" text NOT NULL CHECK ((JSON_VALID("header") OR "header" IS NULL)), "columns_json" text NOT NULL CHECK ((JSON_VALID("columns_json") OR "columns_json" IS NULL)), "created_at" datetime NOT NULL, "used_at" datetime NULL, "created_by_id" integer NULL REFERENCES "auth_user" ("id") DEFERRABLE INITIALLY DEFERRED, "target_id" bigint NOT NULL REFERENCES "importer_target" ("id") DEFERRABLE INITIALLY DEFERRED);
 -- next --
@@ -60,9 +60,9 @@ CREATE TABLE "importer_rowfix" ("id" integer NOT NULL PRIMARY KEY AUTOINCREMENT,
 -- next --
 CREATE TABLE "importer_savedfilter" ("id" integer NOT NULL PRIMARY KEY AUTOINCREMENT, "name" varchar(64) NOT NULL, "query" varchar(1024) NOT NULL, "user_id" integer NOT NULL REFERENCES "auth_user" ("id") DEFERRABLE INITIALLY DEFERRED, CONSTRAINT "one_filter_of_a_name" UNIQUE ("user_id", "name"));
 -- next --
-CREATE TABLE "importer_schedule" ("id" integer NOT NULL PRIMARY KEY AUTOINCREMENT, "schema_name" varchar(64) NOT NULL, "table_name" varchar(64) NOT NULL, "dialect_json" text NOT NULL CHECK ((JSON_VALID("dialect_json") OR "dialect_json" IS NULL)), "mapping_json" text NOT NULL CHECK ((JSON_VALID("mapping_json") OR "mapping_json" IS NULL)), "fillings_json" text NOT NULL CHECK ((JSON_VALID("fillings_json") OR "fillings_json" IS NULL)), "options_json" text NOT NULL CHECK ((JSON_VALID("options_json") OR "options_json" IS NULL)), "name" varchar(64) NOT NULL UNIQUE, "header" text NOT NULL CHECK ((JSON_VALID("header") OR "header" IS NULL)), "columns_json" text NOT NULL CHECK ((JSON_VALID("columns_json") OR "columns_json" IS NULL)), "pattern" varchar(512) NOT NULL, "subfolders" bool NOT NULL, "trigger" varchar(8) NOT NULL, "cron" varchar(200) NOT NULL, "every_minutes" integer unsigned NULL CHECK ("every_minutes" >= 0), "zone" varchar(64) NOT NULL, "overlap" varchar(8) NOT NULL, "misfire" varchar(8) NOT NULL, "misfire_most" smallint unsigned NOT NULL CHECK ("misfire_most" >= 0), "most_attempts" smallint unsigned NOT NULL CHECK ("most_attempts" >= 0), "backoff_seconds" integer unsigned NOT NULL CHECK ("backoff_seconds" >= 0), "deadline_minutes" integer unsigned NULL CHECK ("deadline_minutes" >= 0), "no_file" varchar(8) NOT NULL, "known_by" varchar(8) NOT NULL, "afterwards" varchar(8) NOT NULL, "move_to" varchar(512) NOT NULL, "drift" varchar(8) NOT NULL, "lateness_minutes" integer unsigned NULL CHECK ("lateness_minutes" >= 0), "rejects_limit" bigint unsigned NULL CHECK ("rejects_limit" >= 0), "paused" bool NOT NULL, "next_due_at" datetime NULL, "problem" text NOT NULL CHECK ((JSON_VALID("problem") OR "problem" IS NULL)), "version" integer unsigned NOT NULL CHECK ("version" >= 0), "created_at" datetime NOT NULL, "connection_id" bigint NOT NULL REFERENCES "importer_sourceconnection" ("id") DEFERRABLE INITIALLY DEFERRED, "created_by_id" integer NULL REFERENCES "auth_user" ("id") DEFERRABLE INITIALLY DEFERRED, "target_id" bigint NOT NULL REFERENCES "importer_target" ("id") DEFERRABLE INITIALLY DEFERRED, "starters" text NOT NULL CHECK ((JSON_VALID("starters") OR "starters" IS NULL)));
+CREATE TABLE "importer_schedule" ("id" integer NOT NULL PRIMARY KEY AUTOINCREMENT, "schema_name" varchar(64) NOT NULL, "table_name" varchar(64) NOT NULL, "dialect_json" text NOT NULL CHECK ((JSON_VALID("dialect_json") OR "dialect_json" IS NULL)), "mapping_json" text NOT NULL CHECK ((JSON_VALID("mapping_json") OR "mapping_json" IS NULL)), "fillings_json" text NOT NULL CHECK ((JSON_VALID("fillings_json") OR "fillings_json" IS NULL)), "options_json" text NOT NULL CHECK ((JSON_VALID("options_json") OR "options_json" IS NULL)), "name" varchar(64) NOT NULL UNIQUE, "header" text NOT NULL CHECK ((JSON_VALID("header") OR "header" IS NULL)), "columns_json" text NOT NULL CHECK ((JSON_VALID("columns_json") OR "columns_json" IS NULL)), "pattern" varchar(512) NOT NULL, "subfolders" bool NOT NULL, "trigger" varchar(8) NOT NULL, "cron" varchar(200) NOT NULL, "every_minutes" integer unsigned NULL CHECK ("every_minutes" >= 0), "zone" varchar(64) NOT NULL, "overlap" varchar(8) NOT NULL, "misfire" varchar(8) NOT NULL, "misfire_most" smallint unsigned NOT NULL CHECK ("misfire_most" >= 0), "backoff_seconds" integer unsigned NOT NULL CHECK ("backoff_seconds" >= 0), "deadline_minutes" integer unsigned NULL CHECK ("deadline_minutes" >= 0), "no_file" varchar(8) NOT NULL, "known_by" varchar(8) NOT NULL, "afterwards" varchar(8) NOT NULL, "move_to" varchar(512) NOT NULL, "drift" varchar(8) NOT NULL, "lateness_minutes" integer unsigned NULL CHECK ("lateness_minutes" >= 0), "rejects_limit" bigint unsigned NULL CHECK ("rejects_limit" >= 0), "paused" bool NOT NULL, "next_due_at" datetime NULL, "problem" text NOT NULL CHECK ((JSON_VALID("problem") OR "problem" IS NULL)), "version" integer unsigned NOT NULL CHECK ("version" >= 0), "created_at" datetime NOT NULL, "connection_id" bigint NOT NULL REFERENCES "importer_sourceconnection" ("id") DEFERRABLE INITIALLY DEFERRED, "created_by_id" integer NULL REFERENCES "auth_user" ("id") DEFERRABLE INITIALLY DEFERRED, "target_id" bigint NOT NULL REFERENCES "importer_target" ("id") DEFERRABLE INITIALLY DEFERRED, "starters" text NOT NULL CHECK ((JSON_VALID("starters") OR "starters" IS NULL)), "most_attempts" smallint unsigned NOT NULL CHECK ("most_attempts" >= 0));
 -- next --
-CREATE TABLE "importer_schedulerun" ("id" integer NOT NULL PRIMARY KEY AUTOINCREMENT, "due_at" datetime NOT NULL, "last_due_at" datetime NULL, "due_times" integer unsigned NOT NULL CHECK ("due_times" >= 0), "cause" varchar(8) NOT NULL, "moment" datetime NOT NULL, "schedule_claim" bigint NULL UNIQUE, "lease" datetime NULL, "attempt" integer unsigned NOT NULL CHECK ("attempt" >= 0), "woken_at" datetime NULL, "failures" smallint unsigned NOT NULL CHECK ("failures" >= 0), "retry_at" datetime NULL, "deadline_at" datetime NULL, "late_at" datetime NULL, "looks" smallint unsigned NOT NULL CHECK ("looks" >= 0), "found_files" integer unsigned NOT NULL CHECK ("found_files" >= 0), "known_files" integer unsigned NOT NULL CHECK ("known_files" >= 0), "problem" text NOT NULL CHECK ((JSON_VALID("problem") OR "problem" IS NULL)), "note" varchar(200) NOT NULL, "events" text NOT NULL CHECK ((JSON_VALID("events") OR "events" IS NULL)), "version" integer unsigned NOT NULL CHECK ("version" >= 0), "created_at" datetime NOT NULL, "started_at" datetime NULL, "finished_at" datetime NULL, "asked_by_id" integer NULL REFERENCES "auth_user" ("id") DEFERRABLE INITIALLY DEFERRED, "schedule_id" bigint NOT NULL REFERENCES "importer_schedule" ("id") DEFERRABLE INITIALLY DEFERRED, "status" varchar(15) NOT NULL, CONSTRAINT "one_run_per_due_time" UNIQUE ("schedule_id", "due_at"));
+CREATE TABLE "importer_schedulerun" ("id" integer NOT NULL PRIMARY KEY AUTOINCREMENT, "due_at" datetime NOT NULL, "last_due_at" datetime NULL, "due_times" integer unsigned NOT NULL CHECK ("due_times" >= 0), "cause" varchar(8) NOT NULL, "moment" datetime NOT NULL, "status" varchar(15) NOT NULL, "schedule_claim" bigint NULL UNIQUE, "lease" datetime NULL, "attempt" integer unsigned NOT NULL CHECK ("attempt" >= 0), "woken_at" datetime NULL, "failures" smallint unsigned NOT NULL CHECK ("failures" >= 0), "retry_at" datetime NULL, "deadline_at" datetime NULL, "late_at" datetime NULL, "looks" smallint unsigned NOT NULL CHECK ("looks" >= 0), "found_files" integer unsigned NOT NULL CHECK ("found_files" >= 0), "known_files" integer unsigned NOT NULL CHECK ("known_files" >= 0), "problem" text NOT NULL CHECK ((JSON_VALID("problem") OR "problem" IS NULL)), "note" varchar(200) NOT NULL, "events" text NOT NULL CHECK ((JSON_VALID("events") OR "events" IS NULL)), "version" integer unsigned NOT NULL CHECK ("version" >= 0), "created_at" datetime NOT NULL, "started_at" datetime NULL, "finished_at" datetime NULL, "asked_by_id" integer NULL REFERENCES "auth_user" ("id") DEFERRABLE INITIALLY DEFERRED, "schedule_id" bigint NOT NULL REFERENCES "importer_schedule" ("id") DEFERRABLE INITIALLY DEFERRED, CONSTRAINT "one_run_per_due_time" UNIQUE ("schedule_id", "due_at"));
 -- next --
 CREATE TABLE "importer_sourceconnection" ("id" integer NOT NULL PRIMARY KEY AUTOINCREMENT, "key" char(32) NOT NULL UNIQUE, "name" varchar(64) NOT NULL UNIQUE, "kind" varchar(8) NOT NULL, "base" varchar(768) NOT NULL, "settings" text NOT NULL CHECK ((JSON_VALID("settings") OR "settings" IS NULL)), "secrets_ciphertext" text NOT NULL, "private_allowed" bool NOT NULL, "findings" text NOT NULL CHECK ((JSON_VALID("findings") OR "findings" IS NULL)), "checked_at" datetime NULL, "created_at" datetime NOT NULL);
 -- next --
@@ -192,77 +192,77 @@ INSERT INTO "auth_permission" VALUES(51,13,'delete_target','Can delete target');
 -- next --
 INSERT INTO "auth_permission" VALUES(52,13,'view_target','Can view target');
 -- next --
-INSERT INTO "auth_permission" VALUES(53,14,'add_sourcefile','Can add source file');
+INSERT INTO "auth_permission" VALUES(53,14,'add_sourceconnection','Can add source connection');
 -- next --
-INSERT INTO "auth_permission" VALUES(54,14,'change_sourcefile','Can change source file');
+INSERT INTO "auth_permission" VALUES(54,14,'change_sourceconnection','Can change source connection');
 -- next --
-INSERT INTO "auth_permission" VALUES(55,14,'delete_sourcefile','Can delete source file');
+INSERT INTO "auth_permission" VALUES(55,14,'delete_sourceconnection','Can delete source connection');
 -- next --
-INSERT INTO "auth_permission" VALUES(56,14,'view_sourcefile','Can view source file');
+INSERT INTO "auth_permission" VALUES(56,14,'view_sourceconnection','Can view source connection');
 -- next --
-INSERT INTO "auth_permission" VALUES(57,15,'add_mappingpreset','Can add mapping preset');
+INSERT INTO "auth_permission" VALUES(57,15,'add_sourcefile','Can add source file');
 -- next --
-INSERT INTO "auth_permission" VALUES(58,15,'change_mappingpreset','Can change mapping preset');
+INSERT INTO "auth_permission" VALUES(58,15,'change_sourcefile','Can change source file');
 -- next --
-INSERT INTO "auth_permission" VALUES(59,15,'delete_mappingpreset','Can delete mapping preset');
+INSERT INTO "auth_permission" VALUES(59,15,'delete_sourcefile','Can delete source file');
 -- next --
-INSERT INTO "auth_permission" VALUES(60,15,'view_mappingpreset','Can view mapping preset');
+INSERT INTO "auth_permission" VALUES(60,15,'view_sourcefile','Can view source file');
 -- next --
-INSERT INTO "auth_permission" VALUES(61,16,'add_importjob','Can add import job');
+INSERT INTO "auth_permission" VALUES(61,16,'add_mappingpreset','Can add mapping preset');
 -- next --
-INSERT INTO "auth_permission" VALUES(62,16,'change_importjob','Can change import job');
+INSERT INTO "auth_permission" VALUES(62,16,'change_mappingpreset','Can change mapping preset');
 -- next --
-INSERT INTO "auth_permission" VALUES(63,16,'delete_importjob','Can delete import job');
+INSERT INTO "auth_permission" VALUES(63,16,'delete_mappingpreset','Can delete mapping preset');
 -- next --
-INSERT INTO "auth_permission" VALUES(64,16,'view_importjob','Can view import job');
+INSERT INTO "auth_permission" VALUES(64,16,'view_mappingpreset','Can view mapping preset');
 -- next --
-INSERT INTO "auth_permission" VALUES(65,17,'add_chunk','Can add chunk');
+INSERT INTO "auth_permission" VALUES(65,17,'add_importjob','Can add import job');
 -- next --
-INSERT INTO "auth_permission" VALUES(66,17,'change_chunk','Can change chunk');
+INSERT INTO "auth_permission" VALUES(66,17,'change_importjob','Can change import job');
 -- next --
-INSERT INTO "auth_permission" VALUES(67,17,'delete_chunk','Can delete chunk');
+INSERT INTO "auth_permission" VALUES(67,17,'delete_importjob','Can delete import job');
 -- next --
-INSERT INTO "auth_permission" VALUES(68,17,'view_chunk','Can view chunk');
+INSERT INTO "auth_permission" VALUES(68,17,'view_importjob','Can view import job');
 -- next --
-INSERT INTO "auth_permission" VALUES(69,18,'add_lab','Can add lab');
+INSERT INTO "auth_permission" VALUES(69,18,'add_chunk','Can add chunk');
 -- next --
-INSERT INTO "auth_permission" VALUES(70,18,'change_lab','Can change lab');
+INSERT INTO "auth_permission" VALUES(70,18,'change_chunk','Can change chunk');
 -- next --
-INSERT INTO "auth_permission" VALUES(71,18,'delete_lab','Can delete lab');
+INSERT INTO "auth_permission" VALUES(71,18,'delete_chunk','Can delete chunk');
 -- next --
-INSERT INTO "auth_permission" VALUES(72,18,'view_lab','Can view lab');
+INSERT INTO "auth_permission" VALUES(72,18,'view_chunk','Can view chunk');
 -- next --
-INSERT INTO "auth_permission" VALUES(73,19,'add_trial','Can add trial');
+INSERT INTO "auth_permission" VALUES(73,19,'add_lab','Can add lab');
 -- next --
-INSERT INTO "auth_permission" VALUES(74,19,'change_trial','Can change trial');
+INSERT INTO "auth_permission" VALUES(74,19,'change_lab','Can change lab');
 -- next --
-INSERT INTO "auth_permission" VALUES(75,19,'delete_trial','Can delete trial');
+INSERT INTO "auth_permission" VALUES(75,19,'delete_lab','Can delete lab');
 -- next --
-INSERT INTO "auth_permission" VALUES(76,19,'view_trial','Can view trial');
+INSERT INTO "auth_permission" VALUES(76,19,'view_lab','Can view lab');
 -- next --
-INSERT INTO "auth_permission" VALUES(77,20,'add_jobrecord','Can add job record');
+INSERT INTO "auth_permission" VALUES(77,20,'add_trial','Can add trial');
 -- next --
-INSERT INTO "auth_permission" VALUES(78,20,'change_jobrecord','Can change job record');
+INSERT INTO "auth_permission" VALUES(78,20,'change_trial','Can change trial');
 -- next --
-INSERT INTO "auth_permission" VALUES(79,20,'delete_jobrecord','Can delete job record');
+INSERT INTO "auth_permission" VALUES(79,20,'delete_trial','Can delete trial');
 -- next --
-INSERT INTO "auth_permission" VALUES(80,20,'view_jobrecord','Can view job record');
+INSERT INTO "auth_permission" VALUES(80,20,'view_trial','Can view trial');
 -- next --
-INSERT INTO "auth_permission" VALUES(81,21,'add_jobfact','Can add job fact');
+INSERT INTO "auth_permission" VALUES(81,21,'add_jobrecord','Can add job record');
 -- next --
-INSERT INTO "auth_permission" VALUES(82,21,'change_jobfact','Can change job fact');
+INSERT INTO "auth_permission" VALUES(82,21,'change_jobrecord','Can change job record');
 -- next --
-INSERT INTO "auth_permission" VALUES(83,21,'delete_jobfact','Can delete job fact');
+INSERT INTO "auth_permission" VALUES(83,21,'delete_jobrecord','Can delete job record');
 -- next --
-INSERT INTO "auth_permission" VALUES(84,21,'view_jobfact','Can view job fact');
+INSERT INTO "auth_permission" VALUES(84,21,'view_jobrecord','Can view job record');
 -- next --
-INSERT INTO "auth_permission" VALUES(85,22,'add_sourceconnection','Can add source connection');
+INSERT INTO "auth_permission" VALUES(85,22,'add_jobfact','Can add job fact');
 -- next --
-INSERT INTO "auth_permission" VALUES(86,22,'change_sourceconnection','Can change source connection');
+INSERT INTO "auth_permission" VALUES(86,22,'change_jobfact','Can change job fact');
 -- next --
-INSERT INTO "auth_permission" VALUES(87,22,'delete_sourceconnection','Can delete source connection');
+INSERT INTO "auth_permission" VALUES(87,22,'delete_jobfact','Can delete job fact');
 -- next --
-INSERT INTO "auth_permission" VALUES(88,22,'view_sourceconnection','Can view source connection');
+INSERT INTO "auth_permission" VALUES(88,22,'view_jobfact','Can view job fact');
 -- next --
 INSERT INTO "auth_permission" VALUES(89,23,'add_schedule','Can add schedule');
 -- next --
@@ -434,23 +434,23 @@ INSERT INTO "django_content_type" VALUES(12,'socialaccount','socialtoken');
 -- next --
 INSERT INTO "django_content_type" VALUES(13,'importer','target');
 -- next --
-INSERT INTO "django_content_type" VALUES(14,'importer','sourcefile');
+INSERT INTO "django_content_type" VALUES(14,'importer','sourceconnection');
 -- next --
-INSERT INTO "django_content_type" VALUES(15,'importer','mappingpreset');
+INSERT INTO "django_content_type" VALUES(15,'importer','sourcefile');
 -- next --
-INSERT INTO "django_content_type" VALUES(16,'importer','importjob');
+INSERT INTO "django_content_type" VALUES(16,'importer','mappingpreset');
 -- next --
-INSERT INTO "django_content_type" VALUES(17,'importer','chunk');
+INSERT INTO "django_content_type" VALUES(17,'importer','importjob');
 -- next --
-INSERT INTO "django_content_type" VALUES(18,'importer','lab');
+INSERT INTO "django_content_type" VALUES(18,'importer','chunk');
 -- next --
-INSERT INTO "django_content_type" VALUES(19,'importer','trial');
+INSERT INTO "django_content_type" VALUES(19,'importer','lab');
 -- next --
-INSERT INTO "django_content_type" VALUES(20,'importer','jobrecord');
+INSERT INTO "django_content_type" VALUES(20,'importer','trial');
 -- next --
-INSERT INTO "django_content_type" VALUES(21,'importer','jobfact');
+INSERT INTO "django_content_type" VALUES(21,'importer','jobrecord');
 -- next --
-INSERT INTO "django_content_type" VALUES(22,'importer','sourceconnection');
+INSERT INTO "django_content_type" VALUES(22,'importer','jobfact');
 -- next --
 INSERT INTO "django_content_type" VALUES(23,'importer','schedule');
 -- next --
@@ -668,6 +668,8 @@ INSERT INTO "django_migrations" VALUES(89,'socialaccount','0006_alter_socialacco
 -- next --
 INSERT INTO "django_migrations" VALUES(90,'usersessions','0001_initial','2000-01-01 00:00:00');
 -- next --
+INSERT INTO "django_migrations" VALUES(91,'importer','0000_squashed_0056','2000-01-01 00:00:00');
+-- next --
 CREATE UNIQUE INDEX "auth_group_permissions_group_id_permission_id_0cd325b0_uniq" ON "auth_group_permissions" ("group_id", "permission_id");
 -- next --
 CREATE INDEX "auth_group_permissions_group_id_b120cbf9" ON "auth_group_permissions" ("group_id");
@@ -708,71 +710,21 @@ CREATE INDEX "mfa_authenticator_user_id_0c3a50c0" ON "mfa_authenticator" ("user_
 -- next --
 CREATE UNIQUE INDEX "unique_authenticator_type" ON "mfa_authenticator" ("user_id", "type") WHERE "type" IN ('totp', 'recovery_codes');
 -- next --
+CREATE INDEX "importer_sourcefile_fingerprint_8b210544" ON "importer_sourcefile" ("fingerprint");
+-- next --
+CREATE INDEX "importer_sourcefile_uploaded_by_id_c33a89ab" ON "importer_sourcefile" ("uploaded_by_id");
+-- next --
+CREATE INDEX "importer_sourcefile_connection_id_b99178c0" ON "importer_sourcefile" ("connection_id");
+-- next --
 CREATE INDEX "importer_mappingpreset_created_by_id_0e98ac68" ON "importer_mappingpreset" ("created_by_id");
 -- next --
 CREATE INDEX "importer_mappingpreset_target_id_544ecd74" ON "importer_mappingpreset" ("target_id");
 -- next --
-CREATE INDEX "importer_trial_lab_id_f31c31c7" ON "importer_trial" ("lab_id");
+CREATE INDEX "importer_chunk_job_id_8f22c3fb" ON "importer_chunk" ("job_id");
 -- next --
-CREATE INDEX "importer_jobfact_record_id_2e35db1e" ON "importer_jobfact" ("record_id");
+CREATE INDEX "importer_ch_job_id_f3d35b_idx" ON "importer_chunk" ("job_id", "status");
 -- next --
-CREATE INDEX "column_of_facts" ON "importer_jobfact" ("name", "record_id", "number", "text");
--- next --
-CREATE INDEX "importer_hearing_channel_id_1de7327d" ON "importer_subscription" ("channel_id");
--- next --
-CREATE INDEX "importer_hearing_schedule_id_f108693b" ON "importer_subscription" ("schedule_id");
--- next --
-CREATE INDEX "importer_notice_created_at_2ff9149e" ON "importer_notification" ("created_at");
--- next --
-CREATE INDEX "importer_notice_channel_id_b3e497b9" ON "importer_notification" ("channel_id");
--- next --
-CREATE INDEX "importer_notice_job_id_309c7445" ON "importer_notification" ("job_id");
--- next --
-CREATE INDEX "importer_notice_run_id_b7892cb9" ON "importer_notification" ("run_id");
--- next --
-CREATE INDEX "importer_notice_schedule_id_66a03514" ON "importer_notification" ("schedule_id");
--- next --
-CREATE INDEX "notices_due" ON "importer_notification" ("status", "next_at");
--- next --
-CREATE INDEX "importer_discoveredfile_job_id_28a361ed" ON "importer_discoveredfile" ("job_id");
--- next --
-CREATE INDEX "importer_discoveredfile_source_id_2019bb08" ON "importer_discoveredfile" ("source_id");
--- next --
-CREATE INDEX "importer_discoveredfile_run_id_2093d7cd" ON "importer_discoveredfile" ("run_id");
--- next --
-CREATE INDEX "importer_discoveredfile_schedule_id_49e5604c" ON "importer_discoveredfile" ("schedule_id");
--- next --
-CREATE INDEX "picked_by_identity" ON "importer_discoveredfile" ("schedule_id", "identity");
--- next --
-CREATE INDEX "picked_by_fingerprint" ON "importer_discoveredfile" ("schedule_id", "fingerprint");
--- next --
-CREATE INDEX "picked_by_outcome" ON "importer_discoveredfile" ("run_id", "outcome");
--- next --
-CREATE INDEX "importer_schedulerun_late_at_0d6376a2" ON "importer_schedulerun" ("late_at");
--- next --
-CREATE INDEX "importer_schedulerun_asked_by_id_735ae425" ON "importer_schedulerun" ("asked_by_id");
--- next --
-CREATE INDEX "importer_schedulerun_schedule_id_370a34ab" ON "importer_schedulerun" ("schedule_id");
--- next --
-CREATE INDEX "run_by_status" ON "importer_schedulerun" ("status", "woken_at");
--- next --
-CREATE INDEX "importer_guesscount_touched_64afa086" ON "importer_limitcount" ("kept_until");
--- next --
-CREATE INDEX "importer_grant_channel_id_234dcd3f" ON "importer_grant" ("channel_id");
--- next --
-CREATE INDEX "importer_grant_connection_id_ce4afcea" ON "importer_grant" ("connection_id");
--- next --
-CREATE INDEX "importer_grant_group_id_b28084b6" ON "importer_grant" ("group_id");
--- next --
-CREATE INDEX "importer_grant_target_id_994455f1" ON "importer_grant" ("target_id");
--- next --
-CREATE INDEX "importer_grant_user_id_df211343" ON "importer_grant" ("user_id");
--- next --
-CREATE INDEX "importer_auditevent_at_95c100f6" ON "importer_auditevent" ("at");
--- next --
-CREATE INDEX "importer_auditevent_actor_id_8f456fbd" ON "importer_auditevent" ("actor_id");
--- next --
-CREATE INDEX "importer_retentionpolicy_changed_by_id_7e999bd4" ON "importer_retentionpolicy" ("changed_by_id");
+CREATE INDEX "importer_ch_status_3f9328_idx" ON "importer_chunk" ("status", "lease");
 -- next --
 CREATE INDEX "importer_lab_status_896dc3fa" ON "importer_lab" ("status");
 -- next --
@@ -790,49 +742,7 @@ CREATE INDEX "importer_lab_of_job_id_2632fb44" ON "importer_lab" ("of_job_id");
 -- next --
 CREATE INDEX "importer_lab_approved_by_id_145442b1" ON "importer_lab" ("approved_by_id");
 -- next --
-CREATE INDEX "importer_jobrecord_created_by_id_97d9cb56" ON "importer_jobrecord" ("created_by_id");
--- next --
-CREATE INDEX "importer_jobrecord_ended_at_7162a058" ON "importer_jobrecord" ("ended_at");
--- next --
-CREATE INDEX "importer_jobrecord_target_id_80845376" ON "importer_jobrecord" ("target_id");
--- next --
-CREATE INDEX "importer_schedule_next_due_at_fd2ceb5f" ON "importer_schedule" ("next_due_at");
--- next --
-CREATE INDEX "importer_schedule_connection_id_b4799f6c" ON "importer_schedule" ("connection_id");
--- next --
-CREATE INDEX "importer_schedule_created_by_id_be2f9e54" ON "importer_schedule" ("created_by_id");
--- next --
-CREATE INDEX "importer_schedule_target_id_eb0ee760" ON "importer_schedule" ("target_id");
--- next --
-CREATE INDEX "importer_savedfilter_user_id_ce3e9932" ON "importer_savedfilter" ("user_id");
--- next --
-CREATE INDEX "importer_rowfix_job_id_452b14e9" ON "importer_rowfix" ("job_id");
--- next --
-CREATE INDEX "importer_rowfix_person_id_047d0510" ON "importer_rowfix" ("person_id");
--- next --
-CREATE INDEX "importer_rowfix_taken_by_id_d1fd822f" ON "importer_rowfix" ("taken_by_id");
--- next --
-CREATE INDEX "importer_chunk_job_id_8f22c3fb" ON "importer_chunk" ("job_id");
--- next --
-CREATE INDEX "importer_ch_job_id_f3d35b_idx" ON "importer_chunk" ("job_id", "status");
--- next --
-CREATE INDEX "importer_ch_status_3f9328_idx" ON "importer_chunk" ("status", "lease");
--- next --
-CREATE INDEX "importer_sourcemember_file_id_92b64a74" ON "importer_sourcemember" ("file_id");
--- next --
-CREATE INDEX "importer_sourcemember_whole_id_0229830b" ON "importer_sourcemember" ("whole_id");
--- next --
-CREATE INDEX "importer_accesstoken_user_id_d55f4393" ON "importer_accesstoken" ("user_id");
--- next --
-CREATE INDEX "importer_answeredrequest_created_at_ce89c60d" ON "importer_answeredrequest" ("created_at");
--- next --
-CREATE INDEX "importer_answeredrequest_user_id_d7f48399" ON "importer_answeredrequest" ("user_id");
--- next --
-CREATE INDEX "importer_sourcefile_fingerprint_8b210544" ON "importer_sourcefile" ("fingerprint");
--- next --
-CREATE INDEX "importer_sourcefile_uploaded_by_id_c33a89ab" ON "importer_sourcefile" ("uploaded_by_id");
--- next --
-CREATE INDEX "importer_sourcefile_connection_id_b99178c0" ON "importer_sourcefile" ("connection_id");
+CREATE INDEX "importer_trial_lab_id_f31c31c7" ON "importer_trial" ("lab_id");
 -- next --
 CREATE INDEX "importer_importjob_status_ce7d9166" ON "importer_importjob" ("status");
 -- next --
@@ -856,6 +766,98 @@ CREATE INDEX "imports_of_file" ON "importer_importjob" ("source_id", "target_id"
 -- next --
 CREATE INDEX "imports_by_end" ON "importer_importjob" ("finished_at");
 -- next --
+CREATE INDEX "importer_jobrecord_created_by_id_97d9cb56" ON "importer_jobrecord" ("created_by_id");
+-- next --
+CREATE INDEX "importer_jobrecord_ended_at_7162a058" ON "importer_jobrecord" ("ended_at");
+-- next --
+CREATE INDEX "importer_jobrecord_target_id_80845376" ON "importer_jobrecord" ("target_id");
+-- next --
+CREATE INDEX "importer_jobfact_record_id_2e35db1e" ON "importer_jobfact" ("record_id");
+-- next --
+CREATE INDEX "column_of_facts" ON "importer_jobfact" ("name", "record_id", "number", "text");
+-- next --
+CREATE INDEX "importer_schedule_next_due_at_fd2ceb5f" ON "importer_schedule" ("next_due_at");
+-- next --
+CREATE INDEX "importer_schedule_connection_id_b4799f6c" ON "importer_schedule" ("connection_id");
+-- next --
+CREATE INDEX "importer_schedule_created_by_id_be2f9e54" ON "importer_schedule" ("created_by_id");
+-- next --
+CREATE INDEX "importer_schedule_target_id_eb0ee760" ON "importer_schedule" ("target_id");
+-- next --
+CREATE INDEX "importer_schedulerun_late_at_0d6376a2" ON "importer_schedulerun" ("late_at");
+-- next --
+CREATE INDEX "importer_schedulerun_asked_by_id_735ae425" ON "importer_schedulerun" ("asked_by_id");
+-- next --
+CREATE INDEX "importer_schedulerun_schedule_id_370a34ab" ON "importer_schedulerun" ("schedule_id");
+-- next --
+CREATE INDEX "run_by_status" ON "importer_schedulerun" ("status", "woken_at");
+-- next --
+CREATE INDEX "importer_discoveredfile_job_id_28a361ed" ON "importer_discoveredfile" ("job_id");
+-- next --
+CREATE INDEX "importer_discoveredfile_source_id_2019bb08" ON "importer_discoveredfile" ("source_id");
+-- next --
+CREATE INDEX "importer_discoveredfile_run_id_2093d7cd" ON "importer_discoveredfile" ("run_id");
+-- next --
+CREATE INDEX "importer_discoveredfile_schedule_id_49e5604c" ON "importer_discoveredfile" ("schedule_id");
+-- next --
+CREATE INDEX "picked_by_identity" ON "importer_discoveredfile" ("schedule_id", "identity");
+-- next --
+CREATE INDEX "picked_by_fingerprint" ON "importer_discoveredfile" ("schedule_id", "fingerprint");
+-- next --
+CREATE INDEX "picked_by_outcome" ON "importer_discoveredfile" ("run_id", "outcome");
+-- next --
+CREATE INDEX "importer_subscription_channel_id_4c7c9fb3" ON "importer_subscription" ("channel_id");
+-- next --
+CREATE INDEX "importer_subscription_schedule_id_6d5fe56d" ON "importer_subscription" ("schedule_id");
+-- next --
+CREATE INDEX "importer_notification_created_at_b257246b" ON "importer_notification" ("created_at");
+-- next --
+CREATE INDEX "importer_notification_channel_id_4b0518d1" ON "importer_notification" ("channel_id");
+-- next --
+CREATE INDEX "importer_notification_job_id_bb848160" ON "importer_notification" ("job_id");
+-- next --
+CREATE INDEX "importer_notification_run_id_cfa8bd8a" ON "importer_notification" ("run_id");
+-- next --
+CREATE INDEX "importer_notification_schedule_id_33436598" ON "importer_notification" ("schedule_id");
+-- next --
+CREATE INDEX "notices_due" ON "importer_notification" ("status", "next_at");
+-- next --
+CREATE INDEX "importer_grant_channel_id_234dcd3f" ON "importer_grant" ("channel_id");
+-- next --
+CREATE INDEX "importer_grant_connection_id_ce4afcea" ON "importer_grant" ("connection_id");
+-- next --
+CREATE INDEX "importer_grant_group_id_b28084b6" ON "importer_grant" ("group_id");
+-- next --
+CREATE INDEX "importer_grant_target_id_994455f1" ON "importer_grant" ("target_id");
+-- next --
+CREATE INDEX "importer_grant_user_id_df211343" ON "importer_grant" ("user_id");
+-- next --
+CREATE INDEX "importer_auditevent_at_95c100f6" ON "importer_auditevent" ("at");
+-- next --
+CREATE INDEX "importer_auditevent_actor_id_8f456fbd" ON "importer_auditevent" ("actor_id");
+-- next --
+CREATE INDEX "importer_limitcount_kept_until_7f390310" ON "importer_limitcount" ("kept_until");
+-- next --
+CREATE INDEX "importer_retentionpolicy_changed_by_id_7e999bd4" ON "importer_retentionpolicy" ("changed_by_id");
+-- next --
+CREATE INDEX "importer_accesstoken_user_id_d55f4393" ON "importer_accesstoken" ("user_id");
+-- next --
+CREATE INDEX "importer_savedfilter_user_id_ce3e9932" ON "importer_savedfilter" ("user_id");
+-- next --
+CREATE INDEX "importer_rowfix_job_id_452b14e9" ON "importer_rowfix" ("job_id");
+-- next --
+CREATE INDEX "importer_rowfix_person_id_047d0510" ON "importer_rowfix" ("person_id");
+-- next --
+CREATE INDEX "importer_rowfix_taken_by_id_d1fd822f" ON "importer_rowfix" ("taken_by_id");
+-- next --
+CREATE INDEX "importer_sourcemember_file_id_92b64a74" ON "importer_sourcemember" ("file_id");
+-- next --
+CREATE INDEX "importer_sourcemember_whole_id_0229830b" ON "importer_sourcemember" ("whole_id");
+-- next --
+CREATE INDEX "importer_answeredrequest_created_at_ce89c60d" ON "importer_answeredrequest" ("created_at");
+-- next --
+CREATE INDEX "importer_answeredrequest_user_id_d7f48399" ON "importer_answeredrequest" ("user_id");
+-- next --
 CREATE INDEX "django_session_expire_date_a5c62663" ON "django_session" ("expire_date");
 -- next --
 CREATE UNIQUE INDEX "socialaccount_socialtoken_app_id_account_id_fca4e0ac_uniq" ON "socialaccount_socialtoken" ("app_id", "account_id");
@@ -872,7 +874,7 @@ CREATE INDEX "usersessions_usersession_user_id_af5e0a6d" ON "usersessions_userse
 -- next --
 DELETE FROM "sqlite_sequence";
 -- next --
-INSERT INTO "sqlite_sequence" VALUES('django_migrations',90);
+INSERT INTO "sqlite_sequence" VALUES('django_migrations',91);
 -- next --
 INSERT INTO "sqlite_sequence" VALUES('account_emailaddress',0);
 -- next --
@@ -886,29 +888,7 @@ INSERT INTO "sqlite_sequence" VALUES('auth_user',0);
 -- next --
 INSERT INTO "sqlite_sequence" VALUES('mfa_authenticator',0);
 -- next --
-INSERT INTO "sqlite_sequence" VALUES('importer_trial',0);
--- next --
-INSERT INTO "sqlite_sequence" VALUES('importer_channel',0);
--- next --
-INSERT INTO "sqlite_sequence" VALUES('importer_notification',0);
--- next --
-INSERT INTO "sqlite_sequence" VALUES('importer_discoveredfile',0);
--- next --
-INSERT INTO "sqlite_sequence" VALUES('importer_schedulerun',0);
--- next --
-INSERT INTO "sqlite_sequence" VALUES('importer_lab',0);
--- next --
-INSERT INTO "sqlite_sequence" VALUES('importer_schedule',0);
--- next --
-INSERT INTO "sqlite_sequence" VALUES('importer_chunk',0);
--- next --
-INSERT INTO "sqlite_sequence" VALUES('importer_accesstoken',0);
--- next --
-INSERT INTO "sqlite_sequence" VALUES('importer_sourcefile',0);
--- next --
 INSERT INTO "sqlite_sequence" VALUES('importer_importjob',0);
--- next --
-INSERT INTO "sqlite_sequence" VALUES('importer_target',0);
 -- next --
 INSERT INTO "sqlite_sequence" VALUES('socialaccount_socialapp',0);
 -- next --

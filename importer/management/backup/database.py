@@ -6,8 +6,9 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 
 from django.contrib.auth.models import User
-from django.core.management import call_command
 from django.db import DEFAULT_DB_ALIAS, DatabaseError, connection, connections, transaction
+from django.db.migrations.executor import MigrationExecutor
+from django.db.migrations.loader import MigrationLoader
 from django.db.models import Model
 
 from importer.engine.errors import Problem
@@ -92,9 +93,21 @@ def put_into_place(staged: Path, manifest: Manifest, adjust: Callable[[str], Non
 
 def _migrate_to(manifest: Manifest) -> None:
     """Make the tables of a database without any, in the backup's state."""
-    if not connection.introspection.table_names():
-        for app, names in manifest.migrations.items():
-            call_command("migrate", app, names[-1], interactive=False, verbosity=0)
+    if connection.introspection.table_names():
+        return
+    executor = MigrationExecutor(connection)
+    wanted = {(app, name) for app, names in manifest.migrations.items() for name in names}
+    all_squashed = executor.loader.replacements.items()
+    squashed = {key for key, each in all_squashed if wanted.issuperset(each.replaces)}
+    if len(squashed) < len(all_squashed):
+        # Django puts a squashed migration in the place of others in a database without tables, but the backup is of a
+        # version between these.
+        executor.loader, squashed = MigrationLoader(connection, replace_migrations=False), set()
+    nodes = {key: node for key, node in executor.loader.graph.node_map.items() if key in wanted | squashed}
+    # Django would undo the later ones for a target that it has reached on the way to another.
+    executor.migrate(
+        [key for key, node in sorted(nodes.items()) if not any(each.key in nodes for each in node.children)]
+    )
 
 
 def _copy(source: Path, place: Path) -> None:

@@ -26,7 +26,7 @@ class Stored:
 class Manifest:
     """What a backup holds. `database`: sqlite or mysql. `uploads`: the folder that the paths in the database are in.
 
-    `migrations`: the applied ones by application, which are the state of the tables.
+    `migrations`: the applied ones by application, which are the state of the tables; not those that replace others.
     """
 
     format: int
@@ -56,9 +56,13 @@ def manifest_from_json(text: bytes) -> Manifest:
 
 
 def applied_migrations() -> dict[str, list[str]]:
-    """The migrations of this installation's database, by application."""
+    """The migrations of this installation's database, by application.
+
+    A squashed one is left out: it is recorded together with those that it replaces, however these were applied.
+    """
+    loader = MigrationLoader(connection)
     found: dict[str, list[str]] = {}
-    for app, name in sorted(MigrationLoader(connection).applied_migrations):
+    for app, name in sorted(set(loader.applied_migrations) - set(loader.replacements)):
         found.setdefault(app, []).append(name)
     return found
 

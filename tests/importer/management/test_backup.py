@@ -23,8 +23,11 @@ from importer.management.backup.adjust import adjust
 from importer.management.backup.archive import Damaged, checked
 from importer.management.backup.manifest import Manifest
 from importer.models import Chunk, ImportJob, Schedule, SourceFile
+from tests.conftest import FLAVOURS
 from tests.dashboard.job_data import make_job
 from tests.importer.management.installation import Installation
+from tests.importer.migrations.schema import schema_in_file, schema_on_server
+from tests.prepared import address_of
 from tests.stack import wait_until
 from tests.targets import TestServer
 
@@ -123,19 +126,29 @@ def test_a_restored_installation_imports_with_its_passwords_and_retries_its_jobs
         assert "backup restore" in [each.get("command") for each in new.python(COMMANDS)]
 
 
-@pytest.mark.parametrize("kind", ["sqlite", "server"])
+def schema_of(installation: Installation, url: str) -> dict[str, list[str]]:
+    return schema_on_server(address_of(url)) if url else schema_in_file(installation.var / "millrace.sqlite3")
+
+
+@pytest.mark.parametrize("kind", ["sqlite", *FLAVOURS])
 def test_one_of_an_earlier_version_is_brought_up_to_date(kind: str, servers: dict[str, TestServer], tmp_path: Path):
-    """On a server into a database without tables: no transaction changes tables."""
-    server, backup = servers["mariadb"], tmp_path / "b.tar"
+    """By the migrations one after another, to the tables that a new database gets at once.
+
+    On a server into a database without tables: no transaction changes tables.
+    """
+    server, backup = servers.get(kind, servers["mariadb"]), tmp_path / "b.tar"
     with application_database(kind, server) as first, application_database(kind, server) as second:
         old, new = Installation.with_tables(tmp_path / "old", first), Installation(tmp_path / "new", second)
         old.manage("prepare")
+        made_at_once = schema_of(old, first)
         old.manage("migrate", "importer", "0033")
+        assert schema_of(old, first) != made_at_once
         old.manage("backup", "create", str(backup))
         new.manage("backup", "restore", str(backup))
+        assert schema_of(new, second) == made_at_once
         # Tokens came with 0034.
         assert "millrace_" in new.manage("user", "token", "admin", "nightly")
-        if kind == "server":
+        if kind != "sqlite":
             assert "an earlier version" in new.refused("backup", "restore", str(backup), "--replace")
             assert "token nightly" in new.manage("user", "show", "admin")
 

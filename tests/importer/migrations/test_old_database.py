@@ -4,6 +4,7 @@ import json
 import re
 from dataclasses import asdict
 from html import unescape
+from pathlib import Path
 
 import pytest
 from django.contrib.auth.models import User
@@ -41,7 +42,9 @@ from importer.models import (
 )
 from tests.importer.migrations.old_database import DUMP, PASSWORD, VAR_DIR, OldDatabase, put_back_half_loaded
 from tests.importer.migrations.pages import ACTIONS, HALF, JOBS, LEFT_OUT, OF_EACH, PAGES, Action, Page
+from tests.importer.migrations.schema import schema_in_file
 from tests.importer.steps import run
+from tests.prepared import copy_of_tables
 
 # Tables that are called otherwise now, by their old names.
 RENAMED = {
@@ -85,6 +88,11 @@ class TestMigration:
             name: rows for name, rows in kept.items() if name not in GROWING
         }
         assert all(after[name] >= kept[name] for name in GROWING)
+
+    def test_its_tables_are_those_of_a_new_installation(self, migrated: OldDatabase, tmp_path: Path):
+        new = tmp_path / "new.sqlite3"
+        copy_of_tables(new)
+        assert schema_in_file(migrated.file) == schema_in_file(new)
 
     def test_no_row_names_one_that_is_gone(self, migrated: OldDatabase):
         assert migrated.broken_references == []
