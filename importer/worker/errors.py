@@ -2,6 +2,8 @@
 
 import logging
 
+from django.db import OperationalError
+
 from importer.engine.errors import Problem, SourceMissing
 from importer.models import Chunk, ImportJob
 from importer.sources import uploads
@@ -17,6 +19,13 @@ def as_problem(error: Exception, where: ImportJob | Chunk, job: ImportJob) -> Pr
     if isinstance(error, Problem):
         return uploads.with_file_name(error, job.source)
     log.exception("%s: unexpected error", where, exc_info=error)
+    if isinstance(error, OperationalError):
+        return Problem(
+            f"The application's own database has refused a change: {error}.",
+            where=str(where),
+            advice="Look at DATABASE_URL's server. What was committed on the target is known there.",
+            retryable=True,
+        )
     return Problem(
         f"An unexpected error: {type(error).__name__}: {error}.",
         where=str(where),

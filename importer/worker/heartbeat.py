@@ -8,7 +8,7 @@ from functools import partial
 from types import TracebackType
 
 from django.conf import settings
-from django.db import connections
+from django.db import OperationalError, connections
 
 from importer import jobs
 from importer.engine.errors import Cancelled, Problem
@@ -52,6 +52,7 @@ class LeaseKeeper(threading.Thread):
         self._is_wanted = is_wanted
         self._connection_id: int | None = None
         self._done = threading.Event()
+        self._renewed_at = time.monotonic()
 
     @classmethod
     def for_run(cls, run: jobs.ChunkRun) -> "LeaseKeeper":
@@ -88,22 +89,30 @@ class LeaseKeeper(threading.Thread):
         self.join()
 
     def run(self) -> None:
-        renewed_at = time.monotonic()
         try:
             while not self._done.wait(CHECK_SECONDS):
-                due = time.monotonic() - renewed_at >= settings.HEARTBEAT_SECONDS
-                wanted = self._renew(self._connection_id) if due else self._is_wanted()
-                if due:
-                    renewed_at = time.monotonic()
-                if wanted and self._overdue():
-                    self.stopped = True
-                if self.stopped or not wanted:
-                    self._kill()
+                try:
+                    self._look()
+                except OperationalError:
+                    # Tried again until the work ends. If its lease expires before, the work is given to another worker,
+                    # and the ledger keeps the two apart.
+                    log.exception("%s: the lease could not be renewed, trying again", self._of)
+                    connections.close_all()
         except Exception:
-            # Without its lease the work is given to another worker; the ledger keeps the two apart.
             log.exception("%s: the lease can no longer be renewed", self._of)
         finally:
             connections.close_all()
+
+    def _look(self) -> None:
+        """Renew the lease if that is due, and kill the connection if the work must stop."""
+        due = time.monotonic() - self._renewed_at >= settings.HEARTBEAT_SECONDS
+        wanted = self._renew(self._connection_id) if due else self._is_wanted()
+        if due:
+            self._renewed_at = time.monotonic()
+        if wanted and self._overdue():
+            self.stopped = True
+        if self.stopped or not wanted:
+            self._kill()
 
     def _overdue(self) -> bool:
         """Whether this worker was asked to stop GRACE_SECONDS ago, and the work can be given up."""

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from importer.engine.mysql.connection import Address, connect, execute, fetch_all
-from tests.faults.hosts import Installation, installation
+from tests.faults.hosts.installation import LEASE, Installation, installation
 from tests.stack import wait_until
 from tests.targets import TestServer
 
@@ -39,7 +39,7 @@ def test_two_hosts_load_what_a_third_received(server: TestServer, tmp_path: Path
     with server.fresh_database() as own, server.fresh_database() as target:
         with connect(target) as connection:
             execute(connection, TABLE)
-        with installation(tmp_path, own, target) as running:
+        with installation(tmp_path, own, target, **LEASE) as running:
             running.upload("\n".join(["n,word", *lines, ""]).encode(), "t.csv", killed=MEGABYTES > 0)
             running.import_it(chunk_bytes=MEGABYTES * 2**14 or 2**15)
             running.both_load()

@@ -188,8 +188,9 @@ def renew_run(run: ChunkRun, connection_id: int | None) -> bool:
 
     False: the load must end, because another worker was given the chunks or the job is being cancelled.
     """
-    wanted = ImportJob.objects.exclude(status=Status.CANCELLING)
-    return bool(_held(run).filter(job__in=wanted).update(lease=lease_end(), connection_id=connection_id))
+    wanted = [each for each in Status if each != Status.CANCELLING]
+    with transaction.atomic():
+        return lock(run.job.pk, *wanted) and bool(_held(run).update(lease=lease_end(), connection_id=connection_id))
 
 
 def is_wanted(run: ChunkRun) -> bool:
@@ -255,16 +256,20 @@ def _add_kinds(job_id: int, reasons: list[Kind], notices: list[Kind]) -> None:
 def release_chunks(run: ChunkRun, untouched: list[Chunk]) -> None:
     """Release the chunks whose load has not begun, as if they had never been claimed."""
     if untouched:
-        _held(run).filter(pk__in=[each.pk for each in untouched]).update(
-            status=Chunk.Status.PENDING, attempt=F("attempt") - 1, lease=None
-        )
-        touch(run.job.pk)
+        with transaction.atomic():
+            lock(run.job.pk)
+            _held(run).filter(pk__in=[each.pk for each in untouched]).update(
+                status=Chunk.Status.PENDING, attempt=F("attempt") - 1, lease=None
+            )
+            touch(run.job.pk)
 
 
 def record_cancelled(run: ChunkRun, chunk: Chunk) -> None:
     """Make the chunk pending after its load was ended by a cancel, with all its rows rolled back."""
-    _held(run).filter(pk=chunk.pk).update(status=Chunk.Status.PENDING, lease=None)
-    touch(run.job.pk)
+    with transaction.atomic():
+        lock(run.job.pk)
+        _held(run).filter(pk=chunk.pk).update(status=Chunk.Status.PENDING, lease=None)
+        touch(run.job.pk)
 
 
 def record_failed(run: ChunkRun, chunk: Chunk, problem: Problem) -> list[Message]:
@@ -274,12 +279,18 @@ def record_failed(run: ChunkRun, chunk: Chunk, problem: Problem) -> list[Message
         delay = backoff_seconds(chunk.attempt - 1)
         again_at = timezone.now() + timedelta(seconds=delay)
         with transaction.atomic():
+            lock(run.job.pk)
             if held.update(status=Chunk.Status.PENDING, lease=again_at, problem=problem.as_json()):
                 totals.count_retry(totals.CHUNK)
         touch(run.job.pk)
         return [Message("advance", run.job.pk, delay=delay)]
     problem = problem.after(chunk.attempt) if problem.retryable else problem
-    if held.update(status=Chunk.Status.FAILED, lease=None, finished_at=timezone.now(), problem=problem.as_json()):
+    with transaction.atomic():
+        lock(run.job.pk)
+        was_held = held.update(
+            status=Chunk.Status.FAILED, lease=None, finished_at=timezone.now(), problem=problem.as_json()
+        )
+    if was_held:
         fail(run.job.pk, problem)
     return []
 

@@ -1,8 +1,5 @@
 """An installation of a web host and hosts of workers that share its databases, Redis and the store, and nothing else.
 
-`python -m tests.faults.hosts` tries 300 MB with every disturbance on every server there is (TEST_MYSQL_COMMAND for
-MySQL); MEGABYTES says how many of them.
-
 Each host has a name and a mount namespace of its own, in which the folders of the others are empty (unshare(1)).
 """
 
@@ -15,9 +12,9 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 import psutil
-import pytest
 from cryptography.fernet import Fernet
 
+from bench.meter import process_tree, processor_seconds
 from importer.engine.mysql.connection import Address, connect, fetch_all
 from importer.management.processes.command_lines import CELERY
 from importer.management.processes.private_servers import PrivateRedis
@@ -27,6 +24,7 @@ from tests.stack import ROOT, wait_until
 from tests.web_site import WebSite, own_database, running_site
 
 PART_BYTES = 8 * 2**20
+LATEST = "ORDER BY id DESC LIMIT 1"
 LEASE = {"LEASE_SECONDS": "4", "SWEEP_SECONDS": "1"}
 # Whom the host is, and what it does not see; then it becomes its process.
 BECOME = 'hostname "$1"; shift; while [ "$1" != -- ]; do mount -t tmpfs none "$1"; shift; done; shift; exec "$@"'
@@ -38,11 +36,12 @@ from importer.models import SourceFile, Target
 from importer.preparation.prepare import ImportRequest, prepare
 from importer.targets import parse_url
 place = parse_url({url!r})
-target = Target(name="shop", host=place.host, port=place.port, user=place.user, database=place.database, tls="off")
+address = {{"host": place.host, "port": place.port, "user": place.user, "database": place.database, "tls": "off"}}
+target, made = Target.objects.get_or_create(name="shop", defaults=address)
 target.set_password(place.password)
 target.save()
 options = Options(chunk_bytes={chunk_bytes}, parallelism=4, on_error="reject", max_rejects=10_000)
-job = jobs.create(prepare(SourceFile.objects.get(), target, "t", ImportRequest(options=options)))
+job = jobs.create(prepare(SourceFile.objects.get(), target, {table!r}, ImportRequest(options=options)))
 jobs.start(job.pk)
 """
 
@@ -52,10 +51,16 @@ class Host:
 
     def __init__(self, name: str, folder: Path, hidden: list[Path], env: dict[str, str]) -> None:
         self.name, self.folder, self._env = name, folder, {**env, "VAR_DIR": str(folder / "var")}
+        self.slots = 2
         folder.mkdir()
-        worker = (sys.executable, "-m", CELERY, "worker", "-Q", "load,control,scan", "-c", "2", "-n", "load@%h")
-        self._command = ["unshare", "--uts", "--mount", "sh", "-ec", BECOME, "sh", name]
-        self._command += [*map(str, hidden), "--", *worker, "--loglevel=WARNING", "--heartbeat-interval=5"]
+        self._hidden = hidden
+
+    @property
+    def _command(self) -> list[str]:
+        worker = (sys.executable, "-m", CELERY, "worker", "-Q", "load,control,scan", "-c", str(self.slots))
+        worker += ("-n", "load@%h", "--loglevel=WARNING", "--without-gossip", "--without-mingle")
+        isolated = ("unshare", "--uts", "--mount", "sh", "-ec", BECOME, "sh", self.name)
+        return [*isolated, *map(str, self._hidden), "--", *worker, "--heartbeat-interval=5"]
 
     def start(self) -> None:
         with (self.folder / "log").open("ab") as log:
@@ -67,6 +72,10 @@ class Host:
         for process in [own, *own.children(recursive=True)]:
             process.kill()
         self._process.wait(timeout=30)
+
+    def processor_seconds(self) -> float:
+        """Processor seconds of all processes of the host so far."""
+        return processor_seconds(process_tree(self._process.pid))
 
     def stop(self) -> None:
         if self._process.poll() is None:
@@ -101,10 +110,15 @@ class Installation:
                 assert answer.status_code == 204, answer.text
             offset = uploader.arrived(path)
 
-    def import_it(self, chunk_bytes: int) -> None:
+    def import_it(self, chunk_bytes: int, table: str = "t") -> None:
         """Start the import of the file when the workers of all hosts are there: else the first would load it alone."""
+        self.await_workers()
+        url = own_database(self.target)
+        self.site.manage("shell", "-c", START.format(url=url, chunk_bytes=chunk_bytes, table=table))
+
+    def await_workers(self) -> None:
+        """Return when the workers of all hosts are there."""
         wait_until(lambda: self._live_workers() == len(self.hosts), what="the workers of each host")
-        self.site.manage("shell", "-c", START.format(url=own_database(self.target), chunk_bytes=chunk_bytes))
 
     def _live_workers(self) -> int:
         return len(self.browser.get(f"{self.site.url}/healthz", timeout=60).json()["workers"])
@@ -121,7 +135,7 @@ class Installation:
 
     def state(self) -> tuple[object, ...]:
         """Status, balance, rows that are in, and rejected rows."""
-        return self.read("SELECT status, balanced, loaded_rows, rejected_rows FROM importer_importjob")[0]
+        return self.read(f"SELECT status, balanced, loaded_rows, rejected_rows FROM importer_importjob {LATEST}")[0]
 
     def both_load(self) -> None:
         """Return when both hosts have loaded chunks, and some are still to come."""
@@ -131,7 +145,7 @@ class Installation:
     def ended(self) -> tuple[object, ...]:
         """The state of the import, which must come to its end."""
         wait_until(lambda: self.state()[0] in ("succeeded", "failed"), seconds=240, what="the import's end")
-        problem = self.read("SELECT problem FROM importer_importjob")
+        problem = self.read(f"SELECT problem FROM importer_importjob {LATEST}")
         assert self.state()[0] == "succeeded", problem
         return self.state()
 
@@ -143,8 +157,11 @@ class Installation:
 
 
 @contextmanager
-def installation(folder: Path, own: Address, target: Address) -> Iterator[Installation]:
-    """A web host and two hosts of workers, which are stopped at the end; beat is on the web host."""
+def installation(folder: Path, own: Address, target: Address, **settings: str) -> Iterator[Installation]:
+    """A web host and two hosts of workers, which are stopped at the end; beat is on the web host.
+
+    `settings` are further environment variables of all hosts.
+    """
     redis = PrivateRedis(folder / "redis")
     (folder / "store").mkdir()
     with ExitStack() as running:
@@ -152,7 +169,7 @@ def installation(folder: Path, own: Address, target: Address) -> Iterator[Instal
         redis.start()
         running.callback(redis.stop)
         shared = {
-            **LEASE,
+            **settings,
             "DATABASE_URL": own_database(own),
             "REDIS_URL": redis.url,
             "SECRET_KEY": Fernet.generate_key().decode(),
@@ -195,13 +212,3 @@ def _beat(folder: Path, site: WebSite, shared: dict[str, str]) -> Iterator[None]
     finally:
         beat.terminate()
         beat.wait(timeout=30)
-
-
-def main() -> int:
-    """Try 300 MB on each server."""
-    os.environ.setdefault("MEGABYTES", "300")
-    return pytest.main(["-q", "-rP", "--timeout=1200", str(Path(__file__).with_name("test_hosts.py"))])
-
-
-if __name__ == "__main__":
-    sys.exit(main())

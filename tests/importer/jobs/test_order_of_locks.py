@@ -1,0 +1,40 @@
+"""What a worker does with chunks that it holds locks the job's row first: else two workers end in a deadlock."""
+
+from collections.abc import Callable
+
+import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+
+from bench.hosts.simulation import make_import
+from importer import jobs
+from importer.engine.errors import Problem
+from importer.models import Chunk, Target
+from tests.people import admin
+
+pytestmark = pytest.mark.django_db
+
+CHANGES: dict[str, Callable[[jobs.ChunkRun], object]] = {
+    "renew": lambda run: jobs.renew_run(run, 1),
+    "release": lambda run: jobs.release_chunks(run, run.chunks),
+    "cancelled": lambda run: jobs.record_cancelled(run, run.chunks[0]),
+    "failed": lambda run: jobs.record_failed(run, run.chunks[0], Problem("no")),
+    "to be tried again": lambda run: jobs.record_failed(run, run.chunks[0], Problem("no", retryable=True)),
+    "fetch": lambda run: jobs.extend_run(run, run.chunks[0].number, 1),
+}
+
+
+@pytest.mark.parametrize("change", CHANGES)
+def test_the_job_is_locked_before_its_chunks(change: str):
+    target = Target.objects.create(name="shop", host="127.0.0.1", user="u", database="s")
+    job = make_import(target, admin("ann"), "t", chunks=4, parallelism=1)
+    Chunk.objects.filter(job=job, number=0).update(status=Chunk.Status.QUEUED)
+    run = jobs.claim_run(job.chunks.get(number=0).pk)
+    assert run
+    with CaptureQueriesContext(connection) as captured:
+        CHANGES[change](run)
+    statements = [each["sql"] for each in captured]
+    changed = next(number for number, sql in enumerate(statements) if sql.startswith('UPDATE "importer_chunk"'))
+    begun = max(number for number, sql in enumerate(statements[:changed]) if sql.startswith(("BEGIN", "SAVEPOINT")))
+    locked = [sql for sql in statements[begun:changed] if 'FROM "importer_importjob"' in sql]
+    assert locked, statements
