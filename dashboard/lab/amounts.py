@@ -52,8 +52,8 @@ class AmountsForm(forms.Form):
     repeats = _whole(
         MOST_REPEATS,
         "Rounds that count",
-        "Each has every combination once, after a round that only warms up. Three can tell large differences,"
-        " five or more small ones. From two on, the best few run as often again, up to five times.",
+        "Each has every combination once, after a round that only warms up. From two on, the best few run again, at"
+        " least five times: a verdict needs five rounds. One round gives an overview only.",
     )
     minutes = _whole(
         10**5,

@@ -9,6 +9,7 @@ from django.contrib.auth.models import User
 from importer.engine.errors import Problem, problem_values
 from importer.engine.plan.options import Options
 from importer.engine.stored import to_json
+from importer.engine.tuning.finals import is_choice
 from importer.engine.tuning.grid import Settings, changes, with_settings, words
 from importer.engine.tuning.ranking import Measured, rank
 from importer.engine.tuning.recommendation import Recommendation, recommend
@@ -23,7 +24,7 @@ State = Trial.Status
 def outcome(lab: Lab) -> dict[str, Any]:
     """What `lab show --json` prints (a contract). It fills up while the lab runs. Rates are rows per second."""
     trials = list(lab.trials.all())
-    measured = measured_of(trials)
+    measured = measured_of(trials, lab.repeats)
     advice = _advice(lab, measured)
     return {
         "lab": lab.pk,
@@ -52,8 +53,9 @@ def outcome(lab: Lab) -> dict[str, Any]:
                 "of_best": each.of_best,
                 "chance": each.behind,
                 "difference": "" if place == 0 else each.difference,
+                "to_planned": asdict(each.ratio) if each.ratio else None,
             }
-            for place, each in enumerate(rank(measured))
+            for place, each in enumerate(rank(measured, planned_number(lab)))
         ],
         "failed": _not_tried(lab, trials, State.FAILED),
         "left_out": [*lab.left_out_json, *_not_tried(lab, trials, State.LEFT_OUT)],
@@ -120,7 +122,7 @@ def save_preset(lab: Lab, name: str, user: User | None = None) -> MappingPreset:
 
 
 def _advised(lab: Lab) -> Settings:
-    advice = _advice(lab, measured_of(list(lab.trials.all())))
+    advice = _advice(lab, measured_of(list(lab.trials.all()), lab.repeats))
     if not advice:
         raise Problem(f"{lab} has measured nothing yet.", advice="Wait until its first round is through.")
     return advice.settings
@@ -132,19 +134,27 @@ def _advice(lab: Lab, measured: Sequence[Measured]) -> Recommendation | None:
     return recommend([whole(lab, each) for each in lab.combinations], measured, planned_number(lab))
 
 
-def measured_of(trials: Sequence[Trial]) -> list[Measured]:
-    """The measured rates of each combination, without the warm-up round."""
+def measured_of(trials: Sequence[Trial], repeats: int) -> list[Measured]:
+    """The measured rates of each combination, without the warm-up round; `repeats` rounds come before the finals."""
     counted = [each for each in trials if each.round != WARM_UP]
-    return [
-        Measured(
-            number,
-            tuple(each.rows_per_second or 0 for each in own if each.status == State.DONE and each.rows_per_second),
-            sum(each.status == State.FAILED for each in own),
-            any(each.final and each.status != State.LEFT_OUT for each in own),
-        )
+    measured = [
+        _measured(number, [each for each in counted if each.combination == number])
         for number in sorted({each.combination for each in counted})
-        if (own := [each for each in counted if each.combination == number])
     ]
+    finalists = [each.combination for each in measured if each.final]
+    chosen_after = repeats if finalists and is_choice(finalists, measured) else 0
+    return [replace(each, chosen_after=chosen_after) if each.final else each for each in measured]
+
+
+def _measured(number: int, own: Sequence[Trial]) -> Measured:
+    rates = {each.round: each.rows_per_second for each in own if each.status == State.DONE and each.rows_per_second}
+    return Measured(
+        number,
+        tuple(rates.values()),
+        sum(each.status == State.FAILED for each in own),
+        any(each.final and each.status != State.LEFT_OUT for each in own),
+        tuple(rates),
+    )
 
 
 def _not_tried(lab: Lab, trials: Sequence[Trial], state: str) -> list[dict[str, Any]]:

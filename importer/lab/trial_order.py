@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from django.db import transaction
 
 from importer.engine.errors import Cancelled
-from importer.engine.tuning.finals import finalists
+from importer.engine.tuning.finals import finalists, is_choice
 from importer.engine.tuning.rounds import Turn, final_turns
 from importer.lab.results import measured_of, planned_number
 from importer.lab.transitions import change_held
@@ -27,11 +27,13 @@ def lay_out_finals(lab: Lab) -> bool:
     Raises Cancelled if the lab is no longer wanted.
     """
     so_far = list(lab.trials.all())
-    again = finalists(measured_of(so_far), planned_number(lab))
+    measured = measured_of(so_far, lab.repeats)
+    again = finalists(measured, planned_number(lab))
     if not again or any(each.final for each in so_far):
         return False
+    following = final_turns(again, lab.repeats, lab.seed, chosen=is_choice(again, measured))
     with transaction.atomic():
         if not change_held(lab):
             raise Cancelled("The lab is no longer wanted.", where=str(lab))
-        lay_out(lab, final_turns(again, lab.repeats, lab.seed))
-    return True
+        lay_out(lab, following)
+    return bool(following)

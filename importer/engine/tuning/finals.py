@@ -18,17 +18,24 @@ NEAR = 0.85
 def finalists(measured: Sequence[Measured], planned: int) -> list[int]:
     """The numbers of the combinations that run again: those of the BEST best within NEAR of the best, and `planned`.
 
-    Empty if at most BEST combinations were measured, if each ran only once, or if none is near the best.
+    Empty if that is only one, or if each ran only once: one round is no base for a choice.
     """
     ranking = rank(measured)
-    if len(ranking) <= BEST or len(ranking[0].measured.rates) < 2:
+    if not ranking or len(ranking[0].measured.rates) < 2:
         return []
     near = [each.measured.combination for each in ranking[:BEST] if each.of_best >= NEAR]
-    if len(near) < 2:
-        return []
-    return [each.measured.combination for each in ranking if each.measured.combination in (*near, planned)]
+    again = [each.measured.combination for each in ranking if each.measured.combination in (*near, planned)]
+    return again if len(again) > 1 else []
+
+
+def is_choice(finalists: Sequence[int], measured: Sequence[Measured]) -> bool:
+    """Whether the finalists were chosen: other combinations with rates were left behind."""
+    return any(each.rates and each.combination not in finalists for each in measured)
 
 
 def most_finals(combinations: int, repeats: int) -> int:
     """The largest number of trials in the finals, for this number of combinations and repeats."""
-    return final_rounds(repeats) * (BEST + 1) if combinations > BEST and repeats > 1 else 0
+    if repeats < 2:
+        return 0
+    sizes = range(2, min(BEST + 1, combinations) + 1)
+    return max((size * final_rounds(repeats, chosen=size < combinations) for size in sizes), default=0)

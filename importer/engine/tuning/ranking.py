@@ -1,18 +1,17 @@
-"""Ranks combinations by their trials: medians, spreads, order and confidence. Numbers only.
+"""Ranks combinations by their trials: medians, spreads, and their differences within rounds. Numbers only.
 
 Rates differ from run to run, and there are few runs. Nothing is assumed about their distribution: the statistics are
-medians, the middle half of the runs, and for two combinations the exact Mann-Whitney test.
+medians, the middle half of the runs, and for two combinations the ratios within rounds (paired.py).
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
-from functools import cache
-from math import comb
 from statistics import median, quantiles
 
-# Largest probability of the order by chance for high and for medium confidence. Three runs of each combination reach
-# 1 in 20, five reach 1 in 252.
-HIGH, MEDIUM = 0.01, 0.05
+from importer.engine.tuning.paired import LEAST_ROUNDS, MEDIUM, Ratio, chance, interval, log_ratios
+
+# Largest probability of the order by chance for high confidence; MEDIUM for medium. Seven rounds can reach it.
+HIGH = 0.01
 NONE_SEEN = "no difference seen"
 
 
@@ -20,13 +19,17 @@ NONE_SEEN = "no difference seen"
 class Measured:
     """The rates (rows per second) of one combination's trials, without the warm-up; `failed` trials gave no rate.
 
-    `final`: it also ran in the finals, so it has more rates.
+    `rounds` are the numbers of the rounds of these rates; () means 1, 2, 3 and so on. `final`: it also ran in the
+    finals, so it has more rates. `chosen_after`: the last round of those by which it was chosen for the finals out of
+    more combinations; 0 if there was no choice.
     """
 
     combination: int
     rates: tuple[float, ...]
     failed: int = 0
     final: bool = False
+    rounds: tuple[int, ...] = ()
+    chosen_after: int = 0
 
     @property
     def median(self) -> float:
@@ -46,20 +49,36 @@ class Measured:
         low, high = self.quartiles
         return (high - low) / self.median
 
+    def compared(self, other: "Measured") -> list[float]:
+        """The logarithms of its rates divided by the other's, in the rounds that tell.
+
+        Two combinations that were chosen for the finals because they were fast are compared in the finals only: the
+        rounds by which they were chosen flatter the lucky.
+        """
+        after = min(self.chosen_after, other.chosen_after)
+        return log_ratios(self._by_round(after), other._by_round(after))
+
+    def _by_round(self, after: int) -> dict[int, float]:
+        numbers = self.rounds or range(1, len(self.rates) + 1)
+        return {number: rate for number, rate in zip(numbers, self.rates, strict=True) if number > after}
+
 
 @dataclass(frozen=True)
 class Ranked:
     """A combination in the ranking.
 
     `of_best` is its median as a share of the first one's; it may exceed 1 if only the first one was in the finals.
-    `behind` is the probability that it is so far behind the first one by chance. `overlaps`: one of its runs was at
-    least as fast as one of the first one's.
+    `behind` is the probability that it is so far behind the first one by chance, in `rounds` rounds. `overlaps`: in one
+    of these it was at least as fast. `ratio` compares it with the planned combination; None for that one itself, and
+    with fewer than two rounds of both.
     """
 
     measured: Measured
     of_best: float
     behind: float
     overlaps: bool
+    rounds: int
+    ratio: Ratio | None = None
 
     @property
     def level_with_best(self) -> bool:
@@ -68,45 +87,30 @@ class Ranked:
 
     @property
     def difference(self) -> str:
-        """How it compares with the best: NONE_SEEN, "perhaps slower" if there are too few runs to tell, or "slower"."""
+        """How it compares with the best: NONE_SEEN, "perhaps slower" if there are too few rounds to tell, "slower"."""
         if not self.level_with_best:
             return "slower"
-        return NONE_SEEN if self.overlaps or len(self.measured.rates) == 1 else "perhaps slower"
+        return NONE_SEEN if self.overlaps or self.rounds < 2 or self.rounds >= LEAST_ROUNDS else "perhaps slower"
 
 
-def rank(measured: Iterable[Measured]) -> list[Ranked]:
-    """The combinations with rates: those of the finals before all others, each group by median, the highest first."""
+def rank(measured: Iterable[Measured], planned: int | None = None) -> list[Ranked]:
+    """The combinations with rates: those of the finals before all others, each group by median, the highest first.
+
+    `planned` is the number of the planned combination.
+    """
     ordered = sorted((each for each in measured if each.rates), key=lambda each: (not each.final, -each.median))
-    return [
-        Ranked(
-            each,
-            each.median / ordered[0].median,
-            1.0 if each is ordered[0] else chance(ordered[0].rates, each.rates),
-            max(each.rates) >= min(ordered[0].rates),
-        )
-        for each in ordered
-    ]
+    reference = next((each for each in ordered if each.combination == planned), None)
+    return [_ranked(each, ordered[0], reference) for each in ordered]
 
 
-def chance(faster: Sequence[float], slower: Sequence[float]) -> float:
-    """The probability that `faster` is so far ahead if both are equal: exact, one-sided; ties count against it."""
-    wins = sum(one > other for one in faster for other in slower)
-    m, n = len(faster), len(slower)
-    return sum(_orders(m, n, count) for count in range(wins, m * n + 1)) / comb(m + n, m)
+def _ranked(each: Measured, best: Measured, planned: Measured | None) -> Ranked:
+    lead = best.compared(each) if each is not best else []
+    ratio = interval(each.compared(planned)) if planned and each is not planned else None
+    return Ranked(each, each.median / best.median, chance(lead), any(one <= 0 for one in lead), len(lead), ratio)
 
 
-@cache
-def _orders(m: int, n: int, wins: int) -> int:
-    """The number of orders of m and n runs in which the m win exactly `wins` of the m x n comparisons."""
-    if wins < 0:
-        return 0
-    if not m or not n:
-        return int(wins == 0)
-    return _orders(m - 1, n, wins - n) + _orders(m, n - 1, wins)
-
-
-def confidence(behind: float, runs: int) -> str:
-    """One of "high", "medium" and "low", or "none" if `runs`, the smaller number of runs of the two, is 1."""
-    if runs < 2:
+def confidence(behind: float, rounds: int) -> str:
+    """One of "high", "medium" and "low", or "none" with too few rounds for a verdict."""
+    if rounds < LEAST_ROUNDS:
         return "none"
     return "high" if behind <= HIGH else "medium" if behind <= MEDIUM else "low"

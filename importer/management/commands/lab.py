@@ -3,7 +3,7 @@
 import sys
 import time
 from argparse import ArgumentParser
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -173,7 +173,7 @@ class Command(PreparedCommand):
             planned = "  (as planned)" if each["planned"] else ""
             self.stdout.write(
                 f"  {each['median']:>10,.0f} rows/s  {low:,.0f} to {high:,.0f}  {each['of_best']:>4.0%}"
-                f"  {each['words']}{planned}"
+                f"  {each['words']}{planned}{_to_planned(each['to_planned'])}"
             )
         for word in ("failed", "left_out"):
             for each in outcome[word]:
@@ -293,6 +293,16 @@ def _known(number: int) -> Lab:
     if row is None:
         raise Problem(f"There is no lab {number}.", advice="`millrace lab list` has all.")
     return row
+
+
+def _to_planned(ratio: Mapping[str, Any] | None) -> str:
+    """The ratio to the planned settings with its interval; "" if it is not known."""
+    if not ratio:
+        return ""
+    return (
+        f"  {ratio['times']:.2f} times as fast as planned ({ratio['low']:.2f} to {ratio['high']:.2f},"
+        f" {ratio['level']:.0%} interval, {ratio['rounds']} rounds)"
+    )
 
 
 def _line(trial: Trial, of: Lab) -> str:

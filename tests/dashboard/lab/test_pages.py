@@ -69,7 +69,7 @@ class TestNew:
         page = text(browser.get(reverse("lab_new"), {"job": job.pk, "set_parallelism": "1", "grid_shown": "chunks"}))
         # Four sizes and the planned one, in four rounds.
         assert "20 trials, about" in page
-        assert "then up to 12 more of the best few" in page
+        assert "then up to 18 more of the best few" in page
         assert f"about {ROWS:,} each" in page
         assert f"{job.table} itself is neither read nor written." in page.replace("<code>", "").replace("</code>", "")
 

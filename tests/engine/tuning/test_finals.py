@@ -2,7 +2,7 @@
 
 import pytest
 
-from importer.engine.tuning.finals import finalists, most_finals
+from importer.engine.tuning.finals import finalists, is_choice, most_finals
 from importer.engine.tuning.ranking import Measured, rank
 from importer.engine.tuning.recommendation import recommend
 from importer.engine.tuning.rounds import final_turns, round_name, turns
@@ -21,7 +21,8 @@ def rated(*medians: float) -> list[Measured]:
         ((60, 86, 84, 70, 100, 50), [4, 1, 5]),  # None below 85 % of the best.
         ((60, 70, 65, 50, 94, 100), [5, 4]),  # The planned one may be among the best.
         ((60, 70, 65, 50, 80, 100), []),  # None is near the best.
-        ((100, 99, 98), []),  # Few enough to need no finals.
+        ((50, 99, 98, 50, 50, 100), [5, 1, 2]),
+        ((100, 99, 98), [0, 1, 2]),  # Three rounds are too few for a verdict: all run again.
     ],
 )
 def test_best_combinations_run_again_with_the_planned_one(medians, again):
@@ -34,16 +35,30 @@ def test_combination_that_failed_or_ran_once_does_not_run_again():
     assert finalists([Measured(number, (100,)) for number in range(6)], 5) == []
 
 
-@pytest.mark.parametrize(("combinations", "repeats", "most"), [(3, 3, 0), (4, 3, 12), (9, 2, 8), (9, 9, 20), (9, 1, 0)])
-def test_number_of_finals_is_the_announced_one(combinations, repeats, most):
+@pytest.mark.parametrize(
+    ("combinations", "repeats", "final", "most"),
+    [
+        (1, 3, 0, 0),
+        (2, 3, 6, 6),
+        (3, 3, 9, 12),
+        (4, 3, 12, 18),
+        (9, 2, 20, 20),
+        (9, 9, 40, 40),
+        (2, 10, 0, 0),
+        (9, 1, 0, 0),
+    ],
+)
+def test_number_of_finals_is_at_most_the_announced_one(combinations, repeats, final, most):
     rates = [Measured(number, tuple(100.0 for _ in range(repeats))) for number in range(combinations)]
     again = finalists(rates, planned=combinations - 1)
-    assert len(final_turns(again, repeats, seed=1)) == most_finals(combinations, repeats) == most
+    turned = final_turns(again, repeats, seed=1, chosen=is_choice(again, rates))
+    assert (len(turned), most_finals(combinations, repeats)) == (final, most)
 
 
 def test_finals_are_rounds_that_follow_the_others():
-    order = final_turns([5, 2, 3], 3, seed=7)
+    order = final_turns([5, 2, 3], 3, seed=7, chosen=False)
     assert [turn.round for turn in order] == [4, 4, 4, 5, 5, 5, 6, 6, 6]
+    assert final_turns([5, 2, 3], 3, seed=7, chosen=True)[-1].round == 9
     assert all({turn.combination for turn in order if turn.round == number} == {2, 3, 5} for number in (4, 5, 6))
     assert turns(6, 3, seed=7)[-1].round == 3
     assert [round_name(number, 3) for number in (0, 1, 3, 4, 6)] == [
@@ -56,25 +71,29 @@ def test_finals_are_rounds_that_follow_the_others():
 
 
 class TestRecommendationAfterFinals:
+    @staticmethod
+    def final(number: int, rates: tuple[float, ...]) -> Measured:
+        return Measured(number, rates, final=True, chosen_after=3)
+
     def test_lead_by_chance_that_does_not_repeat_is_not_recommended(self):
-        """The second leads in three rounds, but not in the three that follow."""
-        lucky = [Measured(0, (99, 100, 101)), Measured(1, (109, 110, 111)), *rated(90, 90, 90, 90)[2:]]
-        assert recommend(SETTINGS, lucky, 0).settings == {"parallelism": 2}
+        """The second leads clearly in the three rounds by which it was chosen, but not in the five that follow."""
         final = [
-            Measured(0, (99, 100, 101, 100, 101, 102), final=True),
-            Measured(1, (109, 110, 111, 97, 98, 99), final=True),
+            self.final(0, (99, 100, 101, 100, 101, 102, 100, 99)),
+            self.final(1, (199, 200, 201, 97, 104, 99, 101, 98)),
             *rated(90, 90, 90, 90)[2:],
         ]
+        assert rank(final, 0)[0].ratio.rounds == 5
         advice = recommend(SETTINGS, final, 0)
         assert (advice.settings, advice.times) == ({}, 1)
         assert advice.evidence[-1] == (
-            "So that none of 4 wins by chance, the best ran again in finals: parallelism 2; parallelism 1 (as planned)."
+            "So that none of 4 wins by chance, the best ran again in finals, which alone decide: parallelism 2;"
+            " parallelism 1 (as planned)."
         )
 
     def test_combination_outside_the_finals_does_not_win(self):
         results = [
-            Measured(0, (80,) * 6, final=True),
-            Measured(1, (99, 100, 101, 97, 98, 99), final=True),
+            self.final(0, (80,) * 8),
+            self.final(1, (99, 100, 101, 97, 98, 99, 98, 99)),
             *rated(0, 0, 102)[2:],
         ]
         ranking = rank(results)
@@ -82,9 +101,6 @@ class TestRecommendationAfterFinals:
         assert ranking[2].of_best > 1
         assert recommend(SETTINGS, results, 0).settings == {"parallelism": 2}
 
-    @pytest.mark.parametrize("runs", [3, 6])
-    def test_the_planned_settings_stay_while_runs_overlap(self, runs):
-        """The planned settings reach 88 % of the best, without a significant difference."""
-        planned, best = (60, 88, 120, 60, 88, 120), (70, 100, 120, 70, 100, 120)
-        results = [Measured(0, planned[:runs]), Measured(1, best[:runs])]
+    def test_finals_that_the_budget_has_ended_give_no_verdict(self):
+        results = [self.final(0, (80,) * 7), self.final(1, (99,) * 7), *rated(0, 0, 90)[2:]]
         assert recommend(SETTINGS, results, 0).settings == {}

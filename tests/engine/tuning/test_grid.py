@@ -1,5 +1,7 @@
 """Combinations of a grid, the order of trials, and the budget."""
 
+from collections import Counter
+
 import pytest
 
 from importer.engine.errors import Problem
@@ -63,6 +65,24 @@ def test_every_round_has_every_combination_in_its_own_order():
     assert all(sorted(each) == list(range(6)) for each in rounds)
     assert len({tuple(each) for each in rounds}) > 1
     assert turns(6, 3, seed=7) == order != turns(6, 3, seed=8)
+
+
+@pytest.mark.parametrize("combinations", [2, 3, 4, 8, 17])
+@pytest.mark.parametrize("repeats", [3, 6, 10])
+def test_each_combination_comes_first_in_the_middle_and_last_about_equally_often(combinations, repeats):
+    order = [turn for turn in turns(combinations, repeats, seed=5) if turn.round]
+    places = [at % combinations for at, _ in enumerate(order)]
+    ends = [part * combinations // 3 for part in (1, 2)]
+    for wanted in (
+        lambda at: at == 0,
+        lambda at: at == combinations - 1,
+        lambda at: at < ends[0],
+        lambda at: ends[0] <= at < ends[1],
+        lambda at: at >= ends[1],
+    ):
+        counts = Counter(turn.combination for turn, at in zip(order, places, strict=True) if wanted(at))
+        often = [counts[each] for each in range(combinations)]
+        assert max(often) - min(often) <= 2
 
 
 class TestBudget:

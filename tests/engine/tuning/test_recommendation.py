@@ -1,10 +1,11 @@
 """Ranking, confidence and recommendation of a lab."""
 
-from itertools import combinations as choices
+from math import log
 
 import pytest
 
-from importer.engine.tuning.ranking import Measured, chance, confidence, rank
+from importer.engine.tuning.paired import chance
+from importer.engine.tuning.ranking import Measured, confidence, rank
 from importer.engine.tuning.recommendation import recommend
 
 SETTINGS = [{}, {"parallelism": 4}, {"parallelism": 8}]
@@ -14,27 +15,17 @@ def measured(*rates: tuple[float, ...]) -> list[Measured]:
     return [Measured(number, each) for number, each in enumerate(rates)]
 
 
-@pytest.mark.parametrize(
-    ("faster", "slower"), [((5, 4, 6), (1, 2, 3)), ((5, 2, 6), (1, 4, 3)), ((1, 2), (3, 4, 5)), ((9,), (1, 2, 3, 4))]
-)
-def test_chance_equals_the_count_over_all_orders(faster, slower):
-    wins = sum(one > other for one in faster for other in slower)
-    everything = list(choices(range(len(faster) + len(slower)), len(faster)))
-    as_clear = 0
-    for places in everything:
-        rest = [each for each in range(len(faster) + len(slower)) if each not in places]
-        as_clear += sum(one > other for one in places for other in rest) >= wins
-    assert chance(faster, slower) == as_clear / len(everything)
+@pytest.mark.parametrize(("rounds", "level"), [(1, "none"), (4, "none"), (5, "medium"), (7, "high")])
+def test_few_rounds_give_no_high_confidence(rounds, level):
+    fast, slow = Measured(0, tuple(range(100, 100 + rounds))), Measured(1, tuple(range(1, 1 + rounds)))
+    assert confidence(chance(fast.compared(slow)), rounds) == level
 
 
-def test_ties_count_against_the_faster():
-    assert chance((1, 1), (1, 1)) == 1
-
-
-@pytest.mark.parametrize(("runs", "level"), [(1, "none"), (2, "low"), (3, "medium"), (4, "medium"), (5, "high")])
-def test_few_runs_give_no_high_confidence(runs, level):
-    fast, slow = tuple(range(100, 100 + runs)), tuple(range(1, 1 + runs))
-    assert confidence(chance(fast, slow), runs) == level
+def test_rates_are_compared_within_rounds():
+    """Each round is slower than the one before by more than the two differ: unpaired runs would show nothing."""
+    fast, slow = Measured(0, (110, 55, 27, 13, 6)), Measured(1, (100, 50, 25, 12, 5))
+    assert chance(fast.compared(slow)) == 1 / 32
+    assert Measured(0, (9, 9), rounds=(2, 4)).compared(Measured(1, (3, 1), rounds=(1, 4))) == [log(9)]
 
 
 def test_outlier_changes_neither_order_nor_median():
@@ -51,66 +42,82 @@ def test_spread_is_that_of_the_middle_half():
 
 class TestRecommendation:
     def test_clear_lead_is_recommended_with_evidence(self):
-        advice = recommend(SETTINGS, measured((50, 51, 52, 53, 54), (90, 91, 92, 93, 94), (60, 61, 62, 63, 64)), 0)
+        advice = recommend(
+            SETTINGS,
+            measured((50, 51, 52, 53, 54, 50, 51), (90, 91, 92, 93, 94, 95, 91), (60, 61, 62, 63, 64, 60, 61)),
+            0,
+        )
         assert (advice.settings, advice.confidence) == ({"parallelism": 4}, "high")
-        assert advice.times == pytest.approx(92 / 52)
-        assert advice.advice == "Import with parallelism 4: 1.77 times as fast as planned."
+        assert advice.times == advice.interval.times == pytest.approx(1.78, abs=0.01)
+        assert 1.74 < advice.interval.low < advice.times < advice.interval.high == pytest.approx(1.85, abs=0.01)
+        assert (advice.interval.rounds, advice.interval.level >= 0.9) == (7, True)
+        assert advice.advice == f"Import with parallelism 4: {advice.times:.2f} times as fast as planned."
         evidence = " ".join(advice.evidence)
-        assert "median 92 rows/s over 5 runs, the middle half between 91 and 93" in evidence
-        assert "the slowest, as planned, reaches 57%" in evidence
-        assert "about 0.4% of comparisons" in evidence
+        assert "median 92 rows/s over 7 runs, the middle half between 91 and 94" in evidence
+        assert "the slowest, as planned, reaches 55%" in evidence
+        assert "times as fast as planned in 7 rounds with both; 92% interval 1.7" in evidence
 
     def test_planned_settings_stay_without_a_significant_difference(self):
-        advice = recommend(SETTINGS, measured((99, 100, 104), (98, 101, 105), (50, 51, 52)), 0)
-        assert (advice.settings, advice.times, advice.confidence) == ({}, 1, "low")
+        advice = recommend(SETTINGS, measured((99, 100, 104, 99, 98), (98, 101, 105, 99, 99), (50, 51, 52, 50, 49)), 0)
+        assert (advice.settings, advice.times, advice.interval, advice.confidence) == ({}, 1, None, "low")
         assert advice.advice.startswith("Import as planned")
         assert "parallelism 4, 100%" in advice.evidence[1]
 
     def test_planned_settings_are_named_by_their_values_if_known(self):
         whole = [{"parallelism": 2}, *SETTINGS[1:]]
-        advice = recommend(whole, measured((99, 100, 104), (98, 101, 105), (50, 51, 52)), 0)
+        advice = recommend(whole, measured((99, 100, 104, 99, 98), (98, 101, 105, 99, 99), (50, 51, 52, 50, 49)), 0)
         assert advice.settings == {}
         assert advice.advice == "Import as planned (parallelism 2): nothing that was tried was seen to be faster."
-        assert advice.evidence[0].startswith("parallelism 2 (as planned): median 100 rows/s")
+        assert advice.evidence[0].startswith("parallelism 2 (as planned): median 99 rows/s")
 
-    def test_planned_settings_may_be_the_best_with_high_confidence(self):
+    def test_planned_settings_may_be_the_best_with_medium_confidence(self):
         advice = recommend(SETTINGS, measured((90, 91, 92, 93, 94), (50, 51, 52, 53, 54)), 0)
-        assert (advice.settings, advice.times, advice.confidence) == ({}, 1, "high")
-        assert "lead over the next best" in " ".join(advice.evidence)
+        assert (advice.settings, advice.times, advice.confidence) == ({}, 1, "medium")
+        assert "a lead over the closest of the others is this clear in about 3.1%" in " ".join(advice.evidence)
 
-    def test_much_higher_median_is_recommended_with_low_confidence_if_each_run_was_faster(self):
-        advice = recommend(SETTINGS, measured((50, 80), (90, 120)), 0)
-        assert (advice.settings, advice.confidence) == ({"parallelism": 4}, "low")
-        assert advice.advice.startswith("Perhaps import with parallelism 4: 1.62 times")
-
-    def test_runs_that_overlap_show_no_difference(self):
-        rates = measured((50, 100), (90, 120))
-        assert [each.difference for each in rank(rates)][1] == "no difference seen"
+    def test_the_second_is_recommended_if_only_it_is_surely_faster_than_planned(self):
+        """The first has the higher median, but was slower than planned in two rounds of six."""
+        rates = measured((50, 50, 50, 50, 50, 50), (90, 91, 40, 92, 41, 93), (60, 61, 62, 63, 64, 65))
         advice = recommend(SETTINGS, rates, 0)
-        assert (advice.settings, advice.confidence) == ({}, "low")
-        assert "No difference seen from the best" in " ".join(advice.evidence)
+        assert [each.measured.combination for each in rank(rates, 0)] == [1, 2, 0]
+        assert advice.settings == {"parallelism": 8}
+
+    @pytest.mark.parametrize(("rounds", "words"), [(1, "1 round"), (4, "4 rounds")])
+    def test_there_is_no_verdict_with_too_few_rounds(self, rounds, words):
+        """However large the difference is."""
+        advice = recommend(SETTINGS, measured((50,) * rounds, (900,) * rounds), 0)
+        assert (advice.settings, advice.times, advice.interval, advice.confidence) == ({}, 1, None, "none")
+        assert advice.advice == f"Import as planned: {words} cannot tell settings apart."
+        assert f"{words} of the fastest and the planned settings can be compared, and a verdict needs 5" in " ".join(
+            advice.evidence
+        )
+
+    def test_rounds_that_overlap_show_no_difference(self):
+        assert rank(measured((50, 100), (90, 99)))[1].difference == "no difference seen"
+        assert rank(measured((50, 80), (90, 99)))[1].difference == "perhaps slower"
+        assert rank(measured((50,) * 5, (90,) * 5))[1].difference == "slower"
 
     def test_best_of_many_may_lead_by_chance(self):
         many = [{"parallelism": each} for each in range(1, 7)]
         advice = recommend(many, measured(*((each, each + 0.5) for each in range(1, 7))), 0)
         assert advice.evidence[-1].startswith("Of 6 combinations one may lead by chance")
 
-    def test_few_runs_are_mentioned(self):
-        advice = recommend(SETTINGS, measured((50, 51), (90, 91)), 0)
-        assert advice.confidence == "low"
-        assert "Only 2 runs of each: high confidence needs 5 or more." in advice.evidence
-
-    def test_single_runs_change_nothing(self):
-        advice = recommend(SETTINGS, measured((50,), (90,)), 0)
-        assert (advice.settings, advice.confidence) == ({}, "none")
-        assert "says nothing about how much runs differ" in " ".join(advice.evidence)
-
     def test_next_best_is_compared_if_the_planned_settings_failed(self):
-        advice = recommend(
-            SETTINGS, [Measured(0, (), failed=3), Measured(1, (90, 91, 92)), Measured(2, (60, 61, 62))], 0
+        few, enough = (
+            recommend(
+                SETTINGS,
+                [
+                    Measured(0, (), failed=3),
+                    Measured(1, tuple(range(90, 90 + rounds))),
+                    Measured(2, tuple(range(60, 60 + rounds))),
+                ],
+                0,
+            )
+            for rounds in (3, 5)
         )
-        assert (advice.settings, advice.times, advice.confidence) == ({"parallelism": 4}, None, "medium")
-        assert "lead over the next best" in " ".join(advice.evidence)
+        assert (few.settings, few.times, few.confidence) == ({}, None, "none")
+        assert (enough.settings, enough.times, enough.confidence) == ({"parallelism": 4}, None, "medium")
+        assert "lead over the closest of the others" in " ".join(enough.evidence)
 
     def test_single_combination_has_low_confidence_and_none_no_recommendation(self):
         assert recommend(SETTINGS, measured((1, 2, 3)), 0).confidence == "none"
