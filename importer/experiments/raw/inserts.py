@@ -36,26 +36,26 @@ def insert_delayed(target: StatementTarget) -> int:
 
     MySQL runs them as INSERT, with a warning; MariaDB refuses them for InnoDB (manuals, INSERT DELAYED).
     """
-    own = target.own
+    own, rows = target.own, _rows(target, "INSERT DELAYED")
     with connected(target) as connection:
+        connection.autocommit(False)
+        if answer := _answer(connection, rows):
+            raise TargetProblem(f"The server answers INSERT DELAYED with {answer}.", own.name, INSTEAD)
         connection.autocommit(True)
-        # Nothing is inserted: the server parses the keyword all the same.
-        trial = f"INSERT DELAYED INTO {own.name} ({', '.join(own.table.names)}) SELECT {', '.join(own.table.names)}"
-        answer = _answer(connection, f"{trial} FROM {own.name} WHERE FALSE")
-        if answer:
-            raise TargetProblem(f"The server answers INSERT DELAYED: {answer}", own.name, INSTEAD)
-        plain_inserts.insert(connection, _rows(target, "INSERT DELAYED"), 1, 1, lambda: None)
+        plain_inserts.insert(connection, rows, 1, 1, lambda: None)
     return own.rows
 
 
-def _answer(connection: Connection, sql: str) -> str:
-    """The server's error or first warning for a statement; "" if there is neither."""
+def _answer(connection: Connection, rows: CsvRows) -> str:
+    """The server's error or warning for the first row, which is rolled back; "" if there is neither."""
+    first = next(plain_inserts.statements(rows, 1))
     try:
-        execute(connection, sql)
+        execute(connection, *first)
     except MySQLdb.Error as error:
-        return f"error {error.args[0]}, {error.args[1]}"
+        return f"error {error.args[0]}, {str(error.args[1]).rstrip('.')}"
     warnings = fetch_all(connection, "SHOW WARNINGS")
-    return f"warning {warnings[0][1]}, {warnings[0][2]}" if warnings else ""
+    connection.rollback()
+    return f"warning {warnings[0][1]}, {str(warnings[0][2]).rstrip('.')}" if warnings else ""
 
 
 def _run_all(connection: Connection, target: StatementTarget, statements: Sequence[str]) -> None:

@@ -38,16 +38,22 @@ def insert(
     mysqlclient's exceptions.
     """
     cursor = connection.cursor()
-    into = f"{rows.verb} INTO {rows.table} ({', '.join(rows.columns)}) VALUES "
-    width = len(rows.columns)
-    row = f"({', '.join(['%s'] * width)})"
-    for number, values in enumerate(_values(rows, rows_per_statement), start=1):
-        cursor.execute(into + ", ".join([row] * (len(values) // width)), values)
+    for number, (sql, values) in enumerate(statements(rows, rows_per_statement), start=1):
+        cursor.execute(sql, values)
         if commit_every and number % commit_every == 0:
             connection.commit()
             committed()
     connection.commit()
     committed()
+
+
+def statements(rows: CsvRows, rows_per_statement: int) -> Iterator[tuple[str, Sequence[str | bytes]]]:
+    """The statements, each with placeholders and their values."""
+    into = f"{rows.verb} INTO {rows.table} ({', '.join(rows.columns)}) VALUES "
+    width = len(rows.columns)
+    row = f"({', '.join(['%s'] * width)})"
+    for values in _values(rows, rows_per_statement):
+        yield into + ", ".join([row] * (len(values) // width)), values
 
 
 def _values(rows: CsvRows, rows_per_statement: int) -> Iterator[Sequence[str | bytes]]:

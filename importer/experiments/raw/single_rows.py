@@ -1,4 +1,4 @@
-"""Ways of one statement after another for single rows: reads, INSERTs, UPDATEs, DELETEs."""
+"""Ways that read and write a table that is there: one row after another, or all of it."""
 
 import time
 from collections.abc import Iterator
@@ -26,6 +26,17 @@ def single_row_statements(sql: str) -> Run:
                 if time.monotonic() - begun > POINT_SECONDS:
                     break
         return done
+
+    return run
+
+
+def whole_table(sql: str) -> Run:
+    """A way of one statement that reads the whole table, which `sql` has as {table}; returns the rows of the table."""
+
+    def run(target: StatementTarget) -> int:
+        with connected(target) as connection:
+            fetch_all(connection, sql.format(table=target.own.name))
+        return target.own.rows
 
     return run
 
