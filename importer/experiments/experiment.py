@@ -17,7 +17,7 @@ SMALL, FULL = "small", "full"
 # Seconds that a trial takes in addition to its work: to create and drop tables, profile a file, run an import's steps.
 PER_TRIAL = 1.5
 # Seconds in addition that a private server takes to start and to stop.
-PER_START = 4
+PER_START = 2.5
 # Rows per second, for the estimate, of filling a table before the clock starts.
 FILLED_IN_A_SECOND = 200_000
 

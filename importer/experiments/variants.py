@@ -32,7 +32,7 @@ class ServerVariant:
             for name, value in self.variables.items()
         }
 
-    def and_also(self, where_gone: str = "", **variables: Value) -> "ServerVariant":
+    def and_also(self, variables: Mapping[str, Value], where_gone: str = "") -> "ServerVariant":
         """The variant with more variables, or other values."""
         return ServerVariant({**self.variables, **variables}, where_gone or self.where_gone)
 

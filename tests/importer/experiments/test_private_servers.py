@@ -1,0 +1,81 @@
+"""Ways on a private server, which the experiment starts, stops and removes; and which settings a server has no more."""
+
+import os
+import shlex
+from io import StringIO
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+from django.conf import settings
+from django.core.management import call_command
+
+from importer.engine.errors import Problem
+from importer.engine.mysql.connection import connect, fetch_all
+from importer.experiments.private_server import PrivateServers
+from importer.experiments.raw.loads import _cuts, _part
+from importer.experiments.variants import POOL, REDO, ServerVariant
+from importer.models import Lab
+from tests.documents import read
+from tests.targets import saved_target
+
+XA, MYISAM = "own server, innodb_support_xa off", "own server, MyISAM, performance_schema off"
+
+
+def program_of(server, folder: Path) -> Path:
+    """A program that starts a server of the same kind: the command line of the one that runs, without its options."""
+    with connect(server.address) as connection:
+        pid_file, data = fetch_all(connection, "SELECT @@pid_file, @@datadir")[0]
+    running = Path(f"/proc/{(Path(data) / pid_file).read_text().strip()}/cmdline").read_bytes().decode().split("\0")
+    words = running[: next(number for number, word in enumerate(running) if word == "--no-defaults")]
+    program = folder / Path(words[-1]).name
+    program.write_text(f'#!/bin/sh\nexec {shlex.join(words)} "$@"\n')
+    program.chmod(0o755)
+    return program
+
+
+def test_ways_on_a_private_server_are_measured_and_it_is_removed(server, database, tmp_path: Path, transactional_db):
+    """Refused ways say what the server answers. The data folder is made once for all of them."""
+    target, out = saved_target(database, database.database), StringIO()
+    call_command(
+        *("experiment", "run", "naive", "--target", target.name, "--size", "40", "--repeats", "1", "--no-warm-up"),
+        *("--server-program", str(program_of(server, tmp_path)), "--way", XA, "--way", MYISAM, "--json"),
+        *("--report", str(tmp_path)),
+        stdout=out,
+    )
+    ways = {each["way"]: each for each in read(out.getvalue())["ways"]}
+    assert set(ways) == {"single INSERTs", "own server, defaults", XA, MYISAM}
+    assert "innodb_support_xa" in ways[XA]["failed"]
+    assert "gone since MySQL 8.0 and MariaDB 10.3" in ways[XA]["failed"]
+    assert [name for name, each in ways.items() if each["failed"]] == [XA]
+    (report,) = tmp_path.glob("naive-*.md")
+    assert "performance_schema=OFF" in report.read_text()
+    assert f"- {MYISAM}: {'MySQL' if server.flavour == 'mysql' else 'MariaDB'}" in report.read_text()
+    assert not list(settings.LAB_DIR.glob("*"))
+    assert Lab.objects.get().status == Lab.Status.DONE
+
+
+def test_without_such_a_program_the_way_is_not_measured(tmp_path: Path):
+    servers = PrivateServers("MySQL", tmp_path / "server", str(tmp_path / "mysqld"))
+    with pytest.raises(Problem, match="no mysqld of MySQL"), servers.running(ServerVariant()):
+        pass
+
+
+def test_a_buffer_pool_is_no_larger_than_a_quarter_of_the_memory_and_names_differ_by_server():
+    variant = ServerVariant({POOL: 2**60, REDO: 2**31})
+    memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    assert variant.options("MySQL")[POOL] <= memory // 4
+    assert variant.options("MySQL")["innodb_redo_log_capacity"] == 2**31
+    assert variant.options("MariaDB")["innodb_log_file_size"] == 2**31
+
+
+@pytest.mark.parametrize("parts", [1, 3, 8])
+def test_a_file_is_cut_for_sessions_at_line_ends(tmp_path: Path, parts):
+    lines = [b"header\n", *(b"%d,%s\n" % (number, b"x" * (number * 7 % 23)) for number in range(50))]
+    path = tmp_path / "rows.csv"
+    path.write_bytes(b"".join(lines))
+    cuts = _cuts(path, parts)
+    pieces = [b"".join(_part(path, *each)) for each in pairwise(cuts)]
+    assert len(pieces) == parts
+    assert b"".join(pieces) == b"".join(lines[1:])
+    assert all(not each or each.endswith(b"\n") for each in pieces)
