@@ -98,8 +98,9 @@ def _workers(job: ImportJob, now: datetime) -> Workers:
 def _older_workers(job: ImportJob) -> tuple[str, ...]:
     """The names and versions of the live workers if none of them knows the job's plan; else none."""
     workers: list[presence.Worker] = []
-    with live_progress.without_redis_too():
-        workers = presence.live_workers()
+    if live_progress.is_running():
+        with live_progress.without_redis_too():
+            workers = presence.live_workers()
     needed = format_of(job.plan_json)
     if any(each.plan_format >= needed for each in workers):
         return ()

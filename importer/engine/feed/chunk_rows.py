@@ -3,11 +3,9 @@
 from collections.abc import Collection, Iterator, Sequence
 from functools import cached_property
 
-import numpy as np
-
 from importer.engine.feed.chunk_source import ChunkSource
 from importer.engine.sorting.original_positions import LINE, OFFSET
-from importer.engine.source.arrays import Mask, Offsets
+from importer.engine.source.arrays import Mask, Offsets, np
 from importer.engine.source.records.blocks import blocks, pieces, read_exactly
 from importer.engine.source.records.fields import LocatedRecord, RecordPosition
 from importer.engine.source.records.lines import line_ends

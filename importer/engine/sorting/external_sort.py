@@ -14,13 +14,11 @@ from itertools import chain
 from pathlib import Path
 from typing import IO
 
-import numpy as np
-
 from importer.engine.sorting.key_sample import sampled_keys, share_borders
 from importer.engine.sorting.original_positions import OFFSET, head, number_bytes
 from importer.engine.sorting.runs import IN_THE_FILE, Bucket, Run
 from importer.engine.sorting.sort_key import SortKey, Unsortable
-from importer.engine.source.arrays import Keys, Mask, Offsets
+from importer.engine.source.arrays import Keys, Mask, Offsets, np
 from importer.engine.source.byte_source import Readable
 from importer.engine.source.chunks.skipped_lines import LineCounter, SkippedLines, lines_after
 from importer.engine.source.dialect import ANY_LINE_END, Dialect

@@ -3,10 +3,8 @@
 import re
 from dataclasses import dataclass
 
-import numpy as np
-
 from importer.engine.sorting.sort_key import SortKey
-from importer.engine.source.arrays import Keys, Mask
+from importer.engine.source.arrays import Keys, Mask, np
 from importer.engine.source.byte_source import Readable
 from importer.engine.source.dialect import Dialect
 from importer.engine.source.records.blocks import Block, read_exactly

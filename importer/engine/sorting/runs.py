@@ -7,17 +7,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any
 
-import numpy as np
-
 from importer.engine.sorting.original_positions import NUMBERS
 from importer.engine.sorting.sort_key import SortKey
-from importer.engine.source.arrays import Keys, Lengths, Mask, Offsets
+from importer.engine.source.arrays import Keys, Lengths, Mask, Offsets, np
 from importer.engine.source.byte_source import Readable
 from importer.engine.source.dialect import Dialect
 from importer.engine.source.records.blocks import Block, read_exactly
 from importer.engine.source.records.lines import line_end_positions
 
-LENGTH = np.dtype(np.uint32)
+LENGTH, LENGTH_BYTES = "uint32", 4
 # The head of each run in a bucket: the number of its records, and their size in bytes.
 RUN_HEAD = struct.Struct("<QQ")
 # Used as the start of a record that is larger than a block: it stays in the file, at the offset in `places`.
@@ -137,7 +135,7 @@ class Bucket:
 
     @property
     def _width(self) -> int:
-        return int(self.key.itemsize + LENGTH.itemsize + NUMBERS * self.place.itemsize)
+        return int(self.key.itemsize + LENGTH_BYTES + NUMBERS * self.place.itemsize)
 
     def each_run(self) -> Iterator[Run]:
         """The runs, in the order in which they were added."""

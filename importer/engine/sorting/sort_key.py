@@ -8,13 +8,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-
 from importer.engine.errors import Problem
 from importer.engine.mapping.columns import ColumnMapping
 from importer.engine.schema.column_types import Order
 from importer.engine.schema.table import Column, Table
-from importer.engine.source.arrays import ByteArray, Keys, Mask, Offsets, Words
+from importer.engine.source.arrays import ByteArray, Keys, Mask, Offsets, Words, np
 from importer.engine.source.byte_source import Readable
 from importer.engine.source.dialect import Dialect
 from importer.engine.source.records.blocks import Block, read_exactly
@@ -28,7 +26,7 @@ TEXT_BYTES = 32
 ENOUGH_BYTES = 48
 MOST_DIGITS = 20
 
-_SIGN = np.uint64(1 << 63)
+_SIGN = 1 << 63
 
 
 class Unsortable(Problem):
@@ -196,7 +194,7 @@ def _unsigned(view: ByteArray, starts: Offsets, ends: Offsets) -> Encoded:
 
 def _integer(view: ByteArray, starts: Offsets, ends: Offsets) -> Encoded:
     value, negative, known = _magnitude(view, starts, ends)
-    return _bytes_of(np.where(negative, _SIGN - value, _SIGN + value)), known & (ends > starts)
+    return _bytes_of(np.where(negative, np.uint64(_SIGN) - value, np.uint64(_SIGN) + value)), known & (ends > starts)
 
 
 def _decimal(view: ByteArray, starts: Offsets, ends: Offsets) -> Encoded:
@@ -208,7 +206,7 @@ def _decimal(view: ByteArray, starts: Offsets, ends: Offsets) -> Encoded:
     after = np.minimum(stops + 1, ends)
     digits = _text(view, after, ends)[0][:, :8]
     known &= (ends > starts) & ((digits == 0) | ((digits >= ord("0")) & (digits <= ord("9")))).all(axis=1)
-    key = np.hstack([_bytes_of(value | _SIGN), digits])
+    key = np.hstack([_bytes_of(value | np.uint64(_SIGN)), digits])
     key[negative] ^= 0xFF
     return key, known
 

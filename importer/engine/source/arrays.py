@@ -1,13 +1,29 @@
-"""Type aliases for the numpy arrays of the engine, named by their contents.
+"""numpy, imported with its first use, and type aliases for the engine's arrays, named by their contents.
 
-The aliases are strings, so that importing them does not import numpy: it takes 16 MB, and many loads need no array.
+Importing this module does not import numpy: that takes 16 MB and 0.05 s, and many loads need no array. So the aliases
+are strings, and modules take `np` from here.
 """
 
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
+else:
+
+    class _Numpy:
+        """Has what numpy has."""
+
+        def __getattr__(self, name: str) -> Any:
+            import numpy
+
+            value = getattr(numpy, name)
+            setattr(self, name, value)
+            return value
+
+    np = _Numpy()
+
+__all__ = ["ByteArray", "Keys", "Lengths", "Mask", "Offsets", "Words", "np"]
 
 # One-dimensional unless a docstring gives the shape.
 Offsets: TypeAlias = "npt.NDArray[np.int64]"  # in bytes; also used for lengths and record numbers

@@ -1,12 +1,10 @@
 """Operations on many cells of a block at once: their positions, the bytes that are no digits, words of eight bytes."""
 
 from dataclasses import dataclass, field
-from functools import cached_property, lru_cache
+from functools import cache, cached_property, lru_cache
 from typing import TYPE_CHECKING
 
-import numpy as np
-
-from importer.engine.source.arrays import ByteArray, Mask, Offsets, Words
+from importer.engine.source.arrays import ByteArray, Mask, Offsets, Words, np
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -19,11 +17,9 @@ PADDING = LONGEST + 8
 # The C library returns memory to the system when twice the largest piece that was ever freed is unused (man mallopt,
 # M_MMAP_THRESHOLD). The arrays of each block would then be new pages, which takes as long as all other work here.
 # Therefore a large piece is allocated and freed once; none of its bytes is touched.
-np.empty(16 * 2**20, np.uint8)
+bytes(16 * 2**20)
 
-# By the bytes of a cell, the mask of a word's bytes that belong to it: its last bytes, which are the high ones.
-_KEPT = np.array([0] + [(2**64 - 1) << 8 * (8 - kept) & (2**64 - 1) for kept in range(1, 9)], np.uint64)
-_ZEROS = np.uint64(int.from_bytes(b"0" * 8))
+_ZEROS = int.from_bytes(b"0" * 8)
 
 
 @dataclass(frozen=True)
@@ -182,7 +178,7 @@ class Cells:
         for before_end in range(0, min(len(value), LONGEST), 8):
             wanted = _word_of(value, before_end)
             number = np.uint64(int.from_bytes(wanted.rjust(8, b"\0"), "little"))
-            same &= self.word(before_end) & _KEPT[len(wanted)] == number
+            same &= self.word(before_end) & _kept()[len(wanted)] == number
         result: Mask = same
         return result
 
@@ -196,7 +192,7 @@ class Cells:
 
     def zeros_at_end(self, counts: Offsets) -> Mask:
         """A mask of the cells that end in `counts` zeros, an array of 0 to 8."""
-        result: Mask = (self.word() ^ _ZEROS) & _KEPT[counts] == 0
+        result: Mask = (self.word() ^ np.uint64(_ZEROS)) & _kept()[counts] == 0
         return result
 
     def after_point(self) -> Offsets:
@@ -217,14 +213,20 @@ def _word_of(value: bytes, before_end: int) -> bytes:
     return value[max(0, len(value) - before_end - 8) : len(value) - before_end]
 
 
+@cache
+def _kept() -> Words:
+    """By the bytes of a cell, the mask of a word's bytes that belong to it: its last bytes, which are the high ones."""
+    return np.array([0] + [(2**64 - 1) << 8 * (8 - kept) & (2**64 - 1) for kept in range(1, 9)], np.uint64)
+
+
 @lru_cache
-def _literal_bits(pattern: bytes) -> np.uint64:
+def _literal_bits(pattern: bytes) -> "np.uint64":
     """The bits of Cells.non_digits for a cell that matches the pattern."""
     return np.uint64(sum(1 << (63 - at) for at, byte in enumerate(reversed(pattern)) if byte != ord("0")))
 
 
 @lru_cache
-def _literal_bytes(pattern: bytes) -> tuple[np.uint64, np.uint64]:
+def _literal_bytes(pattern: bytes) -> "tuple[np.uint64, np.uint64]":
     """The last eight bytes of a pattern as a number, with its digits zeroed, and the mask of the other bytes."""
     literals = bytes(0 if byte == ord("0") else 255 for byte in pattern).rjust(8, b"\0")
     wanted = pattern.replace(b"0", b"\0").rjust(8, b"\0")

@@ -3,10 +3,8 @@
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-
 from importer.engine.source import encodings
-from importer.engine.source.arrays import Mask, Offsets
+from importer.engine.source.arrays import Mask, Offsets, np
 from importer.engine.source.records.large_values import PIECE, LargeValue
 from importer.engine.validation.cell_batch import Cells
 from importer.engine.validation.column_rules import ColumnRule, LossyRule

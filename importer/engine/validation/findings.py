@@ -5,8 +5,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import lru_cache
 
-import numpy as np
-
+from importer.engine.source.arrays import np
 from importer.engine.source.records.row_error import RowError
 from importer.engine.validation.verdict import Level, Verdict
 

@@ -6,9 +6,7 @@ precedes a delimiter, quote, escape or line end. Otherwise the records are read 
 
 from dataclasses import dataclass
 
-import numpy as np
-
-from importer.engine.source.arrays import ByteArray, Mask, Offsets
+from importer.engine.source.arrays import ByteArray, Mask, Offsets, np
 from importer.engine.source.dialect import ANY_LINE_END, Dialect
 from importer.engine.source.records.blocks import Block
 from importer.engine.source.records.boundary.boundaries import ListedEnds

@@ -3,10 +3,8 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-import numpy as np
-
 from importer.engine.mapping.transforms import BLANKS, TRANSFORMS
-from importer.engine.source.arrays import Mask
+from importer.engine.source.arrays import Mask, np
 from importer.engine.source.encodings import UTF8
 from importer.engine.validation.cell_batch import Cells
 

@@ -10,9 +10,7 @@ from functools import cached_property, lru_cache
 from itertools import chain, islice
 from typing import Any, NamedTuple
 
-import numpy as np
-
-from importer.engine.source.arrays import Offsets
+from importer.engine.source.arrays import Offsets, np
 from importer.engine.source.dialect import Dialect
 from importer.engine.source.records.blocks import BLOCK_BYTES, Block
 from importer.engine.source.records.boundary.boundaries import LineEnds

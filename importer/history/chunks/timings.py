@@ -4,9 +4,8 @@ from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
 from heapq import nlargest
+from statistics import median
 from typing import Any
-
-import numpy as np
 
 from importer.history.chunks.map import count
 from importer.history.facts import PHASES
@@ -101,9 +100,9 @@ def add_up(chunks: Iterable[Timed], together: int) -> ChunkTimings:
         return ChunkTimings()
     points.append(_point(group))
     slowest = nlargest(SLOWEST, range(len(seconds)), key=seconds.__getitem__)
-    median = round(float(np.median(seconds)), 6)
+    middle = round(median(seconds), 6)
     return ChunkTimings(
-        len(seconds), median, tuple(points), tuple(numbers[each] for each in slowest), retried, rejected
+        len(seconds), middle, tuple(points), tuple(numbers[each] for each in slowest), retried, rejected
     )
 
 

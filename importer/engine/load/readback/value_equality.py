@@ -11,10 +11,9 @@ from decimal import ROUND_HALF_DOWN, ROUND_HALF_UP, Context, Decimal, InvalidOpe
 from enum import Enum
 from fractions import Fraction
 
-import numpy as np
-
 from importer.engine.schema.column_types import Family
 from importer.engine.schema.table import Column
+from importer.engine.source.arrays import np
 
 
 class Sameness(Enum):

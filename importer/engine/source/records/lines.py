@@ -1,8 +1,11 @@
 """Counts physical lines, as an editor numbers them."""
 
-from importer.engine.source.arrays import ByteArray, Offsets
+from importer.engine.source.arrays import ByteArray, Offsets, np
 
 NUMPY_BYTES = 64 * 1024  # from this size on, numpy counts several times faster
+# Counting this many bytes without numpy takes as long as importing it. A short load never does.
+IMPORT_AFTER = 64 * 2**20
+_counted = 0  # bytes that this process has counted without numpy
 
 
 def ends_in_lf(line_end: str) -> bool:
@@ -35,17 +38,17 @@ def begins_a_line(data: bytes, text: bytes) -> bool:
 
 def count_byte(data: bytes, byte: bytes, low: int, high: int) -> int:
     """The number of times a byte occurs in data[low:high]."""
+    global _counted
     if high - low < NUMPY_BYTES:
         return data.count(byte, low, high)
-    import numpy as np
-
+    if _counted < IMPORT_AFTER:
+        _counted += high - low
+        return data.count(byte, low, high)
     return int(np.count_nonzero(np.frombuffer(data, np.uint8, high - low, low) == ord(byte)))
 
 
 def line_end_positions(view: ByteArray, line_end: str) -> Offsets:
     """The positions of the line ends that line_ends() counts, ascending; of a CR LF, the position of its CR or LF."""
-    import numpy as np
-
     lf = view == ord("\n")
     if ends_in_lf(line_end):
         return np.flatnonzero(lf)

@@ -3,11 +3,9 @@
 from dataclasses import dataclass
 from functools import cached_property
 
-import numpy as np
-
 from importer.engine.mapping.transforms import TRANSFORMS, normalized_number
 from importer.engine.schema.table import Column
-from importer.engine.source.arrays import Mask, Offsets
+from importer.engine.source.arrays import Mask, Offsets, np
 from importer.engine.validation.cell_batch import LONGEST, Cells
 from importer.engine.validation.types.numbers import FixedPoint, FloatingPoint
 from importer.engine.validation.verdict import Verdict

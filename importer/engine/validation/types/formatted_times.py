@@ -2,10 +2,8 @@
 
 from dataclasses import dataclass
 
-import numpy as np
-
 from importer.engine.mapping.date_values import CLOCK, has_clock, parts_of
-from importer.engine.source.arrays import Offsets
+from importer.engine.source.arrays import Offsets, np
 from importer.engine.validation.cell_batch import Cells
 from importer.engine.validation.types.temporal import LOST_PART, TIME_OF_DAY
 from importer.engine.validation.verdict import Verdict, refused, rounded

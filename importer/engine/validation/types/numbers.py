@@ -5,10 +5,9 @@ import struct
 import sys
 from dataclasses import dataclass
 from decimal import ROUND_HALF_DOWN, ROUND_HALF_UP, Context, Decimal
+from functools import cache
 
-import numpy as np
-
-from importer.engine.source.arrays import Mask, Offsets
+from importer.engine.source.arrays import Mask, Offsets, Words, np
 from importer.engine.validation.cell_batch import LONGEST, Cells
 from importer.engine.validation.verdict import (
     NOT_A_VALUE,
@@ -28,9 +27,6 @@ _NUMBER = re.compile(
     re.ASCII,
 )
 _STARTS_WITH_NUMBER = re.compile(r"[ \t\n\v\f\r]*[+-]?(?:\d|\.\d)", re.ASCII)
-
-# Words with one bit, from the highest bit down.
-_BITS = np.array([1 << (63 - at) for at in range(LONGEST + 1)], np.uint64)
 
 LOST_DIGITS = "The value has more digits than {type} keeps; it is stored rounded."
 # A larger power of ten is zero or out of range for every type.
@@ -159,7 +155,7 @@ class FixedPoint:
         before = self.precision - self.scale
         # The fewer digits follow the point, the higher its bit.
         most_after = np.uint64(1 << (63 - self.scale))
-        most_before = _BITS[np.minimum(np.maximum(cells.lengths - 1 - before, 0), LONGEST)]
+        most_before = _bits()[np.minimum(np.maximum(cells.lengths - 1 - before, 0), LONGEST)]
         plain = cells.non_digits == point
         plain &= (point & (point - np.uint64(1)) == 0) & (point >= most_after) & (point <= most_before)
         plain &= (cells.lengths > 1) & (cells.lengths <= LONGEST)
@@ -196,6 +192,12 @@ class FixedPoint:
         if lost:
             return self.loss
         return spaces_after(mariadb=self.mariadb) if number.spaces else None
+
+
+@cache
+def _bits() -> Words:
+    """Words with one bit, from the highest bit down."""
+    return np.array([1 << (63 - at) for at in range(LONGEST + 1)], np.uint64)
 
 
 def _decimals(cells: Cells) -> Mask:

@@ -5,9 +5,7 @@ from dataclasses import dataclass
 from datetime import date
 from typing import Protocol
 
-import numpy as np
-
-from importer.engine.source.arrays import Mask, Offsets
+from importer.engine.source.arrays import Mask, Offsets, np
 from importer.engine.validation.cell_batch import Cells
 from importer.engine.validation.types.numbers import parse
 from importer.engine.validation.types.temporal_batch import MOST_FRACTION, Fractions, existing_moments, valid_clocks

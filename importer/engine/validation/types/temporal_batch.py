@@ -2,10 +2,9 @@
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from functools import cache
 
-import numpy as np
-
-from importer.engine.source.arrays import Mask, Words
+from importer.engine.source.arrays import Mask, Words, np
 from importer.engine.validation.cell_batch import Cells
 
 # Fractional digits of seconds. MariaDB gives a Note for more, even for zeros.
@@ -13,15 +12,15 @@ MOST_FRACTION = 6
 
 # _DAY_DIGITS masks the four digits of month and day in a word `Y-MM-DD ` (from its lowest byte on). A multiplication by
 # _DAY_PACKED moves them into the highest sixteen bits. The _CLOCK constants do so with the digits of `HH:M.:S.`.
-_DAY_DIGITS, _DAY_PACKED = np.uint64(0x000F_0F00_0F0F_0000), np.uint64(0x0000_0001_1010_0100)
-_CLOCK_DIGITS, _CLOCK_PACKED = np.uint64(0x000F_0000_0F00_0F0F), np.uint64(0x0001_1001_0000_1000)
+_DAY_DIGITS, _DAY_PACKED = 0x000F_0F00_0F0F_0000, 0x0000_0001_1010_0100
+_CLOCK_DIGITS, _CLOCK_PACKED = 0x000F_0000_0F00_0F0F, 0x0001_1001_0000_1000
 
 
-def _packed(word: Words, digits: np.uint64, factor: np.uint64) -> Words:
-    return ((word & digits) * factor >> np.uint64(48)).view(np.int64)
+def _packed(word: Words, digits: int, factor: int) -> Words:
+    return ((word & np.uint64(digits)) * np.uint64(factor) >> np.uint64(48)).view(np.int64)
 
 
-def _table(texts: Iterable[str], digits: np.uint64, factor: np.uint64) -> Mask:
+def _table(texts: Iterable[str], digits: int, factor: int) -> Mask:
     """A table by a word's packed digits: whether the word is one of these texts of eight characters."""
     table = np.zeros(2**16, bool)
     table[_packed(np.array([text.encode() for text in texts], "S8").view("<u8"), digits, factor)] = True
@@ -29,34 +28,40 @@ def _table(texts: Iterable[str], digits: np.uint64, factor: np.uint64) -> Mask:
 
 
 _MONTHS = {month: 28 if month == 2 else 30 if month in (4, 6, 9, 11) else 31 for month in range(1, 13)}
-# The days that exist in every year.
-_DAYS = _table(
-    (f"y-{month:02}-{day:02} " for month, last in _MONTHS.items() for day in range(1, last + 1)),
-    _DAY_DIGITS,
-    _DAY_PACKED,
-)
-_CLOCKS = _table(
-    (f"{hour:02}:{minute}.:{second}." for hour in range(24) for minute in range(6) for second in range(6)),
-    _CLOCK_DIGITS,
-    _CLOCK_PACKED,
-)
 _LEAP_DAY = b"02-29"
-# By the last two digits of a year, or by the first two of a year that ends in 00: whether it certainly is a leap year.
-_LEAP = np.array([year % 4 == 0 and year != 0 for year in range(100)])
 # For a word `hh:mm:ss`: the addend by which a 6 or more as first digit of minute or second carries, and the carry bits.
-_SIX, _CARRY = np.uint64(0x0A << 24 | 0x0A << 48), np.uint64(0x40 << 24 | 0x40 << 48)
+_SIX, _CARRY = 0x0A << 24 | 0x0A << 48, 0x40 << 24 | 0x40 << 48
 _DATE = len("0000-00-00")
+
+
+@cache
+def _days() -> Mask:
+    """The days that exist in every year."""
+    days = (f"y-{month:02}-{day:02} " for month, last in _MONTHS.items() for day in range(1, last + 1))
+    return _table(days, _DAY_DIGITS, _DAY_PACKED)
+
+
+@cache
+def _clocks() -> Mask:
+    clocks = (f"{hour:02}:{minute}.:{second}." for hour in range(24) for minute in range(6) for second in range(6))
+    return _table(clocks, _CLOCK_DIGITS, _CLOCK_PACKED)
+
+
+@cache
+def _leap_years() -> Mask:
+    """By the last two digits of a year, or the first two of one that ends in 00: whether it is a leap year for sure."""
+    return np.array([year % 4 == 0 and year != 0 for year in range(100)])
 
 
 def existing_moments(cells: Cells, pattern: bytes) -> Mask:
     """A mask of the cells that match the pattern, a date with or without a time, and are a day and time that exist."""
     valid = cells.match(pattern)
     if len(pattern) > _DATE:
-        valid &= _CLOCKS[_packed(cells.word(), _CLOCK_DIGITS, _CLOCK_PACKED)]
+        valid &= _clocks()[_packed(cells.word(), _CLOCK_DIGITS, _CLOCK_PACKED)]
         word = cells.word(8)
     else:
         word = cells.word() >> np.uint64(8)
-    days = _DAYS[_packed(word, _DAY_DIGITS, _DAY_PACKED)]
+    days = _days()[_packed(word, _DAY_DIGITS, _DAY_PACKED)]
     if not days.all():
         others = np.flatnonzero(valid & ~days)
         days[others] = _leap_days(cells.some(others), len(pattern) - _DATE)
@@ -67,7 +72,7 @@ def existing_moments(cells: Cells, pattern: bytes) -> Mask:
 def _leap_days(cells: Cells, before_end: int) -> Mask:
     """A mask of the cells whose date, `before_end` bytes before their end, is a 29 February that certainly exists."""
     year, century = _pair(cells, before_end + 7), _pair(cells, before_end + 9)
-    leap = np.where(year, _LEAP[year], _LEAP[century])
+    leap = np.where(year, _leap_years()[year], _leap_years()[century])
     for at, byte in enumerate(reversed(_LEAP_DAY), before_end + 1):
         leap &= cells.before_end(at) == byte
     return leap
@@ -79,7 +84,7 @@ def _pair(cells: Cells, before_end: int) -> Words:
 
 
 def _below_sixty(word: Words) -> Mask:
-    result: Mask = (word + _SIX) & _CARRY == 0
+    result: Mask = (word + np.uint64(_SIX)) & np.uint64(_CARRY) == 0
     return result
 
 

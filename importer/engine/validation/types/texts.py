@@ -5,9 +5,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import ClassVar
 
-import numpy as np
-
-from importer.engine.source.arrays import Mask, Offsets
+from importer.engine.source.arrays import Mask, Offsets, np
 from importer.engine.validation.cell_batch import Cells
 from importer.engine.validation.verdict import (
     BAD_GEOMETRY,

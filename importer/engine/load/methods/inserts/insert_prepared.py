@@ -5,8 +5,6 @@ In a run of plain records all fields are located at once, and their bytes are se
 
 from contextlib import ExitStack
 
-import numpy as np
-
 from importer.engine.load.methods import Report
 from importer.engine.load.methods.inserts.insert_batches import Inserting
 from importer.engine.load.methods.inserts.insert_sql import template
@@ -14,7 +12,7 @@ from importer.engine.load.methods.inserts.statement_size import rows_of
 from importer.engine.load.methods.row_batches import RecordRun, lay_out_run, null_words
 from importer.engine.mysql.connection import Feed, LoaderConnection
 from importer.engine.mysql.prepared_statements import MOST_PLACEHOLDERS, PreparedStatement
-from importer.engine.source.arrays import Mask, Offsets
+from importer.engine.source.arrays import Mask, Offsets, np
 from importer.engine.source.dialect import Dialect
 
 # Bytes that the protocol sends for each text in addition: its length and type.

@@ -18,7 +18,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
-from importer.engine.source.arrays import ByteArray, Offsets
+from importer.engine.source.arrays import ByteArray, Offsets, np
 from importer.engine.source.dialect import ANY_LINE_END, Dialect
 from importer.engine.source.records.boundary.quoted_boundaries import find_regular_ends, is_supported
 from importer.engine.source.records.boundary.state_machine import (
@@ -68,8 +68,6 @@ class LineEnds:
 
     def as_array(self) -> Offsets:
         """All ends, ascending."""
-        import numpy as np
-
         ends = np.flatnonzero(np.frombuffer(self.data, np.uint8, self.size) == ord(self.mark)) + 1
         complete = not self.size or self.data.endswith(self.mark, 0, self.size)
         return ends if complete else np.append(ends, self.size)
@@ -103,8 +101,6 @@ class ListedEnds:
         return bisect_right(self.ends, high) - bisect_right(self.ends, low)
 
     def as_array(self) -> Offsets:
-        import numpy as np
-
         return np.asarray(self.ends)
 
 
@@ -138,8 +134,6 @@ def first_record(data: bytes, dialect: Dialect, start: int = 0, *, final: bool) 
 
 def blank_records(data: bytes, ends: Ends, dialect: Dialect) -> Sequence[int]:
     """The begins of the records of data[:ends.size] that consist of a line end only, ascending."""
-    import numpy as np
-
     if isinstance(ends, ListedEnds):
         lasts = np.asarray(ends.ends, np.int64)
         lengths = np.diff(lasts, prepend=0)
@@ -149,11 +143,14 @@ def blank_records(data: bytes, ends: Ends, dialect: Dialect) -> Sequence[int]:
         line_end = re.compile(RECORD_ENDS[dialect.line_end])
         pairs = zip((lasts - lengths)[short].tolist(), lasts[short].tolist(), strict=True)
         return [low for low, high in pairs if line_end.fullmatch(data, low, high)]
-    width = 2 if dialect.line_end == "\r\n" else 1
+    empty = b"\r\n" if dialect.line_end == "\r\n" else ends.mark
+    first = [0] if data.startswith(empty, 0, ends.size) else []
+    # Each CR LF ends in the mark.
+    if data.find(ends.mark + empty, 0, ends.size) < 0:
+        return first
     marks = np.frombuffer(data, np.uint8, ends.size) == ends.mark[0]
-    first = [0] if marks[width - 1 : width].any() and data[0] in b"\r\n" else []
-    doubled = marks[width:] & marks[:-width]
-    return first + (np.flatnonzero(doubled) + 1).tolist() if doubled.any() else first
+    doubled = marks[len(empty) :] & marks[: -len(empty)]
+    return first + (np.flatnonzero(doubled) + 1).tolist()
 
 
 def count_between(positions: Sequence[int], low: int, high: int) -> int:
@@ -167,8 +164,6 @@ def quotes_are_regular(data: bytes, dialect: Dialect) -> bool:
     If so, a byte is inside an enclosed field exactly if an odd number of quotes comes before it. The delimiter must be
     one byte. Nothing may be escaped in `data` (Dialect.escapes_in).
     """
-    import numpy as np
-
     view = np.frombuffer(data, np.uint8)
     return _all_quotes_at_field_borders(view, np.flatnonzero(view == ord(dialect.quote)), dialect)
 
@@ -191,8 +186,6 @@ def _escapes_a_line_end(data: bytes, dialect: Dialect) -> bool:
 
 def _are_adjacent(data: bytes, first: bytes, second: bytes) -> bool:
     """Whether `first` comes right before `second` somewhere; several times faster than a search for both bytes."""
-    import numpy as np
-
     view = np.frombuffer(data, np.uint8)
     return bool(((view[:-1] == ord(first)) & (view[1:] == ord(second))).any())
 
@@ -222,8 +215,6 @@ def _foreign_line_end(data: bytes, dialect: Dialect) -> int:
 
 def _bare_lf(data: bytes) -> int:
     """The position of the first LF without a CR before it; -1 if there is none."""
-    import numpy as np
-
     view = np.frombuffer(data, np.uint8)
     bare = view == LF
     bare[1:] &= view[:-1] != CR
@@ -232,8 +223,6 @@ def _bare_lf(data: bytes) -> int:
 
 def _any_line_ends(data: bytes, final: bool) -> Offsets:
     """The ends of each CR LF, LF and CR, ascending."""
-    import numpy as np
-
     view = np.frombuffer(data, np.uint8)
     feed = view == LF
     carriage = view == CR
@@ -244,8 +233,6 @@ def _any_line_ends(data: bytes, final: bool) -> Offsets:
 
 
 def _listed_ends(ends: Offsets, data: bytes, final: bool) -> ListedEnds:
-    import numpy as np
-
     if final and (not len(ends) or ends[-1] < len(data)):
         ends = np.append(ends, len(data))
     return ListedEnds(ends)
@@ -272,9 +259,6 @@ def _ends_by_parity(data: bytes, dialect: Dialect, final: bool) -> ListedEnds | 
     In this case a byte is inside an enclosed field exactly if an odd number of quotes comes before it: a doubled quote
     closes the field and opens it again.
     """
-    # Imported here, not at the top: numpy takes 16 MB, and a file without quotes does not need it.
-    import numpy as np
-
     view = np.frombuffer(data, np.uint8)
     quotes = np.flatnonzero(view == ord(dialect.quote))
     if not _all_quotes_at_field_borders(view, quotes, dialect):
@@ -315,8 +299,6 @@ def _all_quotes_at_field_borders(view: ByteArray, quotes: Offsets, dialect: Dial
 
 
 def _all_among(values: ByteArray, allowed: tuple[int, ...]) -> bool:
-    import numpy as np
-
     table = np.zeros(256, bool)
     table[list(allowed)] = True
     return bool(table[values].all())
