@@ -71,9 +71,11 @@ def test_an_experiment_measures_every_way_and_leaves_nothing_behind(
 def test_experiment_run_reports_each_way_when_it_begins_and_when_it_ends(mariadb, transactional_db):
     target, printed = saved_target(mariadb, mariadb.database), StringIO()
     arguments = ("--target", target.name, "--size", "40", *TINY)
-    call_command("experiment", "run", "partitions", *arguments, stdout=StringIO(), stderr=printed)
+    ways = {"1 partition, 1 session", "16 partitions, 1 session"}
+    call_command(
+        *("experiment", "run", "partitions", *arguments, "--way", "16 *, 1 session"), stdout=StringIO(), stderr=printed
+    )
     _, *lines = printed.getvalue().splitlines()
-    ways = {each.name for each in EXPERIMENTS["partitions"].ways}
     assert {begins.partition(" round 1: ")[2] for begins in lines[::2]} == ways
     assert all(re.fullmatch(r"  after \d+ s, its tables included: [\d,.]+/s", each) for each in lines[1::2])
     assert len(lines) == 2 * len(ways)
@@ -125,6 +127,12 @@ def test_finish_reports_what_it_waits_for(mariadb, transactional_db):
     Target.objects.filter(pk=target.pk).update(port=mariadb.port)
     assert runner.finish(begun).ended
     require_nothing_left(mariadb)
+
+
+@pytest.mark.django_db
+def test_a_pattern_that_fits_no_way_is_refused():
+    with pytest.raises(Problem, match="partitions has no way 3 partitions"):
+        EXPERIMENTS["partitions"].chosen(["1 partition*", "3 partitions*"])
 
 
 @pytest.mark.django_db
