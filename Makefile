@@ -1,8 +1,9 @@
 # `make` lists the targets. Everything runs from .venv, which the targets create themselves.
 PY := .venv/bin/python
 CODE := config importer dashboard scripts tests bench
-# What `make quick` leaves out: every test that needs a server (tests/conftest.py marks them) or the application's tables.
-SERVERLESS := not needs_database_server and not needs_redis and not needs_workers and not needs_file_server and not needs_browser and not django_db
+# What `make quick` leaves out: every test that needs a server (tests/conftest.py marks them) or the application's tables,
+# and those that are marked as thorough.
+QUICK := not needs_database_server and not needs_redis and not needs_workers and not needs_file_server and not needs_browser and not django_db and not thorough
 # Bytecode is kept even if the environment forbids it: to compile the code takes a third of the time of a command, and
 # every test process starts some.
 export PYTHONDONTWRITEBYTECODE :=
@@ -28,12 +29,12 @@ test: ## run all tests, with those in the browser (ARGS="-k name" for some)
 	@scripts/setup.sh app database browser cluster
 	$(PY) -m pytest $(ARGS)
 
-quick: ## lint, and the tests of the engine and the project that need no server, in about two minutes
+quick: ## lint, and the tests of the engine and the project that need no server, in under a minute
 	@scripts/setup.sh app
 	@$(MAKE) --no-print-directory -j2 --output-sync=target lint quick-tests
 
 quick-tests:
-	$(PY) -m pytest -q -n 2 --hypothesis-profile=dev -m "$(SERVERLESS)" $(or $(ARGS),tests/engine $(wildcard tests/test_*.py) --deselect tests/test_release.py)
+	$(PY) -m pytest -q -n 2 --hypothesis-profile=dev -m "$(QUICK)" $(or $(ARGS),tests/engine $(wildcard tests/test_*.py) --deselect tests/test_release.py)
 
 requests: ## send 100 requests of each operation of the API, made from its description (N=...)
 	@scripts/setup.sh app database

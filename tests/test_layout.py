@@ -1,7 +1,8 @@
 """Tests the limits in CONTRIBUTING.md: entries of a folder, length of files and functions."""
 
 import ast
-from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -42,11 +43,24 @@ def files(*suffixes: str) -> list[Path]:
     return [each for each in every if each.suffix in suffixes and "migrations" not in each.parts]
 
 
-def functions() -> Iterator[tuple[str, Function]]:
+@dataclass(frozen=True)
+class Size:
+    """Of a function."""
+
+    lines: int
+    parameters: int
+
+
+@cache
+def functions() -> dict[str, Size]:
+    """The size of each function, by its place and name."""
+    found = {}
     for path in files(".py"):
         for node in ast.walk(ast.parse(path.read_text())):
             if isinstance(node, Function):
-                yield f"{path.relative_to(ROOT)}:{node.lineno} {node.name}", node
+                lines = (node.end_lineno or node.lineno) - node.lineno + 1
+                found[f"{path.relative_to(ROOT)}:{node.lineno} {node.name}"] = Size(lines, parameters(node))
+    return found
 
 
 def parameters(node: Function) -> int:
@@ -69,11 +83,9 @@ def test_no_file_is_long():
 
 
 def test_no_function_is_long():
-    lengths = {name: (node.end_lineno or node.lineno) - node.lineno + 1 for name, node in functions()}
-    assert len(lengths) > 2000
-    assert {name: lines for name, lines in lengths.items() if lines > MOST_LINES_OF_A_FUNCTION} == {}
+    assert len(functions()) > 2000
+    assert {name: each.lines for name, each in functions().items() if each.lines > MOST_LINES_OF_A_FUNCTION} == {}
 
 
 def test_no_function_has_many_parameters():
-    counts = {name: parameters(node) for name, node in functions()}
-    assert {name: count for name, count in counts.items() if count > MOST_PARAMETERS} == {}
+    assert {name: each.parameters for name, each in functions().items() if each.parameters > MOST_PARAMETERS} == {}

@@ -16,7 +16,8 @@ PRODUCT = ("config", "importer", "dashboard", "scripts")
 
 def calls_of(function: str) -> list[ast.Call]:
     """The calls of failpoints.FUNCTION in the product."""
-    trees = [ast.parse(path.read_text()) for folder in PRODUCT for path in sorted((ROOT / folder).rglob("*.py"))]
+    texts = (path.read_text() for folder in PRODUCT for path in sorted((ROOT / folder).rglob("*.py")))
+    trees = [ast.parse(text) for text in texts if function in text]
     nodes = [node for tree in trees for node in ast.walk(tree) if isinstance(node, ast.Call)]
     return [node for node in nodes if ast.unparse(node.func).rpartition(".")[2] == function]
 

@@ -151,6 +151,7 @@ class TestArchives:
         assert whole(opened(zipped(("../../evil.csv", TEXT)))) == TEXT
         assert not list(tmp_path.parent.rglob("evil.csv"))
 
+    @pytest.mark.thorough
     @pytest.mark.parametrize("count", [1001, 70_000])  # the second needs ZIP64
     def test_many_entries_are_not_even_listed(self, opened, count):
         fd = opened(zipped(*((f"{n}", b"") for n in range(count))))
@@ -162,6 +163,7 @@ class TestArchives:
 
 
 class TestLimits:
+    @pytest.mark.thorough
     @pytest.mark.parametrize("name", PACKED)
     def test_a_bomb_is_refused_at_once_in_little_memory(self, tmp_path, name):
         """10 MB (Zstandard: less) that would unpack to 10 GB of zeros."""

@@ -28,6 +28,7 @@ from tests.engine.validation.fast_path_cases import (
 from tests.examples import examples
 
 
+@pytest.mark.thorough
 @needs_library
 @pytest.mark.parametrize("mariadb", [True, False])
 @pytest.mark.parametrize("type_", USUAL)

@@ -21,6 +21,7 @@ from tests.engine.validation.fast_path_cases import (
 pytestmark = [needs_library, pytest.mark.usefixtures("each_build")]
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("type_", USUAL)
 @pytest.mark.parametrize("nullable", [True, False])
 def test_record_among_many_is_as_usual_as_by_itself(type_: str, nullable: bool):

@@ -33,6 +33,7 @@ def is_null_in_the_dialect(dialect: Dialect, value: str, quoting: bool) -> bool:
     return (value == r"\N" and bool(dialect.escape)) or (not value and dialect.unquoted_empty_is_null and unquoted)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("library", [True, False], ids=["C", "Python"])
 @pytest.mark.parametrize("dialect", DIALECTS, ids=repr)
 def test_each_marker_without_a_digit_is_found(monkeypatch: pytest.MonkeyPatch, dialect: Dialect, library: bool):

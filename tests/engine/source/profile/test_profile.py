@@ -194,6 +194,7 @@ class TestPacked:
         assert "unpacked before it is read" in profile.notes[0]
         assert profile.size == len(text.encode("cp1252" if encoding == "cp1252" else "utf-8"))
 
+    @pytest.mark.thorough
     def test_the_size_is_an_estimate_until_it_is_unpacked(self, source):
         body = b"".join(b"%d,%d\n" % (n, n * 7919 % 100_003) for n in range(400_000))
         profile = profile_file(source(gzip.compress(b"id,n\n" + body)))
@@ -204,6 +205,7 @@ class TestPacked:
         profile = profile_file(source(gzip.compress(b'id,text\n1,"' + b"x\n" * SAMPLE_BYTES + b'"\n2,y\n')))
         assert [(row[0], len(row[1])) for row in profile.rows] == [("1", 2 * SAMPLE_BYTES)]
 
+    @pytest.mark.thorough
     def test_a_look_is_bounded_by_itself(self, source):
         """So well packed that a copy would be refused: for that the job's limits are."""
         row = b'1,"' + b"x" * 80 * 2**20 + b'"\n'

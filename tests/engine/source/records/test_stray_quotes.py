@@ -84,6 +84,7 @@ class TestStrayQuotes:
     def test_inside_an_unenclosed_field_quotes_are_literal(self):
         assert bad_records(b'1,5" disk,a "quoted" word\n') == []
 
+    @pytest.mark.thorough
     @pytest.mark.parametrize("block_bytes", [7, 64, BLOCK_BYTES])
     def test_a_million_of_them_do_not_take_each_other_along(self, block_bytes):
         count = 3000 if block_bytes < BLOCK_BYTES else 30_000
