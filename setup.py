@@ -57,14 +57,14 @@ setup(
         "dashboard.templates": ["**/*"],
         "dashboard.static": ["**/*"],
         # Installed, too, to compile the library later and to check that it is built from these sources.
-        PACKAGE: ["src/*.c", "src/*.h"],
+        PACKAGE: ["src/**/*.c", "src/**/*.h"],
         "importer.migrations": ["tables.sql"],
     },
     cmdclass={"build_ext": BuildLibrary},
     ext_modules=[
         Extension(
             f"{PACKAGE}.{build}",
-            sources=[str(each.resolve().relative_to(FOLDER)) for each in sorted(loader.SOURCES.glob("*.c"))],
+            sources=[str(each.resolve().relative_to(FOLDER)) for each in sorted(loader.SOURCES.rglob("*.c"))],
             optional=True,
         )
         for build in loader.builds_here()

@@ -1,6 +1,6 @@
 """Locates the records of a chunk by number, and records which of them are sent."""
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator
 from functools import cached_property
 
 from importer.engine.feed.chunk_source import ChunkSource
@@ -70,6 +70,11 @@ class ChunkRows:
         start, end = int(self._ends[self._record(low)]), int(self._ends[self._record(high - 1) + 1])
         return self._chunk.offset + start, end - start
 
+    def record(self, row: int) -> bytes:
+        """The bytes of a row, with its line end."""
+        offset, length = self.span(row, row + 1)
+        return read_exactly(self._fd, length, offset)
+
     def gaps(self, offset: int, length: int) -> Offsets:
         """The byte ranges of the rows in a range of the file that are not sent; the range consists of whole records.
 
@@ -80,6 +85,27 @@ class ChunkRows:
         borders = np.flatnonzero(np.diff(np.concatenate([[True], self._sent[low:high], [True]])))
         ranges: Offsets = self._ends[low + borders].astype(np.int64).reshape(-1, 2) + self._chunk.offset
         return ranges
+
+    def parts(self, size: int) -> Iterator[tuple[int, int]]:
+        """Ranges [low, high) of rows that together are all rows, each of about `size` bytes or of a single row."""
+        low = 0
+        while low < len(self):
+            begin = int(self._ends[self._record(low)])
+            record = int(np.searchsorted(self._ends, begin + size, "right")) - 1
+            row = record if self._records is None else int(np.searchsorted(self._records, record))
+            high = min(max(row, low + 1), len(self))
+            yield low, high
+            low = high
+
+    def sent_bytes(self, low: int, high: int) -> bytes:
+        """The bytes of the rows in [low, high) that are sent."""
+        offset, length = self.span(low, high)
+        data = read_exactly(self._fd, length, offset)
+        kept, at = [], 0
+        for begin, end in (self.gaps(offset, length) - offset).tolist():
+            kept.append(data[at:begin])
+            at = end
+        return b"".join((*kept, data[at:])) if kept else data
 
     def line(self, row: int) -> int:
         """The physical line on which the row begins. Reads on from the last row, so call it in ascending order."""
@@ -94,14 +120,15 @@ class ChunkRows:
         self._known_line = offset, line
         return line
 
-    def located(self, rows: "Offsets | Sequence[int]") -> Iterator[LocatedRecord]:
+    def located(self, rows: "Offsets | Iterable[int]") -> Iterator[LocatedRecord]:
         """The records of these rows, read in one pass through the chunk. `rows` must ascend."""
-        if not self.places:
-            yield from self._read(rows)
-            return
-        for row, record in zip(rows, self._read(rows), strict=True):
-            place = self.place(row)
-            yield LocatedRecord(int(place[LINE]), int(place[OFFSET]), record.raw)
+        for row, record in self._read(rows):
+            if self.places:
+                place = self.place(row)
+                yield LocatedRecord(int(place[LINE]), int(place[OFFSET]), record.raw)
+            else:
+                yield record
+            del record
 
     def place(self, row: int) -> Offsets:
         """Row, line and offset of a row of a sorted copy in the original file (sorting/original_positions.py).
@@ -120,8 +147,8 @@ class ChunkRows:
         assert self.places
         return self.places.of(self._chunk.first_row, self._chunk.rows)
 
-    def _read(self, rows: "Offsets | Sequence[int]") -> Iterator[LocatedRecord]:
-        """The records of these rows, located in the open file, which may be a sorted copy."""
+    def _read(self, rows: "Offsets | Iterable[int]") -> Iterator[tuple[int, LocatedRecord]]:
+        """These rows with their records, located in the open file, which may be a sorted copy."""
         chunk = self._chunk
         base, data, at, line, before = chunk.offset, b"", 0, chunk.first_line, b""
         for row in rows:
@@ -136,6 +163,6 @@ class ChunkRows:
             at = start
             # A large record is not kept in memory while the next one is read.
             if start + length <= len(data):
-                yield LocatedRecord(line, offset, data[start : start + length])
+                yield row, LocatedRecord(line, offset, data[start : start + length])
             else:
-                yield LocatedRecord(line, offset, read_exactly(self._fd, length, offset))
+                yield row, LocatedRecord(line, offset, read_exactly(self._fd, length, offset))

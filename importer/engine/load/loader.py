@@ -286,8 +286,7 @@ def _send_rows(session: ChunkSession, sender: Sender) -> Outcome:
     failpoints.reach("chunk.seen")
     stopwatch.lap("load")
     if readback := session.plan.readback:
-        sent = sender.sent(0, session.chunk.rows)
-        read_back(connection, readback, session.source.dialect, sender.rows.located(sent))
+        read_back(connection, readback, session.source.dialect, sender.rows, len(session.plan.fields))
         stopwatch.lap("verify")
     outcome = reject_log.close(findings)
     ledger.record_tally(connection, session.entry, outcome.tally)

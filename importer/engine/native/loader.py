@@ -46,8 +46,8 @@ def library_file(build: str) -> Path:
 def source_digest(build: str) -> str:
     """The digest of a build's flags and of all sources: 16 hexadecimal digits."""
     digest = hashlib.sha256(" ".join(flags_of(build)).encode())
-    for source in sorted(SOURCES.glob("*.[ch]")):
-        digest.update(source.name.encode() + b"\0" + source.read_bytes())
+    for source in sorted(SOURCES.rglob("*.[ch]")):
+        digest.update(source.relative_to(SOURCES).as_posix().encode() + b"\0" + source.read_bytes())
     return digest.hexdigest()[:16]
 
 
@@ -97,7 +97,7 @@ def compile_library(build: str, to: Path, flags: Sequence[str] = ()) -> None:
     # Renamed when complete: other processes may compile or load it at the same time.
     with tempfile.TemporaryDirectory(dir=to.parent) as folder:
         unfinished = Path(folder, to.name)
-        sources = sorted(SOURCES.glob("*.c"))
+        sources = sorted(SOURCES.rglob("*.c"))
         subprocess.run([*COMPILER, *flags_of(build), *flags, digest, "-o", unfinished, *sources], check=True)
         unfinished.replace(to)
 

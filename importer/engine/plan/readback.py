@@ -1,7 +1,8 @@
 """Declares what is read back after a load and compared with the file, value by value (option `verify` "full").
 
 The comparison runs before COMMIT, in the transaction that loaded the chunk: a chunk with a difference is rolled back.
-Rows are found again by a key whose columns take their fields unchanged. load/readback/ does the work.
+Rows are found again by a key whose columns take their fields unchanged. load/readback/ does the work: it compares
+digests where it can, and reads back the other values.
 """
 
 from collections.abc import Iterable, Sequence

@@ -43,6 +43,7 @@ from importer.engine.planner.reasons.bottlenecks import bottleneck_reasons
 from importer.engine.planner.reasons.file_format import file_format_reasons
 from importer.engine.planner.reasons.replication import replication_reasons
 from importer.engine.planner.reasons.table_and_rejects import table_and_reject_reasons
+from importer.engine.planner.reasons.verification import verification_reasons
 from importer.engine.target import write_modes
 from importer.engine.target.staging import Staged, StagingTable, plan_staging
 from importer.engine.validation import ValidationRules
@@ -62,6 +63,7 @@ def make_plan(context: PlanningContext) -> ImportPlan:
     together = transaction_bytes(context, at_once)
     order, order_reason = choose_order(context)
     statements = load_statements(context, method)
+    readback = _readback(context)
     return ImportPlan(
         statements=statements,
         schema=context.table.schema,
@@ -87,6 +89,7 @@ def make_plan(context: PlanningContext) -> ImportPlan:
             *global_variable_reasons(context),
             *index_reasons(context),
             *table_and_reject_reasons(context),
+            *verification_reasons(readback, context.dialect.plain),
             *unchanged_row_reasons(context),
             *bottleneck_reasons(context),
             *replication_reasons(context, max(sizes.bytes, together)),
@@ -96,7 +99,7 @@ def make_plan(context: PlanningContext) -> ImportPlan:
             *staging_engine_reasons(context),
         ),
         exactness=_exactness(context),
-        readback=_readback(context),
+        readback=readback,
         ordered=context.options.ordered or not context.rolls_back,
         updates_per_row=updates_per_row(context),
         rolls_back=context.rolls_back,

@@ -45,7 +45,7 @@ class Flag(IntFlag):
 
 
 class DialectFlag(IntFlag):
-    """usual_values.h's `enum null_rules`."""
+    """delimiter_marks.h's `enum null_rules`."""
 
     EMPTY_IS_NULL, WORD_IS_NULL, NO_LAST_FIELD = 1, 2, 4
 
@@ -94,7 +94,7 @@ class FastPath:
         `plain`: numbers and times are usual only in the notation from which type inference gives their type, not in
         every notation that the server accepts.
         """
-        marks, fields = _marks(dialect), [_field(rule, dialect) for rule in rules]
+        marks, fields = marks_of(dialect), [_field(rule, dialect) for rule in rules]
         if not loader.library() or not marks or not fields or not all(fields):
             return None
         known = [each for each in fields if each]
@@ -130,7 +130,8 @@ class FastPath:
         return int(call(at, size, self.marks, self.fields, len(self.fields)))
 
 
-def _marks(dialect: Dialect) -> DelimiterMarks | None:
+def marks_of(dialect: Dialect) -> DelimiterMarks | None:
+    """The dialect's marks and what its quotes say about NULL; None if fast_path.c does not support it."""
     if set(IN_NUMBERS) & set(dialect.delimiter + dialect.quote):
         return None
     flags = DialectFlag.EMPTY_IS_NULL if dialect.unquoted_empty_is_null else DialectFlag(0)

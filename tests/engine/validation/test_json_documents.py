@@ -1,4 +1,4 @@
-"""The verdict about JSON read in pieces by native/src/json.c equals that of Python's parser, and agrees with MySQL."""
+"""The verdict about JSON read in pieces by native/src/json/ equals that of Python's parser, and agrees with MySQL."""
 
 import csv
 import io

@@ -1,10 +1,17 @@
-"""Compares the values that the table stores with those of the file, in batches of rows (`--verify full`)."""
+"""Compares the values that the table stores with those of the file (`--verify full`).
+
+Where the digests of a part of the chunk are equal (digest_comparison.py), its values are. All others are read back and
+compared one by one, in batches of rows.
+"""
 
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 
 from importer.engine.errors import BadRow, RowsRefused
+from importer.engine.feed.chunk_rows import ChunkRows
 from importer.engine.load.readback import expected_rows, large_rows
+from importer.engine.load.readback.canonical_forms import without_digest
+from importer.engine.load.readback.digest_comparison import DigestComparison
 from importer.engine.load.readback.expected_rows import Values
 from importer.engine.load.readback.value_equality import accepted
 from importer.engine.mysql.connection import Connection
@@ -18,12 +25,12 @@ NAMED_DIFFERENCES = 20
 SHOWN_BYTES = 200
 
 
-def read_back(connection: Connection, readback: Readback, dialect: Dialect, records: Iterable[LocatedRecord]) -> None:
-    """Raise RowsRefused if a stored value differs from the value in these records of the file.
+def read_back(connection: Connection, readback: Readback, dialect: Dialect, rows: ChunkRows, fields: int) -> None:
+    """Raise RowsRefused if a stored value differs from the value of a row that was sent.
 
-    The error names the first NAMED_DIFFERENCES differing values.
+    The file has this number of `fields`. The error names the first NAMED_DIFFERENCES differing values.
     """
-    different = list(islice(_all_differences(connection, readback, dialect, records), NAMED_DIFFERENCES))
+    different = list(islice(_all_differences(connection, readback, dialect, rows, fields), NAMED_DIFFERENCES))
     if not different:
         return
     first = different[0]
@@ -37,6 +44,16 @@ def read_back(connection: Connection, readback: Readback, dialect: Dialect, reco
 
 
 def _all_differences(
+    connection: Connection, readback: Readback, dialect: Dialect, rows: ChunkRows, fields: int
+) -> Iterator[BadRow]:
+    """First the differing values in parts of the chunk whose digests differ, then those in columns without a digest."""
+    parts = DigestComparison.of(connection, readback, dialect, rows, fields)
+    yield from _differences_of(connection, readback, dialect, rows.located(parts.differing_rows()))
+    if parts.equal and (others := without_digest(readback)):
+        yield from _differences_of(connection, others, dialect, rows.located(parts.equal_rows()))
+
+
+def _differences_of(
     connection: Connection, readback: Readback, dialect: Dialect, records: Iterable[LocatedRecord]
 ) -> Iterator[BadRow]:
     for batch in _batches(records):

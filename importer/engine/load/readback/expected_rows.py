@@ -56,7 +56,7 @@ def _transform(connection: Connection, readings: list[Reading], rows: list[Texts
     )
     selected = ", ".join(each.expression for each in readings)
     sql = f"SELECT {selected} FROM ({' UNION ALL '.join(lines)}) AS said ORDER BY said.place"
-    return list(_fetch_bytes(connection, sql))
+    return list(fetch_bytes(connection, sql))
 
 
 def stored_values(
@@ -68,19 +68,41 @@ def stored_values(
     """
     selected = ", ".join(instead.get(number) or _as_text(each.column) for number, each in enumerate(readback.readings))
     sql = f"SELECT {selected} {from_rows(readback, rows)}"
-    return {key_of(readback, row): row for row in _fetch_bytes(connection, sql)}
+    return {key_of(readback, row): row for row in fetch_bytes(connection, sql)}
 
 
 def from_rows(readback: Readback, rows: Sequence[Values]) -> str:
     """FROM and WHERE clause that select the table's rows with the keys of `rows`."""
+    families = [family for _, family in readback.key_families]
+    return from_keys(readback, [list(map(_key_literal, families, key_of(readback, row))) for row in rows])
+
+
+def from_keys(readback: Readback, keys: Sequence[Sequence[str]]) -> str:
+    """FROM and WHERE clause that select the table's rows with these keys, each as SQL of its values."""
     names = ", ".join(quote_name(name) for name in readback.key)
-    wanted = ", ".join(f"({', '.join(map(_literal, key_of(readback, row)))})" for row in rows)
-    return f"FROM {quote_name(readback.schema)}.{quote_name(readback.table)} WHERE ({names}) IN ({wanted})"
+    wanted = ", ".join(f"({', '.join(key)})" for key in keys)
+    return f"{from_table(readback)} WHERE ({names}) IN ({wanted})"
+
+
+def from_table(readback: Readback) -> str:
+    """FROM clause of the table."""
+    return f"FROM {quote_name(readback.schema)}.{quote_name(readback.table)}"
 
 
 def key_of(readback: Readback, row: Values) -> tuple[bytes, ...]:
     """The row's key values in canonical form, so that keys from the file and from the server are equal."""
     return tuple([_canonical(family, row[at] or b"") for at, family in readback.key_families])
+
+
+def key_literals(readback: Readback, row: Texts) -> list[str]:
+    """SQL for the key's values of a row of the file, which go into their columns as they are."""
+    fields = [(readback.readings[at].field, family) for at, family in readback.key_families]
+    return [_key_literal(family, _canonical(family, row[field] or b"")) for field, family in fields]
+
+
+def _key_literal(family: Family, value: bytes) -> str:
+    """SQL for a value in canonical form. A number is no text there, or the server would compare it as a double."""
+    return value.decode() if family is Family.INTEGER else _literal(value)
 
 
 def _canonical(family: Family, value: bytes) -> bytes:
@@ -105,7 +127,7 @@ def _as_text(column: Column) -> str:
     return f"{quote_name(column.name)} + 0e0" if column.column_type.is_single else quote_name(column.name)
 
 
-def _fetch_bytes(connection: Connection, sql: str) -> Iterator[Values]:
+def fetch_bytes(connection: Connection, sql: str) -> Iterator[Values]:
     """The rows of a query as the server sent them, without any conversion to Python types."""
     conversions: dict[Any, Any] = connection.converter
     connection.converter = {}

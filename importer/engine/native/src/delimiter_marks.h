@@ -6,13 +6,40 @@
 
 enum { STRIDE = 64, LONGEST_DELIMITER = 16 };
 
+/*
+ * For fields that are not enclosed: empty means NULL; the word NULL means NULL; empty after the last delimiter is no
+ * field.
+ */
+enum null_rules { EMPTY_IS_NULL = 1, WORD_IS_NULL = 2, NO_LAST_FIELD = 4 };
+
 struct marks {
     byte delimiter[LONGEST_DELIMITER];
     byte delimiter_size;  /* in bytes */
     byte quote, escape;   /* 0: none */
     byte carriage;        /* whether lines end in CR LF instead of LF */
-    byte null_rules;      /* what quotes say about NULL: usual_values.h's `enum null_rules` */
+    byte null_rules;      /* what quotes say about NULL: `enum null_rules` */
 };
+
+/* The byte that an escaped byte stands for (unescape() in the servers' sql_load.cc). */
+static inline byte unescaped(byte escaped)
+{
+    switch (escaped) {
+    case '0':
+        return 0;
+    case 'b':
+        return '\b';
+    case 'n':
+        return '\n';
+    case 'r':
+        return '\r';
+    case 't':
+        return '\t';
+    case 'Z':
+        return 26;
+    default:
+        return escaped;
+    }
+}
 
 /*
  * State carried over from the bytes before a stride. `inside`: all ones if it begins within quotes. `mark`, `closing`,

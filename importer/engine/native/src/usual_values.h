@@ -2,7 +2,7 @@
  * Checks whether a value has one of the usual forms of its field's type, for fast_path.c.
  */
 #include "digits.h"
-#include "json.h"
+#include "json/json.h"
 #include "mark_positions.h"
 #include "temporal.h"
 
@@ -28,12 +28,6 @@ struct field {
     uint32_t scale, count, null_count;
     const byte *text, *nulls;
 };
-
-/*
- * For fields that are not enclosed: empty means NULL; the word NULL means NULL; empty after the last delimiter is no
- * field.
- */
-enum null_rules { EMPTY_IS_NULL = 1, WORD_IS_NULL = 2, NO_LAST_FIELD = 4 };
 
 enum { MOST_EXPONENT_DIGITS = 3 };
 
@@ -84,27 +78,6 @@ static __attribute__((noinline)) int is_word(const byte *word, uint32_t count, c
         if (word[0] == length && !memcmp(word + 1, at, length))
             return 1;
     return 0;
-}
-
-/* The byte that an escaped byte stands for (unescape() in the servers' sql_load.cc). */
-static byte unescaped(byte escaped)
-{
-    switch (escaped) {
-    case '0':
-        return 0;
-    case 'b':
-        return '\b';
-    case 'n':
-        return '\n';
-    case 'r':
-        return '\r';
-    case 't':
-        return '\t';
-    case 'Z':
-        return 26;
-    default:
-        return escaped;
-    }
 }
 
 /* json_take() of a value whose escapes and doubled quotes are undone. 0: it is not JSON, or this cannot be decided. */

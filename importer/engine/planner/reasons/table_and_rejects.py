@@ -6,9 +6,6 @@ from importer.engine.plan.plan import Reason
 from importer.engine.planner.context import PlanningContext
 from importer.engine.target import write_modes
 
-# Measured: docs/server-behaviour.md, Speed.
-READ_BACK_COST = "and compared with the file before its chunk is committed; that takes five to six times as long"
-
 
 def table_and_reject_reasons(context: PlanningContext) -> Iterator[Reason]:
     """Explains what the import does with the table, its dependencies, and rows that the table refuses."""
@@ -18,8 +15,6 @@ def table_and_reject_reasons(context: PlanningContext) -> Iterator[Reason]:
     if options.partitions:
         many = "1 partition" if options.partitions == 1 else f"{options.partitions:,} partitions"
         yield Reason(f"The new table has {many}", "by hash of its primary key, as requested", option="partitions")
-    if options.verify == "full":
-        yield Reason("Every value is read back", READ_BACK_COST, holds_back=True)
     if options.on_error == "reject":
         limit = options.reject_limit_words or "without a limit"
         yield Reason("Rows that cannot go in are left out", f"{limit}, and kept with their reasons")

@@ -1,4 +1,4 @@
-"""JSON documents: finds what MySQL would refuse or change. native/src/json.c reads a document in pieces.
+"""JSON documents: finds what MySQL would refuse or change. native/src/json/json.c reads a document in pieces.
 
 A document of which it is not sure is parsed as a whole.
 """

@@ -19,7 +19,7 @@ class DelimiterMarks(ctypes.Structure):
 def marks_for(dialect: Dialect, null_rules: int = 0) -> DelimiterMarks | None:
     """The marks of a dialect; None if delimiter_marks.h does not support it.
 
-    `null_rules`: as in usual_values.h's `enum null_rules`.
+    `null_rules`: as in delimiter_marks.h's `enum null_rules`.
     """
     delimiter = dialect.delimiter_bytes
     if len(delimiter) > LONGEST_DELIMITER or dialect.line_end not in ("\n", "\r\n") or dialect.escapes_quotes_only:

@@ -1,7 +1,7 @@
 /*
  * Reads JSON in one pass and in pieces: is it valid, and does MySQL keep all of it?
  */
-#include "bytes.h"
+#include "../bytes.h"
 
 /*
  * WRONG: not JSON that MySQL takes. NUMBER: a number has more digits than are surely kept; reading can continue.

@@ -3,7 +3,7 @@
  * hashes, so two names that count as equal may differ.
  */
 #include "json.h"
-#include "digits.h"
+#include "../digits.h"
 #include <stdlib.h>
 
 /* What comes next. */

@@ -1,0 +1,89 @@
+"""Finds the parts of a chunk whose rows the table stores exactly, by comparing digests of file and table."""
+
+from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from itertools import chain
+
+from importer.engine.feed.chunk_rows import ChunkRows
+from importer.engine.load.readback import expected_rows
+from importer.engine.load.readback.digest_sql import StoredDigests
+from importer.engine.load.readback.expected_rows import Texts
+from importer.engine.load.readback.file_digests import PADDING, Digest, FileDigests
+from importer.engine.mysql.connection import Connection
+from importer.engine.plan.readback import Readback
+from importer.engine.source import encodings
+from importer.engine.source.arrays import Offsets
+from importer.engine.source.dialect import Dialect
+from importer.engine.units import MIB
+
+# Bytes of a part. If the digests of a part differ, all of its rows are read back.
+PART = 2 * MIB
+# Rows whose keys are listed in one statement.
+KEYS_AT_ONCE = 1000
+
+
+@dataclass
+class DigestComparison:
+    """The rows of a chunk that were sent, part by part. `equal`: the parts [low, high) that were found equal so far.
+
+    `of_file` is None if the file's digests cannot be computed: then no part is equal.
+    """
+
+    dialect: Dialect
+    rows: ChunkRows
+    of_file: FileDigests | None
+    of_table: StoredDigests
+    equal: list[tuple[int, int]] = field(default_factory=list)
+
+    @classmethod
+    def of(
+        cls, connection: Connection, readback: Readback, dialect: Dialect, rows: ChunkRows, fields: int
+    ) -> "DigestComparison":
+        """The comparison for a file with this number of `fields`."""
+        of_file = FileDigests.of(readback, replace(dialect, encoding=encodings.UTF8), fields)
+        of_table = StoredDigests(connection, readback, of_file.forms if of_file else ())
+        return cls(dialect, rows, of_file, of_table)
+
+    def differing_rows(self) -> Iterator[int]:
+        """The rows of the parts that differ or that have no digest, ascending; the other parts become `equal`."""
+        for low, high in self.rows.parts(PART):
+            sent = self.rows.sent(low, high)
+            if not len(sent):
+                continue
+            if self._is_equal(low, high, sent):
+                self.equal.append((low, high))
+            else:
+                yield from sent.tolist()
+
+    def equal_rows(self) -> Iterator[int]:
+        """The rows of the equal parts, ascending."""
+        return chain.from_iterable(self.rows.sent(low, high).tolist() for low, high in self.equal)
+
+    def _is_equal(self, low: int, high: int, sent: Offsets) -> bool:
+        """Whether file and table have the same digest of the sent rows in [low, high)."""
+        digest = self._digest_of_file(low, high)
+        if not digest or digest.rows != len(sent):
+            return False
+        in_range = self.of_table.of_range(self._texts(sent[0]), self._texts(sent[-1]), len(sent))
+        if in_range and in_range.rows == digest.rows:
+            return in_range == digest
+        return self._digest_by_keys(sent) == digest
+
+    def _digest_by_keys(self, sent: Offsets) -> Digest:
+        portions = (sent[low : low + KEYS_AT_ONCE] for low in range(0, len(sent), KEYS_AT_ONCE))
+        digests = [self.of_table.of_keys([self._texts(row) for row in each]) for each in portions]
+        return Digest(sum(each.rows for each in digests), sum(each.sum for each in digests))
+
+    def _texts(self, row: int) -> Texts:
+        return expected_rows.texts(self.rows.record(int(row)), self.dialect)
+
+    def _digest_of_file(self, low: int, high: int) -> Digest | None:
+        if not self.of_file or self.rows.span(low, high)[1] > 2 * PART:
+            return None
+        data = self.rows.sent_bytes(low, high)
+        # Bytes of another encoding would differ on the server, or be refused.
+        with suppress(UnicodeDecodeError):
+            data = encodings.to_utf8(data, self.dialect.encoding)
+            return self.of_file.digest(data + PADDING, len(data))
+        return None

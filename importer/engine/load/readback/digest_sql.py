@@ -1,0 +1,82 @@
+"""The digest of rows that the table stores, computed by the server.
+
+The rows of a part of a file are found by the range of their keys, or if others lie in it by the list of their keys. The
+number of rows is compared too, so that a range with a row more or less is never taken for equal.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from importer.engine.load.readback.canonical_forms import CanonicalForm
+from importer.engine.load.readback.expected_rows import Texts, fetch_bytes, from_keys, from_table, key_literals
+from importer.engine.load.readback.file_digests import Digest
+from importer.engine.load.readback.row_hash import crc_sql, row_hash_sql
+from importer.engine.mysql.connection import Connection
+from importer.engine.mysql.quoting import quote_name
+from importer.engine.plan.readback import Readback, Reading
+
+# A range is not read if the server expects more than this many times the rows of the file, and some more: it estimates.
+MOST_OTHERS = 3
+SOME_ROWS = 1000
+
+
+@dataclass(frozen=True)
+class StoredDigests:
+    """Asks for the digest of stored rows, over the columns of `forms` in their order."""
+
+    connection: Connection
+    readback: Readback
+    forms: tuple[tuple[Reading, CanonicalForm], ...]
+
+    def of_range(self, first: Texts, last: Texts, rows: int) -> Digest | None:
+        """The digest of the rows whose keys lie between those of two rows of the file.
+
+        None if the server expects that there are many more than these `rows`.
+        """
+        selected = f"{from_table(self.readback)} WHERE {_between(self.readback, first, last)}"
+        if _expected_rows(self.connection, selected) > MOST_OTHERS * rows + SOME_ROWS:
+            return None
+        return self._select(selected)
+
+    def of_keys(self, rows: Sequence[Texts]) -> Digest:
+        """The digest of the stored rows that have the keys of these rows of the file."""
+        return self._select(from_keys(self.readback, [key_literals(self.readback, row) for row in rows]))
+
+    def _select(self, rows: str) -> Digest:
+        terms = [crc_sql(form.sql, nullable=reading.column.nullable) for reading, form in self.forms]
+        ((count, total),) = fetch_bytes(self.connection, f"SELECT COUNT(*), SUM({row_hash_sql(terms)}) {rows}")
+        return Digest(int(count or 0), int(total or 0))
+
+
+def _expected_rows(connection: Connection, rows: str) -> int:
+    """How many rows the server expects to read, from its indexes."""
+    with connection.cursor() as cursor:
+        cursor.execute(f"EXPLAIN FORMAT=TRADITIONAL SELECT COUNT(*) {rows}")
+        names = [each[0] for each in cursor.description]
+        return max(int(dict(zip(names, row, strict=True))["rows"] or 0) for row in cursor.fetchall())
+
+
+def _between(readback: Readback, first: Texts, last: Texts) -> str:
+    """The condition that a row's key is not before the key of `first` and not behind that of `last`.
+
+    For a key of several columns, a range of the first one lets the server use the index; comparisons of rows would not
+    (manual, Row Constructor Expression Optimization).
+    """
+    low, high = key_literals(readback, first), key_literals(readback, last)
+    names = [quote_name(name) for name in readback.key]
+    parts = [f"{names[0]} BETWEEN {low[0]} AND {high[0]}"]
+    if len(names) > 1:
+        parts += (_beyond(names, low, ">"), _beyond(names, high, "<"))
+    return " AND ".join(parts)
+
+
+def _beyond(names: Sequence[str], literals: Sequence[str], sign: str) -> str:
+    """The condition that the columns are on this side of these values, or equal to them."""
+
+    def alternatives() -> Iterator[str]:
+        for at in range(len(names)):
+            equal = [f"{names[number]} = {literals[number]}" for number in range(at)]
+            orders = f"{names[at]} {sign}{'=' if at == len(names) - 1 else ''} {literals[at]}"
+            yield f"({' AND '.join((*equal, orders))})"
+
+    return f"({' OR '.join(alternatives())})"

@@ -1,0 +1,164 @@
+/*
+ * The digest of rows of a file, for load/readback/file_digests.py: the number of rows and the sum of their hashes, to
+ * be compared with what the server computes of the stored rows (load/readback/digest_sql.py).
+ *
+ * Each value is brought into the form in which the server shows it, and gets a CRC-32. The hash of a row binds these
+ * together, so that a value in another row or column changes it.
+ */
+#include "crc32.h"
+#include "field_values.h"
+#include <stdlib.h>
+
+/* As in load/readback/canonical_forms.py. SKIPPED: the field goes into no column. */
+enum form { SKIPPED, VERBATIM, STRIPPED, PADDED, NUMBER, DAY, MOMENT, CLOCK, BITS };
+
+/*
+ * A field of the file. `scale`: digits after the point, or the length that zero bytes PAD to. `factor` is below 2^31.
+ * `nulls` are `null_count` words, each after a byte with its length, that stand for NULL.
+ */
+struct digest_field {
+    uint32_t form, scale, factor, null_count;
+    const byte *nulls;
+};
+
+struct digest_rule {
+    struct marks marks;
+    size_t count;
+    uint32_t null_crc; /* stands for NULL */
+    const struct digest_field *fields;
+};
+
+/* The number of rows, and the sum of their hashes. */
+struct digest {
+    uint64_t rows, sum;
+};
+
+/* The CRC-32 of a number as decimal text. */
+static inline uint32_t crc_of_number(uint64_t number)
+{
+    byte text[32];
+    byte *end = text + 20, *at = end;
+    do
+        *--at = '0' + (byte)(number % 10);
+    while (number /= 10);
+    return crc32_of(0, at, (size_t)(end - at));
+}
+
+static int is_null_word(const struct digest_field *field, struct text text)
+{
+    const byte *word = field->nulls;
+    for (uint32_t number = 0; number < field->null_count; number++, word += 1 + word[0])
+        if (word[0] == text.length && !memcmp(word + 1, text.at, text.length))
+            return 1;
+    return 0;
+}
+
+/* Whether the value is NULL; -1 if the server and the file may disagree about that. */
+static inline int is_null(
+    const struct digest_field *field, const struct value *value, struct text text, const struct marks *marks)
+{
+    if (marks->escape && value->text.length == 2 && value->text.at[0] == marks->escape && value->text.at[1] == 'N')
+        return 1;
+    if (!value->enclosed && !value->text.length && (marks->null_rules & EMPTY_IS_NULL))
+        return 1;
+    if (field->null_count && is_null_word(field, text))
+        return 1;
+    int is_word = (marks->null_rules & WORD_IS_NULL) && !value->enclosed && text.length == 4;
+    return is_word && !memcmp(text.at, "NULL", 4) ? -1 : 0;
+}
+
+/* The CRC-32 of a value that is not NULL. Returns 0 if the server's form of it is not known. */
+static inline int crc_of(const struct digest_field *field, struct text raw, uint32_t *crc)
+{
+    static const byte zeros[64 + 8];
+    byte written[LONGEST_WRITTEN];
+    struct text text = raw;
+    int known = 1;
+    switch (field->form) {
+    case STRIPPED:
+        while (text.length && text.at[text.length - 1] == ' ')
+            text.length--;
+        break;
+    case NUMBER:
+        known = write_number(raw, field->scale, written, &text);
+        break;
+    case DAY:
+    case MOMENT:
+        known = write_moment(raw, field->form == MOMENT, field->scale, written, &text);
+        break;
+    case CLOCK:
+        known = write_clock(raw, field->scale, written, &text);
+        break;
+    case BITS:
+        known = write_bits(raw, written, &text);
+        break;
+    }
+    *crc = crc32_of(0, text.at, text.length);
+    if (field->form == PADDED)
+        for (size_t length = text.length, more; length < field->scale; length += more) {
+            more = field->scale - length < 64 ? field->scale - length : 64;
+            *crc = crc32_of(*crc, zeros, more);
+        }
+    return known;
+}
+
+/* Takes the value at `at` into what the row has of its values. Returns where the mark behind it begins, 0 if its form is not known. */
+static inline const byte *take_value(
+    const struct digest_rule *rule, const struct digest_field *field, const byte *at, const byte *end, byte *scratch,
+    uint64_t *mixed)
+{
+    struct value value;
+    at = next_value(at, end, &rule->marks, &value);
+    if (!at || field->form == SKIPPED)
+        return at;
+    struct text text = value.special ? decoded(&value, &rule->marks, scratch) : value.text;
+    int null = is_null(field, &value, text, &rule->marks);
+    uint32_t crc = rule->null_crc;
+    if (null < 0 || (!null && !crc_of(field, text, &crc)))
+        return 0;
+    *mixed ^= (uint64_t)crc * field->factor;
+    return at;
+}
+
+/* The end of the record at `at`, all of whose values are then taken; 0 if one of them is not known. */
+static const byte *take_record(
+    const struct digest_rule *rule, const byte *at, const byte *end, byte *scratch, uint64_t *mixed)
+{
+    const struct marks *marks = &rule->marks;
+    for (size_t number = 0; number < rule->count; number++) {
+        at = take_value(rule, &rule->fields[number], at, end, scratch, mixed);
+        if (!at)
+            return 0;
+        if (number + 1 < rule->count) {
+            if (at == end || *at == '\n' || *at == '\r')
+                return 0;
+            at += marks->delimiter_size;
+        }
+    }
+    if (at == end)
+        return at;
+    if (marks->carriage && *at++ != '\r')
+        return 0;
+    return at < end && *at == '\n' ? at + 1 : 0;
+}
+
+/*
+ * Adds the records in the data to the digest. Returns the bytes up to the first record that has a value of unknown form
+ * or the wrong number of fields. 16 bytes must be readable behind the data and behind
+ * as many in `scratch`.
+ */
+size_t digest_rows(
+    const byte *data, size_t size, const struct digest_rule *rule, byte *scratch, struct digest *digest)
+{
+    const byte *at = data, *end = data + size;
+    while (at < end) {
+        uint64_t mixed = 0;
+        const byte *next = take_record(rule, at, end, scratch, &mixed);
+        if (!next)
+            break;
+        digest->rows++;
+        digest->sum += crc_of_number(mixed);
+        at = next;
+    }
+    return (size_t)(at - data);
+}
