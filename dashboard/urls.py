@@ -14,6 +14,7 @@ from dashboard.jobs.list import page as list
 from dashboard.jobs.rejects import files
 from dashboard.jobs.rejects import views as rejects
 from dashboard.lab import detail as lab
+from dashboard.lab import experiments as lab_experiments
 from dashboard.lab import list as labs
 from dashboard.lab import new as lab_new
 from dashboard.new_import import connection_files, presets, uploads
@@ -111,6 +112,8 @@ pages = [
     # the lab
     path("labs/", labs.labs, name="labs"),
     path("labs/new/", lab_new.lab_new, name="lab_new"),
+    path("labs/experiments/", lab_experiments.experiments, name="lab_experiments"),
+    path("labs/<int:pk>/report/", lab_experiments.report, name="lab_report"),
     path("labs/<int:pk>/", lab.lab, name="lab"),
     path("labs/<int:pk>/live/", lab.live, name="lab_live"),
     path("labs/<int:pk>/charts/", lab.charts, name="lab_charts"),

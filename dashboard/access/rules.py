@@ -210,6 +210,8 @@ RULES: dict[str, Rule] = {
     "history_json": LISTED,
     "labs": LISTED,
     "lab_new": replace(OPERATORS, rate=limits.STARTS),
+    "lab_experiments": LISTED,
+    "lab_report": LAB,
     "lab": LAB,
     "lab_live": LAB,
     "lab_charts": LAB,

@@ -9,7 +9,7 @@ from importer.access.acting import acting_user
 from importer.engine.errors import Cancelled, Problem
 from importer.experiments import runner
 from importer.experiments.experiment import FULL, SMALL
-from importer.experiments.outcome import StartState, experiment_result
+from importer.experiments.outcome import StartState, experiment_result, store
 from importer.experiments.published.registry import EXPERIMENTS, experiment_named
 from importer.experiments.report import ExperimentResult, markdown, number, write_report
 from importer.lab.commands import REPEATS
@@ -88,6 +88,7 @@ def run(options: dict[str, Any], tell: Callable[[str], object]) -> tuple[Experim
         raise
     ended = runner.finish(lab, becomes, problem, lambda obstacle: tell(f"Waits to drop its tables: {obstacle}"))
     result = experiment_result(ended, start_state, _command(options, request.rows, ended))
+    store(ended, result)
     if options["report"]:
         tell(f"Report: {write_report(result, options['report'])}")
     return result, ended

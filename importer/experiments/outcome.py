@@ -1,8 +1,9 @@
-"""Collects the result of an experiment for its report: rates, failures and conditions. Changes nothing."""
+"""Collects the result of an experiment for its report: rates, failures and conditions; and keeps it."""
 
 import os
 from dataclasses import dataclass, field
 
+from django.db.models import F
 from django.utils import timezone
 
 from importer.engine.mysql.connection import connect
@@ -58,6 +59,11 @@ def experiment_result(lab: Lab, start_state: StartState, command: str) -> Experi
     )
     experiment = experiment_named(lab.experiment).only([str(each) for each in lab.grid.values[WAY]])
     return ExperimentResult(experiment, conditions, _rates(trials), _failed(trials), _servers(trials))
+
+
+def store(lab: Lab, result: ExperimentResult) -> None:
+    """Keep the report on the lab, for its page."""
+    Lab.objects.filter(pk=lab.pk).update(report_json=result.as_json(), version=F("version") + 1)
 
 
 def _rates(trials: list[Trial]) -> dict[str, dict[int, float]]:

@@ -76,6 +76,8 @@ class Lab(ImportRecipe, Approvable):
     sample_bytes = models.BigIntegerField(default=0)
     # Estimated bytes of the sample's rows in the table, by the server's statistics; 0: unknown.
     table_bytes = models.BigIntegerField(default=0)
+    # The report of a published experiment, written at its end (docs/schemas/experiment.json); NULL for other labs.
+    report_json = models.JSONField(null=True, blank=True, editable=False)
     # Why no trial of the running lab runs, "" if there is no obstacle.
     waits_for = models.CharField(max_length=200, blank=True)
 

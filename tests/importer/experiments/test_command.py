@@ -60,7 +60,8 @@ def test_an_experiment_measures_every_way_and_leaves_nothing_behind(
     require_nothing_left(database)
     done = Lab.objects.get()
     assert done.status == Lab.Status.DONE
-    assert [admin_client.get(reverse(page, args=[done.pk])).status_code for page in ("lab", "lab_charts")] == [200, 200]
+    pages = ("lab", "lab_charts", "lab_report")
+    assert [admin_client.get(reverse(page, args=[done.pk])).status_code for page in pages] == [200, 200, 200]
     flavour = result["server"].split()[0].lower()
     report = (tmp_path / f"{name}-{flavour}.md").read_text()
     assert f"`millrace experiment run {name} --target {target.name} --size 40 --repeats 1 --seed 1" in report

@@ -1,0 +1,79 @@
+"""The page of the published experiments: the last report of each on each target, and the full reports."""
+
+from collections.abc import Iterable
+from typing import Any
+
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, render
+from django.views.decorators.http import require_safe
+
+from importer.access.policy import seen
+from importer.models import Lab
+
+# Most reports that the page looks through for the last ones.
+MOST_REPORTS = 500
+BADGES = {"agrees": "bg-green-lt", "disagrees": "bg-red-lt"}
+OTHER_BADGE = "bg-secondary-lt"
+
+
+@require_safe
+def experiments(request: HttpRequest) -> HttpResponse:
+    """The five side by side: each claim with its verdict on each target."""
+    from importer.experiments.published.registry import EXPERIMENTS  # with numpy and all workloads
+
+    reports = seen(Lab.objects.filter(status=Lab.Status.DONE, report_json__has_key="experiment"))
+    newest_first = list(reports.select_related("target").order_by("-pk")[:MOST_REPORTS])
+    shown = [
+        {"experiment": each, **compared([lab for lab in newest_first if lab.experiment == each.name])}
+        for each in EXPERIMENTS.values()
+    ]
+    return render(request, "lab/experiments/list.html", {"experiments": shown})
+
+
+@require_safe
+def report(request: HttpRequest, pk: int) -> HttpResponse:
+    """The full report of one experiment."""
+    lab = get_object_or_404(Lab.objects.select_related("target"), pk=pk)
+    if not lab.report_json:
+        raise Http404
+    document = lab.report_json
+    ways = [{**way, "badge": _badge(way["verdict"])} for way in document["ways"]]
+    claims = [{**claim, "badge": _badge(claim["verdict"])} for claim in document["claims"]]
+    failed = [way for way in ways if way["failed"]]
+    context = {"lab": lab, "report": document, "ways": ways, "claims": claims, "failed": failed}
+    return render(request, "lab/experiments/report.html", context)
+
+
+def compared(newest_first: Iterable[Lab]) -> dict[str, Any]:
+    """The last report of each target and its claims: {"columns": [...], "claims": [...]}.
+
+    A column is {"lab", "report"}; a claim {"says", "published", "cells"}, with a cell for each column: the claim's
+    verdict there with its "badge", or None if that report does not have the claim.
+    """
+    last: dict[int, Lab] = {}
+    for lab in newest_first:
+        last.setdefault(lab.target_id, lab)
+    columns = sorted(last.values(), key=lambda lab: lab.target.name)
+    by_column = [_claims(lab) for lab in columns]
+    names = dict.fromkeys(says for claims in by_column for says in claims)
+    return {
+        "columns": [{"lab": lab, "report": lab.report_json} for lab in columns],
+        "claims": [_row(says, [claims.get(says) for claims in by_column]) for says in names],
+    }
+
+
+def _claims(lab: Lab) -> dict[str, dict[str, Any]]:
+    """The verdicts of the lab's report by claim."""
+    return {claim["says"]: claim for claim in (lab.report_json or {}).get("claims", [])}
+
+
+def _row(says: str, verdicts: list[dict[str, Any] | None]) -> dict[str, Any]:
+    return {
+        "says": says,
+        "published": next((each["published"] for each in verdicts if each), ""),
+        "cells": [each and {**each, "badge": _badge(each["verdict"])} for each in verdicts],
+    }
+
+
+def _badge(verdict: str) -> str:
+    return BADGES.get(verdict, OTHER_BADGE)
