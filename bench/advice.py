@@ -84,7 +84,7 @@ def _lab(server: Server, files: Files, repeats: int, seed: int) -> Settings:
         table.name,
         ImportRequest(dialect=dialect_of(files.separator), mapping=table.mapping),
     )
-    sample = Sample(rows=lab.suggest_sample(prepared))
+    sample = Sample(rows=lab.suggest_sample(prepared, GRIDS[files.workload.name]))
     created = lab.create(prepared, lab.LabRequest(GRIDS[files.workload.name], sample, repeats, seed=seed))
     lab.start(created.pk)
     while not (now := Lab.objects.get(pk=created.pk)).ended:

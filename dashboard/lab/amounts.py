@@ -76,6 +76,9 @@ class AmountsForm(forms.Form):
     def __init__(self, values: Mapping[str, str], suggested: int, schema: str = "") -> None:
         """`suggested`: the first rows that a trial needs to take some seconds. `schema`: that of the table."""
         sent = {name: values[name] for name in self.base_fields if name in values}
+        # Rows that the page suggested, and nobody changed, follow the choice of another grid.
+        if sent.get("rows") and sent["rows"] == values.get("rows_suggested"):
+            del sent["rows"]
         if sent.get("sample") not in SAMPLES:
             sent["sample"] = USUAL["sample"]
         super().__init__({**USUAL, "rows": str(suggested), **sent}, auto_id="lab-%s")
@@ -133,6 +136,11 @@ class AmountsForm(forms.Form):
         )
 
     # What the page shows.
+
+    @property
+    def suggested(self) -> str:
+        """The first rows as suggested."""
+        return str(self._suggested)
 
     @property
     def amount(self) -> forms.BoundField:

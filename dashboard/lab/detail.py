@@ -1,5 +1,6 @@
 """The page of one lab: live while it runs, its result afterwards."""
 
+from functools import partial
 from typing import Any, cast
 from urllib.parse import urlencode
 
@@ -131,7 +132,7 @@ def _context(request: HttpRequest, now: LabProgress) -> dict[str, Any]:
         "is_stuck": labs.is_stuck(shown),
         "can_cancel": shown.status in (Status.WAITING, Status.PREPARING, Status.RUNNING),
         # A function: it runs only if the template uses it.
-        "loads_at_once": presence.parallel_loads,
+        "loads_at_once": partial(presence.parallel_loads, shown.target.label),
     }
 
 

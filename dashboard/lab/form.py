@@ -9,7 +9,7 @@ from dashboard.lab.amounts import AmountsForm
 from dashboard.lab.grids import FIRST, OFFERS, OWN, Offer, offered
 from importer.access.policy import seen
 from importer.engine.errors import Problem
-from importer.engine.tuning.grid import Value
+from importer.engine.tuning.grid import Grid, Value
 from importer.engine.tuning.value_syntax import read_values, write_values
 from importer.engine.units import short_size
 from importer.lab import LabRequest
@@ -59,6 +59,14 @@ class LabForm:
         if not entered:
             raise Problem("Nothing is to be tried.", advice="Write values for one setting at least.", option="grid")
         return entered
+
+    @property
+    def shown_grid(self) -> Grid:
+        """The chosen grid with the values of the form, or with its default values while one of these is invalid."""
+        try:
+            return self.offer.grid(self.read())
+        except Problem:
+            return self.offer.grid(self.offer.values)
 
     def lab_request(self, amounts: AmountsForm, offer: Offer | None = None) -> LabRequest:
         """The whole request; with `offer`, of that grid with its default values. Raises Problem with its option."""

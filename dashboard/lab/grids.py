@@ -1,10 +1,10 @@
-"""The grids that the page of a new lab offers: what each finds out, in words, and for which tables it is useless."""
+"""The grids that the page of a new lab offers: what each finds out, in words, and when it finds nothing out."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
-from importer.engine.schema.table import Table
-from importer.engine.tuning.grid import GRIDS, TUNABLE, Grid, Value
+from importer.engine.tuning.grid import GRIDS, TUNABLE, Grid, Settings, Value
 from importer.engine.tuning.value_syntax import write_values
 
 OWN = "own"
@@ -13,11 +13,15 @@ FIRST = "chunks"
 
 @dataclass(frozen=True)
 class Offer:
-    """A grid that the page offers as a card: its title, and what it finds out."""
+    """A grid that the page offers as a card: its title, and what it finds out.
+
+    `about` is the setting of which at least two values must be possible; "": any of the grid's.
+    """
 
     name: str
     title: str
     finds: str
+    about: str = ""
 
     @property
     def values(self) -> Mapping[str, tuple[Value, ...]]:
@@ -33,6 +37,14 @@ class Offer:
         """The default values of a setting as text for its field."""
         return write_values(name, self.values.get(name, ()))
 
+    def why_not(self, tried: Sequence[Settings], left_out: Sequence[Mapping[str, Any]]) -> str:
+        """Why the grid finds nothing out, if no two values of `about` can be tried; "" if it does."""
+        values = [each.get(self.about) for each in tried]
+        if not self.about or any(value != values[0] for value in values):
+            return ""
+        others = (each for each in left_out if each["settings"].get(self.about) not in values)
+        return next((str(each["why"]) for each in others), "")
+
     def grid(self, values: Mapping[str, tuple[Value, ...]]) -> Grid:
         """The grid with these values."""
         return Grid(self.name, values, GRIDS[self.name].about if self.name in GRIDS else "own mix of settings")
@@ -40,16 +52,27 @@ class Offer:
 
 OFFERS = (
     Offer("chunks", "Chunk size and sessions", "How large transactions should be, and how many load in parallel."),
-    Offer("indexes", "Keys before or after", "Whether secondary keys come off and are built when the rows are in."),
+    Offer(
+        "indexes",
+        "Keys before or after",
+        "Whether secondary keys come off and are built when the rows are in.",
+        "indexes",
+    ),
     Offer(
         "foreign-keys",
         "Keys and foreign keys",
         "The same with foreign keys, whose parents are looked up row by row.",
+        "foreign_keys",
     ),
     Offer("methods", "Methods", "What LOAD DATA gains over INSERT here, and how many rows a statement should have."),
     Offer("checks", "Checks", "What unique and foreign key checks cost, which leaving them out would save."),
     Offer("commits", "Rows per commit", "What frequent commits cost: small ones lose less when one is repeated."),
-    Offer("partitions", "Hash partitions", "Whether sessions get out of each other's way in a partitioned table."),
+    Offer(
+        "partitions",
+        "Hash partitions",
+        "Whether sessions get out of each other's way in a partitioned table.",
+        "partitions",
+    ),
     Offer(OWN, "Your own mix", "Begins with the values shown; change them, and add any other setting."),
 )
 
@@ -57,15 +80,3 @@ OFFERS = (
 def offered(name: str) -> Offer:
     """The offer of this name; that of FIRST for an unknown name."""
     return next((each for each in OFFERS if each.name == name), next(each for each in OFFERS if each.name == FIRST))
-
-
-def why_not(offer: Offer, table: Table, foreign_keys: int) -> str:
-    """Why the grid is useless for this table, which has `foreign_keys` foreign keys; "" if it is not."""
-    names = {each.name for each in table.keys}
-    if offer.name == "indexes" and all(each.unique for each in table.keys):
-        return "the table has no keys but unique ones"
-    if offer.name == "foreign-keys" and not foreign_keys:
-        return "the table has no foreign keys"
-    if offer.name == "partitions" and "PRIMARY" not in names:
-        return "the table has no primary key"
-    return ""

@@ -45,6 +45,7 @@ def matrix_of(lab: Lab, trials: Sequence[Trial], outcome: Mapping[str, Any]) -> 
     top = top_speed([each["median"] for each in ranking])
     ranked = {_pair(whole(lab, each["settings"]), varied): (at, each) for at, each in enumerate(ranking, start=1)}
     to_come = "not tried" if lab.ended else "to come"
+    why_out = {_pair(whole(lab, each["settings"]), varied): each["why"] for each in lab.left_out_json}
     down, across = (_values(lab, name) for name in varied)
     return Matrix(
         label(varied[0]),
@@ -54,7 +55,7 @@ def matrix_of(lab: Lab, trials: Sequence[Trial], outcome: Mapping[str, Any]) -> 
             (
                 value_words(varied[0], first),
                 [
-                    _cell(ranked.get(pair), numbers.get(pair), trials, top, to_come)
+                    _cell(ranked.get(pair), numbers.get(pair), trials, top, why_out.get(pair, to_come))
                     for pair in ((repr(first), repr(second)) for second in across)
                 ],
             )
@@ -82,8 +83,6 @@ def _cell(
         words = "best" if place == 1 else entry["difference"]
         style = "level" if place == 1 or words == NONE_SEEN else ""
         return Cell(place, entry["median"], words, f"speed-{speed_step(entry['median'], top)} {style}".strip())
-    if number is None:
-        return Cell(0, None, "not tried", "")
     own = [each for each in trials if each.combination == number]
     if left := next((each for each in own if each.status == State.LEFT_OUT), None):
         return Cell(0, None, left.problem.get("what", "left out"), "")

@@ -2,6 +2,7 @@
 
 import secrets
 from dataclasses import dataclass, field
+from functools import partial
 from typing import cast
 from uuid import UUID
 
@@ -12,7 +13,7 @@ from django.views.decorators.http import require_http_methods
 
 from dashboard.lab.amounts import AmountsForm
 from dashboard.lab.form import SEEDS, LabForm, form_of_lab
-from dashboard.lab.grids import OFFERS, OWN, Offer, why_not
+from dashboard.lab.grids import OFFERS, OWN, Offer
 from dashboard.lab.labels import label
 from dashboard.lab.load_form import Loadable, LoadForm
 from dashboard.new_import.form import NewImportForm
@@ -23,6 +24,7 @@ from importer.access import audit
 from importer.access.policy import seen
 from importer.engine.errors import Problem
 from importer.engine.plan.option_specs import named
+from importer.engine.tuning.grid import words
 from importer.models import ImportJob, Lab, SourceFile, Target
 from importer.preparation import presets
 from importer.preparation.prepare import PreparedImport
@@ -35,12 +37,16 @@ FILES_SHOWN = 50
 
 @dataclass(frozen=True)
 class Card:
-    """A grid to choose: its expected cost with its default values, or why it is useless for this table."""
+    """A grid to choose: its expected cost with its default values, or why it is useless for this table.
+
+    `alike` says that its default values come to the same on this sample; others may not.
+    """
 
     offer: Offer
     chosen: bool
     expected: lab.LabEstimate | None
     why_not: str
+    alike: str = ""
 
 
 @dataclass(frozen=True)
@@ -82,6 +88,14 @@ class LabPreview:
             for name in self.choices.offer.settings
         ]
 
+    @property
+    def left_out(self) -> list[tuple[str, list[str]]]:
+        """The combinations that are left out, in words, by the reason."""
+        by_reason: dict[str, list[str]] = {}
+        for each in self.expected.left_out if self.expected else []:
+            by_reason.setdefault(str(each["why"]), []).append(words(each["settings"]))
+        return list(by_reason.items())
+
 
 @require_http_methods(["GET", "HEAD", "POST"])
 def lab_new(request: HttpRequest) -> HttpResponse:
@@ -117,11 +131,11 @@ def _preview(choices: LabForm, user: User | AnonymousUser) -> LabPreview:
     try:
         _prepare(preview, user)
         if preview.prepared:
-            suggested, schema = lab.suggest_sample(preview.prepared), preview.prepared.table.schema
-            preview.amounts = AmountsForm(choices.values, suggested, schema)
+            suggested = lab.suggest_sample(preview.prepared, choices.shown_grid)
+            preview.amounts = AmountsForm(choices.values, suggested, preview.prepared.table.schema)
             preview.cards = [_card(preview, offer, preview.prepared, preview.amounts) for offer in OFFERS]
             preview.requested = choices.lab_request(preview.amounts)
-            preview.expected = lab.estimate(preview.prepared, preview.requested)
+            preview.expected = lab.estimate(preview.prepared, preview.requested, choices.job)
     except Problem as problem:
         preview.problem = uploads.with_file_name(problem, preview.source) if preview.source else problem
     return preview
@@ -151,14 +165,16 @@ def _import_choices(choices: LabForm, source: SourceFile) -> NewImportForm:
 
 
 def _card(preview: LabPreview, offer: Offer, prepared: PreparedImport, amounts: AmountsForm) -> Card:
-    chosen = offer == preview.choices.offer
-    reason = why_not(offer, prepared.table, int(prepared.plan.seen.get("table_foreign_keys", 0)))
-    if reason or offer.name == OWN:
-        return Card(offer, chosen, None, reason)
+    chosen, choices = offer == preview.choices.offer, preview.choices
+    if offer.name == OWN:
+        return Card(offer, chosen, None, "")
     try:
-        return Card(offer, chosen, lab.estimate(prepared, preview.choices.lab_request(amounts, offer)), "")
+        expected = lab.estimate(prepared, choices.lab_request(amounts, offer), choices.job)
     except Problem as problem:
+        if problem.option == "grid":
+            return Card(offer, chosen, None, "", f"{problem.what.partition('.')[0]}.")
         return Card(offer, chosen, None, "" if problem.option else problem.what)
+    return Card(offer, chosen, expected, offer.why_not(expected.tried, expected.left_out))
 
 
 def _uuid(text: str) -> UUID | None:
@@ -176,7 +192,8 @@ def _page(request: HttpRequest, preview: LabPreview) -> HttpResponse:
         "load_form": _load_form(request, preview),
         "amounts": preview.amounts.show(preview.problem) if preview.amounts else None,
         "seed": values.text("seed") or secrets.randbelow(SEEDS),
-        "loads_at_once": presence.parallel_loads,
+        # A function: it runs only if the template uses it.
+        "loads_at_once": partial(presence.parallel_loads, preview.prepared.target.label if preview.prepared else ""),
     }
     # A GET of an incomplete form is no error.
     status = 422 if preview.problem and request.method == "POST" else 200

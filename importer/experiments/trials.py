@@ -26,9 +26,10 @@ from importer.experiments.raw.slow_link import linked
 from importer.experiments.raw.target import StatementTarget, TrialTable, create
 from importer.experiments.variants import ServerVariant
 from importer.experiments.workloads.table import WorkloadTable, dialect_of
+from importer.lab.dry_plan import require_as_requested
 from importer.lab.setup import scratch_of
 from importer.lab.transitions import connected, held
-from importer.lab.trials import in_chunks, require_as_requested
+from importer.lab.trials import in_chunks
 from importer.models import ImportJob, Lab, SourceFile, Trial
 from importer.models.outcomes.attempts import step_seconds
 from importer.preparation.prepare import ImportRequest, prepare

@@ -2,6 +2,7 @@
 
 import secrets
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 from django.contrib.auth.models import User
 
@@ -16,13 +17,14 @@ from importer.engine.target import scratch_tables
 from importer.engine.tuning.budget import Budget
 from importer.engine.tuning.grid import TUNABLE, Grid, Settings, changes, combinations
 from importer.engine.tuning.sampling import Sample
+from importer.lab.dry_plan import nothing_to_compare, on_paper, ran_as, tell_apart
+from importer.lab.sample_size import SAMPLE_ROWS, expected_sample, file_rows, least_rows
 from importer.lab.transitions import Status, change
 from importer.models import ImportJob, Lab, Level, Target
 from importer.preparation.prepare import ImportRequest, PreparedImport, prepare
 from importer.queue import Message
 from importer.worker.hosts import presence
 
-SAMPLE_ROWS = 200_000
 REPEATS = 3
 MOST_REPEATS = 50
 
@@ -46,17 +48,21 @@ class LabRequest:
 
 @dataclass(frozen=True)
 class LabChoice:
-    """The combinations to try, the settings planned without a lab, and combinations left out (as Lab.left_out_json)."""
+    """The combinations to try, the settings planned without a lab, and combinations left out (as Lab.left_out_json).
+
+    `alike`: sentences about values of a setting that come to the same on this sample.
+    """
 
     tried: list[Settings]
     planned: Settings
-    left_out: list[dict[str, object]]
+    left_out: list[dict[str, Any]]
+    alike: tuple[str, ...]
 
 
-def choose(prepared: PreparedImport, request: LabRequest) -> LabChoice:
-    """Choose the combinations of a request that can be tried.
+def choose(prepared: PreparedImport, request: LabRequest, of_job: ImportJob | None = None) -> LabChoice:
+    """Choose the combinations of a request that can be tried and do different things, for repeating `of_job` if given.
 
-    Raises Problem if the request is wrong, or if the table does not exist yet.
+    Raises Problem if the request is wrong, if the table does not exist yet, or if nothing is left to compare.
     """
     if prepared.new_table:
         raise Problem(
@@ -66,8 +72,19 @@ def choose(prepared: PreparedImport, request: LabRequest) -> LabChoice:
     if not 1 <= request.repeats <= MOST_REPEATS:
         raise Problem(f"{request.repeats} repeats are not possible.", advice=f"Choose 1 to {MOST_REPEATS}.")
     planned = planned_settings(prepared.plan, prepared.options)
-    tried, left_out = _split(combinations(request.grid), planned, prepared.target)
-    return LabChoice(tried, planned, left_out)
+    possible, left_out = _split(combinations(request.grid), planned, prepared.target)
+    sample = expected_sample(prepared, request.sample)
+    mode = (of_job or prepared).options.mode
+    told = tell_apart(possible, planned, on_paper(prepared, request.grid, sample, planned, mode))
+    if problem := nothing_to_compare(told, advice=_larger(prepared, request, sample.rows)):
+        raise problem
+    return LabChoice(told.tried, planned, [*left_out, *told.left_out], told.alike)
+
+
+def _larger(prepared: PreparedImport, request: LabRequest, rows: int) -> str:
+    """The advice to take more rows, if that makes a difference; "" for none."""
+    least = min(least_rows(prepared, request.grid), file_rows(prepared))
+    return f"Take a sample of {least:,} rows, or other values." if least > rows else ""
 
 
 def create(
@@ -81,7 +98,7 @@ def create(
     require(Level.LOAD, prepared.target, prepared.table.schema, prepared.table.name)
     if request.schema not in ("", prepared.table.schema):
         require(Level.LOAD, prepared.target, request.schema, scratch_tables.PREFIX)
-    choice = choose(prepared, request)
+    choice = choose(prepared, request, of_job)
     return Lab.objects.create(
         target=prepared.target,
         of_job=of_job,
@@ -152,25 +169,24 @@ def planned_settings(plan: ImportPlan, options: Options) -> Settings:
         "parallelism": plan.parallelism,
         "chunk_bytes": plan.chunk_bytes,
         "commit_rows": plan.chunk_rows,
-        "indexes": "defer" if plan.temporary_changes and plan.temporary_changes.keys else "keep",
+        "indexes": ran_as(plan)["indexes"],
         "sort": "key" if plan.sorted_by else "keep",
         "partitions": None,
     }
 
 
-def _split(
-    combined: list[Settings], planned: Settings, target: Target
-) -> tuple[list[Settings], list[dict[str, object]]]:
+def _split(combined: list[Settings], planned: Settings, target: Target) -> tuple[list[Settings], list[dict[str, Any]]]:
     """The combinations to try, always including the planned one, and the impossible ones with the reason."""
-    at_once = presence.parallel_loads()
+    at_once = presence.parallel_loads(target.label)
+    those = f"the workers with the label {target.label}" if target.label else "the workers that run"
     tried: list[Settings] = []
-    left_out: list[dict[str, object]] = []
+    left_out: list[dict[str, Any]] = []
     for settings in combined:
         sessions = int(settings.get("parallelism") or 0)
         if sessions > target.ceiling:
             why = f"the target's ceiling is {target.ceiling} parallel chunks"
         elif 0 < at_once < sessions:
-            why = f"the workers that run load {at_once} chunks in parallel"
+            why = f"{those} load {at_once} chunks in parallel"
         else:
             tried.append(settings)
             continue

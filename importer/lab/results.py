@@ -199,5 +199,3 @@ def _about_deferred_keys(lab: Lab, settings: Settings) -> Iterator[str]:
             "Keys are dropped only from an empty table: while the table has rows, mode append keeps them and is slower"
             " than measured here. Mode replace, if the table allows it, loads into an empty staging table."
         )
-    elif mode in ("atomic", "upsert"):
-        yield f"Mode {mode} keeps the keys, because its last step needs them: deferring them has no effect."

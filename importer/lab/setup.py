@@ -1,6 +1,8 @@
-"""Prepares a lab: checks the right to create tables, writes the sample, and lays out the trials."""
+"""Prepares a lab: checks the right to create tables, writes the sample, plans each combination, lays out the trials."""
 
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from django.conf import settings
@@ -13,18 +15,23 @@ from importer.engine.mysql.connection import Connection
 from importer.engine.planner.decisions.row_order import DISK_BYTES_PER_BYTE
 from importer.engine.schema.table import Table, read_table
 from importer.engine.source.byte_source import SourceLocation, open_source, size_of
+from importer.engine.source.chunks.chunk_sizes import ChunkSizes
+from importer.engine.source.chunks.scanner import ChunkRange, Position, ScanPolicy, scan
 from importer.engine.source.compression import DecompressionLimits
 from importer.engine.source.decoding import needs_copy, plain_pieces
 from importer.engine.source.profile.profile import Profile, profile_file
 from importer.engine.target import scratch_tables
 from importer.engine.target.scratch_tables import ScratchTable, scratch_name
+from importer.engine.tuning.grid import Settings
 from importer.engine.tuning.rounds import turns
 from importer.engine.tuning.sampling import DataRange, SampleSize, write_sample
 from importer.lab.cleanup import tidy
+from importer.lab.dry_plan import DryPlan, ToldApart, nothing_to_compare, tell_apart, trial_options
 from importer.lab.estimate import expected_bytes
 from importer.lab.transitions import Status, change_held, connected, held, lease_keeper
 from importer.lab.trial_order import lay_out
 from importer.models import Lab, SourceFile
+from importer.preparation.prepare import ImportRequest, PreparedImport, prepare
 from importer.worker.working_copies import PART
 
 # In place of a trial's number: the table that is created only to check that tables can be created.
@@ -44,9 +51,15 @@ def prepare_lab(lab: Lab) -> None:
             table = read_table(connection, lab.schema_name, lab.table_name)
             # An earlier attempt may have died after its rehearsal.
             tidy(lab, connection)
-            _rehearse(lab, connection, table)
+            with _rehearsed(lab, connection, table):
+                pass
         path, taken = _write(lab, lab.source)
-    _lay_out(lab, table, path, taken)
+        sample = _as_source(lab, path, taken)
+        with connected(lab, keeper) as connection, _rehearsed(lab, connection, table) as rehearsal:
+            told = _tell_apart(lab, sample, rehearsal)
+    if problem := nothing_to_compare(told, "sample"):
+        raise problem
+    _lay_out(lab, table, sample, taken, told)
 
 
 def scratch_of(lab: Lab, number: int) -> ScratchTable:
@@ -55,14 +68,49 @@ def scratch_of(lab: Lab, number: int) -> ScratchTable:
     return ScratchTable(lab.scratch_schema, scratch_name(key, number), key, lab.table)
 
 
-def _rehearse(lab: Lab, connection: Connection, table: Table) -> None:
-    """Create and drop a scratch table, to check the account's rights in the schema. Raises TargetProblem."""
+@contextmanager
+def _rehearsed(lab: Lab, connection: Connection, table: Table) -> Iterator[ScratchTable]:
+    """A scratch table, dropped at the end: to check the account's rights in the schema. Raises TargetProblem."""
     rehearsal = scratch_of(lab, REHEARSAL)
     scratch_tables.record(connection, rehearsal)
     try:
         scratch_tables.create(connection, rehearsal, table, with_parents=lab.grid.needs_foreign_keys)
+        yield rehearsal
     finally:
         scratch_tables.drop(connection, [rehearsal])
+
+
+def prepare_trial(lab: Lab, settings: Settings, sample: SourceFile, scratch: ScratchTable) -> PreparedImport:
+    """Prepare the import of a trial: of the sample into the scratch table. Raises Problem as prepare() does."""
+    return prepare(
+        sample,
+        lab.target,
+        f"{scratch.schema}.{scratch.name}",
+        ImportRequest(
+            dialect=lab.file_dialect.plain,
+            mapping=lab.mapping,
+            fillings=lab.fillings,
+            options=trial_options(lab.options, lab.planned_json, settings),
+        ),
+    )
+
+
+def _tell_apart(lab: Lab, sample: SourceFile, scratch: ScratchTable) -> ToldApart:
+    """Plan each combination as its trials will be, and cut the sample into its chunks."""
+    chunks: dict[ChunkSizes, list[ChunkRange]] = {}
+
+    def dry_plan(settings: Settings) -> DryPlan:
+        _require_wanted(lab)
+        prepared = prepare_trial(lab, settings, sample, scratch)
+        sizes, profile = prepared.plan.chunk_sizes, prepared.profile
+        if sizes not in chunks:
+            begin = Position(profile.data_offset, profile.data_line)
+            with open_source(location_of(sample)) as fd:
+                found = scan(fd, profile.dialect, sizes, begin, end=sample.size, policy=ScanPolicy(tolerate=True))
+                chunks[sizes] = list(found)
+        return DryPlan(prepared.plan, chunks[sizes])
+
+    return tell_apart(lab.combinations, lab.planned_json, dry_plan, "sample")
 
 
 def _write(lab: Lab, source: SourceFile) -> tuple[Path, SampleSize]:
@@ -121,17 +169,21 @@ def _require_wanted(lab: Lab) -> None:
         raise Cancelled("The lab is no longer wanted.", where=str(lab))
 
 
-def _lay_out(lab: Lab, table: Table, path: Path, taken: SampleSize) -> None:
-    """Record the sample as a source file, and create a trial for each turn."""
+def _as_source(lab: Lab, path: Path, taken: SampleSize) -> SourceFile:
+    """Record the sample as a source file; remove_sample() deletes both, however the lab ends."""
+    return SourceFile.objects.create(
+        name=lab.source_name,
+        path=str(path),
+        size=taken.bytes,
+        received=taken.bytes,
+        status=SourceFile.Status.READY,
+        owned=False,
+    )
+
+
+def _lay_out(lab: Lab, table: Table, sample: SourceFile, taken: SampleSize, told: ToldApart) -> None:
+    """Create a trial for each turn of the combinations that are tried."""
     with transaction.atomic():
-        sample = SourceFile.objects.create(
-            name=lab.source_name,
-            path=str(path),
-            size=taken.bytes,
-            received=taken.bytes,
-            status=SourceFile.Status.READY,
-            owned=False,
-        )
         held_still = change_held(
             lab,
             status=Status.RUNNING,
@@ -139,9 +191,10 @@ def _lay_out(lab: Lab, table: Table, path: Path, taken: SampleSize) -> None:
             sample_rows=taken.rows,
             sample_bytes=taken.bytes,
             table_bytes=expected_bytes(table, taken.rows),
+            left_out_json=[*lab.left_out_json, *told.left_out],
             prepared_at=timezone.now(),
         )
         if not held_still:
-            path.unlink(missing_ok=True)
             raise Cancelled("The lab is no longer wanted.", where=str(lab))
-        lay_out(lab, turns(len(lab.combinations), lab.repeats, lab.seed))
+        tried = [number for number, each in enumerate(lab.combinations) if each in told.tried]
+        lay_out(lab, turns(tried, lab.repeats, lab.seed))

@@ -5,9 +5,7 @@ verification are measured as they are in real imports, and dead workers are reco
 deleted when the lab has its figures.
 """
 
-from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import replace
 from typing import Any
 
 from django.db import transaction
@@ -16,22 +14,19 @@ from django.utils import timezone
 
 from importer import jobs
 from importer.engine.errors import Cancelled, Problem
-from importer.engine.plan.methods import METHODS
-from importer.engine.plan.options import Options
-from importer.engine.plan.plan import ImportPlan
 from importer.engine.schema.table import read_table
 from importer.engine.target import scratch_tables
 from importer.engine.tuning.budget import Spent, TrialCost, why_not
-from importer.engine.tuning.grid import with_settings
 from importer.engine.tuning.rounds import WARM_UP
 from importer.lab import same_chunks
 from importer.lab.cleanup import tidy, untidy
-from importer.lab.setup import scratch_of
+from importer.lab.dry_plan import ran_as, require_as_requested
+from importer.lab.setup import prepare_trial, scratch_of
 from importer.lab.transitions import Status, change_held, connected, end, held, lease_keeper
 from importer.lab.trial_order import lay_out_finals
 from importer.models import ImportJob, Lab, Trial
 from importer.models.outcomes.attempts import speed_of
-from importer.preparation.prepare import ImportRequest, PreparedImport, prepare
+from importer.preparation.prepare import PreparedImport
 
 MOST_BEGUN = 3  # attempts of a trial
 State = Trial.Status
@@ -148,47 +143,9 @@ def _make_table(lab: Lab, trial: Trial, keeper: Any) -> None:
 def _prepared(lab: Lab, trial: Trial) -> PreparedImport:
     """Prepare the trial's import. Raises Problem if the plan does not have the trial's settings."""
     assert lab.sample
-    scratch = scratch_of(lab, trial.number)
-    prepared = prepare(
-        lab.sample,
-        lab.target,
-        f"{scratch.schema}.{scratch.name}",
-        ImportRequest(
-            dialect=lab.file_dialect.plain, mapping=lab.mapping, fillings=lab.fillings, options=_options(lab, trial)
-        ),
-    )
+    prepared = prepare_trial(lab, trial.settings, lab.sample, scratch_of(lab, trial.number))
     require_as_requested(trial.settings, prepared.plan, str(trial))
     return prepared
-
-
-def _options(lab: Lab, trial: Trial) -> Options:
-    """The settings planned for the whole file, since the planner might plan a sample differently; then the trial's."""
-    options = replace(lab.options, mode="append", partitions=None, load_as="innodb")
-    pinned = ("method", "parallelism", "chunk_bytes", "indexes", "sort")
-    options = with_settings(options, {name: lab.planned_json[name] for name in pinned})
-    options = with_settings(options, trial.settings)
-    method = METHODS.get(options.method)
-    return options if method and method.groups_rows else replace(options, rows_per_statement=None)
-
-
-def require_as_requested(settings: Mapping[str, Any], plan: ImportPlan, where: str) -> None:
-    """Raise Problem if the plan differs from the settings: another combination would be measured."""
-    for name, value in ran_as(plan).items():
-        requested = settings.get(name)
-        if requested not in (value, None):
-            why = next((reason.why for reason in plan.reasons if reason.option == name), "")
-            raise Problem(f"{name} {requested} becomes {value} here: {why}.", where=where, option=name)
-
-
-def ran_as(plan: ImportPlan) -> dict[str, Any]:
-    """The settings of a plan that the planner may change, with the values it has decided on."""
-    return {
-        "method": plan.statements.method,
-        "parallelism": plan.parallelism,
-        "chunk_bytes": plan.chunk_bytes,
-        "rows_per_statement": plan.statements.rows_per_statement,
-        "indexes": "defer" if plan.temporary_changes and plan.temporary_changes.keys else "keep",
-    }
 
 
 def _start(lab: Lab, trial: Trial, prepared: PreparedImport) -> None:
@@ -231,7 +188,11 @@ def _finish(lab: Lab, trial: Trial, job: ImportJob) -> None:
 
 
 def _figures(trial: Trial, job: ImportJob, succeeded: bool) -> dict[str, Any]:
-    timings = {**jobs.report(job)["seconds"], "chunks": in_chunks(job), same_chunks.CUT: same_chunks.cut_of(job)}
+    timings = {
+        **jobs.report(job)["seconds"],
+        "chunks": in_chunks(job),
+        same_chunks.EFFECT: same_chunks.effect_of(job, trial),
+    }
     figures = {"rows": job.rows_in_table, "timings": timings}
     if not succeeded:
         problem = trial.problem or job.problem or Problem(f"Its import was {job.status}.", str(trial)).as_json()

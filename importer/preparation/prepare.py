@@ -27,7 +27,7 @@ from importer.engine.plan.methods import METHODS
 from importer.engine.plan.options import Options
 from importer.engine.plan.plan import ImportPlan
 from importer.engine.plan.previous_imports import NO_PAST, Past
-from importer.engine.planner import make_plan
+from importer.engine.planner import PlanningContext, make_plan
 from importer.engine.planner.decisions.row_order import outgrows
 from importer.engine.preflight.session_settings import check_session
 from importer.engine.preflight.transaction_probe import require_exactly_once
@@ -92,6 +92,8 @@ class PreparedImport:
     fillings: tuple[GeneratedColumn, ...]
     options: Options
     plan: ImportPlan
+    # What the plan was made from.
+    planned_from: PlanningContext
     reading: Reading
     # The table that mode create makes.
     new_table: NewTable | None = None
@@ -192,17 +194,15 @@ def prepare(
     key = uuid4()
     facts = SourceFacts(profile.size - profile.data_offset, profile.dialect, mapping, tuple(request.fillings))
     previous = past(target, context.table.schema, context.table.name, options.mode, profile.size)
-    plan = make_plan(
-        replace(
-            context.planning_context(key, facts, options),
-            packing=profile.packing,
-            past=previous,
-            key_order=_key_order(profile, source, context, mapping, options),
-            record_bytes=profile.record_bytes,
-            server_file=server_file,
-        )
+    planned_from = replace(
+        context.planning_context(key, facts, options),
+        packing=profile.packing,
+        past=previous,
+        key_order=_key_order(profile, source, context, mapping, options),
+        record_bytes=profile.record_bytes,
+        server_file=server_file,
     )
-    plan = explain_order(add_to_plan(plan, before, added), joined.files)
+    plan = explain_order(add_to_plan(make_plan(planned_from), before, added), joined.files)
     _try_session(target, plan, server)
     return PreparedImport(
         key,
@@ -214,6 +214,7 @@ def prepare(
         facts.fillings,
         options,
         plan,
+        planned_from,
         reading,
         context.new_table,
         joined.files,

@@ -27,7 +27,7 @@ from importer.engine.tuning.budget import Budget
 from importer.engine.tuning.grid import GRIDS, TUNABLE, Grid, grid_named
 from importer.engine.tuning.sampling import Sample
 from importer.engine.tuning.value_syntax import read_values
-from importer.lab.commands import MOST_REPEATS, REPEATS, SAMPLE_ROWS
+from importer.lab.commands import MOST_REPEATS, REPEATS
 from importer.models import ImportJob, Lab, Level
 from importer.preparation.prepare import PreparedImport
 
@@ -60,7 +60,9 @@ class LabIn(
             examples=[{"chunk_bytes": "1M,4M"}],
         ),
     ] = {}
-    rows: Annotated[int | None, Field(ge=1, le=MOST_ROWS, description="Sample: the number of first rows.")] = None
+    rows: Annotated[
+        int | None, Field(ge=1, le=MOST_ROWS, description="Sample: the number of first rows; default: enough.")
+    ] = None
     share: Annotated[float | None, Field(gt=0, le=100, description="Instead: percent of the file, in ranges.")] = None
     repeats: Annotated[int, Field(ge=1, le=MOST_REPEATS)] = REPEATS
     seconds: Annotated[int, Field(ge=1, le=10**6, description="No trial begins that would end later.")] = USUAL_SECONDS
@@ -71,11 +73,11 @@ class LabIn(
     beside_imports: bool = False
     seed: Annotated[int | None, Field(ge=0, lt=SEEDS, description="The same gives the same order of trials.")] = None
 
-    def request(self) -> lab.LabRequest:
-        """What the lab is to try. Raises Problem for values that cannot be."""
+    def request(self, prepared: PreparedImport) -> lab.LabRequest:
+        """What the lab is to try on this import. Raises Problem for values that cannot be."""
         grid = Grid(OWN, {}, "as requested") if self.grid == OWN else grid_named(self.grid)
         grid = grid.with_values({name: read_values(name, text) for name, text in self.settings.items()})
-        rows = self.rows or (None if self.share else SAMPLE_ROWS)
+        rows = self.rows or (None if self.share else lab.suggest_sample(prepared, grid))
         sample = Sample(rows=rows, share=self.share / 100 if self.share else None)
         limits = {"rows": self.most_rows, "target_bytes": self.target_bytes, "local_bytes": self.local_bytes}
         budget = Budget(seconds=self.seconds, **{name: value for name, value in limits.items() if value})
@@ -88,6 +90,7 @@ class EstimateOut(Schema):
 
     combinations: list[dict[str, Any]]
     left_out: list[dict[str, Any]]
+    alike: Annotated[list[str], Field(description="Sentences about values that come to the same on the sample.")]
     trials: int
     finals: Annotated[int, Field(description="The most trials that may follow of the best combinations.")]
     sample_rows: int
@@ -132,7 +135,7 @@ def _summary(row: Lab) -> dict[str, Any]:
 def start_lab(request: HttpRequest, wanted: LabIn, response: HttpResponse) -> Any:
     """Try settings by loading a sample into copies of the table, which itself does not change."""
     prepared, job = _prepared(wanted, request)
-    made = lab.create(prepared, wanted.request(), cast(User, request.user), job)
+    made = lab.create(prepared, wanted.request(prepared), cast(User, request.user), job)
     audit.about(made)
     lab.start(made.pk)
     response.headers["Location"] = reverse("api_lab", args=[made.pk])
@@ -157,7 +160,8 @@ def _prepared(wanted: LabIn, request: HttpRequest) -> tuple[PreparedImport, Impo
 @router.post("labs/plan", response=EstimateOut, url_name="api_lab_plan", summary="Plan a lab")
 def plan_lab(request: HttpRequest, wanted: LabIn) -> Any:
     """What a lab would try, and what it would cost. Nothing is written."""
-    expected = lab.estimate(_prepared(wanted, request)[0], wanted.request())
+    prepared, job = _prepared(wanted, request)
+    expected = lab.estimate(prepared, wanted.request(prepared), job)
     values = dict(vars(expected))
     return {"combinations": values.pop("tried"), **values}
 

@@ -89,14 +89,30 @@ def create(
             execute(connection, f"ALTER TABLE {scratch.quoted} {added}")
 
 
-def _partitioning(table: Table, partitions: int) -> str:
-    key = next((each.columns for each in table.keys if each.name == "PRIMARY"), ())
+def check_partitions(table: Table, *, with_parents: bool = False) -> None:
+    """Raise TargetProblem if the table cannot be partitioned by hash of its primary key.
+
+    Each unique key must have all columns of the partitioning (manual, Partitioning Keys, Primary Keys, and Unique
+    Keys), and partitioned InnoDB tables have no foreign keys (Partitioning Limitations Relating to Storage Engines).
+    """
+    key, why = _primary_key(table), ""
     if not key:
-        raise TargetProblem(
-            f"{table.name} has no primary key, by hash of which it could be partitioned.",
-            advice="Leave the partitions out of the grid.",
-            option="partitions",
-        )
+        why = f"{table.name} has no primary key, by hash of which it could be partitioned."
+    elif short := [each.name for each in table.keys if each.unique and not set(key) <= set(each.columns)]:
+        why = f"{', '.join(short)} of {table.name} is unique without all columns of its primary key."
+    elif with_parents:
+        why = f"{table.name} has foreign keys, and a partitioned table can have none."
+    if why:
+        raise TargetProblem(why, advice="Leave the partitions out of the grid.", option="partitions")
+
+
+def _primary_key(table: Table) -> tuple[str, ...]:
+    return next((each.columns for each in table.keys if each.name == "PRIMARY"), ())
+
+
+def _partitioning(table: Table, partitions: int) -> str:
+    check_partitions(table)
+    key = _primary_key(table)
     return partitioning(key, [table.column(name).type for name in key], partitions)
 
 

@@ -14,15 +14,15 @@ from importer.access.acting import acting_user
 from importer.access.policy import may_now, seen
 from importer.engine.errors import Problem
 from importer.engine.tuning.budget import Budget
-from importer.engine.tuning.grid import GRIDS, Grid, Value, grid_named
+from importer.engine.tuning.grid import GRIDS, Grid, Value, grid_named, words
 from importer.engine.tuning.sampling import Sample
 from importer.experiments import arguments
-from importer.lab.commands import MOST_REPEATS, REPEATS, SAMPLE_ROWS
+from importer.lab.commands import MOST_REPEATS, REPEATS
 from importer.management.argument_types import bounded, percent, setting_values, size
 from importer.management.base_command import PreparedCommand
 from importer.management.build_import import named_target
 from importer.models import ImportJob, Lab, Level, Target, Trial
-from importer.preparation.prepare import ImportRequest, prepare, require_load
+from importer.preparation.prepare import ImportRequest, PreparedImport, prepare, require_load
 from importer.sources import uploads
 from importer.worker.hosts import presence
 
@@ -86,7 +86,7 @@ class Command(PreparedCommand):
 
     def _follow(self, lab_id: int, quiet: bool) -> Lab:
         """Wait for the end of the lab, and print the result of each trial unless `quiet`. Returns the ended lab."""
-        if not presence.parallel_loads():
+        if not presence.parallel_loads(Lab.objects.select_related("target").get(pk=lab_id).target.label):
             self.stderr.write("No worker is running: is `make run` running? The lab waits for them.")
         shown, waits_for = 0, ""
         while True:
@@ -226,7 +226,7 @@ def _add_what(run: ArgumentParser) -> None:
 
 def _add_how_much(run: ArgumentParser) -> None:
     sample = run.add_mutually_exclusive_group()
-    sample.add_argument("--rows", type=bounded(1, 10**12), metavar="N", help=f"the first N rows ({SAMPLE_ROWS:,})")
+    sample.add_argument("--rows", type=bounded(1, 10**12), metavar="N", help="the first N rows (enough for the grid)")
     sample.add_argument("--share", type=percent, metavar="P", help="P percent of the file, in evenly spaced ranges")
     run.add_argument(
         "--repeats", type=bounded(1, MOST_REPEATS), default=REPEATS, metavar="N", help=f"default: {REPEATS}"
@@ -243,12 +243,12 @@ def _add_how_much(run: ArgumentParser) -> None:
 
 def _create(options: dict[str, Any]) -> Lab:
     """Create the lab of the options. Raises Problem if they are wrong or incomplete."""
-    request = lab.LabRequest(_grid(options["grid"], options["set"]), **_amounts(options))
+    grid = _grid(options["grid"], options["set"])
     if options["job"] is not None:
         job = seen(ImportJob.objects.select_related("target", "source")).filter(pk=options["job"], trial=None).first()
         if job is None:
             raise Problem(f"There is no import {options['job']}.", advice="Give the number that the list shows.")
-        return lab.create_from_job(job, request, acting_user())
+        return _created(lab.prepare_again(job), grid, options, job)
     for name in ("file", "target", "table"):
         if not options[name]:
             raise Problem(f"--{name} is missing.", advice="Name file, target and table, or --job a past import.")
@@ -259,7 +259,20 @@ def _create(options: dict[str, Any]) -> Lab:
     prepared = prepare(uploads.register(options["file"]), target, options["table"], guessing)
     for line in prepared.reading.lines:
         sys.stderr.write(f"{line}\n")
-    return lab.create(prepared, request, acting_user())
+    return _created(prepared, grid, options)
+
+
+def _created(prepared: PreparedImport, grid: Grid, options: dict[str, Any], job: ImportJob | None = None) -> Lab:
+    """Create the lab, and print what it does not try, with the reasons, before it starts."""
+    amounts = _amounts(options)
+    amounts.setdefault("sample", Sample(rows=lab.suggest_sample(prepared, grid)))
+    request = lab.LabRequest(grid, **amounts)
+    for sentence in lab.choose(prepared, request, job).alike:
+        sys.stderr.write(f"{sentence}\n")
+    created = lab.create(prepared, request, acting_user(), job)
+    for each in created.left_out_json:
+        sys.stderr.write(f"Left out: {words(each['settings'])}: {each['why']}.\n")
+    return created
 
 
 def _grid(name: str, pairs: list[tuple[str, tuple[Value, ...]]]) -> Grid:

@@ -69,7 +69,8 @@ def test_a_lab_is_approved_and_refused_in_the_same_way(program, bob, target):
     loaded = program.send("POST", "imports", {"file": program.upload(ROWS), **INTO}).json()["job"]
     run(ImportJob.objects.get())
     Target.objects.update(needs_approval=True)
-    made = [program.send("POST", "labs", {"job": loaded}).json()["lab"] for _ in range(2)]
+    wanted = {"job": loaded, "grid": "own", "settings": {"unique_checks": "on,off"}}
+    made = [program.send("POST", "labs", wanted).json()["lab"] for _ in range(2)]
     for each in Lab.objects.all():
         take_step(each)
     listed = {each["lab"]: each for each in bob.read("approvals")["items"]}

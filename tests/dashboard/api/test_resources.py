@@ -136,7 +136,9 @@ class TestChannels:
 
 
 def test_a_lab_is_started_and_cancelled(program, loaded):
-    begun = program.send("POST", "labs", {"job": loaded, "grid": "own", "settings": {"chunk_bytes": "256K,1M"}})
+    same = program.send("POST", "labs", {"job": loaded, "grid": "own", "settings": {"chunk_bytes": "256K,1M"}})
+    assert "come to the same chunks" in problem(same, 422)["what"]
+    begun = program.send("POST", "labs", {"job": loaded, "grid": "own", "settings": {"unique_checks": "on,off"}})
     assert begun.status_code == 201, begun.content
     lab = Lab.objects.get()
     assert program.read("labs")["items"][0]["lab"] == lab.pk

@@ -171,11 +171,8 @@ class TestToTheEnd:
         assert preset.options == lab.options_of(ended)
         assert (preset.options.on_error, preset.table) == ("reject", ended.table)
 
-    @pytest.mark.parametrize(
-        ("mode", "caveat"), [("append", "only from an empty table"), ("atomic", "its last step needs them")]
-    )
-    def test_the_caveats_name_keys_that_the_mode_keeps(self, target, path, mode, caveat):
-        begun = created_lab(target, path, {"indexes": ("keep", "defer")}, Options(mode=mode))
+    def test_a_caveat_says_that_keys_are_dropped_only_from_an_empty_table(self, target, path):
+        begun = created_lab(target, path, {"indexes": ("keep", "defer")})
         for number in range(12):
             combination = number % len(begun.combinations)
             rate = 2000 if begun.combinations[combination].get("indexes") == "defer" else 1000
@@ -188,7 +185,7 @@ class TestToTheEnd:
             )
         outcome = lab.outcome(begun)
         assert outcome["recommendation"]["settings"] == {"indexes": "defer"}
-        assert caveat in outcome["caveats"][-1]
+        assert "only from an empty table" in outcome["caveats"][-1]
 
     def test_scratch_tables_can_lie_in_another_schema_and_have_partitions(self, target, path, database, server):
         run_sql(database, "ALTER TABLE t DROP FOREIGN KEY f")
@@ -225,7 +222,7 @@ class TestWhatGoesWrong:
     def test_a_lab_fails_with_the_reason_if_all_trials_fail(self, target, tmp_path, database):
         bad = tmp_path / "bad.csv"
         bad.write_text("n,word,p\n1,a,1\nx,b,1\n")
-        done = to_end(created_lab(target, bad, SIZES, options=Options(checks=False)))
+        done = to_end(created_lab(target, bad, {"unique_checks": (True, False)}, options=Options(checks=False)))
         assert done.status == Lab.Status.FAILED
         assert done.problem["rows"][0]["value"] == "x"
         assert lab.outcome(done)["recommendation"] is None
@@ -249,12 +246,14 @@ class TestWhatGoesWrong:
         assert done.status == Lab.Status.CANCELLED
         leaves_nothing(done, database)
 
-    def test_a_trial_fails_if_the_planner_changes_its_settings(self, target, path, database):
+    def test_what_the_planner_has_come_to_refuse_is_left_out_before_the_first_trial(self, target, path, database):
+        begun = created_lab(target, path, {"indexes": ("keep", "defer"), **SIZES})
         run_sql(database, "ALTER TABLE t DROP FOREIGN KEY f, DROP KEY f, DROP KEY word")
-        done = to_end(created_lab(target, path, {"indexes": ("keep", "defer")}))
-        (failed,) = lab.outcome(done)["failed"]
-        assert failed["words"] == "indexes defer"
-        assert failed["why"].startswith("indexes defer becomes keep here: each of them is needed")
+        done = to_end(begun)
+        left = lab.outcome(done)["left_out"]
+        assert [each["settings"]["indexes"] for each in left] == ["defer", "defer"]
+        assert left[0]["why"].startswith("indexes defer becomes keep here: each of them is needed")
+        assert {each.settings["indexes"] for each in done.trials.all()} == {"keep"}
 
     def test_a_lab_waits_while_the_target_does_not_answer(self, target, path, server):
         begun = created_lab(target, path, SIZES)
@@ -270,9 +269,12 @@ class TestWhatGoesWrong:
     def test_combinations_over_the_ceiling_are_left_out_with_the_reason(self, target, path):
         target.ceiling = 2
         target.save()
-        begun = created_lab(target, path, {"parallelism": (1, 2, 4)})
+        begun = created_lab(target, path, {"chunk_bytes": (4096,), "parallelism": (1, 2, 4)})
         assert begun.left_out_json == [
-            {"settings": {"parallelism": 4}, "why": "the target's ceiling is 2 parallel chunks"}
+            {
+                "settings": {"chunk_bytes": 4096, "parallelism": 4},
+                "why": "the target's ceiling is 2 parallel chunks",
+            }
         ]
 
 

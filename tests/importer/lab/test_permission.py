@@ -20,7 +20,7 @@ pytestmark = pytest.mark.usefixtures("no_workers")
 def lab(mariadb: Address, transactional_db, tmp_path: Path) -> Lab:
     run_sql(mariadb, "CREATE TABLE t (n INT PRIMARY KEY, word VARCHAR(80), p INT)")
     admin("root")
-    made = created_lab(saved_target(mariadb), write_rows(tmp_path / "rows.csv"), {"parallelism": (1, 2)})
+    made = created_lab(saved_target(mariadb), write_rows(tmp_path / "rows.csv"), {"unique_checks": (True, False)})
     Lab.objects.filter(pk=made.pk).update(created_by=operator("ann"))
     return Lab.objects.select_related("created_by").get(pk=made.pk)
 

@@ -56,7 +56,8 @@ def test_a_lab_goes_on_with_guesses_and_names_them(database, tmp_path: Path, tra
     path = tmp_path / "rows.csv"
     path.write_text("n,wrod\n" + "".join(f"{n},word {n}\n" for n in range(500)))
     parser = Command().create_parser("manage.py", "lab")
-    created = _create(vars(parser.parse_args(["run", "own", "--file", str(path), "--target", "t", "--table", "t"])))
+    given = ["--file", str(path), "--target", "t", "--table", "t"]
+    created = _create(vars(parser.parse_args(["run", "own", *given, "--set", "unique_checks=on,off"])))
     assert [each.column for each in created.mapping] == ["n", ""]
     assert "Guessed: The table t has no column wrod." in capsys.readouterr().err
 

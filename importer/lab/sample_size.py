@@ -1,0 +1,94 @@
+"""How large a lab's sample will be, and should be: from the file's beginning and from earlier loads."""
+
+from statistics import median
+
+from importer.engine.plan.plan import ImportPlan
+from importer.engine.tuning.grid import Grid, Value
+from importer.engine.tuning.sampling import Sample, SampleSize
+from importer.engine.units import MIB
+from importer.models import ImportJob, Trial
+from importer.preparation.prepare import PreparedImport
+from importer.worker.hosts import presence
+
+SAMPLE_ROWS = 200_000
+# Seconds that a trial should load for. The start-up dominates shorter ones.
+GOOD_TRIAL = 3.0
+# Seconds and, where no rate is known, bytes that the values of a grid may make of it.
+LONGEST_TRIAL, LARGEST_SAMPLE = 20.0, 512 * MIB
+LEAST_ROWS = 10_000
+# The rate is the median of this many latest loads.
+LATEST_LOADS = 20
+
+
+def expected_sample(prepared: PreparedImport, sample: Sample) -> SampleSize:
+    """The rows and bytes that the sample will have, as far as the file's beginning shows."""
+    rows = file_rows(prepared)
+    taken = min(sample.rows, rows) if sample.rows else max(1, round(rows * (sample.share or 0)))
+    return SampleSize(taken, round(taken * record_bytes(prepared)))
+
+
+def suggest_sample(prepared: PreparedImport, grid: Grid) -> int:
+    """The number of rows of a sample on which the values of the grid can differ, and that loads for GOOD_TRIAL seconds.
+
+    By earlier loads; SAMPLE_ROWS without any. At most those of the file, and those of LONGEST_TRIAL.
+    """
+    rate = rate_of(prepared)
+    most = rate * LONGEST_TRIAL if rate else LARGEST_SAMPLE / record_bytes(prepared)
+    good = rate * GOOD_TRIAL if rate else SAMPLE_ROWS
+    wanted = max(_round(good), min(most, least_rows(prepared, grid)))
+    return min(max(LEAST_ROWS, int(wanted)), file_rows(prepared))
+
+
+def least_rows(prepared: PreparedImport, grid: Grid) -> int:
+    """The rows from which on each session loads a chunk of the largest size, after the first ones, which grow."""
+    record = record_bytes(prepared)
+    sizes: list[float] = [*_numbers(grid, "chunk_bytes"), *(each * record for each in _numbers(grid, "commit_rows"))]
+    if not sizes:
+        return 0
+    return round(max(sizes) * (_sessions(prepared, grid) + 1) / record) + 1
+
+
+def _sessions(prepared: PreparedImport, grid: Grid) -> int:
+    """The most sessions that a combination can have here."""
+    plan: ImportPlan = prepared.plan
+    at_once = presence.parallel_loads(prepared.target.label) or prepared.target.ceiling
+    wanted = max(_numbers(grid, "parallelism"), default=plan.parallelism)
+    return max(1, min(wanted, at_once, prepared.target.ceiling))
+
+
+def _numbers(grid: Grid, name: str) -> list[int]:
+    values: tuple[Value, ...] = grid.values.get(name, ())
+    return [value for value in values if isinstance(value, int)]
+
+
+def rate_of(prepared: PreparedImport) -> float | None:
+    """Rows per second of the latest trials of labs of this table, or of imports into it."""
+    name = {"schema_name": prepared.table.schema, "table_name": prepared.table.name}
+    of_table = {f"lab__{key}": value for key, value in name.items()}
+    trials = Trial.objects.filter(lab__target=prepared.target, status=Trial.Status.DONE, **of_table)
+    jobs = ImportJob.objects.filter(target=prepared.target, status=ImportJob.Status.SUCCEEDED, **name)
+    for loads in (trials, jobs):
+        rates = loads.filter(rows_per_second__gt=0).order_by("-pk").values_list("rows_per_second", flat=True)
+        if latest := [rate for rate in rates[:LATEST_LOADS] if rate]:
+            return median(latest)
+    return None
+
+
+def file_rows(prepared: PreparedImport) -> int:
+    """Rows of the file: counted by an earlier import, else estimated from its first rows."""
+    counted = prepared.source.jobs.filter(scan_finished=True, trial=None).order_by("-pk").first()
+    if counted and counted.scanned_rows:
+        return counted.scanned_rows
+    profile = prepared.profile
+    return max(len(profile.rows), round((profile.size - profile.data_offset) / record_bytes(prepared)))
+
+
+def record_bytes(prepared: PreparedImport) -> float:
+    """Mean bytes of a record of the file's beginning, without quotes."""
+    return prepared.profile.record_bytes or 1.0
+
+
+def _round(rows: float) -> int:
+    """Round down to 1, 2 or 5 times a power of ten."""
+    size = int("1" + "0" * (len(str(int(rows))) - 1))
+    return next(times * size for times in (5, 2, 1) if times * size <= max(1, rows))
