@@ -117,7 +117,9 @@ def _private(folder: Path, options: Sequence[str]) -> Iterator[PrivateDatabase]:
         kinds.append(PrivateMySQL)
     for kind in kinds:
         server = kind(folder / kind.label.lower(), port=free_port())
-        server.options = (*server.options, *options)
+        files = folder / f"{kind.label.lower()}-files"
+        files.mkdir(parents=True, exist_ok=True)
+        server.options = (*server.options, f"--secure-file-priv={files}", *options)
         yield server
 
 

@@ -14,6 +14,7 @@ from importer.engine.units import human_bytes
 from importer.experiments.published.registry import experiment_named
 from importer.experiments.report import Conditions, ExperimentResult
 from importer.experiments.trials import SERVER
+from importer.experiments.verdicts import ONE_BUSY_ROUND, ONE_ROUND
 from importer.models import Lab, Target, Trial
 
 # From this load average per core on, the machine counts as busy. It is measured before the experiment begins.
@@ -58,7 +59,8 @@ def experiment_result(lab: Lab, start_state: StartState, command: str) -> Experi
         command=command,
     )
     experiment = experiment_named(lab.experiment).only([str(each) for each in lab.grid.values[WAY]])
-    return ExperimentResult(experiment, conditions, _rates(trials), _failed(trials), _servers(trials))
+    off = ONE_BUSY_ROUND if start_state.busy else ONE_ROUND
+    return ExperimentResult(experiment, conditions, _rates(trials), _failed(trials), _servers(trials), off)
 
 
 def store(lab: Lab, result: ExperimentResult) -> None:

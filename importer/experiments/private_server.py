@@ -1,5 +1,6 @@
 """The private server of an experiment: installed on first use, and started anew with a variant for each trial."""
 
+import re
 import shutil
 import sys
 from collections.abc import Iterator, Mapping
@@ -26,6 +27,8 @@ KINDS: dict[str, type[PrivateDatabase]] = {"MariaDB": PrivateMariaDB, "MySQL": P
 CRASH_SAFE: dict[str, Value] = {"innodb_flush_log_at_trx_commit": 1}
 # What a server writes into its log when it does not take an option.
 REFUSALS = ("unknown variable", "Error while setting value")
+# The time, and the marks before the text of a line.
+_LOG_PREFIX = re.compile(r"^.*?\[ERROR\] (\[[^]]*\] )*")
 
 
 @dataclass(frozen=True)
@@ -100,7 +103,7 @@ class PrivateServers:
             refusal = next((line for line in said if any(each in line for each in REFUSALS)), "")
             if not refusal:
                 raise
-            raise _gone(refusal.partition("] [Server] ")[2] or refusal, variant) from error
+            raise _gone(_LOG_PREFIX.sub("", refusal).rstrip("."), variant) from error
 
 
 def _as_requested(address: Address, options: Mapping[str, Value], variant: ServerVariant) -> dict[str, str]:

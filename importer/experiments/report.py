@@ -11,6 +11,7 @@ from importer.experiments.experiment import Experiment, ImportAction, RawAction,
 from importer.experiments.verdicts import (
     AGREES,
     DISAGREES,
+    ONE_ROUND,
     RULE,
     ClaimVerdict,
     Rates,
@@ -46,7 +47,8 @@ class Conditions:
 class ExperimentResult:
     """An experiment's rates by way and round, the warm-up left out, and the problems of the ways that failed.
 
-    `servers`: by way, the private server that it ran on ("server") and its variables.
+    `servers`: by way, the private server that it ran on ("server") and its variables. `off`: by how much a ratio of one
+    round may be off.
     """
 
     experiment: Experiment
@@ -54,6 +56,7 @@ class ExperimentResult:
     rates: Rates
     failed: Mapping[str, str]
     servers: Mapping[str, Mapping[str, str]]
+    off: float = ONE_ROUND
 
     def spread(self, way: Way) -> RateSpread | None:
         """The spread of the way's rates; None if there are none."""
@@ -68,7 +71,8 @@ class ExperimentResult:
             "baseline": self.experiment.baseline,
             "ways": [self._way(each) for each in self.experiment.ways],
             "claims": [
-                {"says": each.says, **judge_claim(each, self.rates).as_json()} for each in self.experiment.claims
+                {"says": each.says, **judge_claim(each, self.rates, self.off).as_json()}
+                for each in self.experiment.claims
             ],
             "rule": RULE,
         }
@@ -83,7 +87,7 @@ class ExperimentResult:
             "rates": list(self.rates.get(way.name, {}).values()),
             "rate": asdict(spread) if spread else None,
             "published_rate": way.published,
-            **judge_way(self.experiment, way, self.rates).as_json(),
+            **judge_way(self.experiment, way, self.rates, self.off).as_json(),
             "failed": self.failed.get(way.name),
         }
 
@@ -141,7 +145,7 @@ def _ways(result: ExperimentResult) -> str:
     head = ("way", "done by", "rows", "a second (least to most)", "article", "ratio", "article's", "agreement")
     rows = []
     for way in result.experiment.ways:
-        verdict = judge_way(result.experiment, way, result.rates)
+        verdict = judge_way(result.experiment, way, result.rates, result.off)
         rows.append(
             (
                 way.name,
@@ -160,7 +164,7 @@ def _ways(result: ExperimentResult) -> str:
 def _claims(result: ExperimentResult) -> str:
     rows = []
     for each in result.experiment.claims:
-        verdict = judge_claim(each, result.rates)
+        verdict = judge_claim(each, result.rates, result.off)
         rows.append((each.says, _ratio(verdict.ratio), verdict.published, _verdict(verdict)))
     return _table(("claim", "here", "article", "agreement"), rows)
 
@@ -169,14 +173,14 @@ def _servers(result: ExperimentResult) -> str:
     return _list(
         f"{name}: {ran['server']}, "
         + ", ".join(f"{variable}={value}" for variable, value in ran.items() if variable != "server")
-        for name, ran in result.servers.items()
+        for name, ran in sorted(result.servers.items())
     )
 
 
 def _summary(result: ExperimentResult) -> str:
     experiment = result.experiment
-    verdicts = {way.name: judge_way(experiment, way, result.rates).verdict for way in experiment.ways}
-    verdicts |= {claim.says: judge_claim(claim, result.rates).verdict for claim in experiment.claims}
+    verdicts = {way.name: judge_way(experiment, way, result.rates, result.off).verdict for way in experiment.ways}
+    verdicts |= {claim.says: judge_claim(claim, result.rates, result.off).verdict for claim in experiment.claims}
     lines = []
     for verdict in (AGREES, DISAGREES):
         names = [name for name, each in verdicts.items() if each == verdict]

@@ -10,12 +10,16 @@ from importer.experiments.experiment import Claim, Experiment, Way
 # Ratios within a factor of LEVEL of 1 count as level; two ratios within a factor of NEAR of each other agree. Servers,
 # disks and processors of other years change a ratio by less than NEAR if nothing else interferes.
 LEVEL, NEAR = 1.15, 2.0
+# By how much a rate of one round may be off: runs of the same way differ by so much on a machine shared with others
+# (docs/experiments), and on one that is busy by more.
+ONE_ROUND, ONE_BUSY_ROUND = 1.4, 4.0
 AGREES, DISAGREES, NOT_COMPARABLE = "agrees", "disagrees", "not comparable"
 RULE = (
     f"It agrees where our ratio is on the same side of 1 as the article's (within {LEVEL - 1:.0%} of 1 counts as either"
     f" side) and no more than {NEAR:g} times away from it; where the article gives a bound, where ours keeps it. It is"
     " not comparable where the article has no figure, where its conditions were different, or where the rounds here"
-    " disagree."
+    f" disagree. Of one round alone, it is not comparable where a ratio {ONE_ROUND:g} times as large or as small would"
+    f" be answered otherwise; where this machine was busy when it began, {ONE_BUSY_ROUND:g} times."
 )
 
 # Rates by way and round.
@@ -48,8 +52,11 @@ class ClaimVerdict:
         return asdict(self)
 
 
-def judge_way(experiment: Experiment, way: Way, rates: Rates) -> ClaimVerdict:
-    """Compare the ratio of a way's rate to its `compared_with` way's, by default the baseline's, with the article's."""
+def judge_way(experiment: Experiment, way: Way, rates: Rates, off: float = ONE_ROUND) -> ClaimVerdict:
+    """Compare the ratio of a way's rate to its `compared_with` way's, by default the baseline's, with the article's.
+
+    `off`: by how much a ratio of one round may be off.
+    """
     base = experiment.way(way.compared_with or experiment.baseline)
     ratios = _ratios(rates, way.name, base.name)
     article = way.published / base.published if way.published and base.published else None
@@ -62,12 +69,13 @@ def judge_way(experiment: Experiment, way: Way, rates: Rates) -> ClaimVerdict:
             NOT_COMPARABLE,
             way.not_comparable or "the article has no figure",
         )
-    return _judged(Claim(way.name, way.name, base.name, about=article), ratios)
+    return _judged(Claim(way.name, way.name, base.name, about=article), ratios, off)
 
 
-def judge_claim(claim: Claim, rates: Rates) -> ClaimVerdict:
-    """Check a claim of the article against the rates."""
-    return _judged(claim, _ratios(rates, claim.of, claim.to) if claim.to else list(rates.get(claim.of, {}).values()))
+def judge_claim(claim: Claim, rates: Rates, off: float = ONE_ROUND) -> ClaimVerdict:
+    """Check a claim of the article against the rates. `off`: by how much a ratio of one round may be off."""
+    ratios = _ratios(rates, claim.of, claim.to) if claim.to else list(rates.get(claim.of, {}).values())
+    return _judged(claim, ratios, off)
 
 
 def _ratios(rates: Rates, of: str, to: str) -> list[float]:
@@ -76,14 +84,14 @@ def _ratios(rates: Rates, of: str, to: str) -> list[float]:
     return [rate / others[number] for number, rate in own.items() if number in others]
 
 
-def _judged(claim: Claim, ratios: Sequence[float]) -> ClaimVerdict:
-    answers = {_agrees(claim, ratio) for ratio in ratios}
-    if not answers:
+def _judged(claim: Claim, ratios: Sequence[float], off: float) -> ClaimVerdict:
+    if not ratios:
         return ClaimVerdict(None, _published(claim), NOT_COMPARABLE, "it could not be measured")
+    possible = ratios if len(ratios) > 1 else (ratios[0] / off, ratios[0], ratios[0] * off)
+    answers = {_agrees(claim, ratio) for ratio in possible}
     if len(answers) > 1:
-        return ClaimVerdict(
-            RateSpread.of(ratios), _published(claim), NOT_COMPARABLE, "the rounds do not give the same answer"
-        )
+        why = "the rounds do not give the same answer" if len(ratios) > 1 else "one round does not tell"
+        return ClaimVerdict(RateSpread.of(ratios), _published(claim), NOT_COMPARABLE, why)
     return ClaimVerdict(RateSpread.of(ratios), _published(claim), AGREES if answers == {True} else DISAGREES)
 
 

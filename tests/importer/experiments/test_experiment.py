@@ -9,7 +9,15 @@ from importer.experiments.chart import RateBar, draw
 from importer.experiments.experiment import FILLED_IN_A_SECOND, Claim
 from importer.experiments.published.registry import EXPERIMENTS
 from importer.experiments.raw.single_rows import POINT_SECONDS
-from importer.experiments.verdicts import AGREES, DISAGREES, NOT_COMPARABLE, RateSpread, judge_claim, judge_way
+from importer.experiments.verdicts import (
+    AGREES,
+    DISAGREES,
+    NOT_COMPARABLE,
+    ONE_BUSY_ROUND,
+    RateSpread,
+    judge_claim,
+    judge_way,
+)
 from importer.experiments.workloads import WORKLOADS
 
 
@@ -35,12 +43,22 @@ def rates(*ratios: float) -> dict[str, dict[int, float]]:
         ({"least": 2.0}, (1.9, 1.2), DISAGREES),
         ({"most": 1.0}, (0.4, 1.0), AGREES),
         ({"most": 1.0}, (0.4, 1.1), NOT_COMPARABLE),
+        ({"most": 1.0}, (0.7,), AGREES),
+        ({"most": 1.0}, (0.8,), NOT_COMPARABLE),
+        ({"about": 1.0}, (2.9,), DISAGREES),
+        ({"about": 1.0}, (2.1,), NOT_COMPARABLE),
     ],
 )
 def test_a_claim_agrees_if_the_ratio_is_on_the_same_side_of_1_and_near_in_every_round(claim, ratios, verdict):
     judged = judge_claim(Claim("a claim", "own", "other", **claim), rates(*ratios))
     assert judged.verdict == verdict
     assert (judged.ratio and judged.ratio.most) == (max(ratios, default=None) and pytest.approx(max(ratios)))
+
+
+def test_one_round_on_a_busy_machine_tells_only_what_is_far_from_the_line():
+    ahead = Claim("a claim", "own", "other", least=1.0)
+    verdicts = [judge_claim(ahead, rates(ratio), ONE_BUSY_ROUND).verdict for ratio in (0.2, 2.0, 5.0)]
+    assert verdicts == [DISAGREES, NOT_COMPARABLE, AGREES]
 
 
 def test_a_claim_about_one_way_is_compared_with_its_rate():
@@ -59,7 +77,8 @@ def test_a_way_is_compared_with_the_baseline_unless_the_conditions_were_differen
 
 def test_a_raw_way_may_be_compared_with_a_raw_way():
     methods = EXPERIMENTS["methods"]
-    measured = {"LOAD DATA": {1: 100.0}, "LOAD DATA, no import": {1: 200.0}, "INSERT ... SELECT": {1: 180.0}}
+    ways = {"LOAD DATA": 100.0, "LOAD DATA, no import": 200.0, "INSERT ... SELECT": 180.0}
+    measured = {name: {1: rate, 2: rate * 2} for name, rate in ways.items()}
     copied = judge_way(methods, methods.way("INSERT ... SELECT"), measured)
     assert (copied.ratio.median, copied.verdict) == (0.9, AGREES)
     assert judge_way(methods, methods.way("LOAD DATA, no import"), measured).ratio.median == 2

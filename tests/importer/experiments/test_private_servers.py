@@ -2,6 +2,8 @@
 
 import os
 import shlex
+import signal
+import subprocess
 from io import StringIO
 from itertools import pairwise
 from pathlib import Path
@@ -9,6 +11,7 @@ from pathlib import Path
 import pytest
 from django.conf import settings
 from django.core.management import call_command
+from django.utils import timezone
 
 from importer.engine.errors import Problem
 from importer.engine.mysql.connection import connect, fetch_all
@@ -17,6 +20,7 @@ from importer.experiments.raw.loads import _cuts, _part
 from importer.experiments.variants import POOL, REDO, ServerVariant
 from importer.models import Lab
 from tests.documents import read
+from tests.stack import PYTHON, ROOT, wait_until
 from tests.targets import saved_target
 
 XA, MYISAM = "own server, innodb_support_xa off", "own server, MyISAM, performance_schema off"
@@ -53,6 +57,34 @@ def test_ways_on_a_private_server_are_measured_and_it_is_removed(server, databas
     assert f"- {MYISAM}: {'MySQL' if server.flavour == 'mysql' else 'MariaDB'}" in report.read_text()
     assert not list(settings.LAB_DIR.glob("*"))
     assert Lab.objects.get().status == Lab.Status.DONE
+
+
+def test_a_killed_experiment_takes_its_private_server_with_it(mariadb, stack_env, transactional_db):
+    target = saved_target(mariadb, mariadb.database)
+    words = ["experiment", "run", "naive", "--target", target.name, "--size", "20", "--way", "own server, defaults"]
+    command = [str(PYTHON), "manage.py", *words, "--repeats", "50"]
+    with subprocess.Popen(command, cwd=ROOT, env=stack_env.env) as process:
+        wait_until(lambda: list(settings.LAB_DIR.glob("*.server/server.pid")), what="a private server")
+        (file,) = settings.LAB_DIR.glob("*.server/server.pid")
+        wait_until(lambda: file.exists() and file.read_text().strip(), what="its process id")
+        pid = int(file.read_text())
+        process.send_signal(signal.SIGKILL)
+    wait_until(lambda: not is_running(pid), what="the server's end")
+    Lab.objects.update(lease=timezone.now())
+    wait_until(swept, what="the end of the lab")
+    assert not list(settings.LAB_DIR.glob("*"))
+
+
+def swept() -> bool:
+    """Whether the lab has ended, by this sweep or by the workers' own."""
+    call_command("lab", "sweep", stdout=StringIO())
+    return Lab.objects.get().ended
+
+
+def is_running(pid: int) -> bool:
+    """Whether the process runs; one that has ended may wait for its parent."""
+    status = Path(f"/proc/{pid}/stat")
+    return status.exists() and status.read_text().rpartition(")")[2].split()[0] != "Z"
 
 
 def test_without_such_a_program_the_way_is_not_measured(tmp_path: Path):
