@@ -118,6 +118,21 @@ def store_address(text: str) -> str:
     return address
 
 
+def browser_address(text: str, store: str) -> str:
+    """The origin by which browsers reach the store, in FILE_STORE_BROWSER_URL; "" for none.
+
+    Raises ImproperlyConfigured for a text that is no origin, and for one without a store.
+    """
+    origin = text.strip().rstrip("/")
+    if origin and not re.fullmatch(r"https?://([a-z0-9.-]+|\[[0-9a-f:]+\])(:\d{1,5})?", origin, re.ASCII):
+        raise ImproperlyConfigured(
+            f"FILE_STORE_BROWSER_URL: write https://HOST or https://HOST:PORT in small letters; not “{text}”."
+        )
+    if origin and not store:
+        raise ImproperlyConfigured("FILE_STORE_BROWSER_URL: it is an address of FILE_STORE, which is not set.")
+    return origin
+
+
 def fernet_key() -> str:
     """A new key for encrypting what is stored."""
     from cryptography.fernet import Fernet  # Imported on first use: importing it takes as long as 10 % of Django.

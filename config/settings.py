@@ -8,6 +8,7 @@ from csp.constants import NONE, SELF
 from django.core.exceptions import ImproperlyConfigured
 
 from config.environment import (
+    browser_address,
     data_folder,
     days,
     env,
@@ -60,6 +61,8 @@ FILE_STORE_REGION = env.str("FILE_STORE_REGION", default="")
 FILE_STORE_ACCESS_KEY = env.str("FILE_STORE_ACCESS_KEY", default="")
 FILE_STORE_SECRET_KEY = secret("FILE_STORE_SECRET_KEY")
 FILE_STORE_CA = env.str("FILE_STORE_CA", default="")
+# Where browsers reach the store, to put uploads there themselves; "": uploads come through the web server.
+FILE_STORE_BROWSER_URL = browser_address(env.str("FILE_STORE_BROWSER_URL", default=""), FILE_STORE)
 
 # --- Django ---
 DEBUG = env.bool("DEBUG", default=False)
@@ -231,6 +234,7 @@ WHITENOISE_USE_FINDERS = DEBUG
 CONTENT_SECURITY_POLICY = {
     "DIRECTIVES": {
         "default-src": [SELF],
+        "connect-src": [SELF, *filter(None, [FILE_STORE_BROWSER_URL])],
         "img-src": [SELF, "data:"],
         "object-src": [NONE],
         "base-uri": [NONE],

@@ -17,9 +17,10 @@ from dashboard.lab import detail as lab
 from dashboard.lab import experiments as lab_experiments
 from dashboard.lab import list as labs
 from dashboard.lab import new as lab_new
-from dashboard.new_import import connection_files, presets, uploads
+from dashboard.new_import import connection_files, presets
 from dashboard.new_import import views as new
 from dashboard.new_import.grid import problems as new_problems
+from dashboard.new_import.uploading import direct, tus
 from dashboard.people import grants, groups, invitation, own, people
 from dashboard.schedules import again as schedule_again
 from dashboard.schedules import detail as schedule
@@ -84,8 +85,11 @@ pages = [
     path("new/<uuid:key>/start/", new.start, name="start_import"),
     path("new/<uuid:key>/remove/", new.remove, name="remove_source"),
     path("new/<uuid:key>/preset/", new.save_preset, name="save_preset"),
-    path("uploads/", uploads.uploads, name="uploads"),
-    path("uploads/<uuid:key>/", uploads.upload, name="upload"),
+    path("uploads/", tus.uploads, name="uploads"),
+    path("uploads/direct/", direct.uploads, name="direct_uploads"),
+    path("uploads/direct/<uuid:key>/", direct.upload, name="direct_upload"),
+    path("uploads/direct/<uuid:key>/parts/", direct.part, name="direct_part"),
+    path("uploads/<uuid:key>/", tus.upload, name="upload"),
     # the schedules
     path("schedules/", schedules.schedules, name="schedules"),
     path("schedules/new/", schedules.schedule_new, name="schedule_new"),

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+import xxhash
 from django.contrib.auth.management import create_permissions
 from django.contrib.contenttypes.management import create_contenttypes
 from django.db import connection
@@ -13,9 +14,11 @@ from redis import Redis
 
 from importer.engine.mysql.connection import Address
 from importer.management.processes.private_servers import PrivateRedis
+from importer.sources.store.file_store import FileStore, file_store
 from importer.worker import live_progress
 from tests import examples  # noqa: F401 - registers the profiles before pytest loads one
 from tests.documents import all_checked
+from tests.file_servers import S3Files, s3_files
 from tests.importer.migrations.fixtures import dumped, migrated, old, sales  # noqa: F401
 from tests.prepared import copy_of_tables
 from tests.stack import Stack, running, wait_until
@@ -114,6 +117,24 @@ def mariadb(servers: dict[str, TestServer]) -> Iterator[Address]:
     """An empty database on MariaDB, for tests to which the kind of server does not matter."""
     with servers["mariadb"].fresh_database() as address:
         yield address
+
+
+@pytest.fixture(scope="session")
+def s3_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[S3Files]:
+    """A store with the bucket `files`."""
+    with s3_files(tmp_path_factory.mktemp("s3")) as server:
+        yield server
+
+
+@pytest.fixture
+def store(s3_server: S3Files, settings, request) -> FileStore:
+    """The installation has a store, below a prefix of this test's own."""
+    settings.FILE_STORE = f"s3://files/{xxhash.xxh32_hexdigest(request.node.nodeid.encode())}"
+    settings.FILE_STORE_ENDPOINT, settings.FILE_STORE_REGION = s3_server.url, "us-east-1"
+    settings.FILE_STORE_ACCESS_KEY, settings.FILE_STORE_SECRET_KEY = s3_server.key, s3_server.secret
+    made = file_store()
+    assert made
+    return made
 
 
 @pytest.fixture(scope="session")

@@ -11,6 +11,7 @@ import pytest
 from django.core.exceptions import ImproperlyConfigured
 
 from config.environment import (
+    browser_address,
     private_folder,
     private_sqlite,
     signing_key,
@@ -112,6 +113,32 @@ def test_the_admin_password_is_read_once_and_given_to_no_child(tmp_path: Path):
     )
     assert done.stdout.count("canary-7f3a") == 1
     assert "VAR_DIR=" in done.stdout
+
+
+class TestBrowserAddress:
+    @pytest.mark.parametrize(
+        "text", ["", "https://store.example.org", "http://10.0.0.1:8333/", "https://[fd12::1]:9000"]
+    )
+    def test_an_origin(self, text: str):
+        assert browser_address(text, "s3://files") == text.rstrip("/")
+
+    @pytest.mark.parametrize(
+        "text", ["store", "s3://files", "https://host/files", "https://a b", "https://a;img-src *"]
+    )
+    def test_another_text_is_refused_with_what_to_write(self, text: str):
+        with pytest.raises(ImproperlyConfigured, match=r"FILE_STORE_BROWSER_URL: write https://HOST"):
+            browser_address(text, "s3://files")
+
+    def test_it_needs_a_store(self):
+        with pytest.raises(ImproperlyConfigured, match="FILE_STORE, which is not set"):
+            browser_address("https://store.example.org", "")
+
+    def test_pages_may_connect_to_it_and_to_nothing_else(self, tmp_path: Path):
+        program = "from config import settings\nprint(settings.CONTENT_SECURITY_POLICY['DIRECTIVES']['connect-src'])"
+        env = {"PATH": "/usr/bin:/bin", "VAR_DIR": str(tmp_path), "FILE_STORE": "s3://files"}
+        env["FILE_STORE_BROWSER_URL"] = "https://store.example.org/"
+        done = subprocess.run([sys.executable, "-c", program], cwd=ROOT, env=env, capture_output=True, check=True)
+        assert done.stdout.decode() == """["'self'", 'https://store.example.org']\n"""
 
 
 class TestStoreAddress:

@@ -18,7 +18,7 @@ from importer.engine.errors import Problem, TargetUnreachable
 from importer.engine.reading.questions import NeedsAnswer
 from importer.engine.reading.reading import reading_to_json
 from importer.preparation.whole_file import TooManyChecks
-from importer.sources import parts
+from importer.sources import direct, parts
 from importer.sources import uploads as sources
 from importer.sources.quotas import QuotaExceeded
 from importer.sources.room import DiskFull
@@ -36,6 +36,8 @@ STATUS: dict[type[Problem], int] = {
     TargetUnreachable: 424,
     sources.UploadGone: 404,
     sources.WrongOffset: 409,
+    direct.NotOffered: 409,
+    direct.PartsMissing: 409,
     sources.SourceInUse: 409,
     sources.TooLarge: 413,
     QuotaExceeded: 413,

@@ -15,7 +15,8 @@ from ninja import NinjaAPI
 
 from config.serving.refusals import CONTENT_TYPE
 from dashboard.access.api_rules import API, READING
-from dashboard.api import reports, tus
+from dashboard.api import reports
+from dashboard.api.uploading import direct, tus
 
 ADDRESS = "/api/v1/"
 # The problem in the description: its type, and an example.
@@ -81,9 +82,9 @@ class Description:
         described = json.dumps(self._api.get_openapi_schema(path_prefix=ADDRESS), sort_keys=True)
         report = {"$ref": "#/components/schemas/Report"}
         made: dict[str, Any] = json.loads(described.replace(json.dumps(reports.PLACE), json.dumps(report)))
-        made["paths"] |= tus.PATHS
+        made["paths"] |= tus.PATHS | direct.PATHS
         made["servers"] = [{"url": "/"}]
-        made["components"]["schemas"] |= {"Problem": PROBLEM, "Report": reports.SCHEMA}
+        made["components"]["schemas"] |= {"Problem": PROBLEM, "Report": reports.SCHEMA, **direct.SCHEMAS}
         made["components"]["responses"] = {
             "Problem": {
                 "description": "A problem",

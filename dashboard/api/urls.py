@@ -9,7 +9,7 @@ from django.views.decorators.csrf import csrf_exempt
 from dashboard.api.api import PREFIX, make_api
 from dashboard.api.docs import page_of
 from dashboard.api.openapi import Description
-from dashboard.new_import import uploads
+from dashboard.new_import.uploading import direct, tus
 
 api = make_api()
 
@@ -29,8 +29,11 @@ def _resources() -> Iterator[URLPattern]:
 
 urlpatterns = [
     # No page of another site has a browser send the token that each needs.
-    path(f"{PREFIX}uploads", csrf_exempt(uploads.uploads), name="api_uploads"),
-    path(f"{PREFIX}uploads/<uuid:key>", csrf_exempt(uploads.upload), name="api_upload"),
+    path(f"{PREFIX}uploads", csrf_exempt(tus.uploads), name="api_uploads"),
+    path(f"{PREFIX}uploads/direct", csrf_exempt(direct.uploads), name="api_direct_uploads"),
+    path(f"{PREFIX}uploads/direct/<uuid:key>", csrf_exempt(direct.upload), name="api_direct_upload"),
+    path(f"{PREFIX}uploads/direct/<uuid:key>/parts", csrf_exempt(direct.part), name="api_direct_part"),
+    path(f"{PREFIX}uploads/<uuid:key>", csrf_exempt(tus.upload), name="api_upload"),
     *_resources(),
 ]
 description = Description(api, urlpatterns)

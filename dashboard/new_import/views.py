@@ -18,7 +18,6 @@ from django_htmx.http import HttpResponseClientRedirect
 from dashboard.fields.format_fields import format_inputs, shown_format
 from dashboard.formatting import entered_number
 from dashboard.new_import import batch as batches
-from dashboard.new_import.arriving import follower, too_early
 from dashboard.new_import.batch import Batch
 from dashboard.new_import.form import NewImportForm
 from dashboard.new_import.grid.columns import FILLINGS, TRIMS
@@ -26,6 +25,7 @@ from dashboard.new_import.grid.grid import make_grid
 from dashboard.new_import.preview import Preview, read_preview
 from dashboard.new_import.stated_fields import restored, shown_filling, shown_mapping, with_answers
 from dashboard.new_import.steps import groups, steps
+from dashboard.new_import.uploading.arriving import follower, too_early
 from importer import jobs
 from importer.access import audit
 from importer.access.policy import seen
@@ -39,7 +39,7 @@ from importer.models import ImportJob, MappingPreset, SourceFile, Target
 from importer.preparation import examination, presets
 from importer.preparation.loadable_tables import offered_tables
 from importer.preparation.prepare import PreparedImport
-from importer.sources import quotas, uploads
+from importer.sources import direct, quotas, uploads
 from importer.worker.hosts import presence
 
 JOBS_SHOWN = 5
@@ -335,6 +335,7 @@ def _page(request: HttpRequest) -> dict[str, object]:
         "any_target": seen(Target.objects.registered()).exists(),
         "any_key": ANY_KEY,
         "part_bytes": settings.UPLOAD_PART_BYTES,
+        "goes_into_store": direct.is_offered(),
         "most_bytes": settings.UPLOAD_MAX_BYTES,
         "formats": ", ".join(NAMES.values()),
         "kept": quotas.kept_for(request.user),

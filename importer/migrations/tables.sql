@@ -1,4 +1,4 @@
--- The tables after 0057_experiment_report. Made by `make tables`; do not edit.
+-- The tables after 0058_direct_uploads. Made by `make tables`; do not edit.
 -- next --
 CREATE TABLE "account_emailaddress" ("id" integer NOT NULL PRIMARY KEY AUTOINCREMENT, "verified" bool NOT NULL, "primary" bool NOT NULL, "user_id" integer NOT NULL REFERENCES "auth_user" ("id") DEFERRABLE INITIALLY DEFERRED, "email" varchar(254) NOT NULL);
 -- next --
@@ -66,7 +66,7 @@ CREATE TABLE "importer_schedulerun" ("id" integer NOT NULL PRIMARY KEY AUTOINCRE
 -- next --
 CREATE TABLE "importer_sourceconnection" ("id" integer NOT NULL PRIMARY KEY AUTOINCREMENT, "key" char(32) NOT NULL UNIQUE, "name" varchar(64) NOT NULL UNIQUE, "kind" varchar(8) NOT NULL, "base" varchar(768) NOT NULL, "settings" text NOT NULL CHECK ((JSON_VALID("settings") OR "settings" IS NULL)), "secrets_ciphertext" text NOT NULL, "private_allowed" bool NOT NULL, "findings" text NOT NULL CHECK ((JSON_VALID("findings") OR "findings" IS NULL)), "checked_at" datetime NULL, "created_at" datetime NOT NULL);
 -- next --
-CREATE TABLE "importer_sourcefile" ("id" integer NOT NULL PRIMARY KEY AUTOINCREMENT, "key" char(32) NOT NULL UNIQUE, "name" varchar(255) NOT NULL, "path" varchar(1024) NOT NULL, "size" bigint NOT NULL, "received" bigint NOT NULL, "status" varchar(10) NOT NULL, "fingerprint" varchar(32) NOT NULL, "choices" text NOT NULL CHECK ((JSON_VALID("choices") OR "choices" IS NULL)), "owned" bool NOT NULL, "created_at" datetime NOT NULL, "touched_at" datetime NOT NULL, "uploaded_by_id" integer NULL REFERENCES "auth_user" ("id") DEFERRABLE INITIALLY DEFERRED, "found_etag" varchar(255) NOT NULL, "found_modified_at" datetime NULL, "found_name" varchar(1024) NOT NULL, "connection_id" bigint NULL REFERENCES "importer_sourceconnection" ("id") DEFERRABLE INITIALLY DEFERRED, "file_count" smallint unsigned NOT NULL CHECK ("file_count" >= 0), "server_path" varchar(1024) NOT NULL, "host" varchar(255) NOT NULL, "store_etag" varchar(255) NOT NULL);
+CREATE TABLE "importer_sourcefile" ("id" integer NOT NULL PRIMARY KEY AUTOINCREMENT, "key" char(32) NOT NULL UNIQUE, "name" varchar(255) NOT NULL, "path" varchar(1024) NOT NULL, "size" bigint NOT NULL, "received" bigint NOT NULL, "status" varchar(10) NOT NULL, "fingerprint" varchar(32) NOT NULL, "choices" text NOT NULL CHECK ((JSON_VALID("choices") OR "choices" IS NULL)), "owned" bool NOT NULL, "created_at" datetime NOT NULL, "touched_at" datetime NOT NULL, "uploaded_by_id" integer NULL REFERENCES "auth_user" ("id") DEFERRABLE INITIALLY DEFERRED, "found_etag" varchar(255) NOT NULL, "found_modified_at" datetime NULL, "found_name" varchar(1024) NOT NULL, "connection_id" bigint NULL REFERENCES "importer_sourceconnection" ("id") DEFERRABLE INITIALLY DEFERRED, "file_count" smallint unsigned NOT NULL CHECK ("file_count" >= 0), "server_path" varchar(1024) NOT NULL, "host" varchar(255) NOT NULL, "store_etag" varchar(255) NOT NULL, "store_upload" varchar(1024) DEFAULT '' NOT NULL);
 -- next --
 CREATE TABLE "importer_sourcemember" ("id" integer NOT NULL PRIMARY KEY AUTOINCREMENT, "place" smallint unsigned NOT NULL CHECK ("place" >= 0), "file_id" bigint NOT NULL REFERENCES "importer_sourcefile" ("id") DEFERRABLE INITIALLY DEFERRED, "whole_id" bigint NOT NULL REFERENCES "importer_sourcefile" ("id") DEFERRABLE INITIALLY DEFERRED, CONSTRAINT "one_file_per_place" UNIQUE ("whole_id", "place"));
 -- next --
@@ -654,23 +654,25 @@ INSERT INTO "django_migrations" VALUES(82,'importer','0056_target_label','2000-0
 -- next --
 INSERT INTO "django_migrations" VALUES(83,'importer','0057_experiment_report','2000-01-01 00:00:00');
 -- next --
-INSERT INTO "django_migrations" VALUES(84,'sessions','0001_initial','2000-01-01 00:00:00');
+INSERT INTO "django_migrations" VALUES(84,'importer','0058_direct_uploads','2000-01-01 00:00:00');
 -- next --
-INSERT INTO "django_migrations" VALUES(85,'socialaccount','0001_initial','2000-01-01 00:00:00');
+INSERT INTO "django_migrations" VALUES(85,'sessions','0001_initial','2000-01-01 00:00:00');
 -- next --
-INSERT INTO "django_migrations" VALUES(86,'socialaccount','0002_token_max_lengths','2000-01-01 00:00:00');
+INSERT INTO "django_migrations" VALUES(86,'socialaccount','0001_initial','2000-01-01 00:00:00');
 -- next --
-INSERT INTO "django_migrations" VALUES(87,'socialaccount','0003_extra_data_default_dict','2000-01-01 00:00:00');
+INSERT INTO "django_migrations" VALUES(87,'socialaccount','0002_token_max_lengths','2000-01-01 00:00:00');
 -- next --
-INSERT INTO "django_migrations" VALUES(88,'socialaccount','0004_app_provider_id_settings','2000-01-01 00:00:00');
+INSERT INTO "django_migrations" VALUES(88,'socialaccount','0003_extra_data_default_dict','2000-01-01 00:00:00');
 -- next --
-INSERT INTO "django_migrations" VALUES(89,'socialaccount','0005_socialtoken_nullable_app','2000-01-01 00:00:00');
+INSERT INTO "django_migrations" VALUES(89,'socialaccount','0004_app_provider_id_settings','2000-01-01 00:00:00');
 -- next --
-INSERT INTO "django_migrations" VALUES(90,'socialaccount','0006_alter_socialaccount_extra_data','2000-01-01 00:00:00');
+INSERT INTO "django_migrations" VALUES(90,'socialaccount','0005_socialtoken_nullable_app','2000-01-01 00:00:00');
 -- next --
-INSERT INTO "django_migrations" VALUES(91,'usersessions','0001_initial','2000-01-01 00:00:00');
+INSERT INTO "django_migrations" VALUES(91,'socialaccount','0006_alter_socialaccount_extra_data','2000-01-01 00:00:00');
 -- next --
-INSERT INTO "django_migrations" VALUES(92,'importer','0000_squashed_0056','2000-01-01 00:00:00');
+INSERT INTO "django_migrations" VALUES(92,'usersessions','0001_initial','2000-01-01 00:00:00');
+-- next --
+INSERT INTO "django_migrations" VALUES(93,'importer','0000_squashed_0056','2000-01-01 00:00:00');
 -- next --
 CREATE UNIQUE INDEX "auth_group_permissions_group_id_permission_id_0cd325b0_uniq" ON "auth_group_permissions" ("group_id", "permission_id");
 -- next --
@@ -711,12 +713,6 @@ CREATE INDEX "auth_permission_content_type_id_2f476e4b" ON "auth_permission" ("c
 CREATE INDEX "mfa_authenticator_user_id_0c3a50c0" ON "mfa_authenticator" ("user_id");
 -- next --
 CREATE UNIQUE INDEX "unique_authenticator_type" ON "mfa_authenticator" ("user_id", "type") WHERE "type" IN ('totp', 'recovery_codes');
--- next --
-CREATE INDEX "importer_sourcefile_fingerprint_8b210544" ON "importer_sourcefile" ("fingerprint");
--- next --
-CREATE INDEX "importer_sourcefile_uploaded_by_id_c33a89ab" ON "importer_sourcefile" ("uploaded_by_id");
--- next --
-CREATE INDEX "importer_sourcefile_connection_id_b99178c0" ON "importer_sourcefile" ("connection_id");
 -- next --
 CREATE INDEX "importer_mappingpreset_created_by_id_0e98ac68" ON "importer_mappingpreset" ("created_by_id");
 -- next --
@@ -860,6 +856,12 @@ CREATE INDEX "importer_answeredrequest_created_at_ce89c60d" ON "importer_answere
 -- next --
 CREATE INDEX "importer_answeredrequest_user_id_d7f48399" ON "importer_answeredrequest" ("user_id");
 -- next --
+CREATE INDEX "importer_sourcefile_fingerprint_8b210544" ON "importer_sourcefile" ("fingerprint");
+-- next --
+CREATE INDEX "importer_sourcefile_uploaded_by_id_c33a89ab" ON "importer_sourcefile" ("uploaded_by_id");
+-- next --
+CREATE INDEX "importer_sourcefile_connection_id_b99178c0" ON "importer_sourcefile" ("connection_id");
+-- next --
 CREATE INDEX "django_session_expire_date_a5c62663" ON "django_session" ("expire_date");
 -- next --
 CREATE UNIQUE INDEX "socialaccount_socialtoken_app_id_account_id_fca4e0ac_uniq" ON "socialaccount_socialtoken" ("app_id", "account_id");
@@ -876,7 +878,7 @@ CREATE INDEX "usersessions_usersession_user_id_af5e0a6d" ON "usersessions_userse
 -- next --
 DELETE FROM "sqlite_sequence";
 -- next --
-INSERT INTO "sqlite_sequence" VALUES('django_migrations',92);
+INSERT INTO "sqlite_sequence" VALUES('django_migrations',93);
 -- next --
 INSERT INTO "sqlite_sequence" VALUES('account_emailaddress',0);
 -- next --
@@ -891,6 +893,8 @@ INSERT INTO "sqlite_sequence" VALUES('auth_user',0);
 INSERT INTO "sqlite_sequence" VALUES('mfa_authenticator',0);
 -- next --
 INSERT INTO "sqlite_sequence" VALUES('importer_importjob',0);
+-- next --
+INSERT INTO "sqlite_sequence" VALUES('importer_sourcefile',0);
 -- next --
 INSERT INTO "sqlite_sequence" VALUES('socialaccount_socialapp',0);
 -- next --

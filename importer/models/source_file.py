@@ -23,6 +23,8 @@ class SourceFile(models.Model):
     path = models.CharField(max_length=1024)
     # The version of a file in the store (importer/sources/upload_storage.py); "" for one that is elsewhere.
     store_etag = models.CharField(max_length=255, blank=True, editable=False)
+    # The upload in parts that a browser puts into the store (importer/sources/direct.py), until it has ended.
+    store_upload = models.CharField(max_length=1024, blank=True, default="", db_default="", editable=False)
     size = models.BigIntegerField()
     received = models.BigIntegerField(default=0)
     status = models.CharField(max_length=10, choices=Status, default=Status.UPLOADING)

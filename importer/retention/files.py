@@ -108,9 +108,16 @@ def remove_orphans(_now: datetime, most: int) -> int:
 
 
 def remove_parts(now: datetime, _most: int) -> int:
-    """Delete the parts of files that were being put into the store when their host died."""
+    """Delete the parts of files that were being put into the store when their host died, or that no browser continues.
+
+    Those of an upload under way stay, however long it takes: it is removed after a day without a new part
+    (importer/sources/abandoned.py).
+    """
     store = file_store()
-    return store.abort_older(now - PARTS_KEPT) if store else 0
+    if store is None:
+        return 0
+    under_way = SourceFile.objects.filter(status=File.UPLOADING).exclude(store_upload="")
+    return store.abort_older(now - PARTS_KEPT, set(under_way.values_list("store_upload", flat=True)))
 
 
 def remove_rejects(now: datetime, most: int) -> int:

@@ -44,11 +44,11 @@ def remove_abandoned() -> int:
 
 
 def finish_received() -> None:
-    """Finish the uploads that have arrived whole on this host, and whose process has died before it could."""
+    """Finish the uploads that have arrived whole, here or in the store, and whose process died before it could."""
     since = timezone.now() - UNBEGUN_AFTER
     whole = SourceFile.objects.filter(status=Status.UPLOADING, owned=True, received=F("size"), touched_at__lt=since)
     for source in whole:
-        if source.file.exists():
+        if source.store_upload or source.file.exists():
             try:
                 finish(source)
             except SourceProblem as problem:

@@ -1,16 +1,19 @@
 """Where the bytes of an upload are kept: in UPLOAD_DIR, or, with a store, there as soon as all of them have arrived.
 
-While it arrives an upload is a file of this host. After it, its row names the object in the store, and the file goes.
-Each step may be repeated: the object has the name of the upload's key, and the file stays until the row is written.
+While it arrives an upload is a file of this host, or parts in the store (direct.py). After it, its row names the object
+in the store, and the file goes. Each step may be repeated: the object has the name of the upload's key, and the file
+stays until the row is written.
 """
 
 import logging
 from pathlib import Path
+from uuid import UUID
 
 import xxhash
 from django.conf import settings
 
-from importer.engine.errors import NoConnection
+from importer.engine.errors import NoConnection, SourceProblem
+from importer.engine.source.file_signature import refuse_other_kinds
 from importer.models import SourceFile
 from importer.sources.store.file_store import FileStore, StoreAway, file_store, require_store
 
@@ -31,11 +34,35 @@ def keep(source: SourceFile) -> dict[str, str]:
         return {"fingerprint": fingerprint(source.file)}
     digest = xxhash.xxh3_128()
     try:
-        stored = store.put(_address(store, source), source.file, digest.update)
+        stored = store.put(address_of_upload(store, source.key), source.file, digest.update)
     except NoConnection as problem:
         problem.where = source.name  # Not where the store is: its owner sees the problem.
         raise
     return {"fingerprint": digest.hexdigest(), "path": stored.address, "store_etag": stored.etag}
+
+
+def keep_joined(source: SourceFile) -> dict[str, str]:
+    """Read a file that was joined of parts in the store (direct.py). Returns what its row is to say.
+
+    May be repeated. Raises NoCSV for another kind of file, SourceProblem for another size than was announced, StoreAway
+    if the store does not answer.
+    """
+    store = require_store(source.path)
+    whole = store.latest(source.path)
+    if whole.size != source.size:
+        raise SourceProblem(
+            f"{source.size:,} bytes were announced, and the store has {whole.size:,}.",
+            source.name,
+            "Remove the upload, and upload the file again.",
+        )
+    digest, offset = xxhash.xxh3_128(), 0
+    with store.opened(source.path, whole.etag) as opened:
+        while piece := opened.read(offset, PIECE_BYTES):
+            if not offset:
+                refuse_other_kinds(piece)
+            digest.update(piece)
+            offset += len(piece)
+    return {"fingerprint": digest.hexdigest(), "store_etag": whole.etag, "store_upload": ""}
 
 
 def fingerprint(path: Path) -> str:
@@ -56,12 +83,16 @@ def is_there(source: SourceFile) -> bool:
 
 def delete_stored(source: SourceFile) -> None:
     """Delete the file in the store, if it is there. Raises StoreAway if the store does not answer."""
-    if source.store_etag:
+    if source.store_upload:
+        has_parts = require_store(source.path)
+        has_parts.parts_of_others(source.path, source.store_upload).abort()
+        has_parts.delete(source.path)  # The parts may have been joined, although its row does not say so yet.
+    elif source.store_etag:
         require_store(source.path).delete(source.path)
         SourceFile.objects.filter(pk=source.pk).update(store_etag="")
     elif source.owned and source.arriving and source.received == source.size and (store := file_store()):
         # It may be there already, although its row does not say so yet.
-        store.delete(_address(store, source))
+        store.delete(address_of_upload(store, source.key))
 
 
 def delete_local(source: SourceFile) -> None:
@@ -84,5 +115,6 @@ def waits_for_whole_files() -> bool:
     return file_store() is not None
 
 
-def _address(store: FileStore, source: SourceFile) -> str:
-    return store.address_of(UPLOADS, str(source.key))
+def address_of_upload(store: FileStore, key: UUID) -> str:
+    """The address of the upload with this key."""
+    return store.address_of(UPLOADS, str(key))

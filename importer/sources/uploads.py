@@ -19,7 +19,8 @@ from django.utils import timezone
 
 from importer import queue
 from importer.access import policy
-from importer.engine.errors import Problem, SourceProblem
+from importer.engine.errors import NoConnection, Problem, SourceProblem
+from importer.engine.source.file_signature import NoCSV
 from importer.models import Examination, ImportJob, SourceFile, SourceMember
 from importer.queue import Message
 from importer.sources import quotas, upload_storage
@@ -87,11 +88,7 @@ def begin_upload(name: str, size: int, user: User | None) -> SourceFile:
     Raises SourceProblem for a size of 0, TooLarge over UPLOAD_MAX_BYTES, DiskFull if the disk has no room for it,
     QuotaExceeded if the user keeps too much.
     """
-    shown = clean_name(name)
-    if size <= 0:
-        raise SourceProblem("The file is empty.", where=shown, advice="Choose a file with at least a header and a row.")
-    if size > settings.UPLOAD_MAX_BYTES:
-        raise _too_large(shown, f"{size:,}")
+    shown = announced(name, size)
     settings.UPLOAD_DIR.mkdir(parents=True, exist_ok=True, mode=0o700)
     key = uuid.uuid4()
     path = settings.UPLOAD_DIR / str(key)
@@ -100,6 +97,16 @@ def begin_upload(name: str, size: int, user: User | None) -> SourceFile:
         with full_disk_as(lambda: disk_full(shown)):
             os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
         return SourceFile.objects.create(key=key, name=shown, path=str(path), size=size, uploaded_by=user)
+
+
+def announced(name: str, size: int) -> str:
+    """The name to show of a file that is announced. Raises SourceProblem for a size of 0, TooLarge for a larger one."""
+    shown = clean_name(name)
+    if size <= 0:
+        raise SourceProblem("The file is empty.", where=shown, advice="Choose a file with at least a header and a row.")
+    if size > settings.UPLOAD_MAX_BYTES:
+        raise _too_large(shown, f"{size:,}")
+    return shown
 
 
 def _too_large(name: str, size: str) -> TooLarge:
@@ -126,6 +133,8 @@ def finish(source: SourceFile) -> SourceFile:
     Does nothing if it is READY already. Raises SourceProblem if bytes are missing, UploadBusy while another request
     writes to or finishes it, StoreAway if the store does not answer.
     """
+    if source.store_upload:
+        return _finish_joined(source)
     try:
         with locked(source) as descriptor:
             refresh(source)
@@ -150,6 +159,31 @@ def finish(source: SourceFile) -> SourceFile:
     except UploadComplete:
         return source
     wake_followers(source)
+    return source
+
+
+def _finish_joined(source: SourceFile) -> SourceFile:
+    """Make an upload READY whose parts are joined in the store (direct.py). Two hosts may do so at the same time.
+
+    Raises NoCSV for another kind of file, and removes the upload.
+    """
+    refresh(source)
+    if source.status == SourceFile.Status.READY:
+        return source
+    try:
+        kept = upload_storage.keep_joined(source)
+    except NoCSV as problem:
+        problem.where = source.name
+        give_up(source)
+        raise
+    except NoConnection as problem:
+        problem.where = source.name  # Not where the store is: its owner sees the problem.
+        raise
+    if _change(source, **kept, status=SourceFile.Status.READY):
+        source.refresh_from_db()
+        wake_followers(source)
+    else:
+        refresh(source)
     return source
 
 

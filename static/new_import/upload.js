@@ -1,4 +1,5 @@
-// The new import page: uploads files by the tus protocol, a box each. Below the row of an upload stands a preview of what
+// The new import page: uploads files straight into the store (direct.js) where browsers reach it, else by the tus
+// protocol, a box each. Below the row of an upload stands a preview of what
 // has arrived, or the import that follows the upload; when the upload is complete, the whole file's preview is shown
 // alone.
 
@@ -116,8 +117,42 @@ class Upload {
     if (!this.tus.url) {
       const earlier = await this.tus.findPreviousUploads(); // interrupted uploads of this file
       if (earlier.length) this.tus.resumeFromPreviousUpload(earlier[0]);
+      else if (drop.dataset.direct && DirectUpload.offered()) return this.startDirect();
     }
     if (running.has(this)) this.tus.start();
+  }
+
+  async startDirect() {
+    const headers = () => ({ "X-CSRFToken": cookie("csrftoken") });
+    this.direct ??= new DirectUpload(this.file, drop.dataset.direct, headers, (sent) => this.showProgress(sent));
+    try {
+      if (running.has(this) && (await this.direct.start())) this.showPreview();
+    } catch (error) {
+      if (error instanceof StoreUnreachable) await this.goThroughSite();
+      else this.showError(error);
+    }
+  }
+
+  // The store does not answer to this browser: the file goes through this site, which keeps nothing of the parts.
+  async goThroughSite() {
+    DirectUpload.reachable = false;
+    await this.removeDirect();
+    if (running.has(this)) this.start();
+  }
+
+  async removeDirect() {
+    const { direct } = this;
+    this.direct = undefined;
+    direct.forget();
+    if (!direct.key) return;
+    const headers = { "X-CSRFToken": cookie("csrftoken"), "Tus-Resumable": "1.0.0" };
+    // If the request is lost, the server removes the upload later.
+    await fetch(drop.dataset.endpoint + `${direct.key}/`, { method: "DELETE", headers }).catch(() => {});
+  }
+
+  // The key of the upload.
+  get key() {
+    return (this.direct ?? this.tus).url.split("/").filter(Boolean).pop();
   }
 
   async prepare(request) {
@@ -148,6 +183,7 @@ class Upload {
 
   async pause() {
     this.leave();
+    this.direct?.abort();
     await this.tus.abort();
     this.setStatus(`Paused at ${size(this.progress.value)} of ${size(this.file.size)}`);
     this.showButtons("resume", "remove");
@@ -164,13 +200,15 @@ class Upload {
     if (followed && !confirm(`The import of ${this.file.name} ends, too. Remove the upload?`)) return;
     this.leave();
     queue.splice(0, queue.length, ...queue.filter((each) => each !== this));
+    this.direct?.abort();
+    if (this.direct) await this.removeDirect();
     await this.tus.abort(true).catch(() => {}); // If the request is lost, the server removes the upload later.
     this.box.remove();
     choice.focus();
   }
 
   get address() {
-    return drop.dataset.preview.replace(drop.dataset.anyKey, this.tus.url.split("/").filter(Boolean).pop());
+    return drop.dataset.preview.replace(drop.dataset.anyKey, this.key);
   }
 
   // The preview of what has arrived: asked for again when there is more, since a packed file may need more than a sample.
@@ -201,7 +239,7 @@ class Upload {
   // Adds the file to the form of the first one, which may apply its settings to all.
   async join(form) {
     while (form.closest(".source").querySelector(".htmx-request")) await nextAnswer();
-    const values = { add: this.tus.url.split("/").filter(Boolean).pop() };
+    const values = { add: this.key };
     await htmx.ajax("POST", form.getAttribute("hx-post"), { source: form, target: form.closest(".source"), swap: "outerHTML", values });
     this.box.remove();
   }

@@ -1,4 +1,4 @@
-"""Uploaded files: what is there. They arrive by tus (dashboard/new_import/uploads.py)."""
+"""Uploaded files: what is there. They arrive by tus, or in the store (dashboard/new_import/uploading/)."""
 
 from datetime import datetime
 from typing import Annotated, Any

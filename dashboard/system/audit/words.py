@@ -14,6 +14,7 @@ WORDS = {
     "remove_source": "remove upload",
     "uploads": "begin upload",
     "upload": "remove upload",
+    "direct_uploads": "begin upload into store",
     "new_from": "choose file of connection",
     "new_places": "choose file by address or path",
     "new_together": "read files as one",

@@ -1,9 +1,10 @@
 """The store of this installation: FILE_STORE with its account. Without it, files stay in folders of this host."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Container, Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
 from dataclasses import dataclass, replace
 from datetime import datetime
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ from django.conf import settings
 from importer.engine.errors import NoConnection, SourceProblem
 from importer.sources.store.multipart import put_file
 from importer.sources.store.object_ranges import ObjectRanges, ObjectVersion
+from importer.sources.store.parts_of_others import PartsOfOthers
 from importer.sources.store.s3_account import S3Account
 from importer.sources.store.s3_errors import Wording, translated
 
@@ -54,11 +56,14 @@ class StoredObject:
 class FileStore:
     """The objects below `base`, s3://BUCKET/PREFIX. An object's address begins with it.
 
+    `browser_url`: where browsers reach the store; "" where they do not.
+
     All methods raise StoreAway if the store does not answer, and NoConnection if it refuses the account.
     """
 
     base: str
     account: S3Account
+    browser_url: str = ""
 
     def address_of(self, *parts: str) -> str:
         """The address of the object with this name below the base."""
@@ -104,6 +109,12 @@ class FileStore:
 
         with ExitStack() as later:
             yield ObjectRanges(read, size, later)
+
+    def latest(self, address: str) -> StoredObject:
+        """The object that is there now. Raises NotInStore."""
+        with self._translated(address):
+            version, size = ObjectVersion(self._client, self._bucket, self._key(address), "").latest()
+        return StoredObject(address, size, version.etag)
 
     def has(self, address: str) -> bool:
         """Whether the object is there."""
@@ -162,12 +173,22 @@ class FileStore:
             return True
         return False
 
-    def abort_older(self, before: datetime) -> int:
-        """Remove the parts of uploads into the store that began before this time and did not end; their number."""
+    def parts_of_others(self, address: str, upload: str = "") -> PartsOfOthers:
+        """The upload, by its id, of an object in parts that are put there by signed URLs."""
+        signer = replace(self.account, endpoint=self.browser_url).client if self.browser_url else None
+        translated = partial(self._translated, address)
+        return PartsOfOthers(self._client, signer, self._bucket, self._key(address), upload, translated)
+
+    def abort_older(self, before: datetime, kept: Container[str] = ()) -> int:
+        """Remove the parts of uploads into the store that began before this time and did not end; their number.
+
+        `kept`: the ids of those whose parts still arrive.
+        """
         with self._translated(self.base):
             pages = self._client.get_paginator("list_multipart_uploads")
             found = pages.paginate(Bucket=self._bucket, Prefix=self._prefix)
-            old = [each for page in found for each in page.get("Uploads", ()) if each["Initiated"] < before]
+            uploads = (each for page in found for each in page.get("Uploads", ()))
+            old = [each for each in uploads if each["Initiated"] < before and each["UploadId"] not in kept]
             for each in old:
                 self._client.abort_multipart_upload(Bucket=self._bucket, Key=each["Key"], UploadId=each["UploadId"])
         return len(old)
@@ -218,6 +239,7 @@ def file_store() -> FileStore | None:
             settings.FILE_STORE_SECRET_KEY or "",
             settings.FILE_STORE_CA,
         ),
+        settings.FILE_STORE_BROWSER_URL,
     )
 
 

@@ -19,6 +19,11 @@ PARTS_AT_ONCE = 4
 OnPiece = Callable[[bytes], None]
 
 
+def part_bytes(size: int) -> int:
+    """The bytes of each part but the last of an object of `size` bytes."""
+    return max(PART_BYTES, -(-size // MOST_PARTS))
+
+
 def put_file(client: Any, bucket: str, key: str, path: Path, on_piece: OnPiece) -> str:
     """Put a file there; the ETag of the object. `on_piece` is given the file's bytes in their order.
 
@@ -27,7 +32,7 @@ def put_file(client: Any, bucket: str, key: str, path: Path, on_piece: OnPiece) 
     size = path.stat().st_size
     with path.open("rb", buffering=0) as file:
         if size > PART_BYTES:
-            return _MultipartUpload(client, bucket, key, max(PART_BYTES, -(-size // MOST_PARTS))).send(file, on_piece)
+            return _MultipartUpload(client, bucket, key, part_bytes(size)).send(file, on_piece)
         data = _read(file, size)
         on_piece(data)
         answer = client.put_object(Bucket=bucket, Key=key, Body=data, ContentMD5=_checksum(data))

@@ -28,6 +28,8 @@ def cached_client(
         aws_secret_access_key=secret_key or None,
         verify=tls_ca or None,
         config=Config(
+            # Otherwise botocore signs the URLs for browsers in the older way, without their headers.
+            signature_version="s3v4" if endpoint else None,
             connect_timeout=2 if quick else 10,
             read_timeout=3 if quick else 60,
             retries={"max_attempts": 1 if quick else ATTEMPTS, "mode": "standard"},

@@ -10,7 +10,7 @@ from importer.engine.errors import NoConnection, SourceChanged, SourceProblem
 
 log = logging.getLogger(__name__)
 
-MISSING = ("404", "NoSuchKey", "NotFound")
+MISSING = ("404", "NoSuchKey", "NoSuchUpload", "NotFound")
 CHANGED = ("412", "PreconditionFailed")
 REFUSED = ("401", "403", "AccessDenied", "InvalidAccessKeyId", "SignatureDoesNotMatch", "ExpiredToken")
 

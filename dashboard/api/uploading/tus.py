@@ -1,8 +1,8 @@
-"""The description of uploads by tus, whose operations are views of their own (dashboard/new_import/uploads.py)."""
+"""The description of uploads by tus, whose operations are views of their own (dashboard/new_import/uploading/)."""
 
 from typing import Any
 
-from dashboard.new_import.uploads import VERSION
+from dashboard.new_import.uploading.tus import VERSION
 from importer.sources.parts import ALGORITHMS
 
 _KEY = {"in": "path", "name": "key", "required": True, "schema": {"type": "string", "format": "uuid"}}
