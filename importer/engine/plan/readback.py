@@ -36,23 +36,40 @@ class Reading:
 
 @dataclass(frozen=True)
 class Readback:
-    """The columns that are read back from a table. `key` finds the rows; `rounding` permits lost digits."""
+    """The columns that are read back from a table. `key` finds the rows; `rounding` permits lost digits.
+
+    Where no key does, `key` is empty, and the AUTO_INCREMENT column `numbered_by` numbers the rows of a transaction.
+    """
 
     schema: str
     table: str
     readings: tuple[Reading, ...]
     key: tuple[str, ...]
     rounding: bool
+    numbered_by: str = ""
 
     @classmethod
     def of(cls, table: Table, mapping: Sequence[ColumnMapping], rounding: str) -> "Readback":
         """Reads back every column that takes a field. Raises Problem if no key finds the rows again."""
-        readings = tuple(
-            _reading(number, each, table.column(each.column)) for number, each in enumerate(mapping) if each.column
-        )
+        readings = _readings(table, mapping)
         as_they_are = [each.column.name for each in readings if not (each.expression or each.null_markers)]
         key = key_for(table, as_they_are)
         return cls(table.schema, table.name, readings, key.columns, rounding == "notice")
+
+    @classmethod
+    def by_number(
+        cls, table: Table, mapping: Sequence[ColumnMapping], rounding: str, filled: Iterable[str]
+    ) -> "Readback | None":
+        """Reads back the rows by the number that an AUTO_INCREMENT column gives them.
+
+        None without such a column, or if it is among the columns that are `filled`.
+        """
+        given = {name.lower() for name in filled}
+        numbers = [each.name for each in table.columns if each.auto_increment and each.name.lower() not in given]
+        if not numbers:
+            return None
+        readings = _readings(table, mapping)
+        return cls(table.schema, table.name, readings, (), rounding == "notice", numbers[0])
 
     @cached_property
     def key_positions(self) -> tuple[int, ...]:
@@ -63,6 +80,12 @@ class Readback:
     def key_families(self) -> tuple[tuple[int, Family], ...]:
         """The position of each column of the key among the readings, and the family of its type."""
         return tuple((at, self.readings[at].column.column_type.family) for at in self.key_positions)
+
+
+def _readings(table: Table, mapping: Sequence[ColumnMapping]) -> tuple[Reading, ...]:
+    return tuple(
+        _reading(number, each, table.column(each.column)) for number, each in enumerate(mapping) if each.column
+    )
 
 
 def _reading(number: int, mapping: ColumnMapping, column: Column) -> Reading:
@@ -84,7 +107,7 @@ def key_for(table: Table, as_they_are: Iterable[str]) -> Key:
             return key
     raise Problem(
         f"Rows of {table.schema}.{table.name} cannot be found again to compare them with the file: no primary or unique"
-        " key takes all its columns from the file as they are.",
+        " key takes all its columns from the file as they are, and no AUTO_INCREMENT column numbers them.",
         advice="Verify by counts, or give the table such a key.",
     )
 

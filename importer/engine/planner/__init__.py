@@ -170,4 +170,12 @@ def _readback(context: PlanningContext) -> Readback | None:
             "Rows that skip, replace or change one another cannot be compared with the file one by one.",
             advice="Verify by counts, or let duplicates fail in mode append, atomic or replace.",
         )
-    return Readback.of(context.loaded_into, context.mapping, options.rounding)
+    table, mapping = context.loaded_into, context.mapping
+    try:
+        return Readback.of(table, mapping, options.rounding)
+    except Problem:
+        by_number = context.rolls_back and not context.server.careful
+        readback = Readback.by_number(table, mapping, options.rounding, context.columns) if by_number else None
+        if not readback:
+            raise
+        return readback

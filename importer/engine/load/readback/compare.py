@@ -9,7 +9,7 @@ from itertools import islice
 
 from importer.engine.errors import BadRow, RowsRefused
 from importer.engine.feed.chunk_rows import ChunkRows
-from importer.engine.load.readback import expected_rows, large_rows
+from importer.engine.load.readback import expected_rows, large_rows, numbered_rows
 from importer.engine.load.readback.canonical_forms import without_digest
 from importer.engine.load.readback.digest_comparison import DigestComparison
 from importer.engine.load.readback.expected_rows import Values
@@ -48,9 +48,10 @@ def _all_differences(
 ) -> Iterator[BadRow]:
     """First the differing values in parts of the chunk whose digests differ, then those in columns without a digest."""
     parts = DigestComparison.of(connection, readback, dialect, rows, fields)
-    yield from _differences_of(connection, readback, dialect, rows.located(parts.differing_rows()))
+    compare = _differences_in_order if readback.numbered_by else _differences_of
+    yield from compare(connection, readback, dialect, rows.located(parts.differing_rows()))
     if parts.equal and (others := without_digest(readback)):
-        yield from _differences_of(connection, others, dialect, rows.located(parts.equal_rows()))
+        yield from compare(connection, others, dialect, rows.located(parts.equal_rows()))
 
 
 def _differences_of(
@@ -62,6 +63,27 @@ def _differences_of(
                 connection, readback, [expected_rows.texts(record.raw, dialect) for record in batch]
             )
             yield from differences(connection, readback, [record.line for record in batch], expected)
+
+
+def _differences_in_order(
+    connection: Connection, readback: Readback, dialect: Dialect, records: Iterable[LocatedRecord]
+) -> Iterator[BadRow]:
+    """The differing values of rows that are found by their numbers, in the order in which they were sent.
+
+    If rows are missing, or others are among them, the values differ from that row on.
+    """
+    stored = numbered_rows.stored_in_order(connection, readback)
+    name, line = readback.numbered_by, 0
+    for batch in _batches(records):
+        texts = [expected_rows.texts(record.raw, dialect) for record in batch]
+        expected = expected_rows.expected_values(connection, readback, texts)
+        for line, expected_row in zip([record.line for record in batch], expected, strict=True):
+            if stored_row := next(stored, None):
+                yield from _differing_cells(readback, line, expected_row, stored_row)
+            else:
+                yield BadRow(line, name, "", "the table has fewer rows of this chunk than were sent.")
+    if line and next(stored, None):
+        yield BadRow(line, name, "", "the table has more rows of this chunk than were sent.")
 
 
 def _batches(records: Iterable[LocatedRecord]) -> Iterator[list[LocatedRecord]]:

@@ -1,6 +1,6 @@
 """Finds the parts of a chunk whose rows the table stores exactly, by comparing digests of file and table."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from itertools import chain
@@ -47,7 +47,11 @@ class DigestComparison:
 
     def differing_rows(self) -> Iterator[int]:
         """The rows of the parts that differ or that have no digest, ascending; the other parts become `equal`."""
-        for low, high in self.rows.parts(PART):
+        if self.of_table.readback.numbered_by:
+            parts: Iterable[tuple[int, int]] = [(0, len(self.rows))] if len(self.rows) else []
+        else:
+            parts = self.rows.parts(PART)
+        for low, high in parts:
             sent = self.rows.sent(low, high)
             if not len(sent):
                 continue
@@ -62,6 +66,8 @@ class DigestComparison:
 
     def _is_equal(self, low: int, high: int, sent: Offsets) -> bool:
         """Whether file and table have the same digest of the sent rows in [low, high)."""
+        if self.of_table.readback.numbered_by:
+            return self._digest_of_chunk() == self.of_table.of_new_rows()
         digest = self._digest_of_file(low, high)
         if not digest or digest.rows != len(sent):
             return False
@@ -73,10 +79,15 @@ class DigestComparison:
     def _digest_by_keys(self, sent: Offsets) -> Digest:
         portions = (sent[low : low + KEYS_AT_ONCE] for low in range(0, len(sent), KEYS_AT_ONCE))
         digests = [self.of_table.of_keys([self._texts(row) for row in each]) for each in portions]
-        return Digest(sum(each.rows for each in digests), sum(each.sum for each in digests))
+        return _sum(digests)
 
     def _texts(self, row: int) -> Texts:
         return expected_rows.texts(self.rows.record(int(row)), self.dialect)
+
+    def _digest_of_chunk(self) -> Digest | None:
+        digests = [self._digest_of_file(low, high) for low, high in self.rows.parts(PART)]
+        known = [each for each in digests if each]
+        return _sum(known) if len(known) == len(digests) else None
 
     def _digest_of_file(self, low: int, high: int) -> Digest | None:
         if not self.of_file or self.rows.span(low, high)[1] > 2 * PART:
@@ -87,3 +98,7 @@ class DigestComparison:
             data = encodings.to_utf8(data, self.dialect.encoding)
             return self.of_file.digest(data + PADDING, len(data))
         return None
+
+
+def _sum(digests: Sequence[Digest]) -> Digest:
+    return Digest(sum(each.rows for each in digests), sum(each.sum for each in digests))

@@ -4,14 +4,19 @@ The rows of a part of a file are found by the range of their keys, or if others 
 number of rows is compared too, so that a range with a row more or less is never taken for equal.
 """
 
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+
+import MySQLdb
 
 from importer.engine.load.readback.canonical_forms import CanonicalForm
 from importer.engine.load.readback.expected_rows import Texts, fetch_bytes, from_keys, from_table, key_literals
 from importer.engine.load.readback.file_digests import Digest
+from importer.engine.load.readback.numbered_rows import from_new_rows
 from importer.engine.load.readback.row_hash import crc_sql, row_hash_sql
 from importer.engine.mysql.connection import Connection
+from importer.engine.mysql.error_messages import is_lost
 from importer.engine.mysql.quoting import quote_name
 from importer.engine.plan.readback import Readback, Reading
 
@@ -42,18 +47,29 @@ class StoredDigests:
         """The digest of the stored rows that have the keys of these rows of the file."""
         return self._select(from_keys(self.readback, [key_literals(self.readback, row) for row in rows]))
 
+    def of_new_rows(self) -> Digest:
+        """The digest of the rows that this transaction has inserted (numbered_rows.py)."""
+        return self._select(from_new_rows(self.readback))
+
     def _select(self, rows: str) -> Digest:
         terms = [crc_sql(form.sql, nullable=reading.column.nullable) for reading, form in self.forms]
         ((count, total),) = fetch_bytes(self.connection, f"SELECT COUNT(*), SUM({row_hash_sql(terms)}) {rows}")
         return Digest(int(count or 0), int(total or 0))
 
 
-def _expected_rows(connection: Connection, rows: str) -> int:
-    """How many rows the server expects to read, from its indexes."""
-    with connection.cursor() as cursor:
-        cursor.execute(f"EXPLAIN FORMAT=TRADITIONAL SELECT COUNT(*) {rows}")
-        names = [each[0] for each in cursor.description]
-        return max(int(dict(zip(names, row, strict=True))["rows"] or 0) for row in cursor.fetchall())
+def _expected_rows(connection: Connection, rows: str) -> float:
+    """How many rows the server expects to read, from its indexes; infinite if it does not say so."""
+    try:
+        with connection.cursor() as cursor:
+            cursor.execute(f"EXPLAIN FORMAT=TRADITIONAL SELECT COUNT(*) {rows}")
+            names = [each[0] for each in cursor.description]
+            at = names.index("rows")
+            return max(float(row[at] or 0) for row in cursor.fetchall())
+    except (MySQLdb.ProgrammingError, MySQLdb.OperationalError, ValueError) as error:
+        # Of a view, for instance, an account may select but not explain.
+        if isinstance(error, MySQLdb.Error) and is_lost(error):
+            raise
+        return math.inf
 
 
 def _between(readback: Readback, first: Texts, last: Texts) -> str:

@@ -66,9 +66,13 @@ def stored_values(
 
     `instead` is SQL that is selected instead of a column, by the number of its reading.
     """
-    selected = ", ".join(instead.get(number) or _as_text(each.column) for number, each in enumerate(readback.readings))
-    sql = f"SELECT {selected} {from_rows(readback, rows)}"
+    sql = f"SELECT {selected_columns(readback, instead)} {from_rows(readback, rows)}"
     return {key_of(readback, row): row for row in fetch_bytes(connection, sql)}
+
+
+def selected_columns(readback: Readback, instead: Mapping[int, str] = NOTHING) -> str:
+    """SQL for the columns that are read back, as texts; `instead` as in stored_values()."""
+    return ", ".join(instead.get(number) or _as_text(each.column) for number, each in enumerate(readback.readings))
 
 
 def from_rows(readback: Readback, rows: Sequence[Values]) -> str:

@@ -1,0 +1,55 @@
+"""Finds the rows of a chunk by the numbers that the server gave them, where no key of the file finds them.
+
+The transaction sees the table as it was at its begin, and its own rows. An AUTO_INCREMENT column gives each new row a
+higher number than any row has (manual, AUTO_INCREMENT Handling in InnoDB). So the rows with higher numbers than the
+table had at the begin are those of this transaction, in the order in which they were sent. Rows that others insert at
+the same time may have numbers between them; they are not seen.
+"""
+
+from collections.abc import Iterator
+
+from importer.engine.load.readback.expected_rows import Values, fetch_bytes, from_table, selected_columns
+from importer.engine.mysql.connection import Connection, execute
+from importer.engine.mysql.quoting import quote_name
+from importer.engine.plan.readback import Readback
+
+_BEFORE = "@millrace_before"
+ROWS_AT_ONCE = 1000
+
+
+def begin(connection: Connection, readback: Readback, *, locked: bool) -> None:
+    """Begin the transaction and remember the highest number of the table.
+
+    `locked`: this session has locked the table, so that nobody else inserts rows; a START TRANSACTION would release it.
+    """
+    if not locked:
+        execute(connection, "SET TRANSACTION ISOLATION LEVEL REPEATABLE READ")
+        execute(connection, "START TRANSACTION WITH CONSISTENT SNAPSHOT")
+    number = quote_name(readback.numbered_by)
+    # Not in the SET: there, MariaDB would lock what it reads, and with it the end of the table.
+    ((highest,),) = fetch_bytes(connection, f"SELECT COALESCE(MAX({number}), 0) {from_table(readback)}")
+    execute(connection, f"SET {_BEFORE} = {int(highest or 0)}")
+
+
+def from_new_rows(readback: Readback, behind: str = _BEFORE) -> str:
+    """FROM and WHERE clause that select the rows of this transaction, or those behind a number."""
+    return f"{from_table(readback)} WHERE {quote_name(readback.numbered_by)} > {behind}"
+
+
+def count(connection: Connection, readback: Readback) -> int:
+    """How many rows this transaction has inserted."""
+    ((rows,),) = fetch_bytes(connection, f"SELECT COUNT(*) {from_new_rows(readback)}")
+    return int(rows or 0)
+
+
+def stored_in_order(connection: Connection, readback: Readback) -> Iterator[Values]:
+    """The rows of this transaction, as expected_rows.stored_values() has them, in the order in which they were sent."""
+    number = quote_name(readback.numbered_by)
+    last = _BEFORE
+    while True:
+        sql = f"SELECT {number}, {selected_columns(readback)} {from_new_rows(readback, last)}"
+        rows = list(fetch_bytes(connection, f"{sql} ORDER BY {number} LIMIT {ROWS_AT_ONCE}"))
+        yield from (row[1:] for row in rows)
+        if len(rows) < ROWS_AT_ONCE:
+            return
+        last = (rows[-1][0] or b"0").decode()

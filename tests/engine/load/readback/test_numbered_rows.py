@@ -1,0 +1,127 @@
+"""Tables without a key in the file: the rows of a transaction are found by the numbers that the server gave them."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from importer.engine.errors import RowsRefused
+from importer.engine.load.chunk_load import ChunkLoad, LoadCallbacks
+from importer.engine.load.loader import load_chunk
+from importer.engine.load.readback import compare, numbered_rows
+from importer.engine.mysql.connection import Address, execute
+from importer.engine.native import loader
+from importer.engine.plan.options import Options
+from tests.engine.loads import rows_of, run_sql, works
+
+pytestmark = pytest.mark.skipif(not loader.library(), reason="digests need the C library")
+
+ROWS = 2500
+
+
+@pytest.fixture
+def compared(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """The numbers of rows whose values were compared one by one."""
+    numbers: list[int] = []
+    stored_in_order = numbered_rows.stored_in_order
+
+    def counted(connection, readback) -> Iterator[tuple[bytes | None, ...]]:
+        rows = list(stored_in_order(connection, readback))
+        numbers.append(len(rows))
+        yield from rows
+
+    monkeypatch.setattr(compare.numbered_rows, "stored_in_order", counted)
+    return numbers
+
+
+@pytest.fixture
+def work(database: Address, tmp_path: Path) -> ChunkLoad:
+    columns = "id INT AUTO_INCREMENT PRIMARY KEY, word VARCHAR(20), price DECIMAL(8,2)"
+    run_sql(database, f"CREATE TABLE t ({columns})")
+    path = tmp_path / "words.csv"
+    path.write_text("".join(f"word {row // 2},{row % 7}\n" for row in range(ROWS)))
+    run_sql(database, "INSERT INTO t (word) VALUES ('before'), ('before')")
+    [work] = works(database, path, ["word", "price"], Options(verify="full", on_error="reject"))
+    return work
+
+
+def after_load(monkeypatch: pytest.MonkeyPatch, *statements: str) -> None:
+    """Run these statements in the load's transaction before its rows are compared."""
+    read_back = compare.read_back
+
+    def changed(connection, *arguments) -> None:
+        for each in statements:
+            execute(connection, each)
+        read_back(connection, *arguments)
+
+    monkeypatch.setattr("importer.engine.load.loader.read_back", changed)
+
+
+def test_rows_are_equal_while_others_insert(work, database, monkeypatch, compared):
+    begin = numbered_rows.begin
+
+    def begun(connection, readback, *, locked) -> None:
+        begin(connection, readback, locked=locked)
+        run_sql(database, "INSERT INTO t (word) VALUES ('at the same time'), ('word 3')")
+
+    monkeypatch.setattr("importer.engine.load.loader.numbered_rows.begin", begun)
+    assert work.plan.readback.numbered_by == "id"
+    assert load_chunk(work, LoadCallbacks()).tally.loaded == ROWS
+    assert rows_of(database, "SELECT COUNT(*) FROM t") == [(ROWS + 4,)]
+    assert compared == []
+
+
+def test_rows_that_are_left_out_are_not_missed(work, database, compared):
+    lines = work.path.read_text().splitlines()
+    lines[7], lines[2000] = "bad,x", "bad,"
+    work.path.write_text("\n".join(lines))
+    [again] = works(database, work.path, ["word", "price"], Options(verify="full", on_error="reject"))
+    assert load_chunk(again, LoadCallbacks()).tally.rejected == 2
+    assert compared == []
+
+
+NEW = "id > @millrace_before"
+
+
+@pytest.mark.parametrize(
+    ("change", "where"),
+    [
+        (f"UPDATE t SET word = 'word 9' WHERE {NEW} AND word = 'word 8'", "line 17, column word"),
+        (f"UPDATE t SET price = MOD(price + 1, 7) WHERE {NEW} AND word = 'word 8'", "line 17, column price"),
+        (f"DELETE FROM t WHERE {NEW} AND word = 'word 1249' LIMIT 1", "line 2,499, column price"),
+        ("INSERT INTO t (word, price) VALUES ('word 1249', 0)", "line 2,500, column id"),
+    ],
+)
+def test_a_change_is_named(work, database, monkeypatch, change, where):
+    after_load(monkeypatch, change)
+    with pytest.raises(RowsRefused) as refused:
+        load_chunk(work, LoadCallbacks())
+    assert refused.value.where == where
+    assert rows_of(database, "SELECT COUNT(*) FROM t") == [(2,)]
+
+
+def test_a_row_there_thrice_for_its_equal_and_another_is_named(work, database, monkeypatch):
+    doubled = f"UPDATE t SET word = 'word 0', price = 0 WHERE {NEW} AND word = 'word 7'"
+    work.path.write_text("word 0,0\n" * 4 + "word 7,0\n" * 2)
+    [again] = works(database, work.path, ["word", "price"], Options(verify="full"))
+    after_load(monkeypatch, doubled)
+    with pytest.raises(RowsRefused, match=r"'word 7' is another one: the table has word 0"):
+        load_chunk(again, LoadCallbacks())
+
+
+def test_columns_without_a_digest_are_compared_in_the_order_of_the_file(work, database, monkeypatch, compared):
+    run_sql(database, "ALTER TABLE t ADD ratio FLOAT")
+    options = Options(verify="full")
+    [again] = works(database, work.path, ["word", "ratio"], options)
+    assert load_chunk(again, LoadCallbacks()).tally.loaded == ROWS
+    assert compared == [ROWS]
+    run_sql(database, "DELETE FROM millrace_ledger")
+    after_load(monkeypatch, f"UPDATE t SET ratio = 99 WHERE {NEW} AND word = 'word 1001' AND ratio = 0")
+    with pytest.raises(RowsRefused, match=r"'0' is another one: the table has 99"):
+        load_chunk(again, LoadCallbacks())
+
+
+def test_a_locked_table_stays_locked(work, database, compared):
+    [again] = works(database, work.path, ["word", "price"], Options(verify="full", lock_table=True))
+    assert load_chunk(again, LoadCallbacks()).tally.loaded == ROWS
+    assert compared == []
