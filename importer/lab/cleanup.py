@@ -39,6 +39,12 @@ def tidy(lab: Lab, connection: Connection) -> None:
         job.delete()
 
 
+def leave(lab: Lab, connection: Connection) -> None:
+    """Drop and delete everything that the lab has made on the target; then also the table of such records, if empty."""
+    tidy(lab, connection)
+    scratch_tables.drop_empty_records(connection)
+
+
 def _drop_staged(connection: Connection, job: ImportJob) -> None:
     """Drop the staging table, the table backup and the undone table of an experiment's import."""
     if not write_modes.stages(job.options.mode):
@@ -105,3 +111,4 @@ def sweep_target(target: Target) -> Iterator[str]:
                 continue
             scratch_tables.drop(connection, [left])
             yield f"{left.schema}.{left.name}, made like {left.made_like}: dropped."
+        scratch_tables.drop_empty_records(connection)

@@ -15,7 +15,7 @@ from importer.engine.errors import Cancelled, Problem
 from importer.engine.mysql.reasons import KINDS, REASON_HIDDEN
 from importer.jobs.permission import why_forbidden
 from importer.lab import approval, trials
-from importer.lab.cleanup import remove_sample, tidy
+from importer.lab.cleanup import leave, remove_sample
 from importer.lab.setup import prepare_lab
 from importer.lab.transitions import Status, backoff, change, change_held, claim, connected, end, lease_keeper, release
 from importer.models import ImportJob, Lab, Trial
@@ -101,7 +101,7 @@ def _end(lab: Lab) -> bool:
     lab.trials.filter(status__in=(State.PENDING, State.RUNNING)).update(**left)
     keeper = lease_keeper(lab)
     with keeper, connected(lab, keeper) as connection:
-        tidy(lab, connection)
+        leave(lab, connection)
     remove_sample(lab)
     becomes, problem = _becomes(lab)
     change_held(

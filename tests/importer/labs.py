@@ -1,10 +1,13 @@
 """A lab that a test advances step by step itself, including the imports of its trials."""
 
+from dataclasses import dataclass
 from pathlib import Path
 
 from importer import jobs, lab
+from importer.engine.load import ledger
 from importer.engine.mysql.connection import Address, connect, fetch_all
 from importer.engine.plan.options import Options
+from importer.engine.target import global_settings, scratch_tables, temporary_changes
 from importer.engine.tuning.grid import Grid
 from importer.engine.tuning.sampling import Sample
 from importer.lab import LabRequest
@@ -67,7 +70,37 @@ def tables(address: Address) -> set[str]:
     """All tables of the database except Millrace's own."""
     with connect(address) as connection:
         names = {row[0] for row in fetch_all(connection, "SHOW TABLES")}
-    return names - {"millrace_ledger", "millrace_lab", "millrace_arrangement"}
+    return names - KEPT - {scratch_tables.TABLE}
+
+
+# Tables that Millrace keeps in the target's database for its next import, whoever starts it.
+KEPT = {ledger.TABLE, temporary_changes.TABLE, global_settings.TABLE}
+# Global variables that change by themselves.
+MOVING = ("gtid_", "timestamp", "innodb_buffer_pool_load", "innodb_buffer_pool_dump")
+
+
+@dataclass(frozen=True)
+class WholeTarget:
+    """What a whole server has: schemas, tables with their schemas, and global variables."""
+
+    schemas: frozenset[str]
+    tables: frozenset[tuple[str, str]]
+    variables: tuple[tuple[str, str], ...]
+
+
+def whole_target(address: Address) -> WholeTarget:
+    """Everything on the server, except the tables in KEPT of the database, which must have no row."""
+    with connect(address) as connection:
+        schemas = frozenset(name for (name,) in fetch_all(connection, "SHOW DATABASES"))
+        tables = fetch_all(connection, "SELECT TABLE_SCHEMA, TABLE_NAME FROM information_schema.TABLES")
+        variables = fetch_all(connection, "SHOW GLOBAL VARIABLES")
+    assert record_count(address) == 0
+    kept = {(address.database, name) for name in KEPT}
+    return WholeTarget(
+        schemas,
+        frozenset((schema, name) for schema, name in tables) - kept,
+        tuple((name, value) for name, value in variables if not name.startswith(MOVING)),
+    )
 
 
 def record_count(address: Address) -> int:

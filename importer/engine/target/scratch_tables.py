@@ -4,12 +4,15 @@ A name is millrace_lab_, the lab's key and the trial's number. A row of millrace
 table that was copied, so that a scratch table can be dropped even if no application knows the lab any more.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+
+import MySQLdb
 
 from importer.engine.errors import TargetProblem
 from importer.engine.mysql.connection import Connection, execute, fetch_all
-from importer.engine.mysql.error_messages import explain
+from importer.engine.mysql.error_messages import explain, is_lost
 from importer.engine.mysql.quoting import quote_name
 from importer.engine.schema.indexes import ForeignKey, foreign_keys, show_create
 from importer.engine.schema.new_table import partitioning
@@ -28,6 +31,8 @@ CREATE_SQL = f"""CREATE TABLE IF NOT EXISTS {TABLE} (
 ) ENGINE=InnoDB COMMENT='Millrace: scratch tables of labs, which may be dropped once their lab has ended'"""
 
 LOCK_WAIT = 30  # seconds that DROP TABLE waits for sessions that still use the table
+# A lock of the server (GET_LOCK) under which TABLE is filled and dropped: no lab drops it while another one records.
+RECORDS_LOCK = "millrace.lab"
 
 
 @dataclass(frozen=True)
@@ -54,7 +59,7 @@ def record(connection: Connection, scratch: ScratchTable) -> None:
 
     Raises TargetProblem if the account may not.
     """
-    with explain(TABLE):
+    with explain(TABLE), _records_locked(connection):
         if not exists(connection):
             execute(connection, CREATE_SQL)
         _delete_record(connection, scratch)
@@ -63,6 +68,30 @@ def record(connection: Connection, scratch: ScratchTable) -> None:
             f"INSERT INTO {TABLE} (schema_name, table_name, lab, made_like) VALUES (%s, %s, %s, %s)",
             (scratch.schema, scratch.name, scratch.lab, scratch.made_like),
         )
+
+
+def drop_empty_records(connection: Connection) -> None:
+    """Drop TABLE if it has no record of any lab. It stays where the account may not drop it."""
+    with _records_locked(connection) as locked:
+        if locked and exists(connection) and not fetch_all(connection, f"SELECT 1 FROM {TABLE} LIMIT 1"):
+            with suppress(MySQLdb.OperationalError):
+                execute(connection, f"DROP TABLE {TABLE}")
+
+
+@contextmanager
+def _records_locked(connection: Connection) -> Iterator[bool]:
+    """Hold RECORDS_LOCK, and return whether it is held: some clusters refuse GET_LOCK. TABLE is then not dropped."""
+    try:
+        held = fetch_all(connection, "SELECT GET_LOCK(%s, %s)", (RECORDS_LOCK, LOCK_WAIT)) == [(1,)]
+    except MySQLdb.Error as error:
+        if is_lost(error):
+            raise
+        held = False
+    try:
+        yield held
+    finally:
+        if held:
+            fetch_all(connection, "SELECT RELEASE_LOCK(%s)", (RECORDS_LOCK,))
 
 
 def create(

@@ -33,6 +33,7 @@ from tests.importer.labs import (
     to_end,
     to_trial,
     trial_job,
+    whole_target,
     write_rows,
 )
 from tests.importer.steps import run
@@ -48,6 +49,8 @@ SIZES = {"chunk_bytes": (4096, MIB)}
 # The last of them is the planned combination.
 MANY_SIZES = {"chunk_bytes": (4096, 5120, 6144, MIB)}
 # Rates by combination that replace the random rates of tiny trials.
+# A setting of the whole server for each trial.
+VARIABLES = Options(server_variables={"innodb_flush_log_at_trx_commit": "2"})
 RATES = (100.0, 60.0, 50.0, 40.0)
 
 
@@ -89,7 +92,9 @@ def after_rounds(begun: Lab, trials: int, rates: tuple[float, ...]) -> None:
 
 class TestToTheEnd:
     def test_a_lab_loads_every_combination_in_every_round_and_leaves_nothing_behind(self, target, path, database):
-        done = to_end(created_lab(target, path, SIZES))
+        before = whole_target(database)
+        done = to_end(created_lab(target, path, SIZES, VARIABLES))
+        assert whole_target(database) == before
         assert (done.status, done.problem, done.sample_rows) == (Lab.Status.DONE, {}, 500)
         trials = list(done.trials.all())
         assert [(each.round, each.rows) for each in trials] == [(n, 500) for n in (0, 1) for _ in range(2)]
@@ -237,7 +242,8 @@ class TestWhatGoesWrong:
         leaves_nothing(done, database)
 
     def test_a_lab_cancelled_during_a_trial_leaves_nothing_behind(self, target, path, database):
-        begun = created_lab(target, path, SIZES)
+        before = whole_target(database)
+        begun = created_lab(target, path, SIZES, VARIABLES)
         job = to_trial(begun)
         lab.cancel(begun.pk)
         assert take_step(begun).status == Lab.Status.ENDING
@@ -245,6 +251,7 @@ class TestWhatGoesWrong:
         done = to_end(begun)
         assert done.status == Lab.Status.CANCELLED
         leaves_nothing(done, database)
+        assert whole_target(database) == before
 
     def test_what_the_planner_has_come_to_refuse_is_left_out_before_the_first_trial(self, target, path, database):
         begun = created_lab(target, path, {"indexes": ("keep", "defer"), **SIZES})
@@ -373,6 +380,7 @@ class TestSweep:
     def test_sweep_drops_no_table_of_a_forged_record(self, target, path, database):
         to_end(created_lab(target, path, SIZES))
         with connect(database) as connection:
+            execute(connection, scratch_tables.CREATE_SQL)
             sql = "INSERT INTO millrace_lab (schema_name, table_name, lab, made_like) VALUES (%s, 't', 'x', '')"
             execute(connection, sql, (database.database,))
         assert list(lab.sweep_target(target)) == []
