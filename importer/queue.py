@@ -1,14 +1,23 @@
-"""Publishes messages that wake workers. A message may be lost or delivered twice; the database decides."""
+"""Publishes messages that wake workers, and those who wait for the end of an import.
+
+A message may be lost or delivered twice; the database decides.
+"""
 
 import logging
+import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import cache
+from typing import TYPE_CHECKING
 
 from django.conf import settings
 from django.db import transaction
 
 from importer.engine import failpoints
+
+if TYPE_CHECKING:
+    import redis
 
 log = logging.getLogger(__name__)
 
@@ -51,6 +60,62 @@ def send(messages: Iterable[Message]) -> None:
     """Publish once the current transaction has committed. Without a broker the sweeper publishes later."""
     if (messages := list(messages)) and not _dropped:
         transaction.on_commit(lambda: _publish(messages))
+
+
+def is_running() -> bool:
+    """Whether there may be a Redis: a private one that runs has a socket."""
+    return not settings.REDIS_IS_PRIVATE or settings.REDIS_SOCKET.exists()
+
+
+@cache
+def connection() -> "redis.Redis":
+    """A client with short timeouts: a page or a load must never wait for a counter."""
+    # Imported on first use: a command that loads a file needs no Redis, and starts sooner.
+    import redis
+
+    return redis.Redis.from_url(settings.REDIS_URL, socket_timeout=1, socket_connect_timeout=1)
+
+
+def announce_end(job_id: int) -> None:
+    """Wake those who wait for the end of the import, once the current transaction has committed."""
+    transaction.on_commit(lambda: _announce_end(job_id))
+
+
+def _announce_end(job_id: int) -> None:
+    if not is_running():
+        return
+    import redis
+
+    try:
+        connection().publish(_ends(job_id), "")
+    except redis.RedisError as error:
+        log.info("The end of import %d could not be announced: %s", job_id, error)
+
+
+@contextmanager
+def waiting_for_end(job_id: int) -> Iterator[Callable[[float], bool]]:
+    """A function that waits for the end of the import, at most so many seconds; without Redis it waits all of them.
+
+    It returns whether the end was announced. Look at the import after each call: that may be lost, as messages may.
+    """
+    import redis
+
+    with connection().pubsub(ignore_subscribe_messages=True) as heard:  # type: ignore[no-untyped-call]
+
+        def wait(seconds: float) -> bool:
+            try:
+                if not heard.subscribed:
+                    heard.subscribe(_ends(job_id))
+                return heard.get_message(timeout=seconds) is not None
+            except redis.RedisError:
+                time.sleep(seconds)
+                return False
+
+        yield wait
+
+
+def _ends(job_id: int) -> str:
+    return f"millrace:ended:{job_id}"
 
 
 def queue_of(task: str, label: str = "") -> str:

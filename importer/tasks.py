@@ -10,7 +10,7 @@ from importer import jobs, lab, notifications, queue, schedules
 from importer.engine.load.finish import READ_TIMEOUT
 from importer.notifications.delivery import LONGEST_SEND
 from importer.preparation.examine import examine as examine_file
-from importer.queue import Message
+from importer.queue import FollowUp, Message
 from importer.retention import run as retention
 from importer.worker import shutdown
 from importer.worker.hosts import placement, presence, releases
@@ -28,7 +28,7 @@ def scan(job_id: int) -> None:
 
 @shared_task
 def load_run(chunk_id: int) -> None:
-    _take("load_run", chunk_id)
+    _take("load_run", chunk_id, _go_on_here)
 
 
 @shared_task
@@ -110,11 +110,20 @@ def retain() -> None:
     retention.run_and_log(timezone.now())
 
 
-def _take(task: str, id: int) -> None:
-    """Do the step, unless it is for workers of a newer release."""
-    if not releases.pass_on(task, id):
-        IMPORT_STEPS[task](id, _go_on)
-
-
 def _go_on(job_id: int, later: Sequence[Message] = ()) -> None:
     queue.send(placement.place([*later, *jobs.advance(job_id)]))
+
+
+def _go_on_here(job_id: int, later: Sequence[Message] = ()) -> None:
+    """As _go_on(), but verify the job at once: this worker has loaded its last chunk, and reaches its target."""
+    following = jobs.advance(job_id)
+    queue.send(placement.place([*later, *(each for each in following if each.task != "verify")]))
+    for each in following:
+        if each.task == "verify":
+            IMPORT_STEPS[each.task](each.id, _go_on)
+
+
+def _take(task: str, id: int, then: FollowUp = _go_on) -> None:
+    """Do the step, unless it is for workers of a newer release."""
+    if not releases.pass_on(task, id):
+        IMPORT_STEPS[task](id, then)

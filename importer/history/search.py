@@ -3,12 +3,12 @@
 Conditions and order are evaluated in Python, so that texts compare in the same way with every database and collation.
 """
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
 
 from importer.history.facts import Value
-from importer.history.query import Query
+from importer.history.query import Condition, Query
 from importer.history.read import FEW, column, narrowed, recorded, rows
 
 
@@ -33,7 +33,9 @@ class Page:
 def matching(query: Query) -> list[int]:
     """The ids of the imports for which all conditions hold, in no order."""
     jobs: list[int] | None = None
-    for condition in query.conditions:
+    for number, condition in enumerate(query.conditions):
+        if jobs is not None and len(jobs) <= FEW:
+            return _matching(query.conditions[number:], jobs)
         if condition.needs_all:
             jobs = recorded() if jobs is None else jobs
             values = column(condition.name, jobs)
@@ -43,6 +45,12 @@ def matching(query: Query) -> list[int]:
             among = values.keys() if jobs is None else values.keys() & set(jobs)
             jobs = [job for job in among if condition.holds(values[job])]
     return recorded() if jobs is None else jobs
+
+
+def _matching(conditions: Sequence[Condition], jobs: Sequence[int]) -> list[int]:
+    """Those of a few imports for which all conditions hold: one query reads all facts."""
+    known = rows(jobs, {each.name for each in conditions}) if jobs else {}
+    return [job for job in jobs if all(each.holds(known[job].get(each.name)) for each in conditions)]
 
 
 def in_order(query: Query) -> list[int]:

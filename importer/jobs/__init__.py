@@ -68,6 +68,7 @@ from importer.jobs.steps.hosts import leave_out, left_out, left_out_hosts, readi
 from importer.jobs.steps.lease_recovery import expire_run, expired_runs
 from importer.jobs.steps.scanning import (
     add_chunks,
+    all_sessions_load,
     await_bytes,
     claim_scan,
     finish_scan,
@@ -120,6 +121,7 @@ __all__ = [
     "LoadedChunk",
     "add_chunks",
     "advance",
+    "all_sessions_load",
     "approve",
     "ask_for_approval",
     "await_bytes",

@@ -39,7 +39,7 @@ from importer.lease import lease_end
 from importer.models import Chunk, DiscoveredFile, ImportJob
 from importer.models.outcomes.attempts import measures
 from importer.notifications import import_ended
-from importer.queue import Message
+from importer.queue import Message, announce_end
 
 # Steps during which a worker uses the target or the file.
 RUNNING = (
@@ -49,6 +49,11 @@ RUNNING = (
     JobStep.STAGING,
     JobStep.FINISHING,
     JobStep.CLEANING,
+)
+# What changes when a job is admitted to its table, or waits for approval.
+CHANGED_FIRST = (
+    *("status", "phase_since", "phases_json", "version"),
+    *("table_claim", "started_at", "attempt_started_at", "approval_asked_at"),
 )
 # The tasks of steps that read the file.
 READING = ("scan", "stage")
@@ -61,7 +66,7 @@ def advance(job_id: int) -> list[Message]:
         if job is None or job.is_newer:
             return []  # A late message: the job was deleted. Or workers of a newer release advance it.
         if job.status == Status.WAITING and (_wants_approval(job) or _admit(job)):
-            job.refresh_from_db()
+            job.refresh_from_db(fields=CHANGED_FIRST)
         if problem := _why_stop(job):
             fail(job.pk, problem)
             return [Message("advance", job.pk)]
@@ -189,7 +194,7 @@ def _queue_status_step(job: ImportJob, status: ImportJob.Status) -> list[Message
 
 def _queue_step(job: ImportJob, task: str, step: ImportJob.Step) -> list[Message]:
     """Queue the job's step unless a worker holds one."""
-    with transaction.atomic():
+    with transaction.atomic(savepoint=False):
         queued = ImportJob.objects.filter(step_is_free(), pk=job.pk).update(step=step, step_lease=lease_end())
         if queued and job.step in QUEUED_AS:
             totals.count_expired(totals.STEP)  # A worker had it.
@@ -206,17 +211,16 @@ def queue_chunks(job: ImportJob, most: int = MOST_PARALLELISM) -> list[int]:
     """
     if job.needs_copy and not job.plain_copy:
         return []
-    room = min(most, room_for_sessions(job))
-    if room <= 0:
-        return []
     candidates = pending(job).order_by("number")
     if job.plan_json.get("ordered"):
         first = job.chunks.order_by("number").filter(status__in=Chunk.NOT_LOADED).values_list("pk", flat=True)[:1]
-        candidates, room = candidates.filter(pk__in=list(first)), 1
-    ready = candidates.values_list("pk", flat=True)[:room]
+        candidates, most = candidates.filter(pk__in=list(first)), 1
+    ready = list(candidates.values_list("pk", flat=True)[:most])
+    # To count the sessions costs more, and most often nothing is ready.
+    room = room_for_sessions(job) if ready else 0
     return [
         pk
-        for pk in list(ready)
+        for pk in ready[: max(0, room)]
         if Chunk.objects.filter(pk=pk, status=Chunk.Status.PENDING).update(
             status=Chunk.Status.QUEUED, run=uuid4(), lease=lease_end(), connection_id=None
         )
@@ -259,9 +263,12 @@ def _end(job: ImportJob, old: Status, new: Status, **values: Any) -> list[Messag
     with transaction.atomic():
         if not change(job.pk, [old], status=new, table_claim=None, finished_at=timezone.now(), **NO_STEP, **values):
             return []
-        ended = ImportJob.objects.get(pk=job.pk)
-        ImportJob.objects.filter(pk=job.pk).update(**measures(ended))
-        import_ended(job.pk)
+        ended = ImportJob.objects.select_related("target", "source").get(pk=job.pk)
+        measured = measures(ended)
+        vars(ended).update(measured)
+        ended.save(update_fields=list(measured))
+        import_ended(ended)
+    announce_end(job.pk)
     write_record_on_commit(job.pk)
     trace_on_commit(ended)
     same_table = ImportJob.objects.filter(

@@ -16,6 +16,7 @@ from importer.history.chunks import timings
 from importer.history.collect import chunks_of, facts_of
 from importer.history.facts import FACTS, Value
 from importer.history.regressions import compare_with_peers
+from importer.jobs.bulk import insert_each
 from importer.models import ImportJob, JobFact, JobRecord
 from importer.models.outcomes import outcome_words
 from importer.notifications import import_recorded
@@ -65,10 +66,12 @@ def write_record(job_id: int) -> None:
         defaults = details | of_job(job) | {"past_keys": _past_keys(job)}
         record, _ = JobRecord.objects.update_or_create(job=job, defaults=defaults)
         record.facts.all().delete()
-        JobFact.objects.bulk_create(
-            JobFact(name=name, record=record, number=number, text=text) for name, number, text in fact_values(facts)
+        named = fact_values(facts)
+        insert_each(
+            JobFact, [{"name": name, "record": record.pk, "number": n, "text": text} for name, n, text in named]
         )
-        import_recorded(job)
+        if facts.get("slower_than_like"):
+            import_recorded(job)
 
 
 def record_restored(job_id: int) -> None:

@@ -41,7 +41,8 @@ def change_status(rows: QuerySet[ImportJob], **values: Any) -> bool:
 
     False: no job is in `rows`, or not any more.
     """
-    with transaction.atomic():
+    # A savepoint is not needed: without the transaction around it, nothing of this may stay.
+    with transaction.atomic(savepoint=False):
         job = rows.select_for_update().only("status", "phase_since", "phases_json").first()
         changed = job is not None and lease.change(rows, **{**_phase_ended(job), **values})
         if changed and job and values["status"] in ImportJob.ENDED:

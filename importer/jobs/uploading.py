@@ -34,8 +34,7 @@ def can_follow(job: ImportJob) -> bool:
 
 def why_not_wait(job: ImportJob) -> Problem | None:
     """The problem that the rest of the file will not come; None if it is there, or may still come."""
-    source = job.source
-    if job.scan_finished or not source.owned:
+    if job.scan_finished or not (source := job.source).owned:
         return None
     arrived = f"{human_bytes(source.received)} of {human_bytes(source.size)} had arrived."
     if source.status == SourceFile.Status.REMOVED:

@@ -22,9 +22,8 @@ Status = ImportJob.Status
 NEWS = timedelta(days=1)
 
 
-def import_ended(job_id: int) -> None:
+def import_ended(job: ImportJob) -> None:
     """Enqueue the events of an import's end, in the transaction that ends it. An error here does not undo the end."""
-    job = ImportJob.objects.select_related("target", "source").get(pk=job_id)
     if job.trial_id is None:
         _log_errors(_note_end, job)
 

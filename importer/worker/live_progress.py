@@ -3,15 +3,12 @@
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from functools import cache
-from typing import TYPE_CHECKING, cast
+from typing import cast
 
-from django.conf import settings
-
+from importer import queue
 from importer.engine.schema.alter_table import DdlProgress
 
-if TYPE_CHECKING:
-    import redis
+connection, is_running = queue.connection, queue.is_running
 
 KEPT_SECONDS = 3600
 STAGE_KEPT_SECONDS = 30  # a stage that is not updated for this time is not shown
@@ -36,11 +33,6 @@ def without_redis_too() -> Iterator[None]:
 
         if not isinstance(error, redis.RedisError):
             raise
-
-
-def is_running() -> bool:
-    """Whether there may be a Redis: a private one that runs has a socket."""
-    return not settings.REDIS_IS_PRIVATE or settings.REDIS_SOCKET.exists()
 
 
 def sent_bytes(job_id: int) -> int:
@@ -155,11 +147,3 @@ def _busy_key(job_id: int) -> str:
 
 def _key(job_id: int) -> str:
     return f"millrace:sent:{job_id}"
-
-
-@cache
-def connection() -> "redis.Redis":
-    """A client with short timeouts: a page or a load must never wait for a counter."""
-    import redis
-
-    return redis.Redis.from_url(settings.REDIS_URL, socket_timeout=1, socket_connect_timeout=1)

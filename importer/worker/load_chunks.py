@@ -108,7 +108,7 @@ class RunLoader:
         self._ends = False
         self._looked_at = time.monotonic()
         self._loaded: list[jobs.LoadedChunk] = []
-        self._recorded_at = float("-inf")
+        self._recorded_at = time.monotonic()
         # Rejects may end the job, so they are recorded at once.
         self._rejects_count = run.job.options.limits_rejects
 

@@ -19,6 +19,7 @@ from importer.engine.source.dialect import Dialect
 from importer.engine.source.joined import JoinedFile
 from importer.engine.source.records.blocks import BLOCK_BYTES, pieces
 from importer.engine.source.records.lines import line_ends
+from importer.engine.units import MIB
 from importer.models import Chunk, ImportJob
 from importer.queue import FollowUp
 from importer.worker import shutdown, working_copies
@@ -28,7 +29,8 @@ from importer.worker.hosts import placement
 # Chunks are recorded in groups, since a scan finds small chunks faster than a database records single ones.
 MOST_PER_GROUP = 256
 LONGEST_WAIT = 0.5  # seconds
-FIRST_ALONE = 8  # recorded one by one, so that loading begins at once
+# The first groups have this many bytes at least, so that all sessions can begin at once: each costs a few milliseconds.
+FIRST_GROUPS, FIRST_BYTES = 8, MIB
 
 
 def scan_job(job_id: int, then: FollowUp) -> None:
@@ -42,10 +44,7 @@ def scan_job(job_id: int, then: FollowUp) -> None:
         return
     try:
         with traces.span("scan", job.trace):
-            if job.source.arriving:
-                _scan_arrived(job, then)
-            else:
-                _scan_to_end(job, then)
+            ended = _scan_arrived(job, then) if job.source.arriving else _scan_to_end(job, then)
     except Exception as error:
         if placement.hand_back(job, error, "scan"):
             jobs.release_step(job)
@@ -54,22 +53,26 @@ def scan_job(job_id: int, then: FollowUp) -> None:
             # A store or a connection that is away is asked again; every other problem fails the import.
             then(job_id, jobs.step_failed(job, as_problem(error, job, job)))
     else:
-        jobs.release_step(job)
-        then(job_id, ())
+        if not ended:
+            jobs.release_step(job)
+        if not (ended and jobs.all_sessions_load(job)):
+            then(job_id, ())
 
 
-def _scan_to_end(job: ImportJob, then: FollowUp) -> None:
+def _scan_to_end(job: ImportJob, then: FollowUp) -> bool:
+    """Scan a file that is there. Whether the scan has ended: it is recorded as finished."""
     if (job.end_unread and not _read_end(job)) or not working_copies.make_copy(job):
-        return
+        return False
     with open_source(location_of_job(job)) as fd:
         _check_size(fd, job)
         if not _record(_remaining_chunks(fd, job), job, then):
-            return
+            return False
         _check_size(fd, job)
         before, after = lines_before(fd, job.dialect, job.data_offset), _lines_after(fd, job)
         before = sum((each.lines_before for each in job.joined_files[1:]), before)
     working_copies.require_all_rows(job)
     jobs.finish_scan(job, job.read_size, before, after)
+    return True
 
 
 def _read_end(job: ImportJob) -> bool:
@@ -79,8 +82,8 @@ def _read_end(job: ImportJob) -> bool:
     return jobs.record_end_read(job)
 
 
-def _scan_arrived(job: ImportJob, then: FollowUp) -> None:
-    """Find the chunks that have arrived whole, and record how many bytes the next scan needs.
+def _scan_arrived(job: ImportJob, then: FollowUp) -> bool:
+    """Find the chunks that have arrived whole, and record how many bytes the next scan needs. False: it has not ended.
 
     No chunk ends in the last bytes of the file: it may have a footer, or blank lines. They are scanned when the file is
     complete.
@@ -89,11 +92,12 @@ def _scan_arrived(job: ImportJob, then: FollowUp) -> None:
     arrived = min(source.received, source.size - unread_bytes(source.size))
     with ArrivingFile(source.file, source.size, arrived).open() as fd:
         if not _record(_until_not_arrived(_remaining_chunks(fd, job, drop_blank_end=False)), job, then):
-            return
+            return False
     last = _last_chunk(job)
     number, begin = (last.number + 1, last.offset + last.length) if last else (0, job.data_offset)
     needed = begin + job.plan.chunk_sizes.most_bytes(number, source.size - begin) + BLOCK_BYTES
     jobs.await_bytes(job, max(needed, source.received + 1))
+    return False
 
 
 def _until_not_arrived(chunks: Iterator[ChunkRange]) -> Iterator[ChunkRange]:
@@ -107,7 +111,8 @@ def _record(found: Iterable[ChunkRange], job: ImportJob, then: FollowUp) -> bool
         if not jobs.add_chunks(job, chunks) or shutdown.requested():
             return False
         failpoints.reach("scan.recorded")
-        then(job.pk, ())
+        if not jobs.all_sessions_load(job):
+            then(job.pk, ())
     return True
 
 
@@ -166,14 +171,15 @@ def _check_size(fd: Readable, job: ImportJob) -> None:
 
 
 def _grouped(found: Iterable[ChunkRange]) -> Iterator[list[ChunkRange]]:
-    """The first chunks one by one, so that all parallel loads can begin; later ones in groups of LONGEST_TOGETHER."""
+    """The first chunks in small groups, so that all sessions can begin; later ones in groups of MOST_PER_GROUP."""
     group: list[ChunkRange] = []
-    since = time.monotonic()
-    for number, each in enumerate(found):
+    groups, size, since = 0, 0, time.monotonic()
+    for each in found:
         group.append(each)
+        size += each.length
         late = time.monotonic() - since > LONGEST_WAIT
-        if number < FIRST_ALONE or late or len(group) == MOST_PER_GROUP:
+        if (groups < FIRST_GROUPS and size >= FIRST_BYTES) or late or len(group) == MOST_PER_GROUP:
             yield group
-            group, since = [], time.monotonic()
+            group, groups, size, since = [], groups + 1, 0, time.monotonic()
     if group:
         yield group

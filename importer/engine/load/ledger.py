@@ -65,10 +65,12 @@ def create(connection: Connection) -> None:
 
     Raises MySQLdb.OperationalError (1142) if it is missing and the account may not create it.
     """
-    if not exists(connection):
-        execute(connection, CREATE_SQL)
-    elif not counts_unchanged(connection):
+    if counts_unchanged(connection):
+        return
+    if exists(connection):
         _add_unchanged(connection)
+    else:
+        execute(connection, CREATE_SQL)
 
 
 def counts_unchanged(connection: Connection) -> bool:

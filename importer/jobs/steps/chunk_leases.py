@@ -35,6 +35,7 @@ RUN_CHUNKS = 500
 # A chunk of up to this size loads about as fast as another worker could begin with it.
 SHORT_BYTES = MIB
 # A run takes at most 1/SHARES_LEFT of a session's share of the rest, so that all sessions end at about the same time.
+# A job's only session takes all.
 SHARES_LEFT = 2
 
 
@@ -72,26 +73,29 @@ def claim_run(chunk_id: int) -> ChunkRun | None:
     None as well if a newer release has planned the job. Fails the job instead if the person who asked for it may no
     longer load into its table.
     """
-    job = ImportJob.objects.select_related("target").filter(chunks=chunk_id).first()
-    if job and job.is_newer:
-        return None
-    if job and (problem := why_forbidden(job)):
-        fail(job.pk, problem)
-        return None
-    key = uuid4()
     queued = Chunk.objects.filter(pk=chunk_id, status=Chunk.Status.QUEUED)
+    first = queued.values_list("job_id", "number", "length").first()
+    if first is None:
+        return None
+    job_id, number, length = first
+    key = uuid4()
     with transaction.atomic():
-        if not (job and lock(job.pk, Status.LOADING) and _claim(queued, key)):
+        job = ImportJob.objects.select_for_update().select_related("target").filter(pk=job_id).first()
+        if job is None or job.is_newer:
             return None
-        first = Chunk.objects.select_related("job__target", "job__source").get(pk=chunk_id)
-        _claim(_next_chunks(first.job, first.number, first.length), key)
-        touch(first.job_id)
-    return ChunkRun(key, first.job, _claimed(first.job, key))
+        if problem := why_forbidden(job):
+            fail(job.pk, problem)
+            return None
+        if job.status != Status.LOADING or not _claim(queued, key):
+            return None
+        _claim(_next_chunks(job, number, length), key)
+        touch(job.pk)
+    return ChunkRun(key, job, _claimed(job, key))
 
 
 def claim_next_run(run: ChunkRun) -> ChunkRun | None:
     """The next run for a worker that has finished `run`; None if there is none, or if other work waits for workers."""
-    if _other_work_waits(run.job, loading=False):
+    if not pending(run.job).exists() or _other_work_waits(run.job, loading=False):
         return None
     with transaction.atomic():
         job = ImportJob.objects.select_for_update().select_related("target").get(pk=run.job.pk)
@@ -105,6 +109,8 @@ def extend_run(run: ChunkRun, last: int, connection_id: int) -> list[Chunk]:
     Empty if the worker may not stay with the job. Near the end of the file, when a session's share is small, at most
     one chunk, of up to SHORT_BYTES.
     """
+    if not pending(run.job).filter(number__gt=last).exists():
+        return []
     with transaction.atomic():
         if not _may_continue(run.job):
             return []
@@ -180,7 +186,8 @@ def _most_bytes(job: ImportJob, offset: int, size: int) -> int:
     them are claimed already, and the share is a little too large.
     """
     left = size + job.read_size - offset
-    return min(RUN_BYTES, left // (SHARES_LEFT * job.parallelism))
+    shares = SHARES_LEFT * job.parallelism if job.parallelism > 1 else 1
+    return min(RUN_BYTES, left // shares)
 
 
 def renew_run(run: ChunkRun, connection_id: int | None) -> bool:

@@ -100,6 +100,15 @@ def finish_scan(job: ImportJob, size: int, before: SkippedLines, after: SkippedL
         enforce_limits(job.pk)
 
 
+def all_sessions_load(job: ImportJob) -> bool:
+    """Whether each session of the job has a run, or a message for one: then nothing can be queued for it.
+
+    A run that ends later advances the job itself, and finds what was committed before this was asked.
+    """
+    runs = Chunk.objects.filter(job=job, job__status=Status.LOADING, status__in=Chunk.IN_FLIGHT)
+    return runs.order_by().values("run").distinct().count() >= job.parallelism
+
+
 def _with_lines_among(job: ImportJob, ranges: Sequence[ChunkRange]) -> dict[str, Any]:
     """The values that add the lines among the records of these chunks; none for chunks without any."""
     found = sum((each.skipped for each in ranges), NO_LINES)

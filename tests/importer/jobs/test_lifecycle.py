@@ -169,9 +169,10 @@ def test_retry_of_a_good_job_is_a_problem(target: Target, file: Path):
 
 def test_a_scan_continues_where_a_worker_was_shut_down(target: Target, file: Path, monkeypatch):
     job = created(target, file)
-    [scan] = jobs.advance(job.pk)
+    [message] = jobs.advance(job.pk)
     monkeypatch.setattr(shutdown, "requested", lambda: True)
-    take(scan)
+    monkeypatch.setattr(scan, "FIRST_BYTES", 1)
+    take(message)
     monkeypatch.undo()
     job.refresh_from_db()
     assert (job.scan_finished, job.step, job.chunks.count()) == (False, ImportJob.Step.NONE, 1)

@@ -105,7 +105,7 @@ def test_failure_recovery_and_rejects_of_real_imports_reach_mail_and_webhook(
 def test_an_unreachable_target_is_an_outcome_of_its_own(webhook: Channel):
     silent = TargetUnreachable("The server does not answer.")
     job = make_job(Status.FAILED, table="orders", problem=silent)
-    notifications.import_ended(job.pk)
+    notifications.import_ended(job)
     run = run_of(job)
     run.status = "failed"
     run.save()
@@ -127,7 +127,10 @@ def test_a_successful_retry_sends_recovered(target: Target, tmp_path: Path, webh
     failed = imported(target, tmp_path, "1,9.50", "2,cheap")
     jobs.retry(failed.pk, leave_out=True)
     assert run(failed).status == "succeeded"
-    assert set(Notification.objects.values_list("event", flat=True)) == {"failed", "rejects", "recovered"}
+    notices = {notice.event: notice.payload["job"] for notice in Notification.objects.all()}
+    assert set(notices) == {"failed", "rejects", "recovered"}
+    assert notices["failed"]["rows_per_second"] is None
+    assert notices["recovered"]["rows_per_second"] > 0
 
 
 def test_events_of_scheduled_imports_are_those_of_their_runs(webhook: Channel, mail: Channel):
@@ -136,7 +139,7 @@ def test_events_of_scheduled_imports_are_those_of_their_runs(webhook: Channel, m
     page = f"http://127.0.0.1:8000/schedules/{run.schedule_id}/"
     Channel.objects.update(events=[])
     Subscription.objects.create(schedule=run.schedule, channel=mail, events=["failed", "late", "no_file"])
-    notifications.import_ended(job.pk)
+    notifications.import_ended(job)
     assert not Notification.objects.exists(), "told by the import as well as by its run"
     for event in (Event.FAILED, Event.FAILED, Event.LATE, Event.NO_FILE, Event.RECOVERED):
         notifications.run_event(run.pk, event)

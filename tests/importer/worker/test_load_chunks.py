@@ -213,8 +213,9 @@ def test_a_run_is_not_made_longer_over_a_gap_or_in_a_pause(target: Target, tmp_p
 
 
 def test_a_worker_takes_no_further_run_while_another_job_waits(target: Target, tmp_path: Path):
-    job = created(target, tmp_path / "t.csv", list(range(100)))
-    [first] = scanned(job)
+    # The only session of an import would take all chunks in one run.
+    job = created(target, tmp_path / "t.csv", list(range(100)), parallelism=2)
+    first, _ = scanned(job)
     waiting = another(target, tmp_path / "t.csv")
     load_chunks.load(first, lambda *_: None)
     assert 0 < job.chunks.filter(status=Chunk.Status.LOADED).count() < 100

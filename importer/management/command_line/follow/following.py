@@ -9,11 +9,13 @@ from importer.management.command_line.follow.ctrl_c import counted
 from importer.management.command_line.follow.progress import Progress
 from importer.management.command_line.follow.waiting import WaitingSaid
 from importer.models import ImportJob
+from importer.queue import waiting_for_end
 from importer.worker import local_pool
 from importer.worker.hosts import presence
 
 LOOK_EVERY = 0.1  # seconds
-NOT_TAKEN_AFTER = 20  # seconds until a message says that no worker has taken the job
+NOT_TAKEN_AFTER = 20  # seconds until NOT_TAKEN is written
+NOT_TAKEN = "No worker has taken the import yet: is `millrace serve` running? Without --workers it needs none.\n"
 
 
 def follow(job: ImportJob, *, in_process: bool, quiet: bool) -> ImportJob:
@@ -78,12 +80,11 @@ def _warn_of_few_workers(parallelism: int | None) -> None:
 def _wait(job_id: int, look: Callable[[ImportJob], None]) -> ImportJob:
     begun = time.monotonic()
     warned = False
-    while not local_pool.is_over(job := ImportJob.objects.get(pk=job_id)):
-        look(job)
-        if not warned and job.step == ImportJob.Step.SCAN_QUEUED and time.monotonic() - begun > NOT_TAKEN_AFTER:
-            warned = True
-            sys.stderr.write(
-                "No worker has taken the import yet: is `millrace serve` running? Without --workers it needs none.\n"
-            )
-        time.sleep(LOOK_EVERY)
+    with waiting_for_end(job_id) as wait:
+        while not local_pool.is_over(job := ImportJob.objects.get(pk=job_id)):
+            look(job)
+            if not warned and job.step == ImportJob.Step.SCAN_QUEUED and time.monotonic() - begun > NOT_TAKEN_AFTER:
+                warned = True
+                sys.stderr.write(NOT_TAKEN)
+            wait(LOOK_EVERY)
     return job

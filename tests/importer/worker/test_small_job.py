@@ -1,0 +1,87 @@
+"""What a small import costs in messages, queries and statements, so that it stays: most of its time is not its LOAD."""
+
+from collections import Counter
+from pathlib import Path
+
+import pytest
+from django.db import connection as application
+from django.test.utils import CaptureQueriesContext
+
+from importer import jobs, queue, tasks
+from importer.engine.mysql.connection import Address
+from importer.engine.plan.options import Options
+from importer.models import ImportJob, Target
+from importer.preparation.prepare import ImportRequest, prepare
+from importer.queue import Message
+from importer.sources import uploads
+from importer.worker import scan
+from importer.worker.steps import IMPORT_STEPS
+from tests.targets import target_with
+
+pytestmark = pytest.mark.usefixtures("no_workers")
+
+ROWS = 60_000
+# Queries of the application's database. A step that needs more of them is slower, also on a server.
+MOST_QUERIES = {"start": 14, "scan": 26, "load_run": 95}
+
+
+@pytest.fixture
+def target(mariadb: Address, transactional_db) -> Target:
+    return target_with(mariadb, "CREATE TABLE t (n INT PRIMARY KEY, word VARCHAR(20))")
+
+
+@pytest.fixture
+def sent(monkeypatch) -> list[Message]:
+    """The messages that the worker's steps send."""
+    messages: list[Message] = []
+    monkeypatch.setattr(queue, "_publish", messages.extend)
+    return messages
+
+
+def created(target: Target, path: Path, **options) -> ImportJob:
+    path.write_text("n,word\n" + "".join(f"{n},word {n}\n" for n in range(ROWS)))
+    request = ImportRequest(options=Options(**options))
+    return jobs.create(prepare(uploads.register(path), target, "t", request))
+
+
+def test_a_small_file_takes_two_messages_and_few_queries(target: Target, tmp_path: Path, sent: list[Message]):
+    job = created(target, tmp_path / "t.csv")
+    queries = {}
+    with CaptureQueriesContext(application) as seen:
+        jobs.start(job.pk)
+    queries["start"] = len(seen)
+    taken = Counter[str]()
+    while sent:
+        message = sent.pop(0)
+        taken[message.task] += 1
+        with CaptureQueriesContext(application) as seen:
+            getattr(tasks, message.task)(message.id)
+        queries[message.task] = len(seen)
+    # The worker that has loaded the last chunk has also verified the import.
+    assert taken == {"scan": 1, "load_run": 1}
+    job.refresh_from_db()
+    assert (job.status, job.loaded_rows, job.chunks.count() > 1) == (ImportJob.Status.SUCCEEDED, ROWS, True)
+    assert {name for name, count in queries.items() if count > MOST_QUERIES[name]} == set(), queries
+
+
+def test_a_scan_wakes_workers_only_for_free_sessions(target: Target, tmp_path: Path, monkeypatch):
+    monkeypatch.setattr(scan, "FIRST_BYTES", 1)
+    job = created(target, tmp_path / "t.csv", parallelism=1, chunk_bytes=65_536)
+    [message] = jobs.advance(job.pk)
+    queued: list[list[Message]] = []
+    IMPORT_STEPS["scan"](message.id, lambda job_id, _later: queued.append(jobs.advance(job_id)))
+    assert job.chunks.count() > scan.FIRST_GROUPS
+    assert [[each.task for each in messages] for messages in queued] == [["load_run"]]
+
+
+def test_the_end_of_an_import_wakes_who_waits_for_it(redis, target: Target, tmp_path: Path, sent: list[Message]):
+    job = created(target, tmp_path / "t.csv")
+    jobs.start(job.pk)
+    with queue.waiting_for_end(job.pk) as wait, queue.waiting_for_end(job.pk + 1) as wait_for_another:
+        assert not wait(0.1)
+        assert not wait_for_another(0.1)
+        while sent:
+            message = sent.pop(0)
+            getattr(tasks, message.task)(message.id)
+        assert any(wait(10) for _ in range(3))
+        assert not wait_for_another(0.1)
