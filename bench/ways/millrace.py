@@ -152,15 +152,15 @@ def _parts(jobs: Sequence[Any]) -> dict[str, float]:
 
 def peaks(pids: Sequence[int]) -> dict[str, float]:
     """The peak memory (MB) of a single process of each role."""
-    return {role: max(map(peak_mb, members)) for role, members in _roles(pids).items()}
+    return {role: max(map(peak_mb, members)) for role, members in roles(pids).items()}
 
 
 def processor_by_role(pids: Sequence[int]) -> dict[str, float]:
     """Processor seconds of each role's processes so far."""
-    return {role: processor_seconds(members) for role, members in _roles(pids).items()}
+    return {role: processor_seconds(members) for role, members in roles(pids).items()}
 
 
-def _roles(pids: Sequence[int]) -> dict[str, list[int]]:
+def roles(pids: Sequence[int]) -> dict[str, list[int]]:
     """The pids by role."""
     roles: dict[str, list[int]] = {}
     for pid in pids:
