@@ -7,7 +7,7 @@ from django.db.models import F
 from django.utils import timezone
 
 from importer.engine.mysql.connection import connect
-from importer.engine.mysql.server_info import read_server
+from importer.engine.mysql.server_info import Server, read_server
 from importer.engine.tuning.grid import WAY
 from importer.engine.tuning.rounds import WARM_UP
 from importer.engine.units import human_bytes
@@ -48,6 +48,7 @@ def experiment_result(lab: Lab, start_state: StartState, command: str) -> Experi
         server = read_server(connection, lab.target.address)
     conditions = Conditions(
         server=f"{server.flavour} {'.'.join(map(str, server.release))}",
+        commits=_commits(server),
         distance="on this machine" if server.local else _away(lab.target),
         machine=_machine(),
         busy=start_state.words,
@@ -89,6 +90,13 @@ def _failed(trials: list[Trial]) -> dict[str, str]:
 def _servers(trials: list[Trial]) -> dict[str, dict[str, str]]:
     """The private server of each way that ran on one: its name, and the variables of its variant."""
     return {str(each.settings[WAY]): each.ran_as for each in trials if SERVER in each.ran_as}
+
+
+def _commits(server: Server) -> str:
+    """Whether a way that has ended is safe from a crash there (manual, innodb_flush_log_at_trx_commit)."""
+    mode = server.variables.get("innodb_flush_log_at_trx_commit", "unknown")
+    safe = "is safe from a crash" if mode == "1" else "is not safe from a crash"
+    return f"A commit there {safe} (innodb_flush_log_at_trx_commit is {mode})."
 
 
 def _away(target: Target) -> str:

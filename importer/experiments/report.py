@@ -29,9 +29,10 @@ PRIVATE = (
 
 @dataclass(frozen=True)
 class Conditions:
-    """Where, when and how the experiment was measured; `server`, `distance`, `machine` and `busy` are in words."""
+    """Where, when and how the experiment was measured, in words. `commits`: whether they survive a crash."""
 
     server: str
+    commits: str
     distance: str
     machine: str
     busy: str
@@ -120,7 +121,8 @@ def markdown(result: ExperimentResult, chart_name: str) -> str:
         f"The article asks {experiment.asks}. Its conditions: {experiment.conditions}.",
         f"Measured on {conditions.date} with {conditions.rows:,} rows, {_times(conditions.repeats)} of every"
         f" way{after}, in an order shuffled from seed {conditions.seed}. The server is {conditions.distance};"
-        f" this machine has {conditions.machine}. {conditions.busy} Ratios are computed within rounds, so they are"
+        f" this machine has {conditions.machine}. {conditions.busy} {conditions.commits}"
+        " Ratios are computed within rounds, so they are"
         " more reliable than rates.",
         f"To repeat it: `{conditions.command}`",
         *([f"![Rates of all ways, and the article's]({chart_name})"] if chart_name else []),

@@ -13,6 +13,8 @@ LEVEL, NEAR = 1.15, 2.0
 # By how much a rate of one round may be off: runs of the same way differ by so much on a machine shared with others
 # (docs/experiments), and on one that is busy by more.
 ONE_ROUND, ONE_BUSY_ROUND = 1.4, 4.0
+# In this number of steps each way, a ratio that may be off is looked at: what agrees may lie between the ends.
+STEPS = 20
 AGREES, DISAGREES, NOT_COMPARABLE = "agrees", "disagrees", "not comparable"
 RULE = (
     f"It agrees where our ratio is on the same side of 1 as the article's (within {LEVEL - 1:.0%} of 1 counts as either"
@@ -87,7 +89,7 @@ def _ratios(rates: Rates, of: str, to: str) -> list[float]:
 def _judged(claim: Claim, ratios: Sequence[float], off: float) -> ClaimVerdict:
     if not ratios:
         return ClaimVerdict(None, _published(claim), NOT_COMPARABLE, "it could not be measured")
-    possible = ratios if len(ratios) > 1 else (ratios[0] / off, ratios[0], ratios[0] * off)
+    possible = ratios if len(ratios) > 1 else [ratios[0] * off ** (step / STEPS) for step in range(-STEPS, STEPS + 1)]
     answers = {_agrees(claim, ratio) for ratio in possible}
     if len(answers) > 1:
         why = "the rounds do not give the same answer" if len(ratios) > 1 else "one round does not tell"

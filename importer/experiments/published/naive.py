@@ -129,6 +129,7 @@ NAIVE = Experiment(
         "Ways on an own server run on a private server, one LOAD DATA for each session with its part of the file, which"
         " the article had cut by hand. " + SMALLER[0].upper() + SMALLER[1:] + ".",
         f"A MEMORY table has {MOST_MEMORY:,} rows at most, and is gone with the server. A CSV table has no keys."
+        " On the target, tables without transactions end with the statement; on an own server, with FLUSH TABLES."
         " Neither takes part in a transaction; what they show is the server's own limit.",
     ),
 )  # fmt: skip

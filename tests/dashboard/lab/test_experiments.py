@@ -29,7 +29,17 @@ def reported(target, *, eight: float, date: str = "2026-11-26", status: str = "d
     rates = {each.name: {1: 1000.0, 2: 1000.0} for each in experiment.ways if not each.server}
     rates["8 partitions, 8 sessions"] = {1: eight, 2: eight}
     conditions = Conditions(
-        "MySQL 9.7.4", "on this machine", "2 cores", "It was busy.", date, 4321, 2, False, 7, "millrace experiment run"
+        server="MySQL 9.7.4",
+        commits="A commit there is safe from a crash.",
+        distance="on this machine",
+        machine="2 cores",
+        busy="It was busy.",
+        date=date,
+        rows=4321,
+        repeats=2,
+        warm_up=False,
+        seed=7,
+        command="millrace experiment run",
     )
     failed = {"own server, 8 partitions, 8 sessions, 8 pool instances": "It has no <such> variable."}
     ways = [each.name for each in experiment.ways]

@@ -59,6 +59,8 @@ def test_one_round_on_a_busy_machine_tells_only_what_is_far_from_the_line():
     ahead = Claim("a claim", "own", "other", least=1.0)
     verdicts = [judge_claim(ahead, rates(ratio), ONE_BUSY_ROUND).verdict for ratio in (0.2, 2.0, 5.0)]
     assert verdicts == [DISAGREES, NOT_COMPARABLE, AGREES]
+    between = Claim("a claim", "own", "other", about=1.2)
+    assert judge_claim(between, rates(0.6), ONE_BUSY_ROUND).verdict == NOT_COMPARABLE
 
 
 def test_a_claim_about_one_way_is_compared_with_its_rate():
