@@ -13,11 +13,12 @@ from importer.preparation.examine import examine as examine_file
 from importer.queue import FollowUp, Message
 from importer.retention import run as retention
 from importer.worker import shutdown
-from importer.worker.hosts import placement, presence, releases
+from importer.worker.hosts import placement, presence, releases, warm_store
 from importer.worker.steps import IMPORT_STEPS
 from importer.worker.sweep import sweep_jobs
 
 presence.connect_signals()
+warm_store.connect_signals()
 flushing.connect_signals()
 
 
