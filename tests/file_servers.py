@@ -137,14 +137,14 @@ def web_files(certificate: Path | None = None) -> Iterator[WebFiles]:
 
 
 class S3Files:
-    """A SeaweedFS with S3 on it, one process; `client` is an admin's."""
+    """A SeaweedFS with S3 on it, one process that listens on one address; `client` is an admin's."""
 
     key, secret = "key", "secret-of-the-key"
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, address: str = "127.0.0.1") -> None:
         self._folder = folder
         ports = [free_port() for _ in range(8)]
-        self.url = f"http://127.0.0.1:{ports[0]}"
+        self.url = f"http://{address}:{ports[0]}"
         rights = {
             "name": "all",
             "actions": ["Admin"],
@@ -168,9 +168,9 @@ class S3Files:
             "-s3.port.lance=0",
             f"-s3.config={folder / 's3.json'}",
             f"-dir={folder}",
-            "-ip=127.0.0.1",
+            f"-ip={address}",
         ]
-        flags += ["-ip.bind=127.0.0.1", "-volume.max=5", "-master.volumeSizeLimitMB=64", "-master.telemetry=false"]
+        flags += [f"-ip.bind={address}", "-volume.max=5", "-master.volumeSizeLimitMB=64", "-master.telemetry=false"]
         self._command = [str(Path(sys.executable).with_name("weed")), "server", *flags]
         self.start()
         try:
@@ -212,8 +212,8 @@ class S3Files:
 
 
 @contextmanager
-def s3_files(folder: Path) -> Iterator[S3Files]:
-    server = S3Files(folder)
+def s3_files(folder: Path, address: str = "127.0.0.1") -> Iterator[S3Files]:
+    server = S3Files(folder, address)
     try:
         yield server
     finally:

@@ -24,7 +24,7 @@ class Loss:
 
 @dataclass
 class Proxy:
-    """A proxy that listens on `port` of 127.0.0.1. `sent`: the bytes that it has passed on to the server."""
+    """A proxy that listens on `port`. `sent`: the bytes that it has passed on to the server."""
 
     server: tuple[str, int]
     listener: socket.socket
@@ -86,9 +86,9 @@ class Proxy:
 
 
 @contextmanager
-def proxy(host: str, port: int) -> Iterator[Proxy]:
-    """A proxy to host:port that lets everything through until it is told otherwise."""
-    with socket.create_server(("127.0.0.1", 0)) as listener:
+def proxy(host: str, port: int, on: str = "127.0.0.1") -> Iterator[Proxy]:
+    """A proxy to host:port on the address `on`, that lets everything through until it is told otherwise."""
+    with socket.create_server((on, 0)) as listener:
         made = Proxy((host, port), listener)
         threading.Thread(target=made.serve, daemon=True).start()
         yield made

@@ -8,6 +8,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import quote
 
@@ -31,20 +32,33 @@ def own_database(address: Address) -> str:
     return f"mysql://{user}:{password}@{address.host}:{address.port}/{address.database}"
 
 
+@dataclass(frozen=True)
+class Place:
+    """Where a host is: its address, and the beginning of the command line of each of its processes."""
+
+    address: str = "127.0.0.1"
+    inside: tuple[str, ...] = ()
+
+
+HERE = Place()
+
+
 class WebSite:
     """A running installation with the account admin; `settings` are environment variables."""
 
-    def __init__(self, folder: Path, **settings: str) -> None:
-        self.folder, self.port = folder, free_port()
+    def __init__(self, folder: Path, place: Place = HERE, **settings: str) -> None:
+        self.folder, self.port, self.place = folder, free_port(), place
         self.var_dir, self.log = folder / "var", folder / "web.log"
-        self.url = f"http://127.0.0.1:{self.port}"
+        self.url = f"http://{place.address}:{self.port}"
+        settings = {"BIND": place.address, "ALLOWED_HOSTS": place.address, **settings}
         self._env = {**os.environ, "DJANGO_SETTINGS_MODULE": "config.settings", "VAR_DIR": str(self.var_dir)}
         self._env |= {"ADMIN_PASSWORD": PASSWORD, "PYTHONPATH": str(ROOT), "PORT": str(self.port), **settings}
         make_tables(self.var_dir, self._env.get("DATABASE_URL", ""))
         self.manage("prepare")
 
     def manage(self, *command: str) -> None:
-        subprocess.run([sys.executable, "manage.py", *command], cwd=ROOT, env=self._env, check=True)
+        line = [*self.place.inside, sys.executable, "manage.py", *command]
+        subprocess.run(line, cwd=ROOT, env=self._env, check=True)
 
     def add_operator(self, name: str, password: str) -> None:
         code = "from importer.access import people; from importer.models import Role; "
@@ -53,7 +67,7 @@ class WebSite:
 
     def start(self) -> None:
         with self.log.open("ab") as log:
-            command = [sys.executable, "-m", "importer.management.processes", "web"]
+            command = [*self.place.inside, sys.executable, "-m", "importer.management.processes", "web"]
             self._process = subprocess.Popen(command, cwd=ROOT, env=self._env, stdout=log, stderr=log)
         wait_until(self.answers, what="the web server")
 
@@ -77,7 +91,7 @@ class WebSite:
 
     def connect(self) -> socket.socket:
         """A connection to the web server."""
-        return socket.create_connection(("127.0.0.1", self.port), timeout=PATIENCE)
+        return socket.create_connection((self.place.address, self.port), timeout=PATIENCE)
 
     def signed_in(self, name: str = "admin", password: str = PASSWORD) -> requests.Session:
         """The browser of somebody who has signed in."""
@@ -95,9 +109,9 @@ class WebSite:
 
 
 @contextmanager
-def running_site(folder: Path, **settings: str) -> Iterator[WebSite]:
+def running_site(folder: Path, place: Place = HERE, **settings: str) -> Iterator[WebSite]:
     """A web site that runs, and is stopped in order at the end; its log must have no error."""
-    site = WebSite(folder, **settings)
+    site = WebSite(folder, place, **settings)
     site.start()
     try:
         yield site

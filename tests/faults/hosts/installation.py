@@ -1,6 +1,8 @@
 """An installation of a web host and hosts of workers that share its databases, Redis and the store, and nothing else.
 
-Each host has a name and a mount namespace of its own, in which the folders of the others are empty (unshare(1)).
+Each host has namespaces of its own (unshare(1)): a name, mounts in which the folders of the others are empty, and a
+network from which it reaches the address of a bridge alone (network.py). There listen Redis, the store and a proxy to
+the server with the databases.
 """
 
 import os
@@ -9,6 +11,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
+from dataclasses import replace
 from pathlib import Path
 
 import psutil
@@ -17,11 +20,13 @@ from cryptography.fernet import Fernet
 from bench.meter import process_tree, processor_seconds
 from importer.engine.mysql.connection import Address, connect, fetch_all
 from importer.management.processes.command_lines import CELERY
-from importer.management.processes.private_servers import PrivateRedis
+from importer.management.processes.private_servers import PrivateRedis, free_port
 from tests.config.serving.tus import Uploader
+from tests.faults.hosts.network import network
 from tests.file_servers import S3Files, s3_files
+from tests.proxy import proxy
 from tests.stack import ROOT, wait_until
-from tests.web_site import WebSite, own_database, running_site
+from tests.web_site import Place, WebSite, own_database, running_site
 
 PART_BYTES = 8 * 2**20
 LATEST = "ORDER BY id DESC LIMIT 1"
@@ -49,8 +54,9 @@ jobs.start(job.pk)
 class Host:
     """A host of workers: one process that takes every kind of task."""
 
-    def __init__(self, name: str, folder: Path, hidden: list[Path], env: dict[str, str]) -> None:
-        self.name, self.folder, self._env = name, folder, {**env, "VAR_DIR": str(folder / "var")}
+    def __init__(self, name: str, folder: Path, place: Place, hidden: list[Path], env: dict[str, str]) -> None:
+        self.name, self.folder, self._place = name, folder, place
+        self._env = {**env, "VAR_DIR": str(folder / "var")}
         self.slots = 2
         folder.mkdir()
         self._hidden = hidden
@@ -59,7 +65,7 @@ class Host:
     def _command(self) -> list[str]:
         worker = (sys.executable, "-m", CELERY, "worker", "-Q", "load,control,scan", "-c", str(self.slots))
         worker += ("-n", "load@%h", "--loglevel=WARNING", "--without-gossip", "--without-mingle")
-        isolated = ("unshare", "--uts", "--mount", "sh", "-ec", BECOME, "sh", self.name)
+        isolated = (*self._place.inside, "unshare", "--uts", "--mount", "sh", "-ec", BECOME, "sh", self.name)
         return [*isolated, *map(str, self._hidden), "--", *worker, "--heartbeat-interval=5"]
 
     def start(self) -> None:
@@ -162,12 +168,15 @@ def installation(folder: Path, own: Address, target: Address, **settings: str) -
 
     `settings` are further environment variables of all hosts.
     """
-    redis = PrivateRedis(folder / "redis")
+    names = ("one", "two")
     (folder / "store").mkdir()
     with ExitStack() as running:
-        store = running.enter_context(s3_files(folder / "store"))
+        net = running.enter_context(network(("web", *names)))
+        store = running.enter_context(s3_files(folder / "store", net.address))
+        redis = RedisOnBridge(folder / "redis", net.address)
         redis.start()
         running.callback(redis.stop)
+        own, target = (running.enter_context(_on_bridge(each, net.address)) for each in (own, target))
         shared = {
             **settings,
             "DATABASE_URL": own_database(own),
@@ -181,31 +190,52 @@ def installation(folder: Path, own: Address, target: Address, **settings: str) -
             "FILE_STORE_SECRET_KEY": store.secret,
         }
         (folder / "web").mkdir()
-        names = ("one", "two")
-        hosts = [_host(name, folder, names, shared) for name in names]
+        hosts = [_host(name, folder, net.places, shared) for name in names]
         for host in hosts:
             host.start()
             running.callback(host.stop)
-        site = running.enter_context(running_site(folder / "web", **shared))
+        site = running.enter_context(running_site(folder / "web", net.places["web"], **shared))
         running.enter_context(_beat(folder / "web", site, shared))
         yield Installation(site, hosts, store, own, target)
 
 
-def _host(name: str, folder: Path, names: tuple[str, ...], shared: dict[str, str]) -> Host:
-    hidden = [folder / "web", folder / "store", *(folder / other for other in names if other != name)]
+class RedisOnBridge(PrivateRedis):
+    """Redis on the address of the bridge."""
+
+    def __init__(self, folder: Path, address: str) -> None:
+        super().__init__(folder)
+        self._address, self._port = address, free_port()
+
+    @property
+    def url(self) -> str:
+        return f"redis://{self._address}:{self._port}/0"
+
+    def command(self) -> list[str]:
+        return [*super().command(), "--port", str(self._port), "--bind", self._address, "--protected-mode", "no"]
+
+
+@contextmanager
+def _on_bridge(server: Address, address: str) -> Iterator[Address]:
+    """The database by way of a proxy on the address of the bridge."""
+    with proxy(server.host, server.port, address) as made:
+        yield replace(server, host=address, port=made.port)
+
+
+def _host(name: str, folder: Path, places: dict[str, Place], shared: dict[str, str]) -> Host:
+    hidden = [folder / other for other in ("store", "redis", *places) if other != name]
     for each in hidden:
         each.mkdir(exist_ok=True)
     env = {**os.environ, "DJANGO_SETTINGS_MODULE": "config.settings", "PYTHONPATH": str(ROOT), **shared}
     if (folder / name).is_dir():
         (folder / name).rmdir()
-    return Host(name, folder / name, hidden, env)
+    return Host(name, folder / name, places[name], hidden, env)
 
 
 @contextmanager
 def _beat(folder: Path, site: WebSite, shared: dict[str, str]) -> Iterator[None]:
     env = {**os.environ, "DJANGO_SETTINGS_MODULE": "config.settings", "VAR_DIR": str(site.var_dir), **shared}
     with (folder / "beat.log").open("ab") as log:
-        command = [sys.executable, "-m", "importer.management.processes", "beat"]
+        command = [*site.place.inside, sys.executable, "-m", "importer.management.processes", "beat"]
         beat = subprocess.Popen(command, cwd=ROOT, env={**env, "PYTHONPATH": str(ROOT)}, stdout=log, stderr=log)
     try:
         yield
