@@ -9,7 +9,7 @@ from django.db import transaction
 from django.utils import timezone
 
 from importer.history.regressions import regression
-from importer.models import DiscoveredFile, ImportJob, JobFact, ScheduleRun
+from importer.models import Channel, DiscoveredFile, ImportJob, JobFact, ScheduleRun
 from importer.models.channel import Event
 from importer.notifications.outbox import enqueue
 from importer.notifications.payload import rows_of
@@ -24,7 +24,7 @@ NEWS = timedelta(days=1)
 
 def import_ended(job: ImportJob) -> None:
     """Enqueue the events of an import's end, in the transaction that ends it. An error here does not undo the end."""
-    if job.trial_id is None:
+    if job.trial_id is None and Channel.objects.exists():
         _log_errors(_note_end, job)
 
 
