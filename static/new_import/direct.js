@@ -1,7 +1,7 @@
 // Puts a file straight into the store, in parts: this site signs the address of each part, and joins the parts at the end
 // (docs/hosts.md). Which parts are there the store knows, so that an upload goes on after a reload.
 
-// Milliseconds before a part is sent again. While no part has ever arrived, the store is given up after the first.
+// Milliseconds before a request is sent again. While no part has ever arrived, the store is given up after the first.
 const WAITS = [1000, 3000, 5000, 10000, 20000];
 
 // The store cannot be reached from this browser: no route, or no rule of CORS for this site.
@@ -93,6 +93,7 @@ class DirectUpload {
     const count = Math.ceil(this.file.size / partBytes);
     const missing = Array.from({ length: count }, (_, index) => index + 1).filter((number) => !there.has(number));
     this.stored = [...there].reduce((bytes, number) => bytes + this.part(number, partBytes).size, 0);
+    this.moving.clear();
     this.anyArrived ||= there.size > 0;
     this.onProgress(this.stored);
     const sendNext = async () => {
@@ -167,8 +168,22 @@ class DirectUpload {
     });
   }
 
-  // The answer of this site. Raises SiteRefused for a problem.
+  // The answer of this site, which is asked again while it or its store is away. Throws SiteRefused for a problem, and
+  // TypeError without a connection.
   async ask(method, url, body) {
+    for (let failures = 0; ; failures++) {
+      try {
+        return await this.askOnce(method, url, body);
+      } catch (error) {
+        const status = error.originalResponse?.getStatus() ?? 0;
+        const passes = error instanceof TypeError || status === 423 || status >= 500;
+        if (!passes || failures === WAITS.length) throw error;
+      }
+      await this.wait(WAITS[failures]);
+    }
+  }
+
+  async askOnce(method, url, body) {
     const answer = await fetch(url, {
       method,
       headers: { ...this.headers(), ...(body && { "Content-Type": "application/json" }) },

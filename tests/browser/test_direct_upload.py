@@ -109,6 +109,37 @@ def test_parts_go_into_the_store_and_on_after_a_reload(page: Page, live_server, 
     assert not list(settings.UPLOAD_DIR.glob("*"))
 
 
+def test_what_fails_for_a_moment_is_tried_again(page: Page, live_server, s3, sent, numbers):
+    """A part that arrives changed is refused by the store; the site does not answer when it is first to join them."""
+    allow(s3, live_server.url)
+    changed: list[str] = []
+    unanswered: list[str] = []
+
+    def change_one(route: Route) -> None:
+        if "partNumber=2&" in route.request.url and not changed:
+            changed.append(route.request.url)
+            body = bytearray(route.request.post_data_buffer or b"")
+            route.continue_(post_data=bytes(body[:-1]) + b"?")
+        else:
+            route.continue_()
+
+    def answer_later(route: Route) -> None:
+        if route.request.method == "POST" and "/parts/" not in route.request.url and not unanswered:
+            unanswered.append(route.request.url)
+            route.fulfill(status=503, body="The store for files does not answer.")
+        else:
+            route.continue_()
+
+    page.route(f"{s3.url}/**", change_one)
+    page.route("**/uploads/direct/*/", answer_later)
+    page.locator("#file-choice").set_input_files(numbers)
+    expect_preview(page)
+    assert changed
+    assert unanswered
+    assert content(s3, SourceFile.objects.get()) == CSV
+    assert "PATCH site" not in sent
+
+
 def test_where_the_store_does_not_let_the_page_in_the_file_goes_through_the_site(
     page: Page, s3, sent, numbers, settings
 ):

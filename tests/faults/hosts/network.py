@@ -15,9 +15,8 @@ import psutil
 
 from tests.web_site import Place
 
-NAME = (
-    "mr{}"  # of a bridge, with the id of the process that made it: at most 15 characters for it and a number behind it
-)
+# Of a bridge, with the id of the process that made it; a link's name, which has a number behind it, has 15 characters.
+NAME = "mr{}"
 NETWORK = "10.231.{}"
 
 
