@@ -6,6 +6,9 @@ For each workload and server, the file is imported once with the defaults, as a 
 labs try the grid, on as many rows as the page of a new lab suggests. Then the whole file is imported with each
 combination of the grid, in rounds. The fastest of these was partly lucky. So the recommended combinations run against
 it in `--beside` rounds of their own; the notes of the report give the share of its rate that each one reaches there.
+
+On a machine that others use, rates are noise: `--by processor` takes rows per processor second of client and server
+instead, which does not see what parallel chunks gain.
 """
 
 import argparse
@@ -14,7 +17,7 @@ from collections.abc import Sequence
 from statistics import median
 
 from bench import application, settings
-from bench.compare import Runs, Spread
+from bench.compare import Spread
 from bench.comparison import Comparison, comparison
 from bench.files import Files
 from bench.results import Results
@@ -43,6 +46,8 @@ def main() -> None:
     parser.add_argument("--repeats", type=int, default=3, help="repeats of each trial of a lab")
     parser.add_argument("--beside", dest="final_rounds", type=int, default=7,
                         help="rounds of the recommendations against the grid's best")  # fmt: skip
+    parser.add_argument("--by", choices=("rate", "processor"), default="rate",
+                        help="compare rows per second, or per processor second of client and server")  # fmt: skip
     arguments = parser.parse_args()
     with comparison("advice", arguments) as compared:
         for name in arguments.workloads:
@@ -50,9 +55,10 @@ def main() -> None:
             for server in compared.servers:
                 advice = _advice(arguments, server, files, compared.supervisor_pid)
                 compared.measure(_cases(name, files, combinations(GRIDS[name])), len(arguments.workloads), [server])
-                best = _best(compared.results, server, name)
+                best = _best(_speeds(compared.results, server, name, arguments.by), name)
                 _measure_finals(compared, server, files, best, advice)
-                compared.results.made["notes"] += _notes(compared.results, server, name, best, advice)
+                finals = _speeds(compared.results, server, _finals(name), arguments.by)
+                compared.results.made["notes"] += _notes(finals, f"{server.name}, {name}", best, advice)
     print(compared.report())
 
 
@@ -102,10 +108,19 @@ def _options(tried: Settings) -> dict[str, str]:
     return {name: str(value) for name, value in tried.items()}
 
 
-def _best(results: Results, server: Server, workload: str) -> Settings:
+def _speeds(results: Results, server: Server, workload: str, by: str) -> dict[str, dict[int, float]]:
+    """Rows per second, or per processor second, of each way by round, without the warm-up."""
+    speeds: dict[str, dict[int, float]] = {}
+    for run in results.runs:
+        if (run["server"], run["workload"]) == (server.name, workload) and run["round"] > 0:
+            seconds = run["cpu"] + run["server_cpu"] if by == "processor" else run["seconds"]
+            speeds.setdefault(run["way"], {})[run["round"]] = run["rows"] / seconds
+    return speeds
+
+
+def _best(speeds: dict[str, dict[int, float]], workload: str) -> Settings:
     """The combination of the grid with the highest median."""
-    medians = {line.way: line.rate.median for line in Runs(results).lines(server.name, workload)}
-    return max(combinations(GRIDS[workload]), key=lambda each: medians[words(each)])
+    return max(combinations(GRIDS[workload]), key=lambda each: _median(speeds, words(each)))
 
 
 def _measure_finals(
@@ -120,14 +135,10 @@ def _measure_finals(
         compared.measure(cases, rounds=compared.arguments.final_rounds, on=[server])
 
 
-def _notes(results: Results, server: Server, workload: str, best: Settings, advice: Sequence[Settings]) -> list[str]:
-    """A sentence for each recommendation: its rate as a share of the rate of the grid's best in the same rounds."""
-    rates: dict[str, dict[int, float]] = {}
-    for run in results.runs:
-        if (run["server"], run["workload"]) == (server.name, _finals(workload)) and run["round"] > 0:
-            rates.setdefault(run["way"], {})[run["round"]] = run["rows"] / run["seconds"]
+def _notes(speeds: dict[str, dict[int, float]], where: str, best: Settings, advice: Sequence[Settings]) -> list[str]:
+    """A sentence for each recommendation: its speed as a share of that of the grid's best in the same rounds."""
     return [
-        f"{server.name}, {workload}: advice {number}: {_note(rates, words(each), words(best))}"
+        f"{where}: advice {number}: {_note(speeds, words(each), words(best))}"
         for number, each in enumerate(advice, start=1)
     ]
 
