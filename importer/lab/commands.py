@@ -75,8 +75,9 @@ def choose(prepared: PreparedImport, request: LabRequest, of_job: ImportJob | No
     possible, left_out = _split(combinations(request.grid), planned, prepared.target)
     sample = expected_sample(prepared, request.sample)
     mode = (of_job or prepared).options.mode
-    told = tell_apart(possible, planned, on_paper(prepared, request.grid, sample, planned, mode))
-    if problem := nothing_to_compare(told, advice=_larger(prepared, request, sample.rows)):
+    of = "file" if sample.rows >= file_rows(prepared) else "sample"
+    told = tell_apart(possible, planned, on_paper(prepared, request.grid, sample, planned, mode), of)
+    if problem := nothing_to_compare(told, of, _larger(prepared, request, sample.rows)):
         raise problem
     return LabChoice(told.tried, planned, [*left_out, *told.left_out], told.alike)
 

@@ -50,9 +50,10 @@ class ToldApart:
 
 
 def tell_apart(
-    combinations: Sequence[Settings], planned: Settings, dry_plan: Callable[[Settings], DryPlan], of: str = "file"
+    combinations: Sequence[Settings], planned: Settings, dry_plan: Callable[[Settings], DryPlan], of: str
 ) -> ToldApart:
-    """Leave out what cannot be tried, and what does the same as another combination; `of`: what all of them load.
+    """Leave out what cannot be tried, and what does the same as another combination; `of`: what all of them load,
+    the "file" or a "sample".
 
     The planned combination is always kept. Raises Problem if the target does not answer.
     """
@@ -182,7 +183,7 @@ def _in_mode(prepared: PreparedImport, mode: str) -> Callable[[Settings], None] 
     return require
 
 
-def nothing_to_compare(told: ToldApart, of: str = "file", advice: str = "") -> Problem | None:
+def nothing_to_compare(told: ToldApart, of: str, advice: str = "") -> Problem | None:
     """The problem of a lab with nothing to compare: only one combination is left; None with more."""
     if len(told.tried) > 1:
         return None

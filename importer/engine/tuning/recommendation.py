@@ -152,8 +152,9 @@ def _too_few(ranking: Sequence[Ranked]) -> bool:
 
 
 def _most_rounds(ranking: Sequence[Ranked]) -> int:
-    """The largest number of rounds in which a combination can be compared with the planned one, or with the best."""
-    return max(max(each.rounds, each.ratio.rounds if each.ratio else 0) for each in ranking)
+    """The most rounds in which a combination can be compared with the planned one, or without it with the best."""
+    with_planned = [each.ratio.rounds for each in ranking if each.ratio]
+    return max(with_planned or [each.rounds for each in ranking])
 
 
 def _failed(shown: Ranked) -> tuple[str, ...]:

@@ -92,6 +92,14 @@ class TestRecommendation:
             advice.evidence
         )
 
+    def test_there_is_no_verdict_if_the_planned_settings_ran_in_too_few_rounds(self):
+        rates = [Measured(0, (50, 50, 50)), *measured((0,), (90,) * 8, (80,) * 8)[1:]]
+        advice = recommend(SETTINGS, rates, 0)
+        assert (advice.settings, advice.confidence) == ({}, "none")
+        assert "3 rounds of the fastest and the planned settings can be compared" in " ".join(
+            sentence.lower() for sentence in advice.evidence
+        )
+
     def test_rounds_that_overlap_show_no_difference(self):
         assert rank(measured((50, 100), (90, 99)))[1].difference == "no difference seen"
         assert rank(measured((50, 80), (90, 99)))[1].difference == "perhaps slower"
