@@ -61,7 +61,7 @@ def test_chunk_sizes_that_come_to_the_same_chunks_are_said_to_and_tried_once(tar
     """Of the sample of 500 rows each size from 1 MiB on makes one chunk. Not even the warm-up repeats them."""
     path = write_rows(tmp_path / "rows.csv")
     values = {"chunk_bytes": (4096, MIB, 4 * MIB, 16 * MIB)}
-    request = lab.LabRequest(grid(**values), Sample(rows=ROWS), repeats=1)
+    request = lab.LabRequest(grid(**values), Sample(share=1), repeats=1)
     expected = lab.estimate(prepare(uploads.register(path), target, "t"), request)
     (alike,) = expected.alike
     assert alike == (
