@@ -50,23 +50,27 @@ class Stock:
 
 
 class Year:
-    """Days with imports, one after another, and what is known of them. `target` has a ledger, or is None."""
+    """Days with imports, one after another, and what is known of them. `target` has a ledger, or is None.
 
-    def __init__(self, jobs: int, chunks: int, days: int, target: Any = None) -> None:
-        self.jobs, self.chunks, self.days, self.target = jobs, chunks, days, target
+    What is due is deleted on every day, or on each `every`-th.
+    """
+
+    def __init__(self, jobs: int, chunks: int, days: int, target: Any = None, every: int = 1) -> None:
+        self.jobs, self.chunks, self.days, self.target, self.every = jobs, chunks, days, target, every
         self.facts: dict[int, int] = {}  # a digest of the facts of each import, as of its end
         self.deleted: dict[str, int] = {}
 
     def pass_days(self) -> Iterator[Stock]:
-        """Live through the days."""
+        """Live through the days. Gives what is there after each deletion."""
         for day in range(self.days):
             now = FIRST_DAY + timedelta(days=day)
             jobs = self.jobs * (day + 1) // self.days - self.jobs * day // self.days
             if jobs:
                 self._add_imports(jobs, self.chunks // self.days, day, now)
             self._add_others(now)
-            self.delete(now)
-            yield stock(day + 1, self.target)
+            if (day + 1) % self.every == 0:
+                self.delete(now)
+                yield stock(day + 1, self.target)
 
     def delete(self, now: datetime) -> None:
         """Delete what is due, as the task of the workers does."""
