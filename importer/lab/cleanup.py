@@ -78,8 +78,11 @@ def remove_orphans() -> int:
 
 
 def _remove(path: Path) -> None:
-    """Remove a file, or the folder of an experiment's private server."""
-    if path.is_dir():
+    """Remove a file, the folder of an experiment's private server, or a link with the folder that it leads to."""
+    if path.is_symlink():
+        shutil.rmtree(path.resolve(), ignore_errors=True)
+        path.unlink(missing_ok=True)
+    elif path.is_dir():
         shutil.rmtree(path, ignore_errors=True)
     else:
         path.unlink(missing_ok=True)

@@ -4,26 +4,34 @@ import shutil
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 
 from django.conf import settings
 
-from importer.engine.errors import TargetProblem
 from importer.engine.mysql.connection import Address, connect
 from importer.engine.mysql.server_info import Server, read_server
-from importer.engine.plan.methods import FROM_FILE
+from importer.engine.plan.methods import FROM_FILE, METHODS
 
 PREFIX = "millrace-experiment-"
+# A pipe needs such a folder, too.
+FROM_PIPE = next(method for method in METHODS.values() if method.from_pipe)
 
 
 @contextmanager
 def server_copy(address: Address, path: Path) -> Iterator[Path]:
-    """Copy the file to where the server reads it, for as long as the `with` block lasts. Raises TargetProblem."""
+    """Copy the file to where the server reads it, for as long as the `with` block lasts. Raises TargetProblem.
+
+    A link next to the file leads to the copy: if this process is killed, the lab's clean-up removes both.
+    """
     with connect(address) as connection:
-        server = read_server(connection, address)
+        server = replace(read_server(connection, address), files_dir=settings.SERVER_FILES_DIR)
     FROM_FILE.require(server)
     folder = Path(tempfile.mkdtemp(prefix=PREFIX, dir=_folder(server)))
+    link = path.with_name(f"{path.name}.copy")
     try:
+        link.unlink(missing_ok=True)
+        link.symlink_to(folder)
         copy = folder / path.name
         shutil.copyfile(path, copy)
         # MariaDB takes only files that everybody may read (manual, LOAD DATA INFILE).
@@ -32,16 +40,12 @@ def server_copy(address: Address, path: Path) -> Iterator[Path]:
         yield copy
     finally:
         shutil.rmtree(folder)
+        link.unlink(missing_ok=True)
 
 
 def _folder(server: Server) -> str:
     """The folder that server and this process share. Raises TargetProblem if there is none."""
-    if shared := settings.SERVER_FILES_DIR or server.shared_folder:
-        return shared
-    if server.local and server.variables.get("secure_file_priv") == "":
+    if server.local and not server.shared_folder and server.variables.get("secure_file_priv") == "":
         return tempfile.gettempdir()
-    raise TargetProblem(
-        "There is no folder that the server may load files from and that this machine can write into.",
-        advice="Set SERVER_FILES_DIR to one, inside the server's secure_file_priv"
-        f" ({server.variables.get('secure_file_priv', '') or 'any folder'}); both must see it under one path.",
-    )
+    FROM_PIPE.require(server)
+    return server.shared_folder

@@ -4,6 +4,7 @@ import os
 import shlex
 import signal
 import subprocess
+import uuid
 from io import StringIO
 from itertools import pairwise
 from pathlib import Path
@@ -18,6 +19,7 @@ from importer.engine.mysql.connection import connect, fetch_all
 from importer.experiments.private_server import PrivateServers
 from importer.experiments.raw.loads import _cuts, _part
 from importer.experiments.variants import POOL, REDO, ServerVariant
+from importer.lab.cleanup import remove_orphans
 from importer.models import Lab
 from tests.documents import read
 from tests.stack import PYTHON, ROOT, wait_until
@@ -85,6 +87,18 @@ def is_running(pid: int) -> bool:
     """Whether the process runs; one that has ended may wait for its parent."""
     status = Path(f"/proc/{pid}/stat")
     return status.exists() and status.read_text().rpartition(")")[2].split()[0] != "Z"
+
+
+@pytest.mark.django_db
+def test_a_copy_for_the_server_and_a_server_that_a_killed_experiment_left_are_removed(tmp_path: Path):
+    copy, key = tmp_path / "millrace-experiment-1", uuid.uuid4()
+    for folder in (copy, server := settings.LAB_DIR / f"{key}.1.server"):
+        folder.mkdir(parents=True)
+        (folder / "rows").write_text("1\n")
+    link = settings.LAB_DIR / f"{key}.1.mixed-40.copy"
+    link.symlink_to(copy)
+    assert remove_orphans() == 2
+    assert not any(each.exists() or each.is_symlink() for each in (copy, server, link))
 
 
 def test_without_such_a_program_the_way_is_not_measured(tmp_path: Path):
