@@ -121,7 +121,7 @@ METHODS = Experiment(
         "INSERTs are prepared statements in imports, as in the article, literals where the name says so. Raw ways send"
         " literals.",
         "The networks are a relay on this machine: over gigabit, 0.1 ms and 1 Gbit/s; or 10 ms. The relay takes"
-        " processor time and adds some 0.2 ms to a round trip.",
+        " processor time and adds its own delay to each round trip.",
         f"Raw ways are compared with {RAW}, imports with LOAD DATA as an import; a commit each with one transaction,"
         " and the Unix socket with TCP, where both are single INSERTs.",
     ),
