@@ -24,7 +24,7 @@ LONGEST_MARKER = 255
 class Form(IntEnum):
     """row_digests.c's `enum form`."""
 
-    SKIPPED, VERBATIM, STRIPPED, PADDED, NUMBER, DAY, MOMENT, CLOCK, BITS = range(9)
+    SKIPPED, VERBATIM, STRIPPED, PADDED, NUMBER, DAY, MOMENT, CLOCK, BITS, DOUBLE = range(10)
 
 
 @dataclass(frozen=True)
@@ -48,8 +48,10 @@ def why_unknown(reading: Reading) -> str:
     column = reading.column
     if reading.expression:
         return "converted while they load"
-    if column.column_type.family not in _FORMS:
+    if column.column_type.family not in _FORMS or column.column_type.is_single:
         return f"{column.kind.upper()} is shown in another form than it is written"
+    if column.column_type.family is Family.FLOATING and "(" in column.type:
+        return f"{column.type.upper()} rounds them"
     if "zerofill" in column.type.lower():
         return "ZEROFILL puts zeros before them"
     if any(len(marker) > LONGEST_MARKER for marker in reading.null_bytes):
@@ -122,4 +124,5 @@ _FORMS: Mapping[Family, Callable[[Column], CanonicalForm]] = {
     **dict.fromkeys((Family.CHARACTER, Family.ENUM, Family.SET), _text),
     Family.BYTES: _bytes,
     Family.BIT: _bits,
+    Family.FLOATING: _with(Form.DOUBLE),
 }

@@ -26,7 +26,7 @@ def begin(connection: Connection, readback: Readback, *, locked: bool) -> None:
         execute(connection, "SET TRANSACTION ISOLATION LEVEL REPEATABLE READ")
         execute(connection, "START TRANSACTION WITH CONSISTENT SNAPSHOT")
     number = quote_name(readback.numbered_by)
-    # Not in the SET: there, MariaDB would lock what it reads, and with it the end of the table.
+    # Not in the SET: there, the servers lock what they read, and with it the end of the table.
     ((highest,),) = fetch_bytes(connection, f"SELECT COALESCE(MAX({number}), 0) {from_table(readback)}")
     execute(connection, f"SET {_BEFORE} = {int(highest or 0)}")
 

@@ -2,7 +2,6 @@
 
 import random
 import re
-import zlib
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
@@ -18,8 +17,6 @@ from importer.engine.load.readback.canonical_forms import unknown_columns
 from importer.engine.load.readback.compare import read_back
 from importer.engine.load.readback.digest_comparison import DigestComparison
 from importer.engine.load.readback.expected_rows import texts as row_texts
-from importer.engine.load.readback.file_digests import PADDING, Digest, FileDigests
-from importer.engine.load.readback.row_hash import NULL_TEXT, factor
 from importer.engine.mapping.columns import ColumnMapping
 from importer.engine.mysql.connection import Address, Connection, connect, execute
 from importer.engine.native import loader
@@ -48,6 +45,12 @@ def decimal(whole_digits: int, scale: int) -> str:
     digits = "".join(CHANCE.choices("0123456789", k=CHANCE.randint(1, whole_digits)))
     part = "".join(CHANCE.choices("0123456789", k=CHANCE.randint(0, scale)))
     return CHANCE.choice(["", "-"]) + digits + (f".{part}" if part else "") + CHANCE.choice(["", "0" if part else ""])
+
+
+def double() -> str:
+    """A number of at most 15 digits, perhaps with zeros at its end."""
+    part = CHANCE.randint(0, 13)
+    return f"{CHANCE.randint(-(10 ** (14 - part)) + 1, -1)}.{CHANCE.randint(0, 10**part - 1)}00"
 
 
 def day() -> str:
@@ -82,6 +85,7 @@ TYPES = {
     "DECIMAL(9,7)": lambda: decimal(2, 7),
     "DECIMAL(65,30)": lambda: decimal(35, 30),
     "DECIMAL(20)": lambda: decimal(20, 0),
+    "DOUBLE": lambda: CHANCE.choice([double(), "-0.0001200", "0.0", "+5", "007.250", repr(CHANCE.uniform(-180, 180))]),
     "DATE": day,
     "DATETIME": lambda: moment(0),
     "DATETIME(3)": lambda: moment(3),
@@ -185,7 +189,7 @@ def test_digest_of_each_type_equals_that_of_the_server(filled):
 
 
 def test_columns_whose_form_is_unknown_are_read_back(filled):
-    types = {"FLOAT": "1.5", "DOUBLE": "0.1", "JSON": "[1]", "INT(5) ZEROFILL": "7", "VARCHAR(9)": "a"}
+    types = {"FLOAT": "1.5", "DOUBLE(9,2)": "0.1", "JSON": "[1]", "INT(5) ZEROFILL": "7", "VARCHAR(9)": "a"}
     table = filled(list(types), [(str(row), *types.values()) for row in range(9)])
     unknown = [name for names in unknown_columns(table.readback).values() for name in names]
     json = [] if table.readback.readings[3].column.kind == "longtext" else ["c2"]
@@ -288,47 +292,3 @@ def test_a_key_of_several_columns_gives_a_range(filled):
         assert found
         assert found.rows == len(rows), "no row before the first or behind the last one"
         assert list(comparison.differing_rows()) == []
-
-
-@pytest.mark.usefixtures("each_build")
-class TestFileDigests:
-    """The digest of a file without a server."""
-
-    COLUMNS = (Column(f"c{at}", "varchar(9)", True, None, False, False) for at in (0, 2))
-    READINGS = tuple(Reading(column, at, ("NA",), "") for column, at in zip(COLUMNS, (0, 2), strict=True))
-    READBACK = Readback("", "", READINGS, key=(), rounding=False)
-
-    def digest(self, data: str, dialect: Dialect = PLAIN) -> Digest | None:
-        digests = FileDigests.of(self.READBACK, dialect, 3)
-        assert digests
-        return digests.digest(data.encode() + PADDING, len(data.encode()))
-
-    def of_rows(self, *rows: tuple[str, str]) -> Digest:
-        hashes = []
-        for row in rows:
-            mixed = 0
-            for number, value in enumerate(row):
-                mixed ^= zlib.crc32((NULL_TEXT if value == "NA" else value).encode()) * factor(number)
-            hashes.append(zlib.crc32(str(mixed).encode()))
-        return Digest(len(rows), sum(hashes))
-
-    @pytest.mark.parametrize("length", range(20))
-    def test_values_of_each_length(self, length):
-        assert self.digest(f"{'x' * length};-;NA\n") == self.of_rows(("x" * length, "NA"))
-
-    def test_quotes_and_a_last_line_without_an_end(self):
-        assert self.digest('"a;""b""\n";"";c\nd;e;""') == self.of_rows(('a;"b"\n', "c"), ("d", ""))
-
-    @pytest.mark.parametrize("data", ["a;b\n", "a;b;c;d\n", '"a"b;c;d\n', '"a;b;c\n', "a;b;c\r\n", "\n"])
-    def test_a_record_of_another_form_has_no_digest(self, data):
-        assert self.digest(f"1;2;3\n{data}") is None
-
-    def test_rows_count_as_often_as_they_occur(self):
-        row = ("a", "b")
-        seen = {self.digest("a;-;b\n" * times) for times in range(1, 6)}
-        assert seen == {self.of_rows(*[row] * times) for times in range(1, 6)}
-        assert len({each.sum for each in seen}) == 5
-
-    def test_a_delimiter_of_several_bytes_and_an_empty_value_as_null(self):
-        dialect = Dialect(delimiter="¦|", header=False, unquoted_empty_is_null=True)
-        assert self.digest('a¦b¦|¦|\nc¦|x¦|""\n', dialect) == self.of_rows(("a¦b", "NA"), ("c", ""))

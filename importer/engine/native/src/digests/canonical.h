@@ -7,9 +7,11 @@
  */
 #pragma once
 #include "../temporal.h"
+#include <stdio.h>
+#include <stdlib.h>
 
-/* Bytes of a number or time; a longer one is not known here. */
-enum { LONGEST_RAW = 100, LONGEST_WRITTEN = 2 * LONGEST_RAW + 16 };
+/* Bytes of a number or time, of which a longer one is not known here; of what is written; and of any printed double. */
+enum { LONGEST_RAW = 100, LONGEST_WRITTEN = 2 * LONGEST_RAW + 16, LONGEST_PRINTED = 320 };
 
 struct text {
     const byte *at;
@@ -34,6 +36,13 @@ static inline byte *put(byte *out, const byte *from, size_t length)
     memcpy(out, from, length);
     return out + length;
 }
+
+/*
+ * Of a DOUBLE, the servers write as few digits as give the same double (manual, Type Conversion in Expression
+ * Evaluation), without an exponent if it is neither large nor small. SURE_DOUBLE_DIGITS always give different doubles;
+ * MOST_DOUBLE_DIGITS are never exceeded.
+ */
+enum { SURE_DOUBLE_DIGITS = 15, MOST_DOUBLE_DIGITS = 17, MOST_WHOLE_DIGITS = 14, MOST_ZEROS_BEHIND_POINT = 3 };
 
 /* A bit for each of the bytes from `at` on, at most 16, that is no digit. */
 static inline uint32_t others_in(const byte *at, size_t length)
@@ -104,6 +113,58 @@ static inline int write_number(struct text raw, size_t scale, byte *written, str
     canonical->at = written + !(minus && !zero);
     canonical->length = (size_t)(out - canonical->at);
     return 1;
+}
+
+/* Whether the number has as few digits as give the same double, and is the nearest number of so many digits. */
+static inline int is_shortest(const char *number, int digits)
+{
+    char written[LONGEST_PRINTED];
+    double value = strtod(number, 0);
+    for (int fewer = SURE_DOUBLE_DIGITS; fewer < digits; fewer++) {
+        snprintf(written, sizeof written, "%.*g", fewer, value);
+        if (strtod(written, 0) == value)
+            return 0;
+    }
+    snprintf(written, sizeof written, "%.*g", digits, value);
+    return !strcmp(written, number);
+}
+
+/* A DOUBLE, of a number without an exponent: no zeros before the first digit, none at the end of a fraction. */
+static inline int write_double(struct text raw, byte *written, struct text *canonical)
+{
+    const byte *at = raw.at, *end = at + raw.length;
+    byte *out = written;
+    if (!raw.length || raw.length > LONGEST_RAW)
+        return 0;
+    if (*at == '-')
+        *out++ = '-';
+    at += *at == '-' || *at == '+';
+    size_t whole = digits_at(at, end), part = 0;
+    const byte *fraction = at + whole;
+    if (fraction < end && *fraction == '.')
+        part = digits_at(++fraction, end);
+    if (!whole || fraction + part != end)
+        return 0;
+    for (; whole > 1 && *at == '0'; whole--)
+        at++;
+    while (part && fraction[part - 1] == '0')
+        part--;
+    size_t zeros = 0;
+    while (*at == '0' && zeros < part && fraction[zeros] == '0')
+        zeros++;
+    size_t digits = *at == '0' ? part - zeros : whole + part;
+    if (whole > MOST_WHOLE_DIGITS || zeros > MOST_ZEROS_BEHIND_POINT || digits > MOST_DOUBLE_DIGITS)
+        return 0;
+    if (!digits && out != written)
+        return 0; /* the sign of a zero */
+    out = put(out, at, whole);
+    if (part) {
+        *out++ = '.';
+        out = put(out, fraction, part);
+    }
+    *out = 0;
+    *canonical = (struct text){written, (size_t)(out - written)};
+    return digits <= SURE_DOUBLE_DIGITS || is_shortest((const char *)written, (int)digits);
 }
 
 /* One or two digits as two. Returns the end of those at `at`, 0 if there are none or more. */

@@ -7,10 +7,9 @@
  */
 #include "crc32.h"
 #include "field_values.h"
-#include <stdlib.h>
 
 /* As in load/readback/canonical_forms.py. SKIPPED: the field goes into no column. */
-enum form { SKIPPED, VERBATIM, STRIPPED, PADDED, NUMBER, DAY, MOMENT, CLOCK, BITS };
+enum form { SKIPPED, VERBATIM, STRIPPED, PADDED, NUMBER, DAY, MOMENT, CLOCK, BITS, DOUBLE };
 
 /*
  * A field of the file. `scale`: digits after the point, or the length that zero bytes PAD to. `factor` is below 2^31.
@@ -91,6 +90,9 @@ static inline int crc_of(const struct digest_field *field, struct text raw, uint
         break;
     case BITS:
         known = write_bits(raw, written, &text);
+        break;
+    case DOUBLE:
+        known = write_double(raw, written, &text);
         break;
     }
     *crc = crc32_of(0, text.at, text.length);
