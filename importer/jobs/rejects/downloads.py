@@ -29,7 +29,15 @@ from importer.engine.source.dialect import ANY_LINE_END, LINE_ENDS, Dialect
 from importer.engine.source.formats import registry
 from importer.engine.source.joined import JoinedFile
 from importer.engine.source.records.blocks import read_exactly
-from importer.jobs.rejects.storage import folder, local_keys, missing, opened, opened_as_text, storage_of
+from importer.jobs.rejects.storage import (
+    RejectsInStore,
+    folder,
+    local_keys,
+    missing,
+    opened,
+    opened_as_text,
+    storage_of,
+)
 from importer.models import Chunk, ImportJob, SourceFile
 from importer.sources import parts, uploads
 
@@ -72,8 +80,13 @@ def make_folder(job: ImportJob) -> Path:
         path.mkdir(parents=True, exist_ok=True, mode=0o700)
     if missing(job, [HEAD]):
         with open_source(location_of_job(job)) as fd:
-            _replace(path / HEAD, [read_exactly(fd, job.data_offset, 0)])
-        storage_of(job).keep([path / HEAD])
+            head = read_exactly(fd, job.data_offset, 0)
+        kept = storage_of(job)
+        if isinstance(kept, RejectsInStore):
+            # Not by way of a file: another process of this host, which does the same, would remove it.
+            kept.store.put_bytes(kept.address(HEAD), head)
+        else:
+            _replace(path / HEAD, [head])
     return path
 
 

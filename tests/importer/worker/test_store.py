@@ -2,7 +2,9 @@
 
 import gzip
 import io
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 from django.utils import timezone
@@ -17,6 +19,7 @@ from importer.preparation.prepare import ImportRequest, prepare
 from importer.queue import Message
 from importer.sources import parts, uploads
 from importer.sources.store import s3_client
+from importer.sources.store.file_store import FileStore
 from importer.worker import load_chunks, working_copies
 from tests.importer.steps import advance, queued, run, take
 from tests.targets import target_with
@@ -113,6 +116,29 @@ class TestAnotherHost:
         parts.append(source, 0, io.BytesIO(data), len(data))
         asked = ImportRequest(options=Options(on_error="reject", max_rejects=1000, **options))
         return jobs.create(prepare(uploads.finish(source), target_with(address, TABLE), "t", asked))
+
+    def test_two_processes_of_a_host_begin_the_rejects_at_once(self, mariadb, store, settings, tmp_path, monkeypatch):
+        """Both find no head of the reject file; one puts it into the store just before the other one does."""
+        host = self.next_host(settings, tmp_path)
+        job = self.created(mariadb, "t.csv", "\n".join(["n,word", *self.LINES, ""]).encode())
+        monkeypatch.setattr(downloads, "missing", lambda _job, names: list(names))
+        begun: list[str] = []
+
+        def second_first(put: Callable[..., Any]) -> Callable[..., Any]:
+            def putting(*args: Any) -> Any:
+                begun.append("")
+                if len(begun) == 1:
+                    downloads.make_folder(job)
+                return put(*args)
+
+            return putting
+
+        for name in ("put", "put_bytes"):
+            monkeypatch.setattr(FileStore, name, second_first(getattr(FileStore, name)))
+        downloads.make_folder(job)
+        assert len(begun) == 2
+        assert self.files(host) == []
+        assert storage.missing(job, [downloads.HEAD]) == []
 
     def test_working_copies_and_rejects_are_there_on_every_host(self, database, store, settings, tmp_path):
         self.next_host(settings, tmp_path)
