@@ -35,13 +35,13 @@ def packed(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
-def unpacking(database: Address, packed: Path, stack: Stack, transactional_db) -> ImportJob:
-    """A job whose file is being unpacked."""
-    with connect(database) as connection:
+def unpacking(mariadb: Address, packed: Path, stack: Stack, transactional_db) -> ImportJob:
+    """A job whose file is being unpacked, for which the kind of server does not matter."""
+    with connect(mariadb) as connection:
         ledger.create(connection)
         execute(connection, "CREATE TABLE t (n INT)")
     request = ImportRequest(stated=Stated(ignore_fields=True))
-    job = jobs.create(prepare(uploads.register(packed), saved_target(database), "t", request))
+    job = jobs.create(prepare(uploads.register(packed), saved_target(mariadb), "t", request))
     jobs.start(job.pk)
     wait_until(lambda: any(part.stat().st_size for part in parts()), what="a copy that is begun")
     return job
@@ -60,13 +60,13 @@ def nothing_is_left() -> bool:
     return not list(settings.PLAIN_DIR.iterdir())
 
 
-def test_the_worker_that_unpacks_is_killed(unpacking: ImportJob, database: Address, stack: Stack):
+def test_the_worker_that_unpacks_is_killed(unpacking: ImportJob, mariadb: Address, stack: Stack):
     stack.control_worker.kill()
     assert parts(), "the kill came too late"
     stack.control_worker.start()
     job = ended(unpacking)
     assert (job.status, job.loaded_rows, job.problem) == (ImportJob.Status.SUCCEEDED, ROWS, {})
-    with connect(database) as connection:
+    with connect(mariadb) as connection:
         assert fetch_all(connection, "SELECT COUNT(*), SUM(n) FROM t")[0] == (ROWS, 7 * ROWS)
     wait_until(nothing_is_left, what="the copy and the part to go")
 
