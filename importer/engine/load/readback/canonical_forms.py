@@ -17,7 +17,7 @@ from importer.engine.schema.table import Column
 
 # Texts in these character sets have the bytes of UTF-8.
 _AS_UTF8 = ("utf8mb4", "utf8mb3", "utf8", "ascii")
-# Bytes; as row_digests.c takes them. A longer NULL marker is a text of which nobody makes one.
+# Bytes; row_digests.c has one byte for the length.
 LONGEST_MARKER = 255
 
 

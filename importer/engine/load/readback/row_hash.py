@@ -10,7 +10,8 @@ exchange a value (in 1 of 10,000 cases with 32 bits). No product exceeds 64 bits
 import zlib
 from collections.abc import Sequence
 
-# The server parses and computes nested expressions by recursion: so many values are in a pair of parentheses.
+# The server parses and computes nested expressions by recursion. At most this number of values is in one
+# pair of parentheses.
 IN_PARENTHESES = 32
 # Stands for NULL, whose CRC-32 is NULL. A value could be the same only on purpose.
 NULL_TEXT = "NULL 5f1d7c3a9b42e806"

@@ -42,6 +42,12 @@ def of_rows(*rows: tuple[str, str]) -> Digest:
     return Digest(len(rows), sum(hashes))
 
 
+def test_no_two_columns_have_one_factor():
+    factors = {factor(number) for number in range(4096)}
+    assert len(factors) == 4096, "a table has fewer columns (manual, Limits on Table Column Count)"
+    assert max(factors) < 2**31
+
+
 @pytest.mark.parametrize("length", range(20))
 def test_values_of_each_length(length):
     assert digest(f"{'x' * length};-;NA\n") == of_rows(("x" * length, "NA"))

@@ -115,7 +115,7 @@ static inline int write_number(struct text raw, size_t scale, byte *written, str
     return 1;
 }
 
-/* Whether the number has as few digits as give the same double, and is the nearest number of so many digits. */
+/* Whether the number has as few digits as give the same double, and is the nearest number with that many. */
 static inline int is_shortest(const char *number, int digits)
 {
     char written[LONGEST_PRINTED];
