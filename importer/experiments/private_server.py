@@ -5,7 +5,7 @@ import shutil
 import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from importer.engine.errors import Problem
@@ -62,13 +62,13 @@ class PrivateServers:
         server = self._server(options)
         try:
             self._start(server, variant)
-            address = Address(server.host, server.port, "root", "", "")
+            address = Address(str(server.socket), 0, "root", "", "")
             variables = _as_requested(address, options, variant)
             with connect(address) as connection:
                 execute(connection, f"DROP DATABASE IF EXISTS {DATABASE}")
                 execute(connection, f"CREATE DATABASE {DATABASE}")
                 title = read_server(connection, address).title
-            yield RunningServer(Address(server.host, server.port, "root", "", DATABASE), title, variables)
+            yield RunningServer(replace(address, database=DATABASE), title, variables)
         finally:
             server.stop()
 
@@ -81,6 +81,14 @@ class PrivateServers:
         server = kind(self.folder, port=self._port, program=self._found(kind))
         server.options = (*server.options, *(f"--{name}={value}" for name, value in options.items()))
         server.ends_with_parent = sys.platform == "linux"
+        # Its root has no password: nobody else on this machine may reach it.
+        server.only_socket = True
+        if not server.socket.is_relative_to(self.folder):
+            raise Problem(
+                "The path of the private server's socket is too long for a Unix socket.",
+                str(self.folder / "server.sock"),
+                "Set VAR_DIR to a shorter path.",
+            )
         return server
 
     def _found(self, kind: type[PrivateDatabase]) -> str:

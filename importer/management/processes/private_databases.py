@@ -15,7 +15,10 @@ from importer.management.processes.private_servers import PrivateServer, ServerD
 
 @dataclass
 class PrivateDatabase(PrivateServer):
-    """A database server with default durability; its only account is root from 127.0.0.1, without a password."""
+    """A database server with default durability; its only account is root from this machine, without a password.
+
+    With `only_socket` it is reached by its Unix socket alone, which only this account of the machine may use.
+    """
 
     port: int = field(default_factory=free_port)
     options: tuple[str, ...] = ()
@@ -23,6 +26,7 @@ class PrivateDatabase(PrivateServer):
 
     # The server's program, by name or path.
     program: str = ""
+    only_socket: bool = field(default=False, init=False)
 
     label = ""
 
@@ -31,6 +35,10 @@ class PrivateDatabase(PrivateServer):
     @property
     def url(self) -> str:
         return f"mysql://root@{self.host}:{self.port}/"
+
+    @property
+    def socket(self) -> Path:
+        return _short_socket(self.folder, self.port)
 
     @property
     def data(self) -> Path:
@@ -64,9 +72,9 @@ class PrivateDatabase(PrivateServer):
             "--no-defaults",
             f"--datadir={self.data}",
             f"--port={self.port}",
-            "--bind-address=127.0.0.1",
+            *(["--skip-networking"] if self.only_socket else ["--bind-address=127.0.0.1"]),
             "--skip-name-resolve",
-            f"--socket={_short_socket(self.folder, self.port)}",
+            f"--socket={self.socket}",
             f"--pid-file={self.folder / 'server.pid'}",
             # Not shared: a MariaDB that starts removes the temporary tables of servers with the same tmpdir.
             f"--tmpdir={self.folder / 'tmp'}",
@@ -76,8 +84,9 @@ class PrivateDatabase(PrivateServer):
         ]
 
     def answers(self) -> bool:
+        place = {"unix_socket": str(self.socket)} if self.only_socket else {"host": self.host, "port": self.port}
         try:
-            MySQLdb.connect(host="127.0.0.1", port=self.port, user="root", connect_timeout=2).close()
+            MySQLdb.connect(**place, user="root", connect_timeout=2).close()
         except MySQLdb.Error:
             return False
         return True
