@@ -53,7 +53,7 @@ class AmountsForm(forms.Form):
         MOST_REPEATS,
         "Rounds that count",
         "Each has every combination once, after a round that only warms up. From two on, the best few run again, at"
-        " least five times: a verdict needs five rounds. One round gives an overview only.",
+        " least eight times: a verdict needs five rounds. One round gives an overview only.",
     )
     minutes = _whole(
         10**5,
