@@ -16,7 +16,7 @@ COMMON = {
     "--encoding": "where it is not detected",
     "--accept-guesses": "read the file in the likeliest way, unasked",
     "--preset": "target, table, format and columns as saved",
-    "--verify": "full: read every value back and compare",
+    "--verify": "full: compare every stored value with the file",
     "--parallel": "how many chunks load at the same time",
     "--plan-only": "show plan and SQL, and load nothing",
     "--check-only": "name the bad rows of the whole file, load nothing",
