@@ -1,4 +1,4 @@
-"""The private server of an experiment: installed on first use, and started anew with a variant for each trial."""
+"""The private server of an experiment: installed on first use, and started with a variant for each trial."""
 
 import re
 import shutil

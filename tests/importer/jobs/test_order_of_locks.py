@@ -27,7 +27,8 @@ CHANGES: dict[str, Callable[[jobs.ChunkRun], object]] = {
 @pytest.mark.parametrize("change", CHANGES)
 def test_the_job_is_locked_before_its_chunks(change: str):
     target = Target.objects.create(name="shop", host="127.0.0.1", user="u", database="s")
-    job = make_import(target, admin("ann"), "t", chunks=4, parallelism=1)
+    # More chunks than a run takes, so that some are left to fetch.
+    job = make_import(target, admin("ann"), "t", chunks=40, parallelism=1)
     Chunk.objects.filter(job=job, number=0).update(status=Chunk.Status.QUEUED)
     run = jobs.claim_run(job.chunks.get(number=0).pk)
     assert run
