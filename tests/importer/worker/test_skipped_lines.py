@@ -65,6 +65,7 @@ def test_a_scan_that_goes_on_counts_each_line_once(target: Target, tmp_path: Pat
     requested = iter([False] * 4 + [True])
     [scan] = jobs.advance(job.pk)
     monkeypatch.setattr(shutdown, "requested", lambda: next(requested))
+    monkeypatch.setattr("importer.worker.scan.FIRST_BYTES", 1)
     take(scan)
     monkeypatch.undo()
     job.refresh_from_db()
