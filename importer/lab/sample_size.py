@@ -76,9 +76,9 @@ def rate_of(prepared: PreparedImport) -> float | None:
 
 def file_rows(prepared: PreparedImport) -> int:
     """Rows of the file: counted by an earlier import, else estimated from its first rows."""
-    counted = prepared.source.jobs.filter(scan_finished=True, trial=None).order_by("-pk").first()
-    if counted and counted.scanned_rows:
-        return counted.scanned_rows
+    scans = prepared.source.jobs.filter(scan_finished=True, trial=None).order_by("-pk")
+    if counted := scans.values_list("scanned_rows", flat=True).first():
+        return int(counted)
     profile = prepared.profile
     return max(len(profile.rows), round((profile.size - profile.data_offset) / record_bytes(prepared)))
 

@@ -20,7 +20,8 @@ from fido2.webauthn import (
 )
 
 from importer.access import people, tokens
-from importer.models import Level, Role
+from importer.models import Level, Role, Target
+from tests.dashboard.lab.reports import reported
 from tests.importer.migrations.pages import LOOKED_AT, PAGES, REJECTS, Page
 
 PASSWORD = "mill-race-9"
@@ -79,6 +80,7 @@ NO_PAGE = {
     "metrics": "an answer for programs",
     "upload": "an answer for programs",
     "uploads": "an answer for programs",
+    "direct_upload": "an answer for programs",
     "api_schema": "an answer for programs",
     "audit_csv": "a file",
     "new_findings": "a part of new_source",
@@ -120,10 +122,11 @@ def visits() -> list[tuple[Client, Sequence[Page]]]:
     half.post(reverse("login"), {"login": "bob", "password": PASSWORD})
     invited, (number, token) = Client(), people.invitation(people.add("carol", Role.OPERATOR))
     invited.get(reverse("invitation", args=[number, token]))
+    report = reported(Target.objects.get(pk=1), eight=1_500.0)
     signed_in = confirmed(admin)
     old = [each for each in PAGES if str(each) not in ALIKE and is_page(signed_in.get(address(each)))]
     return [
-        (signed_in, [*old, *LATER]),
+        (signed_in, [*old, *LATER, Page("lab_report", (report.pk,))]),
         (confirmed(bob), WITH_FACTORS),
         (half, AFTER_THE_PASSWORD),
         (Client(), SIGNED_OUT),

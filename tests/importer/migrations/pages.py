@@ -285,6 +285,10 @@ LEFT_OUT = {
     "lab_report": "the stored report of an experiment, which the old version did not keep",
     "uploads": "begins an upload: nothing stored is shown",
     "upload": "speaks tus, and has a test of its own",
+    **dict.fromkeys(
+        ("direct_uploads", "direct_upload", "direct_part"),
+        "uploads straight into a store, which the old version did not have",
+    ),
 }
 # Names whose pages are looked at for every object, not only for those above.
 OF_EACH = {

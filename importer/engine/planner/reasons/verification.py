@@ -20,9 +20,9 @@ def verification_reasons(readback: Readback | None, dialect: Dialect) -> Iterato
     if not readback:
         return
     if why := why_no_digests(dialect):
-        yield Reason("Every value is read back", f"{why}, {READ_BACK_COST}", holds_back=True, option="verify")
+        yield Reason("Every value is read back", f"{why}, {READ_BACK_COST}", holds_back=True)
         return
-    yield Reason("Every value is compared with the file", DIGEST_COST, holds_back=True, option="verify")
+    yield Reason("Every value is compared with the file", DIGEST_COST, holds_back=True)
     for why, columns in unknown_columns(readback).items():
         names = ", ".join(columns)
         yield Reason(f"Values of {names} are read back one by one", f"{why}; that takes longer", holds_back=True)

@@ -69,7 +69,7 @@ class Profile:
     refused: RecordUnreadable | None = None
     types: tuple[str, ...] = ()
 
-    @property
+    @cached_property
     def record_bytes(self) -> float:
         """The average size of the first records in bytes, with a byte after each value and without quotes."""
         return sum(len(value.encode()) + 1 for row in self.rows for value in row) / len(self.rows) if self.rows else 0

@@ -1,0 +1,42 @@
+"""Labs with the report of an experiment, as its end stores it."""
+
+from django.utils import timezone
+
+from importer.engine.source.dialect import Dialect
+from importer.engine.stored import to_json
+from importer.engine.tuning.budget import Budget
+from importer.engine.tuning.grid import WAY, Grid
+from importer.engine.tuning.sampling import Sample
+from importer.experiments.published.registry import EXPERIMENTS
+from importer.experiments.report import Conditions, ExperimentResult
+from importer.models import Lab, Target
+
+
+def reported(target: Target, *, eight: float, date: str = "2026-11-26", status: str = "done") -> Lab:
+    """An ended experiment on partitions, in which 8 partitions have this rate; the other ways have 1,000 rows/s."""
+    experiment = EXPERIMENTS["partitions"]
+    rates = {each.name: {1: 1000.0, 2: 1000.0} for each in experiment.ways if not each.server}
+    rates["8 partitions, 8 sessions"] = {1: eight, 2: eight}
+    conditions = Conditions(
+        server="MySQL 9.7.4",
+        commits="A commit there is safe from a crash.",
+        distance="on this machine",
+        machine="2 cores",
+        busy="It was busy.",
+        date=date,
+        rows=4321,
+        repeats=2,
+        warm_up=False,
+        seed=7,
+        command="millrace experiment run",
+    )
+    failed = {"own server, 8 partitions, 8 sessions, 8 pool instances": "It has no <such> variable."}
+    ways = [each.name for each in experiment.ways]
+    return Lab.objects.create(
+        target=target, source_name="rows from a seed", status=status, schema_name="osm", table_name="partitioned",
+        dialect_json=to_json(Dialect()), mapping_json=[], grid_json=to_json(Grid("partitions", {WAY: tuple(ways)})),
+        combinations_json=[{WAY: name} for name in ways], planned_json={WAY: ways[0]},
+        sample_json=to_json(Sample(rows=4321)), budget_json=to_json(Budget(None, None, None, None)),
+        repeats=2, seed=7, scratch_schema="osm",
+        finished_at=timezone.now(), report_json=ExperimentResult(experiment, conditions, rates, failed, {}).as_json(),
+    )  # fmt: skip
