@@ -47,18 +47,18 @@ def report(request: HttpRequest, pk: int) -> HttpResponse:
 def compared(newest_first: Iterable[Lab]) -> dict[str, Any]:
     """The last report of each target and its claims: {"columns": [...], "claims": [...]}.
 
-    A column is {"lab", "report"}; a claim {"says", "published", "cells"}, with a cell for each column: the claim's
-    verdict there with its "badge", or None if that report does not have the claim.
+    A column is {"lab", "report"}; a claim {"says", "published", "cells"}, with a cell for each column: the name of
+    its "target", and the claim's "verdict" there with its "badge", or None if that report does not have the claim.
     """
     last: dict[int, Lab] = {}
     for lab in newest_first:
         last.setdefault(lab.target_id, lab)
     columns = sorted(last.values(), key=lambda lab: lab.target.name)
-    by_column = [_claims(lab) for lab in columns]
-    names = dict.fromkeys(says for claims in by_column for says in claims)
+    by_column = {lab.target.name: _claims(lab) for lab in columns}
+    names = dict.fromkeys(says for claims in by_column.values() for says in claims)
     return {
         "columns": [{"lab": lab, "report": lab.report_json} for lab in columns],
-        "claims": [_row(says, [claims.get(says) for claims in by_column]) for says in names],
+        "claims": [_row(says, {target: claims.get(says) for target, claims in by_column.items()}) for says in names],
     }
 
 
@@ -67,11 +67,15 @@ def _claims(lab: Lab) -> dict[str, dict[str, Any]]:
     return {claim["says"]: claim for claim in (lab.report_json or {}).get("claims", [])}
 
 
-def _row(says: str, verdicts: list[dict[str, Any] | None]) -> dict[str, Any]:
+def _row(says: str, verdicts: dict[str, dict[str, Any] | None]) -> dict[str, Any]:
+    """The row of a claim, from its verdict on each target."""
     return {
         "says": says,
-        "published": next((each["published"] for each in verdicts if each), ""),
-        "cells": [each and {**each, "badge": _badge(each["verdict"])} for each in verdicts],
+        "published": next((each["published"] for each in verdicts.values() if each), ""),
+        "cells": [
+            {"target": target, "verdict": each and {**each, "badge": _badge(each["verdict"])}}
+            for target, each in verdicts.items()
+        ],
     }
 
 

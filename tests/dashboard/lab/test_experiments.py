@@ -45,7 +45,8 @@ def test_a_claim_that_an_older_report_does_not_have_is_empty_there():
     other = Target.objects.create(name="zone", host="127.0.0.1", port=2, user="loader", database="osm", tls="off")
     second = reported(other, eight=3_000.0)
     rows = {
-        row["says"]: [cell and cell["verdict"] for cell in row["cells"]] for row in compared([first, second])["claims"]
+        row["says"]: [cell["verdict"] and cell["verdict"]["verdict"] for cell in row["cells"]]
+        for row in compared([first, second])["claims"]
     }
     assert rows[AHEAD] == ["agrees", "agrees"]
     assert rows[DOUBLED] == [None, "agrees"]
