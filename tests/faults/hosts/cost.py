@@ -1,7 +1,7 @@
 """Compares the processor seconds of two hosts of workers with those of one, for the same file and server.
 
-`python -m tests.faults.hosts cost` loads MEGABYTES (300) in ROUNDS (3) on each of SERVERS (mariadb): by one host with
-two slots, by one with four, and by two with two slots each, in the next round in the reverse order. Counted are all
+`python -m tests.faults.hosts cost` loads MEGABYTES (300) in ROUNDS (3) on each of SERVERS (mariadb): by one host and
+by two with the same number of slots in all, two and four, in the next round in the reverse order. Counted are all
 processes of the workers (parents and children) from before an import is started until its end is seen, so also their
 idle time between; not counted are the start of the workers, the web server, beat, the database, Redis and the store.
 Each arrangement starts its hosts again and loads the file twice: first by processes that have loaded nothing yet, then
@@ -24,7 +24,12 @@ ROUNDS = int(os.environ.get("ROUNDS") or 3)
 CHUNK_BYTES = int(os.environ.get("CHUNK_BYTES") or 4 * 2**20)
 SERVERS = os.environ.get("SERVERS", "mariadb").split(",")
 # The slots of each host.
-ARRANGEMENTS = {"one host, 2 slots": [2], "one host, 4 slots": [4], "two hosts, 2 slots each": [2, 2]}
+ARRANGEMENTS = {
+    "one host, 2 slots": [2],
+    "two hosts, 1 slot each": [1, 1],
+    "one host, 4 slots": [4],
+    "two hosts, 2 slots each": [2, 2],
+}
 
 
 @pytest.mark.parametrize("server", SERVERS, indirect=True)
