@@ -9,7 +9,7 @@ from bench.ways.client import run_statements
 from bench.ways.raw import DDL_SETTINGS
 from bench.ways.way import AFTER, LoadTiming, Way
 from importer.engine.mysql.connection import connect, execute
-from importer.experiments.workloads.table import WorkloadTable
+from importer.experiments.workloads.table import WITHOUT_KEYS, WorkloadTable
 
 
 class Exchange(Way):
@@ -40,7 +40,7 @@ class Exchange(Way):
                 execute(connection, f"DROP TABLE IF EXISTS {name}")
             execute(connection, table.create_sql())
             for name in _staging(table):
-                execute(connection, table.create_sql(name=name, keys=False))
+                execute(connection, table.create_sql(name=name, form=WITHOUT_KEYS))
                 execute(connection, f"ALTER TABLE {name} REMOVE PARTITIONING")
 
     def load(self, server: Server, files: Files) -> LoadTiming:

@@ -70,9 +70,15 @@ def test_the_command_measures_every_server_and_writes_json_markdown_and_charts(s
     assert charts == ([f"{report.stem}-{on}.png" for on in ("indexed", "mixed")] if can_draw() else [])
 
 
-@pytest.mark.parametrize("name", ["single", "split-3", "after-2", "insert-1", "insert-7@2", "copy"])
+WAYS = {
+    **dict.fromkeys(("single", "split-3", "after-2", "insert-1", "insert-7@2", "copy"), "events-linked"),
+    "exchange-2": "partitioned-8",
+}
+
+
+@pytest.mark.parametrize("name", WAYS)
 def test_each_way_loads_exactly_the_rows_of_the_files(server, name, tmp_path):
-    bench, files = bench_server(server), files_of(WORKLOADS["events-linked"], 300, tmp_path)
+    bench, files = bench_server(server), files_of(WORKLOADS[WAYS[name]], 300, tmp_path)
     tested = way(name, sample=50)
     tested.prepare(bench, files)
     timing = tested.load(bench, files)
