@@ -20,6 +20,22 @@ struct marks {
     byte null_rules;      /* what quotes say about NULL: `enum null_rules` */
 };
 
+/* Whether the delimiter is at `at`. */
+static inline int is_delimiter(const byte *at, const byte *end, const struct marks *marks)
+{
+    return end - at >= marks->delimiter_size && !memcmp(at, marks->delimiter, marks->delimiter_size);
+}
+
+/* Where the record after the line end at `at` begins; the end after the last record, which may have none; else 0. */
+static inline const byte *after_line_end(const byte *at, const byte *end, const struct marks *marks)
+{
+    if (at == end)
+        return at;
+    if (marks->carriage && *at++ != '\r')
+        return 0;
+    return at < end && *at == '\n' ? at + 1 : 0;
+}
+
 /* The byte that an escaped byte stands for (unescape() in the servers' sql_load.cc). */
 static inline byte unescaped(byte escaped)
 {

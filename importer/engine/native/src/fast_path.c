@@ -145,11 +145,6 @@ static inline const byte *next_of_all(const byte *at, const byte *end, const str
     return at;
 }
 
-static inline int is_delimiter(const byte *at, const byte *end, const struct marks *marks)
-{
-    return end - at >= marks->delimiter_size && !memcmp(at, marks->delimiter, marks->delimiter_size);
-}
-
 static inline int is_escape(const byte *at, const byte *end, const struct marks *marks)
 {
     return at < end && marks->escape && *at == marks->escape;
@@ -217,11 +212,7 @@ static const byte *after_record(
             at += marks->delimiter_size;
         }
     }
-    if (at == end)
-        return at;
-    if (marks->carriage && *at++ != '\r')
-        return 0;
-    return at < end && *at == '\n' ? at + 1 : 0;
+    return after_line_end(at, end, marks);
 }
 
 /* The size in bytes of the records at the begin of the data whose values are all usual. */

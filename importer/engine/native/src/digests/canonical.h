@@ -3,7 +3,7 @@
  *
  * `raw` is the value of the file. Each function returns 0 if it does not know what the server would write, for instance
  * because the column rounds the value; the caller then compares the stored value itself. A text that is no value of the
- * type at all may get any form: what the server stores then has another one.
+ * type may get any form: the server then stores another value.
  */
 #pragma once
 #include "../temporal.h"

@@ -13,10 +13,7 @@ struct value {
 
 static inline int is_mark(const byte *at, const byte *end, const struct marks *marks)
 {
-    if (*at == '\n' || *at == '\r')
-        return 1;
-    return *at == marks->delimiter[0] && end - at >= marks->delimiter_size &&
-        !memcmp(at, marks->delimiter, marks->delimiter_size);
+    return *at == '\n' || *at == '\r' || is_delimiter(at, end, marks);
 }
 
 /* The first byte at or after `at` that may be a mark or an escape, or the end. 16 bytes are readable behind the end. */

@@ -104,8 +104,8 @@ static inline int crc_of(const struct digest_field *field, struct text raw, uint
     return known;
 }
 
-/* Takes the value at `at` into what the row has of its values. Returns where the mark behind it begins, 0 if its form is not known. */
-static inline const byte *take_value(
+/* Adds the value at `at` to the hash of its row. Returns where the mark behind it begins, 0 if its form is not known. */
+static inline const byte *add_value(
     const struct digest_rule *rule, const struct digest_field *field, const byte *at, const byte *end, byte *scratch,
     uint64_t *mixed)
 {
@@ -122,13 +122,13 @@ static inline const byte *take_value(
     return at;
 }
 
-/* The end of the record at `at`, all of whose values are then taken; 0 if one of them is not known. */
-static const byte *take_record(
+/* Adds the values of the record at `at` to its hash. Returns where it ends, 0 if the form of one is not known. */
+static const byte *add_record(
     const struct digest_rule *rule, const byte *at, const byte *end, byte *scratch, uint64_t *mixed)
 {
     const struct marks *marks = &rule->marks;
     for (size_t number = 0; number < rule->count; number++) {
-        at = take_value(rule, &rule->fields[number], at, end, scratch, mixed);
+        at = add_value(rule, &rule->fields[number], at, end, scratch, mixed);
         if (!at)
             return 0;
         if (number + 1 < rule->count) {
@@ -137,17 +137,12 @@ static const byte *take_record(
             at += marks->delimiter_size;
         }
     }
-    if (at == end)
-        return at;
-    if (marks->carriage && *at++ != '\r')
-        return 0;
-    return at < end && *at == '\n' ? at + 1 : 0;
+    return after_line_end(at, end, marks);
 }
 
 /*
  * Adds the records in the data to the digest. Returns the bytes up to the first record that has a value of unknown form
- * or the wrong number of fields. 16 bytes must be readable behind the data and behind
- * as many in `scratch`.
+ * or the wrong number of fields. `scratch` has as many bytes as the data. 16 more bytes of both must be accessible.
  */
 size_t digest_rows(
     const byte *data, size_t size, const struct digest_rule *rule, byte *scratch, struct digest *digest)
@@ -155,7 +150,7 @@ size_t digest_rows(
     const byte *at = data, *end = data + size;
     while (at < end) {
         uint64_t mixed = 0;
-        const byte *next = take_record(rule, at, end, scratch, &mixed);
+        const byte *next = add_record(rule, at, end, scratch, &mixed);
         if (!next)
             break;
         digest->rows++;
