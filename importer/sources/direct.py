@@ -17,7 +17,7 @@ from importer.models import SourceFile
 from importer.sources import quotas
 from importer.sources.store.file_store import FileStore, file_store, require_store
 from importer.sources.store.multipart import part_bytes
-from importer.sources.store.parts_of_others import CHECKSUM, OtherParts, PartsOfOthers, UploadEnded
+from importer.sources.store.presigned_upload import CHECKSUM, PartsDiffer, PresignedUpload, UploadEnded
 from importer.sources.upload_storage import address_of_upload
 from importer.sources.uploads import UploadComplete, UploadGone, announced, finish, give_up, refresh
 
@@ -54,7 +54,7 @@ def begin(name: str, size: int, user: User | None) -> SourceFile:
     shown, key = announced(name, size), uuid4()
     address = address_of_upload(store, key)
     with quotas.counted(user, shown, 1, size):
-        upload = store.parts_of_others(address).begun()
+        upload = store.presigned_upload(address).create()
         return SourceFile.objects.create(
             key=key, name=shown, path=address, size=size, store_upload=upload.id, uploaded_by=user
         )
@@ -104,7 +104,7 @@ def complete(source: SourceFile, checksums: Sequence[str]) -> SourceFile:
     """Join the parts, check the whole, and make it READY. Does nothing if that was done before.
 
     `checksums`: the SHA-256 of each part in Base64, in order; the store compares them with those of the parts. Raises
-    PartsMissing, OtherParts, NoCSV (which removes the upload), UploadGone, StoreAway.
+    PartsMissing, PartsDiffer, NoCSV (which removes the upload), UploadGone, StoreAway.
     """
     upload = _arriving(source)
     if upload is None:
@@ -121,7 +121,7 @@ def complete(source: SourceFile, checksums: Sequence[str]) -> SourceFile:
         upload.join(checksums)
     except UploadEnded:  # They were joined by a request whose answer was lost.
         pass
-    except OtherParts as problem:
+    except PartsDiffer as problem:
         problem.where, problem.advice = source.name, "Remove the upload, and upload the file again."
         raise
     # From now on any host can finish it, if this one dies.
@@ -138,12 +138,12 @@ def _count(source: SourceFile) -> int:
     return -(-source.size // part_bytes(source.size))
 
 
-def _arriving(source: SourceFile) -> PartsOfOthers | None:
+def _arriving(source: SourceFile) -> PresignedUpload | None:
     """The upload's parts in the store; None if it is complete. Raises UploadGone."""
     refresh(source)
     if not source.arriving:
         return None
-    return require_store(source.path).parts_of_others(source.path, source.store_upload)
+    return require_store(source.path).presigned_upload(source.path, source.store_upload)
 
 
 def _offering_store() -> FileStore:

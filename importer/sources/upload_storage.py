@@ -85,7 +85,7 @@ def delete_stored(source: SourceFile) -> None:
     """Delete the file in the store, if it is there. Raises StoreAway if the store does not answer."""
     if source.store_upload:
         has_parts = require_store(source.path)
-        has_parts.parts_of_others(source.path, source.store_upload).abort()
+        has_parts.presigned_upload(source.path, source.store_upload).abort()
         has_parts.delete(source.path)  # The parts may have been joined, although its row does not say so yet.
     elif source.store_etag:
         require_store(source.path).delete(source.path)

@@ -1,5 +1,5 @@
-// Puts a file straight into the store, in parts: this site signs the address of each part, and joins the parts at the end
-// (docs/hosts.md). Which parts are there the store knows, so that an upload goes on after a reload.
+// Puts a file straight into the store, in parts: this site signs the URL of each part, and joins the parts at the end
+// (docs/hosts.md). The store knows the parts that have arrived, so an upload continues after a reload.
 
 // Milliseconds before a request is sent again. While no part has ever arrived, the store is given up after the first.
 const WAITS = [1000, 3000, 5000, 10000, 20000];
@@ -52,7 +52,7 @@ class DirectUpload {
           Object.assign(state, await this.ask("POST", this.url, { sha256: await this.allChecksums(state) }));
         } catch (error) {
           if (error.originalResponse?.getStatus() !== 409) throw error;
-          Object.assign(state, await this.ask("GET", this.url)); // A part has gone meanwhile.
+          Object.assign(state, await this.ask("GET", this.url)); // A part has been removed since.
         }
       }
       this.forget();
@@ -72,7 +72,7 @@ class DirectUpload {
     localStorage.removeItem(this.name);
   }
 
-  // What is there of the upload that this browser has begun for the file; a new one if there is none.
+  // The state of the upload that this browser has begun for the file, or of a new one.
   async continued() {
     this.key ??= localStorage.getItem(this.name);
     if (this.key) {
@@ -129,7 +129,7 @@ class DirectUpload {
     return this.checksums.get(number);
   }
 
-  // Of parts that arrived before a reload, too: so the store compares them with this very file.
+  // Those of parts that arrived before a reload too, so that the store compares them with this file.
   async allChecksums({ part_bytes: partBytes }) {
     const all = [];
     for (let number = 1; (number - 1) * partBytes < this.file.size; number++) all.push(await this.checksum(number, partBytes));

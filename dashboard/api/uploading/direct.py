@@ -4,7 +4,7 @@ from typing import Any
 
 from dashboard.new_import.uploading.direct import LONGEST_NAME, MOST_BYTES
 from importer.models import SourceFile
-from importer.sources.store.parts_of_others import CHECKSUM, SIGNED_SECONDS
+from importer.sources.store.presigned_upload import CHECKSUM, SIGNED_SECONDS
 
 _KEY = {"in": "path", "name": "key", "required": True, "schema": {"type": "string", "format": "uuid"}}
 _SHA256 = {

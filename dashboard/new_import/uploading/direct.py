@@ -15,7 +15,7 @@ from django.contrib.auth.decorators import login_not_required
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.views.decorators.http import require_http_methods
 
-from dashboard.access.problems import status_of
+from dashboard.new_import.uploading.answers import problem_answer, signed_out, text_answer
 from importer.access import audit
 from importer.engine.errors import Problem
 from importer.models import SourceFile
@@ -30,44 +30,39 @@ MOST_BYTES = 10**18
 View = Callable[..., HttpResponse]
 
 
-class _Wrong(Exception):
-    """The request's body is not what is described."""
+class _WrongBody(Exception):
+    """The body of the request is not as described."""
 
 
-def _spoken(view: View) -> View:
-    """Decorate a view: errors are short plain text for the page to show, which the API turns into problems."""
+def _json_view(view: View) -> View:
+    """Decorate a view: its errors become short plain text. Without a sign-in the answer is 401."""
 
     @wraps(view)
-    def speak(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+    def answered(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
         if not request.user.is_authenticated:
-            return _text(401, "Your session has ended. Sign in again in another tab, then resume.")
+            return signed_out()
         try:
             answer = view(request, *args, **kwargs)
-        except _Wrong as wrong:
-            return _text(400, str(wrong))
+        except _WrongBody as wrong:
+            return text_answer(400, str(wrong))
         except Problem as problem:
-            request.problem = problem  # type: ignore[attr-defined]
-            return _text(status_of(problem), f"{problem.what} {problem.advice}".strip())
+            return problem_answer(request, problem)
         answer.headers["Cache-Control"] = "no-store"
         return answer
 
-    return login_not_required(speak)
-
-
-def _text(status: int, text: str) -> HttpResponse:
-    return HttpResponse(text, status=status, content_type="text/plain; charset=utf-8")
+    return login_not_required(answered)
 
 
 @require_http_methods(["POST"])
-@_spoken
+@_json_view
 def uploads(request: HttpRequest) -> HttpResponse:
     """Begin an upload: `name` and `size` in the body."""
     body = _body(request, "name", "size")
     name, size = body["name"], body["size"]
     if not isinstance(name, str) or len(name) > LONGEST_NAME:
-        raise _Wrong(f"`name` must be a text of at most {LONGEST_NAME:,} characters.")
+        raise _WrongBody(f"`name` must be a text of at most {LONGEST_NAME:,} characters.")
     if not _is_number(size):
-        raise _Wrong("`size` must be the file's size in bytes.")
+        raise _WrongBody("`size` must be the file's size in bytes.")
     assert request.user.is_authenticated
     abandoned.remove_strays_if_due()
     source = direct.begin(name, size, request.user)
@@ -76,26 +71,26 @@ def uploads(request: HttpRequest) -> HttpResponse:
 
 
 @require_http_methods(["GET", "POST"])
-@_spoken
+@_json_view
 def upload(request: HttpRequest, key: UUID) -> HttpResponse:
     """Which parts are in the store (GET); or join those with the `sha256`, check the whole, and keep it (POST)."""
     source = _named(request, key)
     if request.method == "POST":
         listed = _body(request, "sha256")["sha256"]
         if not isinstance(listed, list):
-            raise _Wrong("`sha256` must be a list: that of each part.")
+            raise _WrongBody("`sha256` must be a list: that of each part.")
         source = direct.complete(source, [_checksum(each) for each in listed])
     return JsonResponse(_shown(source, direct.stored_parts(source)))
 
 
 @require_http_methods(["POST"])
-@_spoken
+@_json_view
 def part(request: HttpRequest, key: UUID) -> HttpResponse:
     """Where to send a part: its `number` and `sha256` in the body."""
     source = _named(request, key)
     body = _body(request, "number", "sha256")
     if not _is_number(body["number"]):
-        raise _Wrong("`number` must be that of a part.")
+        raise _WrongBody("`number` must be that of a part.")
     signed = direct.sign(source, body["number"], _checksum(body["sha256"]))
     return JsonResponse({"url": signed.url, "headers": signed.headers})
 
@@ -118,13 +113,13 @@ def _shown(source: SourceFile, parts: list[int]) -> dict[str, Any]:
 
 
 def _body(request: HttpRequest, *names: str) -> dict[str, Any]:
-    """The JSON object in the body, which has these names and no others. Raises _Wrong."""
+    """The JSON object in the body, which has these names and no others. Raises _WrongBody."""
     try:
         body = json.loads(request.body or b"{}")
     except (ValueError, RecursionError) as error:
-        raise _Wrong(f"The body is no JSON: {error}.") from error
+        raise _WrongBody(f"The body is no JSON: {error}.") from error
     if not isinstance(body, dict) or set(body) != set(names):
-        raise _Wrong(f"The body must be a JSON object with {' and '.join(names) or 'nothing in it'}.")
+        raise _WrongBody(f"The body must be a JSON object with {' and '.join(names) or 'nothing in it'}.")
     return body
 
 
@@ -133,11 +128,11 @@ def _is_number(value: object) -> bool:
 
 
 def _checksum(text: object) -> str:
-    """The checksum as the store wants it: Base64. Raises _Wrong."""
+    """The checksum as the store wants it: Base64. Raises _WrongBody."""
     try:
         digest = base64.b64decode(text, validate=True) if isinstance(text, str) else b""
     except (binascii.Error, ValueError):
         digest = b""
     if len(digest) != SHA256_BYTES:
-        raise _Wrong("`sha256` must be the SHA-256 of the part in Base64.")
+        raise _WrongBody("`sha256` must be the SHA-256 of the part in Base64.")
     return base64.b64encode(digest).decode()

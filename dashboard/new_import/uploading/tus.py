@@ -22,7 +22,7 @@ from django.views.decorators.http import require_http_methods
 
 from config.serving.intake import ANNOUNCED_TYPE, INTAKE, Ended, Intake
 from dashboard.access.api_rules import is_api
-from dashboard.access.problems import status_of
+from dashboard.new_import.uploading.answers import problem_answer, signed_out, text_answer
 from importer.access import audit
 from importer.engine.errors import Problem
 from importer.models import SourceFile
@@ -40,21 +40,20 @@ View = Callable[..., HttpResponse]
 def _tus(view: View) -> View:
     """Decorate a view of the protocol: add its headers, and send errors as short plain text for the page to show.
 
-    Without a sign-in the answer is 401 instead of the sign-in page, which a client of the protocol could not read.
+    Without a sign-in the answer is 401.
     """
 
     @wraps(view)
     def speak(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
         if not request.user.is_authenticated:
-            answer = _text(401, "Your session has ended. Sign in again in another tab, then resume.")
+            answer = signed_out()
         elif request.method != "OPTIONS" and request.headers.get("Tus-Resumable") != VERSION:
-            answer = _text(412, f"This server speaks tus {VERSION}.")
+            answer = text_answer(412, f"This server speaks tus {VERSION}.")
         else:
             try:
                 answer = view(request, *args, **kwargs)
             except Problem as problem:
-                request.problem = problem  # type: ignore[attr-defined]
-                answer = _text(status_of(problem), f"{problem.what} {problem.advice}".strip())
+                answer = problem_answer(request, problem)
                 if answer.status_code == 429:
                     answer.headers["Retry-After"] = str(RETRY_SECONDS)
         answer.headers["Tus-Resumable"] = answer.headers["Tus-Version"] = VERSION
@@ -62,10 +61,6 @@ def _tus(view: View) -> View:
         return answer
 
     return login_not_required(speak)
-
-
-def _text(status: int, text: str) -> HttpResponse:
-    return HttpResponse(text, status=status, content_type="text/plain; charset=utf-8")
 
 
 @require_http_methods(["OPTIONS", "POST"])
@@ -81,7 +76,7 @@ def uploads(request: HttpRequest) -> HttpResponse:
         return HttpResponse(status=204, headers=offers)
     size = _header_number(request, "Upload-Length")
     if size is None:
-        return _text(400, "Upload-Length must be the file's size in bytes.")
+        return text_answer(400, "Upload-Length must be the file's size in bytes.")
     assert request.user.is_authenticated
     abandoned.remove_strays_if_due()
     source = sources.begin_upload(_filename(request), size, request.user)
@@ -96,7 +91,7 @@ def upload(request: HttpRequest, key: UUID) -> HttpResponse:
     """Report how much of an upload has arrived (HEAD), receive its next part (PATCH), or remove it (DELETE)."""
     source = sources.uploads_of(request.user).filter(key=key).first()
     if source is None:
-        return _text(404, "There is no such upload. Upload the file again.")
+        return text_answer(404, "There is no such upload. Upload the file again.")
     if request.method == "PATCH":
         return _receive(request, source)
     if request.method == "DELETE":
@@ -116,20 +111,20 @@ def _expires(source: SourceFile) -> dict[str, str]:
 
 def _receive(request: HttpRequest, source: SourceFile) -> HttpResponse:
     if request.content_type != ANNOUNCED_TYPE:
-        return _text(415, f"Content-Type must be {ANNOUNCED_TYPE}.")
+        return text_answer(415, f"Content-Type must be {ANNOUNCED_TYPE}.")
     intake: Intake = request.META.get(INTAKE) or Intake()
     if intake.ended:
         assert isinstance(intake.sink, parts.Part)
         return _received(intake.sink, intake.ended)
     offset, length = _header_number(request, "Upload-Offset"), _header_number(request, "Content-Length")
     if offset is None or length is None:
-        return _text(400, "Upload-Offset and Content-Length must be numbers of bytes.")
+        return text_answer(400, "Upload-Offset and Content-Length must be numbers of bytes.")
     if length > settings.UPLOAD_PART_BYTES:
-        return _text(413, f"A part may have {settings.UPLOAD_PART_BYTES:,} bytes at most.")
+        return text_answer(413, f"A part may have {settings.UPLOAD_PART_BYTES:,} bytes at most.")
     try:
         checksum = _checksum(request)
     except ValueError:
-        return _text(400, f"Upload-Checksum must be {' or '.join(parts.ALGORITHMS)}, and the checksum in Base64.")
+        return text_answer(400, f"Upload-Checksum must be {' or '.join(parts.ALGORITHMS)}, and the checksum in Base64.")
     assert request.user.is_authenticated
     part = parts.open_part(source, offset, length, checksum, request.user)
     if INTAKE in request.META:
@@ -150,7 +145,9 @@ def _received(part: parts.Part, ended: Ended) -> HttpResponse:
         sources.finish(part.source)
     if ended is Ended.SLOW:
         rate, grace = settings.BODY_MIN_BYTES_PER_SECOND, settings.BODY_GRACE_SECONDS
-        answer = _text(408, f"In {grace:g} seconds fewer than {rate * grace:,.0f} bytes arrived. Resume the upload.")
+        answer = text_answer(
+            408, f"In {grace:g} seconds fewer than {rate * grace:,.0f} bytes arrived. Resume the upload."
+        )
     else:
         answer = HttpResponse(status=204)
     for name, value in ({"Upload-Offset": str(received)} | _expires(part.source)).items():

@@ -13,7 +13,7 @@ from django.conf import settings
 from importer.engine.errors import NoConnection, SourceProblem
 from importer.sources.store.multipart import put_file
 from importer.sources.store.object_ranges import ObjectRanges, ObjectVersion
-from importer.sources.store.parts_of_others import PartsOfOthers
+from importer.sources.store.presigned_upload import PresignedUpload
 from importer.sources.store.s3_account import S3Account
 from importer.sources.store.s3_errors import Wording, translated
 
@@ -173,11 +173,11 @@ class FileStore:
             return True
         return False
 
-    def parts_of_others(self, address: str, upload: str = "") -> PartsOfOthers:
-        """The upload, by its id, of an object in parts that are put there by signed URLs."""
+    def presigned_upload(self, address: str, upload: str = "") -> PresignedUpload:
+        """The presigned upload of an object, by its id."""
         signer = replace(self.account, endpoint=self.browser_url).client if self.browser_url else None
         translated = partial(self._translated, address)
-        return PartsOfOthers(self._client, signer, self._bucket, self._key(address), upload, translated)
+        return PresignedUpload(self._client, signer, self._bucket, self._key(address), upload, translated)
 
     def abort_older(self, before: datetime, kept: Container[str] = ()) -> int:
         """Remove the parts of uploads into the store that began before this time and did not end; their number.

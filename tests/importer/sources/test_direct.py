@@ -15,7 +15,7 @@ from importer.retention import files
 from importer.sources import abandoned, direct, uploads
 from importer.sources.store import multipart
 from importer.sources.store.file_store import FileStore, StoreAway, file_store
-from importer.sources.store.parts_of_others import OtherParts
+from importer.sources.store.presigned_upload import PartsDiffer
 from tests.importer.sources.test_upload_storage import age, away, read
 
 PART = 5 * 2**20  # the least that the parts but the last may have (S3 API)
@@ -97,7 +97,7 @@ def test_parts_that_nobody_continues_expire(reached):
     abandoned.remove_abandoned()
     assert not SourceFile.objects.exists()
     assert under_way(reached) == 0
-    reached.parts_of_others(reached.address_of("uploads", "lost")).begun()
+    reached.presigned_upload(reached.address_of("uploads", "lost")).create()
     assert files.remove_parts(timezone.now(), 100) == 0
     assert files.remove_parts(later, 100) == 1
     assert under_way(reached) == 0
@@ -116,7 +116,7 @@ def test_an_upload_that_is_removed_leaves_nothing(reached):
 def test_it_is_finished_when_its_process_dies_after_the_parts_were_joined(reached, recorded):
     """By the request that the browser sends again; or, if the row says that all is there, by a sweep of any host."""
     source = begun(1, 2, 3)
-    reached.parts_of_others(source.path, source.store_upload).join(checksums())
+    reached.presigned_upload(source.path, source.store_upload).join(checksums())
     if recorded:
         SourceFile.objects.update(received=source.size)
         age(source, minutes=11)
@@ -131,7 +131,7 @@ def test_parts_of_another_file_are_not_joined():
     """As after a reload, when the person drops a file that has changed since."""
     source = begun(1, 2, 3)
     others = [*checksums()[:2], checksums()[0]]
-    with pytest.raises(OtherParts, match="not those of this file"):
+    with pytest.raises(PartsDiffer, match="not those of this file"):
         direct.complete(source, others)
 
 

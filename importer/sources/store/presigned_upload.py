@@ -1,4 +1,4 @@
-"""An upload in parts whose parts somebody else puts into the store, by URLs that are signed here."""
+"""A multipart upload whose parts a browser, or a program, puts into the store by presigned URLs."""
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, suppress
@@ -18,7 +18,7 @@ class UploadEnded(SourceProblem):
     """The store has no such upload in parts: they were joined, or removed."""
 
 
-class OtherParts(SourceProblem):
+class PartsDiffer(SourceProblem):
     """The parts in the store are not those that were sent."""
 
 
@@ -31,10 +31,10 @@ class StoredPart:
 
 
 @dataclass(frozen=True)
-class PartsOfOthers:
-    """The upload `id` of an object; "" before begun().
+class PresignedUpload:
+    """The upload `id` of an object; "" before create().
 
-    `client` asks the store, `signer` signs for the address by which the others reach it. `translated` turns their
+    `client` asks the store, `signer` signs URLs for the address by which browsers reach it. `translated` turns their
     errors into Problems, which all methods raise.
     """
 
@@ -45,8 +45,8 @@ class PartsOfOthers:
     id: str
     translated: Callable[[], AbstractContextManager[None]]
 
-    def begun(self) -> "PartsOfOthers":
-        """A new one of the same object."""
+    def create(self) -> "PresignedUpload":
+        """Create the upload in the store. Returns it with its id."""
         with self.translated():
             # Without the algorithm Amazon refuses parts that have the checksum.
             answer = self.client.create_multipart_upload(Bucket=self.bucket, Key=self.key, ChecksumAlgorithm="SHA256")
@@ -72,10 +72,10 @@ class PartsOfOthers:
         return found
 
     def join(self, checksums: Sequence[str]) -> None:
-        """Make the object of all its parts, which must have these SHA-256 in Base64. Raises UploadEnded, OtherParts."""
+        """Join all parts, which must have these SHA-256 in Base64, to the object. Raises UploadEnded, PartsDiffer."""
         there = self.parts()
         if sorted(there) != list(range(1, len(checksums) + 1)):
-            raise OtherParts(f"{len(checksums):,} parts are to be joined, and the store has {len(there):,}.")
+            raise PartsDiffer(f"{len(checksums):,} parts are to be joined, and the store has {len(there):,}.")
         named = [
             {"PartNumber": number, "ETag": there[number].etag, "ChecksumSHA256": checksum}
             for number, checksum in enumerate(checksums, 1)
@@ -94,7 +94,7 @@ class PartsOfOthers:
 
     @contextmanager
     def _known(self, different: Sequence[str] = ()) -> Iterator[None]:
-        """Raise UploadEnded, and OtherParts for the codes in `different`; other errors are translated."""
+        """Raise UploadEnded, and PartsDiffer for the codes in `different`; other errors are translated."""
         from botocore.exceptions import ClientError
 
         with self.translated():
@@ -104,5 +104,5 @@ class PartsOfOthers:
                 if code_of(error) in MISSING:
                     raise UploadEnded("The store has no such upload.") from error
                 if code_of(error) in different:
-                    raise OtherParts("The parts in the store are not those of this file.") from error
+                    raise PartsDiffer("The parts in the store are not those of this file.") from error
                 raise

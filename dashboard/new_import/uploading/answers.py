@@ -1,0 +1,22 @@
+"""Answers to requests of uploads: short plain text, which the page shows and the API turns into problems."""
+
+from django.http import HttpRequest, HttpResponse
+
+from dashboard.access.problems import status_of
+from importer.engine.errors import Problem
+
+
+def text_answer(status: int, text: str) -> HttpResponse:
+    """Plain text with this status."""
+    return HttpResponse(text, status=status, content_type="text/plain; charset=utf-8")
+
+
+def signed_out() -> HttpResponse:
+    """401 instead of the sign-in page, which a program or a script could not read."""
+    return text_answer(401, "Your session has ended. Sign in again in another tab, then resume.")
+
+
+def problem_answer(request: HttpRequest, problem: Problem) -> HttpResponse:
+    """The problem in words; the request keeps it for the API."""
+    request.problem = problem  # type: ignore[attr-defined]
+    return text_answer(status_of(problem), f"{problem.what} {problem.advice}".strip())
