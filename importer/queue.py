@@ -94,7 +94,7 @@ def _announce_end(job_id: int) -> None:
 
 @contextmanager
 def waiting_for_end(job_id: int) -> Iterator[Callable[[float], bool]]:
-    """A function that waits for the end of the import, at most so many seconds; without Redis it waits all of them.
+    """A function that waits for the end of the import, for the given seconds at most. Without Redis it waits them all.
 
     It returns whether the end was announced. Look at the import after each call: that may be lost, as messages may.
     """

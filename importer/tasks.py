@@ -29,7 +29,7 @@ def scan(job_id: int) -> None:
 
 @shared_task
 def load_run(chunk_id: int) -> None:
-    _take("load_run", chunk_id, _go_on_here)
+    _take("load_run", chunk_id, _advance_and_verify)
 
 
 @shared_task
@@ -69,7 +69,7 @@ def clean(job_id: int) -> None:
 
 @shared_task
 def advance(job_id: int) -> None:
-    _go_on(job_id)
+    _advance(job_id)
 
 
 @shared_task
@@ -100,7 +100,7 @@ def tick() -> None:
 
 @shared_task
 def sweep() -> None:
-    sweep_jobs(_go_on)
+    sweep_jobs(_advance)
     queue.send([Message("take_lab", lab_id) for lab_id in lab.unended()])
     lab.remove_orphans()
     queue.send([Message("tell", notice_id) for notice_id in notifications.due()])
@@ -111,20 +111,20 @@ def retain() -> None:
     retention.run_and_log(timezone.now())
 
 
-def _go_on(job_id: int, later: Sequence[Message] = ()) -> None:
+def _advance(job_id: int, later: Sequence[Message] = ()) -> None:
     queue.send(placement.place([*later, *jobs.advance(job_id)]))
 
 
-def _go_on_here(job_id: int, later: Sequence[Message] = ()) -> None:
-    """As _go_on(), but verify the job at once: this worker has loaded its last chunk, and reaches its target."""
+def _advance_and_verify(job_id: int, later: Sequence[Message] = ()) -> None:
+    """As _advance(), but verify the job at once: this worker has loaded its last chunk, and reaches its target."""
     following = jobs.advance(job_id)
     queue.send(placement.place([*later, *(each for each in following if each.task != "verify")]))
     for each in following:
         if each.task == "verify":
-            IMPORT_STEPS[each.task](each.id, _go_on)
+            IMPORT_STEPS[each.task](each.id, _advance)
 
 
-def _take(task: str, id: int, then: FollowUp = _go_on) -> None:
+def _take(task: str, id: int, then: FollowUp = _advance) -> None:
     """Do the step, unless it is for workers of a newer release."""
     if not releases.pass_on(task, id):
         IMPORT_STEPS[task](id, then)

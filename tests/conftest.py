@@ -12,10 +12,10 @@ from django.db import connection
 from django.db.models.signals import post_migrate
 from redis import Redis
 
+from importer import queue
 from importer.engine.mysql.connection import Address
 from importer.management.processes.private_servers import PrivateRedis
 from importer.sources.store.file_store import FileStore, file_store
-from importer.worker import live_progress
 from tests import examples  # noqa: F401 - registers the profiles before pytest loads one
 from tests.documents import all_checked
 from tests.file_servers import S3Files, s3_files
@@ -149,10 +149,10 @@ def redis_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[PrivateRe
 def redis(redis_server: PrivateRedis, settings) -> Iterator[Redis]:
     """A connection to the Redis of the live counters, for this test alone."""
     settings.REDIS_URL, settings.REDIS_IS_PRIVATE = redis_server.url, False
-    live_progress.connection.cache_clear()
-    yield live_progress.connection()
-    live_progress.connection().flushdb()
-    live_progress.connection.cache_clear()
+    queue.connection.cache_clear()
+    yield queue.connection()
+    queue.connection().flushdb()
+    queue.connection.cache_clear()
 
 
 @pytest.fixture(scope="session")

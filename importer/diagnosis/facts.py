@@ -10,7 +10,7 @@ from django.conf import settings
 from django.db.models import Min, Q
 from django.utils import timezone
 
-from importer import jobs
+from importer import jobs, queue
 from importer.engine.mysql.diagnosis.facts import Facts, Recent, Sessions, Workers
 from importer.engine.plan.stored_plan import format_of
 from importer.models import Chunk, ImportJob
@@ -98,7 +98,7 @@ def _workers(job: ImportJob, now: datetime) -> Workers:
 def _older_workers(job: ImportJob) -> tuple[str, ...]:
     """The names and versions of the live workers if none of them knows the job's plan; else none."""
     workers: list[presence.Worker] = []
-    if live_progress.is_running():
+    if queue.is_running():
         with live_progress.without_redis_too():
             workers = presence.live_workers()
     needed = format_of(job.plan_json)

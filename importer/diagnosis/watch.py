@@ -13,6 +13,7 @@ from typing import Any, Protocol
 
 import MySQLdb
 
+from importer import queue
 from importer.engine.errors import Problem
 from importer.engine.mysql.connection import Address, connect
 from importer.engine.mysql.diagnosis.counters import Counters
@@ -106,19 +107,19 @@ class RedisBoard:
         return cls(f"{target.pk}:{target.address}")
 
     def claim(self) -> bool:
-        pipe = live_progress.connection().pipeline(transaction=False)
+        pipe = queue.connection().pipeline(transaction=False)
         pipe.set(self._asked, 1, ex=WATCHED_SECONDS)
         pipe.set(self._claim, 1, ex=CLAIM_SECONDS, nx=True)
         return bool(pipe.execute()[1])
 
     def wanted(self) -> bool:
-        pipe = live_progress.connection().pipeline(transaction=False)
+        pipe = queue.connection().pipeline(transaction=False)
         pipe.expire(self._claim, CLAIM_SECONDS)
         pipe.exists(self._asked)
         return bool(pipe.execute()[1])
 
     def put(self, snapshot: Snapshot) -> None:
-        pipe = live_progress.connection().pipeline(transaction=False)
+        pipe = queue.connection().pipeline(transaction=False)
         pipe.set(self._last, json.dumps(to_json(snapshot)), ex=WATCHED_SECONDS)
         for each in _counted(snapshot):
             pipe.rpush(self._counters, json.dumps(to_json(each)))
@@ -127,10 +128,10 @@ class RedisBoard:
         pipe.execute()
 
     def release(self) -> None:
-        live_progress.connection().delete(self._claim)
+        queue.connection().delete(self._claim)
 
     def seen(self) -> Seen:
-        pipe = live_progress.connection().pipeline(transaction=False)
+        pipe = queue.connection().pipeline(transaction=False)
         pipe.get(self._last)
         pipe.lrange(self._counters, 0, -1)
         last, counters = pipe.execute()

@@ -17,7 +17,7 @@ from importer.engine.target import scratch_tables
 from importer.engine.tuning.budget import Budget
 from importer.engine.tuning.grid import TUNABLE, Grid, Settings, changes, combinations
 from importer.engine.tuning.sampling import Sample
-from importer.lab.dry_plan import nothing_to_compare, on_paper, ran_as, tell_apart
+from importer.lab.dry_plan import dry_planner, leave_out_alike, nothing_to_compare, ran_as
 from importer.lab.sample_size import SAMPLE_ROWS, expected_sample, file_rows, least_rows
 from importer.lab.transitions import Status, change
 from importer.models import ImportJob, Lab, Level, Target
@@ -76,10 +76,10 @@ def choose(prepared: PreparedImport, request: LabRequest, of_job: ImportJob | No
     sample = expected_sample(prepared, request.sample)
     mode = (of_job or prepared).options.mode
     of = "file" if sample.rows >= file_rows(prepared) else "sample"
-    told = tell_apart(possible, planned, on_paper(prepared, request.grid, sample, planned, mode), of)
-    if problem := nothing_to_compare(told, of, _larger(prepared, request, sample.rows)):
+    distinct = leave_out_alike(possible, planned, dry_planner(prepared, request.grid, sample, planned, mode), of)
+    if problem := nothing_to_compare(distinct, of, _larger(prepared, request, sample.rows)):
         raise problem
-    return LabChoice(told.tried, planned, [*left_out, *told.left_out], told.alike)
+    return LabChoice(distinct.tried, planned, [*left_out, *distinct.left_out], distinct.alike)
 
 
 def _larger(prepared: PreparedImport, request: LabRequest, rows: int) -> str:

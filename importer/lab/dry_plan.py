@@ -1,8 +1,8 @@
 """Plans the combinations of a lab before anything runs, as their trials will be planned.
 
 Combinations that the planner refuses are left out with its reason, and of those that do the same
-(engine/tuning/effective_plan.py) one is kept. That is done twice: for a request, with the chunks that the file's
-beginning lets expect; and with the sample and a scratch table, when both are there.
+(engine/tuning/effective_plan.py) one is kept. That is done twice: for a request, with the chunks expected from the
+file's beginning; and with the sample and a scratch table, when both are there.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -38,7 +38,7 @@ class DryPlan:
 
 
 @dataclass(frozen=True)
-class ToldApart:
+class DistinctCombinations:
     """`tried`: combinations that do different things. `left_out`: the others, as Lab.left_out_json.
 
     `alike`: sentences about values of a setting that always come to the same.
@@ -49,9 +49,9 @@ class ToldApart:
     alike: tuple[str, ...]
 
 
-def tell_apart(
+def leave_out_alike(
     combinations: Sequence[Settings], planned: Settings, dry_plan: Callable[[Settings], DryPlan], of: str
-) -> ToldApart:
+) -> DistinctCombinations:
     """Leave out what cannot be tried, and what does the same as another combination; `of`: what all of them load,
     the "file" or a "sample".
 
@@ -78,7 +78,7 @@ def tell_apart(
             left_out.append({"settings": settings, "why": why})
     out = [each["settings"] for each in left_out]
     known = [(each, keys[number]) for number, each in enumerate(combinations) if number in keys]
-    return ToldApart([each for each in combinations if each not in out], left_out, tuple(_alike(known, of)))
+    return DistinctCombinations([each for each in combinations if each not in out], left_out, tuple(_alike(known, of)))
 
 
 def _key(settings: Settings, dry: DryPlan) -> str:
@@ -100,7 +100,7 @@ def why_same(settings: Settings, leader: Settings, planned: Settings) -> str:
 
 
 def _alike(known: Sequence[tuple[Settings, str]], of: str) -> Iterator[str]:
-    """A sentence for each group of values of a setting that come to the same, whatever the other settings are."""
+    """A sentence for each group of values of a setting that come to the same with all values of the others."""
     for name in dict.fromkeys(name for settings, _ in known for name in settings):
         effects: dict[Value, dict[str, str]] = {}
         for settings, key in known:
@@ -120,7 +120,7 @@ def _alike(known: Sequence[tuple[Settings, str]], of: str) -> Iterator[str]:
                 )
 
 
-def on_paper(
+def dry_planner(
     prepared: PreparedImport, grid: Grid, sample: SampleSize, planned: Settings, mode: str
 ) -> Callable[[Settings], DryPlan]:
     """Plans a combination for the sample and a scratch table that are not there yet.
@@ -179,18 +179,18 @@ def _in_mode(prepared: PreparedImport, mode: str) -> Callable[[Settings], None] 
     try:
         make_plan(replace(context, options=usual))
     except Problem:
-        return None  # The import cannot be repeated as it is, whatever the settings are.
+        return None  # The import cannot be repeated, with any settings.
     return require
 
 
-def nothing_to_compare(told: ToldApart, of: str, advice: str = "") -> Problem | None:
+def nothing_to_compare(distinct: DistinctCombinations, of: str, advice: str = "") -> Problem | None:
     """The problem of a lab with nothing to compare: only one combination is left; None with more."""
-    if len(told.tried) > 1:
+    if len(distinct.tried) > 1:
         return None
-    whys = told.alike or tuple(f"{words(each['settings'])}: {each['why']}." for each in told.left_out)
+    whys = distinct.alike or tuple(f"{words(each['settings'])}: {each['why']}." for each in distinct.left_out)
     return Problem(
         " ".join((f"With this {of} nothing is left to compare.", *whys[:3])),
-        advice=(advice or "Try other values, or a larger sample.") if told.alike else "Try other values.",
+        advice=(advice or "Try other values, or a larger sample.") if distinct.alike else "Try other values.",
         option="grid",
     )
 

@@ -94,7 +94,7 @@ def _end(lab: Lab) -> bool:
     if running:
         with suppress(Problem):  # It is ending already.
             jobs.cancel(running.pk)
-        waits_for = f"its import cannot end: {_told(lab, running.obstacle)}" if jobs.is_stuck(running) else ""
+        waits_for = f"its import cannot end: {_words(lab, running.obstacle)}" if jobs.is_stuck(running) else ""
         change_held(lab, waits_for=waits_for[:200])
         return False
     left = {"status": State.LEFT_OUT, "problem": {"what": "the lab was ended before"}}
@@ -130,11 +130,11 @@ def _failed(lab: Lab, error: Exception) -> list[Message]:
         end(lab, Status.FAILED, problem.as_json())
         release(lab)
         return [Message("take_lab", lab.pk)]
-    change_held(lab, waits_for=_told(lab, problem.as_json())[:200])
+    change_held(lab, waits_for=_words(lab, problem.as_json())[:200])
     return [Message("take_lab", lab.pk, delay=backoff(lab))]
 
 
-def _told(lab: Lab, problem: Mapping[str, Any]) -> str:
+def _words(lab: Lab, problem: Mapping[str, Any]) -> str:
     """What happened, by a problem as JSON, as the lab's owner may know it: only admins see why a connection failed."""
     hidden = problem["kind"] in KINDS and lab.created_by and not is_admin(lab.created_by)
     return REASON_HIDDEN if hidden else f"{problem['where']}: {problem['what']}".removeprefix(": ")

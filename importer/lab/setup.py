@@ -26,7 +26,7 @@ from importer.engine.tuning.grid import Settings
 from importer.engine.tuning.rounds import turns
 from importer.engine.tuning.sampling import DataRange, SampleSize, write_sample
 from importer.lab.cleanup import tidy
-from importer.lab.dry_plan import DryPlan, ToldApart, nothing_to_compare, tell_apart, trial_options
+from importer.lab.dry_plan import DistinctCombinations, DryPlan, leave_out_alike, nothing_to_compare, trial_options
 from importer.lab.estimate import expected_bytes
 from importer.lab.transitions import Status, change_held, connected, held, lease_keeper
 from importer.lab.trial_order import lay_out
@@ -56,10 +56,10 @@ def prepare_lab(lab: Lab) -> None:
         path, taken = _write(lab, lab.source)
         sample = _as_source(lab, path, taken)
         with connected(lab, keeper) as connection, _rehearsed(lab, connection, table) as rehearsal:
-            told = _tell_apart(lab, sample, rehearsal)
-    if problem := nothing_to_compare(told, "sample"):
+            distinct = _distinct(lab, sample, rehearsal)
+    if problem := nothing_to_compare(distinct, "sample"):
         raise problem
-    _lay_out(lab, table, sample, taken, told)
+    _lay_out(lab, table, sample, taken, distinct)
 
 
 def scratch_of(lab: Lab, number: int) -> ScratchTable:
@@ -95,7 +95,7 @@ def prepare_trial(lab: Lab, settings: Settings, sample: SourceFile, scratch: Scr
     )
 
 
-def _tell_apart(lab: Lab, sample: SourceFile, scratch: ScratchTable) -> ToldApart:
+def _distinct(lab: Lab, sample: SourceFile, scratch: ScratchTable) -> DistinctCombinations:
     """Plan each combination as its trials will be, and cut the sample into its chunks."""
     chunks: dict[ChunkSizes, list[ChunkRange]] = {}
 
@@ -110,7 +110,7 @@ def _tell_apart(lab: Lab, sample: SourceFile, scratch: ScratchTable) -> ToldApar
                 chunks[sizes] = list(found)
         return DryPlan(prepared.plan, chunks[sizes])
 
-    return tell_apart(lab.combinations, lab.planned_json, dry_plan, "sample")
+    return leave_out_alike(lab.combinations, lab.planned_json, dry_plan, "sample")
 
 
 def _write(lab: Lab, source: SourceFile) -> tuple[Path, SampleSize]:
@@ -181,7 +181,7 @@ def _as_source(lab: Lab, path: Path, taken: SampleSize) -> SourceFile:
     )
 
 
-def _lay_out(lab: Lab, table: Table, sample: SourceFile, taken: SampleSize, told: ToldApart) -> None:
+def _lay_out(lab: Lab, table: Table, sample: SourceFile, taken: SampleSize, distinct: DistinctCombinations) -> None:
     """Create a trial for each turn of the combinations that are tried."""
     with transaction.atomic():
         held_still = change_held(
@@ -191,10 +191,10 @@ def _lay_out(lab: Lab, table: Table, sample: SourceFile, taken: SampleSize, told
             sample_rows=taken.rows,
             sample_bytes=taken.bytes,
             table_bytes=expected_bytes(table, taken.rows),
-            left_out_json=[*lab.left_out_json, *told.left_out],
+            left_out_json=[*lab.left_out_json, *distinct.left_out],
             prepared_at=timezone.now(),
         )
         if not held_still:
             raise Cancelled("The lab is no longer wanted.", where=str(lab))
-        tried = [number for number, each in enumerate(lab.combinations) if each in told.tried]
+        tried = [number for number, each in enumerate(lab.combinations) if each in distinct.tried]
         lay_out(lab, turns(tried, lab.repeats, lab.seed))

@@ -12,11 +12,11 @@ from django.conf import settings
 from django.db import connection
 from django.db.models import Count, Sum
 
+from importer import queue
 from importer.access import audit
 from importer.engine.errors import NoConnection
 from importer.jobs.rejects import storage
 from importer.models import ImportJob, SourceFile
-from importer.worker import live_progress
 
 TABLES_SHOWN = 8
 REJECTS_SHOWN = 10
@@ -78,7 +78,7 @@ def database() -> list[Taken]:
 def memory() -> int | None:
     """The bytes that Redis uses; None if it does not answer."""
     try:
-        return int(live_progress.connection().info("memory")["used_memory"])
+        return int(queue.connection().info("memory")["used_memory"])
     except (redis.RedisError, KeyError):
         return None
 

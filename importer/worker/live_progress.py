@@ -5,10 +5,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import cast
 
-from importer import queue
 from importer.engine.schema.alter_table import DdlProgress
-
-connection, is_running = queue.connection, queue.is_running
+from importer.queue import connection, is_running
 
 KEPT_SECONDS = 3600
 STAGE_KEPT_SECONDS = 30  # a stage that is not updated for this time is not shown

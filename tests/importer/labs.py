@@ -73,7 +73,7 @@ def tables(address: Address) -> set[str]:
     return names - KEPT - {scratch_tables.TABLE}
 
 
-# Tables that Millrace keeps in the target's database for its next import, whoever starts it.
+# Tables that Millrace keeps in the target's database for the next import, by any person.
 KEPT = {ledger.TABLE, temporary_changes.TABLE, global_settings.TABLE}
 # Global variables that change by themselves.
 MOVING = ("gtid_", "timestamp", "innodb_buffer_pool_load", "innodb_buffer_pool_dump")

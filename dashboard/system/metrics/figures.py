@@ -12,10 +12,10 @@ from django.db.models import Count, Min, Q, Sum
 from django.utils import timezone
 
 from dashboard.system.state import queue_names
+from importer import queue
 from importer.models import Chunk, ImportJob, Notification, SourceFile, Total
 from importer.sources import room
 from importer.sources.store.file_store import FileStore, file_store
-from importer.worker import live_progress
 from importer.worker.hosts import presence
 
 # The targets that have labels of their own: the first that were loaded into. Further ones are together under OTHER, so
@@ -97,7 +97,7 @@ class Figures:
     def messages(self) -> Mapping[str, int]:
         """The messages in each queue that no worker has taken; none if Redis does not answer."""
         names = sorted(queue_names())
-        pipeline = live_progress.connection().pipeline(transaction=False)
+        pipeline = queue.connection().pipeline(transaction=False)
         for name in names:
             pipeline.llen(name)  # The list of a queue has its name (kombu, transport/redis.py).
         try:

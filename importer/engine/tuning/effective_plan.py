@@ -1,4 +1,4 @@
-"""Decides when two plans are the same: if they do the same with a file, whatever their settings are called.
+"""Decides when two plans are the same: when they do the same with a file, though their settings differ.
 
 A chunk size of 16 MiB is one of 32 MiB if both come to the same chunks, and eight sessions are one if there is one
 chunk. A lab tries only one of such plans, because runs of them differ by chance alone.

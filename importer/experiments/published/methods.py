@@ -30,27 +30,16 @@ def _insert(rows: int, published: float | None, method: str = "insert_prepared")
 
 
 def _commit_each(rows: int) -> Way:
-    name = f"{_name(rows)}, a commit each"
-    return Way(
-        name,
-        RawAction(inserts.insert(rows, 1)),
-        _ONE,
-        min(700 * rows, 50_000),
-        most_rows=rows * 2_000,
-        compared_with=f"{_name(rows)}, one transaction",
-    )
+    return _raw(rows, "a commit each", 1, min(700 * rows, 50_000), rows * 2_000, f"{_name(rows)}, one transaction")
 
 
 def _one_transaction(rows: int) -> Way:
-    name = f"{_name(rows)}, one transaction"
-    return Way(
-        name,
-        RawAction(inserts.insert(rows, 0)),
-        _ONE,
-        min(8000 * rows, 80_000),
-        most_rows=rows * 20_000,
-        compared_with=RAW,
-    )
+    return _raw(rows, "one transaction", 0, min(8000 * rows, 80_000), rows * 20_000, RAW)
+
+
+def _raw(rows: int, what: str, commit_every: int, rate: float, most: int, compared_with: str) -> Way:
+    do = RawAction(inserts.insert(rows, commit_every))
+    return Way(f"{_name(rows)}, {what}", do, _ONE, rate, most_rows=most, compared_with=compared_with)
 
 
 def _insert_over(link: Link, where: str, rows: int, why: str, rate: float) -> Way:

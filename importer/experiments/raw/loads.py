@@ -44,9 +44,9 @@ def load_in_parallel(sessions: int) -> Run:
         def load_part(begin: int, end: int) -> None:
             with connect_loader(target.address) as connection:
                 begin_session(connection, target)
-                _send(connection, target.own, _part(target.own.path, begin, end), header=False)
+                _send(connection, target.own, read_part(target.own.path, begin, end), header=False)
 
-        cuts = _cuts(target.own.path, sessions)
+        cuts = cuts_at_lines(target.own.path, sessions)
         with ThreadPoolExecutor(sessions) as pool:
             for done in [pool.submit(load_part, *each) for each in pairwise(cuts)]:
                 done.result()
@@ -81,7 +81,7 @@ def _send(connection: LoaderConnection, table: TrialTable, feed: Feed, *, header
     connection.commit()
 
 
-def _cuts(path: Path, parts: int) -> list[int]:
+def cuts_at_lines(path: Path, parts: int) -> list[int]:
     """Offsets of the beginnings of lines that cut the file, without its header, into `parts` parts; and its end."""
     size = path.stat().st_size
     with path.open("rb") as file:
@@ -96,7 +96,8 @@ def _cuts(path: Path, parts: int) -> list[int]:
     return [*cuts, size]
 
 
-def _part(path: Path, begin: int, end: int) -> Iterator[bytes]:
+def read_part(path: Path, begin: int, end: int) -> Iterator[bytes]:
+    """The bytes of the file from `begin` to `end`, in pieces."""
     with path.open("rb") as file:
         file.seek(begin)
         while begin < end and (piece := file.read(min(BLOCK, end - begin))):

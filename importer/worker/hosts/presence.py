@@ -14,8 +14,9 @@ from config.version import VERSION
 from importer.engine.plan import stored_plan
 from importer.engine.plan.stored_plan import FIRST_FORMAT
 from importer.engine.stored import from_json
+from importer.queue import connection, is_running
 from importer.worker import shutdown
-from importer.worker.live_progress import connection, is_running, unreadable
+from importer.worker.live_progress import unreadable
 
 PREFIX = "millrace:worker:"
 # A worker writes every 5 s (`--heartbeat-interval`, management/processes/command_lines.py).

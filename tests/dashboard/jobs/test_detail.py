@@ -12,6 +12,7 @@ from django.urls import reverse
 from django.utils import timezone
 
 from dashboard.jobs.progress import progress
+from importer import queue
 from importer.engine.errors import BadRow, Problem, TargetUnreachable
 from importer.engine.mysql.connection import connect, execute
 from importer.history.chunks import map as chunk_map
@@ -137,9 +138,9 @@ class TestPolling:
 
     def test_without_redis_the_page_still_answers(self, browser, settings):
         settings.REDIS_URL = "unix:///nowhere/redis.sock?db=0"
-        live_progress.connection.cache_clear()
+        queue.connection.cache_clear()
         assert poll(browser, make_job()).status_code == 200
-        live_progress.connection.cache_clear()
+        queue.connection.cache_clear()
 
     @pytest.mark.parametrize("status", ImportJob.ENDED)
     def test_the_end_is_told_with_286_and_the_last_state(self, browser, status):

@@ -6,9 +6,9 @@ import pytest
 from django.urls import reverse
 
 from dashboard.system import state
+from importer import queue
 from importer.engine.native import loader
 from importer.management.processes.private_servers import free_port
-from importer.worker import live_progress
 from importer.worker.hosts import presence
 from tests.stack import Stack, wait_until
 
@@ -46,11 +46,11 @@ def test_readyz_names_each_queue_without_a_live_worker(client, redis):
 
 def test_readyz_names_redis_and_the_database_and_tells_no_more(client, settings):
     settings.REDIS_URL = "unix:///nowhere/redis.sock?db=0"
-    live_progress.connection.cache_clear()
+    queue.connection.cache_clear()
     answer = client.get(reverse("readyz"))
     assert (answer.status_code, answer.json()["failing"]) == (503, ["redis"])
     assert b"nowhere" not in answer.content
-    live_progress.connection.cache_clear()
+    queue.connection.cache_clear()
 
 
 @pytest.mark.parametrize("folder", ["VAR_DIR", "UPLOAD_DIR", "PLAIN_DIR", "REJECTS_DIR"])
@@ -85,7 +85,7 @@ def test_a_store_that_does_not_answer_is_named(client, redis, settings):
 
 
 def test_real_workers_serve_every_queue(client, stack: Stack):
-    live_progress.connection.cache_clear()
+    queue.connection.cache_clear()
     ready = lambda: client.get(reverse("readyz")).json()["failing"] == []  # noqa: E731
     wait_until(ready, what="workers of every queue to give a sign of life")
     stack.load_worker.stop()

@@ -6,8 +6,8 @@ import pytest
 from django.urls import reverse
 
 from config.version import VERSION
+from importer import queue
 from importer.models import Target
-from importer.worker import live_progress
 from importer.worker.hosts import presence
 from tests.dashboard.api.program import Program
 from tests.dashboard.job_data import make_job
@@ -59,9 +59,9 @@ def test_a_label_that_no_worker_has_is_named_with_its_targets(page, redis):
 
 def test_without_redis_nobody_claims_that_there_are_no_workers(page, settings):
     settings.REDIS_URL = "unix:///nowhere/redis.sock?db=0"
-    live_progress.connection.cache_clear()
+    queue.connection.cache_clear()
     assert "Redis does not answer" in page()
-    live_progress.connection.cache_clear()
+    queue.connection.cache_clear()
 
 
 def test_viewers_do_not_see_hosts(client):

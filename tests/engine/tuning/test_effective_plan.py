@@ -1,4 +1,4 @@
-"""Which plans are the same: those that do the same with a file, whatever their settings are called."""
+"""Which plans are the same: those that do the same with a file, though their settings differ."""
 
 import pytest
 

@@ -18,7 +18,7 @@ from django.utils import timezone
 from importer.engine.errors import Problem
 from importer.engine.mysql.connection import connect, fetch_all
 from importer.experiments.private_server import PrivateServers
-from importer.experiments.raw.loads import _cuts, _part
+from importer.experiments.raw.loads import cuts_at_lines, read_part
 from importer.experiments.variants import POOL, REDO, ServerVariant
 from importer.lab.cleanup import remove_orphans
 from importer.models import Lab
@@ -58,7 +58,7 @@ def test_ways_on_a_private_server_are_measured_and_it_is_removed(server, databas
     (report,) = tmp_path.glob("naive-*.md")
     assert "performance_schema=OFF" in report.read_text()
     assert f"- {MYISAM}: {'MySQL' if server.flavour == 'mysql' else 'MariaDB'}" in report.read_text()
-    assert not list(settings.LAB_DIR.glob("*"))
+    assert not list(settings.LAB_DIR.glob(f"{Lab.objects.get().key}*"))
     assert Lab.objects.get().status == Lab.Status.DONE
 
 
@@ -77,7 +77,7 @@ def test_a_killed_experiment_takes_its_private_server_with_it(mariadb, stack_env
     wait_until(lambda: not is_running(pid), what="the server's end")
     Lab.objects.update(lease=timezone.now())
     wait_until(swept, what="the end of the lab")
-    assert not list(settings.LAB_DIR.glob("*"))
+    assert not list(settings.LAB_DIR.glob(f"{Lab.objects.get().key}*"))
 
 
 def caught(process: subprocess.Popen) -> tuple[int, list[str]] | None:
@@ -140,8 +140,8 @@ def test_a_file_is_cut_for_sessions_at_line_ends(tmp_path: Path, parts):
     lines = [b"header\n", *(b"%d,%s\n" % (number, b"x" * (number * 7 % 23)) for number in range(50))]
     path = tmp_path / "rows.csv"
     path.write_bytes(b"".join(lines))
-    cuts = _cuts(path, parts)
-    pieces = [b"".join(_part(path, *each)) for each in pairwise(cuts)]
+    cuts = cuts_at_lines(path, parts)
+    pieces = [b"".join(read_part(path, *each)) for each in pairwise(cuts)]
     assert len(pieces) == parts
     assert b"".join(pieces) == b"".join(lines[1:])
     assert all(not each or each.endswith(b"\n") for each in pieces)

@@ -101,8 +101,8 @@ def test_the_suggested_sample_lets_each_session_load_the_largest_chunks(prepared
     large = replace(prepared, profile=replace(prepared.profile, size=10**11))
     rows, record = lab.suggest_sample(large, GRIDS["chunks"]), prepared.profile.record_bytes
     assert rows >= least_rows(large, GRIDS["chunks"]) > 16 * MIB * large.target.ceiling / record
-    told = choose(large, lab.LabRequest(GRIDS["chunks"], Sample(rows=rows)))
-    assert (told.alike, [each for each in told.left_out if "same" in each["why"]]) == ((), [])
+    choice = choose(large, lab.LabRequest(GRIDS["chunks"], Sample(rows=rows)))
+    assert (choice.alike, [each for each in choice.left_out if "same" in each["why"]]) == ((), [])
     # With few rows it would not.
     assert choose(large, lab.LabRequest(GRIDS["chunks"], Sample(rows=100_000))).alike
 

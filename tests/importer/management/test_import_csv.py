@@ -6,11 +6,12 @@ from pathlib import Path
 import pytest
 from django.core.management import CommandError, call_command
 
+from importer import queue
 from importer.engine.mysql.connection import Address, connect, execute, fetch_all
 from importer.models import ImportJob, SourceFile, Target
 from importer.models.outcomes import FAILED, FOUND_BAD_ROWS, OUTCOMES, WITH_REJECTS, WRONG_USAGE
 from importer.models.outcomes.exit_codes import exit_codes
-from importer.worker import live_progress, local_pool
+from importer.worker import local_pool
 from importer.worker.hosts import presence
 from tests.documents import SCHEMAS, read
 from tests.importer.management.people_file import ROWS, loaded, report_of
@@ -322,7 +323,7 @@ def test_the_first_command_on_a_new_machine_creates_the_tables_it_needs(
 def test_a_warning_is_printed_if_the_workers_load_fewer_chunks_than_requested(
     target: Target, people: Path, stack: Stack, capsys
 ):
-    live_progress.connection.cache_clear()
+    queue.connection.cache_clear()
     wait_until(presence.parallel_loads, what="a worker's sign of life")
     args = [str(people), "--target", "t", "--table", "people", "--null", "NA"]
     call_command("import_csv", *args, "--parallel", "5")

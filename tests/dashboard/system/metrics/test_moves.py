@@ -10,7 +10,7 @@ from django.utils import timezone
 
 from dashboard.system.metrics.declared import METRICS
 from dashboard.system.metrics.metric import Type
-from importer import jobs
+from importer import jobs, queue
 from importer.engine.errors import Problem
 from importer.engine.load.outcome import Outcome, Tally
 from importer.engine.mysql.connection import Address
@@ -21,7 +21,7 @@ from importer.management.processes.private_servers import free_port
 from importer.models import Channel, ImportJob, JobRecord, Notification, SourceFile, Target
 from importer.preparation.prepare import ImportRequest, prepare
 from importer.sources import room, uploads
-from importer.worker import live_progress, sweep
+from importer.worker import sweep
 from importer.worker.hosts import presence
 from tests.dashboard.job_data import make_job
 from tests.dashboard.system.metrics.scrapes import Samples, figure, moved, scraped
@@ -163,9 +163,9 @@ def test_workers_and_queues(change: Change, redis):
 
 def test_without_redis(change: Change):
     with override_settings(REDIS_URL="unix:///nowhere/redis.sock?db=0"):
-        live_progress.connection.cache_clear()
+        queue.connection.cache_clear()
         names = change.seen()
-    live_progress.connection.cache_clear()
+    queue.connection.cache_clear()
     assert change.by("millrace_redis_up") == -1
     # Others write to the disk.
     assert names - {"millrace_disk_free_bytes"} == {"millrace_redis_up", "millrace_queue_messages"}

@@ -7,14 +7,13 @@ import pytest
 from django.core.exceptions import ImproperlyConfigured
 
 from config.environment import worker_labels
-from importer import jobs
+from importer import jobs, queue
 from importer.engine.mysql.connection import Address
 from importer.engine.plan.options import Options
 from importer.management.processes.command_lines import worker_control, worker_load
 from importer.models import ImportJob
 from importer.preparation.prepare import ImportRequest, prepare
 from importer.sources import uploads
-from importer.worker import live_progress
 from importer.worker.hosts import presence
 from tests.importer.word_file import word_file
 from tests.stack import Process, Stack, wait_until
@@ -47,7 +46,7 @@ def labelled(stack: Stack, tmp_path: Path) -> Iterator[Process]:
     command[command.index("load@%h")] = "load@labelled"
     process = Process(command, {**stack.env, "LOADS": LABEL}, tmp_path / "labelled.log")
     process.start()
-    live_progress.connection.cache_clear()
+    queue.connection.cache_clear()
     wait_until(lambda: presence.parallel_loads(LABEL) == 2, what="the worker with the label")
     yield process
     process.stop()

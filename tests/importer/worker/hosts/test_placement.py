@@ -19,7 +19,6 @@ from importer.engine.plan.options import Options
 from importer.models import Chunk, ImportJob, SourceConnection, SourceFile
 from importer.preparation.prepare import ImportRequest, prepare
 from importer.queue import Message
-from importer.worker import live_progress
 from importer.worker.errors import as_problem
 from importer.worker.hosts import placement, presence
 from importer.worker.hosts.presence import Worker
@@ -110,9 +109,9 @@ class TestHandBack:
 
     def test_without_redis_the_step_is_tried_again(self, scanning: ImportJob):
         with override_settings(REDIS_URL="unix:///nowhere/redis.sock?db=0"):
-            live_progress.connection.cache_clear()
+            queue.connection.cache_clear()
             assert placement.hand_back(scanning, SourceMissing("gone"), "scan")
-        live_progress.connection.cache_clear()
+        queue.connection.cache_clear()
         assert ImportJob.objects.get(pk=scanning.pk).left_out_json == []
 
 
@@ -134,7 +133,7 @@ def blind(stack: Stack, tmp_path: Path) -> Iterator[str]:
     command = [each.replace("load@%h", "load@blind") for each in stack.load_worker.command]
     process = Process(command, {**stack.env, "IMPORT_FOLDERS": str(tmp_path)}, tmp_path / "blind.log")
     process.start()
-    live_progress.connection.cache_clear()
+    queue.connection.cache_clear()
     wait_until(lambda: sum(each.role == "load" for each in presence.live_workers()) == 2, what="both loading workers")
     yield "load@blind"
     process.stop()

@@ -3,13 +3,13 @@
 import json
 
 from config.version import VERSION
-from importer.worker import live_progress
+from importer import queue
 from importer.worker.hosts import presence
 from tests.stack import Stack, wait_until
 
 
 def test_live_workers_add_up_to_the_parallel_loads(stack: Stack):
-    live_progress.connection.cache_clear()
+    queue.connection.cache_clear()
     # The stack's load worker has two processes; those of the control worker load nothing.
     wait_until(lambda: len(presence.live_workers()) == 2, what="both workers to give a sign of life")
     assert presence.parallel_loads() == 2
@@ -38,6 +38,6 @@ def test_a_worker_of_another_version_may_tell_more_or_less(redis):
 
 def test_nobody_knows_without_redis(settings):
     settings.REDIS_URL = "unix:///nowhere/redis.sock?db=0"
-    live_progress.connection.cache_clear()
+    queue.connection.cache_clear()
     assert presence.parallel_loads() == 0
-    live_progress.connection.cache_clear()
+    queue.connection.cache_clear()
