@@ -672,7 +672,7 @@ INSERT INTO "django_migrations" VALUES(91,'socialaccount','0006_alter_socialacco
 -- next --
 INSERT INTO "django_migrations" VALUES(92,'usersessions','0001_initial','2000-01-01 00:00:00');
 -- next --
-INSERT INTO "django_migrations" VALUES(93,'importer','0000_squashed_0056','2000-01-01 00:00:00');
+INSERT INTO "django_migrations" VALUES(93,'importer','0001_squashed_0056_target_label','2000-01-01 00:00:00');
 -- next --
 CREATE UNIQUE INDEX "auth_group_permissions_group_id_permission_id_0cd325b0_uniq" ON "auth_group_permissions" ("group_id", "permission_id");
 -- next --

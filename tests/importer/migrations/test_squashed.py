@@ -16,7 +16,7 @@ def test_it_replaces_the_first_ones_without_a_gap():
     for name in SQUASHED:
         replaced = [each for _, each in OWN[name].replaces]
         assert replaced == others[: len(replaced)]
-        assert name.endswith(replaced[-1].partition("_")[0])
+        assert name == f"{replaced[0].partition('_')[0]}_squashed_{replaced[-1]}"
 
 
 def test_none_depends_on_it():
