@@ -39,7 +39,7 @@ FILES_SHOWN = 50
 class Card:
     """A grid to choose: its expected cost with its default values, or why it is useless for this table.
 
-    `alike` says that its default values come to the same on this sample; others may not.
+    `alike` says that its default values give the same plan on this sample; others may not.
     """
 
     offer: Offer

@@ -50,7 +50,7 @@ class LabRequest:
 class LabChoice:
     """The combinations to try, the settings planned without a lab, and combinations left out (as Lab.left_out_json).
 
-    `alike`: sentences about values of a setting that come to the same on this sample.
+    `alike`: sentences about values of a setting that give the same plan on this sample.
     """
 
     tried: list[Settings]

@@ -41,7 +41,7 @@ class DryPlan:
 class DistinctCombinations:
     """`tried`: combinations that do different things. `left_out`: the others, as Lab.left_out_json.
 
-    `alike`: sentences about values of a setting that always come to the same.
+    `alike`: sentences about values of a setting that always give the same plan.
     """
 
     tried: list[Settings]
@@ -100,7 +100,7 @@ def why_same(settings: Settings, leader: Settings, planned: Settings) -> str:
 
 
 def _alike(known: Sequence[tuple[Settings, str]], of: str) -> Iterator[str]:
-    """A sentence for each group of values of a setting that come to the same with all values of the others."""
+    """A sentence for each group of values of a setting that give the same plan with all values of the others."""
     for name in dict.fromkeys(name for settings, _ in known for name in settings):
         effects: dict[Value, dict[str, str]] = {}
         for settings, key in known:
@@ -115,7 +115,7 @@ def _alike(known: Sequence[tuple[Settings, str]], of: str) -> Iterator[str]:
                 listed = [words({name: value}) for value in values]
                 same = "chunks" if name in CUTTING else "plan"
                 yield (
-                    f"With this {of} {', '.join(listed[:-1])} and {listed[-1]} come to the same {same}: the lab cannot"
+                    f"With this {of} {', '.join(listed[:-1])} and {listed[-1]} give the same {same}: the lab cannot"
                     " tell them apart."
                 )
 

@@ -26,7 +26,7 @@ SLOWER_AT_BEST = 1.7
 class LabEstimate:
     """An estimate of a lab.
 
-    `alike` are sentences about values that come to the same on this sample, of which one is tried.
+    `alike` are sentences about values that give the same plan on this sample, of which one is tried.
     `finals`: the most trials of the best combinations that may follow the `trials`. `sample_rows`, `sample_bytes` and
     `table_bytes` (of a scratch table) are estimated from the file's beginning. `rate`: rows per second of earlier loads
     into the table; it and `seconds` are None without such loads.

@@ -10,12 +10,12 @@ from importer.lab.dry_plan import why_same
 from importer.lab.results import planned_number
 from importer.models import ImportJob, Lab, Trial
 
-# The key in a trial's timings: what its import came to.
+# The key in a trial's timings: the effect of its import.
 EFFECT = "effect"
 
 
 def effect_of(job: ImportJob, trial: Trial) -> str:
-    """A digest of what the import of a trial came to; "" without chunks."""
+    """A digest of the effect of the import of a trial; "" without chunks."""
     chunks = [each.range for each in job.chunks.order_by("number")]
     return effective_key(job.plan, chunks, trial.settings.get("partitions")) if chunks else ""
 

@@ -90,7 +90,7 @@ class EstimateOut(Schema):
 
     combinations: list[dict[str, Any]]
     left_out: list[dict[str, Any]]
-    alike: Annotated[list[str], Field(description="Sentences about values that come to the same on the sample.")]
+    alike: Annotated[list[str], Field(description="Sentences about values that give the same plan on the sample.")]
     trials: int
     finals: Annotated[int, Field(description="The most trials that may follow of the best combinations.")]
     sample_rows: int

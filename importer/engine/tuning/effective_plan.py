@@ -1,6 +1,6 @@
 """Decides when two plans are the same: when they do the same with a file, though their settings differ.
 
-A chunk size of 16 MiB is one of 32 MiB if both come to the same chunks, and eight sessions are one if there is one
+A chunk size of 16 MiB is one of 32 MiB if both give the same chunks, and eight sessions are one if there is one
 chunk. A lab tries only one of such plans, because runs of them differ by chance alone.
 """
 
@@ -15,7 +15,7 @@ from importer.engine.plan.stored_plan import plan_to_json
 from importer.engine.source.chunks.chunk_sizes import ChunkSizes
 from importer.engine.source.chunks.scanner import ChunkRange
 
-# Keys of a stored plan that are explained by what they come to, or that say nothing about the load: the chunks and
+# Keys of a stored plan that are replaced by their effect, or that say nothing about the load: the chunks and
 # transactions stand for the sizes, the sessions that have a chunk for the parallelism.
 EXPLAINED = (
     "chunk_bytes",

@@ -53,7 +53,7 @@ class Measured:
         """The logarithms of its rates divided by the other's, in the rounds that tell.
 
         Two combinations that were chosen for the finals because they were fast are compared in the finals only: the
-        rounds by which they were chosen flatter the lucky.
+        rounds by which they were chosen favour those that were fast by chance.
         """
         after = min(self.chosen_after, other.chosen_after)
         return log_ratios(self._by_round(after), other._by_round(after))

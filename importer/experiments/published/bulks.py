@@ -10,7 +10,7 @@ SINGLE = 28_108 / 22.24
 (_TABLE,) = INDEXED.tables
 _ONE = (WayTable(_TABLE),)
 NONE = "single INSERTs, commit each"
-# The bulks of the curve: rows, and the most rows of a way with such bulks, where each bulk costs a commit.
+# Rows of a bulk, and the most rows that a way with such bulks loads: each bulk costs a commit.
 CURVE = {2: 4_000, 5: 6_000, 10: 20_000, 50: 100_000, 100: 200_000, 500: None, 1000: None, 5000: None, 10_000: None,
          50_000: None, 100_000: None}  # fmt: skip
 # Approximate rows per second on two cores, by rows per bulk up to which it applies.

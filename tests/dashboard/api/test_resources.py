@@ -137,7 +137,7 @@ class TestChannels:
 
 def test_a_lab_is_started_and_cancelled(program, loaded):
     same = program.send("POST", "labs", {"job": loaded, "grid": "own", "settings": {"chunk_bytes": "256K,1M"}})
-    assert "come to the same chunks" in problem(same, 422)["what"]
+    assert "give the same chunks" in problem(same, 422)["what"]
     begun = program.send("POST", "labs", {"job": loaded, "grid": "own", "settings": {"unique_checks": "on,off"}})
     assert begun.status_code == 201, begun.content
     lab = Lab.objects.get()

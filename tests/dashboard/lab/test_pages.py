@@ -70,7 +70,7 @@ class TestNew:
         page = text(browser.get(reverse("lab_new"), {"job": job.pk, "grid_shown": "chunks", **sizes}))
         # Three sizes and the planned one, in four rounds.
         assert "16 trials, about" in page
-        assert "With this file chunk size 1 MiB and chunk size 4 MiB come to the same chunks" in page
+        assert "With this file chunk size 1 MiB and chunk size 4 MiB give the same chunks" in page
         assert "the same chunks as chunk size 1 MiB, parallelism 1, so both are one trial: chunk size 4" in page
         assert "then up to 24 more of the best few" in page
         assert f"about {ROWS:,} each" in page
@@ -79,7 +79,7 @@ class TestNew:
     def test_the_page_says_that_a_small_file_tells_no_chunk_sizes_apart_and_starts_nothing(self, browser, job):
         page = text(browser.get(reverse("lab_new"), {"job": job.pk}))
         assert "With this file nothing is left to compare." in page
-        assert "chunk size 1 MiB, chunk size 4 MiB and chunk size 16 MiB come to the same chunks" in page
+        assert "chunk size 1 MiB, chunk size 4 MiB and chunk size 16 MiB give the same chunks" in page
         assert 'id="lab-start" disabled' in page
         # The suggested rows follow the grid; those that somebody has written stay.
         sent = {"job": job.pk, "grid": "commits", "rows": "123", "rows_suggested": "123"}

@@ -65,7 +65,7 @@ def test_chunk_sizes_that_come_to_the_same_chunks_are_said_to_and_tried_once(tar
     expected = lab.estimate(prepare(uploads.register(path), target, "t"), request)
     (alike,) = expected.alike
     assert alike == (
-        "With this file chunk size 1 MiB, chunk size 4 MiB and chunk size 16 MiB come to the same chunks:"
+        "With this file chunk size 1 MiB, chunk size 4 MiB and chunk size 16 MiB give the same chunks:"
         " the lab cannot tell them apart."
     )
     assert [each["settings"] for each in expected.left_out] == [{"chunk_bytes": 4 * MIB}, {"chunk_bytes": 16 * MIB}]
@@ -93,7 +93,7 @@ def test_what_only_the_sample_shows_is_left_out_before_the_first_trial(target, t
 def test_a_lab_with_nothing_to_compare_is_refused(prepared):
     with pytest.raises(Problem, match="nothing is left to compare") as refused:
         choose(prepared, lab.LabRequest(GRIDS["chunks"], Sample(rows=ROWS)))
-    assert "come to the same chunks" in refused.value.what
+    assert "give the same chunks" in refused.value.what
     assert refused.value.option == "grid"
 
 

@@ -1,8 +1,8 @@
 """Finds the rows of a chunk by the numbers that the server gave them, where no key of the file finds them.
 
-The transaction sees the table as it was at its begin, and its own rows. An AUTO_INCREMENT column gives each new row a
+The transaction sees the table as it was at its start, and its own rows. An AUTO_INCREMENT column gives each new row a
 higher number than any row has (manual, AUTO_INCREMENT Handling in InnoDB). So the rows with higher numbers than the
-table had at the begin are those of this transaction, in the order in which they were sent. Rows that others insert at
+table had at the start are those of this transaction, in the order in which they were sent. Rows that others insert at
 the same time may have numbers between them; they are not seen.
 """
 
