@@ -4,7 +4,6 @@ A field that an older version did not have takes its default. A key that is no l
 """
 
 from collections.abc import Mapping
-from dataclasses import asdict
 from typing import Any, TypeVar
 
 T = TypeVar("T")
@@ -15,7 +14,10 @@ Keys = Mapping[str, str]
 
 def to_json(value: Any, keys: Keys | None = None) -> dict[str, Any]:
     """Convert the dataclass, with those inside it, to dictionaries. `keys` applies to the outermost dataclass."""
-    values = asdict(value)
+    # Here, because only code that stores or reads values needs it; ten times as fast as dataclasses.asdict().
+    import msgspec
+
+    values = msgspec.to_builtins(value)
     return {(keys or {}).get(name, name): each for name, each in values.items()}
 
 
@@ -24,7 +26,7 @@ def from_json(kind: type[T], values: Mapping[str, Any], keys: Keys | None = None
 
     Raises msgspec.ValidationError, with the path to the value, if the annotations do not allow a value.
     """
-    import msgspec  # Here, because only code that reads stored values needs it.
+    import msgspec
 
     names = {key: name for name, key in (keys or {}).items()}
     return msgspec.convert({names.get(key, key): each for key, each in values.items()}, kind)

@@ -12,14 +12,15 @@ from importer.sources.store.file_store import StoreAway
 
 ROWS_SHOWN = 50
 KINDS_SHOWN = 10
+AGAIN_SHOWN = 5
 
 
 @dataclass(frozen=True)
 class Section:
     """The counts by reason and column, and the first ROWS_SHOWN rows; the cost does not grow with the number of rows.
 
-    `again`: imports of rejected rows of this import. `grid`: the rows to fix, for who may see them, after the end.
-    `away`: why no rows can be shown now, although they are kept.
+    `again`: the latest imports of rejected rows of this import; `more_again` counts earlier ones. `grid`: the rows to
+    fix, for who may see them, after the end. `away`: why no rows can be shown now, although they are kept.
     """
 
     count: int
@@ -28,6 +29,7 @@ class Section:
     notices: list[Kind]
     rows: list[ExplainedRow]
     again: list[ImportJob]
+    more_again: int
     grid: Grid | None
     delimiters: tuple[tuple[str, str], ...]
     away: str = ""
@@ -45,7 +47,8 @@ def rejected_rows(job: ImportJob) -> Section | None:
         more_kinds=kinds[KINDS_SHOWN:],
         notices=by_reason(job.notices, "values"),
         rows=rows,
-        again=list(job.loaded_again_by.order_by("pk")),
+        again=list(job.loaded_again_by.order_by("-pk")[:AGAIN_SHOWN])[::-1],
+        more_again=max(0, job.loaded_again_by.count() - AGAIN_SHOWN),
         grid=grid,
         delimiters=_delimiters(job),
         away=away,

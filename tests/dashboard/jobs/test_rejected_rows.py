@@ -135,6 +135,15 @@ class TestSection:
         job = make_job(Status.SUCCEEDED, chunks=1, rejected_rows=30, reject_reasons=kinds)
         assert "<summary>20 more reasons</summary>" in section(page(browser, job))
 
+    def test_only_the_latest_imports_of_the_rows_are_shown(self, browser):
+        job = with_rejects()
+        others = [make_job(Status.CANCELLED, rejects_of=job).pk for _ in range(7)]
+        html = page(browser, job)
+        assert re.findall(r'<a href="[^"]*/(\d+)/">Import \d+</a>, of rejected rows', html) == [
+            str(each) for each in others[2:]
+        ]
+        assert "2 earlier imports of rejected rows of this import are not shown here." in html
+
     def test_without_the_parts_the_counts_stay(self, browser):
         job = with_rejects()
         (downloads.folder(job) / "00000000.csv").unlink()
