@@ -14,7 +14,7 @@ from importer.engine.mysql.connection import Address
 from importer.engine.native import loader
 from importer.engine.plan.options import Options
 from importer.engine.plan.plan import ImportPlan
-from importer.engine.planner.reasons.binary_charset import WITH_ASCII
+from importer.engine.schema.charsets import WITH_ASCII
 from tests.engine.loads import rows_of, run_sql, works
 
 COLUMNS = {

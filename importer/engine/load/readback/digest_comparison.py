@@ -67,37 +67,54 @@ class DigestComparison:
     def _is_equal(self, low: int, high: int, sent: Offsets) -> bool:
         """Whether file and table have the same digest of the sent rows in [low, high)."""
         if self.of_table.readback.numbered_by:
-            return self._digest_of_chunk() == self.of_table.of_new_rows()
-        digest = self._digest_of_file(low, high)
-        if not digest or digest.rows != len(sent):
+            of_chunk = self._of_chunk()
+            if not of_chunk:
+                return False
+            return of_chunk.digest == self._of_table(of_chunk).of_new_rows(of_chunk.digest.rows)
+        of_file = self._of_file(low, high)
+        if not of_file or of_file.digest.rows != len(sent):
             return False
-        in_range = self.of_table.of_range(self._texts(sent[0]), self._texts(sent[-1]), len(sent))
-        if in_range and in_range.rows == digest.rows:
-            return in_range == digest
-        return self._digest_by_keys(sent) == digest
+        of_table = self._of_table(of_file)
+        in_range = of_table.of_range(self._texts(sent[0]), self._texts(sent[-1]), len(sent))
+        if in_range and in_range.rows == of_file.digest.rows:
+            return in_range == of_file.digest
+        return self._by_keys(of_table, sent) == of_file.digest
 
-    def _digest_by_keys(self, sent: Offsets) -> Digest:
+    def _of_table(self, of_file: "_OfFile") -> StoredDigests:
+        return replace(self.of_table, ascii_only=of_file.ascii_only)
+
+    def _by_keys(self, of_table: StoredDigests, sent: Offsets) -> Digest:
         portions = (sent[low : low + KEYS_AT_ONCE] for low in range(0, len(sent), KEYS_AT_ONCE))
-        digests = [self.of_table.of_keys([self._texts(row) for row in each]) for each in portions]
-        return _sum(digests)
+        return _sum([of_table.of_keys([self._texts(row) for row in each]) for each in portions])
 
     def _texts(self, row: int) -> Texts:
         return expected_rows.texts(self.rows.record(int(row)), self.dialect)
 
-    def _digest_of_chunk(self) -> Digest | None:
-        digests = [self._digest_of_file(low, high) for low, high in self.rows.parts(PART)]
-        known = [each for each in digests if each]
-        return _sum(known) if len(known) == len(digests) else None
+    def _of_chunk(self) -> "_OfFile | None":
+        parts = [self._of_file(low, high) for low, high in self.rows.parts(PART)]
+        known = [each for each in parts if each]
+        if len(known) < len(parts):
+            return None
+        return _OfFile(_sum([each.digest for each in known]), all(each.ascii_only for each in known))
 
-    def _digest_of_file(self, low: int, high: int) -> Digest | None:
+    def _of_file(self, low: int, high: int) -> "_OfFile | None":
         if not self.of_file or self.rows.span(low, high)[1] > 2 * PART:
             return None
         data = self.rows.sent_bytes(low, high)
         # Bytes of another encoding would differ on the server, or be refused.
         with suppress(UnicodeDecodeError):
             data = encodings.to_utf8(data, self.dialect.encoding)
-            return self.of_file.digest(data + PADDING, len(data))
+            digest = self.of_file.digest(data + PADDING, len(data))
+            return _OfFile(digest, data.isascii()) if digest else None
         return None
+
+
+@dataclass(frozen=True)
+class _OfFile:
+    """The digest of a part of the file, and whether it has only ASCII characters."""
+
+    digest: Digest
+    ascii_only: bool
 
 
 def _sum(digests: Sequence[Digest]) -> Digest:

@@ -13,7 +13,7 @@ import MySQLdb
 from importer.engine.load.readback.canonical_forms import CanonicalForm
 from importer.engine.load.readback.expected_rows import Texts, fetch_bytes, from_keys, from_table, key_literals
 from importer.engine.load.readback.file_digests import Digest
-from importer.engine.load.readback.numbered_rows import from_new_rows
+from importer.engine.load.readback.numbered_rows import from_last_statement, from_new_rows
 from importer.engine.load.readback.row_hash import crc_sql, row_hash_sql
 from importer.engine.mysql.connection import Connection
 from importer.engine.mysql.error_messages import is_lost
@@ -27,11 +27,15 @@ SOME_ROWS = 1000
 
 @dataclass(frozen=True)
 class StoredDigests:
-    """Asks for the digest of stored rows, over the columns of `forms` in their order."""
+    """Asks for the digest of stored rows, over the columns of `forms` in their order.
+
+    With `ascii_only` it is equal to that of the file only for texts of ASCII alone, but is computed faster.
+    """
 
     connection: Connection
     readback: Readback
     forms: tuple[tuple[Reading, CanonicalForm], ...]
+    ascii_only: bool = False
 
     def of_range(self, first: Texts, last: Texts, rows: int) -> Digest | None:
         """The digest of the rows whose keys lie between those of two rows of the file.
@@ -47,12 +51,16 @@ class StoredDigests:
         """The digest of the stored rows that have the keys of these rows of the file."""
         return self._select(from_keys(self.readback, [key_literals(self.readback, row) for row in rows]))
 
-    def of_new_rows(self) -> Digest:
-        """The digest of the rows that this transaction has inserted (numbered_rows.py)."""
-        return self._select(from_new_rows(self.readback))
+    def of_new_rows(self, rows: int) -> Digest:
+        """The digest of the rows that this transaction has inserted; `rows` of them are expected."""
+        digest = self._select(from_last_statement(self.connection, self.readback))
+        return digest if digest.rows == rows else self._select(from_new_rows(self.readback))
 
     def _select(self, rows: str) -> Digest:
-        terms = [crc_sql(form.sql, nullable=reading.column.nullable) for reading, form in self.forms]
+        terms = [
+            crc_sql(form.sql_of(ascii_only=self.ascii_only), nullable=reading.column.nullable)
+            for reading, form in self.forms
+        ]
         ((count, total),) = fetch_bytes(self.connection, f"SELECT COUNT(*), SUM({row_hash_sql(terms)}) {rows}")
         return Digest(int(count or 0), int(total or 0))
 

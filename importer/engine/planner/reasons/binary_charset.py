@@ -13,16 +13,10 @@ from importer.engine.mapping.expressions import is_plain
 from importer.engine.plan.methods import Method
 from importer.engine.plan.plan import LoadStatements, Reason
 from importer.engine.planner.context import PlanningContext
+from importer.engine.schema.charsets import WITH_ASCII
 from importer.engine.source import encodings
 
 _UTF8MB4 = frozenset({"utf8mb4"})
-# Character sets in which ASCII has the same bytes as in UTF-8: all of either server but swe7, sjis and those with wider
-# characters (tried on both: server-behaviour.md, Speed).
-WITH_ASCII = _UTF8MB4 | {
-    "utf8mb3", "utf8", "ascii", "latin1", "latin2", "latin5", "latin7", "cp1250", "cp1251", "cp1256", "cp1257", "cp850",
-    "cp852", "cp866", "armscii8", "dec8", "geostd8", "greek", "hebrew", "hp8", "keybcs2", "koi8r", "koi8u", "macce",
-    "macroman", "tis620", "big5", "cp932", "eucjpms", "euckr", "gb18030", "gb2312", "gbk", "ujis",
-}  # fmt: skip
 # The transforms of a field whose hexadecimal digits may be sent as bytes.
 _HEXADECIMAL = ("hex",)
 

@@ -12,16 +12,17 @@ import pytest
 from importer.engine.errors import BadRow, RowsRefused
 from importer.engine.feed.chunk_rows import ChunkRows
 from importer.engine.feed.chunk_source import ChunkSource
-from importer.engine.load.readback import compare, digest_comparison
+from importer.engine.load.readback import compare, digest_comparison, digest_sql
 from importer.engine.load.readback.canonical_forms import unknown_columns
 from importer.engine.load.readback.compare import read_back
 from importer.engine.load.readback.digest_comparison import DigestComparison
 from importer.engine.load.readback.expected_rows import texts as row_texts
 from importer.engine.mapping.columns import ColumnMapping
-from importer.engine.mysql.connection import Address, Connection, connect, execute
+from importer.engine.mysql.connection import Address, Connection, connect, execute, fetch_all
 from importer.engine.native import loader
 from importer.engine.plan.readback import Readback, Reading
 from importer.engine.planner.reasons.verification import DIGEST_COST, verification_reasons
+from importer.engine.schema.charsets import WITH_ASCII
 from importer.engine.schema.table import Column, read_table
 from importer.engine.source.byte_source import open_source
 from importer.engine.source.chunks.chunk_sizes import ChunkSizes
@@ -186,6 +187,27 @@ def test_digest_of_each_type_equals_that_of_the_server(filled):
                 comparison = table.comparison(file, dialect)
                 assert list(comparison.differing_rows()) == [], f"{type_}, {dialect}"
                 assert comparison.equal == [(0, len(rows))]
+
+
+def test_ascii_is_compared_without_a_conversion(filled, database: Address, monkeypatch: pytest.MonkeyPatch):
+    with connect(database) as connection:
+        there = sorted({str(name) for name, *_ in fetch_all(connection, "SHOW CHARACTER SET")} & WITH_ASCII)
+    printable = "".join(map(chr, range(32, 127)))
+    types = [f"VARCHAR(99) CHARACTER SET {name}" for name in there]
+    table = filled(types, [(str(row), *[printable[row:]] * len(types)) for row in range(9)])
+    statements = []
+    fetch = digest_sql.fetch_bytes
+    monkeypatch.setattr(digest_sql, "fetch_bytes", lambda of, sql: statements.append(sql) or fetch(of, sql))
+    with table.file() as rows:
+        assert list(table.comparison(rows).differing_rows()) == []
+    assert not any("CONVERT" in each for each in statements)
+    latin = f"c{there.index('latin1')}"
+    execute(table.connection, f"UPDATE t SET {latin} = 'é' WHERE id = 3")
+    assert [(each.line, each.column) for each in table.different()] == [(4, latin)]
+    table.rows = [(*row[:-1], "é") if row[0] == "3" else row for row in table.rows]
+    with table.file() as rows:
+        assert list(table.comparison(rows).differing_rows()) == list(range(9))
+    assert "CONVERT" in statements[-1]
 
 
 def test_columns_whose_form_is_unknown_are_read_back(filled):

@@ -9,6 +9,7 @@ from importer.engine.errors import RowsRefused
 from importer.engine.load.chunk_load import ChunkLoad, LoadCallbacks
 from importer.engine.load.loader import load_chunk
 from importer.engine.load.readback import compare, numbered_rows
+from importer.engine.load.readback.digest_sql import StoredDigests
 from importer.engine.mysql.connection import Address, execute
 from importer.engine.native import loader
 from importer.engine.plan.options import Options
@@ -65,10 +66,25 @@ def test_rows_are_equal_while_others_insert(work, database, monkeypatch, compare
         run_sql(database, "INSERT INTO t (word) VALUES ('at the same time'), ('word 3')")
 
     monkeypatch.setattr("importer.engine.load.loader.numbered_rows.begin", begun)
+    digests = []
+    select = StoredDigests._select
+    monkeypatch.setattr(StoredDigests, "_select", lambda of, rows: digests.append(select(of, rows)) or digests[-1])
     assert work.plan.readback.numbered_by == "id"
     assert load_chunk(work, LoadCallbacks()).tally.loaded == ROWS
     assert rows_of(database, "SELECT COUNT(*) FROM t") == [(ROWS + 4,)]
     assert compared == []
+    assert [each.rows for each in digests] == [ROWS], "rows before the first one of LOAD DATA are not read"
+
+
+@pytest.mark.parametrize("method", ["insert", "insert_prepared"])
+def test_rows_of_several_statements_are_all_compared(work, database, monkeypatch, compared, method):
+    [again] = works(database, work.path, ["word", "price"], Options(verify="full", method=method, rows_per_statement=7))
+    assert load_chunk(again, LoadCallbacks()).tally.loaded == ROWS
+    assert compared == []
+    run_sql(database, "DELETE FROM millrace_ledger")
+    after_load(monkeypatch, f"UPDATE t SET word = 'word 9' WHERE {NEW} AND word = 'word 8' LIMIT 1")
+    with pytest.raises(RowsRefused, match=r"'word 8' is another one: the table has word 9"):
+        load_chunk(again, LoadCallbacks())
 
 
 def test_rows_that_are_left_out_are_not_missed(work, database, compared):
