@@ -3,7 +3,7 @@
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import cast
+from typing import NamedTuple, cast
 
 from importer.engine.schema.alter_table import DdlProgress
 from importer.queue import connection, is_running
@@ -41,23 +41,37 @@ def sent_bytes(job_id: int) -> int:
         return 0
 
 
-class SentBytes:
-    """Counts the bytes that a run has sent and not recorded yet; writes them to Redis at most every INTERVAL."""
+class Times(NamedTuple):
+    """Seconds of the clock, and seconds that the calling thread has computed; both from an arbitrary zero."""
 
-    def __init__(self, job_id: int, run: str) -> None:
-        self._job_id, self._run = job_id, run
+    clock: float
+    computed: float
+
+    @classmethod
+    def now(cls) -> "Times":
+        """The present times."""
+        return cls(time.monotonic(), time.thread_time())
+
+
+class SentBytes:
+    """Counts the bytes that a run has sent and not recorded yet; writes them to Redis at most every INTERVAL.
+
+    It also writes the share of the time in which the thread that sends them computes; `now` gives both times.
+    """
+
+    def __init__(self, job_id: int, run: str, now: Callable[[], Times] = Times.now) -> None:
+        self._job_id, self._run, self._now = job_id, run, now
         self._committed = 0
         self._written_at = float("-inf") if is_running() else float("inf")
         self._written = False
         self._expires = False
-        # When the last interval began: by the clock, and in seconds of this thread on a processor.
-        self._since = (time.monotonic(), time.thread_time())
+        self._interval_began = now()
 
     def chunk_progress(self, sent: int) -> None:
         """Of the current chunk, `sent` bytes are sent."""
-        now = time.monotonic()
-        if now - self._written_at >= INTERVAL:
-            self._written_at = now
+        now = self._now()
+        if now.clock - self._written_at >= INTERVAL:
+            self._written_at = now.clock
             self._write(self._committed + sent)
             self._write_busy(now)
 
@@ -86,18 +100,19 @@ class SentBytes:
             if not self._expires:
                 self._expires = bool(connection().expire(_key(self._job_id), KEPT_SECONDS))
 
-    def _write_busy(self, now: float) -> None:
+    def _write_busy(self, now: Times) -> None:
         """Write the share of the last interval in which the loading thread computed."""
-        (began, computed), self._since = self._since, (now, time.thread_time())
-        if now - began < INTERVAL / 2:
+        began, self._interval_began = self._interval_began, now
+        seconds = now.clock - began.clock
+        if seconds < INTERVAL / 2:
             return
         with without_redis_too():
-            connection().hset(_busy_key(self._job_id), self._run, f"{(self._since[1] - computed) / (now - began):.3f}")
+            connection().hset(_busy_key(self._job_id), self._run, f"{(now.computed - began.computed) / seconds:.3f}")
             connection().expire(_busy_key(self._job_id), STAGE_KEPT_SECONDS)
 
 
 def busy_share(job_id: int) -> float | None:
-    """The share of the time in which the workers that load the job compute; None if nobody tells."""
+    """The share of the time in which the workers that load the job compute, 0 to 1; None if none has written it."""
     if not is_running():
         return None
     try:

@@ -1,11 +1,12 @@
 """The live counters, in a real Redis."""
 
-import time
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
 from importer.worker import live_progress
 from importer.worker.hosts import presence
+from importer.worker.live_progress import Times
 
 JOB = 7
 
@@ -48,13 +49,20 @@ def test_what_somebody_else_has_written_is_no_progress(redis, written):
     assert live_progress.restore_progress(JOB) is None
 
 
-def test_the_share_in_which_a_worker_computes_is_that_of_its_thread(redis):
-    sent = live_progress.SentBytes(JOB, "run")
-    began, computed = time.monotonic(), time.thread_time()
-    while (now := time.monotonic()) - began < live_progress.INTERVAL:
-        pass
-    share = (time.thread_time() - computed) / (now - began)
+def test_the_share_in_which_a_worker_computes_is_that_of_its_last_interval(redis):
+    times = iter([Times(100.0, 7.0), Times(100.4, 7.4), Times(102.4, 7.9), Times(103.4, 8.8)])
+    sent = live_progress.SentBytes(JOB, "run", lambda: next(times))
     sent.chunk_progress(1)
-    assert live_progress.busy_share(JOB) == pytest.approx(share, abs=0.1)
+    assert live_progress.busy_share(JOB) is None, "0.4 seconds are too short"
+    sent.chunk_progress(2)
+    assert live_progress.busy_share(JOB) == 0.25
+    sent.chunk_progress(3)
+    assert live_progress.busy_share(JOB) == 0.9
     sent.clear()
     assert live_progress.busy_share(JOB) is None
+
+
+def test_the_computing_of_other_threads_does_not_count():
+    own = Times.now()
+    with ThreadPoolExecutor(1) as pool:
+        assert pool.submit(Times.now).result().computed < own.computed, "a new thread has computed less than this one"
