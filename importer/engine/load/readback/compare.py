@@ -5,7 +5,7 @@ compared one by one, in batches of rows.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import islice
+from itertools import islice, zip_longest
 
 from importer.engine.errors import BadRow, RowsRefused
 from importer.engine.feed.chunk_rows import ChunkRows
@@ -72,17 +72,19 @@ def _differences_in_order(
 
     If rows are missing, or others are among them, the values differ from that row on.
     """
-    stored = numbered_rows.stored_in_order(connection, readback)
+    # As many as the batch has, so that they take about as much memory.
+    stored = numbered_rows.StoredRows(connection, readback)
     name, line = readback.numbered_by, 0
     for batch in _batches(records):
         texts = [expected_rows.texts(record.raw, dialect) for record in batch]
         expected = expected_rows.expected_values(connection, readback, texts)
-        for line, expected_row in zip([record.line for record in batch], expected, strict=True):
-            if stored_row := next(stored, None):
-                yield from _differing_cells(readback, line, expected_row, stored_row)
-            else:
+        lines = [record.line for record in batch]
+        for line, expected_row, stored_row in zip_longest(lines, expected, stored.following(len(batch))):
+            if stored_row is None:
                 yield BadRow(line, name, "", "the table has fewer rows of this chunk than were sent.")
-    if line and next(stored, None):
+            else:
+                yield from _differing_cells(readback, line, expected_row, stored_row)
+    if line and stored.following(1):
         yield BadRow(line, name, "", "the table has more rows of this chunk than were sent.")
 
 

@@ -6,15 +6,12 @@ table had at the start are those of this transaction, in the order in which they
 the same time may have numbers between them; they are not seen.
 """
 
-from collections.abc import Iterator
-
 from importer.engine.load.readback.expected_rows import Values, fetch_bytes, from_table, selected_columns
 from importer.engine.mysql.connection import Connection, execute
 from importer.engine.mysql.quoting import quote_name
 from importer.engine.plan.readback import Readback
 
 _BEFORE = "@millrace_before"
-ROWS_AT_ONCE = 1000
 
 
 def begin(connection: Connection, readback: Readback, *, locked: bool) -> None:
@@ -46,14 +43,19 @@ def from_last_statement(connection: Connection, readback: Readback) -> str:
     return f"{from_new_rows(readback)} AND {quote_name(readback.numbered_by)} >= {int(first or 0)}"
 
 
-def stored_in_order(connection: Connection, readback: Readback) -> Iterator[Values]:
+class StoredRows:
     """The rows of this transaction, as expected_rows.stored_values() has them, in the order in which they were sent."""
-    number = quote_name(readback.numbered_by)
-    last = _BEFORE
-    while True:
-        sql = f"SELECT {number}, {selected_columns(readback)} {from_new_rows(readback, last)}"
-        rows = list(fetch_bytes(connection, f"{sql} ORDER BY {number} LIMIT {ROWS_AT_ONCE}"))
-        yield from (row[1:] for row in rows)
-        if len(rows) < ROWS_AT_ONCE:
-            return
-        last = (rows[-1][0] or b"0").decode()
+
+    def __init__(self, connection: Connection, readback: Readback) -> None:
+        self._connection, self._readback = connection, readback
+        self._last = _BEFORE
+
+    def following(self, count: int) -> list[Values]:
+        """The next `count` rows; fewer at the end."""
+        number = quote_name(self._readback.numbered_by)
+        selected = selected_columns(self._readback)
+        sql = f"SELECT {number}, {selected} {from_new_rows(self._readback, self._last)} ORDER BY {number} LIMIT {count}"
+        rows = list(fetch_bytes(self._connection, sql))
+        if rows:
+            self._last = (rows[-1][0] or b"0").decode()
+        return [row[1:] for row in rows]

@@ -1,6 +1,5 @@
 """Tables without a key in the file: the rows of a transaction are found by the numbers that the server gave them."""
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -10,9 +9,11 @@ from importer.engine.load.chunk_load import ChunkLoad, LoadCallbacks
 from importer.engine.load.loader import load_chunk
 from importer.engine.load.readback import compare, numbered_rows
 from importer.engine.load.readback.digest_sql import StoredDigests
+from importer.engine.load.readback.expected_rows import Values
 from importer.engine.mysql.connection import Address, execute
 from importer.engine.native import loader
 from importer.engine.plan.options import Options
+from importer.engine.units import MIB
 from tests.engine.loads import rows_of, run_sql, works
 
 pytestmark = pytest.mark.skipif(not loader.library(), reason="digests need the C library")
@@ -22,16 +23,16 @@ ROWS = 2500
 
 @pytest.fixture
 def compared(monkeypatch: pytest.MonkeyPatch) -> list[int]:
-    """The numbers of rows whose values were compared one by one."""
+    """The numbers of rows that were read back at a time, to compare their values one by one."""
     numbers: list[int] = []
-    stored_in_order = numbered_rows.stored_in_order
+    following = numbered_rows.StoredRows.following
 
-    def counted(connection, readback) -> Iterator[tuple[bytes | None, ...]]:
-        rows = list(stored_in_order(connection, readback))
+    def counted(stored: numbered_rows.StoredRows, count: int) -> list[Values]:
+        rows = following(stored, count)
         numbers.append(len(rows))
-        yield from rows
+        return rows
 
-    monkeypatch.setattr(compare.numbered_rows, "stored_in_order", counted)
+    monkeypatch.setattr(numbered_rows.StoredRows, "following", counted)
     return numbers
 
 
@@ -130,11 +131,19 @@ def test_columns_without_a_digest_are_compared_in_the_order_of_the_file(work, da
     options = Options(verify="full")
     [again] = works(database, work.path, ["word", "ratio"], options)
     assert load_chunk(again, LoadCallbacks()).tally.loaded == ROWS
-    assert compared == [ROWS]
+    assert compared == [1000, 1000, 500, 0]
     run_sql(database, "DELETE FROM millrace_ledger")
     after_load(monkeypatch, f"UPDATE t SET ratio = 99 WHERE {NEW} AND word = 'word 1001' AND ratio = 0")
     with pytest.raises(RowsRefused, match=r"'0' is another one: the table has 99"):
         load_chunk(again, LoadCallbacks())
+
+
+def test_no_more_is_read_back_at_a_time_than_of_the_file(work, database, compared):
+    run_sql(database, "ALTER TABLE t ADD ratio FLOAT, MODIFY word LONGTEXT")
+    work.path.write_text("".join(f"{row}{'x' * 400_000},{row}\n" for row in range(5)))
+    [again] = works(database, work.path, ["word", "ratio"], Options(verify="full"), chunk_bytes=4 * MIB)
+    assert load_chunk(again, LoadCallbacks()).tally.loaded == 5
+    assert compared == [2, 2, 1, 0]
 
 
 def test_a_locked_table_stays_locked(work, database, compared):
