@@ -4,8 +4,9 @@ The host is then left out of the job, and messages for steps that read the file 
 """
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
+from types import MappingProxyType
 
 from importer import jobs
 from importer.engine.errors import Problem, SourceMissing, SourceProblem
@@ -14,6 +15,8 @@ from importer.queue import Message, queue_of
 from importer.worker.hosts import presence
 from importer.worker.hosts.presence import Worker
 from importer.worker.live_progress import unreadable
+
+NO_TASKS: Mapping[str, int] = MappingProxyType({})
 
 
 def place(messages: Sequence[Message]) -> list[Message]:
@@ -32,20 +35,20 @@ def place(messages: Sequence[Message]) -> list[Message]:
 
 
 def _placed(message: Message, workers: Iterable[Worker], given: Counter[str]) -> Message:
-    chosen = least_busy(_able(workers, queue_of(message.task, message.label), message.not_on), given)
+    chosen = least_busy(able(workers, queue_of(message.task, message.label), message.not_on), given)
     if not chosen:
         return message
     given[chosen.name] += 1
     return replace(message, worker=chosen.name)
 
 
-def least_busy(workers: Iterable[Worker], given: Mapping[str, int]) -> Worker | None:
+def least_busy(workers: Iterable[Worker], given: Mapping[str, int] = NO_TASKS) -> Worker | None:
     """The worker with the smallest share of busy slots; None without any. `given`: tasks it was just given, by name."""
     return min(workers, key=lambda each: (each.busy + given.get(each.name, 0)) / max(1, each.slots), default=None)
 
 
-def _able(workers: Iterable[Worker], queue: str, not_on: Iterable[str]) -> list[Worker]:
-    """The workers on other hosts that serve the queue."""
+def able(workers: Iterable[Worker], queue: str, not_on: Collection[str] = ()) -> list[Worker]:
+    """The workers that serve the queue and have one of their own, on other hosts than those in `not_on`."""
     return [each for each in workers if each.direct and queue in each.queues and each.host not in not_on]
 
 
@@ -60,7 +63,7 @@ def hand_back(job: ImportJob, error: Exception, task: str) -> bool:
         return False
     job.refresh_from_db(fields=["left_out_json"])
     try:
-        others = _able(presence.live_workers(), queue_of(task, job.target.label), {*jobs.left_out_hosts(job), host})
+        others = able(presence.live_workers(), queue_of(task, job.target.label), {*jobs.left_out_hosts(job), host})
     except unreadable():
         return True
     if others:

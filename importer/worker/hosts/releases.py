@@ -4,8 +4,6 @@ Such a worker changes nothing of the import: it passes the message on to a live 
 none, the import waits; the next message comes from a process of the newer release.
 """
 
-from collections import Counter
-
 import redis
 
 from importer import queue
@@ -13,24 +11,19 @@ from importer.engine.plan.stored_plan import format_of, is_newer
 from importer.models import ImportJob
 from importer.queue import Message, queue_of
 from importer.worker.hosts import presence
-from importer.worker.hosts.placement import least_busy
+from importer.worker.hosts.placement import able, least_busy
 
 
 def pass_on(task: str, id: int) -> bool:
     """Whether the step is of an import that a newer release has planned, and so is none for this worker."""
     of = {"chunks": id} if task == "load_run" else {"pk": id}
-    plan = ImportJob.objects.filter(**of).values_list("plan_json", flat=True).first()
-    if plan is None or not is_newer(plan):
+    found = ImportJob.objects.filter(**of).values_list("plan_json", "target__label").first()
+    if found is None or not is_newer(plan := found[0]):
         return False
     try:
-        workers = presence.live_workers()
+        knowing = [each for each in presence.live_workers() if each.plan_format >= format_of(plan)]
     except redis.RedisError:
         return True
-    able = [
-        each
-        for each in workers
-        if each.direct and queue_of(task) in each.queues and each.plan_format >= format_of(plan)
-    ]
-    if chosen := least_busy(able, Counter()):
+    if chosen := least_busy(able(knowing, queue_of(task, found[1]))):
         queue.send([Message(task, id, worker=chosen.name)])
     return True

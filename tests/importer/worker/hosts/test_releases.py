@@ -8,7 +8,7 @@ from importer import jobs, tasks
 from importer.engine.errors import Problem
 from importer.engine.mysql.connection import Address
 from importer.engine.plan import stored_plan
-from importer.models import Chunk, ImportJob
+from importer.models import Chunk, ImportJob, Target
 from importer.preparation.prepare import prepare
 from importer.queue import Message
 from importer.sources import uploads
@@ -90,6 +90,17 @@ def test_a_message_goes_to_a_worker_that_knows_the_plan(newer: ImportJob, redis,
     presence.announce("load@new", 2, QUEUES, direct=True, plan_format=NEWER)
     assert releases.pass_on("load_run", chunk)
     assert sent == [Message("load_run", chunk, worker="load@new")]
+
+
+def test_of_a_target_with_a_label_only_workers_with_it_get_the_message(newer: ImportJob, redis, sent: list[Message]):
+    Target.objects.filter(pk=newer.target_id).update(label="far")
+    presence.announce("load@near", 2, QUEUES, direct=True, plan_format=NEWER)
+    assert releases.pass_on("verify", newer.pk)
+    assert sent == []
+    presence.announce("load@far", 2, ["load.far", "control.far"], direct=True, plan_format=NEWER, labels=["far"])
+    assert releases.pass_on("verify", newer.pk)
+    assert releases.pass_on("load_run", queued_chunk(newer))
+    assert [message.worker for message in sent] == ["load@far", "load@far"]
 
 
 def test_workers_of_the_newer_release_load_it(newer: ImportJob, mariadb: Address, monkeypatch: pytest.MonkeyPatch):
