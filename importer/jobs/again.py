@@ -89,7 +89,7 @@ def request_of(job: ImportJob) -> ImportRequest:
 def options_again(job: ImportJob) -> Options:
     """The options of the job. Mode create becomes append once the table exists."""
     made = job.options.mode == "create" and job.finished
-    return replace(job.options, mode="append", partitions=None) if made else job.options
+    return job.options.appending() if made else job.options
 
 
 def new_table_again(job: ImportJob) -> NewTableRequest | None:

@@ -1,7 +1,7 @@
 """The actions that people request: create, start and cancel labs."""
 
 import secrets
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 from django.contrib.auth.models import User
@@ -138,7 +138,7 @@ def prepare_again(job: ImportJob) -> PreparedImport:
         job.target,
         job.table,
         ImportRequest(
-            dialect=job.file_dialect, mapping=job.mapping, fillings=job.fillings, options=_into_a_table(job.options)
+            dialect=job.file_dialect, mapping=job.mapping, fillings=job.fillings, options=job.options.appending()
         ),
     )
 
@@ -154,11 +154,6 @@ def cancel(lab_id: int) -> None:
     if not change(lab_id, active, status=Status.ENDING, becomes=Status.CANCELLED, waits_for=""):
         raise Problem("The lab is ending, or has ended.", advice="Its page shows how it stands now.")
     start(lab_id)
-
-
-def _into_a_table(options: Options) -> Options:
-    """The options for an import into the existing table."""
-    return replace(options, mode="append", partitions=None, load_as="innodb")
 
 
 def planned_settings(plan: ImportPlan, options: Options) -> Settings:

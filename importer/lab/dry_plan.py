@@ -197,8 +197,7 @@ def nothing_to_compare(distinct: DistinctCombinations, of: str, advice: str = ""
 
 def trial_options(options: Options, planned: Mapping[str, Any], settings: Settings) -> Options:
     """The options of a trial: those of the import, with the settings planned for the whole file, then the trial's."""
-    options = replace(options, mode="append", partitions=None, load_as="innodb")
-    options = with_settings(options, {name: planned[name] for name in PINNED})
+    options = with_settings(options.appending(), {name: planned[name] for name in PINNED})
     options = with_settings(options, settings)
     method = METHODS.get(options.method)
     return options if method and method.groups_rows else replace(options, rows_per_statement=None)

@@ -1,6 +1,6 @@
 """The actions that people request for schedules: create, change, pause, resume, run, cancel, delete, forget."""
 
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, fields
 from datetime import date, datetime
 from typing import Any
 
@@ -110,7 +110,7 @@ def lacks_limit(recipe: ImportJob | MappingPreset | Schedule) -> bool:
 def _recurring_options(options: Options, no_limit: bool) -> Options:
     """The options for further imports. Mode create becomes append, since the table now exists."""
     limited = options if no_limit else options.with_default_limit()
-    return replace(limited, mode="append", partitions=None) if limited.mode == "create" else limited
+    return limited.appending() if limited.mode == "create" else limited
 
 
 def _create(request: ScheduleRequest, recipe: dict[str, Any], user: User | None) -> Schedule:

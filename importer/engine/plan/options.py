@@ -91,6 +91,10 @@ class Options:
         """Whether the limit of rejected rows is given as numbers."""
         return self.max_rejects is not None or self.max_reject_percent is not None
 
+    def appending(self) -> "Options":
+        """The options for adding the rows to the table that is there, without those that only other modes have."""
+        return replace(self, mode="append", partitions=None, load_as="innodb")
+
     def with_default_limit(self) -> "Options":
         """The options of a new import: with the default limit of rejected rows if rows are left out without one."""
         if self.on_error != "reject" or self.has_stated_limit:

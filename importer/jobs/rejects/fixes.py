@@ -127,8 +127,8 @@ def _upload(job: ImportJob, content: bytes, person: User) -> SourceFile:
 def _take(job: ImportJob, source: SourceFile, person: User, drafts: Mapping[Place, Sequence[str]]) -> ImportJob:
     """Create the import of the corrected rows, and note with each that it is taken. Both or none of it."""
     options = options_again(job)
-    mode = options.mode if options.mode == "upsert" else "append"
-    options = replace(options, mode=mode, on_error="reject", partitions=None).without_limit()
+    into_table = options if options.mode == "upsert" else options.appending()
+    options = replace(into_table, on_error="reject").without_limit()
     request = replace(request_of(job), options=options, new_table=None, dialect=job.file_dialect.of_rejects)
     prepared = prepare(source, job.target, job.table, request)
     with transaction.atomic():

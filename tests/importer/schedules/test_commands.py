@@ -74,7 +74,8 @@ def test_two_on_one_table_are_allowed_and_warned_of(make):
 def test_from_a_job_that_worked_and_whose_file_is_gone(make, folder, tmp_path, database):
     target = make("other").target
     source = uploads.register(drop(tmp_path, "made.csv", "1,one\n"))
-    job = run_job(jobs.create(prepare(source, target, "made", ImportRequest(options=Options(mode="create")))))
+    options = Options(mode="create", load_as="myisam")
+    job = run_job(jobs.create(prepare(source, target, "made", ImportRequest(options=options))))
     connection = Schedule.objects.get().connection
     source.file.unlink()
     schedule = schedules.create_from_job(job, ScheduleRequest("again", connection, "*.csv", known_by="stat"))
