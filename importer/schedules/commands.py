@@ -60,11 +60,6 @@ class ScheduleRequest:
     lateness_minutes: int | None = None
     rejects_limit: int | None = None
 
-    @classmethod
-    def from_schedule(cls, schedule: Schedule) -> "ScheduleRequest":
-        """The request that gives the schedule's present settings."""
-        return cls(**{each.name: getattr(schedule, each.name) for each in fields(cls)})
-
 
 def create(
     request: ScheduleRequest, preset: MappingPreset, user: User | None = None, *, no_limit: bool = False

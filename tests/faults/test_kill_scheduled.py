@@ -13,8 +13,9 @@ from django.utils import timezone
 
 from importer import connections
 from importer.models import ScheduleRun
-from importer.schedules import ScheduleRequest, update
+from importer.schedules import update
 from tests.importer.schedules.conftest import database, drop, make  # noqa: F401
+from tests.importer.schedules.steps import request_of
 from tests.importer.schedules.test_runs import rows
 from tests.stack import Stack, wait_until
 
@@ -35,7 +36,7 @@ def test_files_that_arrive_go_in_once_and_are_moved(stack: Stack, make, folder, 
     found = schedule.connection
     wait_until(lambda: len(connections.find(found, "*.csv", timezone.now(), UTC)) == 2, what="settled files")
     # Its next look is due at once.
-    update(schedule, replace(ScheduleRequest.from_schedule(schedule), afterwards="move", move_to="loaded"))
+    update(schedule, replace(request_of(schedule), afterwards="move", move_to="loaded"))
     wait_until(lambda: ScheduleRun.objects.filter(files__outcome="loading").exists(), what="an import")
     for worker in (stack.control_worker, stack.load_worker):
         worker.kill()

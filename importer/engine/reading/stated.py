@@ -36,4 +36,3 @@ class Stated:
 
 
 NOTHING = Stated()
-EVERYTHING = Stated(format=True, mapping=True)

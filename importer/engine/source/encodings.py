@@ -230,8 +230,8 @@ def utf8_copy(pieces: Iterable[bytes], encoding: str) -> Iterator[bytes]:
     """Convert a text from an OTHER encoding to UTF-8, without its byte order mark; one more piece than `pieces` has.
 
     Characters that are invalid in the encoding become surrogates, which are also invalid in UTF-8, and which
-    records_in_source_encoding() converts back. Raises SourceProblem with line and byte for bytes that cannot be
-    represented even so.
+    to_source_encoding() converts back. Raises SourceProblem with line and byte for bytes that cannot be represented
+    even so.
     """
     decoder = codecs.getincrementaldecoder(encoding)(_keep(encoding))
     taken, line, first = 0, 1, True
@@ -271,11 +271,6 @@ def to_source_encoding(pieces: Iterable[bytes], encoding: str) -> Iterator[bytes
     for piece in pieces:
         yield encode(decode(piece))
     yield encode("", True)
-
-
-def records_in_source_encoding(raw: bytes, encoding: str) -> bytes:
-    """Convert whole records of the plain file back to the source's own encoding, without its byte order mark."""
-    return b"".join(to_source_encoding([raw], encoding)).removeprefix(byte_order_mark(encoding))
 
 
 def _keep(encoding: str) -> str:

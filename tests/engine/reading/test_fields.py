@@ -9,7 +9,7 @@ from importer.engine.mapping.suggest import suggest_mapping
 from importer.engine.reading.build import make_reading
 from importer.engine.reading.expected import expected_columns
 from importer.engine.reading.reading import Reading, reading_to_json, stored_reading
-from importer.engine.reading.stated import EVERYTHING, NOTHING, Stated
+from importer.engine.reading.stated import NOTHING, Stated
 from importer.engine.schema.table import Column, Table
 from importer.engine.source.profile.decisions import Standing
 from importer.engine.source.profile.profile import profile_file
@@ -60,7 +60,12 @@ def test_a_field_without_a_column_is_asked_about(tmp_path: Path):
 
 @pytest.mark.parametrize(
     "stated",
-    [Stated(ignore_fields=True), Stated(keys=frozenset({"mapping:extra"})), Stated(fields=frozenset({3})), EVERYTHING],
+    [
+        Stated(ignore_fields=True),
+        Stated(keys=frozenset({"mapping:extra"})),
+        Stated(fields=frozenset({3})),
+        Stated(mapping=True),
+    ],
 )
 def test_a_field_that_is_left_out_on_purpose_is_not_asked_about(tmp_path: Path, stated: Stated):
     reading = read(tmp_path, "id,name,price,extra\n1,Anna,10.5,x\n2,Bo,11,y\n", stated=stated)

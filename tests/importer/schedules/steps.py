@@ -1,5 +1,6 @@
 """Schedule runs whose steps, including those of their imports, a test takes itself."""
 
+from dataclasses import fields
 from datetime import timedelta
 
 from django.utils import timezone
@@ -7,6 +8,7 @@ from django.utils import timezone
 from importer import schedules
 from importer.models import ImportJob, Schedule, ScheduleRun
 from importer.queue import Message
+from importer.schedules import ScheduleRequest
 from importer.schedules.scheduler import process_due
 from tests.importer.steps import run as run_job
 
@@ -53,6 +55,11 @@ def run_now(schedule: Schedule, **options) -> ScheduleRun:
 
 def outcomes(run: ScheduleRun) -> dict[str, str]:
     return dict(run.files.values_list("name", "outcome"))
+
+
+def request_of(schedule: Schedule) -> ScheduleRequest:
+    """The request that gives the schedule's present settings."""
+    return ScheduleRequest(**{each.name: getattr(schedule, each.name) for each in fields(ScheduleRequest)})
 
 
 def make_due(schedule: Schedule, minutes: float) -> Schedule:

@@ -7,9 +7,8 @@ from importer import jobs, schedules
 from importer.access import approval
 from importer.access.acting import acting_as
 from importer.models import ImportJob, Schedule, ScheduleRun, Target
-from importer.schedules import ScheduleRequest
 from tests.importer.schedules.conftest import drop
-from tests.importer.schedules.steps import job_of, now, run_now, take, to_end, to_import
+from tests.importer.schedules.steps import job_of, now, request_of, run_now, take, to_end, to_import
 from tests.importer.steps import run as run_job
 from tests.people import operator
 
@@ -62,7 +61,7 @@ def test_a_run_waits_for_its_import_until_another_person_approves_it(schedule, f
 def test_neither_the_owner_nor_who_changed_the_schedule_or_asked_for_the_run_approves(schedule, folder, bob):
     drop(folder, "monday.csv")
     with acting_as(bob):
-        schedules.update(schedule, ScheduleRequest.from_schedule(schedule))
+        schedules.update(schedule, request_of(schedule))
     cleo = operator("cleo")
     _, job = waiting(schedule, cleo)
     assert not list(approval.approvers(job))

@@ -14,7 +14,7 @@ from importer.preparation.prepare import ImportRequest, prepare
 from importer.schedules import ScheduleRequest
 from importer.sources import uploads
 from tests.importer.schedules.conftest import drop
-from tests.importer.schedules.steps import outcomes, run_now, to_import
+from tests.importer.schedules.steps import outcomes, request_of, run_now, to_import
 from tests.importer.steps import run as run_job
 from tests.people import operator
 
@@ -96,7 +96,7 @@ def test_a_new_schedule_has_a_limit_of_rejected_rows(make, tmp_path, stated, no_
     request = ScheduleRequest("again", first.connection, "*.csv")
     schedule = schedules.create_from_job(job, request, no_limit=no_limit)
     assert schedule.options.most_rejects(1000) == limit
-    schedules.update(schedule, ScheduleRequest.from_schedule(schedule))
+    schedules.update(schedule, request_of(schedule))
     assert Schedule.objects.get(pk=schedule.pk).options.most_rejects(1000) == limit
 
 
@@ -109,7 +109,7 @@ def test_a_change_counts_from_now_and_not_over_somebody_elses(make):
     assert timedelta(minutes=59) < schedule.next_due_at - timezone.now() <= timedelta(hours=1)
     assert (schedule.cron, schedule.name) == ("", "hourly")
     with pytest.raises(Problem, match="changed since you looked"):
-        schedules.update(read_too, ScheduleRequest.from_schedule(read_too))
+        schedules.update(read_too, request_of(read_too))
 
 
 def test_the_next_due_times_in_the_schedules_zone(make):

@@ -6,10 +6,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import NamedTuple
 
-from importer.engine.errors import SourceProblem
-from importer.engine.source.byte_source import Readable
 from importer.engine.source.dialect import ANY_LINE_END, Dialect
-from importer.engine.source.records.blocks import Block, blocks, read_exactly
 from importer.engine.source.records.boundary.boundaries import first_record
 from importer.engine.source.records.boundary.state_machine import RECORD_ENDS, MarkPatterns, none_of, plain_escape
 from importer.engine.source.records.lines import line_ends
@@ -135,39 +132,6 @@ def decode_special(special: re.Match[bytes], kind: str) -> bytes:
     if special.lastgroup == "escaped":
         return _ESCAPED.get(special["escaped"], special["escaped"])
     return special[0] if kind in ("plain", "rest") else special[special.lastgroup or 0]
-
-
-def locate(fd: Readable, offset: int, length: int, first_line: int, dialect: Dialect, row: int) -> LocatedRecord:
-    """The row with this number (1-based) in the chunk of `length` bytes at `offset`, which begins on `first_line`.
-
-    Raises SourceProblem if the chunk has fewer rows, and as scan() does.
-    """
-    left = row
-    for block in blocks(fd, dialect, offset, first_line, offset + length):
-        rows = block.rows(0, block.size)
-        if left > rows:
-            left -= rows
-            continue
-        low, high = _nth_record(block, left)
-        raw = read_exactly(fd, high - low, block.offset + low)
-        line = block.first_line + line_ends(block.data, dialect.line_end, 0, low)
-        return LocatedRecord(line, block.offset + low, raw)
-    raise SourceProblem(
-        f"There is no record {row:,} in the {length:,} bytes from line {first_line:,} on.",
-        where=f"line {first_line:,}",
-        advice="The server and the scan read the file differently: check delimiter, quote and line end.",
-    )
-
-
-def _nth_record(block: Block, number: int) -> tuple[int, int]:
-    """Begin and end of the block's row with this number (1-based), not counting blank lines."""
-    import numpy as np
-
-    ends = np.asarray(block.ends.as_array())
-    starts = np.concatenate(([0], ends[:-1]))
-    counted = np.flatnonzero(~np.isin(starts, np.asarray(block.blank, dtype=np.int64)))
-    at = counted[number - 1]
-    return int(starts[at]), int(ends[at])
 
 
 @dataclass(frozen=True)

@@ -1,17 +1,12 @@
-"""Records and fields one by one, and finding a record of a chunk again."""
-
-import os
+"""Records and fields one by one."""
 
 import pytest
 from hypothesis import assume, given
 
-from importer.engine.errors import SourceProblem
-from importer.engine.source.chunks.chunk_sizes import ChunkSizes
-from importer.engine.source.chunks.scanner import ScanPolicy, scan
 from importer.engine.source.dialect import MYSQL_TSV, RFC4180, Dialect
-from importer.engine.source.records.fields import Record, fields, locate, records
+from importer.engine.source.records.fields import Record, fields, records
 from importer.engine.source.records.fields import values as values_or_null
-from tests.engine.reference import documents, in_file, read
+from tests.engine.reference import documents, read
 from tests.examples import examples
 
 EXAMPLES = examples(1000)
@@ -69,35 +64,3 @@ class TestFields:
 
     def test_crlf_is_no_part_of_the_last_value(self):
         assert fields(b'"a",b\r\n', Dialect(line_end="\r\n")) == [b"a", b"b"]
-
-
-class TestLocate:
-    @examples(300)
-    @given(document=documents())
-    def test_every_row_of_every_chunk_is_found_with_its_line_and_bytes(self, document):
-        dialect, data = document
-        blank = read(data, dialect).blank if dialect.blank_lines == "skip" else ()
-        expected = [record for number, record in enumerate(records(data, dialect)) if number not in blank]
-        with in_file(data) as fd:
-            try:
-                chunks = list(scan(fd, dialect, ChunkSizes(10), end=len(data), policy=ScanPolicy(tolerate=True)))
-            except SourceProblem:
-                return
-            found = [
-                locate(fd, chunk.offset, chunk.length, chunk.first_line, dialect, row)
-                for chunk in chunks
-                for row in range(1, chunk.rows + 1)
-            ]
-        assert [(each.line, each.offset, each.raw) for each in found] == [
-            (record.line, record.start, data[record.start : record.end]) for record in expected[: len(found)]
-        ]
-
-    def test_a_row_far_inside_a_large_chunk(self):
-        data = b'1,"a\nb"\n' * 200_000
-        with in_file(data) as fd:
-            found = locate(fd, 0, len(data), 1, RFC4180, 150_001)
-        assert found == (300_001, 150_000 * 8, b'1,"a\nb"\n')
-
-    def test_a_row_that_the_chunk_does_not_have_is_a_problem_not_a_crash(self):
-        with in_file(b"a\nb\n") as fd, pytest.raises(SourceProblem, match="no record 3"):
-            locate(fd, 0, os.fstat(fd).st_size, 1, RFC4180, 3)
