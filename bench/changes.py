@@ -124,8 +124,7 @@ def main() -> None:
     parser.add_argument("--changes", type=int, default=1000, help="for each table and server")
     parser.add_argument("--rows", type=int, default=3000, help="rows of the chunk")
     arguments = parser.parse_args()
-    options = [f"--innodb-buffer-pool-size={arguments.buffer_pool}", *arguments.server_option]
-    with servers_to_measure(arguments.server, settings.var(), options) as servers:
+    with servers_to_measure(arguments.server, settings.var(), settings.server_options(arguments)) as servers:
         for server in servers:
             for workload in (NODES, INDEXED):
                 (table,) = workload.tables

@@ -1,6 +1,6 @@
 """Names of a lab's settings, values and combinations for its pages."""
 
-from importer.engine.plan.option_specs import display, named
+from importer.engine.plan.option_specs import OptionKind, display, named
 from importer.engine.tuning.grid import WAY, Settings, Value, words
 from importer.engine.tuning.value_syntax import write_values
 from importer.engine.units import human_bytes
@@ -24,6 +24,6 @@ def value_words(name: str, value: Value) -> str:
         return str(value)
     if isinstance(value, str):
         return display(value) if value else "default"
-    if name == "chunk_bytes" and isinstance(value, int) and not isinstance(value, bool):
-        return human_bytes(value)
-    return f"{value:,}" if type(value) is int else write_values(name, [value])
+    if type(value) is not int:
+        return write_values(name, [value])
+    return human_bytes(value) if named(name).kind is OptionKind.SIZE else f"{value:,}"

@@ -88,7 +88,7 @@ def _workers(job: ImportJob, now: datetime) -> Workers:
     # Queued work has a lease, too: after that it is queued again.
     waited = settings.LEASE_SECONDS - (queued - now).total_seconds()
     served: bool | None = None
-    with live_progress.without_redis_too():
+    with live_progress.ignoring_redis_errors():
         served = queue_of(task, label) in presence.served_queues()
     loading = Chunk.objects.filter(status=Chunk.Status.LOADING, job__target__label=label)
     taken = loading.order_by().values("run").distinct().count()
@@ -99,7 +99,7 @@ def _older_workers(job: ImportJob) -> tuple[str, ...]:
     """The names and versions of the live workers if none of them knows the job's plan; else none."""
     workers: list[presence.Worker] = []
     if queue.is_running():
-        with live_progress.without_redis_too():
+        with live_progress.ignoring_redis_errors():
             workers = presence.live_workers()
     needed = format_of(job.plan_json)
     if any(each.plan_format >= needed for each in workers):

@@ -151,7 +151,7 @@ def watch(target: Target, board: Board | None = None) -> Seen:
 
     Empty at first, and while Redis is away.
     """
-    with live_progress.without_redis_too():
+    with live_progress.ignoring_redis_errors():
         kept = board or RedisBoard.of(target)
         if kept.claim():
             threading.Thread(
@@ -163,7 +163,7 @@ def watch(target: Target, board: Board | None = None) -> Seen:
 
 def last_seen(target: Target) -> Seen:
     """What was seen of the target's server last, without any further look. Empty while Redis is away."""
-    with live_progress.without_redis_too():
+    with live_progress.ignoring_redis_errors():
         return RedisBoard.of(target).seen()
     return Seen()
 
@@ -188,7 +188,7 @@ def look_twice(target: Target) -> Seen:
 
 def _look_on(address: Address, board: Board) -> None:
     """Look at the server until nobody watches it."""
-    with live_progress.without_redis_too():
+    with live_progress.ignoring_redis_errors():
         try:
             while board.wanted():
                 try:

@@ -15,7 +15,7 @@ import MySQLdb
 from django.conf import settings
 from django.contrib.auth.models import User
 from django.db import IntegrityError, transaction
-from django.db.models import F, Q
+from django.db.models import Q
 from django.utils import timezone
 
 from importer import jobs
@@ -40,7 +40,7 @@ from importer.lab.commands import MOST_REPEATS, REPEATS
 from importer.lab.lifecycle import GONE, take
 from importer.lab.transitions import Status, change_held, claim, end, held, lease_keeper, release
 from importer.lab.trial_order import lay_out
-from importer.lab.trials import change_trial, disturbed, other_imports, record_trial, retry_trial
+from importer.lab.trials import begin_trial, import_before, record_trial, retry_if_disturbed
 from importer.lease import lease_end
 from importer.models import ImportJob, Lab, Level, Target, Trial
 from importer.worker import local_pool, sweep
@@ -215,12 +215,11 @@ def _wait_for_imports(lab: Lab) -> None:
     """Wait until no import runs on the target. Raises Cancelled if the lab is no longer wanted."""
     shown = ""
     while held(lab).exists():
-        other = None if lab.beside_imports else other_imports(lab).first()
-        waits_for = f"import {other.pk} into {other.table} runs on the same target" if other else ""
+        waits_for = import_before(lab)
         if waits_for != shown:
             change_held(lab, waits_for=waits_for)
             shown = waits_for
-        if not other:
+        if not waits_for:
             return
         time.sleep(LOOK_EVERY)
     raise Cancelled("The experiment is no longer wanted.", where=str(lab))
@@ -229,9 +228,7 @@ def _wait_for_imports(lab: Lab) -> None:
 def _try(scene: TrialScene, trial: Trial, tell: Callable[[Trial], object]) -> None:
     """Run one trial. A failure is recorded on the trial; only an unreachable target or a cancel ends the experiment."""
     lab = scene.lab
-    begun = {"status": State.RUNNING, "begun": F("begun") + 1, "started_at": timezone.now(), "problem": {}}
-    change_trial(trial, State.PENDING, **begun)
-    trial.refresh_from_db()
+    begin_trial(trial)
     tell(trial)
     try:
         figures = try_way(scene, trial, experiment_named(lab.experiment).way(str(trial.settings[WAY])))
@@ -241,10 +238,7 @@ def _try(scene: TrialScene, trial: Trial, tell: Callable[[Trial], object]) -> No
         problem = error if isinstance(error, Problem) else Problem(str(error), str(trial), "Look at the server's log.")
         record_trial(trial, status=State.FAILED, problem=problem.as_json())
     else:
-        if not lab.beside_imports and disturbed(lab, trial):
-            why = Problem("Imports ran on the same target during the trial.", str(trial), "Start it when none do.")
-            retry_trial(trial, why)
-        else:
+        if not retry_if_disturbed(lab, trial):
             record_trial(trial, status=State.DONE, **figures)
     with scene.connected() as connection:
         tidy(lab, connection)

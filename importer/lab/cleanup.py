@@ -49,8 +49,7 @@ def _drop_staged(connection: Connection, job: ImportJob) -> None:
     """Drop the staging table, the table backup and the undone table of an experiment's import."""
     if not write_modes.stages(job.options.mode):
         return
-    key = str(job.key)
-    for name in (staging.staging_name(key), staging.backup_name(key), staging.undone_name(key)):
+    for name in staging.names_of_job(str(job.key)):
         table_backup.drop(connection, job.schema_name, name)
 
 

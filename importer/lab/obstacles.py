@@ -84,8 +84,7 @@ def _left_over(lab: Lab) -> Iterator[str]:
     for job in ImportJob.objects.filter(trial__lab=lab):
         names = [job.table_name]
         if write_modes.stages(job.options.mode):
-            key = str(job.key)
-            names += [staging.staging_name(key), staging.backup_name(key), staging.undone_name(key)]
+            names += staging.names_of_job(str(job.key))
         yield from (f"{quote_name(job.schema_name)}.{quote_name(name)}" for name in names)
     last = lab.trials.filter(begun__gt=0).order_by("-number").first()
     if last and not lab.experiment:

@@ -9,7 +9,7 @@ from contextlib import suppress
 from typing import Any
 
 from django.db import transaction
-from django.db.models import Count, F, Q, QuerySet
+from django.db.models import Count, F, Q
 from django.utils import timezone
 
 from importer import jobs
@@ -27,6 +27,7 @@ from importer.lab.trial_order import lay_out_finals
 from importer.models import ImportJob, Lab, Trial
 from importer.models.outcomes.attempts import speed_of
 from importer.preparation.prepare import PreparedImport
+from importer.worker.heartbeat import LeaseKeeper
 
 MOST_BEGUN = 3  # attempts of a trial
 State = Trial.Status
@@ -56,11 +57,9 @@ def advance(lab: Lab) -> bool:
         following = _next(lab)
     if not following:
         return end(lab, Status.DONE)
-    if not lab.beside_imports and (other := other_imports(lab).first()):
-        change_held(lab, waits_for=f"import {other.pk} into {other.table} runs on the same target")
-        return False
-    change_held(lab, waits_for="")
-    return _begin(lab, following)
+    waits_for = import_before(lab)
+    change_held(lab, waits_for=waits_for)
+    return not waits_for and _begin(lab, following)
 
 
 def _next(lab: Lab) -> Trial | None:
@@ -95,18 +94,22 @@ def spent(lab: Lab) -> Spent:
     return Spent(seconds, sum(each.rows for each in finished), known)
 
 
-def other_imports(lab: Lab) -> QuerySet[ImportJob]:
-    """Imports (without trials) that keep the target busy now; waiting and paused ones do not."""
-    others = ImportJob.objects.filter(target=lab.target, trial=None).exclude(status__in=IDLE)
-    return others.exclude(status__in=ImportJob.ENDED).order_by("pk")
+def import_before(lab: Lab) -> str:
+    """A sentence on an import that keeps the target busy, which the next trial waits for; "" if it need not wait.
+
+    Imports that wait or are paused do not keep it busy.
+    """
+    if lab.beside_imports:
+        return ""
+    busy = ImportJob.objects.filter(target=lab.target, trial=None).exclude(status__in=(*IDLE, *ImportJob.ENDED))
+    other = busy.order_by("pk").first()
+    return f"import {other.pk} into {other.table} runs on the same target" if other else ""
 
 
 def _begin(lab: Lab, trial: Trial) -> bool:
     """Create the trial's table and start its import. Returns True if it failed, so that the next trial can begin."""
-    begun = {"status": State.RUNNING, "begun": F("begun") + 1, "started_at": timezone.now(), "problem": {}}
-    if not change_trial(trial, State.PENDING, **begun):
+    if not begin_trial(trial):
         return False
-    trial.refresh_from_db()
     keeper = lease_keeper(lab)
     try:
         with keeper:
@@ -124,7 +127,7 @@ def _begin(lab: Lab, trial: Trial) -> bool:
     return False
 
 
-def _make_table(lab: Lab, trial: Trial, keeper: Any) -> None:
+def _make_table(lab: Lab, trial: Trial, keeper: LeaseKeeper) -> None:
     with connected(lab, keeper) as connection:
         tidy(lab, connection)
         table = read_table(connection, lab.schema_name, lab.table_name)
@@ -172,9 +175,7 @@ def _watch(lab: Lab, trial: Trial, job: ImportJob) -> None:
 
 def _finish(lab: Lab, trial: Trial, job: ImportJob) -> None:
     """Store the figures of the trial's import, and remove the import and its table."""
-    if not lab.beside_imports and disturbed(lab, trial):
-        why = Problem("Imports ran on the same target during the trial.", str(trial), "Start the lab when none do.")
-        retry_trial(trial, why)
+    if retry_if_disturbed(lab, trial):
         _tidy(lab)
         return
     keeper = lease_keeper(lab)
@@ -217,11 +218,26 @@ def in_chunks(job: ImportJob) -> dict[str, float]:
     return {"count": count, **{phase: round(seconds, 3) for phase, seconds in phases.items()}}
 
 
-def disturbed(lab: Lab, trial: Trial) -> bool:
-    """Whether an import has run on the target since the trial began."""
+def retry_if_disturbed(lab: Lab, trial: Trial) -> bool:
+    """Retry the trial if an import has run on the target since it began, as retry_trial() does. Returns whether so."""
+    if lab.beside_imports:
+        return False
     not_ended_before = Q(finished_at=None) | Q(finished_at__gt=trial.started_at)
     others = ImportJob.objects.filter(not_ended_before, target=lab.target, trial=None, started_at__isnull=False)
-    return others.exclude(status__in=IDLE).exists()
+    if not others.exclude(status__in=IDLE).exists():
+        return False
+    why = Problem("Imports ran on the same target during the trial.", str(trial), "Start again when none do.")
+    retry_trial(trial, why)
+    return True
+
+
+def begin_trial(trial: Trial) -> bool:
+    """Record that the trial begins. Returns False if it is not pending any more."""
+    begun = {"status": State.RUNNING, "begun": F("begun") + 1, "started_at": timezone.now(), "problem": {}}
+    if not change_trial(trial, State.PENDING, **begun):
+        return False
+    trial.refresh_from_db()
+    return True
 
 
 def retry_trial(trial: Trial, problem: Problem) -> None:
@@ -233,6 +249,7 @@ def retry_trial(trial: Trial, problem: Problem) -> None:
 
 
 def record_trial(trial: Trial, **values: Any) -> None:
+    """Store the values with the running trial, which has ended."""
     change_trial(trial, State.RUNNING, finished_at=timezone.now(), **values)
 
 

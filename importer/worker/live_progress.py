@@ -22,7 +22,7 @@ def unreadable() -> tuple[type[Exception], ...]:
 
 
 @contextmanager
-def without_redis_too() -> Iterator[None]:
+def ignoring_redis_errors() -> Iterator[None]:
     """Run the block up to the first error of Redis, which is ignored."""
     try:
         yield
@@ -88,13 +88,13 @@ class SentBytes:
     def clear(self) -> None:
         """Delete the counter: the run is no longer in flight."""
         if self._written:
-            with without_redis_too():
+            with ignoring_redis_errors():
                 connection().hdel(_key(self._job_id), self._run)
                 connection().hdel(_busy_key(self._job_id), self._run)
 
     def _write(self, sent: int) -> None:
         self._written = True
-        with without_redis_too():
+        with ignoring_redis_errors():
             connection().hset(_key(self._job_id), self._run, str(sent))
             # So that the counter of a killed worker disappears. Once per run, since each call takes as long as hset().
             if not self._expires:
@@ -106,7 +106,7 @@ class SentBytes:
         seconds = now.clock - began.clock
         if seconds < INTERVAL / 2:
             return
-        with without_redis_too():
+        with ignoring_redis_errors():
             connection().hset(_busy_key(self._job_id), self._run, f"{(now.computed - began.computed) / seconds:.3f}")
             connection().expire(_busy_key(self._job_id), STAGE_KEPT_SECONDS)
 
@@ -138,7 +138,7 @@ def restoring(job_id: int) -> Iterator[Callable[[DdlProgress], None]]:
 
     def write(stage: DdlProgress) -> None:
         percent = "" if stage.percent is None else f"{stage.percent:.1f}"
-        with without_redis_too(), connection().pipeline(transaction=False) as pipe:
+        with ignoring_redis_errors(), connection().pipeline(transaction=False) as pipe:
             pipe.hset(_stage_key(job_id), mapping={"words": stage.words, "percent": percent})
             pipe.expire(_stage_key(job_id), STAGE_KEPT_SECONDS)
             pipe.execute()
@@ -146,7 +146,7 @@ def restoring(job_id: int) -> Iterator[Callable[[DdlProgress], None]]:
     try:
         yield write
     finally:
-        with without_redis_too():
+        with ignoring_redis_errors():
             connection().delete(_stage_key(job_id))
 
 

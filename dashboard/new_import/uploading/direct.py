@@ -119,7 +119,7 @@ def _body(request: HttpRequest, *names: str) -> dict[str, Any]:
     except (ValueError, RecursionError) as error:
         raise _WrongBody(f"The body is no JSON: {error}.") from error
     if not isinstance(body, dict) or set(body) != set(names):
-        raise _WrongBody(f"The body must be a JSON object with {' and '.join(names) or 'nothing in it'}.")
+        raise _WrongBody(f"The body must be a JSON object with {' and '.join(names)}.")
     return body
 
 

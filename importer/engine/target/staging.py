@@ -63,6 +63,11 @@ def undone_name(job: str) -> str:
     return f"millrace_undone_{job.replace('-', '')}"
 
 
+def names_of_job(job: str) -> tuple[str, ...]:
+    """The names of all tables that an import with a staging table may make next to its table."""
+    return staging_name(job), backup_name(job), undone_name(job)
+
+
 @dataclass(frozen=True)
 class StagingTable:
     """The form of the staging table during the load.

@@ -49,4 +49,4 @@ def _write(name: str, value: Value) -> str:
         return NONE
     if isinstance(value, bool):
         return "on" if value else "off"
-    return short_size(value) if name == "chunk_bytes" and isinstance(value, int) else str(value)
+    return short_size(value) if named(name).kind is OptionKind.SIZE and isinstance(value, int) else str(value)
