@@ -1,14 +1,16 @@
 """The front by itself, with clients that send and read as a test wants, and small WSGI applications."""
 
 import asyncio
+import selectors
 import threading
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable, Coroutine, Iterator
+from contextlib import nullcontext
 from typing import Any
 
 import pytest
 from django.http import HttpResponse
 
-from config.serving.client import Pace
+from config.serving.client import Client, Pace, TooSlow
 from config.serving.front import STREAMS, Front, Limits
 from config.serving.intake import ANNOUNCED_TYPE, INTAKE, Ended
 from config.serving.wsgi_call import PIECE_BYTES, WHOLE_BYTES
@@ -80,6 +82,27 @@ def in_time(test: Callable[[], Awaitable[None]]) -> None:
     asyncio.run(asyncio.wait_for(test(), 60))
 
 
+class Clock(selectors.SelectSelector):
+    """A selector for an event loop; `now` is the loop's time, which passes only while it waits, and at once."""
+
+    now = 0.0
+
+    def select(self, timeout: float | None = None) -> list[Any]:
+        ready = super().select(0)
+        if not ready:
+            self.now += timeout or 0
+        return ready
+
+
+def without_waiting(test: Coroutine[Any, Any, bytes]) -> bytes:
+    """Run it in a loop whose time is a Clock's."""
+    clock = Clock()
+    loop = asyncio.SelectorEventLoop(clock)
+    loop.time = lambda: clock.now
+    with asyncio.Runner(loop_factory=lambda: loop) as runner:
+        return runner.run(test)
+
+
 def echo(environ: dict[str, Any], start: Callable[..., Any]) -> list[bytes]:
     """Shows an environ."""
     body = environ["wsgi.input"].read()
@@ -128,15 +151,17 @@ class TestForms:
         answered(front(echo, QUICK), scope("POST", headers=[(b"content-length", b"900")]), client)
         assert client.status == 408
 
-    def test_bytes_that_come_quickly_enough_may_take_longer_than_the_grace(self):
+    @pytest.mark.parametrize(("each", "whole"), [(50, True), (49, False)])
+    def test_bytes_that_come_quickly_enough_may_take_longer_than_the_grace(self, each: int, whole: bool):
         class Steady(FakeClient):
             async def receive(self) -> dict[str, Any]:
-                await asyncio.sleep(0.3)
+                await asyncio.sleep(4)
                 return await super().receive()
 
-        client = Steady(*[b"x" * 200] * 5)
-        answered(front(echo, Pace(rate=100, grace=1)), scope("POST", headers=[(b"content-length", b"1000")]), client)
-        assert client.status == 200
+        steady = Steady(*[b"x" * each] * 5)
+        client = Client(steady.receive, steady.send, Pace(rate=10, grace=10))
+        with pytest.raises(TooSlow) if not whole else nullcontext():
+            assert len(without_waiting(client.body(1000))) == 5 * each
 
 
 class TestAnswers:
