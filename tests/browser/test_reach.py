@@ -14,7 +14,8 @@ from tests.browser.conftest import session
 from tests.browser.visits import NO_PAGE, address, visits
 from tests.importer.migrations.pages import ACTIONS, LOOKED_AT, PAGES, Page
 
-pytestmark = pytest.mark.django_db(transaction=True)
+# 120 pages in two schemes take a minute of processor time, most of it in the browser.
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.timeout(1200)]
 
 AXE = Path(axe_playwright_python.__file__).with_name("axe.min.js").read_text()
 # All rules that axe-core has switched on, its best practices included. In dark colours the same elements are there,
