@@ -166,6 +166,13 @@ def test_every_module_that_a_page_names_exists(page):
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_each_row_of_a_table_has_as_many_cells_as_its_head(page):
+    tables = re.findall(r"(?:^ *\|.*\n)+", page.read_text(), re.MULTILINE)
+    cells = [[len(re.findall(r"(?<!\\)\|", row)) for row in table.splitlines()] for table in tables]
+    assert [counts for counts in cells if len(set(counts)) > 1] == []
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 def test_every_command_that_a_page_names_exists(page):
     text = page.read_text()
     commands = {path.stem for path in (ROOT / "importer" / "management" / "commands").glob("*.py")}
