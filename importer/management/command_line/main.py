@@ -7,9 +7,10 @@ import difflib
 import os
 import sys
 
-from config.contracts.outcomes import WRONG_USAGE
+from config.contracts.outcomes import CANCELLED, WRONG_USAGE
 from config.plain_text import guarded
 from config.version import VERSION
+from importer.management.command_line.follow.held_ctrl_c import HeldCtrlC
 from importer.management.command_line.help.help_page import help_page
 from importer.management.command_line.words import AGENT, PROGRAM, WORDS, Word
 
@@ -26,6 +27,8 @@ def main() -> None:
         # Who reads the output has enough of it. Python would flush it once more at its end.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(READER_GONE)
+    except KeyboardInterrupt:  # While a help or a script was printed; a command answers it by itself.
+        sys.exit(CANCELLED.exit_code)
 
 
 def _run_words() -> None:
@@ -40,9 +43,10 @@ def _run_words() -> None:
         case ["help", "exit-codes"]:
             _print_exit_codes()
         case [first, *_] if first == SERVER or first.startswith(f"{SERVER}="):
+            held = HeldCtrlC()
             from importer.management.client.commands.main import main as elsewhere
 
-            elsewhere(sys.argv[1:])
+            elsewhere(sys.argv[1:], held)
         case ["help", name, *rest]:
             run(_word(name), [*rest, "--help"])
         case [name, *rest]:
@@ -74,9 +78,10 @@ def _print_exit_codes() -> None:
 def run(word: Word, arguments: list[str]) -> None:
     """Run the word's management command, which ends the process with its exit code."""
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.light_settings" if word.light else "config.settings")
+    held = HeldCtrlC()
     from importer.management.command_line.start import start
 
-    start(word, arguments)
+    start(word, arguments, held)
 
 
 def _word(name: str) -> Word:

@@ -16,6 +16,7 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from config.contracts.documents import DONE, PROBLEM, Document
 from importer.engine.errors import Cancelled, Problem, WrongUsage, problem_values
+from importer.management.command_line.follow.held_ctrl_c import HeldCtrlC
 from importer.models.outcomes import CANCELLED, UNKNOWN, WRONG_USAGE
 
 FLAG = "--json"
@@ -31,6 +32,8 @@ class DocumentCommand(BaseCommand):
     _asks_for_json = False
     _is_a_line = False
     _given: IO[str] | None = None
+    # Ctrl-C since the process began, of a command line.
+    held: HeldCtrlC | None = None
 
     def create_parser(self, prog_name: str, subcommand: str, **kwargs: Any) -> CommandParser:
         """The parser, with --json; wrong usage is a document too, if the command line has that word."""
@@ -115,10 +118,13 @@ class DocumentCommand(BaseCommand):
         return PROBLEM.of(values)
 
     def _until_ctrl_c(self, args: tuple[Any, ...], options: dict[str, Any]) -> str | None:
+        cancelled = Cancelled("Ctrl-C ended the command before it began.", advice="Nothing was written.")
         try:
+            if self.held:
+                self.held.release()
+            cancelled = Cancelled("Ctrl-C ended the command.", advice="What it had done until then stays.")
             return self.run_checked(*args, **options)
         except KeyboardInterrupt:
-            cancelled = Cancelled("Ctrl-C ended the command.", advice="What it had done until then stays.")
             raise CommandError(str(cancelled), returncode=CANCELLED.exit_code) from cancelled
 
     def _give_problem(self, problem: Problem, exit_code: int, options: Mapping[str, Any]) -> None:

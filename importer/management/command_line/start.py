@@ -4,23 +4,26 @@ import gc
 import logging.config
 import sys
 from importlib import import_module
-from typing import NoReturn
+from typing import TYPE_CHECKING, NoReturn
 
 from django.apps import apps
 from django.conf import settings
 from django.core.exceptions import ImproperlyConfigured
-from django.core.management.base import BaseCommand
 
 from importer.engine.errors import WrongUsage
+from importer.management.command_line.follow.held_ctrl_c import HeldCtrlC
 from importer.management.command_line.words import PROGRAM, Word
+
+if TYPE_CHECKING:
+    from importer.management.command_line.one_document import DocumentCommand
 
 COMMANDS = "importer.management.commands"
 # New objects after which Python looks for garbage. Each query makes more than the usual 700, and leaves next to none.
 LOOK_FOR_GARBAGE_AFTER = 20_000
 
 
-def start(word: Word, arguments: list[str]) -> None:
-    """Run the word's management command, which ends the process with its exit code."""
+def start(word: Word, arguments: list[str], held: HeldCtrlC) -> None:
+    """Run the word's management command, which ends the process with its exit code, and releases Ctrl-C first."""
     # Nothing that is imported is garbage: looking for some would take a tenth of the start.
     gc.disable()
     try:
@@ -31,6 +34,7 @@ def start(word: Word, arguments: list[str]) -> None:
     gc.freeze()
     gc.set_threshold(LOOK_FOR_GARBAGE_AFTER)
     gc.enable()
+    command.held = held
     command.run_from_argv([PROGRAM, word.name, *word.given, *arguments])
 
 
@@ -53,7 +57,7 @@ def set_up() -> None:
     apps.populate(settings.INSTALLED_APPS)
 
 
-def command_of(word: Word) -> BaseCommand:
+def command_of(word: Word) -> "DocumentCommand":
     """The management command behind the word."""
-    command: BaseCommand = import_module(f"{COMMANDS}.{word.command}").Command()
+    command: DocumentCommand = import_module(f"{COMMANDS}.{word.command}").Command()
     return command

@@ -15,6 +15,7 @@ from importer.management.client.commands import check, history, jobs, load, pres
 from importer.management.client.commands.output import FLAG, Output
 from importer.management.client.commands.work import Command, Work
 from importer.management.client.tokens import VARIABLE, token_from
+from importer.management.command_line.follow.held_ctrl_c import HeldCtrlC
 from importer.management.command_line.words import AGENT, PROGRAM, WORDS
 
 ABOUT_JSON = "print one document as JSON, also of a problem (docs/contracts.md)"
@@ -52,16 +53,20 @@ class _Parser(argparse.ArgumentParser):
         raise WrongUsage(message, self.prog, f"See {self.prog} --help.")
 
 
-def main(arguments: Sequence[str]) -> NoReturn:
-    """Run the arguments, of which the first is --server. Ends with the exit code of the command."""
+def main(arguments: Sequence[str], held: HeldCtrlC) -> NoReturn:
+    """Run the arguments, of which the first is --server. Ends with the exit code of the command.
+
+    `held`: Ctrl-C since the process began.
+    """
     before = arguments[: arguments.index("--")] if "--" in arguments else arguments
     asks_json = FLAG in before
     name = next((each for each in arguments if each in REMOTE), "")
     output = Output(name, asks_json, of_problems=(REMOTE[name].files if name in REMOTE else None) or PROBLEM)
-    sys.exit(output.run(lambda: _run(arguments, output)))
+    sys.exit(output.run(lambda: _run(arguments, output, held)))
 
 
-def _run(arguments: Sequence[str], output: Output) -> int:
+def _run(arguments: Sequence[str], output: Output, held: HeldCtrlC) -> int:
+    held.release()
     server = _server_parser().parse_args(arguments)
     if server.word not in REMOTE:
         advice = f"These words do: {', '.join(REMOTE)}."
