@@ -1,16 +1,19 @@
 """The output of `millrace load`: the plan before the import, the report afterwards."""
 
+from collections.abc import Iterator
 from pathlib import Path
 
 from config.contracts.documents import REPORT
 from importer import jobs
 from importer.access import approval
 from importer.engine.errors import Problem
+from importer.engine.load.rejects.server_warnings import DUPLICATE
 from importer.history.regressions import regression
 from importer.jobs.rejects import downloads
 from importer.jobs.report import report_of_plan
 from importer.management.client.report_text import kind_lines, plan_lines, problem_lines, reading_lines, skipped_lines
 from importer.management.command_line.one_document import DocumentCommand
+from importer.management.command_line.words import PROGRAM
 from importer.models import ImportJob
 from importer.models.outcomes import outcome
 from importer.preparation.prepare import PreparedImport
@@ -46,7 +49,9 @@ class CommandOutput:
         for line in skipped_lines(job.skipped_lines) if job.scan_finished else ():
             self.stdout.write(line)
         if job.rows_per_second:
-            self.stdout.write(f"{job.rows_per_second:,.0f} rows/s, verified against the ledger on the server")
+            compared = ", each stored value compared with the file" if job.options.verify == "full" else ""
+            verified = f"verified against the ledger on the server{compared}"
+            self.stdout.write(f"{job.rows_per_second:,.0f} rows/s, {verified}")
         if slower := regression(job):
             self.stdout.write(slower.words)
         for line in kind_lines(job.reject_reasons, job.notices):
@@ -55,14 +60,8 @@ class CommandOutput:
             self.stdout.write(f"Rejected rows, to be corrected and imported again: {files['rejects_file']}")
         if files["reasons_file"]:
             self.stdout.write(f"Line, column, value and reason of each: {files['reasons_file']}")
-        if job.problem:
-            for line in problem_lines(job.problem):
-                self.stderr.write(line)
-        if jobs.could_leave_out(job):
-            self.stderr.write(
-                "Bad rows can be left out and kept with their reasons: with --on-error reject, or by a retry on the"
-                " job's page, which loads the missing rows."
-            )
+        for line in problem_and_ways_out(job):
+            self.stderr.write(line)
         self._show_table_state(job)
 
     def _tell_approval(self, job: ImportJob) -> None:
@@ -85,12 +84,6 @@ class CommandOutput:
             )
         elif job.kept_table:
             self.stdout.write(f"The old table is kept as {job.kept_table}: millrace kept-table restore|drop {job.pk}")
-        elif job.loaded_rows and not job.balanced and not job.stages:
-            self.stderr.write(
-                f"{job.loaded_rows:,} rows of other chunks are in the table and stay there. Retry on the job's page"
-                " loads the missing rows from the same file. Before a corrected file is imported, delete these rows"
-                " from the table; otherwise they are loaded twice."
-            )
 
     def _write_files(self, job: ImportJob) -> dict[str, Path | None]:
         try:
@@ -101,3 +94,21 @@ class CommandOutput:
         except Problem as problem:  # Only these files are missing; the import is not affected.
             self.stderr.write(str(problem))
             return {"rejects_file": None, "reasons_file": None}
+
+
+def problem_and_ways_out(job: ImportJob) -> Iterator[str]:
+    """The problem of an import with its first bad rows, and the commands that load the missing rows."""
+    if job.problem:
+        yield from problem_lines(job.problem)
+    retry = f"{PROGRAM} job retry {job.pk}"
+    if jobs.could_leave_out(job):
+        yield f"To leave out the bad rows, and keep them with their reasons: {retry} --on-error reject"
+        if job.options.on_duplicate == "fail" and DUPLICATE in (row["code"] for row in job.problem["rows"]):
+            skip = "A new import leaves out rows whose key is there with --on-duplicate skip"
+            yield f"{skip}, and replaces those rows with --on-duplicate replace."
+    if job.ended and job.loaded_rows and not job.balanced and not job.stages:
+        yield (
+            f"{job.loaded_rows:,} rows of other chunks are in the table and stay there. The missing rows, from the same"
+            f" file: {retry}. Before a corrected file is imported, delete these rows from the table; otherwise they are"
+            " loaded twice."
+        )

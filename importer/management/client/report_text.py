@@ -103,6 +103,11 @@ def problem_lines(problem: Mapping[str, Any]) -> Iterator[str]:
     yield problem["advice"]
 
 
+def rejects_line(job: int, prefix: str) -> str:
+    """How to get the rejected rows of the import. `prefix`: the beginning of command lines for its server."""
+    return f"Rejected rows, to be corrected and imported again: {prefix} job rejects {job} --out FILE"
+
+
 def write_schedule(schedule: Mapping[str, Any], say: Writer, warn: Writer) -> None:
     """Write one schedule: what it does, and when; its problems; and its last runs."""
     say(f"{schedule['name']}: {schedule['when']}{', paused' if schedule['paused'] else ''}")

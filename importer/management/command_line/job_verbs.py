@@ -11,11 +11,14 @@ from importer import jobs, queue
 from importer.access.acting import acting_user
 from importer.access.policy import seen
 from importer.jobs.rejects import downloads
+from importer.management.client.report_text import kind_lines, rejects_line
 from importer.management.command_line import by_url
 from importer.management.command_line.follow.following import LOOK_EVERY, follow
 from importer.management.command_line.follow.progress import Progress
 from importer.management.command_line.new_file import write_rejects
 from importer.management.command_line.one_document import DocumentCommand
+from importer.management.command_line.words import PROGRAM
+from importer.management.output import problem_and_ways_out
 from importer.models import ImportJob
 from importer.models.outcomes import UNKNOWN, exit_code, outcome_words
 from importer.worker import local_pool
@@ -42,15 +45,19 @@ def write_list(command: DocumentCommand, options: Mapping[str, Any]) -> None:
 
 
 def show(command: DocumentCommand, job: ImportJob, options: Mapping[str, Any]) -> None:
-    """Write the import's state, its rows and its problem."""
+    """Write the import's state, its rows and its problem, with the way to its rejected rows and to the missing ones."""
     if options["as_json"]:
         from importer.diagnosis.why import known_causes  # Here: the other verbs need none of it.
 
         command.give(REPORT, jobs.report(job, why=known_causes(job)))
         return
     command.stdout.write(f"{_line(job)}: {jobs.equation(job)}")
-    if job.problem:
-        command.stdout.write(f"{job.problem['what']} {job.problem['advice']}".strip())
+    for line in kind_lines(job.reject_reasons, job.notices):
+        command.stdout.write(line)
+    if job.rejected_rows:
+        command.stdout.write(rejects_line(job.pk, PROGRAM))
+    for line in problem_and_ways_out(job):
+        command.stdout.write(line)
 
 
 def wait(command: DocumentCommand, job: ImportJob, options: Mapping[str, Any]) -> None:

@@ -15,6 +15,7 @@ from importer.management.base_command import PreparedCommand
 from importer.management.command_line import job_verbs
 from importer.management.command_line.follow import waiting
 from importer.management.command_line.verbs import LIST, add_job_verbs
+from importer.management.output import problem_and_ways_out
 from importer.models import ImportJob
 from importer.models.outcomes import exit_code, outcome_words
 from importer.preparation.plan_sql import plan_sql
@@ -98,8 +99,8 @@ class Command(PreparedCommand):
             self.give(REPORT, jobs.report(job))
             return
         self.stdout.write(f"{job}: {state or f'{outcome_words(job)}.'}")
-        if job.problem:
-            self.stdout.write(f"{job.problem['what']} {job.problem['advice']}".strip())
+        for line in problem_and_ways_out(job):
+            self.stdout.write(line)
 
 
 VERBS: dict[str, Callable[[Command, ImportJob, dict[str, Any]], None]] = {

@@ -11,7 +11,7 @@ from config.contracts.outcomes import UNKNOWN
 from importer.management.client.api import is_over
 from importer.management.client.commands.load import end, follow, lines_of, watched
 from importer.management.client.commands.work import Command, Work
-from importer.management.client.report_text import plan_lines
+from importer.management.client.report_text import plan_lines, problem_lines
 from importer.management.command_line.new_file import write_rejects
 from importer.management.command_line.verbs import LIST, add_job_verbs
 
@@ -52,8 +52,8 @@ def _tell(work: Work, report: dict[str, Any]) -> int:
     work.output.give_whole(report)
     for line in lines_of(report, work.prefix):
         work.output.say(line)
-    if problem := report["problem"]:
-        work.output.say(f"{problem['what']} {problem['advice']}".strip())
+    for line in problem_lines(report["problem"]) if report["problem"] else ():
+        work.output.say(line)
     return 0
 
 

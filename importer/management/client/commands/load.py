@@ -16,6 +16,7 @@ from importer.management.client.report_text import (
     problem_lines,
     questions,
     reading_lines,
+    rejects_line,
     skipped_lines,
 )
 from importer.management.command_line.follow.progress import Amounts, Progress
@@ -187,5 +188,5 @@ def lines_of(report: Mapping[str, Any], prefix: str) -> list[str]:
         lines.append(f"{rate:,.0f} rows/s, verified against the ledger on the server")
     lines += kind_lines(report["rejects"].get("reasons") or (), report["notices"])
     if rows["rejected"]:
-        lines.append(f"Rejected rows, to be corrected and imported again: {prefix} job rejects {job} --out FILE")
+        lines.append(rejects_line(job, prefix))
     return lines

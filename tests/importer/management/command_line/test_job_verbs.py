@@ -62,7 +62,11 @@ def test_rejects_are_written_once_bad_rows_are_left_out(target: Target, people: 
         call_command("import_csv", str(people), "--target", "t", "--table", "people", "--in-process")
     assert ended.value.code == FAILED.exit_code
     job = ImportJob.objects.get()
+    assert f": millrace job retry {job.pk} --on-error reject\n" in capsys.readouterr().err
     assert code("retry", str(job.pk), "--on-error", "reject") == 5
+    printed = capsys.readouterr().out
+    assert "  1 row: column id: " in printed
+    assert f": millrace job rejects {job.pk} --out FILE\n" in printed
     out = tmp_path / "rejects.csv"
     assert code("rejects", str(job.pk), "--out", str(out)) == 0
     assert out.read_text().splitlines()[1].startswith("seventy-seven,")
@@ -70,6 +74,19 @@ def test_rejects_are_written_once_bad_rows_are_left_out(target: Target, people: 
         call_command("job", "rejects", str(job.pk), "--out", str(out))
     assert code("rejects", str(job.pk), "--reasons", "--out", str(tmp_path / "reasons.csv")) == 0
     assert "seventy-seven" in (tmp_path / "reasons.csv").read_text()
+
+
+def test_after_duplicates_the_options_for_them_are_named(target: Target, people: Path, capsys):
+    words = ("import_csv", str(people), "--target", "t", "--table", "people", "--in-process")
+    call_command(*words, "--verify", "full")
+    assert "ledger on the server, each stored value compared with the file\n" in capsys.readouterr().out
+    with pytest.raises(SystemExit):
+        call_command(*words)
+    said = capsys.readouterr().err
+    assert "with --on-duplicate skip, and replaces those rows with --on-duplicate replace." in said
+    capsys.readouterr()
+    code("show", str(ImportJob.objects.latest("pk").pk))
+    assert "line 2: " in capsys.readouterr().out
 
 
 def test_a_retry_takes_the_password_that_no_disk_keeps(target: Target, people: Path, monkeypatch):
