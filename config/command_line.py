@@ -5,11 +5,11 @@ import sys
 
 from django.core.management import execute_from_command_line
 
-from config.plain_text import guarded
+from config.plain_text import guard_streams
 
 
 def main() -> None:
     """Run the management command in sys.argv."""
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
-    sys.stdout, sys.stderr = guarded(sys.stdout), guarded(sys.stderr)
+    guard_streams()
     execute_from_command_line(sys.argv)

@@ -7,32 +7,43 @@ import difflib
 import os
 import sys
 
-from config.contracts.outcomes import CANCELLED, WRONG_USAGE
-from config.plain_text import guarded
+from config.contracts.outcomes import CANCELLED, UNKNOWN, WRONG_USAGE
+from config.plain_text import OutputLost, guard_streams
 from config.version import VERSION
 from importer.management.command_line.follow.held_ctrl_c import HeldCtrlC
 from importer.management.command_line.help.help_page import help_page
 from importer.management.command_line.words import AGENT, PROGRAM, WORDS, Word
 
 SERVER = "--server"  # before the word: it works on another machine's Millrace
+DONE_ALL_THE_SAME = f"What the command did stays. Reports of imports: {PROGRAM} job list; {PROGRAM} job show NUMBER"
 READER_GONE = 141  # as a shell has it for a program that ended by SIGPIPE
 
 
 def main() -> None:
     """Run the words in sys.argv. Ends with the exit code of the command, or 2 for wrong usage."""
+    guard_streams()
     try:
-        _run_words()
-        sys.stdout.flush()
+        try:
+            _run_words()
+        finally:
+            sys.stdout.flush()
     except BrokenPipeError:
-        # Who reads the output has enough of it. Python would flush it once more at its end.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _print_no_more()
         sys.exit(READER_GONE)
+    except OutputLost as lost:
+        _print_no_more()
+        print(f"{PROGRAM}: standard output cannot be written: {lost}. {DONE_ALL_THE_SAME}", file=sys.stderr)
+        sys.exit(UNKNOWN)
     except KeyboardInterrupt:  # While a help or a script was printed; a command answers it by itself.
         sys.exit(CANCELLED.exit_code)
 
 
+def _print_no_more() -> None:
+    """Let what is still to be printed go nowhere: Python would try it once more at its end."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
 def _run_words() -> None:
-    sys.stdout, sys.stderr = guarded(sys.stdout), guarded(sys.stderr)
     match sys.argv[1:]:
         case [] | ["help" | "--help" | "-h"]:
             print(help_page())

@@ -12,7 +12,7 @@ from django.core.exceptions import ImproperlyConfigured
 
 from importer.engine.errors import WrongUsage
 from importer.management.command_line.follow.held_ctrl_c import HeldCtrlC
-from importer.management.command_line.words import PROGRAM, Word
+from importer.management.command_line.words import PROGRAM, Word, undecoded_word
 
 if TYPE_CHECKING:
     from importer.management.command_line.one_document import DocumentCommand
@@ -29,7 +29,9 @@ def start(word: Word, arguments: list[str], held: HeldCtrlC) -> None:
     try:
         set_up()
     except ImproperlyConfigured as error:
-        _refuse_setting(word, arguments, str(error))
+        _refuse(word, arguments, WrongUsage(str(error), advice="Correct it in the environment, or in the file .env."))
+    if wrong := undecoded_word(arguments):
+        _refuse(word, arguments, wrong)
     command = command_of(word)
     gc.freeze()
     gc.set_threshold(LOOK_FOR_GARBAGE_AFTER)
@@ -38,14 +40,14 @@ def start(word: Word, arguments: list[str], held: HeldCtrlC) -> None:
     command.run_from_argv([PROGRAM, word.name, *word.given, *arguments])
 
 
-def _refuse_setting(word: Word, arguments: list[str], what: str) -> NoReturn:
-    """Say which setting is wrong, and end. With --json by the document that the word's problems have."""
+def _refuse(word: Word, arguments: list[str], problem: WrongUsage) -> NoReturn:
+    """Say which setting or word is wrong, and end. With --json by the document that the word's problems have."""
     from config.contracts.documents import PROBLEM
     from importer.management.client.commands.main import REMOTE
     from importer.management.client.commands.output import FLAG, Output
 
     def refuse() -> NoReturn:
-        raise WrongUsage(what, advice="Correct it in the environment, or in the file .env.")
+        raise problem
 
     document = (REMOTE[word.name].files if word.name in REMOTE else None) or PROBLEM
     sys.exit(Output(word.name, FLAG in arguments, document).run(refuse))

@@ -3,7 +3,11 @@
 Nothing here imports Django: `millrace --help` prints these declarations and ends.
 """
 
+from collections.abc import Iterable
 from dataclasses import dataclass
+
+from config.plain_text import undecoded
+from importer.engine.errors import WrongUsage
 
 PROGRAM = "millrace"
 AGENT = "mcp"  # works with --server alone, which needs no management command
@@ -102,3 +106,10 @@ GROUPS: dict[str, tuple[Word, ...]] = {
     ),
 }
 WORDS: dict[str, Word] = {word.name: word for group in GROUPS.values() for word in group}
+
+
+def undecoded_word(arguments: Iterable[str]) -> WrongUsage | None:
+    """The problem with the first argument that is not in UTF-8: no record could have it. None for none."""
+    wrong = next(filter(None, map(undecoded, arguments)), "")
+    advice = f"Rename the file, or send it to standard input: {PROGRAM} load - ... < FILE"
+    return WrongUsage("This is not in UTF-8.", wrong, advice) if wrong else None

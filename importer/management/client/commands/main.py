@@ -16,7 +16,7 @@ from importer.management.client.commands.output import FLAG, Output
 from importer.management.client.commands.work import Command, Work
 from importer.management.client.tokens import VARIABLE, token_from
 from importer.management.command_line.follow.held_ctrl_c import HeldCtrlC
-from importer.management.command_line.words import AGENT, PROGRAM, WORDS
+from importer.management.command_line.words import AGENT, PROGRAM, WORDS, undecoded_word
 
 ABOUT_JSON = "print one document as JSON, also of a problem (docs/contracts.md)"
 
@@ -67,6 +67,8 @@ def main(arguments: Sequence[str], held: HeldCtrlC) -> NoReturn:
 
 def _run(arguments: Sequence[str], output: Output, held: HeldCtrlC) -> int:
     held.release()
+    if wrong := undecoded_word(arguments):
+        raise wrong
     server = _server_parser().parse_args(arguments)
     if server.word not in REMOTE:
         advice = f"These words do: {', '.join(REMOTE)}."

@@ -1,0 +1,52 @@
+"""`millrace` without standard streams, with full ones, and with words that no record can have."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from importer.models.outcomes import REFUSED, UNKNOWN, WRONG_USAGE
+from tests.documents import read
+from tests.stack import ROOT
+
+PROGRAM = "from importer.management.command_line.main import main; main()"
+NOT_UTF8 = os.fsdecode(b"b\xfcd.csv")
+AWAY = ("--server", "http://127.0.0.1:9", "--plain-http")
+
+
+def run(folder: Path, redirected: str, *words: str) -> "subprocess.CompletedProcess[str]":
+    """Run `millrace` by a shell with these redirections."""
+    line = ["/bin/sh", "-c", f'exec "$@" {redirected}', "sh", sys.executable, "-c", PROGRAM, *words]
+    env = {"PATH": os.environ["PATH"], "VAR_DIR": str(folder / "var"), "MILLRACE_TOKEN": "x", "PYTHONPATH": str(ROOT)}
+    return subprocess.run(line, cwd=folder, env=env, capture_output=True, text=True, timeout=120, check=False)
+
+
+@pytest.mark.parametrize("redirected", ["<&- >&-", "2>&-", "2>/dev/full"])
+def test_a_closed_stream_or_full_standard_error_changes_no_exit_code(tmp_path: Path, redirected: str):
+    done = run(tmp_path, redirected, "check", "none.csv")
+    assert (done.returncode, done.stdout) == (REFUSED.exit_code, ""), done.stderr
+    assert "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize("words", [("help", "exit-codes"), ("job", "list", "--json")])
+def test_full_standard_output_is_named(tmp_path: Path, words: tuple[str, ...]):
+    done = run(tmp_path, ">/dev/full", *words)
+    assert done.returncode == UNKNOWN
+    assert "millrace: standard output cannot be written: No space left on device. What" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize("place", [(), AWAY])
+def test_a_word_that_is_not_in_utf8_is_wrong_usage(tmp_path: Path, place: tuple[str, ...]):
+    done = run(tmp_path, "", *place, "load", NOT_UTF8, "--json")
+    assert (done.returncode, "Traceback" in done.stderr) == (WRONG_USAGE.exit_code, False), done.stderr
+    assert read(done.stdout)["problem"]["where"] == r"b\xfcd.csv"
+
+
+def test_a_pattern_that_matches_such_a_name_is_refused(tmp_path: Path):
+    (tmp_path / NOT_UTF8).write_text("a,b\n1,2\n")
+    done = run(tmp_path, "", "check", "*.csv")
+    assert done.returncode == REFUSED.exit_code
+    assert done.stderr.endswith("b\\xfcd.csv: The name of this file is not in UTF-8. Rename it.\n")
