@@ -1,17 +1,22 @@
-"""Creates the application's tables before the first command, and updates those of a person's own installation."""
+"""Creates the application's tables before the first command, and updates those of a person's own installation.
+
+Says what is wrong with a database of the application that cannot be used.
+"""
 
 import os
 import subprocess
 import sys
 from pathlib import Path
 
+import MySQLdb
 from django.conf import settings
 from django.core.management import call_command
-from django.db import connection, transaction
+from django.db import OperationalError, connection, transaction
 from django.db.migrations.recorder import MigrationRecorder
 from django.utils import timezone
 
 from importer.engine.errors import Problem
+from importer.engine.mysql.error_messages import MEANINGS
 from importer.models import Target
 
 # Migrations need all applications, also those that a light command does without.
@@ -69,6 +74,23 @@ def create_tables() -> bool:
 def newest() -> str:
     """The name of the newest migration of the importer. Names begin with a number of four digits."""
     return max(each.stem for each in MIGRATIONS.glob("[0-9]*.py"))
+
+
+def unusable(error: OperationalError) -> Problem | None:
+    """What keeps the application's database from being used, such as a full disk; None for an error of a statement.
+
+    SQLite has SQLITE_ERROR for those (sqlite.org/rescode.html).
+    """
+    cause = error.__cause__
+    kind = getattr(cause, "sqlite_errorname", "SQLITE_ERROR")
+    what, advice = str(error), "Make room there, and look at the rights of the folder; VAR_DIR names another one."
+    if isinstance(cause, MySQLdb.Error) and cause.args[:1] and cause.args[0] in MEANINGS:
+        what, advice = str(cause.args[-1]), MEANINGS[cause.args[0]].advice
+    elif kind == "SQLITE_ERROR":
+        return None
+    where = f"{connection.settings_dict['HOST'] or ''} {connection.settings_dict['NAME']}".strip()
+    what = f"Millrace cannot use its own database: {what}."
+    return Problem(what, where, f"{advice} An import that had begun: millrace job list")
 
 
 def _exist() -> bool:

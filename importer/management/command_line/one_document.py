@@ -13,9 +13,11 @@ from tempfile import SpooledTemporaryFile
 from typing import IO, Any, NoReturn
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser, OutputWrapper
+from django.db import OperationalError
 
 from config.contracts.documents import DONE, PROBLEM, Document
 from importer.engine.errors import Cancelled, Problem, WrongUsage, problem_values
+from importer.management.application_tables import unusable
 from importer.management.command_line.follow.held_ctrl_c import HeldCtrlC
 from importer.models.outcomes import CANCELLED, UNKNOWN, WRONG_USAGE
 
@@ -126,6 +128,10 @@ class DocumentCommand(BaseCommand):
             return self.run_checked(*args, **options)
         except KeyboardInterrupt:
             raise CommandError(str(cancelled), returncode=CANCELLED.exit_code) from cancelled
+        except OperationalError as error:
+            if (problem := unusable(error)) is None:
+                raise
+            raise CommandError(str(problem), returncode=UNKNOWN) from problem
 
     def _give_problem(self, problem: Problem, exit_code: int, options: Mapping[str, Any]) -> None:
         self.give_parts((json.dumps(self.document_of_problem(problem, exit_code, options), indent=2), "\n"))

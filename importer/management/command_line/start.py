@@ -10,7 +10,7 @@ from django.apps import apps
 from django.conf import settings
 from django.core.exceptions import ImproperlyConfigured
 
-from importer.engine.errors import WrongUsage
+from importer.engine.errors import Problem, WrongUsage
 from importer.management.command_line.follow.held_ctrl_c import HeldCtrlC
 from importer.management.command_line.words import PROGRAM, Word, undecoded_word
 
@@ -30,6 +30,10 @@ def start(word: Word, arguments: list[str], held: HeldCtrlC) -> None:
         set_up()
     except ImproperlyConfigured as error:
         _refuse(word, arguments, WrongUsage(str(error), advice="Correct it in the environment, or in the file .env."))
+    except OSError as error:
+        where = str(error.filename or "")
+        advice = "Make room there, or name another folder for Millrace's records in VAR_DIR."
+        _refuse(word, arguments, Problem(f"Millrace cannot write there: {error.strerror}.", where, advice))
     if wrong := undecoded_word(arguments):
         _refuse(word, arguments, wrong)
     command = command_of(word)
@@ -40,7 +44,7 @@ def start(word: Word, arguments: list[str], held: HeldCtrlC) -> None:
     command.run_from_argv([PROGRAM, word.name, *word.given, *arguments])
 
 
-def _refuse(word: Word, arguments: list[str], problem: WrongUsage) -> NoReturn:
+def _refuse(word: Word, arguments: list[str], problem: Problem) -> NoReturn:
     """Say which setting or word is wrong, and end. With --json by the document that the word's problems have."""
     from config.contracts.documents import PROBLEM
     from importer.management.client.commands.main import REMOTE

@@ -1,4 +1,4 @@
-"""`millrace` without standard streams, with full ones, and with words that no record can have."""
+"""`millrace` without standard streams, on full disks, and with words that no record can have."""
 
 import os
 import subprocess
@@ -16,9 +16,9 @@ NOT_UTF8 = os.fsdecode(b"b\xfcd.csv")
 AWAY = ("--server", "http://127.0.0.1:9", "--plain-http")
 
 
-def run(folder: Path, redirected: str, *words: str) -> "subprocess.CompletedProcess[str]":
-    """Run `millrace` by a shell with these redirections."""
-    line = ["/bin/sh", "-c", f'exec "$@" {redirected}', "sh", sys.executable, "-c", PROGRAM, *words]
+def run(folder: Path, redirected: str, *words: str, before: str = "") -> "subprocess.CompletedProcess[str]":
+    """Run `millrace` by a shell with these redirections, after the command `before`."""
+    line = ["/bin/sh", "-c", f'{before}\nexec "$@" {redirected}', "sh", sys.executable, "-c", PROGRAM, *words]
     env = {"PATH": os.environ["PATH"], "VAR_DIR": str(folder / "var"), "MILLRACE_TOKEN": "x", "PYTHONPATH": str(ROOT)}
     return subprocess.run(line, cwd=folder, env=env, capture_output=True, text=True, timeout=120, check=False)
 
@@ -50,3 +50,25 @@ def test_a_pattern_that_matches_such_a_name_is_refused(tmp_path: Path):
     done = run(tmp_path, "", "check", "*.csv")
     assert done.returncode == REFUSED.exit_code
     assert done.stderr.endswith("b\\xfcd.csv: The name of this file is not in UTF-8. Rename it.\n")
+
+
+class TestOwnDatabase:
+    def test_one_that_cannot_grow_is_named(self, tmp_path: Path):
+        done = run(tmp_path, "", "job", "list", "--json", before="ulimit -f 100")
+        problem = read(done.stdout)["problem"]
+        assert (done.returncode, problem["where"]) == (UNKNOWN, str(tmp_path / "var" / "millrace.sqlite3"))
+        assert problem["what"].startswith("Millrace cannot use its own database: ")
+        assert "Traceback" not in done.stderr
+
+    def test_one_that_does_not_answer_is_named(self, tmp_path: Path):
+        done = run(tmp_path, "", "job", "list", before="export DATABASE_URL=mysql://a:b@127.0.0.1:9/own")
+        assert done.returncode == UNKNOWN
+        assert done.stderr.startswith("127.0.0.1 own: Millrace cannot use its own database: Can't connect")
+        assert "Traceback" not in done.stderr
+
+    def test_a_folder_that_cannot_be_made_is_named(self, tmp_path: Path):
+        (tmp_path / "var").touch()
+        done = run(tmp_path, "", "load", "a.csv", "--json", before="VAR_DIR=$VAR_DIR/below")
+        assert done.returncode == REFUSED.exit_code, done.stderr
+        assert read(done.stdout)["problem"]["where"] == str(tmp_path / "var" / "below")
+        assert "Traceback" not in done.stderr
