@@ -139,9 +139,9 @@ def _person(name: str) -> User:
     known = User._meta.db_table in connection.introspection.table_names()
     user = User.objects.filter(username=name).first() if known else None
     if user is None:
-        _refuse(f"there is no user {name}.", "Admins find all under People.")
+        _refuse(f"there is no user {name}.", "Admins see all: millrace user list.")
     if not user.is_active:
-        _refuse(f"{name} is deactivated.", "An admin can activate the person under People.")
+        _refuse(f"{name} is deactivated.", f"An admin can activate the person: millrace user activate {name}.")
     return user
 
 

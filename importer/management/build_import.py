@@ -9,7 +9,7 @@ from importer.connections.by_hand.addresses import check_scheme, is_address
 from importer.connections.by_hand.resolve import forget_unused, resolve_sources
 from importer.connections.by_hand.server_file import find_on_server
 from importer.connections.source_location import location_of
-from importer.engine.errors import Problem
+from importer.engine.errors import Problem, WrongUsage
 from importer.engine.mapping.transforms import TRANSFORMS
 from importer.engine.plan.option_specs import OPTIONS, OptionKind
 from importer.engine.plan.options import NO_LIMIT, Options
@@ -113,14 +113,14 @@ def _target_of_url(url: str, options: dict[str, Any]) -> tuple[Target, str]:
     target, table = by_url.target_of(url, options)
     if table and options["table"]:
         raise Problem("The table is named twice: in the URL, and by --table.", advice="Leave one of them out.")
-    table = table or _required(options, "table")
+    table = table or _table(options)
     return by_url.saved(target), table
 
 
 def _target_and_table(options: dict[str, Any], preset: MappingPreset | None) -> tuple[Target, str]:
     """The target and the table that the options or the preset name. Raises Problem without one."""
     if preset is None:
-        return named_target(options["target"]), _required(options, "table")
+        return named_target(options["target"]), _table(options)
     _refuse_set_by_preset(options)
     target = named_target(options["target"]) if options["target"] else preset.target
     return target, options["table"] or preset.table
@@ -206,14 +206,17 @@ def named_target(name: str | None) -> Target:
             f"{name} is a URL, and the name of a registered target is expected.",
             advice="Write the URL with its table after the file: mysql://USER@HOST/DATABASE.TABLE.",
         )
-    what = f"There is no target named {name}." if name else "--target is missing."
-    raise Problem(what, advice=f"Known: {known}.")
+    if not name:
+        ways = "mysql://USER@HOST/DATABASE.TABLE after the file, or --to TARGET --table TABLE"
+        raise WrongUsage("No server is named.", advice=f"Name it: {ways}. Registered targets: {known}.")
+    raise Problem(f"There is no target named {name}.", advice=f"Known: {known}.")
 
 
-def _required(options: dict[str, Any], name: str) -> Any:
-    if not options[name]:
-        raise Problem(f"--{name} is missing.", advice="Name it, or a preset that knows it.")
-    return options[name]
+def _table(options: dict[str, Any]) -> str:
+    if not options["table"]:
+        advice = "Add --table TABLE, or end the URL in /DATABASE.TABLE; a preset (--preset NAME) has a table, too."
+        raise WrongUsage("No table is named.", advice=advice)
+    return str(options["table"])
 
 
 def _options(options: dict[str, Any], otherwise: Options) -> Options:

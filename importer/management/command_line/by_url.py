@@ -29,6 +29,8 @@ SCHEMES = ("mysql://", "mariadb://")
 OPTION_FILE = Path("~/.my.cnf")
 # Read by the client programs of MySQL and MariaDB, too.
 PASSWORD_VARIABLE = "MYSQL_PWD"  # noqa: S105 -- the name of a variable
+# In the order in which they are looked at.
+PASSWORD_PLACES = f"from the URL, --password-env, {PASSWORD_VARIABLE} or the option file, the first that has one"
 LONGEST_NAME = 50  # characters of the readable part of a target's name
 
 
@@ -85,8 +87,13 @@ def saved(new: Target) -> Target:
         return new
     password = held_passwords.held(new.key) or ""
     if password:
-        with connect(new.address):
-            pass
+        try:
+            with connect(new.address):
+                pass
+        except TargetProblem as problem:
+            if _is_denied(problem):
+                problem.advice = f"Check the user, and the password: it is {PASSWORD_PLACES}."
+            raise
     values = {each.name: getattr(new, each.name) for each in Target._meta.concrete_fields if not each.primary_key}
     # Another command may have named the same server at this moment.
     target, _ = Target.objects.get_or_create(name=new.name, defaults=values)

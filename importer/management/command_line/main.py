@@ -3,7 +3,6 @@
 Django is imported only for a word that needs it.
 """
 
-import difflib
 import os
 import sys
 
@@ -12,6 +11,7 @@ from config.plain_text import OutputLost, guard_streams
 from config.version import VERSION
 from importer.management.command_line.follow.held_ctrl_c import HeldCtrlC
 from importer.management.command_line.help.help_page import help_page
+from importer.management.command_line.help.near_words import near
 from importer.management.command_line.words import AGENT, PROGRAM, WORDS, Word
 
 SERVER = "--server"  # before the word: it works on another machine's Millrace
@@ -100,8 +100,7 @@ def _word(name: str) -> Word:
     # The names of management commands have underscores.
     if word := WORDS.get(name.replace("_", "-")):
         return word
-    near = difflib.get_close_matches(name, WORDS, 1)
-    meant = f" Did you mean {PROGRAM} {near[0]}?" if near else ""
+    meant = near(name, WORDS, f"{PROGRAM} ")
     if name == AGENT:
         meant = f" Did you mean {PROGRAM} {SERVER} URL {AGENT}?"
     print(f"{PROGRAM}: there is no command {name}.{meant} All of them: {PROGRAM} help", file=sys.stderr)

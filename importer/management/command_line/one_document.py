@@ -19,6 +19,7 @@ from config.contracts.documents import DONE, PROBLEM, Document
 from importer.engine.errors import Cancelled, Problem, WrongUsage, problem_values
 from importer.management.application_tables import unusable
 from importer.management.command_line.follow.held_ctrl_c import HeldCtrlC
+from importer.management.command_line.help.near_words import near_of_error
 from importer.models.outcomes import CANCELLED, UNKNOWN, WRONG_USAGE
 
 FLAG = "--json"
@@ -38,15 +39,15 @@ class DocumentCommand(BaseCommand):
     held: HeldCtrlC | None = None
 
     def create_parser(self, prog_name: str, subcommand: str, **kwargs: Any) -> CommandParser:
-        """The parser, with --json; wrong usage is a document too, if the command line has that word."""
+        """The parser, with --json; wrong usage names what was perhaps meant, and is a document too with --json."""
         parser = super().create_parser(prog_name, subcommand, **kwargs)
         for number, each in enumerate(parsers(parser)):
             if FLAG not in each._option_string_actions:
                 default = argparse.SUPPRESS if number else False
                 about = "print one document as JSON, also of a problem (docs/contracts.md)"
                 each.add_argument(FLAG, dest=DEST, action="store_true", default=default, help=about)
-            if self._asks_for_json:
-                each.error = _Refusal(self, each)  # type: ignore[method-assign]
+            if self._is_a_line:
+                each.error = _Refusal(self, each, parser)  # type: ignore[method-assign]
         return parser
 
     def run_from_argv(self, argv: list[str]) -> None:
@@ -147,16 +148,18 @@ class DocumentCommand(BaseCommand):
 
 
 class _Refusal:
-    """argparse's error() of a command line with --json: prints the document, says the rest as usual, and ends."""
+    """argparse's error() of a command line: says what was perhaps meant, and ends; with --json by the document."""
 
-    def __init__(self, command: DocumentCommand, parser: argparse.ArgumentParser) -> None:
-        self._command, self._parser = command, parser
+    def __init__(self, command: DocumentCommand, parser: argparse.ArgumentParser, whole: CommandParser) -> None:
+        self._command, self._parser, self._whole = command, parser, whole
 
     def __call__(self, message: str) -> NoReturn:
         parser = self._parser
-        problem = WrongUsage(message, parser.prog, f"See {parser.prog} --help.")
-        document = self._command.document_of_problem(problem, WRONG_USAGE.exit_code, {})
-        print(json.dumps(document, indent=2), flush=True)
+        message += near_of_error(message, parsers(self._whole))
+        if self._command._asks_for_json:
+            problem = WrongUsage(message, parser.prog, f"See {parser.prog} --help.")
+            document = self._command.document_of_problem(problem, WRONG_USAGE.exit_code, {})
+            print(json.dumps(document, indent=2), flush=True)
         parser.print_usage(sys.stderr)
         parser.exit(WRONG_USAGE.exit_code, f"{parser.prog}: error: {message}\n")
 

@@ -16,6 +16,7 @@ from importer.management.client.commands.output import FLAG, Output
 from importer.management.client.commands.work import Command, Work
 from importer.management.client.tokens import VARIABLE, token_from
 from importer.management.command_line.follow.held_ctrl_c import HeldCtrlC
+from importer.management.command_line.help.near_words import near_of_error
 from importer.management.command_line.words import AGENT, PROGRAM, WORDS, undecoded_word
 
 ABOUT_JSON = "print one document as JSON, also of a problem (docs/contracts.md)"
@@ -50,10 +51,10 @@ class _Parser(argparse.ArgumentParser):
     """Raises WrongUsage where argparse would print and exit."""
 
     def error(self, message: str) -> NoReturn:
-        raise WrongUsage(message, self.prog, f"See {self.prog} --help.")
+        raise WrongUsage(message + near_of_error(message, [self]), self.prog, f"See {self.prog} --help.")
 
 
-def main(arguments: Sequence[str], held: HeldCtrlC) -> NoReturn:
+def main(arguments: Sequence[str], held: HeldCtrlC | None = None) -> NoReturn:
     """Run the arguments, of which the first is --server. Ends with the exit code of the command.
 
     `held`: Ctrl-C since the process began.
@@ -65,8 +66,9 @@ def main(arguments: Sequence[str], held: HeldCtrlC) -> NoReturn:
     sys.exit(output.run(lambda: _run(arguments, output, held)))
 
 
-def _run(arguments: Sequence[str], output: Output, held: HeldCtrlC) -> int:
-    held.release()
+def _run(arguments: Sequence[str], output: Output, held: HeldCtrlC | None) -> int:
+    if held:
+        held.release()
     if wrong := undecoded_word(arguments):
         raise wrong
     server = _server_parser().parse_args(arguments)

@@ -121,7 +121,10 @@ def test_through_a_unix_socket(file, database, transactional_db):
         (["{file}", "{url}", "--to", "t"], "The server is named twice"),
         (["{file}", "{url}", "--table", "three"], "The table is named twice"),
         (["{file}", "{url}", "{url}"], "Two servers are named."),
-        (["{file}", "mysql://root@127.0.0.1/db"], "--table is missing."),
+        (
+            ["{file}", "mysql://root@127.0.0.1/db"],
+            "No table is named. Add --table TABLE, or end the URL in /DATABASE.TABLE",
+        ),
         (["{file}", "mysql://root@127.0.0.1:99999/db.t"], "no valid host and port"),
         (["{file}", "mysql://root@127.0.0.1/db.t?ssl=1"], "options after ?"),
         (["{file}", "{url}", "--password-env", "NOT_THERE"], "There is no environment variable NOT_THERE."),
