@@ -1,14 +1,8 @@
-// For all pages: the CSRF token on htmx requests, menus that close, buttons that copy, forms that ask first.
+// For all pages: the CSRF token on htmx requests, menus that close, buttons that copy, forms that ask first and are sent
+// once.
 
 document.addEventListener("htmx:configRequest", (event) => {
   event.detail.headers["X-CSRFToken"] = document.querySelector("meta[name=csrf-token]").content;
-});
-
-// After the end of the session the answer is the sign-in page: reload, instead of showing it inside this page.
-document.addEventListener("htmx:beforeSwap", (event) => {
-  if (new URL(event.detail.xhr.responseURL).pathname !== "/login/") return;
-  event.detail.shouldSwap = false;
-  location.reload();
 });
 
 // A failed request is reported at the top of the page. The page of a new import reports it next to its button, and a page
@@ -93,6 +87,31 @@ document.addEventListener("submit", (event) => {
   const question = event.target.dataset.confirm;
   if (question && !confirm(question)) event.preventDefault();
 });
+
+// A form that loads a page is sent once. The browser would show the answer to a second press alone, which finds done what
+// the first one asked for: "there is one of this name", and the link or token of the first answer is lost.
+(() => {
+  const MOST_SECONDS = 30; // The browser may have stopped loading: a press after that is meant.
+  const sent = new Map(); // the pressed button of each form, or null
+
+  function release(form) {
+    sent.get(form)?.classList.remove("btn-loading");
+    sent.delete(form);
+    form.removeAttribute("aria-busy");
+  }
+
+  document.addEventListener("submit", (event) => {
+    const form = event.target;
+    if (event.defaultPrevented || form.method !== "post") return; // refused, or sent by htmx
+    if (sent.has(form)) return event.preventDefault();
+    sent.set(form, event.submitter);
+    event.submitter?.classList.add("btn-loading");
+    form.setAttribute("aria-busy", "true");
+    setTimeout(() => release(form), 1000 * MOST_SECONDS);
+  });
+  // The page is shown again, by the browser's way back.
+  addEventListener("pageshow", () => [...sent.keys()].forEach(release));
+})();
 
 // A click on a heading while the filter's request is still delayed: that request must use the new order too.
 document.addEventListener("click", (event) => {

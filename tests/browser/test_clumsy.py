@@ -49,3 +49,32 @@ def test_a_form_that_is_sent_without_a_session_leads_back_to_itself(page: Page):
     page.get_by_role("button", name="Sign in", exact=True).click()
     page.wait_for_url(f"**{reverse('target_new')}")
     expect(page.get_by_label("Name", exact=True)).to_have_value("")
+
+
+def test_a_form_whose_button_is_pressed_twice_is_sent_once(page: Page):
+    page.goto(reverse("person_new"))
+    page.get_by_label("Name", exact=True).fill("bert")
+    button = page.get_by_role("button", name="Add and create a link")
+    button.evaluate("button => { button.click(); button.click(); }")
+    expect(page.get_by_text("bert is added")).to_be_visible()
+
+
+def test_a_form_may_be_sent_again_when_its_page_is_shown_again(page: Page):
+    page.goto(reverse("person_new"))
+    page.get_by_label("Name", exact=True).fill("bert")
+    refused = page.evaluate(
+        """() => {
+            const refused = [];
+            addEventListener("submit", (event) => {
+                refused.push(event.defaultPrevented);
+                event.preventDefault();
+            });
+            const button = document.querySelector("#content form .btn-primary");
+            button.click();
+            button.click();
+            dispatchEvent(new PageTransitionEvent("pageshow"));
+            button.click();
+            return refused;
+        }"""
+    )
+    assert refused == [False, True, False]
