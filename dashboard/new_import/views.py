@@ -2,6 +2,7 @@
 
 import json
 from typing import cast
+from urllib.parse import urlencode
 from uuid import UUID
 
 from django.conf import settings
@@ -250,6 +251,7 @@ def _show(
     request: HttpRequest, preview: Preview, status: int = 200, saved: MappingPreset | None = None
 ) -> HttpResponse:
     format_texts, grid = _format_texts(preview), make_grid(preview)
+    batch = batches.read_batch(request, preview)
     context = {
         "preview": preview,
         "grid": grid,
@@ -261,7 +263,8 @@ def _show(
         "answered": json.dumps(sorted(preview.choices.answered)),
         "format_inputs": format_inputs(format_texts),
         "packed_as": PACKING_NAMES.get(preview.profile.packing, "") if preview.profile else "",
-        "batch": batches.read_batch(request, preview),
+        "batch": batch,
+        "address": _address(request, preview.source, batch),
         "steps": steps(preview, grid),
         "sentences": groups(preview),
         "options": preview.choices.option_form.show(
@@ -276,6 +279,21 @@ def _show(
         "modes": MODES,
     }
     return _answer(request, "new_import/_preview.html", context, status=422 if preview.problem else status)
+
+
+def _address(request: HttpRequest, source: SourceFile, batch: Batch) -> str:
+    """The address that shows the file as this answer does; "" while it arrives, or where its choices are not stored.
+
+    What a POST chose is stored, so its address needs nothing of it.
+    """
+    if source.arriving or not source.owned:
+        return ""
+    asked = {} if request.method == "POST" else request.GET.dict()
+    query = {name: value for name, value in asked.items() if name not in (*NOT_CHOSEN, "follows", "afresh")}
+    if batch.keys:
+        query[batches.ALSO] = batch.keys
+    address = reverse("new_source", args=[source.key])
+    return f"{address}?{urlencode(query)}" if query else address
 
 
 def _choosable(chosen: Target | None) -> QuerySet[Target]:

@@ -7,10 +7,12 @@ from urllib.parse import urlsplit
 from django.contrib import messages
 from django.contrib.auth.middleware import LoginRequiredMiddleware
 from django.contrib.auth.views import redirect_to_login
-from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.http import HttpRequest, HttpResponse
+from django.http.response import HttpResponseRedirectBase
 from django.shortcuts import redirect
 from django.urls import reverse
 from django.utils.http import url_has_allowed_host_and_scheme
+from django_htmx.http import HttpResponseClientRedirect
 
 from dashboard.sign_in.second_factor import lacks_second_factor
 from dashboard.sign_in.urls import urlpatterns
@@ -27,12 +29,19 @@ class SignInMiddleware(LoginRequiredMiddleware):
     What was sent is lost with the session: the page says so, and leads back to where the form is.
     """
 
-    def handle_no_permission(self, request: HttpRequest, view_func: Any) -> HttpResponseRedirect:
-        if request.method in ("GET", "HEAD"):
+    def handle_no_permission(  # type: ignore[override]  # htmx is sent elsewhere by a header
+        self, request: HttpRequest, view_func: Any
+    ) -> HttpResponseRedirectBase:
+        by_script = bool(request.htmx)  # type: ignore[attr-defined]
+        reads = request.method in ("GET", "HEAD")
+        if not reads:
+            messages.warning(request, NOT_DONE)
+        elif not by_script:
             return super().handle_no_permission(request, view_func)
-        messages.warning(request, NOT_DONE)
         names = self.get_login_url(view_func), self.get_redirect_field_name(view_func)
-        return redirect_to_login(_page_of(request), *names)
+        way = redirect_to_login(_page_of(request), *names)
+        # A script would follow a redirect, and show the sign-in page, with its message, inside the page.
+        return HttpResponseClientRedirect(way.url) if by_script else way
 
 
 def _page_of(request: HttpRequest) -> str:

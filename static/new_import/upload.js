@@ -346,6 +346,19 @@ for (const name of ["htmx:sendError", "htmx:responseError"]) {
   });
 }
 
+// The page has the address of the file that it shows alone, so that a reload or a sign-in leads back to the file and its
+// choices. Once the import is started, the browser's way back leads to the empty page: nothing is loaded twice.
+const empty = files.children.length ? drop.dataset.empty : location.href;
+new MutationObserver(() => {
+  const [shown, ...others] = files.children;
+  const address = shown ? shown.dataset.address : empty;
+  if (address && !others.length) history.replaceState(null, "", address);
+}).observe(files, { childList: true });
+document.addEventListener("htmx:beforeOnLoad", (event) => {
+  const next = event.detail.xhr.getResponseHeader("HX-Redirect");
+  if (next && !new URL(next, location).searchParams.has("next")) history.replaceState(null, "", empty);
+});
+
 // A new preview keeps open parts, scroll positions and the text that is being typed.
 const pageState = new Map();
 document.addEventListener("htmx:beforeSwap", (event) => {

@@ -19,7 +19,7 @@ const live = (() => {
       const { elt, requestConfig, xhr } = event.detail;
       if (elt === page) {
         const answered = [200, 204, 286].includes(xhr.status);
-        // After the end of the session the answer is the sign-in page: reload to show it.
+        // The answer is another page, as that which adds a second factor: reload to show it.
         if (answered && xhr.responseURL && !xhr.responseURL.includes(page.getAttribute("hx-get"))) return location.reload();
         unreachable.hidden = answered;
         if (xhr.status === 286) return onEnd();

@@ -175,6 +175,13 @@ class TestSeveralFiles:
         assert list(found) == [("cities.csv", "cities"), ("towns.csv", "cities")]
         expect(page.locator(".file-line").first).to_contain_text("other.csv")
 
+    def test_all_are_still_there_after_a_reload(self, page, target, cities, towns):
+        drop(page, cities, towns)
+        others = page.get_by_text("towns.csv")
+        expect(others).to_be_visible()
+        page.reload()
+        expect(others).to_be_visible()
+
     def test_an_empty_one_says_so_and_does_not_stop_the_next(self, page, target, cities, tmp_path):
         empty = tmp_path / "empty.csv"
         empty.touch()
@@ -322,6 +329,32 @@ class TestParts:
         assert SourceFile.objects.get().file.read_bytes() == path.read_bytes()
 
 
+class TestReload:
+    def test_the_file_and_its_choices_are_still_there(self, page, target, cities):
+        drop(page, cities)
+        expect(page.get_by_role("button", name=f"into {target.database}.cities")).to_be_enabled()
+        page.get_by_label("Table", exact=True).fill("towns")
+        page.get_by_label("Table", exact=True).press("Tab")
+        start = page.get_by_role("button", name=f"into {target.database}.towns")
+        expect(start).to_be_enabled()
+        page.reload()
+        expect(start).to_be_enabled()
+
+    def test_a_removed_file_is_not_looked_for(self, page, target, cities):
+        drop(page, cities)
+        expect(page.get_by_role("button", name=f"into {target.database}.cities")).to_be_enabled()
+        page.on("dialog", lambda dialog: dialog.accept())
+        page.get_by_role("button", name="Remove cities.csv").click()
+        page.wait_for_url("**/new/")
+
+    def test_the_way_back_from_a_started_import_leads_to_the_empty_page(self, page, target, cities):
+        drop(page, cities)
+        page.get_by_role("button", name=f"into {target.database}.cities").click()
+        page.wait_for_url(re.compile(r"/jobs/\d+/"))
+        page.go_back()
+        page.wait_for_url("**/new/")
+
+
 class TestTwoTabs:
     def test_what_was_removed_in_one_is_said_to_be_gone_in_the_other(self, page, target, cities):
         drop(page, cities)
@@ -342,7 +375,8 @@ class TestSession:
         delimiter = page.get_by_label("Delimiter", exact=True)
         delimiter.fill(";")
         delimiter.press("Tab")
-        page.wait_for_url(re.compile("/login/"))
+        page.wait_for_url(re.compile(rf"/login/\?next=/new/{SourceFile.objects.get().key}/$"))
+        expect(page.get_by_role("status")).to_contain_text("what you sent last was not done")
 
     def test_an_upload_then_says_what_to_do(self, page, cities):
         page.context.clear_cookies(name="sessionid")
