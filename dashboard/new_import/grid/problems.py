@@ -1,5 +1,6 @@
 """The rows of a file that its table would not take: the first ones at once, then those of the whole file."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 from uuid import UUID
 
@@ -11,35 +12,56 @@ from django.views.decorators.http import require_safe
 from dashboard.new_import.preview import Preview
 from importer.connections.source_location import location_of
 from importer.engine.errors import Problem
+from importer.engine.mapping.columns import ColumnMapping
+from importer.engine.schema.new_table import NewTable
 from importer.engine.source.profile.profile import Profile
 from importer.engine.validation import ValidationRules
 from importer.models import Examination
 from importer.preparation import examination
+from importer.preparation.prepare import PreparedImport
 from importer.preparation.row_problems import RowProblems, find_row_problems
 from importer.sources import uploads
+
+WIDEST = "longtext"
 
 
 def row_problems(preview: Preview, profile: Profile) -> tuple[RowProblems, bool]:
     """The rows with problems that are known, and whether a worker searches the rest of the file."""
     prepared = preview.prepared
     rules = prepared.plan.exactness if prepared else None
-    # The types of a new table are widened to what the file has.
-    if prepared is None or rules is None or preview.new_table:
+    if prepared is None or rules is None:
         return RowProblems(), False
+    if preview.new_table:  # No worker examines the rest: the import reads the whole file before it makes the table.
+        rules = _for_new_table(rules, preview.new_table, preview.mapping)
+        return _first_problems(preview, prepared, profile, rules), False
     examination.begin(prepared)
     found = examination.findings(prepared)
     if found and found.scanned:
         return found, examination.goes_on(prepared.source)
-    first = _first_problems(preview, profile, rules)
-    # Of several files the page looks at the first one.
-    return replace(first, whole=first.whole and not prepared.files), found is not None
+    return _first_problems(preview, prepared, profile, rules), found is not None
 
 
-def _first_problems(preview: Preview, profile: Profile, rules: ValidationRules) -> RowProblems:
+def _for_new_table(rules: ValidationRules, new_table: NewTable, mapping: Sequence[ColumnMapping]) -> ValidationRules:
+    """The rules that are certain of a new table. A type that is widened takes each value, so the type is not checked.
+
+    The number of fields and NOT NULL remain.
+    """
+    if not new_table.widen:
+        return rules
+    widest = replace(new_table, columns=tuple(replace(each, type=WIDEST) for each in new_table.columns))
+    as_text = [replace(each, datetime_format="", transforms=()) for each in mapping]
+    return rules.for_table(as_text, widest.as_table())
+
+
+def _first_problems(
+    preview: Preview, prepared: PreparedImport, profile: Profile, rules: ValidationRules
+) -> RowProblems:
+    """The problems of the first rows. Of several files these are the rows of the first one."""
     try:
-        return find_row_problems(location_of(preview.source), profile, rules, preview.mapping)
+        first = find_row_problems(location_of(preview.source), profile, rules, preview.mapping)
     except Problem:  # A record that cannot be read; the scan of the import says where.
         return RowProblems()
+    return replace(first, whole=first.whole and not prepared.files)
 
 
 @require_safe

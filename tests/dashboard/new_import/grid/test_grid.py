@@ -50,6 +50,16 @@ def test_rows_with_problems_are_counted_and_shown_alone(browser, user, target):
     assert re.findall(r'scope="row">(\d+)<', html) == ["702", "752"]
 
 
+def test_rows_that_a_new_table_cannot_take_are_counted(browser, user, target):
+    rows = b"".join(b"%d,2024-01-01,1.5\n" % number for number in range(1, 900))
+    # A value that widens its type is no problem; a row with too few fields is one for every type.
+    source = uploaded(user, b"id,day,amount\n" + rows + b"a long name,never,much\n9000,2024-01-01\n", "news.csv")
+    html = show(browser, source, target=str(target.pk), mode="create", table="news").content.decode()
+    assert "1 row with problems</strong> in 901 scanned" in html
+    assert "1 row would stop the import" in html
+    assert 'scope="row">902</th>' in html
+
+
 def test_fields_that_are_not_shown_keep_their_mapping(browser, user, target):
     names = ["id", *(f"c{number}" for number in range(WIDTH)), "text"]
     source = uploaded(user, (",".join(names) + "\n" + ",".join("1" * len(names)) + "\n").encode(), "wide.csv")
