@@ -32,5 +32,15 @@ def test_decisions_guesses_and_fields_are_shown(browser, user, database):
     assert "NA is read as NULL in born." in html
 
 
+def test_notes_name_the_field_of_the_form_and_no_flag_of_the_command(browser, user, mariadb):
+    target = saved_target(mariadb)
+    source = uploaded(user, b"id,name\n" + b"".join(b"%d,Anna\n" % number for number in range(1, 50)), "people.csv")
+    values = shown_form(show(browser, source, target=str(target.pk), mode="create", table="people"))
+    start(browser, source, **values)
+    html = page(browser, ImportJob.objects.get())
+    assert "“Primary key: id” makes it so." in html
+    assert "--primary-key" not in html
+
+
 def test_a_job_of_an_older_version_has_no_card(browser, user):
     assert "How the file was read" not in page(browser, make_job("succeeded"))
