@@ -214,7 +214,7 @@ def _import(server: Server, path: Path, case: Case, supervisor: int) -> tuple[An
 
 
 class _PeakMonitor:
-    """Records during a `with` the peaks of a process and all below it, including those that Celery ends meanwhile."""
+    """Records during a `with` the peaks of a process and all below it, including those that Celery ends."""
 
     def __init__(self, supervisor: int) -> None:
         self._supervisor = supervisor

@@ -45,7 +45,7 @@ class Problem(Exception):
         return {"kind": type(self).__name__, **asdict(self)}
 
     def after(self, attempts: int) -> Self:
-        """The problem of the last of so many attempts, for a reader who asks whether to try it again."""
+        """The problem of the last of these attempts, for a reader who asks whether to try it again."""
         return self if attempts < 2 else replace(self, advice=f"It was tried {attempts} times. {self.advice}".strip())
 
 

@@ -29,7 +29,7 @@ def is_stuck(lab: Lab) -> bool:
 def try_now(lab_id: int) -> None:
     """Try at once to drop what the lab has made, instead of after the pause."""
     lab = _stuck(lab_id)
-    # A worker that is at it, and has a connection, keeps its lease.
+    # A worker that is dropping them now has a connection, and keeps its lease.
     change(Lab.objects.filter(pk=lab.pk, status=Status.ENDING, connection_id=None), failures=0, lease=None)
     for job in _unended(lab):
         if jobs.is_stuck(job):
@@ -57,7 +57,7 @@ def end_without(lab_id: int) -> None:
         waits_for="",
         lease=None,
         connection_id=None,
-        # The next attempt's number: a worker that is still at it records nothing.
+        # The next attempt's number: a worker that is still dropping them records nothing.
         attempt=F("attempt") + 1,
     )
     if not ended:

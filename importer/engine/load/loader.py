@@ -258,8 +258,8 @@ def _load_non_transactional(session: ChunkSession) -> Outcome:
 def _load_rows(session: ChunkSession) -> Outcome:
     """Send the rows that are accepted and record the others; everything but the COMMIT.
 
-    If the source has changed since the scan, raises SourceChanged whatever its new bytes led to: records that are not
-    where the scan found them, bad rows, bytes of another encoding.
+    If the source has changed since the scan, raises SourceChanged in place of the error that its new bytes led to:
+    records that are not where the scan found them, bad rows, bytes of another encoding.
     """
     sender = Sender(session)
     try:

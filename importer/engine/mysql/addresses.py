@@ -63,7 +63,7 @@ def check_address(host: str, address: Ip, networks: Sequence[str]) -> None:
 def checked_addresses(host: str, networks: Sequence[str]) -> list[Ip]:
     """All addresses of the host, each one allowed.
 
-    Whoever connects to one of them connects to what was checked: another look-up may have another answer. Raises
+    A connection to one of them is a connection to what was checked: another look-up may have another answer. Raises
     AddressRefused as check_address() does, OSError, UnicodeError.
     """
     addresses = resolve(host)

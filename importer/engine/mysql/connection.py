@@ -237,7 +237,7 @@ def _first_that_answers(kind: type[AnyConnection], address: Address, **options: 
 
 
 def _check_authorities(address: Address) -> None:
-    """Raise SignInRefused if the file of certificate authorities has none now, whatever it had when it was entered."""
+    """Raise SignInRefused if the file of certificate authorities, which was checked before, has none now."""
     if address.tls == "off" or not address.tls_ca:
         return
     try:

@@ -106,7 +106,7 @@ class Options:
         return replace(self, max_rejects=None, max_reject_percent=None, reject_limit=NO_LIMIT)
 
     def most_rejects(self, rows: int) -> int | None:
-        """The most rows that an import of so many rows may reject; None if there is no limit."""
+        """The most rows that an import of this number of `rows` may reject; None if there is no limit."""
         stated = [] if self.max_rejects is None else [self.max_rejects]
         if self.max_reject_percent is not None:
             stated.append(math.floor(self.max_reject_percent * rows / 100))

@@ -55,7 +55,7 @@ def able(workers: Iterable[Worker], queue: str, not_on: Collection[str] = ()) ->
 def hand_back(job: ImportJob, error: Exception, task: str) -> bool:
     """Whether the step, which has failed with this error, is to be released for another host.
 
-    It is if the file is not to be seen here while another live host, which may see it, takes such tasks. Then this host
+    True if this host does not see the file while another live host, which may see it, takes such tasks: then this host
     is left out of the job. Also if Redis, which knows the hosts, does not answer: then the step is tried again.
     """
     host = presence.own_host()

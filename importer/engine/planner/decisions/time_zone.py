@@ -13,7 +13,7 @@ _NAMES_OF_UTC = frozenset({"UTC", "GMT", "ETC/UTC", "ETC/GMT", "UCT", "UNIVERSAL
 
 
 def session_zone(context: PlanningContext) -> str:
-    """The sessions' time_zone: as requested, otherwise the server's own; UTC as +00:00 by whatever name."""
+    """The sessions' time_zone: as requested, otherwise the server's own; UTC as +00:00, under any of its names."""
     variables = context.server.variables
     zone = context.options.time_zone or variables.get("time_zone", SYSTEM)
     known_as = variables.get("system_time_zone", "") if zone.upper() == SYSTEM else zone

@@ -7,7 +7,7 @@ READ_ONLY = (1290, 1792, 1836, 3032)
 FULL = (3, 1021, 1041, 1114)
 _READ_ONLY_VARIABLES = ("read_only", "super_read_only", "offline_mode")
 SEMI_SYNC = "semi-sync ack"
-# A restart is told for so long.
+# Seconds for which a restart is shown.
 RESTARTED_SECONDS = 60
 RETRIED = "It is tried again by itself."
 

@@ -9,7 +9,7 @@ The servers' rules (READ_INFO::read_field in sql/sql_load.cc, equal in MySQL and
   occurrence counts: `|||` is `||` and `|`.
 - The escape character makes the next byte data, whichever byte it is, in both kinds of field. An escape that only
   counts in quotes (Dialect.escape) does so in enclosed fields; the servers do not know it.
-- A comment (Dialect.comment), which is never sent, ends with its line, whatever is in it.
+- A comment (Dialect.comment), which is never sent, ends with its line, also if a quote is in it.
 - Only the dialect's own line end ends a record: with CR LF, a bare LF is data; with LF, the CR before it is data.
 
 There is one exception. A single quote in an enclosed field that does not close it, as in `"5" disk",`, is literal for
