@@ -97,7 +97,7 @@ class RunLoader:
     def __init__(self, run: jobs.ChunkRun, loader: Loader, recorder: Executor, until: float) -> None:
         self.run = run
         self._loader, self._recorder, self._until = loader, recorder, until
-        self._work: ChunkLoad | None = None
+        self._first_load: ChunkLoad | None = None
         self._connection_id = 0
         self._keeper = LeaseKeeper.for_run(run)
         self._sent = live_progress.SentBytes(run.job.pk, str(run.key))
@@ -143,7 +143,7 @@ class RunLoader:
     def _begin(self) -> Exception | None:
         """Connect, and prepare the load. Returns any error."""
         try:
-            self._work = _work(self.run)
+            self._first_load = _first_load(self.run)
             self._connection_id = self._loader.connect()
             self._keeper.connected(self._connection_id)
             failpoints.reach("chunk.connected")
@@ -153,12 +153,12 @@ class RunLoader:
 
     def _next(self) -> list[Chunk]:
         """The first chunk left, and the next ones that share its transaction. A chunk that failed before goes alone."""
-        assert self._work
+        assert self._first_load
         first = self._left[0]
         if self._one_by_one or first.attempt > 1:
             return [first]
         untried = takewhile(lambda each: each.attempt == 1, self._left)
-        return self._left[: group_size(self._work.plan, (each.range for each in untried))]
+        return self._left[: group_size(self._first_load.plan, (each.range for each in untried))]
 
     def _load(self, chunks: list[Chunk]) -> Exception | None:
         """Load the chunks in one transaction, or set `_one_by_one` so that each gets its own. Returns any error."""
@@ -181,11 +181,11 @@ class RunLoader:
         return None
 
     def _outcomes(self, chunks: list[Chunk]) -> list[Outcome] | None:
-        assert self._work
-        work = _of_chunk(self._work, chunks[0], self.run.job)
+        assert self._first_load
+        chunk_load = _of_chunk(self._first_load, chunks[0], self.run.job)
         if len(chunks) == 1:
-            return [self._loader.load(work, self._sent.chunk_progress)]
-        return self._loader.load_group(work, [each.range for each in chunks], self._sent.chunk_progress)
+            return [self._loader.load(chunk_load, self._sent.chunk_progress)]
+        return self._loader.load_group(chunk_load, [each.range for each in chunks], self._sent.chunk_progress)
 
     def _start_bookkeeping(self, in_hand: list[Chunk]) -> bool:
         """Start the due updates of the application's database, which run while the chunks in hand load.
@@ -241,7 +241,7 @@ class RunLoader:
 
     def _failed(self, chunk: Chunk, error: Exception) -> list[Message]:
         lost = isinstance(error, TargetProblem)
-        if lost and self._work and (committed := _committed(_of_chunk(self._work, chunk, self.run.job))):
+        if lost and self._first_load and (committed := _committed(_of_chunk(self._first_load, chunk, self.run.job))):
             now = timezone.now()
             jobs.record_loaded(self.run, [jobs.LoadedChunk(chunk, committed, now, now)])
         elif self._keeper.stopped:
@@ -268,7 +268,7 @@ class RunLoader:
         return jobs.fall_back(self.run, chunk, plan)
 
 
-def _work(run: jobs.ChunkRun) -> ChunkLoad:
+def _first_load(run: jobs.ChunkRun) -> ChunkLoad:
     """The load of the run's first chunk."""
     job, chunk = run.job, run.chunks[0]
     return ChunkLoad(
@@ -290,8 +290,8 @@ def _work(run: jobs.ChunkRun) -> ChunkLoad:
     )
 
 
-def _of_chunk(work: ChunkLoad, chunk: Chunk, job: ImportJob) -> ChunkLoad:
-    return replace(work, chunk=chunk.range, attempt=chunk.attempt, file_name=_file_name(job, chunk))
+def _of_chunk(chunk_load: ChunkLoad, chunk: Chunk, job: ImportJob) -> ChunkLoad:
+    return replace(chunk_load, chunk=chunk.range, attempt=chunk.attempt, file_name=_file_name(job, chunk))
 
 
 def _file_name(job: ImportJob, chunk: Chunk) -> str:
@@ -351,19 +351,19 @@ def committed(run: jobs.ChunkRun) -> list[jobs.LoadedChunk]:
         return []
     now = timezone.now()
     try:
-        first = _work(run)
+        first = _first_load(run)
         outcomes = committed_outcomes([_of_chunk(first, chunk, run.job) for chunk in run.chunks])
     except Problem:
         return []
     return [jobs.LoadedChunk(chunk, each, now, now) for chunk, each in zip(run.chunks, outcomes, strict=True) if each]
 
 
-def _committed(work: ChunkLoad) -> Outcome | None:
+def _committed(chunk_load: ChunkLoad) -> Outcome | None:
     """The outcome of a chunk that was committed although the server's answer was lost; None if it was not committed.
 
     Also None if the server is away: then the next attempt finds out.
     """
     try:
-        return committed_outcome(work)
+        return committed_outcome(chunk_load)
     except Problem:
         return None

@@ -139,9 +139,9 @@ def finish_job(job_id: int, then: FollowUp) -> None:
             jobs.reopen(job, missing)
         else:
             with traces.span("finish", job.trace), keeper, live_progress.restoring(job.pk) as on_stage:
-                watch = LoadCallbacks(keeper.connected, on_stage=on_stage)
-                tally = finish(_work(job), watch)
-            jobs.record_finished(job, tally, watch.index_seconds)
+                callbacks = LoadCallbacks(keeper.connected, on_stage=on_stage)
+                tally = finish(_finishing_step(job), callbacks)
+            jobs.record_finished(job, tally, callbacks.index_seconds)
             failpoints.reach("stage.finished")
             with suppress(Problem):  # The rows are in the table; the sweeper cleans up when the job has ended.
                 _drop_staging(job)
@@ -163,7 +163,7 @@ def clean_job(job_id: int, then: FollowUp) -> None:
     try:
         end_connection(job.target.address, job.step_connection_id, job)
         if not job.finished and _is_done(job):
-            jobs.record_finished(job, finish(_work(job), LoadCallbacks()))
+            jobs.record_finished(job, finish(_finishing_step(job), LoadCallbacks()))
         _drop_staging(job)
     except Exception as error:
         log.info("%s: its staging table could not be dropped: %s", job, as_problem(error, job, job))
@@ -172,7 +172,7 @@ def clean_job(job_id: int, then: FollowUp) -> None:
         then(job_id, ())
 
 
-def _work(job: ImportJob) -> FinishingStep:
+def _finishing_step(job: ImportJob) -> FinishingStep:
     exact = job.options.on_duplicate != "replace"
     return FinishingStep(
         str(job.key), job.step_attempt, job.target.address, job.plan, jobs.staged_rows(job), exact=exact

@@ -18,7 +18,7 @@ from importer.management.client.problems import in_words
 if TYPE_CHECKING:
     from mcp.server.mcpserver import MCPServer
 
-    from importer.management.client.commands.work import Work
+    from importer.management.client.commands.context import CommandContext
 
 ABOUT = "let an agent plan, load and watch (Model Context Protocol)"
 MOST_SECONDS = 300  # that one call of `watch` waits
@@ -38,9 +38,9 @@ def add_arguments(parser: ArgumentParser) -> None:
     )
 
 
-def run(work: "Work") -> int:
+def run(context: "CommandContext") -> int:
     """Serve an agent until it closes standard input."""
-    server(Agent(work.millrace, work.options.files)).run("stdio")
+    server(Agent(context.millrace, context.options.files)).run("stdio")
     return 0
 
 

@@ -284,9 +284,9 @@ def test_committed_chunks_of_a_dead_worker_are_not_counted_as_deaths(target: Tar
     claimed = jobs.claim_run(first)
     assert claimed
     with load_chunks.Loader(location_of_job(job), target.address, job.plan) as loader:
-        first_work = load_chunks._work(claimed)
+        first_load = load_chunks._first_load(claimed)
         for chunk in claimed.chunks[:3]:
-            loader.load(load_chunks._of_chunk(first_work, chunk, claimed.job))
+            loader.load(load_chunks._of_chunk(first_load, chunk, claimed.job))
     sweep.expire_runs()
     assert [each.deaths for each in job.chunks.order_by("number")] == [0, 0, 0, 1, *[0] * 16]
     assert list(job.chunks.filter(status=Chunk.Status.LOADED).values_list("number", flat=True)) == [0, 1, 2]

@@ -242,7 +242,7 @@ class TestKilled:
     def test_a_worker_killed_between_commit_and_record_counts_rejects_once(self, target: Target, file: Path):
         job = created(target, file, chunk_bytes=2**20)
         run_of_one = self.first_run(job)
-        load_chunk(load_chunks._work(run_of_one), LoadCallbacks())
+        load_chunk(load_chunks._first_load(run_of_one), LoadCallbacks())
         assert len(keys(target)) == ROWS - len(BAD)
         self.give_back(run_of_one.chunks[0])
         job = run(job)
@@ -254,7 +254,7 @@ class TestKilled:
         """The table was changed meanwhile, so the next attempt rejects fewer rows: the old parts must be removed."""
         job = created(target, file, chunk_bytes=2**20)
         run_of_one = self.first_run(job)
-        load_chunk(load_chunks._work(run_of_one), LoadCallbacks())
+        load_chunk(load_chunks._first_load(run_of_one), LoadCallbacks())
         # As if it had not been committed: the server has taken all back, only the parts are there.
         on(target, "DELETE FROM t")
         on(target, f"DELETE FROM {ledger.TABLE}")

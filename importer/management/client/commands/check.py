@@ -1,24 +1,24 @@
 """`millrace --server URL check`: the server reads the whole file, and loads nothing."""
 
 from importer.management.client.check_text import check_lines
+from importer.management.client.commands.context import CommandContext
 from importer.management.client.commands.files import Uploads
 from importer.management.client.commands.load import wanted_of
-from importer.management.client.commands.work import Work
 from importer.management.client.report_text import questions
 
 
-def run(work: Work) -> int:
+def run(context: CommandContext) -> int:
     """Print the rows that could not be loaded, or the questions about the file."""
-    uploads = Uploads(work.millrace, work.output.as_json)
+    uploads = Uploads(context.millrace, context.output.as_json)
     try:
-        found = work.millrace.call("check", wanted_of(work, uploads))
+        found = context.millrace.call("check", wanted_of(context, uploads))
     finally:
         uploads.remove()
-    work.output.give_whole(found)
+    context.output.give_whole(found)
     if found["problem"]:
         for line in questions(found):
-            work.output.warn(line)
+            context.output.warn(line)
     else:
         for line in check_lines(found):
-            work.output.say(line)
+            context.output.say(line)
     return int(found["exit_code"])

@@ -10,7 +10,7 @@ from config.contracts.documents import HISTORY
 from importer.history.facts import FACTS, Kind
 from importer.history.formatting import in_words
 from importer.history.query import columns_of
-from importer.management.client.commands.work import Work
+from importer.management.client.commands.context import CommandContext
 from importer.management.command_line.history_words import (
     add_history_options,
     conditions,
@@ -24,12 +24,12 @@ LARGEST_PAGE = 200  # imports that the server gives at once
 add_arguments = add_history_options
 
 
-def run(work: Work) -> int:
+def run(context: CommandContext) -> int:
     """Print the facts of the imports that the token may see, in the form that is asked for."""
-    options = vars(work.options)
+    options = vars(context.options)
     if options["facts"]:
         for line in fact_lines():
-            work.output.say(line)
+            context.output.say(line)
         return 0
     query = {
         "columns": list(options["columns"]),
@@ -39,19 +39,19 @@ def run(work: Work) -> int:
     most = most_rows(options)
     if options["csv"]:
         limit = {"limit": most} if most else {}
-        sys.stdout.buffer.writelines(work.millrace.download("export", **query, **limit))
+        sys.stdout.buffer.writelines(context.millrace.download("export", **query, **limit))
         return 0
-    rows = islice(_rows(work, query, most), most)
+    rows = islice(_rows(context, query, most), most)
     if options["as_json"]:
-        work.output.give(HISTORY, {"jobs": list(rows)})
+        context.output.give(HISTORY, {"jobs": list(rows)})
         return 0
     for line in table_lines(columns_of(options["columns"]), rows, _in_words):
-        work.output.say(line)
+        context.output.say(line)
     return 0
 
 
-def _rows(work: Work, query: dict[str, Any], most: int | None) -> Iterator[dict[str, Any]]:
-    return work.millrace.pages("history", **query, limit=min(most or LARGEST_PAGE, LARGEST_PAGE))
+def _rows(context: CommandContext, query: dict[str, Any], most: int | None) -> Iterator[dict[str, Any]]:
+    return context.millrace.pages("history", **query, limit=min(most or LARGEST_PAGE, LARGEST_PAGE))
 
 
 def _in_words(name: str, value: Any) -> str:

@@ -9,8 +9,8 @@ from typing import Any
 from config.contracts.documents import CAUSES, JOBS
 from config.contracts.outcomes import UNKNOWN
 from importer.management.client.api import is_over
+from importer.management.client.commands.context import Command, CommandContext
 from importer.management.client.commands.load import end, follow, lines_of, watched
-from importer.management.client.commands.work import Command, Work
 from importer.management.client.report_text import plan_lines, problem_lines
 from importer.management.command_line.new_file import write_rejects
 from importer.management.command_line.verbs import LIST, add_job_verbs
@@ -23,18 +23,18 @@ def add_arguments(parser: ArgumentParser) -> None:
     add_job_verbs(parser, VERBS)
 
 
-def run(work: Work) -> int:
+def run(context: CommandContext) -> int:
     """Run one verb."""
-    return VERBS[work.options.verb](work)
+    return VERBS[context.options.verb](context)
 
 
-def _list(work: Work) -> int:
-    found = list(islice(work.millrace.pages("list_imports"), max(0, work.options.most)))
-    work.output.give(JOBS, {"jobs": [_as_json(each) for each in found]})
+def _list(context: CommandContext) -> int:
+    found = list(islice(context.millrace.pages("list_imports"), max(0, context.options.most)))
+    context.output.give(JOBS, {"jobs": [_as_json(each) for each in found]})
     for each in found:
         place = f"{each['file']} into {each['table']} of {each['target']}"
         begun = each["created_at"].replace("T", " ")[:16]
-        work.output.say(f"{each['job']}: {each['outcome']}, {place}, {each['rows']:,} rows, {begun} UTC")
+        context.output.say(f"{each['job']}: {each['outcome']}, {place}, {each['rows']:,} rows, {begun} UTC")
     return 0
 
 
@@ -43,46 +43,48 @@ def _as_json(row: Mapping[str, Any]) -> dict[str, Any]:
     return {**{name: row[name] for name in names}, "created": row["created_at"]}
 
 
-def _show(work: Work) -> int:
-    return _tell(work, work.millrace.report(work.options.job))
+def _show(context: CommandContext) -> int:
+    return _tell(context, context.millrace.report(context.options.job))
 
 
-def _tell(work: Work, report: dict[str, Any]) -> int:
+def _tell(context: CommandContext, report: dict[str, Any]) -> int:
     """Print a report; it is no failure of the command that an import has failed."""
-    work.output.give_whole(report)
-    for line in lines_of(report, work.prefix):
-        work.output.say(line)
+    context.output.give_whole(report)
+    for line in lines_of(report, context.prefix):
+        context.output.say(line)
     for line in problem_lines(report["problem"]) if report["problem"] else ():
-        work.output.say(line)
+        context.output.say(line)
     return 0
 
 
-def _wait(work: Work) -> int:
-    job, at_most = work.options.job, work.options.at_most
+def _wait(context: CommandContext) -> int:
+    job, at_most = context.options.job, context.options.at_most
     try:
-        report = watched(work, job) if at_most is None else work.millrace.report_within(job, at_most)
+        report = watched(context, job) if at_most is None else context.millrace.report_within(job, at_most)
     except KeyboardInterrupt:
-        report = work.millrace.report(job)
+        report = context.millrace.report(job)
     if not is_over(report):
-        work.output.warn(f"Import {job} continues. {work.prefix} job wait {job} waits for it again.")
-        work.output.give_whole(report)
+        context.output.warn(f"Import {job} continues. {context.prefix} job wait {job} waits for it again.")
+        context.output.give_whole(report)
         return UNKNOWN
-    return end(work, report)
+    return end(context, report)
 
 
-def _retry(work: Work) -> int:
-    job = work.options.job
-    work.output.report = work.millrace.call("retry_import", {"leave_out": work.options.on_error is not None}, job=job)
-    return end(work, follow(work, job))
+def _retry(context: CommandContext) -> int:
+    job = context.options.job
+    context.output.report = context.millrace.call(
+        "retry_import", {"leave_out": context.options.on_error is not None}, job=job
+    )
+    return end(context, follow(context, job))
 
 
 def _act(operation: str, said: str) -> Command:
     """A verb that does one thing, and prints `said`, as the local command does."""
 
-    def act(work: Work) -> int:
-        job = work.options.job
-        work.millrace.call(operation, job=job)
-        work.output.say(said.format(job=job, prefix=work.prefix))
+    def act(context: CommandContext) -> int:
+        job = context.options.job
+        context.millrace.call(operation, job=job)
+        context.output.say(said.format(job=job, prefix=context.prefix))
         return 0
 
     return act
@@ -91,38 +93,38 @@ def _act(operation: str, said: str) -> Command:
 def _changes(operation: str, body: Callable[[Namespace], dict[str, Any] | None] = lambda _: None) -> Command:
     """A verb that changes an import, and prints its report. `body`: what the request says, from the options."""
 
-    def change(work: Work) -> int:
-        return _tell(work, work.millrace.call(operation, body(work.options), job=work.options.job))
+    def change(context: CommandContext) -> int:
+        return _tell(context, context.millrace.call(operation, body(context.options), job=context.options.job))
 
     return change
 
 
-def _plan(work: Work) -> int:
-    report = work.millrace.report(work.options.job)
-    work.output.give_whole(report)
+def _plan(context: CommandContext) -> int:
+    report = context.millrace.report(context.options.job)
+    context.output.give_whole(report)
     for line in plan_lines(report["plan"]):
-        work.output.say(line)
+        context.output.say(line)
     if report["approval"]:
-        work.output.say(f"\nDigest: {report['approval']['digest']}")
+        context.output.say(f"\nDigest: {report['approval']['digest']}")
     return 0
 
 
-def _why(work: Work) -> int:
-    job = work.options.job
-    work.millrace.call("causes", job=job)  # The first request lets Millrace look at the target.
+def _why(context: CommandContext) -> int:
+    job = context.options.job
+    context.millrace.call("causes", job=job)  # The first request lets Millrace look at the target.
     time.sleep(LOOK_AFTER)
-    found = work.millrace.call("causes", job=job)
-    work.output.give(CAUSES, found)
+    found = context.millrace.call("causes", job=job)
+    context.output.give(CAUSES, found)
     for each in found["causes"]:
-        work.output.say(" ".join(filter(None, (each[name] for name in ("what", "evidence", "advice", "sql")))))
+        context.output.say(" ".join(filter(None, (each[name] for name in ("what", "evidence", "advice", "sql")))))
     if not found["causes"]:
-        work.output.say(f"Import {job}: no cause is known that it waits or is slow.")
+        context.output.say(f"Import {job}: no cause is known that it waits or is slow.")
     return 0
 
 
-def _rejects(work: Work) -> int:
-    options = work.options
-    pieces = work.millrace.download("reasons_file" if options.reasons else "reject_file", job=options.job)
+def _rejects(context: CommandContext) -> int:
+    options = context.options
+    pieces = context.millrace.download("reasons_file" if options.reasons else "reject_file", job=options.job)
     write_rejects(pieces, options.out, as_json=options.as_json)
     return 0
 

@@ -7,8 +7,8 @@ from typing import Any, NoReturn
 from importer.engine.errors import Cancelled, Problem
 from importer.engine.source.chunks.skipped_lines import SkippedLines
 from importer.management.client.commands.body import body_of, keep_written
+from importer.management.client.commands.context import CommandContext
 from importer.management.client.commands.files import Uploads, named_files
-from importer.management.client.commands.work import Work
 from importer.management.client.report_text import (
     equation_of,
     kind_lines,
@@ -63,113 +63,113 @@ class _Refused(Action):
         parser.error(f"{flag} cannot be used with --server. {self._advice}")
 
 
-def plan(work: Work) -> int:
+def plan(context: CommandContext) -> int:
     """Print how the files are read, the plan and its SQL."""
-    uploads = Uploads(work.millrace, work.output.as_json)
+    uploads = Uploads(context.millrace, context.output.as_json)
     try:
-        report = work.millrace.plan(wanted_of(work, uploads))
+        report = context.millrace.plan(wanted_of(context, uploads))
     finally:
         uploads.remove()
-    work.output.give_whole(report)
+    context.output.give_whole(report)
     if not report["plan"]:
         for line in questions(report):
-            work.output.warn(line)
+            context.output.warn(line)
         return int(report["exit_code"])
     for line in reading_lines(report["reading"]):
-        work.output.say(line)
-    work.output.say(f"\n{', '.join(work.options.file)}:")
+        context.output.say(line)
+    context.output.say(f"\n{', '.join(context.options.file)}:")
     for line in plan_lines(report["plan"]):
-        work.output.say(line)
+        context.output.say(line)
     return int(report["exit_code"])
 
 
-def load(work: Work) -> int:
+def load(context: CommandContext) -> int:
     """Load the files, and print the report. What was uploaded is removed if the import does not begin."""
-    if work.options.plan_only:
-        return plan(work)
-    uploads = Uploads(work.millrace, work.output.as_json)
-    wanted = wanted_of(work, uploads)
+    if context.options.plan_only:
+        return plan(context)
+    uploads = Uploads(context.millrace, context.output.as_json)
+    wanted = wanted_of(context, uploads)
     try:
-        begun = work.millrace.start(wanted)
+        begun = context.millrace.start(wanted)
     except Problem:
         uploads.remove()
         raise
     except KeyboardInterrupt:
-        return _end_if_begun(work, uploads)
-    work.output.report = begun
-    return end(work, follow(work, begun["job"]))
+        return _end_if_begun(context, uploads)
+    context.output.report = begun
+    return end(context, follow(context, begun["job"]))
 
 
-def _end_if_begun(work: Work, uploads: Uploads) -> int:
+def _end_if_begun(context: CommandContext, uploads: Uploads) -> int:
     """After Ctrl-C while the server plans: without its files it begins nothing; what it has begun, is cancelled.
 
     Files that the server has itself cannot be taken back. Raises Cancelled if nothing has begun, as far as is known.
     """
     if not uploads.sent:
-        advice = f"Look whether the server has begun it all the same: {work.prefix} job list; job cancel ends it."
+        advice = f"Look whether the server has begun it all the same: {context.prefix} job list; job cancel ends it."
         raise Cancelled("Ctrl-C ended the command while the server planned the import.", advice=advice)
     begun = uploads.take_back()
     if not begun:
         raise Cancelled("Ctrl-C ended the import before it began.", advice="Nothing was written.")
-    work.output.report = work.millrace.report(begun[-1])
-    return end(work, _cancelled(work, begun[-1]))
+    context.output.report = context.millrace.report(begun[-1])
+    return end(context, _cancelled(context, begun[-1]))
 
 
-def wanted_of(work: Work, uploads: Uploads) -> dict[str, Any]:
+def wanted_of(context: CommandContext, uploads: Uploads) -> dict[str, Any]:
     """The request for the import of the options, for which the files of this machine are uploaded."""
-    options = vars(work.options)
+    options = vars(context.options)
     named = named_files(options["file"], options["from_connection"], options["server_file"])
     body = body_of(options)
     return (named or uploads.send(options["file"])) | body
 
 
-def follow(work: Work, job: int) -> dict[str, Any]:
+def follow(context: CommandContext, job: int) -> dict[str, Any]:
     """The report of an import once it is over. Ctrl-C once ends it cleanly, twice ends the command at once."""
     try:
-        return watched(work, job)
+        return watched(context, job)
     except KeyboardInterrupt:
-        return _cancelled(work, job)
+        return _cancelled(context, job)
 
 
-def _cancelled(work: Work, job: int) -> dict[str, Any]:
+def _cancelled(context: CommandContext, job: int) -> dict[str, Any]:
     """Cancel an import; its report once it is over."""
-    work.output.warn(f"Ending import {job}. Ctrl-C once more ends at once.")
+    context.output.warn(f"Ending import {job}. Ctrl-C once more ends at once.")
     try:
-        work.millrace.call("cancel_import", job=job)
+        context.millrace.call("cancel_import", job=job)
     except Problem as problem:
-        work.output.warn(str(problem))
+        context.output.warn(str(problem))
     try:
-        report = watched(work, job)
+        report = watched(context, job)
     except KeyboardInterrupt:
-        left = f"{work.prefix} job cancel {job}; {work.prefix} job retry {job}"
+        left = f"{context.prefix} job cancel {job}; {context.prefix} job retry {job}"
         raise Problem("Ended at once.", advice=f"What is committed stays. The missing rows: {left}") from None
-    work.output.warn(f"To load the missing rows: {work.prefix} job retry {job}")
+    context.output.warn(f"To load the missing rows: {context.prefix} job retry {job}")
     return report
 
 
-def watched(work: Work, job: int) -> dict[str, Any]:
+def watched(context: CommandContext, job: int) -> dict[str, Any]:
     """The report of an import once it is over, with a progress line until then."""
-    progress = Progress(work.output.as_json)
+    progress = Progress(context.output.as_json)
 
     def look(now: Mapping[str, Any]) -> None:
         done = Amounts(now["committed_bytes"], now["size"], now["rows_in_table"] + now["rejected_rows"])
         progress.show_amounts(f"import {job}", done, now["status"])
 
     try:
-        return work.millrace.wait(job, look)
+        return context.millrace.wait(job, look)
     finally:
         progress.close()
 
 
-def end(work: Work, report: dict[str, Any]) -> int:
+def end(context: CommandContext, report: dict[str, Any]) -> int:
     """Print the report of an import that is over; its exit code."""
-    work.output.report = report
-    work.output.give_whole(report)
-    for line in lines_of(report, work.prefix):
-        work.output.say(line)
+    context.output.report = report
+    context.output.give_whole(report)
+    for line in lines_of(report, context.prefix):
+        context.output.say(line)
     if report["problem"]:
         for line in problem_lines(report["problem"]):
-            work.output.warn(line)
+            context.output.warn(line)
     return int(report["exit_code"] or 0)
 
 

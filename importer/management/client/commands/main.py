@@ -12,8 +12,8 @@ from importer.engine.errors import WrongUsage
 from importer.management.client import agent
 from importer.management.client.api import Millrace
 from importer.management.client.commands import check, history, jobs, load, presets, schedules, targets
+from importer.management.client.commands.context import Command, CommandContext
 from importer.management.client.commands.output import FLAG, Output
-from importer.management.client.commands.work import Command, Work
 from importer.management.client.tokens import VARIABLE, token_from
 from importer.management.command_line.follow.held_ctrl_c import HeldCtrlC
 from importer.management.command_line.help.near_words import near_of_error
@@ -87,7 +87,7 @@ def _run(arguments: Sequence[str], output: Output, held: HeldCtrlC | None) -> in
     millrace = Millrace(
         server.server, token_from(server.token_file), ca_file=server.ca_file, plain_http=server.plain_http
     )
-    return word.run(Work(millrace, options, output, f"{PROGRAM} --server {server.server}"))
+    return word.run(CommandContext(millrace, options, output, f"{PROGRAM} --server {server.server}"))
 
 
 def _server_parser() -> argparse.ArgumentParser:

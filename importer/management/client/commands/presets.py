@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from config.contracts.documents import PRESET, PRESETS
-from importer.management.client.commands.work import Command, Work
+from importer.management.client.commands.context import Command, CommandContext
 from importer.management.client.preset_text import preset_line, preset_lines
 from importer.management.command_line.new_file import document_text, write_document
 from importer.management.command_line.verbs import LIST, PRESET_SAID, add_preset_verbs
@@ -19,17 +19,17 @@ def add_arguments(parser: ArgumentParser) -> None:
     add_preset_verbs(parser, VERBS)
 
 
-def run(work: Work) -> int:
+def run(context: CommandContext) -> int:
     """Run one verb."""
-    return VERBS[work.options.verb](work)
+    return VERBS[context.options.verb](context)
 
 
-def _list(work: Work) -> int:
-    found = sorted(work.millrace.pages("list_presets"), key=lambda each: each["name"])
+def _list(context: CommandContext) -> int:
+    found = sorted(context.millrace.pages("list_presets"), key=lambda each: each["name"])
     rows = [_summary(each) for each in found]
-    work.output.give(PRESETS, {"presets": rows})
+    context.output.give(PRESETS, {"presets": rows})
     for each in rows:
-        work.output.say(preset_line(each))
+        context.output.say(preset_line(each))
     return 0
 
 
@@ -37,41 +37,41 @@ def _summary(preset: Mapping[str, Any]) -> dict[str, Any]:
     return {**{name: preset[name] for name in ("name", "target", "table", "header")}, "used": preset["used_at"]}
 
 
-def _exported(work: Work) -> dict[str, Any]:
-    found = work.named("list_presets", "preset")
+def _exported(context: CommandContext) -> dict[str, Any]:
+    found = context.named("list_presets", "preset")
     return {name: value for name, value in found.items() if name not in NOT_EXPORTED}
 
 
-def _show(work: Work) -> int:
-    shown = _exported(work)
-    work.output.give(PRESET, shown)
+def _show(context: CommandContext) -> int:
+    shown = _exported(context)
+    context.output.give(PRESET, shown)
     for line in preset_lines(shown):
-        work.output.say(line)
+        context.output.say(line)
     return 0
 
 
-def _export(work: Work) -> int:
-    document, name, out = PRESET.of(_exported(work)), work.options.name, work.options.out
+def _export(context: CommandContext) -> int:
+    document, name, out = PRESET.of(_exported(context)), context.options.name, context.options.out
     if out is None:
-        work.output.give_whole(document)
-        work.output.say(document_text(document))
+        context.output.give_whole(document)
+        context.output.say(document_text(document))
     else:
         write_document(document, out)
-        work.output.say(PRESET_SAID["export"].format(name=name, out=out))
+        context.output.say(PRESET_SAID["export"].format(name=name, out=out))
     return 0
 
 
-def _rename(work: Work) -> int:
-    found = work.named("list_presets", "preset")
-    renamed = work.millrace.call("rename_preset", {"name": work.options.new}, id=found["id"])
-    work.output.say(PRESET_SAID["rename"].format(name=found["name"], new=renamed["name"]))
+def _rename(context: CommandContext) -> int:
+    found = context.named("list_presets", "preset")
+    renamed = context.millrace.call("rename_preset", {"name": context.options.new}, id=found["id"])
+    context.output.say(PRESET_SAID["rename"].format(name=found["name"], new=renamed["name"]))
     return 0
 
 
-def _delete(work: Work) -> int:
-    found = work.named("list_presets", "preset")
-    work.millrace.call("delete_preset", id=found["id"])
-    work.output.say(PRESET_SAID["delete"].format(name=found["name"]))
+def _delete(context: CommandContext) -> int:
+    found = context.named("list_presets", "preset")
+    context.millrace.call("delete_preset", id=found["id"])
+    context.output.say(PRESET_SAID["delete"].format(name=found["name"]))
     return 0
 
 

@@ -9,7 +9,7 @@ from config.contracts.documents import SCHEDULE, SCHEDULE_RUN, SCHEDULES
 from config.contracts.outcomes import UNKNOWN
 from importer.management.argument_types import day
 from importer.management.client.api import LOOK_EVERY
-from importer.management.client.commands.work import Command, Work
+from importer.management.client.commands.context import Command, CommandContext
 from importer.management.client.report_text import schedule_line, write_run, write_schedule
 from importer.management.command_line.verbs import LIST, add_verbs
 
@@ -35,16 +35,16 @@ def add_arguments(parser: ArgumentParser) -> None:
     verbs["run"].add_argument("--no-wait", action="store_true", help="leave it to the workers, and do not wait")
 
 
-def run(work: Work) -> int:
+def run(context: CommandContext) -> int:
     """Run one verb."""
-    return VERBS[work.options.verb](work)
+    return VERBS[context.options.verb](context)
 
 
-def _list(work: Work) -> int:
-    rows = [_without_id(each) for each in work.millrace.pages("list_schedules")]
-    work.output.give(SCHEDULES, {"schedules": rows})
+def _list(context: CommandContext) -> int:
+    rows = [_without_id(each) for each in context.millrace.pages("list_schedules")]
+    context.output.give(SCHEDULES, {"schedules": rows})
     for each in rows:
-        work.output.say(schedule_line(each))
+        context.output.say(schedule_line(each))
     return 0
 
 
@@ -53,34 +53,34 @@ def _without_id(schedule: Mapping[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in schedule.items() if name != "id"}
 
 
-def _show(work: Work) -> int:
-    return _print(work, work.named("list_schedules", "schedule")["id"])
+def _show(context: CommandContext) -> int:
+    return _print(context, context.named("list_schedules", "schedule")["id"])
 
 
-def _print(work: Work, number: int) -> int:
-    shown = _without_id(work.millrace.call("show_schedule", id=number))
-    work.output.give(SCHEDULE, shown)
-    write_schedule(shown, work.output.say, work.output.warn)
+def _print(context: CommandContext, number: int) -> int:
+    shown = _without_id(context.millrace.call("show_schedule", id=number))
+    context.output.give(SCHEDULE, shown)
+    write_schedule(shown, context.output.say, context.output.warn)
     return 0
 
 
-def _run(work: Work) -> int:
-    number = work.named("list_schedules", "schedule")["id"]
-    chosen = work.options.date
-    run = work.millrace.call("run_now", {"date": chosen.isoformat()} if chosen else {}, id=number)
-    while not (work.options.no_wait or run["outcome"]):
+def _run(context: CommandContext) -> int:
+    number = context.named("list_schedules", "schedule")["id"]
+    chosen = context.options.date
+    run = context.millrace.call("run_now", {"date": chosen.isoformat()} if chosen else {}, id=number)
+    while not (context.options.no_wait or run["outcome"]):
         time.sleep(LOOK_EVERY)
-        run = work.millrace.call("show_run", id=run["run"])
-    work.output.give(SCHEDULE_RUN, run)
-    write_run(run, work.output.say, work.output.warn)
+        run = context.millrace.call("show_run", id=run["run"])
+    context.output.give(SCHEDULE_RUN, run)
+    write_run(run, context.output.say, context.output.warn)
     return 0 if run["status"] in ("succeeded", "waiting") else UNKNOWN
 
 
 def _act(operation: str) -> Command:
-    def act(work: Work) -> int:
-        number = work.named("list_schedules", "schedule")["id"]
-        work.millrace.call(operation, id=number)
-        return _print(work, number)
+    def act(context: CommandContext) -> int:
+        number = context.named("list_schedules", "schedule")["id"]
+        context.millrace.call(operation, id=number)
+        return _print(context, number)
 
     return act
 

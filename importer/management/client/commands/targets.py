@@ -6,7 +6,7 @@ from typing import Any
 
 from config.contracts.documents import TARGET_CHECK, TARGETS
 from config.contracts.outcomes import UNKNOWN
-from importer.management.client.commands.work import Command, Work
+from importer.management.client.commands.context import Command, CommandContext
 from importer.management.client.report_text import finding_lines
 from importer.management.command_line.verbs import add_verbs
 
@@ -29,18 +29,18 @@ def add_arguments(parser: ArgumentParser) -> None:
     verbs["check"].add_argument("name", help="the target's name")
 
 
-def run(work: Work) -> int:
+def run(context: CommandContext) -> int:
     """Run one verb."""
-    return VERBS[work.options.verb](work)
+    return VERBS[context.options.verb](context)
 
 
-def _list(work: Work) -> int:
-    found = sorted(work.millrace.pages("list_targets"), key=lambda each: each["name"])
+def _list(context: CommandContext) -> int:
+    found = sorted(context.millrace.pages("list_targets"), key=lambda each: each["name"])
     rows = [{**{name: each[name] for name in FIELDS}, "ok": each["passed"]} for each in found]
-    work.output.give(TARGETS, {"targets": rows})
+    context.output.give(TARGETS, {"targets": rows})
     for each in rows:
         where = f"{each['user']}@{each['host']}:{each['port']}/{each['database']}"
-        work.output.say(f"{each['name']}: {where}, TLS {each['tls']}, {_state(each)}")
+        context.output.say(f"{each['name']}: {where}, TLS {each['tls']}, {_state(each)}")
     return 0
 
 
@@ -50,12 +50,12 @@ def _state(target: Mapping[str, Any]) -> str:
     return "ok" if target["ok"] else "fails its check"
 
 
-def _check(work: Work) -> int:
-    found = work.millrace.call("check_target", id=work.named("list_targets", "target")["id"])
-    work.output.give(TARGET_CHECK, {"target": found["name"], "ok": found["passed"], "findings": found["findings"]})
+def _check(context: CommandContext) -> int:
+    found = context.millrace.call("check_target", id=context.named("list_targets", "target")["id"])
+    context.output.give(TARGET_CHECK, {"target": found["name"], "ok": found["passed"], "findings": found["findings"]})
     for each in found["findings"]:
         for line in finding_lines(each):
-            work.output.say(line)
+            context.output.say(line)
     return 0 if found["passed"] else UNKNOWN
 
 

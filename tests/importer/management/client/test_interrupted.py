@@ -12,10 +12,10 @@ import pytest
 from django.utils import timezone
 
 from importer.engine.errors import Cancelled
+from importer.management.client.commands.context import CommandContext
 from importer.management.client.commands.files import Uploads
 from importer.management.client.commands.load import _end_if_begun
 from importer.management.client.commands.output import Output
-from importer.management.client.commands.work import Work
 from importer.models import ImportJob, SourceFile, Target
 from importer.models.outcomes import CANCELLED
 from importer.sources.continuing import LEFT_AFTER
@@ -86,9 +86,9 @@ def test_ctrl_c_while_the_server_plans_leaves_nothing(start: Start, target: Targ
 
 
 def test_after_ctrl_c_files_of_the_server_may_be_loaded_all_the_same(millrace):
-    work = Work(millrace, Namespace(), Output("load", as_json=False), "millrace --server URL")
+    context = CommandContext(millrace, Namespace(), Output("load", as_json=False), "millrace --server URL")
     with pytest.raises(Cancelled) as ended:
-        _end_if_begun(work, Uploads(millrace, quiet=True))
+        _end_if_begun(context, Uploads(millrace, quiet=True))
     assert "millrace --server URL job list" in ended.value.advice
 
 

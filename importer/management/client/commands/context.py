@@ -1,4 +1,4 @@
-"""One command of `millrace --server`: its options, the server, and what it says."""
+"""The context of one command of `millrace --server`."""
 
 from argparse import Namespace
 from collections.abc import Callable, Mapping
@@ -11,8 +11,11 @@ from importer.management.client.commands.output import Output
 
 
 @dataclass(frozen=True)
-class Work:
-    """What a command works with. `prefix`: the beginning of a command line for the same server."""
+class CommandContext:
+    """The server's API, the options of the command, and its output.
+
+    `prefix`: the beginning of a command line for the same server, for advice.
+    """
 
     millrace: Millrace
     options: Namespace
@@ -29,4 +32,4 @@ class Work:
 
 
 # Runs one command; returns its exit code. Raises Problem.
-Command = Callable[[Work], int]
+Command = Callable[[CommandContext], int]
