@@ -11,9 +11,9 @@ from importer.engine.mysql.server_info import read_server
 from importer.engine.preflight import network
 from importer.engine.preflight.finding import Subject
 from importer.engine.units import MIB
+from importer.experiments.raw.slow_link import Link, linked
 from tests.engine.loads import rows_of
 from tests.engine.planner.test_planner import plan, server, why
-from tests.slow_link import slow_line
 
 
 class TestMeasured:
@@ -25,8 +25,8 @@ class TestMeasured:
             yield Subject(connection, database, replace(read_server(connection, database), local=False))
 
     def test_over_a_line_of_known_delay_and_rate(self, subject: Subject, database: Address):
-        with slow_line(database.host, database.port, delay=0.01, bytes_per_second=2e6) as port:
-            found = probe(replace(database, port=port))
+        with linked(database, Link(round_trip=0.02, rate=2e6)) as far:
+            found = probe(far)
         assert found.round_trip_ms >= 20
         assert found.bytes_per_second
         assert 1e5 < found.bytes_per_second < 2.2e6
@@ -40,8 +40,8 @@ class TestMeasured:
         assert "distance" not in finding.as_json()
 
     def test_a_slow_line_is_a_warning(self, subject: Subject, database: Address):
-        with slow_line(database.host, database.port, delay=0.001, bytes_per_second=1e6) as port:
-            finding = network.network(replace(subject, address=replace(database, port=port)))
+        with linked(database, Link(round_trip=0.002, rate=1e6)) as far:
+            finding = network.network(replace(subject, address=far))
         assert finding.status == "warn"
         assert "nearer to the server" in finding.fix
 

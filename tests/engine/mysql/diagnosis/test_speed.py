@@ -18,10 +18,10 @@ from importer.engine.mysql.diagnosis.counters import Counters
 from importer.engine.mysql.diagnosis.diagnose import diagnose
 from importer.engine.mysql.diagnosis.facts import Facts, Recent
 from importer.engine.mysql.diagnosis.snapshot import Snapshot, read_snapshot
+from importer.experiments.raw.slow_link import Link, linked
 from importer.management.processes.private_databases import PrivateMariaDB
 from tests.engine.loads import load_file, run_sql
 from tests.engine.mysql.diagnosis.scene import Scene, setting
-from tests.slow_link import slow_line
 from tests.stack import wait_until
 from tests.targets import UNSYNCED
 
@@ -162,9 +162,7 @@ def test_the_line_carries_no_more(on_table: Scene, tmp_path: Path):
     execute(on_table.root, "DROP TABLE t")
     with connect(on_table.address) as connection:
         ledger.create(connection)
-    host, port = on_table.address.host, on_table.address.port
-    with slow_line(host, port, delay=0.001, bytes_per_second=1e6) as through:
-        far = replace(on_table.address, port=through)
+    with linked(on_table.address, Link(round_trip=0.002, rate=1e6)) as far:
         measured = probe(far).bytes_per_second
         figures = recent(far, tmp_path, 15_000, 300_000)
     (first,) = explained(on_table.snapshot(), recent=figures, network=measured)
