@@ -96,11 +96,11 @@ def _workers(job: ImportJob, now: datetime) -> Workers:
 
 
 def _older_workers(job: ImportJob) -> tuple[str, ...]:
-    """The names and versions of the live workers if none of them knows the job's plan; else none."""
+    """The names and versions of the live workers for the job's target if none of them knows its plan; else none."""
     workers: list[presence.Worker] = []
     if queue.is_running():
         with live_progress.ignoring_redis_errors():
-            workers = presence.live_workers()
+            workers = [each for each in presence.live_workers() if each.works_for(job.target.label)]
     needed = format_of(job.plan_json)
     if any(each.plan_format >= needed for each in workers):
         return ()

@@ -1,7 +1,6 @@
 // The new import page: uploads files straight into the store (direct.js) where browsers reach it, else by the tus
-// protocol, a box each. Below the row of an upload stands a preview of what
-// has arrived, or the import that follows the upload; when the upload is complete, the whole file's preview is shown
-// alone.
+// protocol, a box each. Below the row of an upload stands a preview of what has arrived, or the import that follows the
+// upload; when the upload is complete, the whole file's preview is shown alone.
 
 const MOST_UPLOADS = 2; // uploads at a time; the others wait
 const PART_SECONDS = 4; // how long a part should take: a part that breaks off is sent again
@@ -117,7 +116,7 @@ class Upload {
     if (!this.tus.url) {
       const earlier = await this.tus.findPreviousUploads(); // interrupted uploads of this file
       if (earlier.length) this.tus.resumeFromPreviousUpload(earlier[0]);
-      else if (drop.dataset.direct && DirectUpload.offered()) return this.startDirect();
+      else if (DirectUpload.offered()) return this.startDirect();
     }
     if (running.has(this)) this.tus.start();
   }

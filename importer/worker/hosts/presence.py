@@ -57,6 +57,10 @@ class Worker(Announcement):
     def host(self) -> str:
         return self.name.partition("@")[2]
 
+    def works_for(self, label: str) -> bool:
+        """Whether it works for targets with the label; "": for those without one."""
+        return label in self.labels if label else not self.labels
+
 
 # The worker that this process belongs to; None in a process of the web server or of a command.
 _own: Worker | None = None
@@ -123,8 +127,7 @@ def parallel_loads(label: str = "") -> int:
     if not is_running():
         return 0
     try:
-        loading = (worker for worker in live_workers() if worker.role == "load")
-        return sum(worker.slots for worker in loading if (label in worker.labels if label else not worker.labels))
+        return sum(each.slots for each in live_workers() if each.role == "load" and each.works_for(label))
     except unreadable():
         return 0
 

@@ -83,6 +83,8 @@ def test_only_workers_of_an_older_release_run(two_places):
     (first, *_) = explained(job)
     assert first.cause == "newer_release"
     assert first.evidence.endswith(f"to older workers: load@here ({VERSION}).")
+    presence.announce("load@far", 2, QUEUES, plan_format=stored_plan.FORMAT + 1, labels=["far"])
+    assert "newer_release" in causes(job), "that worker works for other targets"
     presence.announce("load@new", 2, QUEUES, plan_format=stored_plan.FORMAT + 1)
     assert "newer_release" not in causes(job)
 
