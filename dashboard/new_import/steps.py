@@ -47,11 +47,11 @@ def _plan(preview: Preview, profile: Profile, grid: Grid | None) -> str:
 
 
 def format_in_short(dialect: Dialect) -> str:
-    """A dialect in a few words: "semicolon, UTF-8, header row"."""
+    """A dialect in a few words: "semicolon, UTF-8, header row". A rare delimiter is in quotes."""
     if dialect.is_converted:
         return _other_format_in_short(dialect)
     names = {",": "comma", ";": "semicolon", "\t": "tab", "|": "vertical bar"}
-    delimiter = names.get(dialect.delimiter, escape_mark(dialect.delimiter))
+    delimiter = names.get(dialect.delimiter, f"“{escape_mark(dialect.delimiter)}”")
     encoding = encodings.COMMON.get(dialect.encoding, "")
     return ", ".join(
         (

@@ -17,7 +17,8 @@ __all__ = ["target"]
     [
         (RFC4180, "comma, UTF-8, header row"),
         (Dialect(delimiter=";", encoding="cp1252", header=False), "semicolon, cp1252, no header row"),
-        (Dialect(delimiter="\x01"), r"\x01, UTF-8, header row"),
+        (Dialect(delimiter=", "), "“, ”, UTF-8, header row"),
+        (Dialect(delimiter="\x01"), r"“\x01”, UTF-8, header row"),
     ],
 )
 def test_a_format_in_short(dialect, words):
