@@ -5,6 +5,7 @@ import uuid
 from django.core.validators import RegexValidator
 from django.db import models
 
+from importer.models.checked_save import Named
 from importer.models.job import ImportJob
 from importer.models.schedule import Schedule, ScheduleRun
 from importer.security import encryption
@@ -22,8 +23,10 @@ class Event(models.TextChoices):
     APPROVAL = "approval", "an import or a lab waits for another person's approval"
 
 
-class Channel(models.Model):
+class Channel(Named):
     """A way to notify people, of one of the kinds in importer/notifications/channel_kinds.py."""
+
+    thing = "channel"
 
     key = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
     name = models.CharField(

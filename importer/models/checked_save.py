@@ -1,4 +1,7 @@
-"""Checks a row and saves it, for everything that people enter."""
+"""Checks a row and saves it, for everything that people enter; the names of what they enter are there once."""
+
+from collections.abc import Sequence
+from typing import Any, ClassVar
 
 from django.core.exceptions import ValidationError
 from django.db import models
@@ -14,3 +17,18 @@ def save_checked(row: models.Model, kind: type[Problem] = Problem) -> None:
         errors = "; ".join(f"{name}: {' '.join(texts)}" for name, texts in error.message_dict.items())
         raise kind(errors, advice="Correct that and try again.") from error
     row.save()
+
+
+class Named(models.Model):
+    """The base of what people give a name, which no other row has. `thing`: what it is, in the message about that."""
+
+    thing: ClassVar[str]
+
+    class Meta:
+        abstract = True
+
+    def unique_error_message(self, model_class: type[models.Model], unique_check: Sequence[Any]) -> ValidationError:
+        """As Django's message, which would name the model's class."""
+        if tuple(unique_check) != ("name",):
+            return super().unique_error_message(model_class, unique_check)
+        return ValidationError(f"There is a {self.thing} of this name already.", code="unique")

@@ -4,12 +4,15 @@ from django.conf import settings
 from django.core.validators import RegexValidator
 from django.db import models
 
+from importer.models.checked_save import Named
 from importer.models.recipe import ImportRecipe
 from importer.models.target import Target
 
 
-class MappingPreset(ImportRecipe):
+class MappingPreset(Named, ImportRecipe):
     """Stored dialect, mapping and options for importing files with a certain header into a certain table."""
+
+    thing = "preset"
 
     name = models.CharField(
         max_length=64, unique=True, validators=[RegexValidator(r"^[^\x00-\x1f\x7f]+\Z", "No control characters.")]

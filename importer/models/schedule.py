@@ -4,6 +4,7 @@ from django.conf import settings
 from django.core.validators import RegexValidator
 from django.db import models
 
+from importer.models.checked_save import Named
 from importer.models.job import ImportJob
 from importer.models.recipe import ImportRecipe, WithStarters
 from importer.models.source_connection import SourceConnection
@@ -11,11 +12,13 @@ from importer.models.source_file import SourceFile
 from importer.models.target import Target
 
 
-class Schedule(ImportRecipe, WithStarters):
+class Schedule(Named, ImportRecipe, WithStarters):
     """A recurring import: the source of files, the due times, the import recipe, and what happens to files afterwards.
 
     Recipe, header and columns are stored as in a mapping preset. They show whether a file or the table has changed.
     """
+
+    thing = "schedule"
 
     class Trigger(models.TextChoices):
         CRON = "cron", "at set times"

@@ -6,14 +6,17 @@ import uuid
 from django.core.validators import RegexValidator
 from django.db import models
 
+from importer.models.checked_save import Named
 from importer.security import encryption
 
 
-class SourceConnection(models.Model):
+class SourceConnection(Named):
     """A place that files are fetched from, of one of the kinds in importer/connections/connection_kinds.py.
 
     Admins create connections. Users choose files below `base` by pattern, and no others (importer/connections).
     """
+
+    thing = "connection"
 
     key = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
     name = models.CharField(

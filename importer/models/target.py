@@ -12,6 +12,7 @@ from django.db import models
 from config.environment import LABEL, LABEL_WORDS
 from importer.engine.load.network_probe import NetworkProbe
 from importer.engine.mysql.connection import Address
+from importer.models.checked_save import Named
 from importer.security import encryption, held_passwords
 
 
@@ -38,8 +39,10 @@ class Targets(models.QuerySet["Target"]):
         return self.filter(by_url=False)
 
 
-class Target(models.Model):
+class Target(Named):
     """A MySQL or MariaDB server and the database on it that imports load into."""
+
+    thing = "target"
 
     class Tls(models.TextChoices):
         OFF = "off", "off (this machine or a trusted network only)"

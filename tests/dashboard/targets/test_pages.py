@@ -138,7 +138,7 @@ class TestAdding:
 
     def test_name_taken(self, browser, target):
         answer = browser.post(reverse("target_new"), values())
-        assert "already exists" in answer.content.decode()
+        assert "of this name already" in answer.content.decode()
 
 
 class TestEditing:

@@ -34,7 +34,7 @@ WRONG = [
     ({"afterwards": "move", "move_to": "in/loaded", "subfolders": True}, "move_to", "would be found again"),
     ({"most_attempts": 0}, "most_attempts", "Choose 1 to 20"),
     ({"name": "a\nb"}, "name", "No control characters"),
-    ({"name": "taken"}, "name", "already exists"),
+    ({"name": "taken"}, "name", "of this name already"),
     ({"name": "x" * 2**20}, "name", "at most 64 characters"),
     ({"pattern": "x" * 2**20}, "pattern", "at most 512 characters"),
     (CRON | {"cron": "1," * 2**19 + "2 * * * *"}, "cron", "at most 200 characters"),
