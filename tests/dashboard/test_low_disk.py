@@ -3,7 +3,8 @@
 from pathlib import Path
 
 import pytest
-from django.urls import reverse
+from django.test import RequestFactory
+from django.urls import get_resolver, reverse
 
 from tests.people import admin, operator
 
@@ -32,3 +33,11 @@ def test_others_do_not_learn_about_the_disk(client, settings):
     settings.WARN_FREE_BYTES = 2**62
     client.force_login(operator("ann"))
     assert "nearly full" not in client.get(reverse("jobs")).content.decode()
+
+
+@pytest.mark.parametrize(("kept", "says"), [(2**62, "A disk of the server is full"), (0, "written to the log")])
+def test_a_request_that_fails_on_a_full_disk_says_so(settings, kept, says):
+    settings.KEEP_FREE_BYTES = kept
+    answer = get_resolver().resolve_error_handler(500)(RequestFactory().get(reverse("jobs")))
+    assert answer.status_code == 500
+    assert says in answer.content.decode()
