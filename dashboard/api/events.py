@@ -13,12 +13,12 @@ from importer.access import policy
 from importer.access.acting import acting_as
 from importer.models import AccessToken, ImportJob, Level
 
-# In how many looks without news the listener's rights are looked at again.
+# After this number of looks without news the listener's rights are checked again.
 LOOKS = 15
 
 
 class JobEvents:
-    """What one listener is sent of one import. Its token and its rights are looked at before anything is sent."""
+    """The events of one import for one listener, whose token and rights are checked before anything is sent."""
 
     def __init__(self, job: int, token: AccessToken, seen: int | None = None) -> None:
         """`seen`: the number of the last event that the listener has got."""

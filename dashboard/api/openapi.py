@@ -103,7 +103,7 @@ class Description:
     @method_decorator(login_not_required)
     @method_decorator(require_safe)
     def view(self, _request: HttpRequest) -> HttpResponse:
-        """The description, for everybody: it tells nothing of what is there."""
+        """The description, without a sign-in: it names no import, target or person."""
         return HttpResponse(self._body, content_type="application/json")
 
 

@@ -33,7 +33,7 @@ class TextField(OptionField, forms.CharField):
 
 
 class ChoiceField(OptionField, forms.ChoiceField):
-    """One of the choices, of which "" may be one."""
+    """One of the choices; "" may be among them."""
 
 
 class SwitchField(OptionField, forms.TypedChoiceField):

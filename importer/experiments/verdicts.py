@@ -13,7 +13,7 @@ LEVEL, NEAR = 1.15, 2.0
 # By how much a rate of one round may be off: runs of the same way differ by so much on a machine shared with others
 # (docs/experiments), and on one that is busy by more.
 ONE_ROUND, ONE_BUSY_ROUND = 1.4, 4.0
-# In this number of steps each way, a ratio that may be off is looked at: what agrees may lie between the ends.
+# Steps below and above a ratio that may be off: all are judged, since only a part between the ends may agree.
 STEPS = 20
 AGREES, DISAGREES, NOT_COMPARABLE = "agrees", "disagrees", "not comparable"
 RULE = (

@@ -15,7 +15,7 @@ from importer.jobs.transitions import Status, change
 from importer.models import ImportJob
 from importer.notifications import approval_wanted
 
-# Parts of the plan that are explanations, or change how fast it loads and not what.
+# Parts of the plan that only explain it, or change the speed of the load and not the rows.
 NOT_APPROVED = (FORMAT_KEY, "reasons", "seen", "parallelism", "first_chunk_bytes", "last_chunks", "transaction_bytes")
 
 _DEEDS = {

@@ -103,7 +103,7 @@ def _past_keys(job: ImportJob) -> list[str]:
 
 
 def of_job(job: ImportJob) -> dict[str, Any]:
-    """What a record has of its job in addition to facts, so that it can outlive it."""
+    """The values of the job that its record keeps in addition to facts, because the record outlives the job."""
     return {
         "target_id": job.target_id,
         "schema_name": job.schema_name,

@@ -17,7 +17,7 @@ class SameTable:
 
 
 def imports_under_way(target: Target, schema: str, table: str, other_than: ImportJob | None = None) -> SameTable:
-    """The imports that have not ended into this table, the one that has it first; without `other_than`."""
+    """The imports into this table that have not ended, without `other_than`; first the one that has the table."""
     of_table = ImportJob.objects.filter(target=target, schema_name=schema, table_name=table, trial=None)
     others = of_table.exclude(status__in=ImportJob.ENDED).exclude(pk=other_than.pk if other_than else 0)
     keys = list(others.order_by().values_list("pk", flat=True))

@@ -317,7 +317,7 @@ class ImportJob(ImportRecipe, Approvable):
 
     @property
     def is_newer(self) -> bool:
-        """Whether a newer release has planned it: this one leaves it to workers of that release."""
+        """Whether a newer release has planned the import: workers of this release then leave it alone."""
         return is_newer(self.plan_json)
 
     @property

@@ -114,7 +114,7 @@ class LimitCount(models.Model):
 
 
 class Scope(models.TextChoices):
-    """What a token is for. Its person's role and grants say what it may do of that."""
+    """The purpose of a token. What it may do within that is limited by its person's role and grants."""
 
     READ = "read", "see what you see, and download it"
     IMPORT = "import", "upload files, start imports and labs, act on them, save presets"

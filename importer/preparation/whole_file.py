@@ -57,7 +57,7 @@ OnRows = Callable[[int, int, int], None]
 
 @dataclass(frozen=True)
 class AsRead:
-    """A source as it is read, before it is checked by `rules`. `new_table`: the table that it needs, without one."""
+    """A source as it is read, before its check by `rules`. `new_table`: the table for it, if no table was named."""
 
     source: SourceFile
     profile: Profile

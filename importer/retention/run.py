@@ -14,7 +14,8 @@ log = logging.getLogger(__name__)
 MOST_JOBS = 100
 MOST_ROWS = 1_000
 
-# In words what each part deletes, how much of it in one run, and the part: it returns how many it has deleted.
+# The parts of the deletion by the name of what they delete: the most that one run deletes, and the function, which
+# returns the number that it has deleted.
 PARTS: Mapping[str, tuple[int, Callable[[datetime, int], int]]] = {
     "files": (MOST_JOBS, files.remove_files),
     "files without a row": (MOST_JOBS, files.remove_orphans),

@@ -22,5 +22,5 @@ def all_held() -> dict[UUID, str]:
 
 
 def hold_all(passwords: Mapping[UUID, str]) -> None:
-    """Hold what all_held() gave in the process that started this one."""
+    """Hold these passwords: the result of all_held() in the process that started this one."""
     _held.update(passwords)

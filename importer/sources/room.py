@@ -17,7 +17,7 @@ from importer.engine.errors import SourceProblem
 
 # The settings with the folders that uploads, imports and the application write into.
 WRITTEN = ("VAR_DIR", "UPLOAD_DIR", "PLAIN_DIR", "REJECTS_DIR")
-# How the system says that a disk, or what an account may have of it, is full (write(2)).
+# The errors of a full disk and of an exhausted quota of the account (write(2)).
 FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 

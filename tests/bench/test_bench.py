@@ -101,7 +101,7 @@ def test_a_missing_row_a_changed_value_or_a_missing_key_is_detected(server, tmp_
         check_tables(bench, files, 200, "single")
         assert content_of(bench, table, ",") == files.content(table, 200)
         with connect(bench.address) as connection:
-            assert execute(connection, spoil) >= 0
+            execute(connection, spoil)
         with pytest.raises(WrongContent, match="indexed, single: benchmark_data"):
             check_tables(bench, files, 200, "single")
 

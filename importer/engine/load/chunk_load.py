@@ -33,7 +33,7 @@ class ChunkStatements:
 
 
 class RejectStorage:
-    """Keeps the reject files of a chunk. This one leaves them in their folder; another one serves several hosts."""
+    """Keeps the reject files of a chunk in their folder. A subclass keeps them where several hosts find them."""
 
     def keep(self, paths: Sequence[Path]) -> None:
         """Keep files that are complete in their folder, before the chunk is committed. Raises Problem if it cannot."""

@@ -169,7 +169,7 @@ def _hint(near: Column | None) -> str:
 def _answers(matching: Matching, number: int, near: Column | None) -> tuple[Answer, ...]:
     shown = field_name(matching.profile.header, number)
     samples = tuple(list(matching.profile.values_of(number))[:SAMPLES_SHOWN])
-    # First what an import does that accepts guesses: no value goes into a column that a name only resembles.
+    # The first answer is the one of --accept-guesses: a similar name alone brings no value into a column.
     left_out = Answer("it is left out", f"--map '{shown}='", (("column", ""),), samples)
     if not near:
         return (left_out,)

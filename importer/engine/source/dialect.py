@@ -183,7 +183,7 @@ class Dialect:
 
     @property
     def sent(self) -> "Dialect":
-        """The dialect of LOAD DATA's clauses: this one, or the one that feed/rewriter.py rewrites records into."""
+        """The dialect of LOAD DATA's clauses: the file's own, or that into which feed/rewriter.py rewrites records."""
         if not self.rewriting:
             return self
         usable = _is_mark(self.delimiter) and self.delimiter != '"'

@@ -62,7 +62,7 @@ def chance(logs: Sequence[float]) -> float:
 
 
 def _tails(ranks: Sequence[int]) -> list[float]:
-    """For each sum of ranks from 0 on: the probability that those with one sign have at most this sum."""
+    """For each sum from 0 on: the probability that the ranks with one sign add up to at most this sum."""
     counts = [1] + [0] * sum(ranks)
     for rank in ranks:
         counts = [count + (counts[total - rank] if total >= rank else 0) for total, count in enumerate(counts)]

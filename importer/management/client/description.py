@@ -28,9 +28,9 @@ class Operation:
         return KEY in self.takes
 
     def address(self, values: Mapping[str, Any]) -> str:
-        """Path and query with these values; one that is a list stands there several times.
+        """Path and query with these values; the query repeats the name for each element of a list.
 
-        Raises TypeError for one that the operation does not take, or that is missing.
+        Raises TypeError for a value that the operation does not take, and for one that is missing.
         """
         for name in values:
             if self.takes.get(name) not in ("path", "query"):

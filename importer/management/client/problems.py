@@ -1,4 +1,4 @@
-"""Problems of a request to the server: those that it reports, and that it does not answer."""
+"""Problems of a request to the server: those in its answers, and no answer at all."""
 
 import json
 from collections.abc import Mapping

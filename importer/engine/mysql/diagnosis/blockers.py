@@ -7,7 +7,7 @@ from importer.engine.mysql.diagnosis.cause import Evidence
 from importer.engine.mysql.diagnosis.sessions import MetadataLock, Session
 from importer.engine.mysql.diagnosis.snapshot import Snapshot
 
-# For each lock of a table that is asked for, those of others that do not let it in (MySQL source, sql/mdl.cc, the
+# For each requested lock of a table, the locks of other sessions that conflict with it (MySQL source, sql/mdl.cc, the
 # matrices of MDL_scoped_lock and MDL_object_lock).
 _EXCLUSIVE, _WRITES = {"EXCLUSIVE"}, {"SHARED_NO_READ_WRITE", "EXCLUSIVE"}
 CONFLICTS: dict[str, set[str]] = {

@@ -40,6 +40,6 @@ def scan_files(
 def record_ranges(
     fd: Readable, dialect: Dialect, files: Sequence[JoinedFile], whole: tuple[int, int, int]
 ) -> list[tuple[int, int, int]]:
-    """Start, first line and end of the records of each of several files; of a single one, which is `whole`, its own."""
+    """Start, first line and end of the records of each of the `files`; of a single file, `whole` alone."""
     ranges = [(each.begin, each.line, each.end) for each in files] or [whole]
     return [(start, line, end_of_records(fd, dialect, start, end)) for start, line, end in ranges]

@@ -49,7 +49,7 @@ def _list(context: CommandContext) -> int:
 
 
 def _without_id(schedule: Mapping[str, Any]) -> dict[str, Any]:
-    """A schedule as its document has it, which names it and does not number it."""
+    """A schedule as in its document, which has its name and not its id."""
     return {name: value for name, value in schedule.items() if name != "id"}
 
 
