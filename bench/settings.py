@@ -4,13 +4,13 @@ import argparse
 import os
 from pathlib import Path
 
+from importer.experiments.variants import most_pool
 from importer.experiments.workloads import Workload
 from importer.management.argument_types import size
 
 SEPARATORS = {"comma": ",", "tab": "\t"}
-# The buffer pool of a private server: this part of the machine's memory, at most MOST_POOL bytes.
+# The largest buffer pool of a private server, in bytes.
 MOST_POOL = 4 * 2**30
-PART_OF_MEMORY = 4
 
 
 def parser(description: str | None, epilog: str = "") -> argparse.ArgumentParser:
@@ -74,5 +74,5 @@ def rows_of(workload: Workload, arguments: argparse.Namespace) -> int:
 
 
 def usual_pool() -> int:
-    memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
-    return min(MOST_POOL, memory // PART_OF_MEMORY)
+    """The buffer pool of a private server, in bytes: that of an experiment, but at most MOST_POOL."""
+    return min(MOST_POOL, most_pool())

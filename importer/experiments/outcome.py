@@ -14,6 +14,7 @@ from importer.engine.units import human_bytes
 from importer.experiments.published.registry import experiment_named
 from importer.experiments.report import Conditions, ExperimentResult
 from importer.experiments.trials import SERVER
+from importer.experiments.variants import machine_memory
 from importer.experiments.verdicts import ONE_BUSY_ROUND, ONE_ROUND
 from importer.models import Lab, Target, Trial
 
@@ -105,8 +106,7 @@ def _away(target: Target) -> str:
 
 
 def _machine() -> str:
-    memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
-    return f"{_cores()} cores and {human_bytes(memory)} of memory"
+    return f"{_cores()} cores and {human_bytes(machine_memory())} of memory"
 
 
 def _cores() -> int:

@@ -28,7 +28,7 @@ class ServerVariant:
     def options(self, flavour: str) -> dict[str, Value]:
         """The variables by their names on this flavour, a buffer pool no larger than this machine can give."""
         return {
-            _NAMES.get(name, {}).get(flavour, name): min(int(value), _most_pool()) if name == POOL else value
+            _NAMES.get(name, {}).get(flavour, name): min(int(value), most_pool()) if name == POOL else value
             for name, value in self.variables.items()
         }
 
@@ -47,6 +47,11 @@ class ServerVariant:
         return ", ".join(f"{name}={value}" for name, value in self.variables.items())
 
 
-def _most_pool() -> int:
-    memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
-    return memory // PART_OF_MEMORY // MIB * MIB
+def machine_memory() -> int:
+    """The bytes of this machine's memory."""
+    return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+
+
+def most_pool() -> int:
+    """The largest buffer pool of a private server, in bytes: a whole number of MiB."""
+    return machine_memory() // PART_OF_MEMORY // MIB * MIB

@@ -40,7 +40,7 @@ PATHS: dict[str, Any] = {
     },
     "/api/v1/uploads/{key}": {
         "head": _operation(
-            "Ask how much has arrived", "tus 1.0: Upload-Offset has the bytes.", [_KEY], "So much.", "200"
+            "Ask how much has arrived", "tus 1.0.", [_KEY], "Upload-Offset has the bytes that have arrived.", "200"
         ),
         "patch": _operation(
             "Send a part",
