@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 from functools import cached_property
 from math import inf
 
-from django.db.models import Min, Q, Sum
+from django.db.models import Count, Max, Min, Q, Sum
 
 from dashboard.formatting import percent
 from importer import jobs
@@ -21,6 +21,8 @@ from importer.worker import live_progress
 # Current rates cover the last RECENT_SECONDS. The time left is estimated over more, because chunks end in bursts.
 RECENT_SECONDS = 10
 FORECAST_SECONDS = 60
+# The time left is unknown when the last commit is longer ago than this many usual times between two of one session.
+STALLED_AFTER = 2
 
 Status = ImportJob.Status
 
@@ -69,13 +71,15 @@ def _copying(job: ImportJob) -> tuple[str, str]:
 class Recent:
     """Recent commits: rows and bytes of the last RECENT_SECONDS, bytes of the last FORECAST_SECONDS.
 
-    `steady`: the seconds for which they stay the same if nothing is committed.
+    `steady`: the seconds for which they stay the same if nothing is committed. `stalled`: the next commit is overdue,
+    as when the server does not answer.
     """
 
     rows: int = 0
     bytes: int = 0
     forecast_bytes: int = 0
     steady: float = inf
+    stalled: bool = False
 
 
 @dataclass(frozen=True)
@@ -117,6 +121,7 @@ class Progress:
                 self.sent_in_flight,
                 recent.rows,
                 recent.forecast_bytes,
+                recent.stalled,
                 self.stage and f"{self.stage.words}-{self.stage.percent}",
             )
         )
@@ -241,7 +246,7 @@ class Progress:
     @property
     def seconds_left(self) -> float | None:
         """Seconds until the last byte is committed, at the pace of the last minute; None if unknown."""
-        if self.job.status != Status.LOADING:
+        if self.job.status != Status.LOADING or self.recent.stalled:
             return None
         pace = _per_second(self.recent.forecast_bytes, self._window(FORECAST_SECONDS))
         return (self.data_bytes - self.job.committed_bytes) / pace if pace else None
@@ -309,10 +314,27 @@ def _recent(job: ImportJob, now: datetime) -> Recent:
         forecast_bytes=Sum("length"),
         first_recent=Min("finished_at", filter=recent),
         first=Min("finished_at"),
+        last=Max("finished_at"),
+        chunks=Count("pk"),
     )
-    firsts = ((sums.pop("first_recent"), RECENT_SECONDS), (sums.pop("first"), FORECAST_SECONDS))
-    steady = min((seconds - (now - first).total_seconds() for first, seconds in firsts if first), default=inf)
-    return Recent(**{name: amount or 0 for name, amount in sums.items()}, steady=steady)
+    first, last, chunks = sums["first"], sums.pop("last"), sums.pop("chunks")
+    overdue = _overdue_after((last - first).total_seconds() if chunks else 0.0, chunks, job.parallelism)
+    # Each changes what the page shows, that number of seconds after that commit.
+    changes = ((sums.pop("first_recent"), RECENT_SECONDS), (sums.pop("first"), FORECAST_SECONDS), (last, overdue))
+    ahead = [seconds - (now - commit).total_seconds() for commit, seconds in changes if commit]
+    steady = min((seconds for seconds in ahead if seconds > 0), default=inf)
+    stalled = last is not None and (now - last).total_seconds() >= overdue
+    return Recent(**{name: amount or 0 for name, amount in sums.items()}, steady=steady, stalled=stalled)
+
+
+def _overdue_after(span: float, chunks: int, parallel: int) -> float:
+    """The seconds after the last commit from which the next one is overdue; `chunks` were committed within `span`.
+
+    Sessions that began together also commit together, so the usual time is that between two commits of one session.
+    """
+    if chunks <= parallel:  # too few to know the usual time
+        return FORECAST_SECONDS / 2
+    return max(RECENT_SECONDS, STALLED_AFTER * parallel * span / (chunks - 1))
 
 
 def _per_second(amount: float, seconds: float | None) -> float | None:

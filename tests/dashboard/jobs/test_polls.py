@@ -108,14 +108,31 @@ def test_whatever_moves_is_told_at_once(browser, redis):
 def test_a_rate_that_falls_by_itself_is_held_back_by_nothing():
     job, now = quiet_job(chunks=10, loaded=4), timezone.now()
     Chunk.objects.filter(job=job, number=0).update(finished_at=now - timedelta(seconds=4))
-    for later, steady in ((0, 6), (7, 49), (60, inf)):
+    for later, steady in ((0, 6), (7, 19), (30, 26), (60, inf)):
         assert progress(job, now + timedelta(seconds=later)).recent.steady == pytest.approx(steady)
+
+
+def test_no_time_left_is_promised_once_the_next_commit_is_overdue():
+    job, now = quiet_job(chunks=20, loaded=12), timezone.now()
+    ImportJob.objects.filter(pk=job.pk).update(parallelism=2)
+    job.refresh_from_db()
+    # Each of two sessions commits every 9 s, so 18 s after the last commit the next one is overdue.
+    for number in range(12):
+        ago = timedelta(seconds=5 + 4.5 * number)
+        Chunk.objects.filter(job=job, number=number).update(finished_at=now - ago)
+    shown = progress(job, now + timedelta(seconds=11))
+    assert shown.seconds_left is not None
+    assert shown.recent.steady == pytest.approx(2)
+    for seconds in (14, 30, 50):
+        later = progress(job, now + timedelta(seconds=seconds))
+        assert (later.seconds_left, later.ends_at) == (None, None)
+        assert later.page_state != shown.page_state
 
 
 def test_what_one_person_was_told_answers_nobody_else(browser):
     job = quiet_job(chunks=10)
     seen = seen_on(browser, job)
-    assert poll(Client(), job, seen).status_code == 302
+    assert poll(Client(), job, seen)["HX-Redirect"].startswith(reverse("login"))
     other = Client()
     other.force_login(stranger("eve"))
     assert poll(other, job, seen).status_code == 404
