@@ -6,6 +6,7 @@ from typing import Any
 
 from django.contrib.auth.models import User
 
+from importer import jobs
 from importer.engine.errors import Problem, problem_values
 from importer.engine.plan.options import Options
 from importer.engine.stored import to_json
@@ -94,15 +95,17 @@ def options_of(lab: Lab) -> Options:
 
 
 def options_to_apply(lab: Lab) -> Options:
-    """The recommended options for repeating the import that the lab was started from, in the mode of that import.
+    """The recommended options for repeating the import that the lab was started from, in the mode of a repetition.
 
     Raises Problem as options_of() does.
     """
-    advised = options_of(lab)
-    if not lab.of_job:
-        return advised
-    before = lab.of_job.options
-    return replace(advised, mode=before.mode, load_as=before.load_as)
+    before = _options_before(lab)
+    return replace(options_of(lab), mode=before.mode, load_as=before.load_as)
+
+
+def _options_before(lab: Lab) -> Options:
+    """The options for repeating the import that the lab was started from; the lab's own if it was not."""
+    return jobs.options_again(lab.of_job) if lab.of_job else lab.options
 
 
 def save_preset(lab: Lab, name: str, user: User | None = None) -> MappingPreset:
@@ -191,7 +194,7 @@ def _caveats(lab: Lab, advice: Recommendation | None) -> list[str]:
 def _about_deferred_keys(lab: Lab, settings: Settings) -> Iterator[str]:
     """Sentences on modes that keep keys which scratch tables drop (engine/planner/decisions/index_deferral.py)."""
     chosen = {**lab.planned_json, **settings}
-    mode = (lab.of_job or lab).options.mode
+    mode = _options_before(lab).mode
     if "defer" not in (chosen.get("indexes"), chosen.get("foreign_keys")):
         return
     if mode == "append":

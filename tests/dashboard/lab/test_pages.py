@@ -219,6 +219,9 @@ class TestResult:
         client.force_login(operator("bob"))
         assert "Apply to an import" not in page_of(client, ended)
         assert client.get(apply).status_code == 404
+        # A table that the import has created is there by now.
+        ImportJob.objects.filter(pk=job.pk).update(options_json={**job.options_json, "mode": "create"})
+        assert lab.options_to_apply(Lab.objects.get(pk=ended.pk)).mode == "append"
 
     def test_saved_as_a_preset_once(self, browser, ended):
         address = reverse("lab_preset", args=[ended.pk])
