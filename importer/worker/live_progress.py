@@ -13,8 +13,11 @@ STAGE_KEPT_SECONDS = 30  # a stage that is not updated for this time is not show
 INTERVAL = 1.0  # seconds between two updates of one run: pages are refreshed as often
 
 
-def unreadable() -> tuple[type[Exception], ...]:
-    """The errors if Redis is away, or somebody else has written there: a page shows no progress then."""
+def redis_read_errors() -> tuple[type[Exception], ...]:
+    """The errors of reading a value while Redis is away, or a value that Millrace did not write.
+
+    Pages then show no progress.
+    """
     # Imported on first use, here and below: a command that loads a file needs no Redis, and starts sooner.
     import redis
 
@@ -37,7 +40,7 @@ def sent_bytes(job_id: int) -> int:
     """Bytes of chunks in flight that were sent to the server; 0 if Redis is away or holds something else."""
     try:
         return sum(int(sent) for sent in connection().hvals(_key(job_id)))
-    except unreadable():
+    except redis_read_errors():
         return 0
 
 
@@ -117,7 +120,7 @@ def busy_share(job_id: int) -> float | None:
         return None
     try:
         shares = [float(share) for share in connection().hvals(_busy_key(job_id))]
-    except unreadable():
+    except redis_read_errors():
         return None
     return sum(shares) / len(shares) if shares else None
 
@@ -128,7 +131,7 @@ def restore_progress(job_id: int) -> DdlProgress | None:
         stored = cast(dict[bytes, bytes], connection().hgetall(_stage_key(job_id)))
         values = {name.decode(): value.decode() for name, value in stored.items()}
         return DdlProgress(values["words"], float(values["percent"]) if values["percent"] else None) if values else None
-    except unreadable():
+    except redis_read_errors():
         return None
 
 

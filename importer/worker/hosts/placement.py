@@ -14,7 +14,7 @@ from importer.models import ImportJob
 from importer.queue import Message, queue_of
 from importer.worker.hosts import presence
 from importer.worker.hosts.presence import Worker
-from importer.worker.live_progress import unreadable
+from importer.worker.live_progress import redis_read_errors
 
 NO_TASKS: Mapping[str, int] = MappingProxyType({})
 
@@ -28,7 +28,7 @@ def place(messages: Sequence[Message]) -> list[Message]:
         return list(messages)
     try:
         workers = presence.live_workers()
-    except unreadable():
+    except redis_read_errors():
         return list(messages)
     given: Counter[str] = Counter()
     return [_placed(message, workers, given) if message.not_on else message for message in messages]
@@ -64,7 +64,7 @@ def hand_back(job: ImportJob, error: Exception, task: str) -> bool:
     job.refresh_from_db(fields=["left_out_json"])
     try:
         others = able(presence.live_workers(), queue_of(task, job.target.label), {*jobs.left_out_hosts(job), host})
-    except unreadable():
+    except redis_read_errors():
         return True
     if others:
         jobs.leave_out(job.pk, host, place_of(job))

@@ -16,7 +16,7 @@ from importer.engine.plan.stored_plan import FIRST_FORMAT
 from importer.engine.stored import from_json
 from importer.queue import connection, is_running
 from importer.worker import shutdown
-from importer.worker.live_progress import unreadable
+from importer.worker.live_progress import redis_read_errors
 
 PREFIX = "millrace:worker:"
 # A worker writes every 5 s (`--heartbeat-interval`, management/processes/command_lines.py).
@@ -128,7 +128,7 @@ def parallel_loads(label: str = "") -> int:
         return 0
     try:
         return sum(each.slots for each in live_workers() if each.role == "load" and each.works_for(label))
-    except unreadable():
+    except redis_read_errors():
         return 0
 
 

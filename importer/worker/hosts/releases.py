@@ -15,7 +15,9 @@ from importer.worker.hosts.placement import able, least_busy
 
 
 def pass_on(task: str, id: int) -> bool:
-    """Whether the step is of an import that a newer release has planned, and so is none for this worker."""
+    """Pass the message of a step on if a newer release has planned its import. Returns whether this worker must not
+    take the step.
+    """
     of = {"chunks": id} if task == "load_run" else {"pk": id}
     found = ImportJob.objects.filter(**of).values_list("plan_json", "target__label").first()
     if found is None or not is_newer(plan := found[0]):
