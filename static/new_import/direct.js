@@ -33,7 +33,7 @@ class DirectUpload {
 
   // Whether the store may take the file: browsers compute checksums only on pages over HTTPS or from this machine.
   static offered() {
-    return Boolean(document.getElementById("drop").dataset.direct && crypto.subtle && DirectUpload.reachable);
+    return Boolean(crypto.subtle && DirectUpload.reachable);
   }
 
   get url() {

@@ -116,7 +116,8 @@ class Upload {
     if (!this.tus.url) {
       const earlier = await this.tus.findPreviousUploads(); // interrupted uploads of this file
       if (earlier.length) this.tus.resumeFromPreviousUpload(earlier[0]);
-      else if (DirectUpload.offered()) return this.startDirect();
+      // Without a store for browsers, the page does not load direct.js.
+      else if (drop.dataset.direct && DirectUpload.offered()) return this.startDirect();
     }
     if (running.has(this)) this.tus.start();
   }
