@@ -329,8 +329,10 @@ def _readable_size(path: Path) -> int:
     finally:
         os.close(descriptor)
     if not stat.S_ISREG(status.st_mode):
-        kind = "a directory" if stat.S_ISDIR(status.st_mode) else "not a regular file"
-        raise SourceProblem(f"This is {kind}.", where, "Name one CSV file.")
+        if stat.S_ISDIR(status.st_mode):
+            raise SourceProblem("This is a directory.", where, "Name one CSV file, or a pattern: DIRECTORY/*.csv.")
+        advice = "Name one CSV file; or name -, and send the data to standard input: millrace load - ... < PIPE"
+        raise SourceProblem("This is not a regular file.", where, advice)
     return status.st_size
 
 

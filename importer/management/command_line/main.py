@@ -22,6 +22,8 @@ READER_GONE = 141  # as a shell has it for a program that ended by SIGPIPE
 def main() -> None:
     """Run the words in sys.argv. Ends with the exit code of the command, or 2 for wrong usage."""
     guard_streams()
+    if os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb":
+        os.environ.setdefault("DJANGO_COLORS", "nocolor")  # https://no-color.org; Django itself looks at neither.
     try:
         try:
             _run_words()

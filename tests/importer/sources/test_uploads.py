@@ -287,8 +287,9 @@ class TestRegister:
 
     def test_a_named_pipe_is_refused_and_does_not_hang(self, tmp_path):
         os.mkfifo(tmp_path / "pipe")
-        with pytest.raises(SourceProblem, match="not a regular file"):
+        with pytest.raises(SourceProblem, match="not a regular file") as caught:
             uploads.register(tmp_path / "pipe")
+        assert "millrace load - ... < PIPE" in caught.value.advice
 
     def test_an_empty_file_is_for_the_reading_to_ask_about(self, tmp_path):
         (tmp_path / "a.csv").touch()

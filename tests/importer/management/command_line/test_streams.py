@@ -9,6 +9,7 @@ import pytest
 
 from importer.models.outcomes import REFUSED, UNKNOWN, WRONG_USAGE
 from tests.documents import read
+from tests.importer.management.command_line.terminal import terminal
 from tests.stack import ROOT
 
 PROGRAM = "from importer.management.command_line.main import main; main()"
@@ -50,6 +51,19 @@ def test_a_pattern_that_matches_such_a_name_is_refused(tmp_path: Path):
     done = run(tmp_path, "", "check", "*.csv")
     assert done.returncode == REFUSED.exit_code
     assert done.stderr.endswith("b\\xfcd.csv: The name of this file is not in UTF-8. Rename it.\n")
+
+
+@pytest.mark.parametrize(
+    ("term", "more", "coloured"), [("xterm", {}, True), ("xterm", {"NO_COLOR": "1"}, False), ("dumb", {}, False)]
+)
+def test_colours_are_left_out_where_they_are_not_wanted(
+    tmp_path: Path, term: str, more: dict[str, str], coloured: bool
+):
+    env = {"PATH": os.environ["PATH"], "VAR_DIR": str(tmp_path / "var"), **more}
+    with terminal(env, "check", "none.csv", term=term) as shown:
+        assert shown.end() == REFUSED.exit_code
+    assert "none.csv: The file cannot be opened" in shown.text
+    assert ("\x1b[" in shown.text) == coloured
 
 
 class TestOwnDatabase:
