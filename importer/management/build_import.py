@@ -128,7 +128,8 @@ def _target_and_table(options: dict[str, Any], preset: MappingPreset | None) -> 
 
 def _prepare(options: dict[str, Any], source: SourceFile, target: Target, table: str) -> PreparedImport:
     prepared = prepare(source, target, table, _request(options))
-    _write_notes(prepared)
+    if not options["check_only"]:  # A check prints the whole reading.
+        _write_notes(prepared)
     return prepared
 
 

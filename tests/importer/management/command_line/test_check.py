@@ -126,3 +126,8 @@ def test_rows_are_checked_against_the_table_that_exists(target: Target, tmp_path
         (6, "name"),
     ]
     assert loaded(target)[0] == 0
+    with pytest.raises(SystemExit):
+        call_command("import_csv", file, "--target", "t", "--table", "people", "--check-only")
+    printed = capsys.readouterr()
+    note = "id: 1 of 5 values does not fit"
+    assert (printed.out.count(note), printed.err.count(note)) == (1, 0)
