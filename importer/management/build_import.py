@@ -204,7 +204,7 @@ def named_target(name: str | None) -> Target:
     )
     if name and "://" in name:
         raise Problem(
-            f"{name} is a URL, and the name of a registered target is expected.",
+            "A URL is given, and the name of a registered target is expected.",  # Not shown: it may have a password.
             advice="Write the URL with its table after the file: mysql://USER@HOST/DATABASE.TABLE.",
         )
     if not name:

@@ -15,6 +15,7 @@ from importer.engine.errors import Problem
 from importer.lab import release_unmarked
 from importer.management.base_command import PreparedCommand
 from importer.management.client.report_text import finding_lines
+from importer.management.command_line.words import PROGRAM
 from importer.models import Target
 
 
@@ -150,6 +151,9 @@ def _server_key(path: str | None) -> str:
 
 def _target(name: str) -> Target:
     target = seen(Target.objects.filter(name=name)).first()
+    if target is None and "://" in name:
+        advice = f"Save it under a name first: {PROGRAM} target add NAME URL; then: {PROGRAM} target check NAME"
+        raise Problem("A URL is given, and the name of a registered target is expected.", advice=advice)
     if target is None:
         known = (
             ", ".join(seen(Target.objects.registered().order_by("name")).values_list("name", flat=True)) or "none yet"

@@ -109,6 +109,11 @@ class TestCheck:
         with pytest.raises(CommandError, match=r"no target shp\. Targets: shop\."):
             run("check", "shp")
 
+    def test_check_of_a_url_says_how_to_save_it_and_shows_no_password(self):
+        with pytest.raises(CommandError, match="millrace target add NAME URL") as caught:
+            run("check", "mysql://me:hidden@127.0.0.1/shop")
+        assert "hidden" not in str(caught.value)
+
 
 class TestList:
     def test_list_shows_address_and_state_of_each_target(self, database):
