@@ -5,6 +5,7 @@ from typing import Any
 
 from importer.engine.errors import Problem
 from importer.engine.reading.reading import Reading, reading_to_json
+from importer.engine.source.formats.choice import MEMBER
 from importer.engine.source.profile.decisions import Decision
 from importer.engine.source.records.row_error import shortened
 
@@ -47,6 +48,8 @@ def question_lines(guesses: Sequence[Decision], where: str) -> Iterator[str]:
         yield f"and {len(guesses) - MOST_QUESTIONS} more; --json lists all."
     if any(guess.name == "mapping" for guess in guesses):
         yield "--ignore-fields leaves out all fields that have no column."
+    if any(guess.name == MEMBER.option for guess in guesses):
+        yield "--all-members reads all files of the archive as one."
     yield "--accept-guesses continues with the first answer to each."
 
 

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from importer.engine.errors import SourceProblem
+from importer.engine.reading.questions import question_lines
 from importer.engine.source import archives
 from importer.engine.source.profile.profile import profile_file
 from importer.engine.source.profile.sample import SAMPLE_BYTES
@@ -33,6 +34,7 @@ def archive(request, tmp_path: Path) -> Path:
 def test_one_of_several_files_is_asked_for_and_read(archive: Path, tmp_path: Path):
     guess = next(each for each in profile_file(archive).decisions if each.guessed)
     assert [answer.flag for answer in guess.answers] == ["--member 'notes/read me.txt'", "--member 'a.csv'"]
+    assert "--all-members reads all files of the archive as one." in question_lines([guess], "archive")
     profile = profile_file(archive, member="a.csv")
     assert (profile.header, profile.rows, profile.dialect.member) == (("id", "n"), (("1", "x"),), "a.csv")
     assert not any(each.guessed for each in profile.decisions)
