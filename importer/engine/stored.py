@@ -4,6 +4,9 @@ A field that an older version did not have takes its default. A key that is no l
 """
 
 from collections.abc import Mapping
+from dataclasses import fields, is_dataclass
+from functools import cache
+from types import NoneType
 from typing import Any, TypeVar
 
 T = TypeVar("T")
@@ -14,10 +17,7 @@ Keys = Mapping[str, str]
 
 def to_json(value: Any, keys: Keys | None = None) -> dict[str, Any]:
     """Convert the dataclass, with those inside it, to dictionaries. `keys` applies to the outermost dataclass."""
-    # Here, because only code that stores or reads values needs it; ten times as fast as dataclasses.asdict().
-    import msgspec
-
-    values = msgspec.to_builtins(value)
+    values = _as_builtin(value)
     return {(keys or {}).get(name, name): each for name, each in values.items()}
 
 
@@ -26,7 +26,29 @@ def from_json(kind: type[T], values: Mapping[str, Any], keys: Keys | None = None
 
     Raises msgspec.ValidationError, with the path to the value, if the annotations do not allow a value.
     """
-    import msgspec
+    import msgspec  # Here, because only code that reads stored values needs it.
 
     names = {key: name for name, key in (keys or {}).items()}
     return msgspec.convert({names.get(key, key): each for key, each in values.items()}, kind)
+
+
+def _as_builtin(value: Any) -> Any:
+    """The value with dataclasses as dictionaries of all their fields, in half of the time of dataclasses.asdict().
+
+    msgspec.to_builtins() leaves out a field that msgspec.convert() has given its default.
+    """
+    kind = type(value)
+    if kind in (str, int, bool, NoneType):
+        return value
+    if kind in (tuple, list):
+        return kind([_as_builtin(each) for each in value])
+    if kind is dict:
+        return {key: _as_builtin(each) for key, each in value.items()}
+    names = _field_names(kind)  # type: ignore[arg-type]  # mypy takes no class for hashable
+    return value if names is None else {name: _as_builtin(getattr(value, name)) for name in names}
+
+
+@cache
+def _field_names(kind: type) -> tuple[str, ...] | None:
+    """The names of a dataclass' fields; None for another type."""
+    return tuple(each.name for each in fields(kind)) if is_dataclass(kind) else None

@@ -76,9 +76,8 @@ def rate_of(prepared: PreparedImport) -> float | None:
 
 def file_rows(prepared: PreparedImport) -> int:
     """Rows of the file: counted by an earlier import, else estimated from its first rows."""
-    scans = prepared.source.jobs.filter(scan_finished=True, trial=None).order_by("-pk")
-    if counted := scans.values_list("scanned_rows", flat=True).first():
-        return int(counted)
+    if counted := prepared.source.counted_rows:
+        return counted
     profile = prepared.profile
     return max(len(profile.rows), round((profile.size - profile.data_offset) / record_bytes(prepared)))
 

@@ -2,6 +2,7 @@
 
 import socket
 import uuid
+from functools import cached_property
 from pathlib import Path
 
 from django.conf import settings
@@ -68,6 +69,12 @@ class SourceFile(models.Model):
         if self.file_count == 1:
             return [self]
         return [each.file for each in self.members.select_related("file").order_by("place")]
+
+    @cached_property
+    def counted_rows(self) -> int | None:
+        """The rows that the latest scan of the whole file counted; None without one. Looked up once for this object."""
+        scans = self.jobs.filter(scan_finished=True, trial=None).order_by("-pk")
+        return scans.values_list("scanned_rows", flat=True).first()
 
     @property
     def is_removed(self) -> bool:

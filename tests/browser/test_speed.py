@@ -23,8 +23,10 @@ def test_settings_change_the_plan_and_stand_on_the_imports_page(page, web, datab
 
     page.goto("/new/")
     page.locator("#file-choice").set_input_files(path)
-    page.get_by_label("Target").select_option(str(target.pk))
+    with page.expect_response(lambda answer: answer.request.method == "POST" and "/new/" in answer.url):
+        page.get_by_label("Target").select_option(str(target.pk))
     card = page.locator(".speed")
+    expect(page.locator(".htmx-request")).to_have_count(0)
     expect(card.locator("summary")).to_contain_text("LOAD DATA LOCAL")
     card.locator("summary").focus()
     page.keyboard.press("Enter")
