@@ -202,7 +202,7 @@ OPTIONS: tuple[OptionSpec, ...] = (
         answers={"counts": "Row counts of every chunk", "full": "Every value"},
         hints={
             "counts": "Compared with the ledger on the server: no row lost, none twice.",
-            "full": "Compared before a chunk is committed. Takes about 1.2 to 1.6 times the processor time.",
+            "full": "Compared before a chunk is committed. Takes up to 1.3 times the processor time.",
         },
     ),
     OptionSpec(

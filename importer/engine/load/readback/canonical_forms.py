@@ -104,7 +104,7 @@ def _text(column: Column) -> CanonicalForm:
     form = Form.STRIPPED if column.column_type.fixed else Form.VERBATIM
     if column.charset in AS_UTF8:
         return CanonicalForm(form, name)
-    # The conversion takes a third of the time of a digest of texts (server-behaviour.md, Speed).
+    # The conversion takes longer than the digest (server-behaviour.md, Rejects, checks and read-back).
     own_bytes = name if column.charset in WITH_ASCII else ""
     return CanonicalForm(form, f"CONVERT({name} USING utf8mb4)", ascii_sql=own_bytes)
 

@@ -10,7 +10,7 @@ from importer.engine.source.dialect import Dialect
 
 # Measured: docs/server-behaviour.md, Rejects, checks and read-back.
 DIGEST_COST = (
-    "the server computes digests of each chunk before its commit; that takes about 1.2 to 1.6 times the processor time"
+    "the server computes digests of each chunk before its commit; that takes up to 1.3 times the processor time"
 )
 READ_BACK_COST = "which takes five to six times as long"
 
