@@ -1,5 +1,5 @@
 """A TCP proxy to a MySQL server. It drops connections on request, or at a statement: before that statement reaches the
-server, or before its answer returns.
+server, or before its answer returns. It can also change bytes on their way to the server.
 """
 
 import socket
@@ -24,11 +24,15 @@ class Loss:
 
 @dataclass
 class Proxy:
-    """A proxy that listens on `port`. `sent`: the bytes that it has passed on to the server."""
+    """A proxy that listens on `port`. `sent`: the bytes that it has passed on to the server.
+
+    `edits`: pairs of bytes of equal length, of which the first are replaced by the second, one pair after the other.
+    """
 
     server: tuple[str, int]
     listener: socket.socket
     loss: Loss | None = None
+    edits: tuple[tuple[bytes, bytes], ...] = ()
     sent: int = 0
     _open: list[socket.socket] = field(default_factory=list)
     _lock: threading.Lock = field(default_factory=threading.Lock)
@@ -69,6 +73,8 @@ class Proxy:
                     cut.set()
                     if not loss.arrives:
                         break
+                for original, changed in self.edits:
+                    data = data.replace(original, changed)
                 upstream.sendall(data)
                 with self._lock:
                     self.sent += len(data)
