@@ -79,7 +79,7 @@ def new_source(request: HttpRequest, key: UUID) -> HttpResponse:
     except Problem as problem:
         return _answer(request, "new_import/_unreadable.html", {"source": source, "problem": problem}, status=422)
     if job := follower(request, source):
-        return _answer(request, _part_of(job), {"job": job, "source": source})
+        return _answer(request, _part_of(job), {"job": job, "source": source, "follows": True})
     if not arrived and not _may_preview(request, source):
         return _answer(request, "new_import/_upload_progress.html", {"source": source})
     preview = read_preview(source, _choices(request, source))

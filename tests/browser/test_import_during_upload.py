@@ -4,7 +4,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Page, Route, expect
+from playwright.sync_api import APIResponse, Page, Route, expect
 
 from importer.engine.mysql.connection import connect, fetch_all
 from importer.models import Examination, ImportJob, SourceFile, Target
@@ -93,6 +93,30 @@ def test_rows_are_in_the_table_before_the_last_byte_has_come(page: Page, target:
     page.wait_for_url(f"**/jobs/{job.pk}/")
     job = run(job)
     assert (job.status, job.balanced, in_table(target)) == (ImportJob.Status.SUCCEEDED, True, ROWS)
+
+
+def test_its_page_opens_though_the_answer_to_the_last_part_is_late(page: Page, target: Target, file: Path):
+    """The page may have asked in between, and know that the file is complete."""
+    late: list[tuple[Route, APIResponse]] = []
+
+    def keep_last_answer(route: Route) -> None:
+        answer = route.fetch()
+        if int(route.request.headers.get("upload-offset", 0)) + MIB < len(TEXT):
+            route.fulfill(response=answer)
+        else:
+            late.append((route, answer))
+
+    let_go = held_after_first_part(page)
+    page.set_input_files("#file-choice", file)
+    page.get_by_role("button", name="while it uploads").click()
+    expect(page.locator("[data-follows]")).to_be_visible()
+    job = run(ImportJob.objects.get())
+    page.route("**/uploads/*/", keep_last_answer)
+    let_go()
+    expect(page.get_by_text(f"goes into {target.database}.numbers")).to_be_visible()
+    [(route, answer)] = late
+    route.fulfill(response=answer)
+    page.wait_for_url(f"**/jobs/{job.pk}/")
 
 
 def test_what_was_chosen_during_the_upload_is_chosen_after_it(page: Page, target: Target, file: Path):
