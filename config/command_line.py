@@ -5,7 +5,7 @@ import sys
 
 from django.core.management import execute_from_command_line
 
-from config.plain_text import guard_streams
+from config.streams import guard_streams
 
 
 def main() -> None:

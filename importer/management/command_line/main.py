@@ -7,7 +7,7 @@ import os
 import sys
 
 from config.contracts.outcomes import CANCELLED, UNKNOWN, WRONG_USAGE
-from config.plain_text import OutputLost, guard_streams
+from config.streams import OutputLost, guard_streams
 from config.version import VERSION
 from importer.management.command_line.follow.held_ctrl_c import HeldCtrlC
 from importer.management.command_line.help.help_page import help_page
