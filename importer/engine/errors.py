@@ -159,6 +159,11 @@ class MethodRefused(TargetProblem):
     code = 1202
 
 
+def is_of_bad_rows(problem: Mapping[str, Any]) -> bool:
+    """Whether a stored problem is one of rows that an import can leave out."""
+    return problem.get("kind") in (RowsRefused.__name__, RecordUnreadable.__name__)
+
+
 def problem_codes(kind: type[Problem] = Problem) -> dict[str, int]:
     """The code of each kind of problem by the kind's name, as stored problems have it."""
     codes = {kind.__name__: kind.code}

@@ -19,9 +19,8 @@ from importer.engine.errors import (
     AllRowsRejected,
     ApprovalRefused,
     Problem,
-    RecordUnreadable,
-    RowsRefused,
     TooManyRejects,
+    is_of_bad_rows,
 )
 from importer.engine.plan.option_specs import MOST_PARALLELISM
 from importer.engine.plan.options import Options
@@ -126,8 +125,7 @@ def cancel(job_id: int) -> None:
 
 def could_leave_out(job: ImportJob) -> bool:
     """Whether the job was stopped by bad rows, which a retry could reject."""
-    at_fault = (RowsRefused.__name__, RecordUnreadable.__name__)
-    return job.options.on_error == "stop" and job.problem.get("kind") in at_fault
+    return job.options.on_error == "stop" and is_of_bad_rows(job.problem)
 
 
 def nothing_is_missing(job: ImportJob) -> bool:

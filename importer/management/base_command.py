@@ -22,7 +22,7 @@ from importer.management.application_tables import require_tables
 from importer.management.command_line.one_document import DocumentCommand, parsers
 from importer.management.command_line.words import PROGRAM, WORDS
 from importer.management.rules import rule_of
-from importer.models.outcomes import REFUSED, WRONG_USAGE
+from importer.models.outcomes import REFUSED, UNKNOWN, UNREACHABLE, WRONG_USAGE, outcome_of
 
 AS = "as_user"
 # Verbs that only show something.
@@ -59,7 +59,8 @@ class CheckedCommand(DocumentCommand):
     def run_checked(self, *args: Any, **options: Any) -> str | None:
         """Run the command on behalf of its person, if its rule allows that.
 
-        Raises CommandError: with exit code 2 for an unknown person, 4 for what the person may not do.
+        Raises CommandError: with exit code 2 for an unknown person, 4 for what the person may not do, 7 for a target
+        that does not answer.
         """
         name = options.pop(AS, None)
         person = _person(name) if name else acting()
@@ -72,7 +73,9 @@ class CheckedCommand(DocumentCommand):
         except Forbidden as forbidden:
             raise CommandError(str(forbidden), returncode=REFUSED.exit_code) from forbidden
         except Problem as problem:
-            raise CommandError(str(problem)) from problem
+            unreachable = outcome_of(problem) is UNREACHABLE
+            code = UNREACHABLE.exit_code if unreachable else UNKNOWN
+            raise CommandError(str(problem), returncode=code) from problem
 
     def recording(self, _options: dict[str, Any]) -> AbstractContextManager[None]:
         """What records the command in the audit log while it runs; nothing, unless a subclass says otherwise."""

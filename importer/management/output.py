@@ -7,11 +7,17 @@ from config.contracts.documents import REPORT
 from importer import jobs
 from importer.access import approval
 from importer.engine.errors import Problem
-from importer.engine.load.rejects.server_warnings import DUPLICATE
 from importer.history.regressions import regression
 from importer.jobs.rejects import downloads
 from importer.jobs.report import report_of_plan
-from importer.management.client.report_text import kind_lines, plan_lines, problem_lines, reading_lines, skipped_lines
+from importer.management.client.report_text import (
+    kind_lines,
+    plan_lines,
+    problem_lines,
+    reading_lines,
+    skipped_lines,
+    ways_out,
+)
 from importer.management.command_line.one_document import DocumentCommand
 from importer.management.command_line.words import PROGRAM
 from importer.models import ImportJob
@@ -100,15 +106,6 @@ def problem_and_ways_out(job: ImportJob) -> Iterator[str]:
     """The problem of an import with its first bad rows, and the commands that load the missing rows."""
     if job.problem:
         yield from problem_lines(job.problem)
-    retry = f"{PROGRAM} job retry {job.pk}"
-    if jobs.could_leave_out(job):
-        yield f"To leave out the bad rows, and keep them with their reasons: {retry} --on-error reject"
-        if job.options.on_duplicate == "fail" and DUPLICATE in (row["code"] for row in job.problem["rows"]):
-            skip = "A new import leaves out rows whose key is there with --on-duplicate skip"
-            yield f"{skip}, and replaces those rows with --on-duplicate replace."
-    if job.ended and job.loaded_rows and not job.balanced and not job.stages:
-        yield (
-            f"{job.loaded_rows:,} rows of other chunks are in the table and stay there. The missing rows, from the same"
-            f" file: {retry}. Before a corrected file is imported, delete these rows from the table; otherwise they are"
-            " loaded twice."
-        )
+    of_bad_rows = job.problem if jobs.could_leave_out(job) else {}
+    stay = job.loaded_rows if job.ended and not (job.balanced or job.stages) else 0
+    yield from ways_out(job.pk, of_bad_rows, stay, PROGRAM)

@@ -4,7 +4,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from config.contracts.report import NO_ROWS
-from importer.engine.errors import Problem
+from importer.engine.errors import Problem, is_of_bad_rows
+from importer.engine.load.rejects.server_warnings import DUPLICATE
 from importer.engine.load.verify import Equation
 from importer.engine.reading.questions import question_lines
 from importer.engine.source.chunks.skipped_lines import SkippedLines
@@ -101,6 +102,26 @@ def problem_lines(problem: Mapping[str, Any]) -> Iterator[str]:
     if problem["bad_rows"] > len(problem["rows"]):
         yield f"  and {problem['bad_rows'] - len(problem['rows']):,} more in this chunk"
     yield problem["advice"]
+
+
+def ways_out(job: int, problem: Mapping[str, Any], loaded: int, prefix: str) -> Iterator[str]:
+    """The commands that load the missing rows of an import that has ended.
+
+    `problem`: its own; {} if it has none, or if its bad rows cannot be left out. `loaded`: the rows that it leaves in
+    the table. `prefix`: the beginning of command lines for its server.
+    """
+    retry = f"{prefix} job retry {job}"
+    if is_of_bad_rows(problem):
+        yield f"To leave out the bad rows, and keep them with their reasons: {retry} --on-error reject"
+        if DUPLICATE in (row["code"] for row in problem["rows"]):
+            skip = "A new import leaves out rows whose key is there with --on-duplicate skip"
+            yield f"{skip}, and replaces those rows with --on-duplicate replace."
+    if loaded:
+        yield (
+            f"{loaded:,} rows of other chunks are in the table and stay there. The missing rows, from the same file:"
+            f" {retry}. Before a corrected file is imported, delete these rows from the table; otherwise they are"
+            " loaded twice."
+        )
 
 
 def rejects_line(job: int, prefix: str) -> str:

@@ -40,8 +40,9 @@ def write_list(command: DocumentCommand, options: Mapping[str, Any]) -> None:
     if options["as_json"]:
         command.give(JOBS, {"jobs": [_as_json(each) for each in found]})
         return
-    for job in found:
-        command.stdout.write(f"{_line(job)}, {job.accounted_rows:,} rows, {job.created_at:%Y-%m-%d %H:%M} UTC")
+    command.write_list(
+        f"{_line(job)}, {job.accounted_rows:,} rows, {job.created_at:%Y-%m-%d %H:%M} UTC" for job in found
+    )
 
 
 def show(command: DocumentCommand, job: ImportJob, options: Mapping[str, Any]) -> None:

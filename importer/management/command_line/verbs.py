@@ -40,6 +40,20 @@ PRESET_SAID: Mapping[str, str] = {
 }
 
 
+# What `list` says on standard error instead of nothing.
+NONE_TO_LIST: Mapping[str, str] = {
+    "channel": "There are no channels to list. To add one: millrace channel add NAME --mail ADDRESS",
+    "connection": "There are no connections to list. To add one: millrace connection add NAME PLACE",
+    "group": "There are no groups to list. To add one: millrace group add NAME",
+    "job": "There are no imports to list. To begin one: millrace load FILE --to TARGET --table TABLE",
+    "lab": "There are no labs to list. To begin one: millrace lab --help",
+    "preset": "There are no presets to list. The page of a new import saves its settings as one.",
+    "schedule": "There are no schedules to list. To make one: millrace schedule create-from-job --help",
+    "target": "There are no targets to list. To add one: millrace target add NAME mysql://USER@HOST/DATABASE",
+    "user": "There are no people to list. To add one: millrace user add NAME --role ROLE",
+}
+
+
 def add_verbs(parser: ArgumentParser, verbs: Mapping[str, str]) -> dict[str, ArgumentParser]:
     """Add the verbs, each with its help; the parser of each, by its name."""
     added = parser.add_subparsers(dest="verb", required=True, metavar="VERB")

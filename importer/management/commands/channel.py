@@ -55,12 +55,7 @@ class Command(PreparedCommand):
         if as_json:
             self.give(CHANNELS, {"channels": channels})
             return
-        for each in channels:
-            state = "on" if each["on"] else "off"
-            self.stdout.write(
-                f"{each['name']}: {each['kind']} to {', '.join(each['to'])}, {state}, {each['waiting']} waiting,"
-                f" {each['given_up']} given up; tells {', '.join(each['events']) or 'nothing of its own'}"
-            )
+        self.write_list(map(_line, channels))
 
     def _add(self, *, name: str, as_json: bool, **options: Any) -> None:
         if Channel.objects.filter(name=name).exists():
@@ -119,6 +114,13 @@ VERBS: dict[str, Callable[..., None]] = {
     "test": Command._test,
     "remove": Command._remove,
 }
+
+
+def _line(channel: dict[str, Any]) -> str:
+    to, state = ", ".join(channel["to"]), "on" if channel["on"] else "off"
+    unsent = f"{channel['waiting']} waiting, {channel['given_up']} given up"
+    events = ", ".join(channel["events"]) or "nothing of its own"
+    return f"{channel['name']}: {channel['kind']} to {to}, {state}, {unsent}; tells {events}"
 
 
 def _from_environment(variable: str) -> str:

@@ -80,8 +80,7 @@ class Command(PreparedCommand):
         if as_json:
             self.give(CONNECTIONS, {"connections": [_as_json(each) for each in rows]})
             return
-        for each in rows:
-            self.stdout.write(f"{each.name}: {each.base}, {_state(each)}")
+        self.write_list(f"{each.name}: {each.base}, {_state(each)}" for each in rows)
 
     def _remove(self, *, name: str, **_: Any) -> None:
         remove(_connection(name))

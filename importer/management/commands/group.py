@@ -32,10 +32,7 @@ class Command(PreparedCommand):
         if as_json:
             self.give(GROUPS, {"groups": rows})
             return
-        for each in rows:
-            self.stdout.write(f"{each['name']}: {', '.join(each['members']) or 'no members'}")
-            for granted in each["grants"]:
-                self.stdout.write(f"  {granted}")
+        self.write_list(line for each in rows for line in _lines(each))
 
     def _add(self, *, name: str, **_: Any) -> None:
         added = add_group(name)
@@ -57,6 +54,11 @@ VERBS: dict[str, Callable[..., None]] = {
     "rename": Command._rename,
     "remove": Command._remove,
 }
+
+
+def _lines(group: dict[str, Any]) -> list[str]:
+    members = ", ".join(group["members"]) or "no members"
+    return [f"{group['name']}: {members}", *(f"  {granted}" for granted in group["grants"])]
 
 
 def _as_json(group: Group) -> dict[str, Any]:

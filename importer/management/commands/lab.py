@@ -108,11 +108,11 @@ class Command(PreparedCommand):
         if as_json:
             self.give(LABS, {"labs": [_summary(each) for each in labs]})
             return
-        for each in labs:
-            self.stdout.write(
-                f"{each.pk}: {each.grid.name} of {each.source_name} into {each.table} of {each.target.name},"
-                f" {each.status} ({each.created_at:%Y-%m-%d %H:%M} UTC)"
-            )
+        self.write_list(
+            f"{each.pk}: {each.grid.name} of {each.source_name} into {each.table} of {each.target.name},"
+            f" {each.status} ({each.created_at:%Y-%m-%d %H:%M} UTC)"
+            for each in labs
+        )
 
     def _show(self, *, lab: int, as_json: bool, **_: Any) -> None:
         self._show_one(_known(lab), as_json)

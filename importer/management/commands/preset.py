@@ -38,8 +38,7 @@ class Command(PreparedCommand):
         if as_json:
             self.give(PRESETS, {"presets": [_summary(each) for each in found]})
             return
-        for each in found:
-            self.stdout.write(preset_line(_summary(each)))
+        self.write_list(preset_line(_summary(each)) for each in found)
 
     def _show(self, *, name: str, as_json: bool, **_: Any) -> None:
         shown = to_json(presets.exported(presets.by_name(name)))

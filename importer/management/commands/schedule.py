@@ -80,8 +80,7 @@ class Command(PreparedCommand):
         if as_json:
             self.give(SCHEDULES, {"schedules": rows})
             return
-        for each in rows:
-            self.stdout.write(schedule_line(each))
+        self.write_list(map(schedule_line, rows))
 
     def _show(self, *, name: str, as_json: bool, **_: Any) -> None:
         schedule = schedules.by_name(name)

@@ -109,8 +109,7 @@ class Command(PreparedCommand):
         if as_json:
             self.give(TARGETS, {"targets": [_as_json(target) for target in rows]})
             return
-        for target in rows:
-            self.stdout.write(f"{target.name}: {_where(target)}, TLS {target.tls}, {_state(target)}")
+        self.write_list(f"{each.name}: {_where(each)}, TLS {each.tls}, {_state(each)}" for each in rows)
 
     def _remove(self, *, name: str, **_: Any) -> None:
         target = _target(name)

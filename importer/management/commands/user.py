@@ -74,8 +74,7 @@ class Command(PreparedCommand):
         if as_json:
             self.give(USERS, {"users": rows})
             return
-        for each in rows:
-            self.stdout.write(f"{each['name']}: {_state(each)}")
+        self.write_list(f"{each['name']}: {_state(each)}" for each in rows)
 
     def _show(self, *, name: str, as_json: bool, **_: Any) -> None:
         user = _user(name)

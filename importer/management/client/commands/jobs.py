@@ -10,8 +10,8 @@ from config.contracts.documents import CAUSES, JOBS
 from config.contracts.outcomes import UNKNOWN
 from importer.management.client.api import is_over
 from importer.management.client.commands.context import Command, CommandContext
-from importer.management.client.commands.load import end, follow, lines_of, watched
-from importer.management.client.report_text import plan_lines, problem_lines
+from importer.management.client.commands.load import end, follow, lines_of, problem_and_ways_out, watched
+from importer.management.client.report_text import plan_lines
 from importer.management.command_line.new_file import write_rejects
 from importer.management.command_line.verbs import LIST, add_job_verbs
 
@@ -31,11 +31,14 @@ def run(context: CommandContext) -> int:
 def _list(context: CommandContext) -> int:
     found = list(islice(context.millrace.pages("list_imports"), max(0, context.options.most)))
     context.output.give(JOBS, {"jobs": [_as_json(each) for each in found]})
-    for each in found:
-        place = f"{each['file']} into {each['table']} of {each['target']}"
-        begun = each["created_at"].replace("T", " ")[:16]
-        context.output.say(f"{each['job']}: {each['outcome']}, {place}, {each['rows']:,} rows, {begun} UTC")
+    context.output.write_list(map(_line, found))
     return 0
+
+
+def _line(row: Mapping[str, Any]) -> str:
+    place = f"{row['file']} into {row['table']} of {row['target']}"
+    begun = row["created_at"].replace("T", " ")[:16]
+    return f"{row['job']}: {row['outcome']}, {place}, {row['rows']:,} rows, {begun} UTC"
 
 
 def _as_json(row: Mapping[str, Any]) -> dict[str, Any]:
@@ -52,7 +55,7 @@ def _tell(context: CommandContext, report: dict[str, Any]) -> int:
     context.output.give_whole(report)
     for line in lines_of(report, context.prefix):
         context.output.say(line)
-    for line in problem_lines(report["problem"]) if report["problem"] else ():
+    for line in problem_and_ways_out(report, context.prefix):
         context.output.say(line)
     return 0
 

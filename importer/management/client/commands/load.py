@@ -1,11 +1,12 @@
 """`millrace --server URL load` and `plan`: the same options and reports as on the machine of Millrace."""
 
 from argparse import SUPPRESS, Action, ArgumentParser
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any, NoReturn
 
 from importer.engine.errors import Cancelled, Problem
 from importer.engine.source.chunks.skipped_lines import SkippedLines
+from importer.management.client.api import is_over
 from importer.management.client.commands.body import body_of, keep_written
 from importer.management.client.commands.context import CommandContext
 from importer.management.client.commands.files import Uploads, named_files
@@ -18,6 +19,7 @@ from importer.management.client.report_text import (
     reading_lines,
     rejects_line,
     skipped_lines,
+    ways_out,
 )
 from importer.management.command_line.follow.progress import Amounts, Progress
 from importer.management.import_options import add_flags
@@ -167,10 +169,20 @@ def end(context: CommandContext, report: dict[str, Any]) -> int:
     context.output.give_whole(report)
     for line in lines_of(report, context.prefix):
         context.output.say(line)
-    if report["problem"]:
-        for line in problem_lines(report["problem"]):
-            context.output.warn(line)
+    for line in problem_and_ways_out(report, context.prefix):
+        context.output.warn(line)
     return int(report["exit_code"] or 0)
+
+
+def problem_and_ways_out(report: Mapping[str, Any], prefix: str) -> Iterator[str]:
+    """The problem of an import with its first bad rows, and the commands that load the missing rows."""
+    problem, rows = report["problem"] or {}, report["rows"]
+    if problem:
+        yield from problem_lines(problem)
+    if is_over(report):
+        staged = report["debug"].get("plan", {}).get("staged")
+        stay = 0 if report["balanced"] or staged else rows["loaded"]
+        yield from ways_out(report["job"], problem, stay, prefix)
 
 
 def lines_of(report: Mapping[str, Any], prefix: str) -> list[str]:

@@ -2,14 +2,14 @@
 
 import json
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from config.contracts.check import check_document
 from config.contracts.documents import CHECK, DONE, PROBLEM, REPORT, Document
-from config.contracts.outcomes import CANCELLED, REFUSED, UNKNOWN, WRONG_USAGE
+from config.contracts.outcomes import CANCELLED, REFUSED, UNKNOWN, UNREACHABLE, WRONG_USAGE
 from config.contracts.report import complete
-from importer.engine.errors import Cancelled, Problem, WrongUsage
+from importer.engine.errors import Cancelled, Problem, TargetUnreachable, WrongUsage
 from importer.management.client.problems import (
     FORBIDDEN,
     UNAUTHORIZED,
@@ -18,6 +18,7 @@ from importer.management.client.problems import (
     in_words,
     values_of,
 )
+from importer.management.command_line.verbs import NONE_TO_LIST
 
 FLAG = "--json"
 WITHOUT_IMPORT = (REFUSED, CANCELLED, WRONG_USAGE)
@@ -43,6 +44,15 @@ class Output:
     def warn(self, line: str) -> None:
         """Print a line to standard error."""
         print(line, file=sys.stderr, flush=True)
+
+    def write_list(self, lines: Iterable[str]) -> None:
+        """Print the lines of the verb `list`; on standard error that there are none, and how to make one."""
+        empty = True
+        for line in lines:
+            empty = False
+            self.say(line)
+        if empty and not self.as_json:
+            self.warn(NONE_TO_LIST[self.words.partition(" ")[0]])
 
     def give(self, document: Document, values: Mapping[str, Any]) -> None:
         """Print this document at the end, because of --json."""
@@ -93,6 +103,8 @@ class Output:
         if isinstance(problem, ServerProblem):
             if known := problem.report or _check_of(problem):
                 return int(known["exit_code"])
+            if problem.details.get("kind") == TargetUnreachable.__name__:
+                return UNREACHABLE.exit_code
             refused = problem.status in (UNAUTHORIZED, FORBIDDEN)
             return REFUSED.exit_code if refused or (self._not_begun and problem.status < 500) else UNKNOWN
         if isinstance(problem, ServerUnreachable) or not self._not_begun:

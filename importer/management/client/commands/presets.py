@@ -28,8 +28,7 @@ def _list(context: CommandContext) -> int:
     found = sorted(context.millrace.pages("list_presets"), key=lambda each: each["name"])
     rows = [_summary(each) for each in found]
     context.output.give(PRESETS, {"presets": rows})
-    for each in rows:
-        context.output.say(preset_line(each))
+    context.output.write_list(map(preset_line, rows))
     return 0
 
 

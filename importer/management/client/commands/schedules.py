@@ -43,8 +43,7 @@ def run(context: CommandContext) -> int:
 def _list(context: CommandContext) -> int:
     rows = [_without_id(each) for each in context.millrace.pages("list_schedules")]
     context.output.give(SCHEDULES, {"schedules": rows})
-    for each in rows:
-        context.output.say(schedule_line(each))
+    context.output.write_list(map(schedule_line, rows))
     return 0
 
 

@@ -38,10 +38,13 @@ def _list(context: CommandContext) -> int:
     found = sorted(context.millrace.pages("list_targets"), key=lambda each: each["name"])
     rows = [{**{name: each[name] for name in FIELDS}, "ok": each["passed"]} for each in found]
     context.output.give(TARGETS, {"targets": rows})
-    for each in rows:
-        where = f"{each['user']}@{each['host']}:{each['port']}/{each['database']}"
-        context.output.say(f"{each['name']}: {where}, TLS {each['tls']}, {_state(each)}")
+    context.output.write_list(map(_line, rows))
     return 0
+
+
+def _line(target: Mapping[str, Any]) -> str:
+    where = f"{target['user']}@{target['host']}:{target['port']}/{target['database']}"
+    return f"{target['name']}: {where}, TLS {target['tls']}, {_state(target)}"
 
 
 def _state(target: Mapping[str, Any]) -> str:

@@ -20,6 +20,7 @@ from importer.management.client.commands.main import REMOTE, _Parser, main
 from importer.management.client.commands.output import Output
 from importer.management.client.tokens import token_from
 from importer.management.command_line.start import command_of
+from importer.management.command_line.verbs import NONE_TO_LIST
 from importer.management.command_line.words import PROGRAM, WORDS
 from importer.models import ImportJob, MappingPreset, Scope, SourceFile, Target
 from tests.documents import read
@@ -68,6 +69,26 @@ class TestLoad:
         assert kept.read_bytes() == b"id,name,amount\n2,bob,x\n"
         assert run("job", "rejects", job, "--out", str(kept))[0] == 1
         assert run("job", "rejects", job, "--json")[0] == 1
+
+    def test_names_the_retry_that_leaves_out_bad_rows(self, run: Run, target, orders, web):
+        orders.write_bytes(BAD)
+        code, _, said = run("load", str(orders), *TO, "--map", "amount=amount:plain")
+        job = ImportJob.objects.get().pk
+        retry = f"millrace --server {web.url} job retry {job} --on-error reject"
+        assert (code, said.splitlines()[-1]) == (
+            6,
+            f"To leave out the bad rows, and keep them with their reasons: {retry}",
+        )
+        assert retry in run("job", "show", str(job))[1]
+        assert run(*retry.split()[3:])[0] == 5
+        assert [row[1] for row in rows(target)] == ["ann", "eve"]
+
+    def test_ends_a_retry_with_the_code_of_a_server_that_is_down(self, run: Run, target, orders, free_tcp_port):
+        orders.write_bytes(BAD)
+        assert run("load", str(orders), *TO, "--map", "amount=amount:plain")[0] == 6
+        Target.objects.update(port=free_tcp_port)
+        code, out, _ = run("job", "retry", str(ImportJob.objects.get().pk), "--json")
+        assert (code, read(out)["exit_code"]) == (7, 7)
 
     def test_asks_what_the_local_command_asks_and_leaves_nothing(self, run: Run, target, orders):
         orders.write_bytes(b"id,name,price\n1,ann,1.50\n")
@@ -127,6 +148,7 @@ def test_targets_and_schedules_are_listed_as_by_the_local_command(run: Run, targ
     code, out, _ = run("target", "check", "warehouse", "--json")
     assert (code, read(out)["ok"]) == (0, True)
     assert read(run("schedule", "list", "--json")[1])["schedules"] == []
+    assert run("schedule", "list") == (0, "", f"{NONE_TO_LIST['schedule']}\n")
     code, out, _ = run("schedule", "show", "nightly", "--json")
     assert (code, read(out)["problem"]["what"]) == (1, "There is no schedule named nightly.")
 

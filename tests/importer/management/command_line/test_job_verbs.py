@@ -9,7 +9,7 @@ from django.core.management import CommandError, call_command
 from importer import jobs
 from importer.engine.mysql.connection import connect, execute
 from importer.models import ImportJob, Target
-from importer.models.outcomes import CANCELLED, FAILED
+from importer.models.outcomes import CANCELLED, FAILED, UNREACHABLE
 from importer.preparation.prepare import ImportRequest, prepare
 from importer.security import held_passwords
 from importer.sources import uploads
@@ -54,6 +54,14 @@ def test_a_cancelled_import_is_retried_to_its_end(target: Target, people: Path, 
         call_command("job", "retry", str(job.pk))
     assert code("list") == 0
     assert f"{job.pk}: succeeded, {people.name} into" in capsys.readouterr().out
+
+
+def test_a_retry_on_a_server_that_is_down_says_so_by_its_exit_code(target: Target, people: Path, free_tcp_port: int):
+    job = cancelled(target, people)
+    Target.objects.filter(pk=target.pk).update(host="127.0.0.1", port=free_tcp_port)
+    with pytest.raises(CommandError) as end:
+        call_command("job", "retry", str(job.pk))
+    assert end.value.returncode == UNREACHABLE.exit_code
 
 
 def test_rejects_are_written_once_bad_rows_are_left_out(target: Target, people: Path, tmp_path: Path, capsys):
