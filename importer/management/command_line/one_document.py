@@ -20,7 +20,7 @@ from importer.engine.errors import Cancelled, Problem, WrongUsage, problem_value
 from importer.management.application_tables import unusable
 from importer.management.command_line.follow.held_ctrl_c import HeldCtrlC
 from importer.management.command_line.help.near_words import near_of_error
-from importer.management.command_line.verbs import NONE_TO_LIST
+from importer.management.command_line.verbs import write_list
 from importer.models.outcomes import CANCELLED, UNKNOWN, WRONG_USAGE
 
 FLAG = "--json"
@@ -58,13 +58,8 @@ class DocumentCommand(BaseCommand):
         super().run_from_argv(argv)
 
     def write_list(self, lines: Iterable[str]) -> None:
-        """Write the lines of the verb `list`; on standard error that there are none, and how to make one."""
-        empty = True
-        for line in lines:
-            empty = False
-            self.stdout.write(line)
-        if empty:
-            self.stderr.write(NONE_TO_LIST[self.words({})])
+        """Write the lines of the verb `list`; on standard error that there are none, and how to add one."""
+        write_list(self.words({}), lines, self.stdout.write, self.stderr.write)
 
     def give(self, document: Document, values: Mapping[str, Any]) -> None:
         """Print this document at the end, because of --json."""

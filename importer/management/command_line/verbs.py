@@ -1,7 +1,7 @@
 """The verbs of `job` and `preset` with their options, which are the same here and with --server."""
 
 from argparse import ArgumentParser
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 
 LIST = "list"
@@ -40,7 +40,7 @@ PRESET_SAID: Mapping[str, str] = {
 }
 
 
-# What `list` says on standard error instead of nothing.
+# What `list` says instead of nothing.
 NONE_TO_LIST: Mapping[str, str] = {
     "channel": "There are no channels to list. To add one: millrace channel add NAME --mail ADDRESS",
     "connection": "There are no connections to list. To add one: millrace connection add NAME PLACE",
@@ -52,6 +52,16 @@ NONE_TO_LIST: Mapping[str, str] = {
     "target": "There are no targets to list. To add one: millrace target add NAME mysql://USER@HOST/DATABASE",
     "user": "There are no people to list. To add one: millrace user add NAME --role ROLE",
 }
+
+
+def write_list(command: str, lines: Iterable[str], say: Callable[[str], object], warn: Callable[[str], object]) -> None:
+    """Write the lines of `list` of this command by `say`; by `warn` that there are none, and how to add one."""
+    empty = True
+    for line in lines:
+        empty = False
+        say(line)
+    if empty:
+        warn(NONE_TO_LIST[command])
 
 
 def add_verbs(parser: ArgumentParser, verbs: Mapping[str, str]) -> dict[str, ArgumentParser]:

@@ -18,7 +18,7 @@ from importer.management.client.problems import (
     in_words,
     values_of,
 )
-from importer.management.command_line.verbs import NONE_TO_LIST
+from importer.management.command_line.verbs import write_list
 
 FLAG = "--json"
 WITHOUT_IMPORT = (REFUSED, CANCELLED, WRONG_USAGE)
@@ -46,13 +46,8 @@ class Output:
         print(line, file=sys.stderr, flush=True)
 
     def write_list(self, lines: Iterable[str]) -> None:
-        """Print the lines of the verb `list`; on standard error that there are none, and how to make one."""
-        empty = True
-        for line in lines:
-            empty = False
-            self.say(line)
-        if empty and not self.as_json:
-            self.warn(NONE_TO_LIST[self.words.partition(" ")[0]])
+        """Print the lines of the verb `list`; on standard error that there are none, and how to add one."""
+        write_list(self.words.partition(" ")[0], lines, self.say, self.say if self.as_json else self.warn)
 
     def give(self, document: Document, values: Mapping[str, Any]) -> None:
         """Print this document at the end, because of --json."""
