@@ -10,7 +10,7 @@ from playwright.sync_api import Page, Request, Route, expect
 from importer.models import SourceFile
 from importer.sources.store import multipart
 from tests.browser.conftest import session
-from tests.file_servers import S3Files
+from tests.file_servers.s3 import S3Files
 from tests.people import operator
 from tests.stack import wait_until
 from tests.targets import target_with

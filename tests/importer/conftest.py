@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.file_servers import sftp_files
+from tests.file_servers.sftp import sftp_files
 
 
 @pytest.fixture

@@ -9,7 +9,8 @@ from django.urls import reverse
 from importer.connections.protocols import folder as folders
 from importer.models import Schedule, SourceConnection
 from tests.dashboard.job_data import make_job
-from tests.file_servers import sftp_files, web_files
+from tests.file_servers.sftp import sftp_files
+from tests.file_servers.web import web_files
 from tests.people import admin, stranger
 
 pytestmark = pytest.mark.django_db

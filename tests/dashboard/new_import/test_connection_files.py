@@ -10,7 +10,7 @@ from django.urls import reverse
 
 from importer.models import Level, SourceConnection, SourceFile, Target
 from importer.sources import limits
-from tests.file_servers import web_files
+from tests.file_servers.web import web_files
 from tests.people import admin, operator, stranger
 
 pytestmark = pytest.mark.django_db

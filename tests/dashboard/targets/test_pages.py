@@ -13,7 +13,7 @@ from importer.engine.mysql.reasons import REASON_HIDDEN
 from importer.models import Schedule, SourceConnection, Target
 from tests import people
 from tests.dashboard.job_data import make_job
-from tests.file_servers import web_files
+from tests.file_servers.web import web_files
 from tests.people import admin
 from tests.targets import silent_target
 

@@ -9,7 +9,7 @@ from importer.engine.errors import TargetProblem
 from importer.engine.mysql import reasons
 from importer.engine.mysql.connection import connect, connect_loader, fetch_all
 from importer.engine.mysql.reasons import REASON_HIDDEN, SignInRefused, show_reasons_if
-from tests.file_servers import certificate_of_localhost
+from tests.file_servers.certificates import certificate_of_localhost
 
 NEVER = "metadata"
 

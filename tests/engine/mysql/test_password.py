@@ -10,7 +10,7 @@ import pytest
 from importer.engine.errors import Problem, TargetProblem
 from importer.engine.mysql.connection import Address, connect, connect_loader, execute, fetch_all
 from importer.engine.mysql.sign_in.authentication import ALWAYS, CLEAR, EXCHANGE, PasswordWithheld, methods
-from tests.file_servers import certificate_of_localhost
+from tests.file_servers.certificates import certificate_of_localhost
 from tests.rogue_server import RoguePasswordServer, RogueServer
 
 PASSWORD = "canary-7f3a"

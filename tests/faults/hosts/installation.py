@@ -23,7 +23,7 @@ from importer.management.processes.command_lines import CELERY
 from importer.management.processes.private_servers import PrivateRedis, free_port
 from tests.config.serving.tus import Uploader
 from tests.faults.hosts.network import network
-from tests.file_servers import S3Files, s3_files
+from tests.file_servers.s3 import S3Files, s3_files
 from tests.proxy import proxy
 from tests.stack import ROOT, wait_until
 from tests.web_site import Place, WebSite, own_database, running_site

@@ -1,6 +1,6 @@
 import pytest
 
-from tests.file_servers import web_files
+from tests.file_servers.web import web_files
 
 
 @pytest.fixture(scope="session")

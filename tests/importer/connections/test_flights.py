@@ -14,7 +14,7 @@ from importer.models import SourceConnection
 from importer.preparation.prepare import ImportRequest, prepare
 from importer.sources.store import object_ranges
 from scripts.flights import TABLE, flights_file
-from tests.file_servers import ftp_files
+from tests.file_servers.ftp import ftp_files
 from tests.importer.steps import run
 from tests.stack import ROOT
 from tests.targets import saved_target

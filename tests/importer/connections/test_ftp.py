@@ -5,7 +5,8 @@ import pytest
 from importer import connections
 from importer.engine.errors import Problem, SourceChanged
 from importer.models import SourceConnection, SourceFile
-from tests.file_servers import certificate_of_localhost, ftp_files
+from tests.file_servers.certificates import certificate_of_localhost
+from tests.file_servers.ftp import ftp_files
 from tests.importer.connections.protocol_checks import expect_refusal, find
 
 DATA = b"id,name\n" + b"1,one\n" * 50_000

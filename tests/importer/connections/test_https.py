@@ -6,7 +6,8 @@ import pytest
 
 from importer import connections
 from importer.models import SourceConnection
-from tests.file_servers import certificate_of_localhost, web_files
+from tests.file_servers.certificates import certificate_of_localhost
+from tests.file_servers.web import web_files
 
 NOW = datetime(2026, 11, 21, tzinfo=UTC)
 DATA = b"id,name\n" + b"1,one\n" * 5000

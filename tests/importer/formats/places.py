@@ -6,7 +6,9 @@ from pathlib import Path
 from typing import Any
 
 from importer.models import SourceConnection
-from tests.file_servers import S3Files, SftpFiles, WebFiles
+from tests.file_servers.s3 import S3Files
+from tests.file_servers.sftp import SftpFiles
+from tests.file_servers.web import WebFiles
 from tests.importer.formats.flights import WRITERS, Flight, write_months
 
 CSV = "flights.csv"

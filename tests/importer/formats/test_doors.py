@@ -23,7 +23,8 @@ from scripts.flights import ROWS, TABLE
 from tests.conftest import FLAVOURS
 from tests.dashboard.api.program import Program
 from tests.dashboard.new_import.test_page import show, shown_form, start, uploaded
-from tests.file_servers import certificate_of_localhost, web_files
+from tests.file_servers.certificates import certificate_of_localhost
+from tests.file_servers.web import web_files
 from tests.importer.formats.flights import NULL, digest_of, flights, stored_digest
 from tests.importer.formats.places import OF_CONNECTIONS, ORIGINS, STDIN, TEXTS, Places
 from tests.importer.steps import run

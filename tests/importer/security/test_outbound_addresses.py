@@ -12,7 +12,7 @@ import pytest
 from importer.engine.errors import Problem
 from importer.engine.mysql.addresses import AddressRefused
 from importer.security.outbound_addresses import connect_checked, parse_web_url, web_connection
-from tests.file_servers import certificate_of_localhost
+from tests.file_servers.certificates import certificate_of_localhost
 
 
 @pytest.fixture

@@ -7,7 +7,7 @@ import pytest
 from importer.connections.by_hand import connection_files
 from importer.connections.by_hand.connection_files import FirstLines
 from importer.models import SourceConnection, SourceFile
-from tests.file_servers import ftp_files
+from tests.file_servers.ftp import ftp_files
 
 pytestmark = pytest.mark.django_db
 # More than one window, and more than what is read of it.

@@ -1,0 +1,1 @@
+"""Real file servers on loopback for the tests of connections."""
