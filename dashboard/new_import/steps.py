@@ -172,6 +172,8 @@ def groups(preview: Preview) -> Groups:
     """The words for the option groups of step 3."""
     options, mode, table = preview.choices.option_form, preview.choices.mode, preview.table
     mode = f"{mode.capitalize()}{_into(mode, table.name) if table else ''}"
+    if not options["priority"].usual:
+        mode += f" · {options['priority'].words} priority"
     words = {name: options[name].words for name in ("on_error", "on_duplicate", "verify")}
     errors = (
         f"Invalid rows: {_lower(words['on_error'])}{_limit(preview)} · duplicate keys: {_lower(words['on_duplicate'])}"

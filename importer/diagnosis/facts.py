@@ -12,6 +12,7 @@ from django.utils import timezone
 
 from importer import jobs, queue
 from importer.engine.mysql.diagnosis.facts import Facts, Recent, Sessions, Workers
+from importer.engine.plan.option_specs import LOW
 from importer.engine.plan.stored_plan import format_of
 from importer.models import Chunk, ImportJob
 from importer.queue import queue_of
@@ -52,6 +53,7 @@ def facts_of(job: ImportJob) -> Facts:
         busy=live_progress.busy_share(job.pk),
         work=tuple(_work(job)),
         network=job.target.bytes_per_second,
+        low=job.options.priority == LOW,
         age=(now - job.started_at).total_seconds() if job.started_at else 0,
     )
 

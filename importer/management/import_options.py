@@ -37,6 +37,8 @@ SWITCHES: dict[str, tuple[str, dict[bool, Any]]] = {
 }
 # Other options that state a field of Dialect, which has the same name.
 FORMAT_FIELDS = ("delimiter", "quote", "escape", "encoding", "skip_rows", "comment", "skip_after_header", "skip_footer")
+# Options that are listed before all groups of the help.
+BEFORE_GROUPS = ("mode", "priority")
 
 
 def check_named(files: Sequence[str], connection: str, server_file: str) -> None:
@@ -99,6 +101,7 @@ def add_flags(parser: argparse.ArgumentParser, add_server_flags: Callable[[argpa
     parser.add_argument(
         "--workers", dest="in_process", action="store_false", help="hand the import to the running workers"
     )
+    _add_option(parser, named("priority"))
     add_server_flags(parser)
     _add_new_table(parser)
     _add_row_policy(parser)
@@ -117,7 +120,7 @@ def _add_new_table(parser: argparse.ArgumentParser) -> None:
 def _add_row_policy(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("rows that cannot be loaded as they are")
     for option in OPTIONS:
-        if option.group is not Group.SPEED and option.flag and option.name != "mode":
+        if option.group is not Group.SPEED and option.flag and option.name not in BEFORE_GROUPS:
             _add_option(group, option)
 
 

@@ -15,6 +15,8 @@ from importer.engine.units import MIB, human_bytes
 
 MOST_PARALLELISM = 64
 AS_PLANNED = "as planned"
+# The priorities of an import.
+NORMAL, HIGH, LOW = "normal", "high", "low"
 # The servers' own limit.
 MOST_PARTITIONS = 8192
 
@@ -215,6 +217,21 @@ OPTIONS: tuple[OptionSpec, ...] = (
         group=Group.MODE,
         unset="the server's own",
         hints={"": "Of the times for TIMESTAMP columns: such as +02:00, or Europe/Berlin if the server knows it."},
+    ),
+    OptionSpec(
+        "priority",
+        OptionKind.CHOICE,
+        "--priority",
+        "Priority",
+        "Where imports wait for workers: high goes before the person's other imports, low only loads while no other"
+        " import waits (default: normal)",
+        group=Group.MODE,
+        choices=(NORMAL, HIGH, LOW),
+        hints={
+            NORMAL: "Workers are shared fairly between people, and between the imports of each.",
+            HIGH: "Goes before the other imports of the same person.",
+            LOW: "Loads only while no other import waits for the workers.",
+        },
     ),
     # Has no flag: only a benchmark takes it off.
     OptionSpec(

@@ -8,7 +8,7 @@ from importer.engine.errors import Problem
 from importer.engine.mysql.global_variables import SERVER_VARIABLES
 from importer.engine.mysql.session_variables import SESSION_VARIABLES
 from importer.engine.mysql.variables import parse_values
-from importer.engine.plan.option_specs import OPTIONS, OptionKind, OptionSpec
+from importer.engine.plan.option_specs import NORMAL, OPTIONS, OptionKind, OptionSpec
 from importer.engine.target import write_modes
 
 # An offset or a name, as the servers take them (manual, MySQL Server Time Zone Support).
@@ -23,6 +23,8 @@ DEFAULT_LIMIT_WORDS = f"{DEFAULT_REJECTS} rows or {DEFAULT_REJECT_PERCENT} % of 
 @dataclass(frozen=True)
 class Options:
     """The requested settings. None leaves the choice to the planner, or sets no limit. Sizes are bytes.
+
+    `priority` decides which of several imports gets workers first; it changes nothing in the plan.
 
     Rows: `on_error` "reject" leaves out the rows that the table refuses, up to `max_rejects` rows and
     `max_reject_percent` of the file's rows; without these numbers, up to `reject_limit`: NO_LIMIT, or DEFAULT_LIMIT for
@@ -53,6 +55,7 @@ class Options:
     rounding: str = "notice"
     verify: str = "counts"
     time_zone: str = ""
+    priority: str = NORMAL
     checks: bool = True
     method: str = "auto"
     rows_per_statement: int | None = None

@@ -6,9 +6,13 @@ from dataclasses import replace
 from django.db.models import Count, Exists, Min, OuterRef, QuerySet
 from django.utils import timezone
 
+from importer.engine.plan.option_specs import NORMAL
 from importer.jobs.steps.shares import Claimant, fair_shares, must_yield, next_in_line
 from importer.jobs.transitions import Status
 from importer.models import Chunk, ImportJob
+
+# Of an import, in the application's database. Imports that an older release began have none.
+PRIORITY = "options_json__priority"
 
 
 def others_wait(job: ImportJob, *, loading: bool) -> bool:
@@ -19,7 +23,7 @@ def others_wait(job: ImportJob, *, loading: bool) -> bool:
     if not _in_flight(job.target.label).filter(status=Chunk.Status.QUEUED).exclude(job=job).exists():
         return False
     claimants = {each.job: each for each in _claimants(job.target.label)}
-    own = claimants.pop(job.pk, Claimant(job.pk, job.asked_by_id, 0, 0))
+    own = claimants.pop(job.pk, Claimant(job.pk, job.asked_by_id, 0, 0, priority=job.options.priority))
     return must_yield(replace(own, loads=max(0, own.loads - loading)), list(claimants.values()))
 
 
@@ -37,7 +41,7 @@ def fairest_chunk(chunk_id: int) -> int:
     if not queued.filter(pk=chunk_id).exists() or not queued.exclude(job=own).exists():
         return chunk_id
     everywhere = set(queued.values_list("job_id", flat=True).distinct())
-    claimants = _claimants(label)
+    claimants = list(_claimants(label))
     chosen = next_in_line([each if each.job in everywhere else replace(each, wants=each.loads) for each in claimants])
     if chosen is None or chosen.job == own:
         return chunk_id
@@ -49,7 +53,7 @@ def _in_flight(label: str) -> QuerySet[Chunk]:
     return Chunk.objects.filter(status__in=Chunk.IN_FLIGHT, job__target__label=label).order_by()
 
 
-def _claimants(label: str) -> list[Claimant]:
+def _claimants(label: str) -> Iterator[Claimant]:
     """All jobs with chunks in flight. A job wants as many slots as it has, and one for each queued chunk."""
     counted = (
         _in_flight(label)
@@ -65,11 +69,10 @@ def _claimants(label: str) -> list[Claimant]:
             loads[job] = runs
         else:
             queued[job] = (runs, lease.timestamp() if lease else 0)
-    return [_claimant(job, person, loads.get(job, 0), *queued.get(job, (0, 0))) for job, person in persons.items()]
-
-
-def _claimant(job: int, person: int | None, loads: int, waiting: int, since: float) -> Claimant:
-    return Claimant(job, person, loads, loads + waiting, since)
+    priorities = dict(ImportJob.objects.filter(pk__in=persons).values_list("pk", PRIORITY))
+    for job, person in persons.items():
+        (waiting, since), loading = queued.get(job, (0, 0)), loads.get(job, 0)
+        yield Claimant(job, person, loading, loading + waiting, since, priorities.get(job) or NORMAL)
 
 
 def share_of_target(job: ImportJob, in_flight: dict[int, int]) -> int:
@@ -81,17 +84,19 @@ def share_of_target(job: ImportJob, in_flight: dict[int, int]) -> int:
     claimants = list(_wanting(job, in_flight))
     if not claimants:
         return job.parallelism
-    mine = Claimant(job.pk, job.asked_by_id, 0, job.parallelism, job.pk)
+    mine = Claimant(job.pk, job.asked_by_id, 0, job.parallelism, job.pk, job.options.priority)
     return fair_shares(job.target.ceiling, [mine, *claimants])[job.pk]
 
 
 def _wanting(job: ImportJob, in_flight: dict[int, int]) -> Iterator[Claimant]:
     """The other jobs on the target that load into it, or could."""
     others = _others_on_target(job).annotate(has_more=_has_more()).order_by()
-    for pk, person, parallelism, has_more in others.values_list("pk", "asked_by", "parallelism", "has_more"):
+    for pk, person, parallelism, priority, has_more in others.values_list(
+        "pk", "asked_by", "parallelism", PRIORITY, "has_more"
+    ):
         wants = parallelism if has_more else min(parallelism, in_flight.get(pk, 0))
         if wants:
-            yield Claimant(pk, person, 0, wants, pk)
+            yield Claimant(pk, person, 0, wants, pk, priority or NORMAL)
 
 
 def _others_on_target(job: ImportJob) -> QuerySet[ImportJob]:

@@ -1,12 +1,15 @@
 """Who gets the next slot to load, and how many each import may have: pure functions of those that want slots.
 
-The same rule everywhere: the person with the fewest loads goes first, of one person's imports the one with the fewest,
-and then who has waited longest. The callers read the state from the database, and claim there by compare and set.
+The same rule everywhere: imports of low priority come last; the person with the fewest loads goes first; of one
+person's imports one of high priority, then the one with the fewest loads, and then the one that has waited longest. The
+callers read the state from the database, and claim there by compare and set.
 """
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+
+from importer.engine.plan.option_specs import HIGH, LOW, NORMAL
 
 
 @dataclass(frozen=True)
@@ -14,6 +17,7 @@ class Claimant:
     """An import that has slots or wants some: `loads` runs load now, of at most `wants`.
 
     `person`: who asked for it, None for the system. `since`: since when it waits, in any unit; smaller is earlier.
+    `priority`: as in Options.
     """
 
     job: int
@@ -21,6 +25,7 @@ class Claimant:
     loads: int
     wants: int
     since: float = 0
+    priority: str = NORMAL
 
 
 def next_in_line(claimants: Sequence[Claimant]) -> Claimant | None:
@@ -61,5 +66,6 @@ def _loads_of_persons(claimants: Iterable[Claimant]) -> Mapping[int | None, int]
     return loads
 
 
-def _rank(claimant: Claimant, of_person: Mapping[int | None, int]) -> tuple[int, int]:
-    return of_person[claimant.person], claimant.loads
+def _rank(claimant: Claimant, of_person: Mapping[int | None, int]) -> tuple[bool, int, bool, int]:
+    low, not_high = claimant.priority == LOW, claimant.priority != HIGH
+    return low, of_person[claimant.person], not_high, claimant.loads

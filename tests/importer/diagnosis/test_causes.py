@@ -10,6 +10,7 @@ from django.utils import timezone
 from config.version import VERSION
 from importer.diagnosis.facts import facts_of
 from importer.engine.mysql.diagnosis.cause import Evidence, Explanation
+from importer.engine.mysql.diagnosis.causes.application import OF_LOW_PRIORITY
 from importer.engine.mysql.diagnosis.diagnose import diagnose
 from importer.engine.plan import stored_plan
 from importer.models import Chunk, ImportJob, SourceFile
@@ -116,6 +117,10 @@ def test_all_workers_are_busy_with_another_import(two_places):
     (first,) = explained(job)
     assert first.cause == "workers_busy"
     assert "They load 2 chunks in parallel, which is all they can" in first.evidence
+    assert "within about a minute" in first.advice
+    ImportJob.objects.filter(pk=job.pk).update(options_json={"priority": "low"})
+    (first,) = explained(job)
+    assert first.advice == OF_LOW_PRIORITY
 
 
 def test_work_that_was_queued_just_now_is_no_cause(two_places):

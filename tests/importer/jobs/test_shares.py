@@ -35,8 +35,25 @@ class TestNextInLine:
     def test_nobody_who_has_enough(self):
         assert next_in_line([Claimant(1, ANN, 2, 2)]) is None
 
+    def test_of_one_person_the_import_of_high_priority_but_not_before_another_person(self):
+        urgent, usual = Claimant(2, ANN, 3, 9, priority="high"), Claimant(1, ANN, 0, 9)
+        assert next_in_line([usual, urgent]) == urgent
+        bobs = Claimant(3, BOB, 2, 9)
+        assert next_in_line([usual, urgent, bobs]) == bobs
+
+    def test_one_of_low_priority_after_those_of_everybody(self):
+        low, usual = Claimant(1, ANN, 0, 9, priority="low"), Claimant(2, BOB, 6, 9)
+        assert next_in_line([low, usual]) == usual
+        assert next_in_line([low, Claimant(2, BOB, 9, 9)]) == low
+
 
 class TestYielding:
+    def test_of_low_priority_to_every_other_and_not_the_other_way_round(self):
+        low, usual = Claimant(1, ANN, 0, 4, priority="low"), Claimant(2, BOB, 7, 9)
+        assert must_yield(low, [usual])
+        assert not must_yield(usual, [low])
+        assert must_yield(low, [Claimant(2, BOB, 0, 4, priority="low")])
+
     def test_to_one_that_waits_with_as_few_loads_as_are_left(self):
         waiting = Claimant(2, BOB, 0, 4)
         assert must_yield(Claimant(1, ANN, 0, 4), [waiting])
@@ -57,6 +74,11 @@ class TestFairShares:
 
     def test_what_one_does_not_want_is_left_to_the_others(self):
         assert fair_shares(8, [Claimant(1, ANN, 0, 9), Claimant(2, BOB, 0, 1)]) == {1: 7, 2: 1}
+
+    def test_low_priority_gets_what_the_others_leave(self):
+        claimants = [Claimant(1, ANN, 0, 9, priority="low"), Claimant(2, BOB, 0, 5), Claimant(3, BOB, 0, 9)]
+        assert fair_shares(8, claimants) == {1: 0, 2: 4, 3: 4}
+        assert fair_shares(20, claimants) == {1: 6, 2: 5, 3: 9}
 
     @given(
         st.integers(0, 64),
@@ -140,6 +162,20 @@ def test_imports_that_advance_at_the_same_time_keep_the_ceiling(transactional_db
         list(pool.map(advance, two))
     assert queued == [5] * 10
 
+    def test_a_second_import_of_high_or_low_priority_of_the_same_person(self, two):
+        first, second = two
+        Target.objects.update(ceiling=4)
+        ImportJob.objects.update(asked_by=first.asked_by)
+        for priority, of_second, of_first in (("high", 4, 0), ("low", 0, 4), ("normal", 2, 2)):
+            set_priority(second, priority)
+            Chunk.objects.update(status=Chunk.Status.PENDING, lease=None)
+            assert (len(loads(second)), len(loads(first))) == (of_second, of_first), priority
+
+
+def set_priority(job: ImportJob, priority: str) -> None:
+    job.options_json["priority"] = priority
+    job.save(update_fields=["options_json"])
+
 
 class TestClaim:
     @pytest.fixture
@@ -164,6 +200,26 @@ class TestClaim:
         again = load_chunks.claim(later.id)
         assert again
         assert again.chunks[0].pk == later.id
+
+    def test_a_free_slot_is_for_the_import_of_high_priority_although_it_has_more_loads(self, two, sent):
+        first, second = two
+        ImportJob.objects.update(asked_by=first.asked_by)
+        set_priority(second, "high")
+        of_first, of_second = jobs.advance(first.pk), jobs.advance(second.pk)
+        assert jobs.claim_run(of_second[0].id)
+        run = load_chunks.claim(of_first[0].id)
+        assert run
+        assert run.job.pk == second.pk
+
+    def test_a_free_slot_is_not_for_an_import_of_low_priority_although_it_has_fewer_loads(self, two, sent):
+        first, second = two
+        set_priority(second, "low")
+        of_first = jobs.advance(first.pk)
+        jobs.advance(second.pk)
+        assert jobs.claim_run(of_first[0].id)
+        run = load_chunks.claim(of_first[1].id)
+        assert run
+        assert run.job.pk == first.pk
 
     def test_a_process_that_runs_one_import_takes_no_other(self, two, sent, monkeypatch):
         first, second = two

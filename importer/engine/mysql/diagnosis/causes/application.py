@@ -5,6 +5,8 @@ from importer.engine.units import human_bytes
 
 # A worker that is free takes work within less.
 LONGEST_QUEUED = 2.0  # seconds
+SOON_FREE = "The import continues when one of them is free, within about a minute. More workers load more in parallel."
+OF_LOW_PRIORITY = "Its priority is low: it continues when no other import waits for workers."
 
 
 def paused(evidence: Evidence) -> Explanation | None:
@@ -95,7 +97,7 @@ def workers_busy(evidence: Evidence) -> Explanation | None:
         "All workers are busy with other imports.",
         f"They load {workers.taken} chunks in parallel, which is all they can; this import's next work has waited for"
         f" {waited:.0f} s.",
-        "The import continues when one of them is free, within about a minute. More workers load more in parallel.",
+        OF_LOW_PRIORITY if evidence.facts.low else SOON_FREE,
     )
 
 
@@ -112,7 +114,9 @@ def ceiling(evidence: Evidence) -> Explanation | None:
         f"Target {evidence.facts.target} takes at most {sessions.ceiling} parallel chunks.",
         f"{sessions.on_target} load into it now{taken}; this import asks for {sessions.asked} and has"
         f" {sessions.running}.",
-        "Max. parallel chunks on the target's page raises it, if the server has processors to spare.",
+        OF_LOW_PRIORITY
+        if evidence.facts.low and not sessions.running
+        else "Max. parallel chunks on the target's page raises it, if the server has processors to spare.",
         waits=not sessions.running,
     )
 
