@@ -63,6 +63,7 @@ pages = [
     path("jobs/<int:pk>/restore/", detail.restore, name="job_restore"),
     path("jobs/<int:pk>/drop-kept/", detail.drop_backup, name="job_drop_backup"),
     path("jobs/<int:pk>/parallelism/", detail.parallelism, name="job_parallelism"),
+    path("jobs/<int:pk>/priority/", detail.priority, name="job_priority"),
     path("jobs/<int:pk>/rejects/", files.reject_file, name="job_reject_file"),
     path("jobs/<int:pk>/reasons/", files.reasons_file, name="job_reasons_file"),
     path("jobs/<int:pk>/rejected/", rejects.rejected, name="job_rejected"),

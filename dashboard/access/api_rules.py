@@ -90,6 +90,7 @@ API: Mapping[str, Mapping[str, Does]] = {
     "api_import_retry": {"POST": Does("job_retry")},
     "api_import_run_again": {"POST": Does("job_run_again")},
     "api_import_parallel": {"POST": Does("job_parallelism")},
+    "api_import_priority": {"POST": Does("job_priority")},
     "api_import_restore": {"POST": Does("job_restore")},
     "api_import_drop_backup": {"POST": Does("job_drop_backup")},
     "api_import_restore_now": {"POST": Does("job_restore_now")},

@@ -161,6 +161,7 @@ RULES: dict[str, Rule] = {
     "job_restore": JOB,
     "job_drop_backup": JOB,
     "job_parallelism": JOB,
+    "job_priority": JOB,
     "job_reject_file": ROW_FILE,
     "job_reasons_file": ROW_FILE,
     "job_rejected": ROWS,

@@ -30,6 +30,7 @@ from dashboard.jobs.run_again import again_of
 from importer import jobs
 from importer.access.policy import Forbidden, may_now, require
 from importer.engine.errors import Problem
+from importer.engine.plan.option_specs import named
 from importer.history.chunks.map import chunk_map
 from importer.history.chunks.rates import rates as job_rates
 from importer.models import Chunk, ImportJob, Level
@@ -37,6 +38,7 @@ from importer.worker.hosts import presence
 
 Status = ImportJob.Status
 MOST_PROBLEM_CHUNKS = 50
+PRIORITY = named("priority")
 END_ANSWERS = {"footer": True, "rows": False}  # the answers about the last lines of a file: are they a footer?
 
 
@@ -171,6 +173,12 @@ def parallelism(request: HttpRequest, pk: int) -> HttpResponse:
     return _act(request, pk, change)
 
 
+@require_POST
+def priority(request: HttpRequest, pk: int) -> HttpResponse:
+    """Change the priority."""
+    return _act(request, pk, lambda job_id: jobs.set_priority(job_id, request.POST.get("priority", "")))
+
+
 def _act(request: HttpRequest, pk: int, action: Callable[[int], Any]) -> HttpResponse:
     """Perform the action and show the job's new state; a Problem is shown on the page."""
     get_object_or_404(ImportJob, pk=pk)
@@ -211,6 +219,7 @@ def _live_context(now: Progress, with_rejects: bool = True) -> dict[str, Any]:
         "timeline": timeline(shown, now.now),
         "ahead": _ahead(shown),
         "can": _can(shown),
+        "priorities": [(value, words, PRIORITY.hint(value)) for value, words in PRIORITY.offered.items()],
         "no_restore": jobs.why_no_restore(shown) if shown.kept_table else "",
         "since_restore": jobs.imports_since_restore(shown) if shown.restored_at else [],
         "rejects": rejected_rows(shown) if with_rejects else None,

@@ -30,6 +30,7 @@ from importer.jobs.commands import (
     resume,
     retry,
     set_parallelism,
+    set_priority,
     start,
 )
 from importer.jobs.lifecycle import (
@@ -210,6 +211,7 @@ __all__ = [
     "scanned_rows",
     "sentence",
     "set_parallelism",
+    "set_priority",
     "should_continue",
     "staged_rows",
     "start",

@@ -30,7 +30,8 @@ _DEEDS = {
 def digest_of(job: ImportJob) -> str:
     """SHA-256 of everything that decides what the import writes; known once the file is scanned."""
     plan = {name: value for name, value in job.plan_json.items() if name not in NOT_APPROVED}
-    decided = [plan, job.mapping_json, job.fillings_json, job.dialect_json, job.options_json, job.new_table_json]
+    options = {name: value for name, value in job.options_json.items() if name != "priority"}
+    decided = [plan, job.mapping_json, job.fillings_json, job.dialect_json, options, job.new_table_json]
     chunks = hashlib.sha256()
     for chunk in job.chunks.order_by("number").values_list("number", "offset", "length", "rows", "digest").iterator():
         chunks.update(repr(chunk).encode())

@@ -23,7 +23,7 @@ from importer.engine.errors import (
     is_of_bad_rows,
 )
 from importer.engine.plan.option_specs import MOST_PARALLELISM
-from importer.engine.plan.options import Options
+from importer.engine.plan.options import Options, check_options
 from importer.engine.plan.stored_plan import plan_to_json
 from importer.engine.reading.end_of_file import footer_lines
 from importer.engine.reading.reading import reading_to_json
@@ -308,6 +308,18 @@ def set_parallelism(job_id: int, parallelism: int) -> None:
         .update(parallelism=parallelism, version=F("version") + 1)
     ):
         raise Problem("The import has ended.", advice="Its parallelism can no longer be changed.")
+    start(job_id)
+
+
+def set_priority(job_id: int, priority: str) -> None:
+    """Set the priority of a job that has not ended. Raises Problem for an unknown one, and for a job that has ended."""
+    with transaction.atomic():
+        job = ImportJob.objects.select_for_update().exclude(status__in=ImportJob.ENDED).filter(pk=job_id).first()
+        if job is None:
+            raise Problem("The import has ended.", advice="Its priority can no longer be changed.")
+        options = replace(job.options, priority=priority)
+        check_options(options)
+        ImportJob.objects.filter(pk=job_id).update(options_json=to_json(options), version=F("version") + 1)
     start(job_id)
 
 

@@ -116,6 +116,7 @@ RULES: dict[str, Rule] = {
     "job retry": replace(_OF_IMPORT, rate=limits.STARTS),
     "job pause": Rule((Named(ImportJob, Level.LOAD, "job", "pk", owner=True),), operator=True),
     "job resume": Rule((Named(ImportJob, Level.LOAD, "job", "pk", owner=True),), operator=True),
+    "job priority": _OF_IMPORT,
     "job rejects": Rule((Named(ImportJob, Level.LOAD, "job", "pk", owner=True),)),
     "job approve": _OF_IMPORT,
     "job refuse": _OF_IMPORT,

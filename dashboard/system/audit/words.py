@@ -34,6 +34,7 @@ WORDS = {
     "job_end_without": "end import without keys",
     "job_table_rows": "look at rows of table",
     "job_parallelism": "change parallel chunks",
+    "job_priority": "change priority of import",
     "job_reject_file": "download rejected rows",
     "job_reasons_file": "download reasons of rejects",
     "job_load_fixed": "load fixed rows",

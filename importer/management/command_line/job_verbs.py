@@ -105,6 +105,12 @@ def resume(command: DocumentCommand, job: ImportJob, _options: Mapping[str, Any]
     command.stdout.write(f"{job} continues.")
 
 
+def priority(command: DocumentCommand, job: ImportJob, options: Mapping[str, Any]) -> None:
+    """Change which of several imports gets workers first."""
+    jobs.set_priority(job.pk, options["priority"])
+    command.stdout.write(f"{job} has the priority {options['priority']} now.")
+
+
 def rejects(_command: DocumentCommand, job: ImportJob, options: Mapping[str, Any]) -> None:
     """Write the rejected rows, in the form of the file, or why each was rejected."""
     pieces = downloads.reasons_file(job) if options["reasons"] else downloads.reject_file(job)
@@ -140,5 +146,6 @@ VERBS: dict[str, Verb] = {
     "retry": retry,
     "pause": pause,
     "resume": resume,
+    "priority": priority,
     "rejects": rejects,
 }

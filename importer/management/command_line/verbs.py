@@ -4,6 +4,9 @@ from argparse import ArgumentParser
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 
+from importer.engine.plan.option_specs import named
+
+PRIORITY = named("priority")
 LIST = "list"
 MOST_LISTED = 20
 JOB_VERBS: Mapping[str, str] = {
@@ -13,6 +16,7 @@ JOB_VERBS: Mapping[str, str] = {
     "retry": "load the missing rows of an import that failed or was cancelled",
     "pause": "start no more chunks of an import; those under way finish",
     "resume": "continue a paused import",
+    "priority": "let an import go before the person's others, or after all others",
     "rejects": "the rejected rows of an import, to correct and load them, or their reasons",
     "plan": "what an import does, with its SQL, and the digest that is approved",
     "why": "why an import waits or is slow now, with the evidence",
@@ -82,6 +86,7 @@ def add_job_verbs(parser: ArgumentParser, names: Iterable[str]) -> dict[str, Arg
     verbs["wait"].add_argument("--at-most", type=float, metavar="SECONDS", help=text)
     text = "leave out bad rows from now on, into a file"
     verbs["retry"].add_argument("--on-error", choices=("reject",), help=text)
+    verbs["priority"].add_argument("priority", choices=PRIORITY.choices)
     text = "of the plan that you have seen, from `job plan`"
     verbs["approve"].add_argument("--digest", required=True, help=text)
     text = "for the person who started the import"

@@ -66,6 +66,16 @@ class TestStates:
         second = make_job(Status.WAITING, chunks=0)
         assert reverse("job", args=[first.pk]) in page(browser, second)
 
+    def test_the_priority_is_changed_until_the_end(self, browser):
+        job = make_job()
+        assert "Priority: normal" in page(browser, job)
+        assert "Priority: low" in press(browser, job, "priority", priority="low").content.decode()
+        assert "priority is &#x27;most&#x27;" in press(browser, job, "priority", priority="most").content.decode()
+        ImportJob.objects.filter(pk=job.pk).update(status=Status.SUCCEEDED)
+        assert "Priority:" not in page(browser, job)
+        assert "has ended" in press(browser, job, "priority", priority="high").content.decode()
+        assert ImportJob.objects.get(pk=job.pk).options.priority == "low"
+
     def test_before_the_first_chunk_there_is_nothing_to_divide_by(self, browser):
         job = make_job(chunks=0, scanned_rows=0, scanned_bytes=HEADER, scan_finished=False)
         SourceFile.objects.filter(pk=job.source_id).update(size=0)

@@ -205,6 +205,7 @@ ACTIONS = (
     Action("job_restore", (8,), words=("There is no table sales.millrace_old_",)),
     Action("job_drop_backup", (8,), words=("40 loaded",)),
     Action("job_parallelism", (15,), {"parallelism": "3"}, ("194 loaded",)),
+    Action("job_priority", (15,), {"priority": "high"}, ("194 loaded",)),
     Action("job_again", (3,), words=("settings of import 3", "more_orders.rejects.csv")),
     Action("job_preset", (16,), {"name": "readings again"}, ("readings again",)),
     Action("start_import", (LOOKED_AT,), {"target": "1", "table": "orders"}, ("The plan has changed",), 422),

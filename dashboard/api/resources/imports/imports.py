@@ -20,7 +20,7 @@ from dashboard.api.wanted import ImportIn, OptionsIn, options_of
 from dashboard.jobs.list.filters import ORIGINS, STATES, Filters, matching
 from importer import jobs
 from importer.diagnosis.why import known_causes
-from importer.engine.plan.option_specs import MOST_PARALLELISM
+from importer.engine.plan.option_specs import MOST_PARALLELISM, named
 from importer.models import ImportJob
 from importer.models.outcomes import outcome, outcome_words
 from importer.preparation import examination, presets
@@ -88,6 +88,15 @@ class ParallelIn(Body, json_schema_extra=example(parallel_chunks=4)):
     """How many chunks may load at the same time."""
 
     parallel_chunks: Annotated[int, Field(ge=1, le=MOST_PARALLELISM)]
+
+
+PRIORITIES = list(named("priority").choices)
+
+
+class PriorityIn(Body, json_schema_extra=example(priority="high")):
+    """Which of several imports gets workers first."""
+
+    priority: Annotated[str, Field(pattern=f"^({'|'.join(PRIORITIES)})$", json_schema_extra={"enum": PRIORITIES})]
 
 
 def show(job: ImportJob) -> dict[str, Any]:
@@ -205,6 +214,15 @@ def retry_import(request: HttpRequest, job: int, how: RetryIn = PLAINLY) -> Any:
 def set_parallel(request: HttpRequest, job: int, wanted: ParallelIn) -> Any:
     """Change the number of parallel chunks."""
     jobs.set_parallelism(read(job).pk, wanted.parallel_chunks)
+    return jobs.report(read(job))
+
+
+@router.post(
+    "imports/{int:job}/priority", response=Report, url_name="api_import_priority", summary="Change the priority"
+)
+def set_priority(request: HttpRequest, job: int, wanted: PriorityIn) -> Any:
+    """High goes before the other imports of its person; low loads only while no other import waits."""
+    jobs.set_priority(read(job).pk, wanted.priority)
     return jobs.report(read(job))
 
 

@@ -125,6 +125,13 @@ def _why(context: CommandContext) -> int:
     return 0
 
 
+def _priority(context: CommandContext) -> int:
+    job, priority = context.options.job, context.options.priority
+    context.millrace.call("set_priority", {"priority": priority}, job=job)
+    context.output.say(f"Import {job} has the priority {priority} now.")
+    return 0
+
+
 def _rejects(context: CommandContext) -> int:
     options = context.options
     pieces = context.millrace.download("reasons_file" if options.reasons else "reject_file", job=options.job)
@@ -149,5 +156,6 @@ VERBS: Mapping[str, Command] = {
     "delete": _act("delete_import", "Import {job} is deleted. What it loaded stays in its table."),
     "restore-now": _changes("restore_now_import"),
     "end-without": _changes("end_without_import"),
+    "priority": _priority,
     "rejects": _rejects,
 }

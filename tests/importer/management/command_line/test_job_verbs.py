@@ -64,6 +64,18 @@ def test_a_retry_on_a_server_that_is_down_says_so_by_its_exit_code(target: Targe
     assert end.value.returncode == UNREACHABLE.exit_code
 
 
+def test_the_priority_is_changed_until_the_end(target: Target, people: Path, capsys):
+    job = created(target, people)
+    assert code("priority", str(job.pk), "high") == 0
+    assert "has the priority high now" in capsys.readouterr().out
+    job.refresh_from_db()
+    assert job.options.priority == "high"
+    jobs.cancel(job.pk)
+    jobs.advance(job.pk)
+    with pytest.raises(CommandError, match="has ended"):
+        call_command("job", "priority", str(job.pk), "low")
+
+
 def test_rejects_are_written_once_bad_rows_are_left_out(target: Target, people: Path, tmp_path: Path, capsys):
     people.write_text(people.read_text().replace("\n77,", "\nseventy-seven,"))
     with pytest.raises(SystemExit) as ended:
