@@ -7,6 +7,7 @@ from contextlib import closing
 from pathlib import Path
 
 from importer.management.application_tables import TABLES
+from importer.management.command_line.verbs import NONE_TO_LIST
 from scripts.tables import tables_of
 from tests.importer.management.installation import Installation
 from tests.prepared import copy_of_tables
@@ -25,7 +26,7 @@ def test_a_first_command_makes_these_tables_and_says_where(tmp_path: Path):
     command = [sys.executable, "-m", "importer.management.command_line", "target", "list"]
     first, second = (subprocess.run(command, cwd=ROOT, env=env, capture_output=True, text=True) for _ in range(2))
     assert f"First use: Millrace keeps its records in {own.var}.\n" in first.stderr
-    assert (second.returncode, second.stdout, second.stderr) == (0, "", "")
+    assert (second.returncode, second.stdout, second.stderr) == (0, "", f"{NONE_TO_LIST['target']}\n")
     assert tables_of(own.var / "millrace.sqlite3") == TABLES.read_text()
     with closing(sqlite3.connect(own.var / "millrace.sqlite3")) as made:
         assert made.execute("SELECT MIN(applied) > '2026' FROM django_migrations").fetchone() == (1,)
