@@ -5,7 +5,7 @@
 For each workload and server, the file is imported once with the defaults, as a user would before a lab. Then `--labs`
 labs try the grid, on as many rows as the page of a new lab suggests. Then the whole file is imported with each
 combination of the grid, in rounds. The fastest of these was partly lucky. So the recommended combinations run against
-it in `--beside` rounds of their own; the notes of the report give the share of its rate that each one reaches there.
+it in rounds of their own (`--final-rounds`); the notes of the report give the share of its rate that each one reaches.
 
 On a machine that others use, rates are noise. The notes therefore give rows per processor second of client and server,
 too; `--by processor` takes the best by these. They do not see what parallel chunks gain.
@@ -46,7 +46,7 @@ def main() -> None:
     parser.add_argument("--workloads", nargs="+", choices=GRIDS, default=tuple(GRIDS), metavar="NAME")
     parser.add_argument("--labs", type=int, default=3, help="for each workload and server")
     parser.add_argument("--repeats", type=int, default=3, help="repeats of each trial of a lab")
-    parser.add_argument("--beside", dest="final_rounds", type=int, default=7,
+    parser.add_argument("--final-rounds", type=int, default=7,
                         help="rounds of the recommendations against the grid's best")  # fmt: skip
     parser.add_argument("--by", choices=MEASURES, default=MEASURES[0],
                         help="the grid's best by rows per second, or per processor second of both sides")  # fmt: skip

@@ -17,6 +17,8 @@ from importer.notifications import approval_wanted
 
 # Parts of the plan that only explain it, or change the speed of the load and not the rows.
 NOT_APPROVED = (FORMAT_KEY, "reasons", "seen", "parallelism", "first_chunk_bytes", "last_chunks", "transaction_bytes")
+# Options that change when an import loads, and not what it writes.
+NOT_APPROVED_OPTIONS = ("priority",)
 
 _DEEDS = {
     "append": "{rows} of {file} are added to {table} on {target}.",
@@ -30,7 +32,7 @@ _DEEDS = {
 def digest_of(job: ImportJob) -> str:
     """SHA-256 of everything that decides what the import writes; known once the file is scanned."""
     plan = {name: value for name, value in job.plan_json.items() if name not in NOT_APPROVED}
-    options = {name: value for name, value in job.options_json.items() if name != "priority"}
+    options = {name: value for name, value in job.options_json.items() if name not in NOT_APPROVED_OPTIONS}
     decided = [plan, job.mapping_json, job.fillings_json, job.dialect_json, options, job.new_table_json]
     chunks = hashlib.sha256()
     for chunk in job.chunks.order_by("number").values_list("number", "offset", "length", "rows", "digest").iterator():

@@ -221,6 +221,13 @@ class TestWhatIsApproved:
         advance(job)
         assert now(job).status == Status.UNAPPROVED
 
+    def test_another_priority_keeps_the_approval(self, target, ann, bob, file):
+        job = run(created(target, ann, file))
+        before = jobs.digest_of(now(job))
+        jobs.set_priority(job.pk, "high")
+        assert now(job).options.priority == "high"
+        assert jobs.digest_of(now(job)) == before
+
     def test_another_server_asks_again(self, target, ann, bob, file):
         job = run(created(target, ann, file))
         before = jobs.digest_of(job)
