@@ -55,3 +55,18 @@ def test_the_chunk_map_is_one_stop_of_the_tab_key_and_shows_details_on_enter(ope
     ImportJob.objects.filter(pk=job.pk).update(version=9, committed_bytes=job.committed_bytes + 1)
     expect(page.locator("#job-map button.failed")).to_have_count(1)
     expect(cells.nth(5)).to_be_focused()
+
+
+def test_a_second_press_before_the_answer_counts_too(opened):
+    job = make_job(chunks=4, parallelism=2)
+    page = opened(f"/jobs/{job.pk}/")
+    held = []
+    page.route("**/parallelism/", lambda route: route.continue_() if held else held.append(route))
+    more = page.get_by_role("button", name="One chunk more at a time")
+    with page.expect_request("**/parallelism/"):
+        more.click()
+    more.click()
+    held[0].continue_()
+    expect(page.locator(".job-parallel output")).to_have_text("4")
+    job.refresh_from_db()
+    assert job.parallelism == 4
