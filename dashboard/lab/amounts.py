@@ -25,7 +25,7 @@ USUAL = {
 # The field that has the amount of each kind of sample, with the words for that kind.
 SAMPLES = {"rows": "The first rows", "share": "Ranges taken evenly from the whole file"}
 # The fields that the page shows only on request.
-MORE = ("most_rows", "target_disk", "disk", "schema", "beside_imports")
+MORE = ("most_rows", "target_disk", "disk", "schema", "during_imports")
 
 
 def _input(**attrs: str) -> forms.TextInput:
@@ -65,7 +65,7 @@ class AmountsForm(forms.Form):
     target_disk = SizeField(label="Most bytes of a scratch table", widget=_input(placeholder="no limit"))
     disk = SizeField(label="Most bytes of the sample here", widget=_input(placeholder="no limit"))
     schema = forms.CharField(label="Schema of scratch tables", required=False, widget=_input())
-    beside_imports = forms.BooleanField(
+    during_imports = forms.BooleanField(
         label="Run trials while imports run",
         required=False,
         widget=forms.CheckboxInput({"class": "form-check-input", "value": "yes"}),
@@ -150,7 +150,7 @@ class AmountsForm(forms.Form):
     @property
     def more(self) -> list[forms.BoundField]:
         """The limits that the page shows on request, without the check box."""
-        return [self[name] for name in MORE if name != "beside_imports"]
+        return [self[name] for name in MORE if name != "during_imports"]
 
     @property
     def opens_more(self) -> bool:

@@ -79,7 +79,7 @@ class LabForm:
             amounts.rounds,
             amounts.budget,
             amounts.cleaned_data["schema"],
-            amounts.cleaned_data["beside_imports"],
+            amounts.cleaned_data["during_imports"],
             **given,
         )
 
@@ -114,6 +114,6 @@ def form_of_lab(lab: Lab) -> LabForm:
             "target_disk": short_size(budget.target_bytes) if budget.target_bytes else "",
             "disk": short_size(budget.local_bytes) if budget.local_bytes else "",
             "schema": "" if lab.scratch_schema == lab.schema_name else lab.scratch_schema,
-            **({"beside_imports": "yes"} if lab.beside_imports else {}),
+            **({"during_imports": "yes"} if lab.during_imports else {}),
         }
     )

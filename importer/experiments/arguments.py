@@ -21,7 +21,7 @@ def add_run_arguments(parser: ArgumentParser) -> None:
     )
     parser.add_argument("--no-warm-up", dest="warm_up", action="store_false", help="let the first round count, too")
     parser.add_argument("--seed", type=bounded(0, 2**31 - 1), metavar="N", help="the same seed gives the same order")
-    parser.add_argument("--beside-imports", action="store_true", help="do not wait while imports run on the target")
+    parser.add_argument("--during-imports", action="store_true", help="do not wait while imports run on the target")
     parser.add_argument(
         "--way",
         action="append",

@@ -96,7 +96,7 @@ def run(options: dict[str, Any], tell: Callable[[str], object]) -> tuple[Experim
 
 def _request(options: dict[str, Any]) -> runner.ExperimentRequest:
     experiment = experiment_named(options["name"])
-    given = {name: options[name] for name in ("repeats", "seed", "warm_up", "beside_imports")}
+    given = {name: options[name] for name in ("repeats", "seed", "warm_up", "during_imports")}
     values = {name: value for name, value in given.items() if value is not None}
     ways = experiment.chosen(options["way"])
     return runner.ExperimentRequest(experiment, experiment.rows(options["size"]), ways=ways, **values)

@@ -64,7 +64,7 @@ class ExperimentRequest:
     rows: int
     repeats: int = REPEATS
     warm_up: bool = True
-    beside_imports: bool = False
+    during_imports: bool = False
     ways: tuple[str, ...] = ()
     seed: int = field(default_factory=lambda: secrets.randbelow(2**31))
 
@@ -126,7 +126,7 @@ def begin(request: ExperimentRequest, target: Target, user: User | None = None) 
                 repeats=request.repeats,
                 seed=request.seed,
                 scratch_schema=target.database,
-                beside_imports=request.beside_imports,
+                during_imports=request.during_imports,
             )
             lay_out(lab, turns(len(ways), request.repeats, request.seed, warm_up=request.warm_up))
     except IntegrityError as error:

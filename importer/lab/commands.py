@@ -33,7 +33,7 @@ MOST_REPEATS = 50
 class LabRequest:
     """The settings to try (`grid`), the sample, the number of rounds (`repeats`), and the budget.
 
-    `schema`: where the scratch tables are made, "" for the table's own. `beside_imports`: trials run even while imports
+    `schema`: where the scratch tables are made, "" for the table's own. `during_imports`: trials run even while imports
     run on the same target. The same `seed` gives the same order of trials.
     """
 
@@ -42,7 +42,7 @@ class LabRequest:
     repeats: int = REPEATS
     budget: Budget = field(default_factory=Budget)
     schema: str = ""
-    beside_imports: bool = False
+    during_imports: bool = False
     seed: int = field(default_factory=lambda: secrets.randbelow(2**31))
 
 
@@ -119,7 +119,7 @@ def create(
         repeats=request.repeats,
         seed=request.seed,
         scratch_schema=request.schema or prepared.table.schema,
-        beside_imports=request.beside_imports,
+        during_imports=request.during_imports,
         planned_json=choice.planned,
         combinations_json=choice.tried,
         left_out_json=choice.left_out,

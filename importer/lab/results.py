@@ -186,7 +186,7 @@ def _caveats(lab: Lab, advice: Recommendation | None) -> list[str]:
         caveats += _about_deferred_keys(lab, advice.settings)
     if "partitions" in lab.grid.values:
         caveats.append("Partitions belong to the table: no import changes those of an existing table.")
-    if lab.beside_imports:
+    if lab.during_imports:
         caveats.append("Imports may have run during the trials.")
     return caveats
 

@@ -99,7 +99,7 @@ def import_before(lab: Lab) -> str:
 
     Imports that wait or are paused do not keep it busy.
     """
-    if lab.beside_imports:
+    if lab.during_imports:
         return ""
     busy = ImportJob.objects.filter(target=lab.target, trial=None).exclude(status__in=(*IDLE, *ImportJob.ENDED))
     other = busy.order_by("pk").first()
@@ -220,7 +220,7 @@ def in_chunks(job: ImportJob) -> dict[str, float]:
 
 def retry_if_disturbed(lab: Lab, trial: Trial) -> bool:
     """Retry the trial if an import has run on the target since it began, as retry_trial() does. Returns whether so."""
-    if lab.beside_imports:
+    if lab.during_imports:
         return False
     not_ended_before = Q(finished_at=None) | Q(finished_at__gt=trial.started_at)
     others = ImportJob.objects.filter(not_ended_before, target=lab.target, trial=None, started_at__isnull=False)

@@ -1,4 +1,4 @@
--- The tables after 0058_direct_uploads. Made by `make tables`; do not edit.
+-- The tables after 0059_during_imports. Made by `make tables`; do not edit.
 -- next --
 CREATE TABLE "account_emailaddress" ("id" integer NOT NULL PRIMARY KEY AUTOINCREMENT, "verified" bool NOT NULL, "primary" bool NOT NULL, "user_id" integer NOT NULL REFERENCES "auth_user" ("id") DEFERRABLE INITIALLY DEFERRED, "email" varchar(254) NOT NULL);
 -- next --
@@ -44,7 +44,7 @@ CREATE TABLE "importer_jobfact" ("name" varchar(64) NOT NULL, "number" real NULL
 -- next --
 CREATE TABLE "importer_jobrecord" ("job_id" bigint NOT NULL PRIMARY KEY, "reasons" text NOT NULL CHECK ((JSON_VALID("reasons") OR "reasons" IS NULL)), "changed" text NOT NULL CHECK ((JSON_VALID("changed") OR "changed" IS NULL)), "chunk_timings" text NOT NULL CHECK ((JSON_VALID("chunk_timings") OR "chunk_timings" IS NULL)), "created_by_id" integer NULL REFERENCES "auth_user" ("id") DEFERRABLE INITIALLY DEFERRED, "ended_at" datetime NULL, "kept_chunks" text NOT NULL CHECK ((JSON_VALID("kept_chunks") OR "kept_chunks" IS NULL)), "key" char(32) NULL, "ledger_removed" bool NOT NULL, "schema_name" varchar(64) NOT NULL, "table_name" varchar(64) NOT NULL, "target_id" bigint NULL REFERENCES "importer_target" ("id") DEFERRABLE INITIALLY DEFERRED, "past_keys" text NOT NULL CHECK ((JSON_VALID("past_keys") OR "past_keys" IS NULL)));
 -- next --
-CREATE TABLE "importer_lab" ("id" integer NOT NULL PRIMARY KEY AUTOINCREMENT, "schema_name" varchar(64) NOT NULL, "table_name" varchar(64) NOT NULL, "dialect_json" text NOT NULL CHECK ((JSON_VALID("dialect_json") OR "dialect_json" IS NULL)), "mapping_json" text NOT NULL CHECK ((JSON_VALID("mapping_json") OR "mapping_json" IS NULL)), "fillings_json" text NOT NULL CHECK ((JSON_VALID("fillings_json") OR "fillings_json" IS NULL)), "options_json" text NOT NULL CHECK ((JSON_VALID("options_json") OR "options_json" IS NULL)), "key" char(32) NOT NULL UNIQUE, "source_name" varchar(255) NOT NULL, "target_claim" bigint NULL UNIQUE, "status" varchar(9) NOT NULL, "becomes" varchar(9) NOT NULL, "problem" text NOT NULL CHECK ((JSON_VALID("problem") OR "problem" IS NULL)), "grid_json" text NOT NULL CHECK ((JSON_VALID("grid_json") OR "grid_json" IS NULL)), "sample_json" text NOT NULL CHECK ((JSON_VALID("sample_json") OR "sample_json" IS NULL)), "budget_json" text NOT NULL CHECK ((JSON_VALID("budget_json") OR "budget_json" IS NULL)), "repeats" smallint unsigned NOT NULL CHECK ("repeats" >= 0), "seed" integer unsigned NOT NULL CHECK ("seed" >= 0), "scratch_schema" varchar(64) NOT NULL, "beside_imports" bool NOT NULL, "planned_json" text NOT NULL CHECK ((JSON_VALID("planned_json") OR "planned_json" IS NULL)), "combinations_json" text NOT NULL CHECK ((JSON_VALID("combinations_json") OR "combinations_json" IS NULL)), "left_out_json" text NOT NULL CHECK ((JSON_VALID("left_out_json") OR "left_out_json" IS NULL)), "sample_rows" bigint NOT NULL, "sample_bytes" bigint NOT NULL, "table_bytes" bigint NOT NULL, "waits_for" varchar(200) NOT NULL, "lease" datetime NULL, "attempt" integer unsigned NOT NULL CHECK ("attempt" >= 0), "failures" smallint unsigned NOT NULL CHECK ("failures" >= 0), "connection_id" bigint NULL, "version" integer unsigned NOT NULL CHECK ("version" >= 0), "created_at" datetime NOT NULL, "started_at" datetime NULL, "prepared_at" datetime NULL, "finished_at" datetime NULL, "created_by_id" integer NULL REFERENCES "auth_user" ("id") DEFERRABLE INITIALLY DEFERRED, "sample_id" bigint NULL REFERENCES "importer_sourcefile" ("id") DEFERRABLE INITIALLY DEFERRED, "source_id" bigint NULL REFERENCES "importer_sourcefile" ("id") DEFERRABLE INITIALLY DEFERRED, "target_id" bigint NOT NULL REFERENCES "importer_target" ("id") DEFERRABLE INITIALLY DEFERRED, "of_job_id" bigint NULL REFERENCES "importer_importjob" ("id") DEFERRABLE INITIALLY DEFERRED, "approval_asked_at" datetime NULL, "approved_at" datetime NULL, "approved_by_id" integer NULL REFERENCES "auth_user" ("id") DEFERRABLE INITIALLY DEFERRED, "approved_digest" varchar(64) NOT NULL, "starters" text NOT NULL CHECK ((JSON_VALID("starters") OR "starters" IS NULL)), "report_json" text NULL CHECK ((JSON_VALID("report_json") OR "report_json" IS NULL)));
+CREATE TABLE "importer_lab" ("id" integer NOT NULL PRIMARY KEY AUTOINCREMENT, "schema_name" varchar(64) NOT NULL, "table_name" varchar(64) NOT NULL, "dialect_json" text NOT NULL CHECK ((JSON_VALID("dialect_json") OR "dialect_json" IS NULL)), "mapping_json" text NOT NULL CHECK ((JSON_VALID("mapping_json") OR "mapping_json" IS NULL)), "fillings_json" text NOT NULL CHECK ((JSON_VALID("fillings_json") OR "fillings_json" IS NULL)), "options_json" text NOT NULL CHECK ((JSON_VALID("options_json") OR "options_json" IS NULL)), "key" char(32) NOT NULL UNIQUE, "source_name" varchar(255) NOT NULL, "target_claim" bigint NULL UNIQUE, "status" varchar(9) NOT NULL, "becomes" varchar(9) NOT NULL, "problem" text NOT NULL CHECK ((JSON_VALID("problem") OR "problem" IS NULL)), "grid_json" text NOT NULL CHECK ((JSON_VALID("grid_json") OR "grid_json" IS NULL)), "sample_json" text NOT NULL CHECK ((JSON_VALID("sample_json") OR "sample_json" IS NULL)), "budget_json" text NOT NULL CHECK ((JSON_VALID("budget_json") OR "budget_json" IS NULL)), "repeats" smallint unsigned NOT NULL CHECK ("repeats" >= 0), "seed" integer unsigned NOT NULL CHECK ("seed" >= 0), "scratch_schema" varchar(64) NOT NULL, "during_imports" bool NOT NULL, "planned_json" text NOT NULL CHECK ((JSON_VALID("planned_json") OR "planned_json" IS NULL)), "combinations_json" text NOT NULL CHECK ((JSON_VALID("combinations_json") OR "combinations_json" IS NULL)), "left_out_json" text NOT NULL CHECK ((JSON_VALID("left_out_json") OR "left_out_json" IS NULL)), "sample_rows" bigint NOT NULL, "sample_bytes" bigint NOT NULL, "table_bytes" bigint NOT NULL, "waits_for" varchar(200) NOT NULL, "lease" datetime NULL, "attempt" integer unsigned NOT NULL CHECK ("attempt" >= 0), "failures" smallint unsigned NOT NULL CHECK ("failures" >= 0), "connection_id" bigint NULL, "version" integer unsigned NOT NULL CHECK ("version" >= 0), "created_at" datetime NOT NULL, "started_at" datetime NULL, "prepared_at" datetime NULL, "finished_at" datetime NULL, "created_by_id" integer NULL REFERENCES "auth_user" ("id") DEFERRABLE INITIALLY DEFERRED, "sample_id" bigint NULL REFERENCES "importer_sourcefile" ("id") DEFERRABLE INITIALLY DEFERRED, "source_id" bigint NULL REFERENCES "importer_sourcefile" ("id") DEFERRABLE INITIALLY DEFERRED, "target_id" bigint NOT NULL REFERENCES "importer_target" ("id") DEFERRABLE INITIALLY DEFERRED, "of_job_id" bigint NULL REFERENCES "importer_importjob" ("id") DEFERRABLE INITIALLY DEFERRED, "approval_asked_at" datetime NULL, "approved_at" datetime NULL, "approved_by_id" integer NULL REFERENCES "auth_user" ("id") DEFERRABLE INITIALLY DEFERRED, "approved_digest" varchar(64) NOT NULL, "starters" text NOT NULL CHECK ((JSON_VALID("starters") OR "starters" IS NULL)), "report_json" text NULL CHECK ((JSON_VALID("report_json") OR "report_json" IS NULL)));
 -- next --
 CREATE TABLE "importer_limitcount" ("key" varchar(64) NOT NULL PRIMARY KEY, "began" datetime NOT NULL, "uses" integer unsigned NOT NULL CHECK ("uses" >= 0), "kept_until" datetime NOT NULL);
 -- next --
@@ -656,23 +656,25 @@ INSERT INTO "django_migrations" VALUES(83,'importer','0057_experiment_report','2
 -- next --
 INSERT INTO "django_migrations" VALUES(84,'importer','0058_direct_uploads','2000-01-01 00:00:00');
 -- next --
-INSERT INTO "django_migrations" VALUES(85,'sessions','0001_initial','2000-01-01 00:00:00');
+INSERT INTO "django_migrations" VALUES(85,'importer','0059_during_imports','2000-01-01 00:00:00');
 -- next --
-INSERT INTO "django_migrations" VALUES(86,'socialaccount','0001_initial','2000-01-01 00:00:00');
+INSERT INTO "django_migrations" VALUES(86,'sessions','0001_initial','2000-01-01 00:00:00');
 -- next --
-INSERT INTO "django_migrations" VALUES(87,'socialaccount','0002_token_max_lengths','2000-01-01 00:00:00');
+INSERT INTO "django_migrations" VALUES(87,'socialaccount','0001_initial','2000-01-01 00:00:00');
 -- next --
-INSERT INTO "django_migrations" VALUES(88,'socialaccount','0003_extra_data_default_dict','2000-01-01 00:00:00');
+INSERT INTO "django_migrations" VALUES(88,'socialaccount','0002_token_max_lengths','2000-01-01 00:00:00');
 -- next --
-INSERT INTO "django_migrations" VALUES(89,'socialaccount','0004_app_provider_id_settings','2000-01-01 00:00:00');
+INSERT INTO "django_migrations" VALUES(89,'socialaccount','0003_extra_data_default_dict','2000-01-01 00:00:00');
 -- next --
-INSERT INTO "django_migrations" VALUES(90,'socialaccount','0005_socialtoken_nullable_app','2000-01-01 00:00:00');
+INSERT INTO "django_migrations" VALUES(90,'socialaccount','0004_app_provider_id_settings','2000-01-01 00:00:00');
 -- next --
-INSERT INTO "django_migrations" VALUES(91,'socialaccount','0006_alter_socialaccount_extra_data','2000-01-01 00:00:00');
+INSERT INTO "django_migrations" VALUES(91,'socialaccount','0005_socialtoken_nullable_app','2000-01-01 00:00:00');
 -- next --
-INSERT INTO "django_migrations" VALUES(92,'usersessions','0001_initial','2000-01-01 00:00:00');
+INSERT INTO "django_migrations" VALUES(92,'socialaccount','0006_alter_socialaccount_extra_data','2000-01-01 00:00:00');
 -- next --
-INSERT INTO "django_migrations" VALUES(93,'importer','0001_squashed_0056_target_label','2000-01-01 00:00:00');
+INSERT INTO "django_migrations" VALUES(93,'usersessions','0001_initial','2000-01-01 00:00:00');
+-- next --
+INSERT INTO "django_migrations" VALUES(94,'importer','0001_squashed_0056_target_label','2000-01-01 00:00:00');
 -- next --
 CREATE UNIQUE INDEX "auth_group_permissions_group_id_permission_id_0cd325b0_uniq" ON "auth_group_permissions" ("group_id", "permission_id");
 -- next --
@@ -878,7 +880,7 @@ CREATE INDEX "usersessions_usersession_user_id_af5e0a6d" ON "usersessions_userse
 -- next --
 DELETE FROM "sqlite_sequence";
 -- next --
-INSERT INTO "sqlite_sequence" VALUES('django_migrations',93);
+INSERT INTO "sqlite_sequence" VALUES('django_migrations',94);
 -- next --
 INSERT INTO "sqlite_sequence" VALUES('account_emailaddress',0);
 -- next --

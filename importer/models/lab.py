@@ -63,7 +63,7 @@ class Lab(ImportRecipe, Approvable):
     repeats = models.PositiveSmallIntegerField()
     seed = models.PositiveIntegerField()
     scratch_schema = models.CharField(max_length=64)
-    beside_imports = models.BooleanField(default=False)
+    during_imports = models.BooleanField(default=False)
 
     # The settings planned without the lab (importer.engine.tuning.grid.Settings), the combinations by number, and the
     # requested combinations that are not tried, with the reason: {"settings", "why"}.

@@ -70,7 +70,7 @@ class LabIn(
     target_bytes: Annotated[int | None, Field(ge=1, le=2**60, description="At most, on the target's disk.")] = None
     local_bytes: Annotated[int | None, Field(ge=1, le=2**60, description="At most, on Millrace's disk.")] = None
     schema_name: Annotated[str, Field(max_length=64, description="Of the scratch tables; empty: the table's.")] = ""
-    beside_imports: bool = False
+    during_imports: bool = False
     seed: Annotated[int | None, Field(ge=0, lt=SEEDS, description="The same gives the same order of trials.")] = None
 
     def request(self, prepared: PreparedImport) -> lab.LabRequest:
@@ -82,7 +82,7 @@ class LabIn(
         limits = {"rows": self.most_rows, "target_bytes": self.target_bytes, "local_bytes": self.local_bytes}
         budget = Budget(seconds=self.seconds, **{name: value for name, value in limits.items() if value})
         seed = {} if self.seed is None else {"seed": self.seed}
-        return lab.LabRequest(grid, sample, self.repeats, budget, self.schema_name, self.beside_imports, **seed)
+        return lab.LabRequest(grid, sample, self.repeats, budget, self.schema_name, self.during_imports, **seed)
 
 
 class EstimateOut(Schema):

@@ -238,7 +238,7 @@ def _add_how_much(run: ArgumentParser) -> None:
     )
     run.add_argument("--target-disk", type=size, metavar="10G", help="most bytes that a scratch table may take (10G)")
     run.add_argument("--disk", type=size, metavar="10G", help="most bytes that the sample may take here (10G)")
-    run.add_argument("--beside-imports", action="store_true", help="do not wait while imports run on the target")
+    run.add_argument("--during-imports", action="store_true", help="do not wait while imports run on the target")
 
 
 def _create(options: dict[str, Any]) -> Lab:
@@ -288,7 +288,7 @@ def _amounts(options: dict[str, Any]) -> dict[str, Any]:
         "target_bytes": options["target_disk"],
         "local_bytes": options["disk"],
     }
-    given = {name: options[name] for name in ("repeats", "seed", "schema", "beside_imports")}
+    given = {name: options[name] for name in ("repeats", "seed", "schema", "during_imports")}
     if options["rows"] or options["share"] is not None:
         share = options["share"] / 100 if options["share"] is not None else None
         given["sample"] = Sample(options["rows"], share)

@@ -90,7 +90,7 @@ class TestNew:
         requested = {
             "job": job.pk, "grid": "own", "grid_shown": "own", "seed": "7", "repeats": "2", "minutes": "3",
             "set_chunk_bytes": "4K, 1M", "set_unique_checks": "on, off", "sample": "share", "share": "20",
-            "most_rows": "100,000", "disk": "1G", "target_disk": "", "beside_imports": "yes",
+            "most_rows": "100,000", "disk": "1G", "target_disk": "", "during_imports": "yes",
         }  # fmt: skip
         answer = browser.post(reverse("lab_new"), requested)
         begun = Lab.objects.get()
@@ -99,7 +99,7 @@ class TestNew:
         assert (begun.requested_sample, begun.repeats, begun.seed, begun.of_job) == (Sample(share=0.2), 2, 7, job)
         budget = begun.budget
         assert (budget.seconds, budget.rows, budget.local_bytes, budget.target_bytes) == (180, 100_000, 2**30, None)
-        assert begun.beside_imports
+        assert begun.during_imports
         # The page of one like that is filled in alike.
         page = text(browser.get(reverse("lab_new"), {"lab": begun.pk}))
         for value in ("4K, 1M", "on, off", "20", "100000"):
