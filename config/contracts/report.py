@@ -24,6 +24,7 @@ def complete(ended: Outcome | None, values: Mapping[str, Any]) -> dict[str, Any]
         "reading": None,
         "plan": None,
         "approval": None,
+        "priority": None,
         "seconds": {},
         "rates": {},
         "why": [],

@@ -60,6 +60,7 @@ def report(
             "reading": job.reading_json or None,
             "plan": _plan(job.plan),
             "approval": _approval(job),
+            "priority": job.options.priority,
             "seconds": {"wait": job.wait_seconds, **step_seconds(job)},
             "rates": {
                 "rows_per_second": _tenth(job.rows_per_second),

@@ -8,6 +8,7 @@ from django.core.management import CommandError, call_command
 
 from importer import jobs
 from importer.engine.mysql.connection import connect, execute
+from importer.jobs.report import report
 from importer.models import ImportJob, Target
 from importer.models.outcomes import CANCELLED, FAILED, UNREACHABLE
 from importer.preparation.prepare import ImportRequest, prepare
@@ -69,7 +70,7 @@ def test_the_priority_is_changed_until_the_end(target: Target, people: Path, cap
     assert code("priority", str(job.pk), "high") == 0
     assert "has the priority high now" in capsys.readouterr().out
     job.refresh_from_db()
-    assert job.options.priority == "high"
+    assert report(job)["priority"] == "high"
     jobs.cancel(job.pk)
     jobs.advance(job.pk)
     with pytest.raises(CommandError, match="has ended"):
