@@ -56,7 +56,7 @@ function pastedFile(text) {
     if (isEditable(event.target)) return;
     const files = [...event.clipboardData.files];
     const text = event.clipboardData.getData("text/plain");
-    // A spreadsheet puts a picture of its cells beside their text.
+    // A spreadsheet adds a picture of the cells to their text.
     if (text && isTable(text) && document.getElementById("drop")) begin([pastedFile(text)]);
     else if (files.length && !text) begin(files);
   });

@@ -93,7 +93,7 @@ class Proxy:
 
 @contextmanager
 def proxy(host: str, port: int, on: str = "127.0.0.1") -> Iterator[Proxy]:
-    """A proxy to host:port on the address `on`, that lets everything through until it is told otherwise."""
+    """A proxy to host:port on the address `on`, that lets everything through until it is set otherwise."""
     with socket.create_server((on, 0)) as listener:
         made = Proxy((host, port), listener)
         threading.Thread(target=made.serve, daemon=True).start()

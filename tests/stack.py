@@ -144,7 +144,7 @@ class Stack:
 
     @contextmanager
     def workers_with(self, children: int, **env: str) -> Iterator[None]:
-        """Meanwhile, workers with so many children each, and with these variables in the environment of all."""
+        """In this context there are workers with this many children each, all with these environment variables."""
         usual, loaders = dict(self.env), (self.load_worker, self.control_worker)
         before = [list(worker.command) for worker in loaders]
         self.stop_workers()

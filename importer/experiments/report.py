@@ -83,7 +83,7 @@ class ExperimentResult:
         return {
             "way": way.name,
             "how": _how(way),
-            "beside": way.compared_with or self.experiment.baseline,
+            "compared_with": way.compared_with or self.experiment.baseline,
             "rows": way.rows(self.conditions.rows),
             "rates": list(self.rates.get(way.name, {}).values()),
             "rate": asdict(spread) if spread else None,

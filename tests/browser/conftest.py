@@ -70,7 +70,7 @@ def for_visits(settings) -> None:
 
 @pytest.fixture
 def opened(chromium, live_server, client):
-    """Opens pages signed in, with the options of a browser's context; whatever the policy stopped fails the test."""
+    """Opens pages signed in, with the options of a browser's context; the test fails if the policy stopped anything."""
     client.force_login(admin("ann"))
     contexts, complaints = [], []
 

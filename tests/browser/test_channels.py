@@ -19,7 +19,7 @@ pytestmark = pytest.mark.django_db(transaction=True)
 
 @pytest.fixture
 def page(chromium, live_server, client, stack):
-    """Somebody of the staff, on a phone; whatever the policy stopped fails the test."""
+    """Somebody of the staff, on a phone; the test fails if the policy stopped anything."""
     client.force_login(admin("ann"))
     context = chromium.new_context(viewport={"width": 390, "height": 844}, base_url=live_server.url)
     context.add_cookies([session(client, live_server.url)])

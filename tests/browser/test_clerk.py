@@ -1,4 +1,4 @@
-"""A clerk with a German export: from dropping it on whatever page is open to the equation, in at most six clicks."""
+"""A clerk with a German export: from dropping it on any page to the equation, in at most six clicks."""
 
 from collections.abc import Iterator
 from datetime import date

@@ -102,7 +102,7 @@ def test_without_javascript_all_but_the_chart_is_there(opened, told):
 
 
 def test_the_chart_has_the_time_of_the_zone_that_somebody_has_chosen(opened, told):
-    """Whatever the zone of the browser; around the hour that the clocks skip."""
+    """In any time zone of the browser; around the hour that the clocks skip."""
     page = opened(reverse("account_own"), viewport={"width": 390, "height": 844}, timezone_id="America/New_York")
     page.get_by_label("Time zone").fill("Europe/Vienna")
     page.get_by_role("button", name="Save").click()

@@ -62,7 +62,7 @@ def test_from_the_history_to_a_lab_and_to_an_import_by_its_advice(page: Page, da
     expect(page.locator("#trial-4")).to_be_visible()
     page.get_by_role("link", name="Apply to an import").click()
 
-    # Rows with these keys are there already: the newcomer is told, and takes replace.
+    # Rows with these keys are there already: the page says so, and the newcomer chooses replace.
     expect(page.get_by_text(re.compile("Mode append adds"))).to_be_visible()
     page.get_by_text("Import mode", exact=True).click()
     page.locator("[id^=mode-replace-]").check()

@@ -16,7 +16,7 @@ PHONE = {"width": 390, "height": 844}
 
 @pytest.fixture
 def contexts(chromium, live_server):
-    """Opens the page of another browser, on a phone; whatever the policy stopped fails the test."""
+    """Opens the page of another browser, on a phone; the test fails if the policy stopped anything."""
     opened, complaints = [], []
 
     def open_page(*cookies):

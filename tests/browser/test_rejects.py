@@ -1,4 +1,4 @@
-"""A file with bad rows in a real browser: left out, read, taken away, mended, and brought in again."""
+"""A file with bad rows in a real browser: rejected, read, downloaded, corrected, and imported again."""
 
 import re
 from pathlib import Path
@@ -24,7 +24,7 @@ BAD = {
     3600: "3600,name 3600",
     4800: "4799,name twice,2024-01-01,1.25",
 }
-MENDED = {
+CORRECTED = {
     150: "150,name 150,2024-01-01,1.25",
     1200: "1200,name 1200,2024-01-01,1.25",
     2400: "2400,name 2400,2024-02-29,1.25",
@@ -71,7 +71,7 @@ def test_bad_rows_are_left_out_mended_and_loaded_again(page: Page, database: Add
     assert reject_file.read_text() == "id,name,seen,score\n" + "".join(f"{row}\n" for row in BAD.values())
     first = ImportJob.objects.get()
 
-    reject_file.write_text("id,name,seen,score\n" + "".join(f"{row}\n" for row in MENDED.values()))
+    reject_file.write_text("id,name,seen,score\n" + "".join(f"{row}\n" for row in CORRECTED.values()))
     left_out.get_by_text("Other ways to bring them in").click()
     left_out.get_by_role("link", name="upload it again").click()
     page.locator("#file-choice").set_input_files(reject_file)

@@ -37,7 +37,7 @@ REASONS = (
 REFUSED = Problem(
     "Chunk 37 has 2 rows that the server would change.",
     where="nodes.csv, lines 125,801 to 129,200",
-    advice="Mend these rows in the file, or make the column larger, then retry.",
+    advice="Correct these rows in the file, or make the column larger, then retry.",
     rows=(
         BadRow(125_901, "name", "x" * 300, "longer than the 64 characters of the column"),
         BadRow(126_000, "lat", "", "not a number"),

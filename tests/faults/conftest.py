@@ -123,7 +123,7 @@ def shuffled_rows(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def keyless(stack: Stack, database: Address, shuffled_rows: Path, transactional_db) -> Iterator[Keyless]:
-    """An import on each server, not started, into a table whose keys will be off meanwhile."""
+    """An import on each server, not started, into a table whose keys will be off during the load."""
     made = planned(database, shuffled_rows)
     yield made
     wait_until(lambda: made.now().ended, what="the job's end before the next test")

@@ -1,4 +1,4 @@
-"""An import into a table whose keys are off meanwhile, and what must hold of it at its end."""
+"""An import into a table whose keys are off during the load, and what must hold at its end."""
 
 import random
 from pathlib import Path

@@ -12,7 +12,7 @@ import pytest
 
 
 def main() -> int:
-    """Try so many times on each server."""
+    """Try this many times on each server."""
     os.environ["RANDOM_FAULTS"] = sys.argv[1] if len(sys.argv) > 1 else "10"
     os.environ.setdefault("RANDOM_FAULTS_WITHIN", "5")
     return pytest.main(["-q", "-rP", "--timeout=300", str(Path(__file__).with_name("lab_moments.py"))])

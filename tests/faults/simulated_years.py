@@ -207,7 +207,7 @@ class Simulation:
 
 
 def simulate(schedule: Schedule, zone: str, began: datetime, days: int, seed: int) -> tuple[int, int]:
-    """Let the schedule live for so many days in the zone; how many of its due times have run, and been left out."""
+    """Let the schedule run for this many days in the zone. Returns how many due times have run and were left out."""
     chance = random.Random(seed)
     cron = CRONS[seed % len(CRONS)]
     schedule.runs.all().delete()

@@ -95,7 +95,7 @@ def test_two_hosts_load_what_a_third_received(server: TestServer, tmp_path: Path
 
 
 def lose_the_store(running: Installation) -> None:
-    """Stop the store for STORE_SECONDS, and until a chunk has asked for it in vain; then start it again."""
+    """Stop the store for STORE_SECONDS, and until a chunk has failed to reach it; then start it again."""
     until = time.monotonic() + STORE_SECONDS
     running.store.stop()
     asked = "SELECT 1 FROM importer_chunk WHERE JSON_VALUE(problem, '$.kind') = 'StoreAway'"

@@ -1,4 +1,4 @@
-"""Disturb runs of many small chunks: each chunk stands or falls by itself, whatever becomes of its run."""
+"""Disturb runs of many small chunks: each chunk succeeds or fails by itself, even if its run is cut off."""
 
 import os
 import signal

@@ -1,4 +1,4 @@
-"""Kill whoever loads while rows are being left out: each bad row is rejected once, every other one is in once."""
+"""Kill the loading processes while rows are being rejected: each bad row is rejected once, all others load once."""
 
 import csv
 import os

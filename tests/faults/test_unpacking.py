@@ -75,7 +75,7 @@ def test_the_worker_that_unpacks_is_asked_to_end(unpacking: ImportJob, stack: St
     assert stack.control_worker.end() == 0
     unpacking.refresh_from_db()
     assert (unpacking.plain_copy, parts()) == ("", [])
-    # It is left to whoever comes next, who need not wait for a lease.
+    # It is left to the next worker, which need not wait for a lease.
     assert unpacking.step in (ImportJob.Step.NONE, ImportJob.Step.SCAN_QUEUED)
     stack.start_workers()
     job = ended(unpacking)

@@ -1,4 +1,4 @@
-"""The worker's steps, taken one by one in the test's own process: what a broker would hold, and what becomes of it."""
+"""The worker's steps, taken one by one in the test's own process: the messages for a broker, and their effect."""
 
 from importer import jobs
 from importer.models import Chunk, ImportJob

@@ -1,4 +1,4 @@
-r"""The cases in cases/*.toml: a file, a table, and what becomes of them.
+r"""The cases in cases/*.toml: a file, a table, and the expected result.
 
 Keys of a case, with what is meant without them:
 - `text`: the file's content. → stands for a tab. `raw` instead: with \x escapes, as bytes.

@@ -12,7 +12,7 @@ pytest.register_assert_rewrite("tests.reading.check")  # A failure there shows t
 
 @pytest.fixture
 def folder(settings, tmp_path: Path) -> Path:
-    """For the file; working copies and rejects lie beside it."""
+    """For the file; working copies and rejects are in the same folder."""
     settings.PLAIN_DIR, settings.REJECTS_DIR = tmp_path / "plain", tmp_path / "rejects"
     return tmp_path
 

@@ -1,4 +1,4 @@
-"""Files of other people's packages, and in the habits of exporters: how the reader reads them, beside the truth.
+"""Files of other people's packages, and in the habits of exporters: how the reader reads them, compared with the truth.
 
 The truth was written down before the reader was run on the files (corpus/truth.py).
 """

@@ -323,7 +323,7 @@ def map_widened(mapping: Sequence[ColumnMapping], before: NewTable, after: NewTa
 def describe_changes(
     before: NewTable, after: NewTable, mismatches: dict[str, TypeMismatch]
 ) -> Iterator[tuple[str, str]]:
-    """Each change in words, with its reason, and each column that keeps its type beside bad values."""
+    """Each change in words, with its reason, and each column that keeps its type although it has bad values."""
     for old, new in zip(before.columns, after.columns, strict=True):
         mismatch = mismatches.get(new.name)
         if mismatch and mismatch.bad:

@@ -282,7 +282,7 @@ class TestAgain:
         job.dialect_json |= {"encoding": "cp1252"}
         job.save()
         data = b"id,lat,lon\n1," + (text if isinstance(text, bytes) else text.encode()) + b",2\n"
-        source = uploaded(user, data, "mended.csv")
+        source = uploaded(user, data, "corrected.csv")
         html = browser.get(reverse("new_source", args=[source.key]), {"again": job.pk}, headers=HTMX).content.decode()
         assert re.search(rf'name="encoding" value="{encoding}"', html)
 

@@ -62,6 +62,6 @@ class TestWhatDoesNotFit:
     @pytest.mark.parametrize("name", ["on_error", "on_duplicate", "rounding", "verify"])
     def test_what_nobody_offers_is_refused(self, browser, user, target, name):
         source = uploaded(user)
-        values = shown_form(show(browser, source)) | {name: "whatever"}
+        values = shown_form(show(browser, source)) | {name: "unknown"}
         assert start(browser, source, **values).status_code == 422
         assert not ImportJob.objects.exists()

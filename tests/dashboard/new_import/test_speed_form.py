@@ -96,5 +96,5 @@ class TestKept:
         source = uploaded(user)
         start(browser, source, **shown_form(show(browser, source)) | ASKED)
         again = {"again": str(ImportJob.objects.get().pk)}
-        answer = browser.get(reverse("new_source", args=[uploaded(user, name="mended.csv").key]), again)
+        answer = browser.get(reverse("new_source", args=[uploaded(user, name="corrected.csv").key]), again)
         assert shown_form(answer)["commit_rows"] == "2"

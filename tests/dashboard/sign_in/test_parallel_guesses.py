@@ -51,7 +51,7 @@ def site(
 def test_of_120_guesses_at_once_10_are_evaluated_and_others_go_on(site: Site):
     with ThreadPoolExecutor(AT_ONCE + 1) as pool:
         guesses = [pool.submit(site.guess, "admin", f"guess {number}", "203.0.113.9") for number in range(GUESSES)]
-        # The person signs in meanwhile, from elsewhere.
+        # During the guesses the person signs in from another address.
         assert pool.submit(site.guess, "admin", PASSWORD, "192.0.2.1").result() == "in"
     outcomes = [each.result() for each in guesses]
     assert outcomes.count("wrong") == MOST

@@ -265,7 +265,7 @@ def test_the_list_asks_as_often_for_many_targets_as_for_one(browser, django_asse
 
 
 class TestReasons:
-    """Whoever may change a target's host and port is no admin yet, and does not learn what answers there."""
+    """A person who may change a target's host and port, but is no admin, does not learn what answers there."""
 
     def said(self, browser, target, **changes):
         browser.post(reverse("target", args=[target.pk]), values(password=SECRET, **changes), follow=True)

@@ -30,7 +30,7 @@ TABLE = "CREATE TABLE t (n INT PRIMARY KEY, x VARBINARY(300), t VARCHAR(9)) CHAR
 
 
 def sent(data: bytes, how: HexStatement, dialect: Dialect = RFC4180, cuts: Sequence[int] = ()) -> bytes:
-    """What becomes of the data, which comes in pieces that are cut there."""
+    """The decoded data, which comes in pieces that are cut there."""
     places = [0, *sorted(min(cut, len(data)) for cut in cuts), len(data)]
     pieces = (data[low:high] for low, high in pairwise(places))
     return b"".join(decode_hex(how, dialect)(pieces))

@@ -1,4 +1,4 @@
-"""A file whose bytes change in place after the scan: its chunks say so, whatever the new bytes lead to first."""
+"""A file whose bytes change in place after the scan: its chunks say so, even if they fail for another reason first."""
 
 import random
 from pathlib import Path

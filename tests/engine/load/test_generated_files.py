@@ -1,4 +1,4 @@
-"""A sample of the generated cases (tests/generated.py): whatever the dialect, each row is in or in the rejects."""
+"""A sample of the generated cases (tests/generated.py): in each dialect, every row is loaded or rejected."""
 
 from pathlib import Path
 

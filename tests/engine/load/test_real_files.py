@@ -23,7 +23,7 @@ from importer.engine.source.dialect import Dialect
 from importer.engine.source.profile.profile import Profile, profile_file
 
 OURS = sorted((Path(__file__).parents[1] / "csv").glob("*.csv"))
-# csv-spectrum, where it lies beside the checkout: 12 files, and what each must parse to.
+# csv-spectrum, if it is next to the checkout: 12 files, each with its parsed content.
 SPECTRUM = Path(__file__).parents[4] / "shared" / "data" / "csv-spectrum"
 # Its JSON has another number here than its CSV.
 REDACTED = {"1234567890": "2095257564"}

@@ -14,7 +14,7 @@ LONG = f"1.{'0' * 39}1"
 
 
 def into(database: Address, tmp_path, type_: str, values: list[str], **options) -> Came:
-    """Each value on a line of its own, quoted, into a column x beside its line number."""
+    """Each value on a line of its own, quoted, into a column x, with its line number in another."""
     quoted = (value.replace('"', '""') for value in values)
     data = "".join(f'{line},"{value}"\n' for line, value in enumerate(quoted, 1))
     asked = replace(REJECT, **options)

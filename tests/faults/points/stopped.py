@@ -25,7 +25,7 @@ class Points:
     stopped: list[psutil.Process] = field(default_factory=list)
 
     def arm(self, point: str, times: int) -> None:
-        """Let so many processes stop at the point, once each."""
+        """Let this many processes stop at the point, once each."""
         self.times = times
         (self.folder / "armed" / point).mkdir(parents=True, exist_ok=True)
         for number in range(times):

@@ -1,4 +1,4 @@
-"""Rates: so many uses of a person within a minute, whatever others do."""
+"""Rates: a number of uses within a minute for each person, independent of others."""
 
 from datetime import timedelta
 

@@ -31,7 +31,7 @@ def causes(job: ImportJob) -> list[str]:
 
 
 def loading(job: ImportJob, runs: int) -> None:
-    """The chunks in flight belong to so many runs; the rest of them is released."""
+    """The chunks in flight belong to this many runs; the rest of them is released."""
     in_flight = list(job.chunks.filter(status=Chunk.Status.LOADING))
     for chunk in in_flight[:runs]:
         Chunk.objects.filter(pk=chunk.pk).update(run=uuid4())

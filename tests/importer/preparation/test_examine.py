@@ -35,7 +35,7 @@ def target(mariadb: Address, transactional_db, settings, tmp_path: Path) -> Targ
 
 
 def begun(target: Target, size: int) -> tuple[SourceFile, PreparedImport]:
-    """An upload of which so many bytes have arrived, and the examination of it."""
+    """An upload of which this many bytes have arrived, and the examination of it."""
     source = uploads.begin_upload("t.csv", len(TEXT), None)
     send(source, size)
     prepared = prepare(source, target, "t")

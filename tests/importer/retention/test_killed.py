@@ -19,7 +19,7 @@ IMPORTS, KILLS = 30, 6
 def left(folders: Path) -> tuple[int, int, int]:
     """Imports, chunks and files that are there."""
     connections.close_all()
-    # os.walk() passes over a folder that goes meanwhile.
+    # os.walk() passes over a folder that is removed while it runs.
     files = sum(len(names) for _, _, names in os.walk(folders))
     return ImportJob.objects.count(), Chunk.objects.count(), files
 

@@ -1,4 +1,4 @@
-"""Schedules into a target that needs approvals: each run's import waits, whoever made the schedule."""
+"""Schedules into a target that needs approvals: each run's import waits, no matter who made the schedule."""
 
 import pytest
 from django.contrib.auth.models import User

@@ -134,8 +134,8 @@ class TestFiles:
         assert run.problem["kind"] == "RowsRefused"
         assert [each["event"] for each in run.events] == ["failed"]
         drop(folder, "a.csv", "3,x\n")
-        mended = run_now(schedule)
-        assert (mended.status, [each["event"] for each in mended.events]) == ("succeeded", ["recovered"])
+        recovered = run_now(schedule)
+        assert (recovered.status, [each["event"] for each in recovered.events]) == ("succeeded", ["recovered"])
         assert rows(database) == [1, 3]
 
     @pytest.mark.parametrize(

@@ -107,8 +107,8 @@ class TestArrivals:
         assert (second.status, second.events) == ("succeeded", [])
         assert dict(second.files.values_list("name", "outcome")) == {"a.csv": "failed before", "b.csv": "loaded"}
         drop(folder, "a.csv", "3,three\n")
-        mended = to_end(schedules.look_for_files(schedule.pk))
-        assert [each["event"] for each in mended.events] == ["recovered"]
+        recovered = to_end(schedules.look_for_files(schedule.pk))
+        assert [each["event"] for each in recovered.events] == ["recovered"]
 
     def test_a_failed_search_is_stored_as_the_schedules_problem(self, make, folder):
         schedule = make()

@@ -24,13 +24,13 @@ def ben() -> User:
 
 
 def leave_room(settings, size: int) -> None:
-    """Let about so many bytes be free for uploads; other programs write to the disk meanwhile."""
+    """Let about this many bytes be free for uploads; other programs write to the disk at the same time."""
     settings.KEEP_FREE_BYTES = 0
     settings.KEEP_FREE_BYTES = room.room(settings.UPLOAD_DIR) - size
 
 
 def begun(size: int, received: int, user: User, name: str = "a.csv") -> SourceFile:
-    """An upload of which so many bytes are counted as received; they are not on the disk."""
+    """An upload of which this many bytes are counted as received; they are not on the disk."""
     source = uploads.begin_upload(name, size, user)
     SourceFile.objects.filter(pk=source.pk).update(received=received)
     source.refresh_from_db()

@@ -93,7 +93,7 @@ def failed(job: ImportJob, *said: str) -> ImportJob:
     return job
 
 
-def mended(job: ImportJob, database: Address) -> None:
+def repaired(job: ImportJob, database: Address) -> None:
     """After the cause was removed, a retry must load every row exactly once."""
     jobs.retry(job.pk)
     job = run(job)
@@ -127,7 +127,7 @@ class TestAccount:
         job = failed(created(target, source), "INSERT command denied", "error 1142", "Give the account that right")
         nothing_is_left(database, job)
         server.run(f"GRANT INSERT ON {database.database}.t TO {clerk}@'127.0.0.1'")
-        mended(job, database)
+        repaired(job, database)
 
     def test_with_another_password_since_the_plan_says_where_to_look(
         self, server: TestServer, database: Address, target: Target, source: SourceFile, clerk: str
@@ -139,7 +139,7 @@ class TestAccount:
         assert PASSWORD not in str(job.problem)
         target.set_password("another-Passw0rd")
         target.save()
-        mended(job, database)
+        repaired(job, database)
 
     def test_with_a_wrong_password_from_the_start_nothing_begins(self, target: Target, source: SourceFile):
         target.set_password("wrong")
@@ -155,7 +155,7 @@ class TestAccount:
         nothing_is_left(database, job)
         with connect(database) as connection:
             ledger.create(connection)
-        mended(job, database)
+        repaired(job, database)
 
 
 class TestServerGone:
@@ -200,7 +200,7 @@ class TestServerGone:
         finally:
             server.start()
         nothing_is_left(database, job)
-        mended(job, database)
+        repaired(job, database)
 
 
 class TestServerChanged:
@@ -232,7 +232,7 @@ class TestServerChanged:
         finally:
             server.run("SET GLOBAL local_infile = 1")
         nothing_is_left(database, job)
-        mended(job, database)
+        repaired(job, database)
 
     def test_a_file_privilege_revoked_since_the_plan_falls_back_to_inserts(
         self, server: TestServer, database: Address, target: Target, source: SourceFile, clerk: str, tmp_path: Path
@@ -260,7 +260,7 @@ class TestServerChanged:
         with pytest.raises(Problem, match="There is no table t"):
             jobs.retry(job.pk)
         server.run(f"CREATE TABLE {database.database}.t (n INT, word VARCHAR(20))")
-        mended(job, database)
+        repaired(job, database)
 
     def test_ledger_dropped_in_the_middle_ends_the_job_before_a_row_comes_twice(
         self, server: TestServer, database: Address, target: Target, source: SourceFile, clerk: str
@@ -316,7 +316,7 @@ class TestFileGone:
         job = failed(job, "words.csv", "no longer on this server")
         nothing_is_left(database, job)
         source.file.write_bytes(content)
-        mended(job, database)
+        repaired(job, database)
 
     def test_shrunk_in_the_middle(self, database: Address, target: Target, source: SourceFile):
         job = in_the_middle(target, source)

@@ -1,4 +1,4 @@
-"""Whatever the columns of a file hold, a new table stores it: texts unchanged, numbers and dates with their values."""
+"""A new table stores any values of a file's columns: texts unchanged, numbers and dates with their values."""
 
 import csv
 import random

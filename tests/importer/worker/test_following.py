@@ -136,7 +136,7 @@ def test_an_upload_that_is_removed_or_abandoned_ends_the_import_with_what_is_in(
 
 
 class TestEndOfTheFile:
-    """Whatever a reading of the whole file would have asked is asked when the end is there, before it is loaded."""
+    """What a reading of the whole file would have asked is asked when the end has arrived, before it is loaded."""
 
     FOOTER = TEXT + "Total," + str(ROWS) + "\n"
 

@@ -251,7 +251,7 @@ class TestKilled:
         assert reject_file(job).count("\n") == 1 + len(BAD)
 
     def test_between_the_parts_and_the_commit(self, target: Target, file: Path):
-        """The table was changed meanwhile, so the next attempt rejects fewer rows: the old parts must be removed."""
+        """The table changed between the attempts: the next one rejects fewer rows, and the old parts must go."""
         job = created(target, file, chunk_bytes=2**20)
         run_of_one = self.first_run(job)
         load_chunk(load_chunks._first_load(run_of_one), LoadCallbacks())

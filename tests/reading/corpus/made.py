@@ -1,4 +1,4 @@
-"""Files in the habits of exporters, made anew by each run from fixed seeds, each with its truth."""
+"""Files in the habits of exporters, made by each run from fixed seeds, each with its truth."""
 
 import random
 from collections.abc import Callable, Iterator, Sequence

@@ -21,7 +21,7 @@ _NUMBER = Column("", ANY_NUMBER, True, None, False, False)
 _MOMENT = Column("", "datetime(6)", True, None, False, False)
 # Enough values to see that a column holds no dates or numbers, without trying every format on all of them.
 _PROBED, _PROBED_SHARE = 20, 0.6
-# Numbers beside other texts are more often codes than dates are: only in a sample of as many do some not count.
+# Numbers among other texts are more often codes than dates are: only in a sample of as many do some not count.
 _LEAST_FOR_BAD_NUMBERS = 20
 # A note names a text column of which at least this share are numbers.
 _NEARLY_ALL = 0.8

@@ -15,7 +15,7 @@ from importer.engine.schema.value_kinds import is_number
 
 # Gives a value in the notation of SQL, such as 1234.5 or 2024-12-31; None if the mapping does not read it.
 Reader = Callable[[str], str | None]
-# A column keeps its type beside at most this share of values that are no values of the type, and always beside one.
+# A column keeps its type with at most this share of values that are not of the type, and always with one of them.
 MOST_BAD = 0.05
 _LARGE_EXPONENT = re.compile(r"[eE][+-]?[0-9]{3,}")
 

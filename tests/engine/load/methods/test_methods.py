@@ -1,4 +1,4 @@
-"""Every method does the same with the same file: rows, rejects, tallies, whatever the values, rules and dialect."""
+"""Every method loads the same rows and rejects the same rows of a file, with any values, rules and dialect."""
 
 import tempfile
 from contextlib import contextmanager, nullcontext

@@ -1,4 +1,4 @@
-"""The traced statement stores what the plain one does, whatever the type of the column that carries the trace."""
+"""The traced statement stores what the plain one does, with any type of the column that carries the trace."""
 
 from dataclasses import replace
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Copies of records in which a spreadsheet finds no formula, whatever it takes for delimiter, quote and line end."""
+"""Copies of records in which a spreadsheet finds no formula, with any delimiter, quote and line end."""
 
 import csv
 import io

@@ -314,7 +314,7 @@ class TestStop:
 
 class TestRowsThatCannotBeRead:
     def test_are_left_out_like_the_others(self, database: Address, tmp_path: Path):
-        """A stray quote, bytes that are no UTF-8, and a row that the server refuses, without naming it, beside them."""
+        """A stray quote, bytes that are no UTF-8, and with them a row that the server refuses without naming it."""
         run_sql(database, "CREATE TABLE t (n INT PRIMARY KEY, v VARCHAR(9))")
         lines = [b'%d,"x%d"\n' % (n, n) for n in range(500)]
         lines[3], lines[100] = b'3,"a"b"\n', b"100,\xff\xfe\n"

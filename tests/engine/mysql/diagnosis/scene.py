@@ -58,7 +58,7 @@ class Scene:
 
     @contextmanager
     def seen_by(self, user: str) -> Iterator[None]:
-        """Meanwhile, all is done and seen by another account."""
+        """In this context everything is done and seen by another account."""
         usual = self.address, self.watch
         self.address = replace(self.address, user=user)
         try:
@@ -94,7 +94,7 @@ def scene(address: Address) -> Iterator[Scene]:
 
 @contextmanager
 def setting(scene: Scene, variable: str, value: int) -> Iterator[None]:
-    """Meanwhile, the server has this value."""
+    """In this context the server has this value."""
     (usual,) = fetch_all(scene.root, f"SELECT @@GLOBAL.{variable}")[0]
     execute(scene.root, f"SET GLOBAL {variable} = {value}")
     try:

@@ -34,7 +34,7 @@ def explained(snapshot: Snapshot, before: Counters | None = None, **facts) -> li
 
 @contextmanager
 def filled(address: Address) -> Iterator[None]:
-    """Meanwhile, a connection adds rows with random keys to a table."""
+    """In this context a connection adds rows with random keys to a table."""
     run_sql(
         address,
         "CREATE TABLE digits (n INT)",
@@ -113,7 +113,7 @@ def slow_disk(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Address]:
 
 
 def recent(address: Address, folder: Path, rows: int, chunk_bytes: int) -> Recent:
-    """The figures of a load of so many rows."""
+    """The figures of a load of this many rows."""
     run_sql(address, "CREATE TABLE IF NOT EXISTS t (n INT PRIMARY KEY, word VARCHAR(100))")
     path = folder / "rows.csv"
     path.write_text("".join(f"{n},{'x' * 90}\n" for n in range(rows)))

@@ -105,7 +105,7 @@ class TestUnclosedQuotes:
         assert rows(data) == 2 + lines + after.count(b"\n")
 
     def test_the_line_and_field_where_it_opened_are_named_soon(self):
-        # So many that looking again from each quote would not end within a test's time: 200 MB.
+        # With these, looking again from each quote would not end within a test's time: 200 MB.
         data = b'0,"not closed,x\n' + ROWS * 40 + b'1,"a",b\n'
         problem = refusal(data)
         assert problem.what.startswith("The quote that opens field 2 on line 1 is not closed")

@@ -54,7 +54,7 @@ def test_import_csv_says_why_it_waits(mariadb: Address, tmp_path: Path):
     path = tmp_path / "t.csv"
     path.write_text("n\n1\n2\n")
     with connect(mariadb) as other, redirect_stderr(said):
-        execute(other, "LOCK TABLES t READ")  # The plan is made meanwhile, which reads the table.
+        execute(other, "LOCK TABLES t READ")  # The plan, which reads the table, is made under this lock.
         number = other.thread_id()
 
         def release() -> None:
