@@ -1,8 +1,13 @@
 // For all pages: the CSRF token on htmx requests, menus that close, buttons that copy, forms that ask first and are sent
 // once.
 
+// That of the present session, also if it began in another tab.
+function csrfToken() {
+  return document.cookie.split("; ").find((each) => each.startsWith("csrftoken="))?.split("=")[1] ?? "";
+}
+
 document.addEventListener("htmx:configRequest", (event) => {
-  event.detail.headers["X-CSRFToken"] = document.querySelector("meta[name=csrf-token]").content;
+  event.detail.headers["X-CSRFToken"] = csrfToken();
 });
 
 // A failed request is reported at the top of the page. The page of a new import reports it next to its button, and a page
@@ -102,7 +107,7 @@ document.addEventListener("submit", (event) => {
 
   document.addEventListener("submit", (event) => {
     const form = event.target;
-    if (event.defaultPrevented || form.method !== "post") return; // refused, or sent by htmx
+    if (event.defaultPrevented || form.getAttribute("method") !== "post") return; // refused, or sent by htmx
     if (sent.has(form)) return event.preventDefault();
     sent.set(form, event.submitter);
     event.submitter?.classList.add("btn-loading");

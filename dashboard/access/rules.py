@@ -138,6 +138,7 @@ RULES: dict[str, Rule] = {
     "metrics": Rule(admin="read the metrics", scope=Scope.METRICS, machines="METRICS_FROM"),
     "login": SIGN_IN,
     "logout": SIGN_IN,
+    "signed_in": SIGN_IN,
     "invitation": SIGN_IN,
     "home": LISTED,
     "jobs": LISTED,

@@ -15,7 +15,7 @@ from django.views.decorators.http import require_POST
 from django.views.generic import RedirectView
 
 from dashboard.sign_in import provider
-from dashboard.sign_in.views import SecurityView, SessionsView, SignInView
+from dashboard.sign_in.views import SecurityView, SessionsView, SignInView, signed_in
 
 sign_in = SignInView.as_view()
 # Also for somebody who has given a password and not yet a code.
@@ -55,6 +55,7 @@ urlpatterns = [
     path("account/confirm/", confirm, name="account_reauthenticate"),
     path("account/confirm/code/", confirm_code, name="mfa_reauthenticate"),
     path("account/confirm/passkey/", confirm_passkey, name="mfa_reauthenticate_webauthn"),
+    path("account/signed-in/", signed_in, name="signed_in"),
     path("account/security/", security, name="mfa_index"),
     path("account/app/new/", app_new, name="mfa_activate_totp"),
     path("account/app/remove/", app_remove, name="mfa_deactivate_totp"),

@@ -8,8 +8,10 @@ from allauth.mfa.base.views import IndexView
 from allauth.usersessions.models import UserSession
 from allauth.usersessions.views import ListUserSessionsView
 from django.conf import settings
-from django.http import HttpRequest, HttpResponse
+from django.contrib.auth.decorators import login_not_required
+from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import get_object_or_404, redirect
+from django.views.decorators.http import require_safe
 
 from dashboard.sign_in.browsers import browser_name
 from dashboard.sign_in.second_factor import lacks_second_factor
@@ -55,3 +57,10 @@ class SessionsView(ListUserSessionsView):
         key = int(named) if re.fullmatch("[0-9]{1,18}", named) else 0
         get_object_or_404(UserSession, pk=key, user=request.user).end()
         return redirect("usersessions_list")
+
+
+@require_safe
+@login_not_required
+def signed_in(request: HttpRequest) -> JsonResponse:
+    """Whether the session lasts: pages ask before they send a form (static/sign_in/session.js)."""
+    return JsonResponse({"signed_in": request.user.is_authenticated})

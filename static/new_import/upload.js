@@ -27,11 +27,6 @@ function duration(seconds) {
   return minutes < 60 ? `${minutes} min` : `${Math.floor(minutes / 60)} h ${minutes % 60} min`;
 }
 
-function cookie(name) {
-  const pair = document.cookie.split("; ").find((each) => each.startsWith(`${name}=`));
-  return pair ? decodeURIComponent(pair.slice(name.length + 1)) : "";
-}
-
 // --- one part ---
 
 async function checksum(file, offset, length) {
@@ -123,7 +118,7 @@ class Upload {
   }
 
   async startDirect() {
-    const headers = () => ({ "X-CSRFToken": cookie("csrftoken") });
+    const headers = () => ({ "X-CSRFToken": csrfToken() });
     this.direct ??= new DirectUpload(this.file, drop.dataset.direct, headers, (sent) => this.showProgress(sent));
     try {
       if (running.has(this) && (await this.direct.start())) this.showPreview();
@@ -145,7 +140,7 @@ class Upload {
     this.direct = undefined;
     direct.forget();
     if (!direct.key) return;
-    const headers = { "X-CSRFToken": cookie("csrftoken"), "Tus-Resumable": "1.0.0" };
+    const headers = { "X-CSRFToken": csrfToken(), "Tus-Resumable": "1.0.0" };
     // If the request is lost, the server removes the upload later.
     await fetch(drop.dataset.endpoint + `${direct.key}/`, { method: "DELETE", headers }).catch(() => {});
   }
@@ -156,7 +151,7 @@ class Upload {
   }
 
   async prepare(request) {
-    request.setHeader("X-CSRFToken", cookie("csrftoken"));
+    request.setHeader("X-CSRFToken", csrfToken());
     if (request.getMethod() !== "PATCH") return;
     // Browsers compute checksums only on pages that come over HTTPS or from this machine.
     if (crypto.subtle) {

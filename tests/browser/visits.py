@@ -92,6 +92,7 @@ NO_PAGE = {
     "openid_connect_login": "leads to the identity provider",
     "mfa_login_webauthn": "an answer for the script that signs in with a passkey",
     "account_set_password": "leads to mfa_index",
+    "signed_in": "an answer for the script that sends forms",
 }
 
 

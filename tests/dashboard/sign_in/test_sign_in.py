@@ -40,6 +40,11 @@ class TestSignIn:
             assert answer["Location"] == f"{reverse('login')}?{urlencode({'next': back}, safe='/')}"
             assert NOT_DONE in client.get(answer["Location"]).content.decode()
 
+    def test_a_script_learns_whether_the_session_lasts(self, client, user):
+        assert client.get(reverse("signed_in")).json() == {"signed_in": False}
+        client.force_login(user)
+        assert client.get(reverse("signed_in")).json() == {"signed_in": True}
+
     @pytest.mark.parametrize(
         "elsewhere",
         ["https://evil.example/", "//evil.example/", "/\\evil.example/", "\\\\evil.example", "javascript:alert(1)",

@@ -1,0 +1,55 @@
+// A form with fields is sent only while its session lasts: the sign-in page would replace what was entered. Loaded on
+// the pages of somebody who is signed in; `data-session` says whether somebody still is.
+(() => {
+  const { session, signIn } = document.currentScript.dataset;
+  const asking = new Set(); // forms that wait for the answer
+  const allowed = new Set(); // forms that are sent now
+
+  // Capturing: before the questions and counts of millrace.js, which then see the form once.
+  document.addEventListener(
+    "submit",
+    async (event) => {
+      const { target: form, submitter } = event;
+      if (!isForm(form) || allowed.delete(form)) return;
+      event.preventDefault();
+      event.stopImmediatePropagation();
+      if (asking.has(form)) return;
+      asking.add(form);
+      const ended = await hasEnded();
+      asking.delete(form);
+      document.getElementById("session-ended")?.remove();
+      if (ended) return sayEnded();
+      // Signing in, in another tab, has made a new one.
+      form.querySelector("[name=csrfmiddlewaretoken]").value = csrfToken();
+      allowed.add(form);
+      form.requestSubmit(submitter);
+    },
+    true,
+  );
+
+  // Whether the form loads a page and has something to lose. A field may be named "method", hence getAttribute().
+  function isForm(form) {
+    const entered = (each) => each.name && each.type !== "hidden" && !(each instanceof HTMLButtonElement);
+    return form.getAttribute("method") === "post" && !form.hasAttribute("hx-post") && [...form.elements].some(entered);
+  }
+
+  async function hasEnded() {
+    try {
+      const answer = await fetch(session, { cache: "no-store" });
+      return answer.ok && !(await answer.json()).signed_in;
+    } catch {
+      return false; // The browser will say that there is no answer.
+    }
+  }
+
+  function sayEnded() {
+    const said = document.createElement("div");
+    said.id = "session-ended";
+    said.className = "alert alert-warning d-block";
+    said.setAttribute("role", "alert");
+    const link = Object.assign(document.createElement("a"), { href: signIn, target: "_blank", textContent: "Sign in in another tab" });
+    said.append("Your session has ended, and nothing was sent. ", link, ", then press the button again: what you entered stays here.");
+    document.querySelector("#content > .page-body > .container-xl").prepend(said);
+    said.scrollIntoView({ block: "nearest" });
+  }
+})();
