@@ -1,5 +1,5 @@
-// A form with fields is sent only while its session lasts: the sign-in page would replace what was entered. Loaded on
-// the pages of somebody who is signed in; `data-session` says whether somebody still is.
+// Keeps what was entered in a form when the session has ended: the sign-in page does not replace it. Loaded on the pages
+// of somebody who is signed in; `data-session` says whether somebody still is.
 (() => {
   const { session, signIn } = document.currentScript.dataset;
   const asking = new Set(); // forms that wait for the answer
@@ -27,10 +27,28 @@
     true,
   );
 
+  // What a page asks for while somebody types would lead to the sign-in page, too.
+  document.addEventListener("htmx:beforeOnLoad", (event) => {
+    const next = event.detail.xhr.getResponseHeader("HX-Redirect");
+    const endedHere = next && new URL(next, location).pathname === new URL(signIn, location).pathname;
+    if (endedHere && [...document.forms].some((form) => isForm(form) && fieldsOf(form).some(isEdited))) {
+      event.preventDefault();
+      sayEnded();
+    }
+  });
+
   // Whether the form loads a page and has something to lose. A field may be named "method", hence getAttribute().
   function isForm(form) {
-    const entered = (each) => each.name && each.type !== "hidden" && !(each instanceof HTMLButtonElement);
-    return form.getAttribute("method") === "post" && !form.hasAttribute("hx-post") && [...form.elements].some(entered);
+    return form.getAttribute("method") === "post" && !form.hasAttribute("hx-post") && fieldsOf(form).length > 0;
+  }
+
+  function fieldsOf(form) {
+    return [...form.elements].filter((each) => each.name && each.type !== "hidden" && !(each instanceof HTMLButtonElement));
+  }
+
+  function isEdited(field) {
+    if (field instanceof HTMLSelectElement) return [...field.options].some((each) => each.selected !== each.defaultSelected);
+    return field.value !== field.defaultValue || field.checked !== field.defaultChecked;
   }
 
   async function hasEnded() {
@@ -43,6 +61,7 @@
   }
 
   function sayEnded() {
+    if (document.getElementById("session-ended")) return;
     const said = document.createElement("div");
     said.id = "session-ended";
     said.className = "alert alert-warning d-block";

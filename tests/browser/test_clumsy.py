@@ -57,6 +57,16 @@ def test_a_form_keeps_what_was_entered_until_somebody_has_signed_in_again(page: 
     expect(page.get_by_text("bert is added")).to_be_visible()
 
 
+def test_a_preview_without_a_session_leaves_the_form_as_it_is(page: Page):
+    page.goto(f"{reverse('schedule_new')}?job={make_job(Status.SUCCEEDED, chunks=2).pk}")
+    expect(page.locator("#schedule-preview")).not_to_be_empty()
+    page.context.clear_cookies(name="sessionid")
+    name = page.get_by_label("Name", exact=True)
+    name.fill("nightly")
+    expect(page.get_by_role("alert").filter(has_text="Your session has ended")).to_be_visible()
+    expect(name).to_have_value("nightly")
+
+
 def test_a_form_whose_button_is_pressed_twice_is_sent_once(page: Page):
     page.goto(reverse("person_new"))
     page.get_by_label("Name", exact=True).fill("bert")
