@@ -3,7 +3,8 @@
     python -m bench.experiments methods bulks partitions naive --size full --repeats 1 --no-warm-up
     python -m bench.experiments records --size 5000000 --repeats 3
 
-Each one runs as `millrace experiment run` does (docs/lab.md). `millrace experiment list` estimates the time.
+Each one runs as `millrace experiment run` does (docs/lab.md); servers of its own are of the program that the measured one
+runs. `millrace experiment list` estimates the time.
 """
 
 import argparse
@@ -43,6 +44,8 @@ def _run(arguments: argparse.Namespace) -> None:
                 _wait_until_quiet()
                 options = ["--target", application.saved_target(server).name, "--size", arguments.size]
                 options += ["--repeats", str(arguments.repeats), "--report", str(arguments.report)]
+                if program := server.program(arguments.folder):
+                    options += ["--server-program", str(program)]
                 call_command("experiment", "run", name, *options, *["--no-warm-up"] * arguments.no_warm_up)
     shutil.rmtree(state)
 

@@ -17,6 +17,7 @@ from importer.management.processes.private_servers import free_port, is_free
 
 DATABASE = "millrace_bench"
 DEFAULT_MYSQL_PORT = "23097"
+FIRST_OPTION = "--no-defaults"
 # The variables that decide the speed of a load and the safety of its end; kept with every result.
 SETTINGS = (
     "version", "version_comment", "innodb_flush_log_at_trx_commit", "sync_binlog", "log_bin", "innodb_doublewrite",
@@ -49,6 +50,23 @@ class Server:
         except (OSError, ValueError):
             return None
         return pid
+
+    def program(self, folder: Path) -> Path | None:
+        """Write a program into the folder that starts a server of this kind, with the options that it is given.
+
+        It is the server's own command line up to --no-defaults, which comes first. None: `pid` is, or it has no such
+        option.
+        """
+        if not (pid := self.pid):
+            return None
+        line = Path(f"/proc/{pid}/cmdline").read_bytes().decode().split("\0")
+        if FIRST_OPTION not in line:
+            return None
+        words = line[: line.index(FIRST_OPTION)]
+        program = folder / Path(words[-1]).name
+        program.write_text(f'#!/bin/sh\nexec {shlex.join(words)} "$@"\n')
+        program.chmod(0o755)
+        return program
 
     def variables(self) -> dict[str, str]:
         """The values of those SETTINGS that the server has."""

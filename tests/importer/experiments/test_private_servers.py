@@ -1,7 +1,6 @@
 """Ways on a private server, which the experiment starts, stops and removes; and which settings a server has no more."""
 
 import os
-import shlex
 import signal
 import subprocess
 import uuid
@@ -15,8 +14,8 @@ from django.conf import settings
 from django.core.management import call_command
 from django.utils import timezone
 
+from bench.servers import Server
 from importer.engine.errors import Problem
-from importer.engine.mysql.connection import connect, fetch_all
 from importer.experiments.private_server import PrivateServers
 from importer.experiments.raw.loads import cuts_at_lines, read_part
 from importer.experiments.variants import POOL, REDO, ServerVariant
@@ -29,24 +28,13 @@ from tests.targets import saved_target
 XA, MYISAM = "own server, innodb_support_xa off", "own server, MyISAM, performance_schema off"
 
 
-def program_of(server, folder: Path) -> Path:
-    """A program that starts a server of the same kind: the command line of the one that runs, without its options."""
-    with connect(server.address) as connection:
-        pid_file, data = fetch_all(connection, "SELECT @@pid_file, @@datadir")[0]
-    running = Path(f"/proc/{(Path(data) / pid_file).read_text().strip()}/cmdline").read_bytes().decode().split("\0")
-    words = running[: next(number for number, word in enumerate(running) if word == "--no-defaults")]
-    program = folder / Path(words[-1]).name
-    program.write_text(f'#!/bin/sh\nexec {shlex.join(words)} "$@"\n')
-    program.chmod(0o755)
-    return program
-
-
 def test_ways_on_a_private_server_are_measured_and_it_is_removed(server, database, tmp_path: Path, transactional_db):
     """Refused ways say what the server answers. The data folder is made once for all of them."""
     target, out = saved_target(database, database.database), StringIO()
+    program = Server(server.flavour, server.address).program(tmp_path)
     call_command(
         *("experiment", "run", "naive", "--target", target.name, "--size", "40", "--repeats", "1", "--no-warm-up"),
-        *("--server-program", str(program_of(server, tmp_path)), "--way", XA, "--way", MYISAM, "--json"),
+        *("--server-program", str(program), "--way", XA, "--way", MYISAM, "--json"),
         *("--report", str(tmp_path)),
         stdout=out,
     )
