@@ -37,9 +37,9 @@
     }
   });
 
-  // Whether the form loads a page and has something to lose. A field may be named "method", hence getAttribute().
+  // Whether the browser sends the form and it has something to lose. A field may be named "method", hence getAttribute().
   function isForm(form) {
-    return form.getAttribute("method") === "post" && !form.hasAttribute("hx-post") && fieldsOf(form).length > 0;
+    return form.getAttribute("method") === "post" && !form.matches("[hx-post], [data-passkey]") && fieldsOf(form).length > 0;
   }
 
   function fieldsOf(form) {
