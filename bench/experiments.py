@@ -3,8 +3,8 @@
     python -m bench.experiments methods bulks partitions naive --size full --repeats 1 --no-warm-up
     python -m bench.experiments records --size 5000000 --repeats 3
 
-Each one runs as `millrace experiment run` does (docs/lab.md); servers of its own are of the program that the measured one
-runs. `millrace experiment list` estimates the time.
+Each one runs as `millrace experiment run` does (docs/lab.md); servers of its own are of the program that the measured
+one runs. `millrace experiment list` estimates the time.
 """
 
 import argparse
