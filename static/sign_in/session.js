@@ -18,7 +18,7 @@
       const ended = await hasEnded();
       asking.delete(form);
       document.getElementById("session-ended")?.remove();
-      if (ended) return sayEnded();
+      if (ended) return sayEnded(submitter?.closest(".card-footer") ?? form);
       // Signing in, in another tab, has made a new one.
       form.querySelector("[name=csrfmiddlewaretoken]").value = csrfToken();
       allowed.add(form);
@@ -33,7 +33,7 @@
     const endedHere = next && new URL(next, location).pathname === new URL(signIn, location).pathname;
     if (endedHere && [...document.forms].some((form) => isForm(form) && fieldsOf(form).some(isEdited))) {
       event.preventDefault();
-      sayEnded();
+      sayEnded(document.querySelector("#content > .page-body > .container-xl").firstElementChild);
     }
   });
 
@@ -60,15 +60,17 @@
     }
   }
 
-  function sayEnded() {
+  // `place`: the element that the message is shown above.
+  function sayEnded(place) {
     if (document.getElementById("session-ended")) return;
     const said = document.createElement("div");
     said.id = "session-ended";
-    said.className = "alert alert-warning d-block";
+    said.className = "alert alert-warning d-block mx-3";
     said.setAttribute("role", "alert");
     const link = Object.assign(document.createElement("a"), { href: signIn, target: "_blank", textContent: "Sign in in another tab" });
     said.append("Your session has ended, and nothing was sent. ", link, ", then press the button again: what you entered stays here.");
-    document.querySelector("#content > .page-body > .container-xl").prepend(said);
-    said.scrollIntoView({ block: "nearest" });
+    place.before(said);
+    // The pressed button stays in sight.
+    (place.matches(".card-footer") ? place : said).scrollIntoView({ block: "nearest" });
   }
 })();
