@@ -1,5 +1,6 @@
 """Fixtures with real servers: private MariaDB and Redis, and MySQL if TEST_MYSQL_COMMAND is set."""
 
+import gc
 import os
 from collections.abc import Iterator
 from pathlib import Path
@@ -44,6 +45,18 @@ NEEDS = {
     "certificate": "needs_file_server",
     "chromium": "needs_browser",
 }
+
+
+# What is imported and collected is no garbage: to look through it again and again takes a tenth of the tests' time.
+LOOK_FOR_GARBAGE_AFTER = 20_000  # new objects
+gc.disable()
+
+
+def pytest_collection_finish() -> None:
+    """From now on look for garbage, less often than Python does, and never in what is there already."""
+    gc.freeze()
+    gc.set_threshold(LOOK_FOR_GARBAGE_AFTER)
+    gc.enable()
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
