@@ -1,5 +1,6 @@
 """From signing in and an upload in a real browser to the balanced equation, through real workers into real servers."""
 
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -46,6 +47,7 @@ def add_target(page: Page, address: Address) -> None:
     page.locator("#id_name").fill("warehouse")
     page.get_by_label("Off (this machine").check()
     page.get_by_role("button", name="Save and check").click()
+    page.wait_for_url(re.compile(r"/targets/\d+/$"))
     expect(page.get_by_text("Ready", exact=False).first).to_be_visible()
 
 

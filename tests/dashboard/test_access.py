@@ -24,6 +24,7 @@ PUBLIC = {
     "invitation",
     "readyz",
     "api_schema",
+    "signed_in",
 }
 PASSWORD = "mill-race-9"
 
