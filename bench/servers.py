@@ -54,8 +54,8 @@ class Server:
     def program(self, folder: Path) -> Path | None:
         """Write a program into the folder that starts a server of this kind, with the options that it is given.
 
-        It is the server's own command line up to --no-defaults, which comes first. None: `pid` is, or it has no such
-        option.
+        It is the server's own command line up to --no-defaults, the first option. None if the server does not run on
+        this machine, or has no such option.
         """
         if not (pid := self.pid):
             return None

@@ -58,10 +58,10 @@ def rows_of(job: ImportJob) -> Shown:
 
 
 def _first_keys(job: ImportJob) -> dict[str, KeyValues] | None:
-    """The file's first records as values of the table's primary key; None where that cannot be told.
+    """The file's first records as values of the table's primary key; None where they are unknown.
 
-    It is shown if the file is there, and its fields go into the key's columns unchanged. An import in the order of the
-    key has the lowest keys first in its working copy.
+    They are known if the file is there, and its fields go into the key's columns unchanged. An import in the order of
+    the key has the lowest keys first in its working copy.
     """
     key = [name for name in str(job.plan.seen.get("primary_key", "none")).split(", ") if name != "none"]
     places = {each.column.lower(): at for at, each in enumerate(job.mapping) if is_plain(each)}
