@@ -36,6 +36,7 @@ def start(env: dict[str, str], *words: str) -> "subprocess.Popen[str]":
 def begun(command: subprocess.Popen[str], target: Target) -> list[psutil.Process]:
     """The processes that load, once one of them waits for the table."""
     wait_until(lambda: command.poll() is not None or waiting_loads(target))
+    assert command.poll() is None, command.communicate()
     return psutil.Process(command.pid).children()
 
 
@@ -62,7 +63,10 @@ def test_ctrl_c_twice_ends_all_processes_at_once(target: Target, large: Path, st
         for each in processes:
             each.suspend()
         os.killpg(command.pid, signal.SIGINT)
-        assert any("Ctrl-C once more ends at once" in line for line in command.stderr)
+        lines: list[str] = []
+        while "Ctrl-C once more ends at once" not in "".join(lines[-1:]):
+            lines.append(command.stderr.readline())
+            assert lines[-1], "".join(lines)
         os.killpg(command.pid, signal.SIGINT)
         _, said = command.communicate(timeout=60)
         assert command.returncode == 1
