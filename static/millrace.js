@@ -1,7 +1,7 @@
 // For all pages: the CSRF token on htmx requests, menus that close, buttons that copy, forms that ask first and are sent
 // once.
 
-// That of the present session, also if it began in another tab.
+// The CSRF token of the present session, which may have begun in another tab.
 function csrfToken() {
   return document.cookie.split("; ").find((each) => each.startsWith("csrftoken="))?.split("=")[1] ?? "";
 }

@@ -1,5 +1,5 @@
 // Keeps what was entered in a form when the session has ended: the sign-in page does not replace it. Loaded on the pages
-// of somebody who is signed in; `data-session` says whether somebody still is.
+// of somebody who is signed in; the address in `data-session` answers whether somebody still is.
 (() => {
   const { session, signIn } = document.currentScript.dataset;
   const asking = new Set(); // forms that wait for the answer
@@ -19,7 +19,7 @@
       asking.delete(form);
       document.getElementById("session-ended")?.remove();
       if (ended) return sayEnded(submitter?.closest(".card-footer") ?? form);
-      // Signing in, in another tab, has made a new one.
+      // A sign-in in another tab has changed the token.
       form.querySelector("[name=csrfmiddlewaretoken]").value = csrfToken();
       allowed.add(form);
       form.requestSubmit(submitter);

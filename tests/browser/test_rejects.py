@@ -44,7 +44,7 @@ def count(database: Address) -> tuple:
         return fetch_all(connection, "SELECT COUNT(*), SUM(id) FROM people")[0]
 
 
-def test_bad_rows_are_left_out_mended_and_loaded_again(page: Page, database: Address, tmp_path: Path):
+def test_bad_rows_are_rejected_corrected_and_loaded_again(page: Page, database: Address, tmp_path: Path):
     with connect(database) as connection:
         execute(connection, f"CREATE TABLE people ({COLUMNS})")
     add_target(page, database)

@@ -328,7 +328,7 @@ class TestImportsOnTheTarget:
         assert run(running).status == ImportJob.Status.SUCCEEDED
         assert to_end(begun).status == Lab.Status.DONE
 
-    def test_a_lab_with_during_imports_does_not_wait_for_imports(self, target, path, running):
+    def test_a_lab_that_may_run_during_imports_does_not_wait_for_them(self, target, path, running):
         assert to_end(created_lab(target, path, SIZES, during_imports=True)).status == Lab.Status.DONE
         assert not ImportJob.objects.get(pk=running.pk).ended
         run(running)
