@@ -7,7 +7,7 @@ import pytest
 from playwright.sync_api import Page, Route, expect
 
 from importer.engine.mysql.connection import Address, connect, execute, fetch_all
-from importer.models import ImportJob
+from importer.models import ImportJob, RowFix
 from tests.browser.test_import import add_target, upload
 from tests.dashboard.job_data import make_job
 from tests.dashboard.reject_data import write_parts
@@ -151,3 +151,18 @@ def test_what_is_typed_before_the_server_answers_stays(opened, sixty: ImportJob)
     expect(page.get_by_label("lat, line 2", exact=True)).to_have_value("52.5")
     expect(page.locator("#row-0-0")).to_contain_text("13.4")
     expect(page.get_by_label("lat, line 3", exact=True)).to_have_value("48.2")
+
+
+def test_values_that_a_browser_changes_stay_as_they_are_in_the_file(opened, settings, tmp_path: Path):
+    settings.REJECTS_DIR = tmp_path / "rejects"
+    job = make_job(ImportJob.Status.SUCCEEDED, chunks=1, options_json={"on_error": "reject"})
+    one_line = "".join(chr(each) for each in range(0x20) if chr(each) not in "\r\n") + "\x7f\x85\xa0\ufeff\ufffe "
+    lines = f"\n\r\r\n&amp;\rVienna\n{one_line}\u2028\n"
+    raw = f'{one_line},abc,"Main St\rVienna","{lines}",\n'.encode()
+    write_parts(job, 0, [(2, "lat", "abc", "1366", "Not a number.", raw)])
+    page = opened(f"/jobs/{job.pk}/")
+    page.get_by_role("button", name="Fix all values of line 2", exact=True).click()
+    page.get_by_label("lat", exact=True).fill("52.5")
+    page.keyboard.press("Tab")
+    expect(page.get_by_text("1 row is fixed and waits")).to_be_visible()
+    assert RowFix.objects.get().texts == [one_line, "52.5", "Main St\rVienna", lines, ""]

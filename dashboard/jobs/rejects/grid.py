@@ -6,6 +6,7 @@ from typing import cast
 
 from django.contrib.auth.models import User
 
+from dashboard.jobs.rejects.sent import as_sent
 from importer.access.acting import acting_user
 from importer.access.policy import Forbidden, require
 from importer.engine.errors import Problem
@@ -37,7 +38,8 @@ class Cell:
 
     @property
     def lines(self) -> int:
-        return min(6, self.text.count("\n") + 1)
+        """The lines of its field, as a browser counts them; more than one need a textarea."""
+        return min(6, as_sent(self.text).count("\n") + 1)
 
     @property
     def size(self) -> int:

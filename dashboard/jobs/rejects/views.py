@@ -13,10 +13,11 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 
 from dashboard.formatting import entered_number
 from dashboard.jobs.rejects.grid import drafts_of, grid_of, refused, row_of, shown_columns
+from dashboard.jobs.rejects.sent import sent_texts
 from importer.access import audit
 from importer.engine.errors import Problem
 from importer.jobs.rejects import fixes
-from importer.jobs.rejects.rows import RejectedRecord, rows_at
+from importer.jobs.rejects.rows import rows_at
 from importer.models import ImportJob
 from importer.sources.store.file_store import StoreAway
 
@@ -65,7 +66,7 @@ def fix_row(request: HttpRequest, pk: int, chunk: int, place: int) -> HttpRespon
     row = next(iter(rows_at(job, {(chunk, place)})), None)
     if row is None:
         raise Http404
-    texts, problem = _texts(request, job, row), None
+    texts, problem = sent_texts(request, job, row), None
     if request.method == "POST":
         try:
             fixes.save_fix(job, person, row, texts)
@@ -100,18 +101,6 @@ def load_fixed(request: HttpRequest, pk: int) -> HttpResponse:
         return redirect("job", pk=pk)
     audit.note(started=started.pk, rows=count)
     return redirect("job", pk=started.pk)
-
-
-def _texts(request: HttpRequest, job: ImportJob, row: RejectedRecord) -> list[str]:
-    """The row's values with those that were sent; a browser sends line breaks as CR LF."""
-    if "undo" in request.POST:
-        return [each.text for each in fixes.cells_of(job, row)]
-    texts = fixes.texts_of(job, cast(User, request.user), row)
-    for number, text in enumerate(texts):
-        sent = request.POST.get(f"value_{number}")
-        if sent is not None and sent.replace("\r\n", "\n") != text.replace("\r\n", "\n"):
-            texts[number] = sent.replace("\r\n", "\n")
-    return texts
 
 
 def _columns(request: HttpRequest) -> Sequence[int]:

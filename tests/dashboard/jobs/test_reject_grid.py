@@ -135,6 +135,25 @@ def test_a_refused_fix_shows_what_was_entered_and_undo_takes_a_draft_back(browse
     assert not RowFix.objects.exists()
 
 
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("Main St\rVienna", "Main St\r\nVienna"),
+        ("Main St\r\nVienna", "Main St\r\nVienna"),
+        ("x\0y", "x\ufffdy"),
+        ("\nafter a blank line", "\r\nafter a blank line"),
+    ],
+)
+def test_a_value_that_is_sent_as_it_was_shown_is_no_edit(browser, text, shown):
+    job = make_job(Status.SUCCEEDED, chunks=1, options_json={"on_error": "reject"})
+    write_parts(job, 0, [(2, "lat", "abc", "1366", "Not a number.", f'1,abc,"{text}",,\n'.encode())])
+    fix(browser, job, 0, value_1="1", value_2=f"{shown}!")
+    fix(browser, job, 0, value_1="52.5", value_2=shown)
+    assert RowFix.objects.get().texts == ["1", "52.5", text, "", ""]
+    fix(browser, job, 0, value_1="abc", value_2=shown)
+    assert not RowFix.objects.exists()
+
+
 def test_a_whole_row_opens_with_every_value(browser, rejected):
     address = reverse("job_fix_row", args=[rejected.pk, 0, 3])
     html = browser.get(address, {"open": "yes", "columns": "0.1.2.3"}, headers=HTMX).content.decode()
