@@ -39,40 +39,51 @@ class Crumb:
 def places(request: HttpRequest) -> HttpResponse:
     """The connections whose files the person may load.
 
-    A POST takes the file at an https address, or of a path on a target's host.
+    A POST takes the file at an https address, or of a path on a target's host; if it is refused, what was sent stays.
     """
+    refusal: Problem | None = None
     if request.method == "POST":
         try:
-            source = _named(request)
+            return redirect("new_source", key=_named(request).key)
         except Problem as problem:
-            messages.error(request, str(problem))
-            return redirect("new_places")
-        return redirect("new_source", key=source.key)
+            refusal = problem
     known = [each for each in seen(SourceConnection.objects.order_by("name")) if may_now(Level.LOAD, each)]
     targets = seen(Target.objects.registered().order_by("name")) if sees_everything() else ()
-    context = {"connections": known, "addresses": settings.WEB_ADDRESSES, "targets": targets}
-    return render(request, "new_import/from/places.html", context)
+    by_path = bool(targets) and "path" in request.POST
+    context = {
+        "connections": known,
+        "addresses": settings.WEB_ADDRESSES,
+        "targets": targets,
+        "problem": refusal,
+        "by_path": by_path,
+        "by_address": settings.WEB_ADDRESSES and not by_path,
+    }
+    return render(request, "new_import/from/places.html", context, status=422 if refusal else 200)
 
 
 def _named(request: HttpRequest) -> SourceFile:
     """The file that the form names by an address or a path. Raises Problem."""
-    if path := request.POST.get("path", "").strip():
-        return find_on_server(get_object_or_404(seen(Target.objects.all()), name=request.POST.get("target")), path)
+    if (path := request.POST.get("path")) is not None:
+        return find_on_server(
+            get_object_or_404(seen(Target.objects.all()), name=request.POST.get("target")), path.strip()
+        )
     return choose_address(request.POST.get("address", "").strip())
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
 @never_cache
 def files(request: HttpRequest, pk: int) -> HttpResponse:
-    """What lies in a folder (`?folder=`) of the connection. A POST chooses files, and opens their new import."""
+    """What lies in a folder (`?folder=`) of the connection. A POST chooses files, and opens their new import.
+
+    If they are refused, they stay chosen.
+    """
     connection = get_object_or_404(SourceConnection, pk=pk)
+    chosen, refusal = request.POST.getlist("name"), None
     if request.method == "POST":
         try:
-            source = by_hand.choose(connection, request.POST.getlist("name"))
+            return redirect("new_source", key=by_hand.choose(connection, chosen).key)
         except Problem as problem:
-            messages.error(request, str(problem))
-            return redirect(request.get_full_path())
-        return redirect("new_source", key=source.key)
+            refusal = problem
     folder, pattern = request.GET.get("folder", "").strip("/"), request.GET.get("pattern", "").strip() or "*"
     listing: by_hand.Listing | None = None
     obstacle: Problem | None = None
@@ -90,9 +101,11 @@ def files(request: HttpRequest, pk: int) -> HttpResponse:
         "folders": below,
         "files": listing.files[:MOST_SHOWN] if listing else (),
         "count": len(listing.files) if listing else 0,
+        "chosen": chosen,
         "problem": obstacle,
+        "refusal": refusal,
     }
-    return render(request, "new_import/from/files.html", context, status=422 if obstacle else 200)
+    return render(request, "new_import/from/files.html", context, status=422 if obstacle or refusal else 200)
 
 
 @require_safe

@@ -34,7 +34,7 @@ from importer.sources.limits import refuse_none, refuse_too_many, require_short_
 
 OWN_SFTP = "importer.connections.by_hand.own_sftp"
 ADVICE = "Write https://HOST/PATH/FILE, s3://BUCKET/FILE or sftp://USER@HOST/PATH/FILE, without a password."
-
+WEB_ADVICE = "Write https://HOST/PATH/FILE, without a password."
 
 Account = tuple[Mapping[str, str], Mapping[str, str]]
 
@@ -81,7 +81,7 @@ def choose_address(address: str) -> SourceFile:
     if not settings.WEB_ADDRESSES:
         raise Forbidden("Addresses are not allowed here.", advice="Choose a file of a connection, or ask an admin.")
     if not address.startswith("https://"):
-        raise SourceProblem("Only https:// addresses can be given here.", _without_password(address), ADVICE)
+        raise SourceProblem("Only https:// addresses can be given here.", _without_password(address), WEB_ADVICE)
     _, connection, name = _connection(address, signs_in=False)
     location = open_location(connection)
     with connections.reasons_hidden():
@@ -130,11 +130,12 @@ def _connection(address: str, *, signs_in: bool = True) -> tuple[_Scheme, Source
     scheme, _, rest = address.partition("://")
     place, _, path = rest.partition("/")
     known = SCHEMES[scheme]
+    advice = ADVICE if signs_in else WEB_ADVICE
     if not place or ":" in place.rpartition("@")[0]:
-        raise SourceProblem("That is no address that can be read.", _without_password(address), ADVICE)
+        raise SourceProblem("That is no address that can be read.", _without_password(address), advice)
     folder, name = _split(path, query=known.query)
     if not name:
-        raise SourceProblem("The address names a folder, and no file.", address, ADVICE)
+        raise SourceProblem("The address names a folder, and no file.", address, advice)
     base = parse_base(f"{scheme}://{place}/{folder}")
     connection = SourceConnection(name="by hand", kind=base.kind, base=base.base)
     if not signs_in:

@@ -92,8 +92,11 @@ def test_all_files_of_an_archive_are_read_as_one(client, ann, connection):
 
 
 def test_a_file_that_is_gone_is_named(client, ann, connection):
-    answer = client.post(reverse("new_from", args=[connection.pk]), {"name": "2026-03.csv"}, follow=True)
-    assert "2026-03.csv: No file matches" in html.unescape(answer.content.decode())
+    answer = client.post(reverse("new_from", args=[connection.pk]), {"name": ["2026-03.csv", "2026-02.csv"]})
+    assert answer.status_code == 422
+    shown = html.unescape(answer.text)
+    assert re.search(r'id="files-title">.*2026-03\.csv</div>\s*<div[^>]*><strong>No file matches', shown, re.DOTALL)
+    assert re.findall(r'value="(2026-\d+.csv)"( checked)?', shown) == [("2026-01.csv", ""), ("2026-02.csv", " checked")]
     assert SourceFile.objects.count() == 0
 
 
@@ -113,8 +116,9 @@ def test_a_large_copy_is_not_made_while_somebody_waits(client, ann, settings, mo
 
 class TestAddress:
     def give(self, client, address: str) -> str:
-        answer = client.post(reverse("new_places"), {"address": address}, follow=True)
-        return html.unescape(answer.content.decode())
+        answer = client.post(reverse("new_places"), {"address": address})
+        assert answer.status_code == 422
+        return html.unescape(answer.text)
 
     def test_is_refused_unless_an_admin_allows_it(self, client, ann):
         assert "Addresses are not allowed here" in self.give(client, "https://example.org/a.csv")
@@ -132,7 +136,9 @@ class TestAddress:
     def test_of_another_kind_or_a_private_one_is_refused(self, client, ann, settings, address, why):
         settings.WEB_ADDRESSES = True
         assert 'name="address"' in client.get(reverse("new_places")).content.decode()
-        assert why in self.give(client, address)
+        shown = self.give(client, address)
+        assert re.search(rf'id="address-title".*{why}.*value="{re.escape(address)}"', shown, re.DOTALL)
+        assert ("Write https://HOST/PATH/FILE, without" in shown) == (not address.startswith("https:"))
         assert SourceFile.objects.count() == 0
 
 

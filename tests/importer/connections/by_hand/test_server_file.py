@@ -128,8 +128,12 @@ def test_a_path_that_is_none_is_refused_by_command_api_and_browser(name, said, t
     told = Program(ada).send("POST", "imports", {"server_file": path, "target": target.name, "table": "t"})
     assert (told.status_code, said in told.json()["detail"]) == (422, True), told.json()
     client.force_login(ada)
-    answer = client.post(reverse("new_places"), {"path": path, "target": target.name}, follow=True)
-    assert said in html.unescape(answer.content.decode())
+    answer = client.post(reverse("new_places"), {"path": path, "target": target.name})
+    shown = html.unescape(answer.text)
+    assert answer.status_code == 422
+    assert said in shown
+    assert f'value="{path}"' in shown
+    assert f"<option selected>{target.name}</option>" in shown
     assert not SourceFile.objects.exists()
 
 
