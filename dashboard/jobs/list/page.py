@@ -53,6 +53,7 @@ FIELDS = (
     "balanced",
     "rows_per_second",
     "committed_bytes",
+    "plain_size",
     "parallelism",
     "created_at",
 )
@@ -176,5 +177,6 @@ def rows(keys: list[int]) -> list[dict[str, Any]]:
             row["status"] = ImportJob.Status.FAILED
         row["outcome"] = words_of(row["status"], row["rejected_rows"], row["problem_kind"], restored=restored)
         row["slower"] = slower.get(row["pk"], False)
-        row["progress"] = None if row["status"] in ImportJob.ENDED else percent(row["committed_bytes"], row["size"])
+        read = row["plain_size"] or row["size"]  # committed bytes are those of the working copy
+        row["progress"] = None if row["status"] in ImportJob.ENDED else percent(row["committed_bytes"], read)
     return [by_key[key] for key in keys if key in by_key]

@@ -52,6 +52,13 @@ class TestWhatItShows:
         (row,) = browser.get(reverse("jobs")).context["jobs"]
         assert (row["seconds"], row["throughput"], row["progress"]) == (None, None, 0)
 
+    def test_a_packed_file_has_the_progress_of_its_working_copy(self, browser):
+        job = make_job(Status.LOADING, chunks=10, loaded=5)
+        ImportJob.objects.update(plain_size=job.source.size)
+        SourceFile.objects.update(size=job.source.size // 5)
+        (row,) = browser.get(reverse("jobs")).context["jobs"]
+        assert row["progress"] == 49
+
     def test_rejected_rows_are_not_hidden(self, browser):
         timed(1, rejected_rows=12)
         assert "12 rejected" in browser.get(reverse("jobs")).content.decode()
