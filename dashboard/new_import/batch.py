@@ -34,11 +34,20 @@ class OtherFile:
 
 @dataclass(frozen=True)
 class Batch:
-    """The other files on the page; `applied`: those that the settings fit are imported, too."""
+    """The other files on the page; `applied`: those that the settings fit are imported, too.
+
+    `refusal`: why they cannot be. `refused`: the key of a file that the page has no room for.
+    """
 
     others: tuple[OtherFile, ...] = ()
     applied: bool = False
     refusal: str = ""
+    refused: str = ""
+
+    @property
+    def room(self) -> int:
+        """How many other files a page takes."""
+        return MOST
 
     @property
     def keys(self) -> str:
@@ -64,7 +73,8 @@ def read_batch(request: HttpRequest, preview: Preview) -> Batch:
     """The other files that the form names, as far as the person may import them, each compared with the first."""
     sent = request.POST if request.method == "POST" else request.GET
     wanted = [*sent.get(ALSO, "").split(","), sent.get(ADD, "")]
-    keys = [key for key in dict.fromkeys(wanted) if _is_key(key) and key != sent.get(DROP)][:MOST]
+    named = [key for key in dict.fromkeys(wanted) if _is_key(key) and key != sent.get(DROP)]
+    keys, refused = named[:MOST], sent.get(ADD, "") if sent.get(ADD) in named[MOST:] else ""
     if not keys:
         return Batch()
     ready = uploads.importable_by(request.user).filter(status=SourceFile.Status.READY).exclude(pk=preview.source.pk)
@@ -74,7 +84,7 @@ def read_batch(request: HttpRequest, preview: Preview) -> Batch:
     several = applied and any(not each.differs for each in others)
     mode = preview.choices.mode
     refusal = f"Mode {mode} is for one file: choose another mode for several" if several and mode in SWAPPING else ""
-    return Batch(others, applied, refusal)
+    return Batch(others, applied, refusal, refused)
 
 
 def prepare_others(preview: Preview, batch: Batch) -> list[PreparedImport]:

@@ -3,6 +3,7 @@
 // upload; when the upload is complete, the whole file's preview is shown alone.
 
 const MOST_UPLOADS = 2; // uploads at a time; the others wait
+const MOST_TRIES = 3; // of adding a file to the form of the first one
 const PART_SECONDS = 4; // how long a part should take: a part that breaks off is sent again
 const FIRST_PART = 2 ** 20;
 const SMALLEST_PART = 2 ** 16;
@@ -49,6 +50,11 @@ function nextAnswer() {
 function first(upload) {
   const form = files.querySelector("form[id^=form-]");
   return form && !upload.box.contains(form) ? form : null;
+}
+
+// Shows the answer to a request; nothing if the server does not answer, or if a newer request replaced this one.
+async function ask(...request) {
+  await htmx.ajax(...request).catch(() => {});
 }
 
 let showing = Promise.resolve();
@@ -213,7 +219,7 @@ class Upload {
     this.enough = 4 * accepted;
     const place = document.createElement("div");
     this.box.append(place);
-    this.asked = htmx.ajax("GET", this.address, { target: place, swap: "outerHTML" });
+    this.asked = ask("GET", this.address, { target: place, swap: "outerHTML" });
     await this.asked;
     place.remove();
   }
@@ -227,16 +233,27 @@ class Upload {
 
   async showWhole() {
     await this.asked;
-    const form = first(this);
-    return form && !this.box.querySelector("[data-follows]") ? this.join(form) : this.showAlone();
+    const follows = this.box.querySelector("[data-follows]");
+    for (let tries = 0; !follows && first(this) && tries < MOST_TRIES; tries++) {
+      if (await this.join()) return;
+    }
+    await this.showAlone();
   }
 
-  // Adds the file to the form of the first one, which may apply its settings to all.
-  async join(form) {
-    while (form.closest(".source").querySelector(".htmx-request")) await nextAnswer();
+  // Adds the file to the form of the first one, which may apply its settings to all. The answer has it, or says why not.
+  async join() {
+    while (first(this)?.closest(".source").querySelector(".htmx-request")) await nextAnswer();
+    const form = first(this); // each answer brings a new one
+    if (!form) return false;
     const values = { add: this.key };
-    await htmx.ajax("POST", form.getAttribute("hx-post"), { source: form, target: form.closest(".source"), swap: "outerHTML", values });
-    this.box.remove();
+    await ask("POST", form.getAttribute("hx-post"), { source: form, target: form.closest(".source"), swap: "outerHTML", values });
+    if (files.querySelector(`[name=also][value*="${this.key}"]`)) {
+      this.box.remove();
+      return true;
+    }
+    const refusal = files.querySelector(`[data-refused="${this.key}"]`);
+    if (refusal) this.part("status").replaceChildren(...refusal.childNodes);
+    return Boolean(refusal);
   }
 
   async showAlone() {
@@ -246,8 +263,8 @@ class Upload {
     if (followed && files.children.length === 1 && !running.size) return location.assign(followed.dataset.follows);
     if (followed) return this.row.remove();
     const how = { target: this.box, swap: "outerHTML", ...(form && { source: form }) };
-    await htmx.ajax(form ? "POST" : "GET", form ? form.getAttribute("hx-post") : this.address, how);
-    if (this.row.isConnected) this.setStatus("It has arrived, but cannot be shown now: reload the page.", true);
+    await ask(form ? "POST" : "GET", form ? form.getAttribute("hx-post") : this.address, how);
+    if (this.row.isConnected) this.setStatus("It has arrived, but cannot be shown now. Open New import again: it is under Recent files.", true);
   }
 
   worthRetrying(error) {

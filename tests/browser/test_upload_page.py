@@ -143,53 +143,6 @@ class TestDroppedFile:
         expect_no_scrolling_sideways(page)
 
 
-class TestSeveralFiles:
-    @pytest.fixture
-    def towns(self, tmp_path) -> Path:
-        path = tmp_path / "towns.csv"
-        path.write_text("id,name,population\n1,A,2\n")
-        return path
-
-    def test_the_next_one_follows_when_one_is_started(self, page, target, cities, towns):
-        drop(page, cities)
-        expect(page.get_by_role("button", name=f"into {target.database}.cities")).to_be_enabled()
-        drop(page, towns)
-        expect(page.get_by_text("same format and columns")).to_be_visible()
-        # No broker runs here: it is given up after some seconds, and the sweeper would start the job.
-        page.get_by_role("button", name=f"Import into {target.database}.cities").click()
-        expect(page.get_by_text(f"into {target.database}.cities started.")).to_be_visible(timeout=20_000)
-        expect(page.get_by_role("button", name=f"into {target.database}.towns")).to_be_enabled()
-        assert ImportJob.objects.get().table == f"{target.database}.cities"
-
-    def test_the_settings_of_one_are_applied_to_all_like_it(self, page, target, cities, towns, tmp_path):
-        other = tmp_path / "other.csv"
-        other.write_text("a,b\n1,2\n")
-        drop(page, cities)
-        expect(page.get_by_role("button", name=f"into {target.database}.cities")).to_be_enabled()
-        drop(page, towns, other)
-        expect(page.get_by_text("other columns: imported by itself")).to_be_visible()
-        page.get_by_label("Apply to all: 1 more file").check()
-        page.get_by_role("button", name=f"Import 2 files into {target.database}.cities").click()
-        expect(page.get_by_text(f"into {target.database}.cities started.")).to_be_visible(timeout=30_000)
-        found = ImportJob.objects.order_by("pk").values_list("source__name", "table_name")
-        assert list(found) == [("cities.csv", "cities"), ("towns.csv", "cities")]
-        expect(page.locator(".file-line").first).to_contain_text("other.csv")
-
-    def test_all_are_still_there_after_a_reload(self, page, target, cities, towns):
-        drop(page, cities, towns)
-        others = page.get_by_text("towns.csv")
-        expect(others).to_be_visible()
-        page.reload()
-        expect(others).to_be_visible()
-
-    def test_an_empty_one_says_so_and_does_not_stop_the_next(self, page, target, cities, tmp_path):
-        empty = tmp_path / "empty.csv"
-        empty.touch()
-        drop(page, empty, cities)
-        expect(page.get_by_role("alert").filter(has_text="The file is empty.")).to_be_visible()
-        expect(page.get_by_role("button", name=f"into {target.database}.cities")).to_be_enabled()
-
-
 class TestOtherWays:
     def test_dropped_on_another_page_it_begins_a_new_import(self, page, target, cities, live_server):
         page.goto(f"{live_server.url}/history/")
