@@ -6,9 +6,11 @@ import pytest
 from django.urls import reverse
 from playwright.sync_api import Route, expect
 
-from importer.models import ImportJob, Target
+from importer.models import ImportJob, Lab, Target
+from importer.worker.hosts import presence
 from tests.browser.conftest import expect_no_scrolling_sideways
 from tests.dashboard.job_data import Status, make_job
+from tests.dashboard.lab.reports import reported
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -224,3 +226,24 @@ class TestATargetsPage:
         page.get_by_role("button", name="Delete").click()
         expect(page.get_by_text("spare is deleted")).to_be_visible()
         assert not Target.objects.exists()
+
+
+def test_the_list_of_labs_begins_to_update_and_the_focus_stays(opened, jobs):
+    first, second = (reported(Target.objects.get(), eight=2000.0) for _ in range(2))
+    page = opened(reverse("labs"))
+    link = page.get_by_role("link", name=f"Lab {first.pk}")
+    link.focus()
+    Lab.objects.filter(pk=second.pk).update(status="running")
+    page.evaluate("htmx.trigger('[data-refresh]', 'refresh')")
+    expect(page.locator(f"#lab-{second.pk}")).to_contain_text("running", ignore_case=True)
+    expect(link).to_be_focused()
+    expect(page.locator("#labs")).to_have_attribute("data-refresh", "5")
+
+
+def test_the_page_of_workers_updates_itself(opened, redis):
+    page = opened(reverse("workers"))
+    expect(page.get_by_text("No worker is running")).to_be_visible()
+    presence.announce("load@eu-1", 4, ["load"])
+    page.evaluate("htmx.trigger('[data-refresh]', 'refresh')")
+    expect(page.get_by_role("rowheader", name="eu-1")).to_be_visible()
+    expect(page.get_by_text("No worker is running")).to_have_count(0)

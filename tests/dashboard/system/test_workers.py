@@ -30,7 +30,7 @@ def test_each_worker_is_shown_with_host_version_slots_and_load(page, redis):
     presence.announce("load@eu-1", 4, ["load"], busy=3)
     presence.announce("control@eu-1", 2, ["control", "scan"])
     html = page()
-    assert html.count("eu-1") == 2
+    assert html.count(">eu-1<") == 2
     assert ">4<" in html
     assert ">3<" in html
     assert "control, scan" in html
