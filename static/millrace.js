@@ -11,7 +11,7 @@ document.addEventListener("htmx:configRequest", (event) => {
 });
 
 // A failed request is reported at the top of the page. The page of a new import reports it next to its button, and a page
-// that follows an import or a lab has a message of its own for a server that does not answer.
+// that follows an import or a lab has a message of its own for a server that does not answer, or fails.
 (() => {
   const NO_ANSWER = 0; // as the status of a request
   const FAILED = {
@@ -23,7 +23,9 @@ document.addEventListener("htmx:configRequest", (event) => {
     document.addEventListener(name, (event) => {
       const { status, responseText } = event.detail.xhr;
       const follows = document.querySelector("[data-unreachable]");
-      if (event.target.closest(".source, [data-unreachable]") || (follows && status === NO_ANSWER)) return;
+      const refused = status !== NO_ANSWER && status in FAILED;
+      if (event.target.closest(".source") || (event.target === follows && !refused)) return;
+      if (follows && status === NO_ANSWER) return;
       // What was done too often: the answer says when it may continue.
       sayFailure(status, status === 429 ? responseText : (FAILED[status] ?? "That failed on the server. Reload the page."));
     });

@@ -2,12 +2,16 @@
 const live = (() => {
   const VISIBLE = 1000;
   const HIDDEN = 10000;
+  const REFUSED = [403, 404]; // the right has ended, or the page is about what was deleted: millrace.js says so
 
-  // Polls every second (every 10 s while the page is hidden) until `ended()`, by triggering the event "poll" on `page`.
+  // Polls every second (every 10 s while the page is hidden) until `ended()`, or until it is refused, by triggering
+  // the event "poll" on `page`.
   // `onEnd` runs after the last answer, `onPost` after a button's request, `onShow` when the page is visible again.
   function follow(page, { ended, onEnd = () => {}, onPost = () => {}, onShow = () => {} }) {
     const unreachable = document.getElementById(page.dataset.unreachable);
     let timer;
+    let refused = false;
+    const over = () => refused || ended();
 
     function pollIn(milliseconds) {
       clearTimeout(timer);
@@ -21,7 +25,9 @@ const live = (() => {
         const answered = [200, 204, 286].includes(xhr.status);
         // The answer is another page, as that which adds a second factor: reload to show it.
         if (answered && xhr.responseURL && !xhr.responseURL.includes(page.getAttribute("hx-get"))) return location.reload();
-        unreachable.hidden = answered;
+        refused = REFUSED.includes(xhr.status);
+        unreachable.hidden = answered || refused;
+        if (refused) return;
         if (xhr.status === 286) return onEnd();
         if (!answered) return pollIn(HIDDEN);
         pollAgain();
@@ -29,11 +35,11 @@ const live = (() => {
         // Recognised by the method, not by the element: the answer has just replaced the button.
         unreachable.hidden = xhr.status > 0; // millrace.js reports other failures
         onPost();
-        if (!ended()) pollIn(0);
+        if (!over()) pollIn(0);
       }
     });
     document.addEventListener("visibilitychange", () => {
-      if (ended()) return;
+      if (over()) return;
       pollIn(document.hidden ? HIDDEN : 0);
       if (!document.hidden) onShow();
     });

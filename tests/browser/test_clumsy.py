@@ -5,8 +5,9 @@ from collections.abc import Iterator
 import pytest
 from django.contrib.auth.models import User
 from django.urls import reverse
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Page, Route, expect
 
+from importer.models import ImportJob
 from tests.browser.conftest import session
 from tests.dashboard.job_data import Status, make_job
 
@@ -36,6 +37,31 @@ def test_a_list_says_that_there_is_no_answer_until_there_is_one(page: Page):
     page.context.set_offline(False)
     page.evaluate("htmx.trigger('[data-refresh]', 'refresh')")
     expect(alert).to_have_count(0)
+
+
+@pytest.mark.parametrize(
+    ("status", "said"), [(403, "That was refused"), (404, "That no longer exists"), (500, "cannot reach Millrace")]
+)
+def test_an_import_that_may_be_seen_no_more_is_not_asked_for_again(page: Page, status: int, said: str):
+    job = make_job(Status.LOADING, chunks=2)
+    page.clock.install()
+    polls: list[Route] = []
+
+    def refuse(route: Route) -> None:
+        polls.append(route)
+        if status == 404:
+            ImportJob.objects.all().delete()
+            return route.continue_()
+        return route.fulfill(status=status)
+
+    page.route(f"**{reverse('job_live', args=[job.pk])}*", refuse)
+    page.goto(reverse("job", args=[job.pk]))
+    page.clock.run_for(1500)
+    expect(page.get_by_text(said)).to_be_visible()
+    expect(page.get_by_text("cannot reach Millrace")).to_be_visible(visible=status == 500)
+    page.clock.run_for(60_000)
+    expect(page.get_by_text(said)).to_be_visible()
+    assert (len(polls) > 1) == (status == 500)
 
 
 def test_a_form_keeps_what_was_entered_until_somebody_has_signed_in_again(page: Page):
