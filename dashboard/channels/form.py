@@ -5,6 +5,7 @@ from typing import Any
 
 from django import forms
 
+from dashboard.fields.stored_form import StoredModelForm
 from importer import notifications
 from importer.engine.errors import Problem
 from importer.models import Channel
@@ -13,7 +14,7 @@ from importer.notifications.channel_kind import ChannelField
 from importer.notifications.channel_kinds import KINDS, kind_of
 
 
-class ChannelForm(forms.ModelForm):  # type: ignore[type-arg]
+class ChannelForm(StoredModelForm):
     """The form of a channel, with the fields of the instance's kind.
 
     A stored secret is never sent back to the page; an edit that leaves it empty keeps it.
@@ -37,10 +38,7 @@ class ChannelForm(forms.ModelForm):  # type: ignore[type-arg]
         for declared in self._kind.fields:
             self._apply(declared)
         switches = {"on", "events", *(declared.name for declared in self._kind.fields if declared.switch)}
-        for name, field in self.fields.items():
-            field.widget.attrs["class"] = "form-check-input" if name in switches else "form-control"
-            if self.is_bound and name in self.errors:
-                field.widget.attrs["class"] += " is-invalid"
+        self.style(lambda name, _: "form-check-input" if name in switches else "form-control")
 
     def _apply(self, declared: ChannelField) -> None:
         if declared.secret:

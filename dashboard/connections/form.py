@@ -5,6 +5,7 @@ from typing import Any
 from django import forms
 from django.core.exceptions import ValidationError
 
+from dashboard.fields.stored_form import StoredModelForm
 from dashboard.targets.ca_file import WithCAFile
 from importer.connections import connection_settings
 from importer.connections.connection_address import format_base, parse_base
@@ -14,7 +15,7 @@ from importer.engine.errors import Problem
 from importer.models import SourceConnection
 
 
-class ConnectionForm(WithCAFile, forms.ModelForm):  # type: ignore[type-arg]
+class ConnectionForm(WithCAFile, StoredModelForm):
     """The form of a connection, with the fields of the instance's kind.
 
     Stored secrets are never sent back to the page; an edit that leaves a secret empty keeps it.
@@ -41,6 +42,7 @@ class ConnectionForm(WithCAFile, forms.ModelForm):  # type: ignore[type-arg]
         self._kind = kind_of(self.instance)
         self._settings = {name: each for name, each in self._kind.settings.items() if not each.in_place}
         self._secrets = self._kind.secrets
+        self.secrets = tuple(self._secrets)
         self._stored = self.instance.secrets if self.instance.pk else {}
         self.fields["place"].label, self.fields["place"].help_text = self._kind.place_label, self._kind.place_help
         if self.instance.pk:
@@ -52,10 +54,7 @@ class ConnectionForm(WithCAFile, forms.ModelForm):  # type: ignore[type-arg]
         self._offer_to_forget()
         if self._kind.local:
             del self.fields["private_allowed"]
-        for name, field in self.fields.items():
-            field.widget.attrs["class"] = _css_class(name, field)
-            if self.is_bound and name in self.errors:
-                field.widget.attrs["class"] += " is-invalid"
+        self.style(_css_class)
 
     def _offer_to_forget(self) -> None:
         if self._stored:

@@ -7,6 +7,7 @@ from django import forms
 from django.contrib.auth.models import Group, User
 from django.db import models
 
+from dashboard.fields.stored_form import StoredForm
 from importer.access import people, tokens
 from importer.access.people import Granted
 from importer.access.time_zones import set_time_zone
@@ -37,7 +38,7 @@ class Styled(forms.Form):
             self.fields[field].widget.attrs["class"] += " is-invalid"
 
 
-class PersonForm(Styled):
+class PersonForm(StoredForm, Styled):
     """The role and the mail address of a person."""
 
     email = forms.EmailField(
@@ -134,13 +135,13 @@ class People(forms.ModelMultipleChoiceField):  # type: ignore[type-arg]
         return user.username if user.is_active else f"{user.username} (not active)"
 
 
-class MembersForm(Styled):
+class MembersForm(StoredForm, Styled):
     """The members of a group."""
 
     members = People(User.objects.order_by("username"), required=False, widget=forms.CheckboxSelectMultiple)
 
 
-class GroupsForm(Styled):
+class GroupsForm(StoredForm, Styled):
     """The groups of a person."""
 
     groups = forms.ModelMultipleChoiceField(

@@ -5,7 +5,7 @@ from typing import Any
 from django.contrib import messages
 from django.contrib.auth.models import Group
 from django.db.models import Count
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 from django.views.decorators.http import require_http_methods, require_POST
@@ -55,7 +55,7 @@ def group(request: HttpRequest, pk: int) -> HttpResponse:
 def group_members(request: HttpRequest, pk: int) -> HttpResponse:
     """Make the ticked people, and nobody else, the members of the group."""
     changed = get_object_or_404(Group, pk=pk)
-    form = MembersForm(request.POST)
+    form = _members_form(changed, request.POST)
     if not form.is_valid():
         return group_page(request, changed, members_form=form)
     set_members(changed, form.cleaned_data["members"])
@@ -72,12 +72,16 @@ def group_delete(request: HttpRequest, pk: int) -> HttpResponse:
     return redirect("groups")
 
 
+def _members_form(shown: Group, sent: QueryDict | None = None) -> MembersForm:
+    return MembersForm(sent, initial={"members": shown.user_set.all()})
+
+
 def group_page(request: HttpRequest, shown: Group, **forms: Any) -> HttpResponse:
     """The page of a group. A form that was refused comes in `forms`, and stands in the place of its own."""
     context = {
         "group": shown,
         "form": GroupForm(initial={"name": shown.name}),
-        "members_form": MembersForm(initial={"members": shown.user_set.all()}),
+        "members_form": _members_form(shown),
         "grant_form": GrantForm(),
         "grant_url": reverse("group_grant", args=[shown.pk]),
         "grants": shown.grants.select_related(*WITH_THINGS).order_by("kind", "pk"),

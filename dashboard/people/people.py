@@ -6,7 +6,7 @@ from allauth.mfa.models import Authenticator
 from django.contrib import messages
 from django.contrib.auth.models import User
 from django.db import transaction
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 from django.views.decorators.cache import never_cache
@@ -56,7 +56,7 @@ def person(request: HttpRequest, pk: int) -> HttpResponse:
     changed = get_object_or_404(User, pk=pk)
     if request.method != "POST":
         return person_page(request, changed)
-    form = PersonForm(request.POST)
+    form = _person_form(changed, request.POST)
     if form.is_valid():
         try:
             with transaction.atomic():
@@ -112,12 +112,20 @@ def person_factors(request: HttpRequest, pk: int) -> HttpResponse:
 def person_groups(request: HttpRequest, pk: int) -> HttpResponse:
     """Make the person a member of the ticked groups, and of no other."""
     changed = get_object_or_404(User, pk=pk)
-    form = GroupsForm(request.POST)
+    form = _groups_form(changed, request.POST)
     if not form.is_valid():
         return person_page(request, changed, groups_form=form)
     set_groups(changed, form.cleaned_data["groups"])
     messages.success(request, f"The groups of {changed.username} are saved.")
     return redirect("person", pk)
+
+
+def _person_form(user: User, sent: QueryDict | None = None) -> PersonForm:
+    return PersonForm(sent, initial={"email": user.email, "role": stored_role(user)})
+
+
+def _groups_form(user: User, sent: QueryDict | None = None) -> GroupsForm:
+    return GroupsForm(sent, initial={"groups": user.groups.all()})
 
 
 def person_page(request: HttpRequest, user: User, **forms: Any) -> HttpResponse:
@@ -128,8 +136,8 @@ def person_page(request: HttpRequest, user: User, **forms: Any) -> HttpResponse:
         "person": user,
         "role": role,
         "factors": [words for kind, words in FACTORS.items() if kind in factors],
-        "form": PersonForm(initial={"email": user.email, "role": role}),
-        "groups_form": GroupsForm(initial={"groups": user.groups.all()}),
+        "form": _person_form(user),
+        "groups_form": _groups_form(user),
         "grant_form": GrantForm(),
         "grant_url": reverse("person_grant", args=[user.pk]),
         "grants": Grant.objects.filter(user=user).select_related(*WITH_THINGS).order_by("kind", "pk"),

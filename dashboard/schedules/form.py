@@ -7,6 +7,7 @@ from typing import Any
 
 from django import forms
 
+from dashboard.fields.stored_form import StoredModelForm
 from importer.access.policy import seen
 from importer.engine.errors import Problem
 from importer.engine.plan.options import DEFAULT_LIMIT, DEFAULT_LIMIT_WORDS, NO_LIMIT
@@ -24,7 +25,7 @@ CRONS = {
 _RADIO = ("trigger", "no_file", "afterwards", "drift", "known_by", "overlap", "misfire")
 
 
-class ScheduleForm(forms.ModelForm):  # type: ignore[type-arg]
+class ScheduleForm(StoredModelForm):
     """The form of a schedule, without dialect, mapping, target and options: those come from an import or a preset."""
 
     class Meta:
@@ -90,10 +91,7 @@ class ScheduleForm(forms.ModelForm):  # type: ignore[type-arg]
         # Without the empty choice, which Django offers for a field without a default.
         self.fields["trigger"].choices = Schedule.Trigger.choices  # type: ignore[attr-defined]
         self.fields["trigger"].initial = Schedule.Trigger.ARRIVAL
-        for name, field in self.fields.items():
-            field.widget.attrs["class"] = _css_class(name)
-            if self.is_bound and name in self.errors:
-                field.widget.attrs["class"] += " is-invalid"
+        self.style(_css_class)
 
     def schedule_request(self) -> ScheduleRequest:
         """The request that the form makes; the form must be valid."""
@@ -112,7 +110,7 @@ class ScheduleForm(forms.ModelForm):  # type: ignore[type-arg]
             self.fields[field].widget.attrs["class"] += " is-invalid"
 
 
-def _css_class(name: str) -> str:
+def _css_class(name: str, _: forms.Field) -> str:
     if name in (*_RADIO, "reject_limit", "subfolders"):
         return "form-check-input"
     return "form-select" if name == "connection" else "form-control"

@@ -6,6 +6,7 @@ from typing import Any
 from django import forms
 from django.core.exceptions import ValidationError
 
+from dashboard.fields.stored_form import StoredModelForm
 from dashboard.targets.ca_file import WithCAFile
 from importer.engine.errors import TargetProblem
 from importer.engine.mysql.addresses import is_socket
@@ -15,9 +16,10 @@ from importer.targets import refuse_forbidden
 SWITCHES = ("tls", "clear_password", "needs_approval")
 
 
-class TargetForm(WithCAFile, forms.ModelForm):  # type: ignore[type-arg]
+class TargetForm(WithCAFile, StoredModelForm):
     """The form of a target. A stored password is never sent back to the page; an edit that leaves it empty keeps it."""
 
+    secrets = ("password",)
     password = forms.CharField(
         required=False, strip=False, max_length=256, widget=forms.PasswordInput(attrs={"autocomplete": "new-password"})
     )
@@ -47,10 +49,7 @@ class TargetForm(WithCAFile, forms.ModelForm):  # type: ignore[type-arg]
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        for name, field in self.fields.items():
-            field.widget.attrs["class"] = "form-check-input" if name in SWITCHES else "form-control"
-            if self.is_bound and name in self.errors:
-                field.widget.attrs["class"] += " is-invalid"
+        self.style(lambda name, _: "form-check-input" if name in SWITCHES else "form-control")
         if self.instance.pk:
             self.fields["password"].help_text = "Left empty, the stored one stays."
         if "tls" in self.initial and self.initial["tls"] != self.instance.tls:
