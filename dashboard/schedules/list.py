@@ -122,18 +122,17 @@ def schedule_edit(request: HttpRequest, pk: int) -> HttpResponse:
     stored = get_object_or_404(Schedule.objects.select_related("connection", "target"), pk=pk)
     # The form writes its values into its instance, even invalid ones: the page's title needs the stored name.
     form = ScheduleForm(request.POST or None, instance=Schedule.objects.get(pk=pk))
+    preset: MappingPreset | None = _chosen(seen(MappingPreset.objects.all()), request.POST.get("preset"))
     if form.is_valid():
         try:
-            importer_schedules.update(
-                stored, form.schedule_request(), _chosen(seen(MappingPreset.objects.all()), request.POST.get("preset"))
-            )
+            importer_schedules.update(stored, form.schedule_request(), preset)
         except Problem as problem:
             form.refuse(problem)
             stored = Schedule.objects.get(pk=pk)
         else:
             return _saved(request, stored)
     presets = seen(MappingPreset.objects.filter(target=stored.target))
-    return _form(request, form, {"schedule": stored, "recipe": stored, "presets": presets})
+    return _form(request, form, {"schedule": stored, "recipe": stored, "presets": presets, "chosen_preset": preset})
 
 
 @require_safe

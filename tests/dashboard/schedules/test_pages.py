@@ -89,6 +89,11 @@ class TestForm:
         made.refresh_from_db()
         assert (made.trigger, made.cron, made.every_minutes) == ("every", "", 15)
 
+    def test_a_refused_change_keeps_the_chosen_preset(self, browser, connection, made, preset):
+        url = reverse("schedule_edit", args=[made.pk])
+        answer = browser.post(url, values(connection, cron="nonsense", preset=preset.pk))
+        assert f'<option value="{preset.pk}" selected>' in answer.text
+
     @pytest.mark.parametrize(
         ("file", "pattern"),
         [("orders-20261120.csv", "orders-*.csv"), ("a_2026-11-20_v2.csv", "a_*_v*.csv"), ("x.csv.gz", "x*.csv.gz")],
