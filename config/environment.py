@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from ipaddress import ip_network
 from pathlib import Path
 from typing import Any
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 import environ
 from django.core.exceptions import ImproperlyConfigured
@@ -99,6 +100,17 @@ def networks(texts: list[str], name: str) -> list[str]:
         raise ImproperlyConfigured(f"{name}: {error}. Write them as 10.20.0.0/16,fd12::/16") from error
 
 
+def time_zone(name: str) -> str:
+    """The name of a time zone, checked. Raises ImproperlyConfigured for one that does not exist."""
+    try:
+        ZoneInfo(name)
+    except (OSError, ValueError, ZoneInfoNotFoundError) as error:  # OSError: the name of a folder, such as Europe
+        raise ImproperlyConfigured(
+            f"TIME_ZONE is {name!r}, which is no time zone. Write UTC or Europe/Vienna."
+        ) from error
+    return name
+
+
 def worker_labels(texts: list[str]) -> list[str]:
     """The labels in LOADS, checked. Raises ImproperlyConfigured for a text that is none."""
     labels = [text.strip() for text in texts if text.strip()]
@@ -154,6 +166,11 @@ def data_folder(name: str) -> Path:
     # An XDG_DATA_HOME that is no absolute path is ignored, as its specification wants.
     named = Path(os.environ.get("XDG_DATA_HOME", ""))
     return (named if named.is_absolute() else Path.home() / ".local" / "share") / name
+
+
+def below(folder: Path, path: str) -> str:
+    """The path, below the folder if it is relative; no file ("", or SQLite's :memory:) as it is."""
+    return path if path in ("", ":memory:") else str(folder / path)
 
 
 def private_folder(path: Path) -> Path:

@@ -8,6 +8,7 @@ from csp.constants import NONE, SELF
 from django.core.exceptions import ImproperlyConfigured
 
 from config.environment import (
+    below,
     browser_address,
     data_folder,
     days,
@@ -22,6 +23,7 @@ from config.environment import (
     sqlite_database,
     store_address,
     stored_key,
+    time_zone,
     worker_labels,
 )
 from config.telemetry import error_reports
@@ -42,9 +44,10 @@ if "FAILPOINTS" in os.environ:
     )
 
 # --- run-time state ---
-VAR_DIR = private_folder(Path(env.str("VAR_DIR", default=str(HOME_DIR / "var"))).resolve())
-UPLOAD_DIR = Path(env.str("UPLOAD_DIR", default=str(VAR_DIR / "uploads")))
-PLAIN_DIR = Path(env.str("PLAIN_DIR", default=str(VAR_DIR / "plain")))
+# A relative path is below the folder of .env, so that it means one folder wherever a command is started.
+VAR_DIR = private_folder(Path(HOME_DIR, env.str("VAR_DIR", default="var")).resolve())
+UPLOAD_DIR = Path(HOME_DIR, env.str("UPLOAD_DIR", default=str(VAR_DIR / "uploads")))
+PLAIN_DIR = Path(HOME_DIR, env.str("PLAIN_DIR", default=str(VAR_DIR / "plain")))
 LAB_DIR = VAR_DIR / "lab"
 # "": the server's own secure_file_priv.
 SERVER_FILES_DIR = env.str("SERVER_FILES_DIR", default="")
@@ -53,14 +56,14 @@ INCOMING_DIR = VAR_DIR / "incoming"
 IMPORT_FOLDERS = [str(HOME_DIR / each) for each in env.list("IMPORT_FOLDERS", default=[str(INCOMING_DIR)])]
 # Whether people may give an https address of the public internet on the page of a new import.
 WEB_ADDRESSES = env.bool("WEB_ADDRESSES", default=False)
-REJECTS_DIR = Path(env.str("REJECTS_DIR", default=str(VAR_DIR / "rejects")))
+REJECTS_DIR = Path(HOME_DIR, env.str("REJECTS_DIR", default=str(VAR_DIR / "rejects")))
 # The store of several hosts, s3://BUCKET/PREFIX, and its account; "": files stay in the folders above.
 FILE_STORE = store_address(env.str("FILE_STORE", default=""))
 FILE_STORE_ENDPOINT = env.str("FILE_STORE_ENDPOINT", default="")
 FILE_STORE_REGION = env.str("FILE_STORE_REGION", default="")
 FILE_STORE_ACCESS_KEY = env.str("FILE_STORE_ACCESS_KEY", default="")
 FILE_STORE_SECRET_KEY = secret("FILE_STORE_SECRET_KEY")
-FILE_STORE_CA = env.str("FILE_STORE_CA", default="")
+FILE_STORE_CA = below(HOME_DIR, env.str("FILE_STORE_CA", default=""))
 # Where browsers reach the store, to put uploads there themselves; "": uploads come through the web server.
 FILE_STORE_BROWSER_URL = browser_address(env.str("FILE_STORE_BROWSER_URL", default=""), FILE_STORE)
 
@@ -129,7 +132,7 @@ TEMPLATES = [
     }
 ]
 LANGUAGE_CODE = "en"
-TIME_ZONE = env.str("TIME_ZONE", default="UTC")
+TIME_ZONE = time_zone(env.str("TIME_ZONE", default="UTC"))
 USE_TZ = True
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 
@@ -209,8 +212,8 @@ SQLITE = sqlite_database(VAR_DIR / "millrace.sqlite3")
 DATABASE_URL = secret("DATABASE_URL")
 DATABASES = {"default": env.db_url_config(DATABASE_URL) if DATABASE_URL else SQLITE}
 if "sqlite" in DATABASES["default"]["ENGINE"]:
-    DATABASES["default"]["OPTIONS"] = SQLITE["OPTIONS"]
-    private_sqlite(Path(str(DATABASES["default"]["NAME"])))
+    DATABASES["default"] |= {"NAME": below(HOME_DIR, DATABASES["default"]["NAME"]), "OPTIONS": SQLITE["OPTIONS"]}
+    private_sqlite(Path(DATABASES["default"]["NAME"]))
 if "mysql" in DATABASES["default"]["ENGINE"]:
     # READ COMMITTED: a compare-and-set update must see the latest commits of other workers.
     DATABASES["default"]["OPTIONS"] = {"charset": "utf8mb4", "local_infile": 0, "isolation_level": "read committed"}
@@ -221,7 +224,7 @@ if "mysql" in DATABASES["default"]["ENGINE"]:
 
 # --- static files ---
 STATIC_URL = "static/"
-STATIC_ROOT = Path(env.str("STATIC_DIR", default=str(VAR_DIR / "static")))
+STATIC_ROOT = Path(HOME_DIR, env.str("STATIC_DIR", default=str(VAR_DIR / "static")))
 # pip installs static files and templates inside the package dashboard (setup.py).
 STATICFILES_DIRS = [BASE_DIR / "static"] if IS_CHECKOUT else []
 STORAGES = {
@@ -377,13 +380,8 @@ CELERY_TIMEZONE = "UTC"
 CELERY_BEAT_SCHEDULE_FILENAME = str(VAR_DIR / "run" / "beat-schedule")
 CELERY_BEAT_SCHEDULE = {
     # A message that waited longer than one period is superseded by the next one.
-    "sweep": {"task": "importer.tasks.sweep", "schedule": SWEEP_SECONDS, "options": {"expires": SWEEP_SECONDS}},
-    "retain": {
-        "task": "importer.tasks.retain",
-        "schedule": RETENTION_SECONDS,
-        "options": {"expires": RETENTION_SECONDS},
-    },
-    "tick": {"task": "importer.tasks.tick", "schedule": TICK_SECONDS, "options": {"expires": TICK_SECONDS}},
+    name: {"task": f"importer.tasks.{name}", "schedule": seconds, "options": {"expires": seconds}}
+    for name, seconds in (("sweep", SWEEP_SECONDS), ("retain", RETENTION_SECONDS), ("tick", TICK_SECONDS))
 }
 
 # --- what is observed (config/telemetry/) ---

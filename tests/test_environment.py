@@ -18,7 +18,9 @@ from config.environment import (
     socket_path,
     store_address,
     stored_key,
+    time_zone,
 )
+from config.telemetry.logs import logging_with
 from tests.stack import ROOT
 
 
@@ -51,6 +53,42 @@ def test_nothing_starts_with_a_signing_key_that_can_be_guessed(tmp_path: Path):
     env = {"PATH": "/usr/bin:/bin", "VAR_DIR": str(tmp_path), "SECRET_KEY": "changeme"}
     done = subprocess.run([sys.executable, "-c", "from config import settings"], cwd=ROOT, env=env, capture_output=True)
     assert b"SECRET_KEY can be guessed" in done.stderr
+
+
+def test_a_relative_path_is_one_folder_wherever_a_command_is_started(tmp_path: Path):
+    relative = os.path.relpath(tmp_path / "var", ROOT)
+    env = {
+        "PATH": "/usr/bin:/bin",
+        "PYTHONPATH": str(ROOT),
+        "VAR_DIR": relative,
+        "FILE_STORE_CA": "certificates/ca.pem",
+    }
+    env |= dict.fromkeys(("UPLOAD_DIR", "PLAIN_DIR", "REJECTS_DIR", "STATIC_DIR"), "elsewhere/files")
+    env |= {"DATABASE_URL": f"sqlite:///{relative}/own.sqlite3"}
+    code = (
+        "from config.settings import *; print(VAR_DIR, UPLOAD_DIR, PLAIN_DIR, REJECTS_DIR, STATIC_ROOT, FILE_STORE_CA,"
+        " Path(DATABASES['default']['NAME']).resolve(), sep='\\n')"
+    )
+    done = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, env=env, capture_output=True, text=True)
+    files, var_dir = str(ROOT / "elsewhere/files"), tmp_path / "var"
+    expected = [str(var_dir), *[files] * 4, str(ROOT / "certificates/ca.pem"), str(var_dir / "own.sqlite3")]
+    assert done.stdout.splitlines() == expected, done.stderr
+
+
+@pytest.mark.parametrize("name", ["UTC", "Europe/Vienna", "America/Argentina/Buenos_Aires"])
+def test_a_time_zone_is_accepted(name: str):
+    assert time_zone(name) == name
+
+
+@pytest.mark.parametrize("name", ["", "Europe", "Europe/Wien", "../etc/passwd", "/etc/localtime", "UTC+1"])
+def test_a_name_that_is_no_time_zone_is_refused(name: str):
+    with pytest.raises(ImproperlyConfigured, match=r"TIME_ZONE is .* no time zone"):
+        time_zone(name)
+
+
+@pytest.mark.parametrize("level", ["info", "Info", "INFO"])
+def test_a_log_level_is_accepted_in_small_letters(level: str):
+    assert logging_with("line", level)["root"]["level"] == "INFO"
 
 
 def test_a_generated_signing_key_is_accepted(tmp_path: Path):

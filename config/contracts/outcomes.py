@@ -68,3 +68,5 @@ OUTCOMES = (SUCCEEDED, WITH_REJECTS, NEEDS_ANSWER, REFUSED, FAILED, UNREACHABLE,
 WRONG_USAGE = Outcome("wrong usage", 2, Colour.RED, "question")
 FOUND_BAD_ROWS = Outcome("rows with problems", 10, Colour.AMBER, "warning")
 UNKNOWN = 1
+# The reader of the output has gone, as in `millrace history | head`: what a shell says of a program that SIGPIPE ended.
+READER_GONE = 141

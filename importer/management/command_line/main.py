@@ -6,7 +6,7 @@ Django is imported only for a word that needs it.
 import os
 import sys
 
-from config.contracts.outcomes import CANCELLED, UNKNOWN, WRONG_USAGE
+from config.contracts.outcomes import CANCELLED, READER_GONE, UNKNOWN, WRONG_USAGE
 from config.streams import OutputLost, guard_streams
 from config.version import VERSION
 from importer.management.command_line.follow.held_ctrl_c import HeldCtrlC
@@ -16,7 +16,6 @@ from importer.management.command_line.words import AGENT, PROGRAM, WORDS, Word
 
 SERVER = "--server"  # before the word: it works on another machine's Millrace
 DONE_ALL_THE_SAME = f"What the command did stays. Reports of imports: {PROGRAM} job list; {PROGRAM} job show NUMBER"
-READER_GONE = 141  # as a shell has it for a program that ended by SIGPIPE
 
 
 def main() -> None:
@@ -69,20 +68,20 @@ def _run_words() -> None:
 def _print_completion(shells: list[str]) -> None:
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
     from importer.management.command_line.help.completion import SHELLS, script
-    from importer.management.command_line.start import set_up
+    from importer.management.command_line.start import set_up_or_refuse
 
     if len(shells) != 1 or shells[0] not in SHELLS:
         print(f"usage: {PROGRAM} completion {'|'.join(SHELLS)}", file=sys.stderr)
         sys.exit(WRONG_USAGE.exit_code)
-    set_up()
+    set_up_or_refuse("completion")
     print(script(shells[0]), end="")
 
 
 def _print_exit_codes() -> None:
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.light_settings")
-    from importer.management.command_line.start import set_up
+    from importer.management.command_line.start import set_up_or_refuse
 
-    set_up()
+    set_up_or_refuse("help")
     from importer.models.outcomes.exit_codes import exit_codes_text
 
     print(exit_codes_text())

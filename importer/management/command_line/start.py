@@ -3,6 +3,7 @@
 import gc
 import logging.config
 import sys
+from collections.abc import Sequence
 from importlib import import_module
 from typing import TYPE_CHECKING, NoReturn
 
@@ -26,16 +27,9 @@ def start(word: Word, arguments: list[str], held: HeldCtrlC) -> None:
     """Run the word's management command, which ends the process with its exit code, and releases Ctrl-C first."""
     # Nothing that is imported is garbage: looking for some would take a tenth of the start.
     gc.disable()
-    try:
-        set_up()
-    except ImproperlyConfigured as error:
-        _refuse(word, arguments, WrongUsage(str(error), advice="Correct it in the environment, or in the file .env."))
-    except OSError as error:
-        where = str(error.filename or "")
-        advice = "Make room there, or name another folder for Millrace's records in VAR_DIR."
-        _refuse(word, arguments, Problem(f"Millrace cannot write there: {error.strerror}.", where, advice))
+    set_up_or_refuse(word.name, arguments)
     if wrong := undecoded_word(arguments):
-        _refuse(word, arguments, wrong)
+        _refuse(word.name, arguments, wrong)
     command = command_of(word)
     gc.freeze()
     gc.set_threshold(LOOK_FOR_GARBAGE_AFTER)
@@ -44,7 +38,19 @@ def start(word: Word, arguments: list[str], held: HeldCtrlC) -> None:
     command.run_from_argv([PROGRAM, word.name, *word.given, *arguments])
 
 
-def _refuse(word: Word, arguments: list[str], problem: Problem) -> NoReturn:
+def set_up_or_refuse(name: str, arguments: Sequence[str] = ()) -> None:
+    """Prepare Django for the word of this name. Ends the process if a setting is wrong or its folder cannot be used."""
+    try:
+        set_up()
+    except ImproperlyConfigured as error:
+        _refuse(name, arguments, WrongUsage(str(error), advice="Correct it in the environment, or in the file .env."))
+    except OSError as error:
+        where = str(error.filename or "")
+        advice = "Make room there, or name another folder for Millrace's records in VAR_DIR."
+        _refuse(name, arguments, Problem(f"Millrace cannot write there: {error.strerror}.", where, advice))
+
+
+def _refuse(name: str, arguments: Sequence[str], problem: Problem) -> NoReturn:
     """Say which setting or word is wrong, and end. With --json by the document that the word's problems have."""
     from config.contracts.documents import PROBLEM
     from importer.management.client.commands.main import REMOTE
@@ -53,8 +59,8 @@ def _refuse(word: Word, arguments: list[str], problem: Problem) -> NoReturn:
     def refuse() -> NoReturn:
         raise problem
 
-    document = (REMOTE[word.name].files if word.name in REMOTE else None) or PROBLEM
-    sys.exit(Output(word.name, FLAG in arguments, document).run(refuse))
+    document = (REMOTE[name].files if name in REMOTE else None) or PROBLEM
+    sys.exit(Output(name, FLAG in arguments, document).run(refuse))
 
 
 def set_up() -> None:

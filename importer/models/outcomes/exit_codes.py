@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from importer.models.outcomes import FOUND_BAD_ROWS, OUTCOMES, UNKNOWN, WRONG_USAGE
+from importer.models.outcomes import FOUND_BAD_ROWS, OUTCOMES, READER_GONE, UNKNOWN, WRONG_USAGE
 
 MEANINGS: Mapping[str, str] = {
     "succeeded": "all rows are in, or there were none",
@@ -20,6 +20,7 @@ COMMANDS: Mapping[int, str] = {
     UNKNOWN: "the command has failed, or could not follow the import, which continues or has succeeded",
     WRONG_USAGE.exit_code: "wrong usage of the command",
     FOUND_BAD_ROWS.exit_code: "check has found rows that could not be loaded",
+    READER_GONE: "the reader of the output, such as head, has gone; what the command did stays",
 }
 
 

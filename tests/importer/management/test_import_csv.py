@@ -9,7 +9,7 @@ from django.core.management import CommandError, call_command
 from importer import queue
 from importer.engine.mysql.connection import Address, connect, execute, fetch_all
 from importer.models import ImportJob, SourceFile, Target
-from importer.models.outcomes import FAILED, FOUND_BAD_ROWS, OUTCOMES, WITH_REJECTS, WRONG_USAGE
+from importer.models.outcomes import FAILED, FOUND_BAD_ROWS, OUTCOMES, READER_GONE, WITH_REJECTS, WRONG_USAGE
 from importer.models.outcomes.exit_codes import exit_codes
 from importer.worker import local_pool
 from importer.worker.hosts import presence
@@ -157,8 +157,9 @@ def test_a_target_that_cannot_be_reached_has_its_own_exit_code(target: Target, p
 def test_the_schema_of_the_report_has_all_outcomes_and_exit_codes():
     keys = SCHEMAS["report"]["properties"]
     assert set(keys["outcome"]["enum"]) == {None, "planned", WRONG_USAGE.words, *(each.words for each in OUTCOMES)}
-    # The check of a file has a document of its own.
-    assert set(keys["exit_code"]["enum"]) == {None, *(code for code, _ in exit_codes())} - {FOUND_BAD_ROWS.exit_code}
+    # The check of a file has a document of its own, and nobody reads one without a reader.
+    elsewhere = {FOUND_BAD_ROWS.exit_code, READER_GONE}
+    assert set(keys["exit_code"]["enum"]) == {None, *(code for code, _ in exit_codes())} - elsewhere
 
 
 def test_a_plan_has_the_same_report(target: Target, people: Path, stack_env: Stack):

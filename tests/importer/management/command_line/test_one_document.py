@@ -155,4 +155,4 @@ def test_the_table_of_exit_codes_is_that_of_the_contract():
         words, _, rest = meaning.partition(": ")
         assert (f"| {words}: {rest}" in DOC) or (f"| {meaning} | {code} |" in DOC), meaning
         assert f"  {code:>2}  {meaning}" in exit_codes_text()
-    assert set(COMMANDS) == {1, 2, 10}
+    assert set(COMMANDS) == {1, 2, 10, 141}
