@@ -16,8 +16,9 @@ from importer.engine.errors import Problem
 from importer.engine.mysql.connection import Address, connect, execute, fetch_all
 from importer.management.processes.private_databases import PrivateDatabase
 from importer.management.processes.private_servers import is_free
-from importer.management.processes.serving import address, alone, serving, use_port
+from importer.management.processes.serving import alone, serving
 from importer.management.processes.supervision import CannotStart, Stopped, Supervisor
+from importer.management.processes.web_address import address, use_port
 from scripts.flights import ROWS, TABLE, flights_file
 from scripts.servers import private_database
 

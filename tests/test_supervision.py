@@ -15,6 +15,7 @@ from importer.management.processes.private_servers import free_port
 ROOT = Path(__file__).resolve().parent.parent
 PATIENCE = 60  # seconds
 PASSWORD = "canary-7f3a"
+BIND = "127.0.0.2"
 
 
 class Running:
@@ -27,6 +28,8 @@ class Running:
         named = ("VAR_DIR", "LEASE_SECONDS", "SWEEP_SECONDS", "DJANGO_SETTINGS_MODULE", "REDIS_URL", "DATABASE_URL")
         self.environment = {name: value for name, value in os.environ.items() if name not in named}
         self.environment |= {"VAR_DIR": str(var_dir), "PORT": str(free_port()), "ADMIN_PASSWORD": PASSWORD}
+        # It finds its own web server at another address than the usual one, and beside a proxy for other hosts.
+        self.environment |= {"BIND": BIND, "http_proxy": "http://127.0.0.1:9"}
         with self.output.open("ab") as output:
             self.process = subprocess.Popen(
                 self.command, cwd=ROOT, env=self.environment, stdin=subprocess.DEVNULL, stdout=output, stderr=output
@@ -61,8 +64,8 @@ class Running:
         return processes
 
     def answers(self) -> bool:
-        url = f"http://127.0.0.1:{self.environment['PORT']}/healthz"
-        probe = f"import urllib.request; urllib.request.urlopen({url!r}, timeout=5)"
+        url = f"http://{BIND}:{self.environment['PORT']}/healthz"
+        probe = f"from urllib.request import *; urlopen(Request({url!r}, headers={{'Host': 'localhost'}}), timeout=5)"
         return subprocess.run([sys.executable, "-c", probe], stderr=subprocess.DEVNULL).returncode == 0
 
     def end(self):

@@ -7,8 +7,9 @@ from django.conf import settings
 
 from importer.management.argument_types import bounded
 from importer.management.base_command import CheckedCommand
-from importer.management.processes.serving import address, alone, serving, use_port
+from importer.management.processes.serving import alone, serving
 from importer.management.processes.supervision import Stopped
+from importer.management.processes.web_address import address, use_port
 
 
 class Command(CheckedCommand):

@@ -10,6 +10,7 @@ from django.conf import settings
 
 from config.environment import private_folder
 from importer.management.processes.private_servers import PRIVATE, PrivateRedis
+from importer.management.processes.web_address import listening
 from importer.queue import labelled
 from importer.worker.shutdown import end_with_parent
 
@@ -19,7 +20,7 @@ CELERY = "importer.management.processes.celery_process"
 def web() -> list[str]:
     # config/asgi.py has the threads. gunicorn must wait longer for a body than the rule that gives a clear answer.
     return [
-        *("gunicorn", "config.asgi:application", f"--bind={settings.BIND}:{settings.PORT}"),
+        *("gunicorn", "config.asgi:application", f"--bind={listening()}"),
         *("--worker-class=config.serving.worker.Worker", "--asgi-lifespan=off", f"--workers={settings.WEB_PROCESSES}"),
         f"--timeout={30 + math.ceil(settings.BODY_GRACE_SECONDS)}",
         *("--graceful-timeout=5", "--no-control-socket", "--log-level=warning"),

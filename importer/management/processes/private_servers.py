@@ -31,14 +31,20 @@ def free_port() -> int:
 
 def is_free(port: int, host: str = "127.0.0.1") -> bool:
     """Whether a server could listen on the port now."""
-    with socket.socket() as probe:
-        # As servers do: connections of a server that has just ended do not block the port.
-        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        try:
-            probe.bind((host, port))
-        except OSError:
-            return False
-    return True
+    return why_taken(port, host) is None
+
+
+def why_taken(port: int, host: str) -> OSError | None:
+    """The error of a server that would listen there now, or of a host that does not exist; None if it could."""
+    try:
+        family, kind, protocol, _name, place = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
+        with socket.socket(family, kind, protocol) as probe:
+            # As servers do: connections of a server that has just ended do not block the port.
+            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            probe.bind(place)
+    except OSError as error:
+        return error
+    return None
 
 
 @dataclass

@@ -9,17 +9,16 @@ from django.core.management import call_command
 from django.db import connections
 
 from importer.management.processes.command_lines import private_redis
-from importer.management.processes.private_servers import PRIVATE, is_free, redis_program
+from importer.management.processes.private_servers import PRIVATE, redis_program
 from importer.management.processes.supervision import (
     BECOME,
     REDIS,
-    CannotStart,
     Supervisor,
-    health,
     only_one,
     stopping_on_signals,
     to_terminal,
 )
+from importer.management.processes.web_address import health, require_free_port
 
 WORKERS = {"load", "control"}
 NO_SERVERS: Mapping[str, str] = {}
@@ -72,24 +71,3 @@ class _Lines:
 
     def __init__(self, write: Callable[[str], None]) -> None:
         self.write = write
-
-
-def use_port(port: int) -> None:
-    """Serve on this port, whichever one the environment names."""
-    os.environ["PORT"] = str(port)
-    settings.PORT = port
-
-
-def require_free_port() -> None:
-    """Raise CannotStart if another program listens on the port."""
-    if not is_free(settings.PORT, settings.BIND):
-        raise CannotStart(
-            f"Port {settings.PORT} is taken by another program.",
-            advice=f"Choose another one: --port {settings.PORT + 1}, or PORT={settings.PORT + 1} with make.",
-        )
-
-
-def address() -> str:
-    """The address of the pages, as this machine reaches them."""
-    host = "127.0.0.1" if settings.BIND in ("0.0.0.0", "::") else settings.BIND  # noqa: S104 (compared, not bound)
-    return f"http://{host}:{settings.PORT}/"

@@ -1,14 +1,11 @@
 """Starts Millrace's processes under supervisord, waits until they work, and stops them."""
 
 import fcntl
-import json
 import os
 import signal
 import subprocess
 import sys
 import time
-import urllib.error
-import urllib.request
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -217,17 +214,6 @@ def stopping_on_signals() -> Iterator[None]:
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)
-
-
-def health() -> dict[str, Any]:
-    """The content of /healthz; empty while the web server does not answer."""
-    try:
-        with urllib.request.urlopen(f"http://127.0.0.1:{settings.PORT}/healthz", timeout=5) as answer:
-            state = json.load(answer)
-    except (OSError, ValueError):
-        return {}
-    assert isinstance(state, dict)
-    return state
 
 
 def rpc(socket: Path) -> ServerProxy:
