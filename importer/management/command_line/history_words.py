@@ -6,6 +6,7 @@ from typing import Any
 
 from importer.history.facts import FACTS
 from importer.history.query import ALL, NEWEST_FIRST, USUAL, Op
+from importer.management.argument_types import bounded
 from importer.management.client.commands.output import FLAG
 
 MOST_SHOWN = 50  # imports in a table
@@ -38,7 +39,7 @@ def add_history_options(parser: ArgumentParser) -> None:
         help=f"may be repeated; OP is one of {' '.join(op.value for op in Op)}, VALUE may be unknown",
     )
     text = f"most imports to show (default: {MOST_SHOWN} in a table, all as JSON or CSV)"
-    parser.add_argument("--limit", type=int, help=text)
+    parser.add_argument("--limit", type=bounded(1, 10**9), metavar="N", help=text)
 
 
 def conditions(options: Mapping[str, Any]) -> list[tuple[str, str, str]]:

@@ -7,7 +7,7 @@ has its problem.
 import argparse
 import json
 import sys
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from io import StringIO
 from tempfile import SpooledTemporaryFile
 from typing import IO, Any, NoReturn
@@ -20,6 +20,7 @@ from importer.engine.errors import Cancelled, Problem, WrongUsage, problem_value
 from importer.management.application_tables import unusable
 from importer.management.command_line.follow.held_ctrl_c import HeldCtrlC
 from importer.management.command_line.help.near_words import near_of_error
+from importer.management.command_line.parsers import let_values_be_dashes, parsers
 from importer.management.command_line.verbs import write_list
 from importer.models.outcomes import CANCELLED, UNKNOWN, WRONG_USAGE
 
@@ -49,6 +50,7 @@ class DocumentCommand(BaseCommand):
                 each.add_argument(FLAG, dest=DEST, action="store_true", default=default, help=about)
             if self._is_a_line:
                 each.error = _Refusal(self, each, parser)  # type: ignore[method-assign]
+        let_values_be_dashes(parser)
         return parser
 
     def run_from_argv(self, argv: list[str]) -> None:
@@ -167,15 +169,6 @@ class _Refusal:
             print(json.dumps(document, indent=2), flush=True)
         parser.print_usage(sys.stderr)
         parser.exit(WRONG_USAGE.exit_code, f"{parser.prog}: error: {message}\n")
-
-
-def parsers(parser: argparse.ArgumentParser) -> Iterator[argparse.ArgumentParser]:
-    """The parser, and those of its verbs."""
-    yield parser
-    for action in parser._actions:
-        if isinstance(action, argparse._SubParsersAction):
-            for below in dict.fromkeys(action.choices.values()):
-                yield from parsers(below)
 
 
 def _problem_of(error: CommandError) -> Problem:

@@ -17,6 +17,7 @@ from importer.management.command_line import by_url, check_output
 from importer.management.command_line.follow.following import follow
 from importer.management.command_line.help.common_options import COMMON
 from importer.management.command_line.help.short_help import add_help
+from importer.management.command_line.parsers import with_files_as_paths
 from importer.management.import_options import add_flags
 from importer.management.output import CommandOutput
 from importer.models import ImportJob
@@ -37,7 +38,7 @@ class Command(PreparedCommand):
     def run_from_argv(self, argv: list[str]) -> None:
         """Run the command line; the first two words are the program and the command."""
         self._checks = CHECK_ONLY in argv
-        super().run_from_argv(argv)
+        super().run_from_argv(with_files_as_paths(argv))
 
     def create_parser(self, prog_name: str, subcommand: str, **kwargs: Any) -> CommandParser:
         """The parser, with a short help and one of all options."""

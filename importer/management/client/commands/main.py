@@ -17,6 +17,7 @@ from importer.management.client.commands.output import FLAG, Output
 from importer.management.client.tokens import VARIABLE, token_from
 from importer.management.command_line.follow.held_ctrl_c import HeldCtrlC
 from importer.management.command_line.help.near_words import near_of_error
+from importer.management.command_line.parsers import let_values_be_dashes, parsers, with_files_as_paths
 from importer.management.command_line.words import AGENT, PROGRAM, WORDS, undecoded_word
 
 ABOUT_JSON = "print one document as JSON, also of a problem (docs/contracts.md)"
@@ -78,16 +79,23 @@ def _run(arguments: Sequence[str], output: Output, held: HeldCtrlC | None) -> in
             advice = f"Run it on the machine of Millrace: {PROGRAM} {server.word}. {advice}"
         raise WrongUsage(f"{server.word} does not work with --server.", PROGRAM, advice)
     word = REMOTE[server.word]
-    parser = _Parser(prog=f"{PROGRAM} --server URL {server.word}", description=f"{word.about}.")
-    word.add_arguments(parser)
-    _add_json(parser)
-    reads = parser.parse_intermixed_args if word.files else parser.parse_args
-    options = reads(server.rest)
+    options = options_of(server.word, word, server.rest)
     output.words = " ".join(filter(None, (server.word, getattr(options, "verb", ""))))
     millrace = Millrace(
         server.server, token_from(server.token_file), ca_file=server.ca_file, plain_http=server.plain_http
     )
     return word.run(CommandContext(millrace, options, output, f"{PROGRAM} --server {server.server}"))
+
+
+def options_of(name: str, word: RemoteWord, line: Sequence[str]) -> argparse.Namespace:
+    """The options of the word in what follows it. Raises WrongUsage."""
+    parser = _Parser(prog=f"{PROGRAM} --server URL {name}", description=f"{word.about}.")
+    word.add_arguments(parser)
+    _add_json(parser)
+    let_values_be_dashes(parser)
+    if word.files:
+        return parser.parse_intermixed_args(with_files_as_paths(line))
+    return parser.parse_args(line)
 
 
 def _server_parser() -> argparse.ArgumentParser:
@@ -113,8 +121,6 @@ def _add_json(parser: argparse.ArgumentParser) -> None:
     """Add --json to the word, unless it has it, and to each of its verbs."""
     if FLAG in parser._option_string_actions:
         return
-    parser.add_argument(FLAG, dest="as_json", action="store_true", help=ABOUT_JSON)
-    for action in parser._actions:
-        if isinstance(action, argparse._SubParsersAction):
-            for verb in dict.fromkeys(action.choices.values()):
-                verb.add_argument(FLAG, dest="as_json", action="store_true", default=argparse.SUPPRESS, help=ABOUT_JSON)
+    for number, each in enumerate(parsers(parser)):
+        default = argparse.SUPPRESS if number else False
+        each.add_argument(FLAG, dest="as_json", action="store_true", default=default, help=ABOUT_JSON)

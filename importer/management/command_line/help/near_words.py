@@ -7,6 +7,7 @@ from collections.abc import Iterable
 
 UNKNOWN = re.compile(r"unrecognized arguments:(.*)", re.DOTALL)
 NO_CHOICE = re.compile(r"invalid choice: '(.*)' \(choose from (.*)\)", re.DOTALL)
+NO_VALUE = re.compile(r"argument .*?(--[\w-]+): expected one argument")
 
 
 def near(word: str, known: Iterable[str], before: str = "") -> str:
@@ -16,7 +17,7 @@ def near(word: str, known: Iterable[str], before: str = "") -> str:
 
 
 def near_of_error(message: str, parsers: Iterable[argparse.ArgumentParser]) -> str:
-    """What follows a message of argparse about a wrong word. `parsers`: of the command and its verbs."""
+    """What follows a message of argparse about a wrong word or no value. `parsers`: of a command and its verbs."""
     meant = ""
     if refused := NO_CHOICE.search(message):
         meant = near(refused[1], re.findall(r"'(.*?)'", refused[2]))
@@ -24,4 +25,6 @@ def near_of_error(message: str, parsers: Iterable[argparse.ArgumentParser]) -> s
         options = [each for parser in parsers for each in parser._option_string_actions]
         written = (word.partition("=")[0] for word in unknown[1].split() if word.startswith("--"))
         meant = next(filter(None, (near(word, options) for word in written)), "")
+    elif lacking := NO_VALUE.match(message):
+        meant = f" A value that begins with a dash is written {lacking[1]}=VALUE."
     return f".{meant}"
