@@ -17,6 +17,11 @@ class BadRow:
     code: int = 0
 
 
+def how_to_install(package: str) -> str:
+    """The advice to install an optional package for Millrace, however that was installed."""
+    return f"Install it: pipx inject millrace {package}. In a checkout: .venv/bin/pip install {package}."
+
+
 @dataclass
 class Problem(Exception):
     """An error that stops an import or part of it.

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from config.version import VERSION
-from importer.engine.errors import Problem, SourceProblem
+from importer.engine.errors import Problem, SourceProblem, how_to_install
 from importer.management.client.api import Json, Millrace
 from importer.management.client.problems import in_words
 
@@ -163,8 +163,9 @@ def server(agent: Agent) -> "MCPServer[Any]":
         from mcp.server.mcpserver import MCPServer
         from mcp.types import ToolAnnotations
     except ImportError as error:
-        advice = "Install it: pip install 'millrace[mcp]'."
-        raise Problem("The package mcp, which agents are served by, is missing.", advice=advice) from error
+        raise Problem(
+            "The package mcp, which agents are served by, is missing.", advice=how_to_install("mcp")
+        ) from error
     made: MCPServer[Any] = MCPServer("millrace", version=VERSION, instructions=INSTRUCTIONS, log_level="WARNING")
     for tool in (agent.targets, agent.plan, agent.watch, agent.approve, agent.rejects):
         made.tool(annotations=ToolAnnotations(read_only_hint=True))(_with_tool_errors(tool))

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, BinaryIO
 
-from importer.engine.errors import SourceProblem
+from importer.engine.errors import SourceProblem, how_to_install
 from importer.engine.source.compression import Piece
 from importer.engine.source.dialect import Dialect
 from importer.engine.source.formats.contents import Contents
@@ -41,7 +41,7 @@ def _read(contents: Contents) -> Iterator[BinaryIO]:
     except ImportError as error:
         raise SourceProblem(
             "Parquet and Arrow files need the package pyarrow, which is not installed.",
-            advice="Install it: pip install 'millrace[parquet]'.",
+            advice=how_to_install("pyarrow"),
         ) from error
     with contents.file() as file:
         try:

@@ -103,4 +103,4 @@ def test_without_the_optional_package_the_advice_names_it(tmp_path: Path, monkey
     monkeypatch.setitem(sys.modules, "pyarrow", None)
     with pytest.raises(SourceProblem, match="need the package pyarrow") as refused:
         profile_file(path)
-    assert "millrace[parquet]" in refused.value.advice
+    assert "pipx inject millrace pyarrow" in refused.value.advice
