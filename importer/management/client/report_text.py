@@ -154,6 +154,11 @@ def write_run(run: Mapping[str, Any], say: Writer, warn: Writer) -> None:
     _write_problem(run["problem"], warn)
 
 
+def run_continues(run: int, schedule: str, prefix: str) -> str:
+    """A line for whoever waits no longer for a run."""
+    return f"Run {run} continues. {prefix} schedule show {schedule} shows it."
+
+
 def schedule_line(schedule: Mapping[str, Any]) -> str:
     """A schedule in a list."""
     due = "paused" if schedule["paused"] else f"next {schedule['next_due_at'] or 'never'}"

@@ -18,7 +18,8 @@ from importer.engine.errors import Problem
 from importer.engine.plan.options import DEFAULT_LIMIT, NO_LIMIT
 from importer.management.argument_types import day
 from importer.management.base_command import PreparedCommand
-from importer.management.client.report_text import schedule_line, write_run, write_schedule
+from importer.management.client.report_text import run_continues, schedule_line, write_run, write_schedule
+from importer.management.command_line.words import PROGRAM
 from importer.models import ImportJob, Schedule, ScheduleRun, SourceConnection
 from importer.schedules import ScheduleRequest, serialization
 from importer.worker.hosts import presence
@@ -101,16 +102,21 @@ class Command(PreparedCommand):
     def _run(self, *, name: str, date: date | None, no_wait: bool, as_json: bool, **_: Any) -> None:
         run = schedules.run_now(schedules.by_name(name), for_date=date, user=acting_user())
         if not (no_wait or presence.parallel_loads()):
-            self.stderr.write("No worker is running: is `make run` running? The run waits for them.")
-        while not (no_wait or run.ended):
-            time.sleep(LOOK_EVERY)
-            run.refresh_from_db()
+            self.stderr.write("No worker is running: is `millrace serve` running? The run waits for them.")
+        interrupted = False
+        try:
+            while not (no_wait or run.ended):
+                time.sleep(LOOK_EVERY)
+                run.refresh_from_db()
+        except KeyboardInterrupt:
+            interrupted = True
+            self.stderr.write(run_continues(run.pk, name, PROGRAM))
         result = serialization.run(run)
         if as_json:
             self.give(SCHEDULE_RUN, result)
         else:
             write_run(result, self.stdout.write, self.stderr.write)
-        if run.status not in (ScheduleRun.Status.SUCCEEDED, ScheduleRun.Status.WAITING):
+        if interrupted or run.status not in (ScheduleRun.Status.SUCCEEDED, ScheduleRun.Status.WAITING):
             sys.exit(1)
 
     def _run_again(self, *, name: str, run: int, **_: Any) -> None:

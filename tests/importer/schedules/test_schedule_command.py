@@ -1,5 +1,7 @@
 """`millrace schedule`, whose JSON output is a contract."""
 
+import signal
+import time
 from io import StringIO
 
 import pytest
@@ -51,6 +53,18 @@ def test_a_schedule_is_created_run_shown_and_paused(make, folder, tmp_path):
     assert (listed["daily"]["last_run"]["status"], listed["other"]["when"]) == ("succeeded", "When a new file appears")
     assert schedule("pause", "daily")["paused"]
     assert not schedule("resume", "daily")["paused"]
+
+
+def test_ctrl_c_ends_the_waiting_and_not_the_run(make, folder, monkeypatch, capsys):
+    make()
+    drop(folder, "a.csv")
+    monkeypatch.setattr(time, "sleep", lambda _seconds: signal.raise_signal(signal.SIGINT))
+    with pytest.raises(SystemExit) as ended:
+        call_command("schedule", "run", "nightly", "--json")
+    printed, said = capsys.readouterr()
+    run = ScheduleRun.objects.get()
+    assert (ended.value.code, read(printed)["run"], run.ended) == (1, run.pk, False)
+    assert f"Run {run.pk} continues. millrace schedule show nightly shows it." in said
 
 
 def test_a_problem_of_the_command_is_one_line(make, folder):

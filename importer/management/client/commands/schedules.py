@@ -10,7 +10,7 @@ from config.contracts.outcomes import UNKNOWN
 from importer.management.argument_types import day
 from importer.management.client.api import LOOK_EVERY
 from importer.management.client.commands.context import Command, CommandContext
-from importer.management.client.report_text import schedule_line, write_run, write_schedule
+from importer.management.client.report_text import run_continues, schedule_line, write_run, write_schedule
 from importer.management.command_line.verbs import LIST, add_verbs
 
 ABOUT = "list, show and run schedules"
@@ -67,12 +67,17 @@ def _run(context: CommandContext) -> int:
     number = context.named("list_schedules", "schedule")["id"]
     chosen = context.options.date
     run = context.millrace.call("run_now", {"date": chosen.isoformat()} if chosen else {}, id=number)
-    while not (context.options.no_wait or run["outcome"]):
-        time.sleep(LOOK_EVERY)
-        run = context.millrace.call("show_run", id=run["run"])
+    interrupted = False
+    try:
+        while not (context.options.no_wait or run["outcome"]):
+            time.sleep(LOOK_EVERY)
+            run = context.millrace.call("show_run", id=run["run"])
+    except KeyboardInterrupt:
+        interrupted = True
+        context.output.warn(run_continues(run["run"], context.options.name, context.prefix))
     context.output.give(SCHEDULE_RUN, run)
     write_run(run, context.output.say, context.output.warn)
-    return 0 if run["status"] in ("succeeded", "waiting") else UNKNOWN
+    return 0 if run["status"] in ("succeeded", "waiting") and not interrupted else UNKNOWN
 
 
 def _act(operation: str) -> Command:

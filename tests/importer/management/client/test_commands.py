@@ -2,8 +2,10 @@
 
 import argparse
 import io
+import signal
 import subprocess
 import sys
+import time
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -22,7 +24,7 @@ from importer.management.client.tokens import token_from
 from importer.management.command_line.start import command_of
 from importer.management.command_line.verbs import NONE_TO_LIST
 from importer.management.command_line.words import PROGRAM, WORDS
-from importer.models import ImportJob, MappingPreset, Scope, SourceFile, Target
+from importer.models import ImportJob, MappingPreset, ScheduleRun, Scope, SourceFile, Target
 from tests.documents import read
 from tests.importer.management.client.conftest import ROWS, Run, rows
 from tests.importer.management.test_preset import preset as preset  # noqa: PLC0414 -- fixtures
@@ -164,6 +166,16 @@ def test_a_schedule_is_shown_paused_and_run(run: Run, make):
     assert begun["cause"] == "by hand"
     assert begun["run"] in [each["run"] for each in read(run("schedule", "show", "nightly", "--json")[1])["runs"]]
     assert f"run {begun['run']}" in run("schedule", "show", "nightly")[1]
+
+
+def test_ctrl_c_ends_the_waiting_and_not_the_run_of_a_schedule(run: Run, make, monkeypatch):
+    make(name="nightly")
+    monkeypatch.setattr(time, "sleep", lambda _seconds: signal.raise_signal(signal.SIGINT))
+    code, printed, said = run("schedule", "run", "nightly", "--json")
+    number = ScheduleRun.objects.get().pk
+    assert (code, read(printed)["run"]) == (1, number)
+    assert f"Run {number} continues. millrace --server" in said
+    assert "schedule show nightly shows it." in said
 
 
 class TestCheck:
