@@ -3,14 +3,17 @@
 import logging
 import os
 import re
+from codecs import getincrementaldecoder
+from collections.abc import Iterable
+from functools import cached_property
 from types import TracebackType
 from typing import Any, TextIO
 
 # Control characters, and those that turn the direction of a text round.
 _CONTROL = r"\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069"
 _IN_A_LINE = re.compile(rf"[\t\n{_CONTROL}]")
-# Django's colours are left alone.
-_ON_A_TERMINAL = re.compile(rf"(\x1b\[[0-9;]*m)|[{_CONTROL}]")
+# Django's colours and the ends of lines are left alone.
+_ON_A_TERMINAL = re.compile(rf"(\x1b\[[0-9;]*m|\r\n)|[{_CONTROL}]")
 
 
 def one_line(text: str) -> str:
@@ -49,8 +52,40 @@ class TerminalText:
         self._stream.write(for_terminal(text))
         return len(text)
 
+    def flush(self) -> None:
+        self.buffer.end_character()
+        self._stream.flush()
+
+    @cached_property
+    def buffer(self) -> "TerminalBytes":
+        return TerminalBytes(self)
+
     def __getattr__(self, name: str) -> Any:
         return getattr(self._stream, name)
+
+
+class TerminalBytes:
+    """The bytes of a file on their way to a terminal: decoded as UTF-8, with other bytes as escapes."""
+
+    def __init__(self, text: TerminalText) -> None:
+        self._text = text
+        self._decoder = getincrementaldecoder("utf-8")("backslashreplace")
+
+    def write(self, data: bytes) -> int:
+        self._text.write(self._decoder.decode(data))
+        return len(data)
+
+    def writelines(self, lines: Iterable[bytes]) -> None:
+        for line in lines:
+            self.write(line)
+
+    def flush(self) -> None:
+        self._text.flush()
+
+    def end_character(self) -> None:
+        """Show the bytes of a character whose other bytes do not come."""
+        if rest := self._decoder.decode(b"", final=True):
+            self._text.write(rest)
 
 
 def undecoded(text: str) -> str:

@@ -6,11 +6,12 @@ import pty
 import subprocess
 import sys
 from contextlib import suppress
+from io import StringIO
 from pathlib import Path
 
 import pytest
 
-from config.plain_text import LineFormatter, for_terminal, one_line
+from config.plain_text import LineFormatter, TerminalText, for_terminal, one_line
 from tests.stack import ROOT
 
 FORGED = "x.csv\n2026-01-01 00:00:00 INFO importer: all is well"
@@ -50,6 +51,17 @@ def test_the_message_of_an_exception_begins_no_line():
 def test_a_terminal_gets_lines_and_colours_and_nothing_else():
     assert for_terminal("\x1b[31;1mred\x1b[0m\n\tnext") == "\x1b[31;1mred\x1b[0m\n\tnext"
     assert for_terminal("\x1b]0;title\x07\x1b[2J\rover") == "\\x1b]0;title\\x07\\x1b[2J\\rover"
+
+
+def test_the_bytes_of_a_file_send_no_codes_to_a_terminal_either():
+    shown = StringIO()
+    terminal = TerminalText(shown)
+    name = "Zoë".encode()
+    terminal.buffer.writelines([b"id,n\r\n1,\x1b]0;owned\x07" + name[:-1], name[-1:], b"\n2,\xff\r,"])
+    assert shown.getvalue() == "id,n\r\n1,\\x1b]0;owned\\x07Zoë\n2,\\xff\\r,"
+    terminal.buffer.write(name[-2:-1])
+    terminal.flush()
+    assert shown.getvalue().endswith("\\r,\\xc3")
 
 
 @pytest.mark.parametrize("on_terminal", [True, False])
