@@ -99,13 +99,18 @@ def checked_address(address: str, plain_http: bool = False) -> str:
 
 
 def _scheme_and_host(address: str) -> tuple[str, str]:
+    if "@" in address:
+        # Without the address: it may have a password, and what is printed gets into logs.
+        raise Problem(
+            "An address of a server has no user and no password.", advice="Leave them out: the token signs in."
+        )
     refused = Problem("That is no address of a server.", address, "Write it as https://millrace.example.org.")
     try:
         parts = urlsplit(address)
         port = parts.port
     except ValueError as error:  # Of a port or an IPv6 address.
         raise refused from error
-    if parts.scheme not in ("http", "https") or not parts.hostname or port == 0 or parts.username or parts.query:
+    if parts.scheme not in ("http", "https") or not parts.hostname or port == 0 or parts.query:
         raise refused
     return parts.scheme, parts.hostname
 

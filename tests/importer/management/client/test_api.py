@@ -159,13 +159,21 @@ class TestProblems:
     @pytest.mark.parametrize(
         "address",
         [
-            *("ftp://x", "millrace.example.org", "https://", "https://ann:x@millrace"),
+            *("ftp://x", "millrace.example.org", "https://"),
             *("https://[x", "https://millrace:99999", "https://millrace:port"),
         ],
     )
     def test_of_an_address_that_is_none(self, address):
         with pytest.raises(Problem, match="no address of a server"):
             Millrace(address, "millrace_x")
+
+    @pytest.mark.parametrize(
+        "address", ["https://ann:canary@millrace", "https://:canary@[x", "https://canary@millrace:port"]
+    )
+    def test_of_an_address_with_a_password_do_not_repeat_it(self, address):
+        with pytest.raises(Problem, match="no user and no password") as refused:
+            Millrace(address, "millrace_x")
+        assert "canary" not in str(refused.value)
 
     def test_of_a_file_without_certificates_name_it(self, orders):
         with pytest.raises(Problem, match=r"orders\.csv: No certificates can be read"):
