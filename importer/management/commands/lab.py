@@ -87,7 +87,7 @@ class Command(PreparedCommand):
     def _follow(self, lab_id: int, quiet: bool) -> Lab:
         """Wait for the end of the lab, and print the result of each trial unless `quiet`. Returns the ended lab."""
         if not presence.parallel_loads(Lab.objects.select_related("target").get(pk=lab_id).target.label):
-            self.stderr.write("No worker is running: is `make run` running? The lab waits for them.")
+            self.stderr.write("No worker is running: is `millrace serve` running? The lab waits for them.")
         shown, waits_for = 0, ""
         while True:
             now = Lab.objects.select_related("target").get(pk=lab_id)
