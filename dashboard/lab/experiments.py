@@ -33,6 +33,8 @@ def experiments(request: HttpRequest) -> HttpResponse:
 @require_safe
 def report(request: HttpRequest, pk: int) -> HttpResponse:
     """The full report of one experiment."""
+    from importer.experiments.report import FAILURES  # with numpy and all workloads
+
     lab = get_object_or_404(Lab.objects.select_related("target"), pk=pk)
     if not lab.report_json:
         raise Http404
@@ -40,7 +42,8 @@ def report(request: HttpRequest, pk: int) -> HttpResponse:
     ways = [{**way, "badge": _badge(way["verdict"])} for way in document["ways"]]
     claims = [{**claim, "badge": _badge(claim["verdict"])} for claim in document["claims"]]
     failed = [way for way in ways if way["failed"]]
-    context = {"lab": lab, "report": document, "ways": ways, "claims": claims, "failed": failed}
+    failures = {title: [way for way in failed if bool(way["rates"]) == rated] for title, rated in FAILURES.items()}
+    context = {"lab": lab, "report": document, "ways": ways, "claims": claims, "failures": failures}
     return render(request, "lab/experiments/report.html", context)
 
 

@@ -40,7 +40,10 @@ def run_and_show(command: DocumentCommand, *, as_json: bool, **options: Any) -> 
 
 
 def listed() -> list[dict[str, Any]]:
-    """All experiments with rows and estimated seconds by size: what `experiment list --json` prints (a contract)."""
+    """All experiments with rows and estimated seconds by size: what `experiment list --json` prints (a contract).
+
+    The seconds are those of a warm-up and REPEATS rounds, as a run has them without options.
+    """
     return [
         {
             "name": each.name,
@@ -48,7 +51,7 @@ def listed() -> list[dict[str, Any]]:
             "asks": each.asks,
             "ways": [way.name for way in each.ways],
             "sizes": {
-                size: {"rows": each.rows(size), "seconds": round(each.seconds(each.rows(size), REPEATS))}
+                size: {"rows": each.rows(size), "seconds": round(each.seconds(each.rows(size), 1 + REPEATS))}
                 for size in (SMALL, FULL)
             },
         }
@@ -62,7 +65,8 @@ def lines(experiments: Iterable[dict[str, Any]]) -> Iterable[str]:
         yield f"{each['name']}: {each['asks']} ({len(each['ways'])} ways)"
         yield f"    {each['article']}"
         for size, estimate in each["sizes"].items():
-            yield f"    {size}: {estimate['rows']:,} rows, about {_time(estimate['seconds'])} with {REPEATS} repeats"
+            time = _time(estimate["seconds"])
+            yield f"    {size}: {estimate['rows']:,} rows, about {time} for a warm-up and {REPEATS} rounds"
 
 
 def run(options: dict[str, Any], tell: Callable[[str], object]) -> tuple[ExperimentResult, Lab]:
@@ -73,9 +77,8 @@ def run(options: dict[str, Any], tell: Callable[[str], object]) -> tuple[Experim
     request = _request(options)
     start_state = StartState()
     lab = runner.begin(request, named_target(options["target"]), acting_user())
-    seconds = request.experiment.seconds(request.rows, request.repeats, request.chosen)
     trials = lab.trials.count()
-    tell(f"Lab {lab.pk}: {trials} trials, about {_time(seconds)}.")
+    tell(f"Lab {lab.pk}: {trials} trials, about {_time(request.seconds)}.")
     becomes, problem = Lab.Status.DONE, None
     try:
         runner.run(lab, lambda trial: tell(_line(trial, trials)), options["server_program"])
@@ -105,15 +108,19 @@ def _request(options: dict[str, Any]) -> runner.ExperimentRequest:
 def _command(options: dict[str, Any], rows: int, lab: Lab) -> str:
     """The command that repeats the experiment with its trials in the same order."""
     size = options["size"] if options["size"] == FULL else str(rows)
-    words = f"millrace experiment run {lab.experiment} --target {lab.target.name} --size {size}"
-    words += f" --repeats {lab.repeats} --seed {lab.seed}" + " --no-warm-up" * (not options["warm_up"])
-    return " ".join([words, *(f"--way {shlex.quote(each)}" for each in options["way"])])
+    words = ["millrace", "experiment", "run", lab.experiment, "--target", lab.target.name, "--size", size]
+    words += ["--repeats", str(lab.repeats), "--seed", str(lab.seed)]
+    words += ["--no-warm-up"] * (not options["warm_up"]) + ["--during-imports"] * lab.during_imports
+    words += ["--server-program", options["server_program"]] if options["server_program"] else []
+    return shlex.join([*words, *(word for each in options["way"] for word in ("--way", each))])
 
 
 def _line(trial: Trial, trials: int) -> str:
-    """The line that announces a running trial, or the line with the result of a finished one."""
+    """The line that announces a running trial, or the line with the result of one that is over."""
     if trial.status == Trial.Status.RUNNING:
         return f"{trial.number}/{trials} {trial.round_name}: {trial.words}"
+    if trial.status == Trial.Status.PENDING:
+        return "  an import ran on the target meanwhile: this trial is repeated"
     took = f"  after {_time(trial.seconds)}"
     if trial.rows_per_second:
         return f"{took}, its tables included: {number(trial.rows_per_second)}/s"

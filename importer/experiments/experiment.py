@@ -166,6 +166,10 @@ class Experiment:
         """Return the way of that name. Raises KeyError."""
         return {each.name: each for each in self.ways}[name]
 
+    def base(self, way: Way) -> Way:
+        """The way that a way's rate is divided by."""
+        return self.way(way.compared_with or self.baseline)
+
     def rows(self, size: str) -> int:
         """The workload's rows for a size: "small", "full", or a number. Raises Problem for any other text."""
         if size in (SMALL, FULL):
@@ -182,7 +186,8 @@ class Experiment:
         return sum(table.bytes_of(count) for (_, count), table in files.items())
 
     def chosen(self, patterns: Sequence[str]) -> tuple[str, ...]:
-        """The names of the ways that fit a pattern (* and ?), and of those that they are compared with.
+        """The names of the ways that fit a pattern (* and ?), of those that they are compared with, directly or not,
+        and of the baseline.
 
         Raises Problem for a pattern that fits none.
         """
@@ -193,9 +198,13 @@ class Experiment:
                     advice="`millrace experiment list --json` names them.",
                     option="way",
                 )
-        fit = [each for each in self.ways if any(fnmatch(each.name, pattern) for pattern in patterns)]
-        names = {each.name for each in fit} | {each.compared_with for each in fit} | {self.baseline}
-        return tuple(each.name for each in self.ways if fit and each.name in names)
+        names: set[str] = set()
+        needed = {each.name for each in self.ways if any(fnmatch(each.name, pattern) for pattern in patterns)}
+        needed |= {self.baseline} if needed else set()
+        while needed:
+            names |= needed
+            needed = {self.base(self.way(name)).name for name in needed} - names
+        return tuple(each.name for each in self.ways if each.name in names)
 
     def only(self, names: Collection[str]) -> "Experiment":
         """The experiment with these of its ways, the baseline among them, and with the claims about them."""
@@ -205,6 +214,9 @@ class Experiment:
             claims=tuple(each for each in self.claims if {each.of, each.to or each.of} <= set(names)),
         )
 
-    def seconds(self, rows: int, repeats: int, ways: Sequence[Way] = ()) -> float:
-        """The estimated seconds of these ways, by default of all, on two cores with a local disk; warm-up included."""
-        return sum(each.seconds(rows) for each in ways or self.ways) * (repeats + 1)
+    def seconds(self, rows: int, rounds: int, ways: Sequence[Way] = ()) -> float:
+        """The estimated seconds of these rounds of the ways, by default of all, on two cores with a local disk.
+
+        A warm-up is a round, too.
+        """
+        return sum(each.seconds(rows) for each in ways or self.ways) * rounds

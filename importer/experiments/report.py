@@ -26,6 +26,9 @@ PRIVATE = (
     " under innodb_flush_log_at_trx_commit=1, or with FLUSH TABLES for a table without transactions."
 )
 
+# The headings over the ways that failed, and whether those have rates of other rounds.
+FAILURES = {"Not measured": False, "Failed in some rounds": True}
+
 
 @dataclass(frozen=True)
 class Conditions:
@@ -46,7 +49,8 @@ class Conditions:
 
 @dataclass(frozen=True)
 class ExperimentResult:
-    """An experiment's rates by way and round, the warm-up left out, and the problems of the ways that failed.
+    """An experiment's rates by way and round, the warm-up left out, and the problems of the ways that failed at least
+    once.
 
     `servers`: by way, the private server that it ran on ("server") and its variables. `off`: by how much a ratio of one
     round may be off.
@@ -72,7 +76,7 @@ class ExperimentResult:
             "baseline": self.experiment.baseline,
             "ways": [self._way(each) for each in self.experiment.ways],
             "claims": [
-                {"says": each.says, **judge_claim(each, self.rates, self.off).as_json()}
+                {"says": each.says, **judge_claim(self.experiment, each, self.rates, self.off).as_json()}
                 for each in self.experiment.claims
             ],
             "rule": RULE,
@@ -83,7 +87,7 @@ class ExperimentResult:
         return {
             "way": way.name,
             "how": _how(way),
-            "compared_with": way.compared_with or self.experiment.baseline,
+            "compared_with": self.experiment.base(way).name,
             "rows": way.rows(self.conditions.rows),
             "rates": list(self.rates.get(way.name, {}).values()),
             "rate": asdict(spread) if spread else None,
@@ -135,7 +139,7 @@ def markdown(result: ExperimentResult, chart_name: str) -> str:
         RULE,
         "## Summary",
         _summary(result),
-        *(["## Not measured", _list(f"{name}: {why}" for name, why in result.failed.items())] if result.failed else []),
+        *_failures(result),
         *(["## Private servers", PRIVATE, _servers(result)] if result.servers else []),
         "## Notes",
         _list(experiment.notes),
@@ -166,7 +170,7 @@ def _ways(result: ExperimentResult) -> str:
 def _claims(result: ExperimentResult) -> str:
     rows = []
     for each in result.experiment.claims:
-        verdict = judge_claim(each, result.rates, result.off)
+        verdict = judge_claim(result.experiment, each, result.rates, result.off)
         rows.append((each.says, _ratio(verdict.ratio), verdict.published, _verdict(verdict)))
     return _table(("claim", "here", "article", "agreement"), rows)
 
@@ -182,13 +186,23 @@ def _servers(result: ExperimentResult) -> str:
 def _summary(result: ExperimentResult) -> str:
     experiment = result.experiment
     verdicts = {way.name: judge_way(experiment, way, result.rates, result.off).verdict for way in experiment.ways}
-    verdicts |= {claim.says: judge_claim(claim, result.rates, result.off).verdict for claim in experiment.claims}
+    verdicts |= {
+        claim.says: judge_claim(experiment, claim, result.rates, result.off).verdict for claim in experiment.claims
+    }
     lines = []
     for verdict in (AGREES, DISAGREES):
         names = [name for name, each in verdicts.items() if each == verdict]
         lines.append(f"{verdict}: {'; '.join(names) or 'nothing'}")
     others = sum(each not in (AGREES, DISAGREES, "") for each in verdicts.values())
     return _list((*lines, f"not comparable: {others} of {len(verdicts)}, with the reason in the tables"))
+
+
+def _failures(result: ExperimentResult) -> Iterable[str]:
+    """The problems of the ways that were not measured, and of those that failed and were measured in other rounds."""
+    measured = {name: bool(result.rates.get(name)) for name in result.failed}
+    for title, has_rates in FAILURES.items():
+        if failed := [f"{name}: {why}" for name, why in result.failed.items() if measured[name] == has_rates]:
+            yield from (f"## {title}", _list(failed))
 
 
 def _done_by(way: Way) -> str:

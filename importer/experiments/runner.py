@@ -74,6 +74,11 @@ class ExperimentRequest:
         return tuple(each for each in self.experiment.ways if not self.ways or each.name in self.ways)
 
     @property
+    def seconds(self) -> float:
+        """The estimated seconds of all rounds, the warm-up among them."""
+        return self.experiment.seconds(self.rows, self.repeats + self.warm_up, self.chosen)
+
+    @property
     def disk_bytes(self) -> int:
         """The bytes that files, tables and private servers need, approximately."""
         needed = self.experiment.file_bytes(self.rows, self.chosen) * DISK_BYTES_PER_BYTE
@@ -88,6 +93,8 @@ def begin(request: ExperimentRequest, target: Target, user: User | None = None) 
     and Forbidden if the acting person may not load into scratch tables of the target.
     """
     require(Level.LOAD, target, target.database, scratch_tables.PREFIX)
+    ways = [each.name for each in request.chosen]
+    request.experiment.only(ways)  # As the report does: ways that lack one would fail there, after all trials.
     if not 1 <= request.repeats <= MOST_REPEATS:
         raise Problem(f"{request.repeats} repeats are not possible.", advice=f"Choose 1 to {MOST_REPEATS}.")
     if target.needs_approval:
@@ -98,7 +105,6 @@ def begin(request: ExperimentRequest, target: Target, user: User | None = None) 
     with connect(target.address):
         _require_room(request)
     end_abandoned(target)
-    ways = [each.name for each in request.chosen]
     now = timezone.now()
     try:
         with transaction.atomic():
@@ -166,7 +172,8 @@ def finish(
 ) -> Lab:
     """Drop everything that the experiment has made, waiting as long as that takes; return the ended lab.
 
-    `tell` is called with each obstacle. A lab that was cancelled ends as cancelled, not as `becomes`.
+    `tell` is called with each obstacle. A lab that was ending already, by a cancel for example, ends as was decided
+    then, not as `becomes`.
     """
     end(lab, becomes, problem.as_json() if problem else None)
     release(lab)

@@ -59,25 +59,33 @@ def judge_way(experiment: Experiment, way: Way, rates: Rates, off: float = ONE_R
 
     `off`: by how much a ratio of one round may be off.
     """
-    base = experiment.way(way.compared_with or experiment.baseline)
+    base = experiment.base(way)
     ratios = _ratios(rates, way.name, base.name)
-    article = way.published / base.published if way.published and base.published else None
     if way is base:
         return ClaimVerdict(RateSpread.of(ratios), "1", "", "the baseline")
-    if way.not_comparable or article is None:
-        return ClaimVerdict(
-            RateSpread.of(ratios),
-            f"{article:.3g}" if article else "",
-            NOT_COMPARABLE,
-            way.not_comparable or "the article has no figure",
-        )
-    return _judged(Claim(way.name, way.name, base.name, about=article), ratios, off)
+    if not (way.published and base.published):
+        why = way.not_comparable or "the article has no figure"
+        return ClaimVerdict(RateSpread.of(ratios), "", NOT_COMPARABLE, why)
+    claim = Claim(way.name, way.name, base.name, about=way.published / base.published)
+    return judge_claim(experiment, claim, rates, off)
 
 
-def judge_claim(claim: Claim, rates: Rates, off: float = ONE_ROUND) -> ClaimVerdict:
+def judge_claim(experiment: Experiment, claim: Claim, rates: Rates, off: float = ONE_ROUND) -> ClaimVerdict:
     """Check a claim of the article against the rates. `off`: by how much a ratio of one round may be off."""
     ratios = _ratios(rates, claim.of, claim.to) if claim.to else list(rates.get(claim.of, {}).values())
+    if claim.about is not None and (why := _other_conditions(experiment, claim)):
+        return ClaimVerdict(RateSpread.of(ratios), _published(claim), NOT_COMPARABLE, why)
     return _judged(claim, ratios, off)
+
+
+def _other_conditions(experiment: Experiment, claim: Claim) -> str:
+    """Why the article's figure for the claim cannot be compared with one measured here; "" if it can.
+
+    What distinguishes both ways from the article's in the same manner cancels out in their ratio.
+    """
+    reasons = [experiment.way(name).not_comparable for name in (claim.of, claim.to) if name]
+    cancels_out = len(reasons) > 1 and len(set(reasons)) == 1
+    return "" if cancels_out else "; ".join(filter(None, reasons))
 
 
 def _ratios(rates: Rates, of: str, to: str) -> list[float]:

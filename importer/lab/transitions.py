@@ -56,7 +56,12 @@ def backoff(lab: Lab) -> int:
 
 
 def end(lab: Lab, becomes: Status, problem: dict[str, Any] | None = None) -> bool:
-    """End the trials. What the lab has made is dropped next, and then the lab `becomes` this state."""
+    """End the trials. What the lab has made is dropped next, and then the lab `becomes` this state.
+
+    Returns False, and changes nothing, if this attempt does not hold the lab any more, or the lab was ending already.
+    """
+    if lab.status == Status.ENDING:
+        return False
     return change_held(lab, status=Status.ENDING, becomes=becomes, problem=problem or {}, waits_for="")
 
 

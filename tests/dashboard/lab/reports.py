@@ -1,5 +1,8 @@
 """Labs with the report of an experiment, as its end stores it."""
 
+from collections.abc import Mapping
+from typing import Any
+
 from django.utils import timezone
 
 from importer.engine.source.dialect import Dialect
@@ -11,9 +14,12 @@ from importer.experiments.published.registry import EXPERIMENTS
 from importer.experiments.report import Conditions, ExperimentResult
 from importer.models import Lab, Target
 
+# The problem of a way without rates.
+NEVER = {"own server, 8 partitions, 8 sessions, 8 pool instances": "It has no <such> variable."}
 
-def reported(target: Target, *, eight: float, date: str = "2026-11-26", status: str = "done") -> Lab:
-    """An ended experiment on partitions, in which 8 partitions have this rate; the other ways have 1,000 rows/s."""
+
+def result(*, eight: float, date: str = "2026-11-26", failed: Mapping[str, str] | None = None) -> ExperimentResult:
+    """A result on partitions, in which 8 partitions have this rate; the other ways on the target have 1,000 rows/s."""
     experiment = EXPERIMENTS["partitions"]
     rates = {each.name: {1: 1000.0, 2: 1000.0} for each in experiment.ways if not each.server}
     rates["8 partitions, 8 sessions"] = {1: eight, 2: eight}
@@ -30,13 +36,18 @@ def reported(target: Target, *, eight: float, date: str = "2026-11-26", status: 
         seed=7,
         command="millrace experiment run",
     )
-    failed = {"own server, 8 partitions, 8 sessions, 8 pool instances": "It has no <such> variable."}
-    ways = [each.name for each in experiment.ways]
+    return ExperimentResult(experiment, conditions, rates, {**NEVER, **(failed or {})}, {})
+
+
+def reported(target: Target, *, status: str = "done", **values: Any) -> Lab:
+    """An ended experiment with the result() of these values."""
+    report = result(**values)
+    ways = [each.name for each in report.experiment.ways]
     return Lab.objects.create(
         target=target, source_name="rows from a seed", status=status, schema_name="osm", table_name="partitioned",
         dialect_json=to_json(Dialect()), mapping_json=[], grid_json=to_json(Grid("partitions", {WAY: tuple(ways)})),
         combinations_json=[{WAY: name} for name in ways], planned_json={WAY: ways[0]},
         sample_json=to_json(Sample(rows=4321)), budget_json=to_json(Budget(None, None, None, None)),
         repeats=2, seed=7, scratch_schema="osm",
-        finished_at=timezone.now(), report_json=ExperimentResult(experiment, conditions, rates, failed, {}).as_json(),
+        finished_at=timezone.now(), report_json=report.as_json(),
     )  # fmt: skip

@@ -58,7 +58,15 @@ def test_the_full_report_has_ways_claims_and_what_was_not_measured(admin_client)
     assert "High Rate insertion with MySQL and Innodb, repeated on MySQL 9.7.4" in shown
     assert "own server, 8 partitions, 8 sessions, 8 pool instances It has no <such> variable." in shown
     assert "16 partitions, 8 sessions import: method=load_data_local" in shown
+    assert "Failed in some rounds" not in shown
     assert "It agrees where our ratio is on the same side of 1" in shown
+
+
+def test_the_full_report_names_ways_that_failed_in_some_rounds_apart(admin_client):
+    lab = reported(silent_target("secret"), eight=1_500.0, failed={"16 partitions, 8 sessions": "A deadlock."})
+    shown = words(admin_client.get(reverse("lab_report", args=[lab.pk])))
+    assert "Not measured own server, 8 partitions, 8 sessions, 8 pool instances It has no" in shown
+    assert "variable. Failed in some rounds 16 partitions, 8 sessions A deadlock." in shown
 
 
 def test_a_lab_of_settings_has_no_report(admin_client):

@@ -1,6 +1,7 @@
 """`millrace experiment`: every published experiment runs on every server and leaves nothing behind."""
 
 import re
+import shlex
 import signal
 import subprocess
 from io import StringIO
@@ -11,16 +12,21 @@ from django.conf import settings
 from django.core.management import call_command
 from django.urls import reverse
 
-from importer import lab
+from importer import jobs, lab
 from importer.engine.errors import Cancelled, Problem
 from importer.engine.mysql.connection import Address
-from importer.experiments import runner
+from importer.experiments import command, runner
 from importer.experiments.published.registry import EXPERIMENTS
 from importer.lab.lifecycle import GONE
+from importer.lab.transitions import end
 from importer.management.processes.private_servers import free_port
 from importer.models import Chunk, ImportJob, Lab, SourceFile, Target
+from importer.preparation.prepare import prepare
+from importer.sources import uploads
 from tests.documents import read
+from tests.engine.loads import run_sql
 from tests.importer.labs import record_count, tables
+from tests.importer.steps import run as run_import
 from tests.stack import PYTHON, ROOT, wait_until
 from tests.targets import saved_target
 
@@ -70,11 +76,13 @@ def test_an_experiment_measures_every_way_and_leaves_nothing_behind(
 
 
 def test_experiment_run_reports_each_way_when_it_begins_and_when_it_ends(mariadb, transactional_db):
-    target, printed = saved_target(mariadb, mariadb.database), StringIO()
-    arguments = ("--target", target.name, "--size", "40", *TINY)
+    target, out, printed = saved_target(mariadb, mariadb.database), StringIO(), StringIO()
+    arguments = ["--target", target.name, "--size", "40", "--repeats", "1", "--seed", "1", "--no-warm-up"]
+    arguments += ["--during-imports", "--server-program", "/opt/a server/mysqld", "--way", "16 *, 1 session"]
     ways = {"1 partition, 1 session", "16 partitions, 1 session"}
-    call_command(
-        *("experiment", "run", "partitions", *arguments, "--way", "16 *, 1 session"), stdout=StringIO(), stderr=printed
+    call_command("experiment", "run", "partitions", *arguments, stdout=out, stderr=printed)
+    assert (
+        f"To repeat it: `{shlex.join(['millrace', 'experiment', 'run', 'partitions', *arguments])}`" in out.getvalue()
     )
     _, *lines = printed.getvalue().splitlines()
     assert {begins.partition(" round 1: ")[2] for begins in lines[::2]} == ways
@@ -82,10 +90,28 @@ def test_experiment_run_reports_each_way_when_it_begins_and_when_it_ends(mariadb
     assert len(lines) == 2 * len(ways)
 
 
+def test_a_trial_that_an_import_disturbed_is_announced_as_repeated(mariadb, tmp_path: Path, transactional_db):
+    target, lines = saved_target(mariadb, mariadb.database), []
+    run_sql(mariadb, "CREATE TABLE t (n INT)")
+    (tmp_path / "rows.csv").write_text("n\n1\n")
+
+    def tell(line: str) -> None:
+        lines.append(line)
+        if len(lines) == 2:
+            run_import(jobs.create(prepare(uploads.register(tmp_path / "rows.csv"), target, "t")))
+
+    options = {"name": "partitions", "target": target.name, "size": "40", "repeats": 1, "seed": 1, "warm_up": False}
+    options |= {"during_imports": False, "way": ["1 partition, 1 session"], "server_program": "", "report": None}
+    command.run(options, tell)
+    begins = "1/1 round 1: 1 partition, 1 session"
+    assert lines[1:4] == [begins, "  an import ran on the target meanwhile: this trial is repeated", begins]
+    assert lines[4].endswith("/s")
+
+
 def test_a_sweep_removes_everything_of_an_experiment_whose_process_was_killed(mariadb, stack_env, transactional_db):
     target = saved_target(mariadb, mariadb.database)
-    command = [str(PYTHON), "manage.py", "lab", "experiment", "partitions", "--target", target.name, "--size", "20000"]
-    with subprocess.Popen(command, cwd=ROOT, env=stack_env.env) as process:
+    words = [str(PYTHON), "manage.py", "lab", "experiment", "partitions", "--target", target.name, "--size", "20000"]
+    with subprocess.Popen(words, cwd=ROOT, env=stack_env.env) as process:
         wait_until(lambda: Chunk.objects.filter(status=Chunk.Status.LOADING).exists(), what="a load")
         process.send_signal(signal.SIGKILL)
 
@@ -110,6 +136,23 @@ def test_an_experiment_does_not_run_if_cancelled_or_if_another_lab_has_the_targe
         runner.run(begun)
     assert runner.finish(begun).status == Lab.Status.CANCELLED
     assert lab.outcome(begun)["recommendation"] is None
+
+
+@pytest.mark.parametrize("becomes", [Lab.Status.CANCELLED, Lab.Status.DONE])
+def test_an_experiment_whose_process_was_killed_while_it_ended_ends_as_was_decided(becomes, mariadb, transactional_db):
+    target = saved_target(mariadb, mariadb.database)
+    ways = ("1 partition, 1 session",)
+    begun = runner.begin(runner.ExperimentRequest(EXPERIMENTS["partitions"], 40, 1, warm_up=False, ways=ways), target)
+    runner.run(begun)
+    if becomes == Lab.Status.CANCELLED:
+        lab.cancel(begun.pk)
+    else:
+        assert end(begun, becomes)
+    Lab.objects.update(lease=None)
+    runner.end_abandoned(target)
+    ended = Lab.objects.get()
+    assert (ended.status, ended.problem) == (becomes, {})
+    require_nothing_left(mariadb)
 
 
 class ObstacleReported(Exception):
@@ -142,3 +185,18 @@ def test_experiment_list_shows_rows_and_times():
     call_command("experiment", "list", stdout=out)
     assert out.getvalue().count("    full: ") == len(EXPERIMENTS)
     assert "1,200,000 rows" in out.getvalue()
+    assert out.getvalue().count(" for a warm-up and 3 rounds") == 2 * len(EXPERIMENTS)
+
+
+@pytest.mark.parametrize(("given", "rounds"), [({}, 4), ({"warm_up": False, "repeats": 1}, 1)])
+def test_the_estimate_has_the_rounds_that_run(given, rounds):
+    request = runner.ExperimentRequest(EXPERIMENTS["partitions"], 1000, **given)
+    assert request.seconds == EXPERIMENTS["partitions"].seconds(1000, rounds)
+
+
+@pytest.mark.django_db
+def test_ways_without_those_that_they_are_compared_with_are_refused_before_the_first_trial(mariadb):
+    target = saved_target(mariadb, mariadb.database)
+    with pytest.raises(AssertionError, match="naive has no way"):
+        runner.begin(runner.ExperimentRequest(EXPERIMENTS["naive"], 10, ways=("LOAD DATA",)), target)
+    assert not Lab.objects.exists()

@@ -1,14 +1,16 @@
 """Published experiments: verdicts on the article's claims, the chart, sizes and estimated times."""
 
+from dataclasses import replace
 from xml.etree import ElementTree
 
 import pytest
 
 from importer.engine.errors import Problem
 from importer.experiments.chart import RateBar, draw
-from importer.experiments.experiment import FILLED_IN_A_SECOND, Claim
+from importer.experiments.experiment import FILLED_IN_A_SECOND, Claim, Experiment
 from importer.experiments.published.registry import EXPERIMENTS
 from importer.experiments.raw.single_rows import POINT_SECONDS
+from importer.experiments.report import markdown
 from importer.experiments.verdicts import (
     AGREES,
     DISAGREES,
@@ -19,6 +21,22 @@ from importer.experiments.verdicts import (
     judge_way,
 )
 from importer.experiments.workloads import WORKLOADS
+from tests.dashboard.lab.reports import result
+
+
+def of_two_ways(own: str = "", other: str = "") -> Experiment:
+    """An experiment with two ways that have these reasons not to be compared with the article."""
+    ways = (("own", own), ("other", other))
+    model = EXPERIMENTS["naive"].ways[0]
+    return replace(
+        EXPERIMENTS["naive"],
+        baseline="other",
+        ways=tuple(replace(model, name=name, not_comparable=why) for name, why in ways),
+        claims=(),
+    )
+
+
+ALIKE = of_two_ways()
 
 
 def rates(*ratios: float) -> dict[str, dict[int, float]]:
@@ -50,21 +68,38 @@ def rates(*ratios: float) -> dict[str, dict[int, float]]:
     ],
 )
 def test_a_claim_agrees_if_the_ratio_is_on_the_same_side_of_1_and_near_in_every_round(claim, ratios, verdict):
-    judged = judge_claim(Claim("a claim", "own", "other", **claim), rates(*ratios))
+    judged = judge_claim(ALIKE, Claim("a claim", "own", "other", **claim), rates(*ratios))
     assert judged.verdict == verdict
     assert (judged.ratio and judged.ratio.most) == (max(ratios, default=None) and pytest.approx(max(ratios)))
 
 
 def test_one_round_on_a_busy_machine_tells_only_what_is_far_from_the_line():
     ahead = Claim("a claim", "own", "other", least=1.0)
-    verdicts = [judge_claim(ahead, rates(ratio), ONE_BUSY_ROUND).verdict for ratio in (0.2, 2.0, 5.0)]
+    verdicts = [judge_claim(ALIKE, ahead, rates(ratio), ONE_BUSY_ROUND).verdict for ratio in (0.2, 2.0, 5.0)]
     assert verdicts == [DISAGREES, NOT_COMPARABLE, AGREES]
     between = Claim("a claim", "own", "other", about=1.2)
-    assert judge_claim(between, rates(0.6), ONE_BUSY_ROUND).verdict == NOT_COMPARABLE
+    assert judge_claim(ALIKE, between, rates(0.6), ONE_BUSY_ROUND).verdict == NOT_COMPARABLE
+
+
+@pytest.mark.parametrize(
+    ("own", "other", "why"),
+    [
+        ("its disk", "", "its disk"),
+        ("", "its network", "its network"),
+        ("its disk", "its network", "its disk; its network"),
+        ("its disk", "its disk", ""),
+    ],
+)
+def test_a_figure_of_the_article_is_not_compared_if_other_conditions_change_the_ratio(own, other, why):
+    about, bound = Claim("three times", "own", "other", about=3.0), Claim("ahead", "own", "other", least=1.0)
+    judged = judge_claim(of_two_ways(own, other), about, rates(2.9, 3.1))
+    assert (judged.verdict, judged.why) == (NOT_COMPARABLE if why else AGREES, why)
+    assert (judged.ratio.median, judged.published) == (pytest.approx(3.0), "3")
+    assert judge_claim(of_two_ways(own, other), bound, rates(2.9, 3.1)).verdict == AGREES
 
 
 def test_a_claim_about_one_way_is_compared_with_its_rate():
-    assert judge_claim(Claim("at most 100", "own", most=100), {"own": {1: 99.0, 2: 82.0}}).verdict == AGREES
+    assert judge_claim(ALIKE, Claim("at most 100", "own", most=100), {"own": {1: 99.0, 2: 82.0}}).verdict == AGREES
 
 
 def test_a_way_is_compared_with_the_baseline_unless_the_conditions_were_different():
@@ -84,6 +119,16 @@ def test_a_raw_way_may_be_compared_with_a_raw_way():
     copied = judge_way(methods, methods.way("INSERT ... SELECT"), measured)
     assert (copied.ratio.median, copied.verdict) == (0.9, AGREES)
     assert judge_way(methods, methods.way("LOAD DATA, no import"), measured).ratio.median == 2
+
+
+def test_a_way_that_failed_in_some_rounds_only_is_not_among_those_that_were_not_measured():
+    failed = {"16 partitions, 8 sessions": "A deadlock."}
+    *_, not_measured, in_some, notes = markdown(result(eight=1_500.0, failed=failed), "").split("\n## ")
+    assert not_measured.splitlines()[0] == "Not measured"
+    assert not_measured.count("\n- ") == 1
+    assert "\n- own server, 8 partitions, 8 sessions, 8 pool instances: It has no <such> variable." in not_measured
+    assert in_some == "Failed in some rounds\n\n- 16 partitions, 8 sessions: A deadlock.\n"
+    assert notes.startswith("Notes")
 
 
 def test_the_chart_has_a_bar_for_each_way_and_a_mark_for_each_figure_of_the_article():
@@ -109,11 +154,24 @@ def test_a_chart_of_many_powers_of_ten_labels_every_second_one():
 def test_a_size_is_small_full_or_a_number_of_rows(experiment):
     assert experiment.rows("small") < experiment.rows("full") == experiment.workload.full_rows
     assert experiment.rows("1234") == 1234
-    assert 30 < experiment.seconds(experiment.rows("small"), 3) < 600
+    assert 30 < experiment.seconds(experiment.rows("small"), 4) < 600
     assert experiment.workload.name in WORKLOADS
     for wrong in ("large", "0", "-1", ""):
         with pytest.raises(Problem, match="Give small, full"):
             experiment.rows(wrong)
+
+
+@pytest.mark.parametrize("experiment", EXPERIMENTS.values(), ids=EXPERIMENTS)
+def test_a_chosen_way_brings_the_ways_that_its_report_needs(experiment):
+    for way in experiment.ways:
+        chosen = experiment.only(experiment.chosen([way.name]))
+        assert {way.name, experiment.baseline} <= {each.name for each in chosen.ways}
+    assert experiment.chosen([]) == ()
+
+
+def test_a_chosen_way_brings_what_the_way_that_it_is_compared_with_is_compared_with():
+    sessions = [f"own server, no doublewrite, {count}" for count in ("1 session", "4 sessions")]
+    assert EXPERIMENTS["naive"].chosen(sessions[1:]) == ("single INSERTs", "own server, defaults", *sessions)
 
 
 def test_single_rows_take_no_longer_in_a_large_table_except_for_filling_it():
