@@ -67,8 +67,16 @@ def _chosen(ranking: Sequence[Ranked], as_planned: Ranked | None) -> Ranked | No
     """The combination to import with; None if there is no reason to leave a plan that was not measured."""
     if as_planned is None:
         return ranking[0] if len(ranking[0].measured.rates) >= LEAST_ROUNDS else None
-    faster = (each for each in ranking if each.ratio and _is_faster(each.ratio))
+    faster = (each for each in _deciding(ranking) if each.ratio and _is_faster(each.ratio))
     return next(faster, as_planned)
+
+
+def _deciding(ranking: Sequence[Ranked]) -> Sequence[Ranked]:
+    """The combinations of the finals; all if there were none.
+
+    The rounds before the finals may have been slow for the plan by chance: they recommend nothing that was left behind.
+    """
+    return [each for each in ranking if each.measured.final] or ranking
 
 
 def _is_faster(ratio: Ratio) -> bool:
@@ -153,8 +161,9 @@ def _too_few(ranking: Sequence[Ranked]) -> bool:
 
 def _most_rounds(ranking: Sequence[Ranked]) -> int:
     """The most rounds in which a combination can be compared with the planned one, or without it with the best."""
-    with_planned = [each.ratio.rounds for each in ranking if each.ratio]
-    return max(with_planned or [each.rounds for each in ranking])
+    deciding = _deciding(ranking)
+    with_planned = [each.ratio.rounds for each in deciding if each.ratio]
+    return max(with_planned or [each.rounds for each in deciding])
 
 
 def _failed(shown: Ranked) -> tuple[str, ...]:

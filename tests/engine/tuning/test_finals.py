@@ -72,8 +72,8 @@ def test_finals_are_rounds_that_follow_the_others():
 
 class TestRecommendationAfterFinals:
     @staticmethod
-    def final(number: int, rates: tuple[float, ...]) -> Measured:
-        return Measured(number, rates, final=True, chosen_after=3)
+    def final(number: int, rates: tuple[float, ...], after: int = 3) -> Measured:
+        return Measured(number, rates, final=True, chosen_after=after)
 
     def test_lead_by_chance_that_does_not_repeat_is_not_recommended(self):
         """The second leads clearly in the three rounds by which it was chosen, but not in the five that follow."""
@@ -101,6 +101,19 @@ class TestRecommendationAfterFinals:
         assert ranking[2].of_best > 1
         assert recommend(SETTINGS, results, 0).settings == {"parallelism": 2}
 
-    def test_finals_that_the_budget_has_ended_give_no_verdict(self):
-        results = [self.final(0, (80,) * 7), self.final(1, (99,) * 7), *rated(0, 0, 90)[2:]]
+    def test_combination_outside_the_finals_does_not_win_by_the_rounds_before_them(self):
+        """The plan was slow in the five rounds that chose the finalists, and in the finals it is as fast as they are."""
+        results = [
+            self.final(0, (80, 81, 82, 83, 84, *(99, 101) * 5), after=5),
+            self.final(1, (99, 98, 99, 98, 99, *(101, 99) * 5), after=5),
+            Measured(2, (90, 91, 92, 93, 94)),
+        ]
+        assert rank(results, 0)[2].ratio.low > 1
         assert recommend(SETTINGS, results, 0).settings == {}
+
+    @pytest.mark.parametrize("before", [3, 5])
+    def test_finals_that_the_budget_has_ended_give_no_verdict(self, before):
+        final = [self.final(number, (rate,) * (before + 4), after=before) for number, rate in enumerate((80, 99))]
+        advice = recommend(SETTINGS, [*final, Measured(2, (90,) * before)], 0)
+        assert (advice.settings, advice.confidence) == ({}, "none")
+        assert advice.advice.endswith("4 rounds cannot tell settings apart.")
