@@ -1,25 +1,19 @@
 """Estimates a lab's trials, seconds and bytes before it starts, from earlier loads."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from importer.engine.plan.methods import METHODS
 from importer.engine.schema.table import Table
 from importer.engine.tuning.finals import most_finals
 from importer.engine.tuning.grid import Settings
 from importer.engine.tuning.rounds import turns
-from importer.lab.commands import LabRequest, choose
-from importer.lab.sample_size import expected_sample, rate_of
+from importer.lab.commands import LabChoice, LabRequest, choose
+from importer.lab.sample_size import expected_sample, rate_of, slower
 from importer.models import ImportJob
 from importer.preparation.prepare import PreparedImport
 
 # Seconds of a trial in addition to the load: to create and drop its table, and to plan, scan and verify its import.
 OVERHEAD = 1.5
-# (rows per statement, factor): how much longer than LOAD DATA an INSERT with at most these rows takes
-# (docs/server-behaviour.md, Methods). SLOWER_AT_BEST: with more rows.
-SLOWER = ((1, 30.0), (10, 4.5), (40, 2.5), (100, 2.0))
-SLOWER_AT_BEST = 1.7
 
 
 @dataclass(frozen=True)
@@ -28,8 +22,8 @@ class LabEstimate:
 
     `alike` are sentences about values that give the same plan on this sample, of which one is tried.
     `finals`: the most trials of the best combinations that may follow the `trials`. `sample_rows`, `sample_bytes` and
-    `table_bytes` (of a scratch table) are estimated from the file's beginning. `rate`: rows per second of earlier loads
-    into the table; it and `seconds` are None without such loads.
+    `table_bytes` (of a scratch table) are estimated from the file's beginning. `rate`: rows per second of a load
+    as planned, by earlier loads into the table; it and `seconds` are None without such loads.
     """
 
     tried: list[Settings]
@@ -57,7 +51,7 @@ def estimate(prepared: PreparedImport, request: LabRequest, of_job: ImportJob | 
         sample.rows,
         sample.bytes,
         expected_bytes(prepared.table, sample.rows) or sample.bytes,
-        _seconds(choice.tried, request.repeats, sample.rows, rate) if rate else None,
+        _seconds(choice, request.repeats, sample.rows, rate) if rate else None,
         rate,
     )
 
@@ -68,14 +62,12 @@ def expected_bytes(table: Table, rows: int) -> int:
     return (table.data_bytes + table.index_bytes) * rows // present if present else 0
 
 
-def _seconds(tried: Sequence[Settings], repeats: int, rows: int, rate: float) -> float:
-    each = [OVERHEAD + _slower(settings) * rows / rate for settings in tried]
-    return (repeats + 1) * sum(each) + most_finals(len(tried), repeats) * min(each)
+def _seconds(choice: LabChoice, repeats: int, rows: int, rate: float) -> float:
+    """The seconds of all trials; `rate`: rows per second of the planned settings."""
+    as_planned = _slower(choice.planned)
+    each = [OVERHEAD + _slower({**choice.planned, **settings}) / as_planned * rows / rate for settings in choice.tried]
+    return (repeats + 1) * sum(each) + most_finals(len(each), repeats) * min(each)
 
 
 def _slower(settings: Settings) -> float:
-    method = METHODS.get(str(settings.get("method")))
-    if not method or not method.groups_rows:
-        return 1.0
-    each = settings.get("rows_per_statement")
-    return next((times for most, times in SLOWER if isinstance(each, int) and each <= most), SLOWER_AT_BEST)
+    return slower(settings.get("method"), settings.get("rows_per_statement"))

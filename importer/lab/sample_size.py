@@ -2,6 +2,7 @@
 
 from statistics import median
 
+from importer.engine.plan.methods import METHODS
 from importer.engine.plan.plan import ImportPlan
 from importer.engine.tuning.grid import Grid, Value
 from importer.engine.tuning.sampling import Sample, SampleSize
@@ -18,6 +19,10 @@ LONGEST_TRIAL, LARGEST_SAMPLE = 20.0, 512 * MIB
 LEAST_ROWS = 10_000
 # The rate is the median of this many latest loads.
 LATEST_LOADS = 20
+# (rows per statement, factor): how much longer than LOAD DATA an INSERT with at most these rows takes
+# (docs/server-behaviour.md, Methods). SLOWER_AT_BEST: with more rows.
+SLOWER = ((1, 30.0), (10, 4.5), (40, 2.5), (100, 2.0))
+SLOWER_AT_BEST = 1.7
 
 
 def expected_sample(prepared: PreparedImport, sample: Sample) -> SampleSize:
@@ -62,16 +67,32 @@ def _numbers(grid: Grid, name: str) -> list[int]:
 
 
 def rate_of(prepared: PreparedImport) -> float | None:
-    """Rows per second of the latest trials of labs of this table, or of imports into it."""
+    """Rows per second of a load as planned, by the latest trials of labs of this table, or by imports into it.
+
+    A load by another method than the planned one counts with the rate that the planned one would have had.
+    """
     name = {"schema_name": prepared.table.schema, "table_name": prepared.table.name}
     of_table = {f"lab__{key}": value for key, value in name.items()}
     trials = Trial.objects.filter(lab__target=prepared.target, status=Trial.Status.DONE, **of_table)
     jobs = ImportJob.objects.filter(target=prepared.target, status=ImportJob.Status.SUCCEEDED, **name)
-    for loads in (trials, jobs):
-        rates = loads.filter(rows_per_second__gt=0).order_by("-pk").values_list("rows_per_second", flat=True)
-        if latest := [rate for rate in rates[:LATEST_LOADS] if rate]:
-            return median(latest)
+    planned = prepared.plan.statements
+    for loads, how in ((trials, "ran_as"), (jobs, "plan_json")):
+        # The trials of experiments do not tell how they ran.
+        known = loads.filter(rows_per_second__gt=0, **{f"{how}__has_key": "method"}).order_by("-pk")
+        latest = known.values_list("rows_per_second", f"{how}__method", f"{how}__rows_per_statement")[:LATEST_LOADS]
+        rates: list[float] = [rate * slower(method, rows) for rate, method, rows in latest]
+        if rates:
+            return median(rates) / slower(planned.method, planned.rows_per_statement)
     return None
+
+
+def slower(method: Value, rows_per_statement: Value) -> float:
+    """How many times as long as LOAD DATA a method takes, with this number of rows in a statement."""
+    known = METHODS.get(str(method))
+    if not known or not known.groups_rows:
+        return 1.0
+    each = rows_per_statement
+    return next((times for most, times in SLOWER if isinstance(each, int) and each <= most), SLOWER_AT_BEST)
 
 
 def file_rows(prepared: PreparedImport) -> int:
