@@ -3,10 +3,8 @@
 import shutil
 import uuid
 from collections.abc import Iterator
-from contextlib import suppress
 from pathlib import Path
 
-import MySQLdb
 from django.conf import settings
 from django.db.models import QuerySet
 
@@ -31,9 +29,7 @@ def tidy(lab: Lab, connection: Connection) -> None:
     """
     scratch_tables.drop(connection, scratch_tables.list_records(connection, str(lab.key)))
     for job in _over(lab):
-        # The account may be allowed to INSERT into the ledger but not to DELETE: the rows that stay are few and unused.
-        with suppress(MySQLdb.OperationalError):
-            ledger.delete(connection, str(job.key))
+        ledger.delete_if_allowed(connection, str(job.key))
         _drop_staged(connection, job)
         storage.forget(job)
         job.delete()

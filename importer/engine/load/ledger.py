@@ -234,6 +234,15 @@ def delete(connection: Connection, job: str) -> None:
         execute(connection, f"DELETE FROM {TABLE} WHERE job = %s", (job,))
 
 
+def delete_if_allowed(connection: Connection, job: str) -> None:
+    """Delete the rows of a job whose table is gone. An account without that right leaves them: few, and unused."""
+    try:
+        delete(connection, job)
+    except MySQLdb.OperationalError as error:
+        if error.args[0] not in DENIED:
+            raise
+
+
 def rows_by_chunk(connection: Connection, job: str) -> dict[int, int]:
     """The number of rows of each of a job's committed chunks, by chunk number; without its finishing step."""
     rows = fetch_all(connection, f"SELECT chunk, row_count FROM {TABLE} WHERE job = %s AND chunk <> %s", (job, FINISH))

@@ -7,7 +7,8 @@ import pytest
 from importer.engine.errors import TargetProblem
 from importer.engine.load import ledger
 from importer.engine.load.outcome import Tally
-from importer.engine.mysql.connection import Address, connect, connect_loader, execute
+from importer.engine.mysql.connection import Address, connect, connect_loader, execute, fetch_row
+from tests.engine.loads import account_with
 
 ENTRY = ledger.Entry("job", 0, 1, 10, 100, "")
 
@@ -21,6 +22,18 @@ def test_a_tally_is_kept_with_its_chunk_and_the_finishing_step_is_no_chunk(datab
             ledger.record_tally(connection, entry, tally)
             assert ledger.read_tally(connection, "job", chunk) == tally
         assert ledger.rows_by_chunk(connection, "job") == {0: 10, 1: 11}
+
+
+def test_an_account_that_may_not_delete_leaves_the_rows(database: Address):
+    count = f"SELECT COUNT(*) FROM {ledger.TABLE}"
+    with connect(database) as connection:
+        ledger.create(connection)
+        ledger.insert(connection, ENTRY)
+        with account_with(database, "SELECT, INSERT") as few, connect(few) as of_few:
+            ledger.delete_if_allowed(of_few, ENTRY.job)
+        assert fetch_row(connection, count) == (1,)
+        ledger.delete_if_allowed(connection, ENTRY.job)
+        assert fetch_row(connection, count) == (0,)
 
 
 def test_an_attempt_that_begins_again_keeps_its_entry_and_nothing_else(database: Address):

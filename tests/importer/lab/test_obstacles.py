@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from pathlib import Path
 
+import MySQLdb
 import pytest
 from django.core.management import call_command
 from django.test import Client
@@ -10,9 +11,11 @@ from django.urls import reverse
 
 from importer import lab
 from importer.engine.errors import Problem
+from importer.engine.load import ledger
 from importer.engine.mysql.connection import Address, connect, fetch_all
+from importer.lab.cleanup import tidy
 from importer.lab.transitions import change_held, claim
-from importer.models import ImportJob, Lab, Target
+from importer.models import ImportJob, Lab, Target, Trial
 from tests.engine.loads import account_with, run_sql
 from tests.importer.labs import created_lab, now, record_count, tables, take_step, to_end, to_trial, write_rows
 from tests.importer.steps import run
@@ -109,6 +112,24 @@ def test_a_worker_that_is_still_at_it_records_nothing(stuck):
     late = claim(stuck.pk)
     lab.end_without(stuck.pk)
     assert not change_held(late, waits_for="too late")
+
+
+def test_ledger_rows_that_cannot_be_deleted_yet_are_not_left_behind(target, admin, tmp_path):
+    begun = created_lab(target, write_rows(tmp_path / "rows.csv"), {"chunk_bytes": (4096,)})
+    run(to_trial(begun))
+    begun.trials.filter(status=Trial.Status.RUNNING).update(status=Trial.Status.DONE)
+    with connect(admin) as other, connect(target.address) as own:
+        fetch_all(other, "BEGIN")
+        fetch_all(other, f"SELECT * FROM {ledger.TABLE} FOR UPDATE")
+        fetch_all(own, "SET SESSION innodb_lock_wait_timeout = 1")
+        with pytest.raises(MySQLdb.OperationalError, match="Lock wait timeout"):
+            tidy(now(begun), own)
+        assert ImportJob.objects.filter(trial__lab=begun).exists()
+        fetch_all(other, "ROLLBACK")
+        tidy(now(begun), own)
+    assert not ImportJob.objects.filter(trial__lab=begun).exists()
+    assert record_count(admin) == 0
+    assert to_end(begun).ended
 
 
 def test_without_an_obstacle_there_is_no_way_out_to_take(target, tmp_path):
