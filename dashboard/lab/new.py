@@ -7,7 +7,7 @@ from typing import cast
 from uuid import UUID
 
 from django.contrib.auth.models import AnonymousUser, User
-from django.http import HttpRequest, HttpResponse
+from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_http_methods
 
@@ -121,7 +121,10 @@ def _choices(request: HttpRequest) -> LabForm:
         return LabForm(request.POST.dict())
     text = request.GET.get("lab", "")
     if text.isascii() and text.isdigit() and len(text) < 19:
-        return form_of_lab(get_object_or_404(seen(Lab.objects.select_related("source")), pk=int(text)))
+        like = get_object_or_404(seen(Lab.objects.select_related("source")), pk=int(text))
+        if like.experiment:
+            raise Http404("An experiment has no settings to fill in.")
+        return form_of_lab(like)
     return LabForm(request.GET.dict())
 
 

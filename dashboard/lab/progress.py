@@ -10,6 +10,7 @@ from dashboard.lab.labels import name_of
 from importer import lab as labs
 from importer.engine.tuning.budget import Spent, expected
 from importer.engine.tuning.finals import most_finals
+from importer.engine.tuning.rounds import WARM_UP
 from importer.history.chunks.map import speed_step, top_speed
 from importer.models import Lab, Trial
 
@@ -84,11 +85,18 @@ class LabProgress:
     def phase(self) -> str:
         if labs.is_asked_for(self.lab):
             return "Nothing is written before another person approves it"
+        if labs.is_not_dropped(self.lab):
+            return "Ended without cleaning up: scratch tables may be left"
         return _PHASES[Status(self.lab.status)]
 
     @property
     def running(self) -> Trial | None:
         return next((each for each in self.trials if each.status == State.RUNNING), None)
+
+    @property
+    def warm_up(self) -> bool:
+        """Whether the lab has a warm-up round; an experiment may have none."""
+        return not self.lab.experiment or any(each.round == WARM_UP for each in self.trials)
 
     @property
     def over(self) -> int:
@@ -127,7 +135,7 @@ class LabProgress:
             return None
         to_come = [each for each in self.trials if each.status in (State.PENDING, State.RUNNING)]
         needed = sum(self._expected_seconds(each.combination) for each in to_come)
-        if not self.finals:
+        if not self.finals and not self.lab.experiment:  # An experiment has no finals.
             combinations = range(len(self.lab.combinations))
             fastest = min(map(self._expected_seconds, combinations))
             needed += most_finals(len(combinations), self.lab.repeats) * fastest

@@ -158,6 +158,12 @@ class NotPutBack(TargetProblem):
     code = 1204
 
 
+class NotDropped(TargetProblem):
+    """A lab was ended although its scratch tables may still be there."""
+
+    code = 1205
+
+
 class MethodRefused(TargetProblem):
     """The server refuses the load method; another method may work."""
 

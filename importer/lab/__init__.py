@@ -12,7 +12,7 @@ from importer.lab.cleanup import remove_orphans, sweep_target
 from importer.lab.commands import LabRequest, cancel, choose, create, create_from_job, prepare_again, start
 from importer.lab.estimate import LabEstimate, estimate
 from importer.lab.lifecycle import take, unended
-from importer.lab.obstacles import end_without, is_stuck, try_now
+from importer.lab.obstacles import end_without, is_not_dropped, is_stuck, try_now
 from importer.lab.results import options_of, options_to_apply, outcome, save_preset, whole
 from importer.lab.sample_size import suggest_sample
 from importer.lab.trials import spent
@@ -29,6 +29,7 @@ __all__ = [
     "end_without",
     "estimate",
     "is_asked_for",
+    "is_not_dropped",
     "is_stuck",
     "options_of",
     "options_to_apply",

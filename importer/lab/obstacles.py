@@ -10,7 +10,7 @@ from django.db.models import F
 from django.utils import timezone
 
 from importer import jobs
-from importer.engine.errors import Problem
+from importer.engine.errors import NotDropped, Problem
 from importer.engine.mysql.quoting import quote_name
 from importer.engine.target import scratch_tables, staging, write_modes
 from importer.lab.cleanup import remove_sample
@@ -24,6 +24,11 @@ from importer.queue import Message, send
 def is_stuck(lab: Lab) -> bool:
     """Whether the lab waits to drop what it has made, and could not."""
     return lab.status == Status.ENDING and bool(lab.waits_for)
+
+
+def is_not_dropped(lab: Lab) -> bool:
+    """Whether the lab was ended without the clean-up, so that its scratch tables may still be there."""
+    return lab.ended and lab.problem.get("kind") == NotDropped.__name__
 
 
 def try_now(lab_id: int) -> None:
@@ -51,7 +56,7 @@ def end_without(lab_id: int) -> None:
     ended = change(
         LEASE.held(lab).filter(status=Status.ENDING),
         status=lab.becomes,
-        problem=_not_cleaned(lab, left).as_json(),
+        problem=_not_dropped(lab, left).as_json(),
         target_claim=None,
         finished_at=timezone.now(),
         waits_for="",
@@ -91,12 +96,12 @@ def _left_over(lab: Lab) -> Iterator[str]:
         yield scratch_of(lab, last.number).quoted
 
 
-def _not_cleaned(lab: Lab, left: list[str]) -> Problem:
+def _not_dropped(lab: Lab, left: list[str]) -> NotDropped:
     pattern = scratch_tables.scratch_name(str(lab.key), 0).removesuffix("0").replace("_", r"\_") + "%"
     find = f"SELECT table_schema, table_name FROM information_schema.tables WHERE table_name LIKE '{pattern}';"
     drop = f"DROP TABLE IF EXISTS {', '.join(left)}; " if left else ""
     before = f" Before that: {lab.problem['what']}" if lab.problem else ""
-    return Problem(
+    return NotDropped(
         f"The lab was ended before its scratch tables could be dropped: {lab.waits_for.rstrip('.')}.{before}",
         where=f"{lab.scratch_schema} on {lab.target.name}",
         advice=f"When the server answers, millrace lab sweep --target {lab.target.name} drops them. By hand: {drop}All"

@@ -177,8 +177,7 @@ class Command(PreparedCommand):
             )
         for word in ("failed", "left_out"):
             for each in outcome[word]:
-                name = each.get("words") or each["settings"]
-                self.stdout.write(f"  {word.replace('_', ' ')}: {name}: {each['why']}")
+                self.stdout.write(f"  {word.replace('_', ' ')}: {words(each['settings'])}: {each['why']}")
         self._show_advice(outcome)
 
     def _show_advice(self, outcome: dict[str, Any]) -> None:

@@ -1,14 +1,18 @@
 """The pages of the published experiments: claims by target, and full reports."""
 
 import re
+from datetime import timedelta
 from html import unescape
 
 import pytest
 from django.urls import reverse
+from django.utils import timezone
 
 from dashboard.lab.experiments import compared
+from dashboard.lab.progress import lab_progress
+from importer.engine.errors import Problem
 from importer.experiments.published.registry import EXPERIMENTS
-from importer.models import Lab, Target
+from importer.models import Lab, Target, Trial
 from tests.dashboard.lab.reports import reported
 from tests.targets import silent_target
 
@@ -67,6 +71,36 @@ def test_the_full_report_names_ways_that_failed_in_some_rounds_apart(admin_clien
     shown = words(admin_client.get(reverse("lab_report", args=[lab.pk])))
     assert "Not measured own server, 8 partitions, 8 sessions, 8 pool instances It has no" in shown
     assert "variable. Failed in some rounds 16 partitions, 8 sessions A deadlock." in shown
+
+
+def test_a_failed_experiment_offers_no_lab_like_it(admin_client):
+    lab = reported(silent_target("secret"), eight=1_500.0, status="failed")
+    Lab.objects.update(problem=Problem("The server is gone.").as_json())
+    page = admin_client.get(reverse("lab", args=[lab.pk])).content.decode()
+    assert "The server is gone." in page
+    assert ("lab=" in page, "was not touched" in page) == (False, False)
+    assert admin_client.get(reverse("lab_new"), {"lab": lab.pk}).status_code == 404
+
+
+def with_trials(first: int) -> Lab:
+    """A running experiment whose first trial took 10 seconds, with one to come; `first`: the number of its round."""
+    lab = reported(silent_target("secret"), eight=1_500.0, status="running")
+    for number, status in enumerate((Trial.Status.DONE, Trial.Status.PENDING)):
+        trial = lab.trials.create(number=number, round=first + number, combination=0, status=status)
+    begun = timezone.now()
+    took = {"started_at": begun, "finished_at": begun + timedelta(seconds=10), "rows_per_second": 1.0}
+    lab.trials.exclude(pk=trial.pk).update(**took)
+    return lab
+
+
+def test_the_time_left_of_an_experiment_has_no_finals():
+    assert lab_progress(with_trials(0), timezone.now()).seconds_left == 10
+
+
+@pytest.mark.parametrize(("first", "has_warm_up"), [(0, True), (1, False)])
+def test_the_page_of_an_experiment_names_a_warm_up_only_if_there_is_one(first, has_warm_up, admin_client):
+    shown = words(admin_client.get(reverse("lab", args=[with_trials(first).pk])))
+    assert ("2 rounds and a warm-up" in shown) == ("warm-up" in shown.lower()) == has_warm_up
 
 
 def test_a_lab_of_settings_has_no_report(admin_client):

@@ -172,6 +172,7 @@ class TestWhileItRuns:
         assert "nowhere" in page
         assert "What to do" in page
         assert f"{reverse('lab_new')}?lab={ended.pk}" in page
+        assert f"{ended.table} was not touched" in page
 
 
 class TestResult:

@@ -102,7 +102,7 @@ class TestRecommendationAfterFinals:
         assert recommend(SETTINGS, results, 0).settings == {"parallelism": 2}
 
     def test_combination_outside_the_finals_does_not_win_by_the_rounds_before_them(self):
-        """The plan was slow in the five rounds that chose the finalists, and in the finals it is as fast as they are."""
+        """The plan was slow in the five rounds that chose the finalists, and in the finals as fast as they are."""
         results = [
             self.final(0, (80, 81, 82, 83, 84, *(99, 101) * 5), after=5),
             self.final(1, (99, 98, 99, 98, 99, *(101, 99) * 5), after=5),

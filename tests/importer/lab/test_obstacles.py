@@ -150,6 +150,8 @@ def test_the_buttons_of_its_page_work(stuck, admin):
     browser.post(reverse("lab_end_without", args=[stuck.pk]))
     html = browser.get(reverse("lab", args=[stuck.pk])).content.decode()
     assert "before its scratch tables could be dropped" in html
+    assert "Ended without cleaning up: scratch tables may be left" in html
+    assert "scratch tables and sample are gone" not in html
     assert "DROP TABLE IF EXISTS" in html
 
 

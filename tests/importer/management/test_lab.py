@@ -13,7 +13,7 @@ from importer.management.commands.lab import Command, _create, _grid
 from importer.models import Lab
 from tests.documents import read
 from tests.engine.loads import run_sql
-from tests.importer.labs import record_count, tables, write_rows
+from tests.importer.labs import created_lab, record_count, tables, write_rows
 from tests.stack import PYTHON, ROOT, Stack
 from tests.targets import saved_target
 
@@ -79,6 +79,14 @@ def test_a_lab_with_wrong_arguments_is_refused(args, message):
     with pytest.raises(CommandError, match=message):
         run("run", *args)
     assert not Lab.objects.exists()
+
+
+def test_show_names_what_was_left_out_in_words(mariadb, tmp_path: Path, transactional_db):
+    run_sql(mariadb, "CREATE TABLE t (n INT PRIMARY KEY, word VARCHAR(80), p INT)")
+    values = {"chunk_bytes": (4096, MIB), "parallelism": (1, 2)}
+    made = created_lab(saved_target(mariadb, "t"), write_rows(tmp_path / "rows.csv"), values)
+    Lab.objects.update(left_out_json=[{"settings": {"chunk_bytes": MIB, "parallelism": 2}, "why": "too many"}])
+    assert "  left out: chunk size 1 MiB, parallelism 2: too many\n" in run("show", str(made.pk))
 
 
 def test_values_of_set_are_added_to_a_grid_or_replace_it():
