@@ -37,11 +37,11 @@ class StoredForm(forms.Form):
         if self.shown != self._stored_digest:
             self.add_error(None, CHANGED)
         for name in self.secrets if self.errors else ():
-            if self[name].data:
+            if self.data.get(self.add_prefix(name)):
                 self.add_error(name, NOT_KEPT)
 
     def style(self, css_class: Callable[[str, forms.Field], str]) -> None:
-        """Give each field its class on the page, and mark those with errors."""
+        """Give each field its class on the page, and mark those with errors. It comes last: it checks what was sent."""
         for name, field in self.fields.items():
             wrong = self.is_bound and name in self.errors
             field.widget.attrs["class"] = f"{css_class(name, field)}{' is-invalid' if wrong else ''}"

@@ -49,12 +49,12 @@ class TargetForm(WithCAFile, StoredModelForm):
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        self.style(lambda name, _: "form-check-input" if name in SWITCHES else "form-control")
         if self.instance.pk:
             self.fields["password"].help_text = "Left empty, the stored one stays."
         if "tls" in self.initial and self.initial["tls"] != self.instance.tls:
             chosen = Target.Tls(self.initial["tls"]).label
             self.fields["password"].help_text = f"Chosen for TLS: {chosen}. Enter the password again, and save."
+        self.style(lambda name, _: "form-check-input" if name in SWITCHES else "form-control")
 
     def clean_host(self) -> str:
         host: str = self.cleaned_data["host"]

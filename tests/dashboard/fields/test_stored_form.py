@@ -103,7 +103,10 @@ class TestSecret:
     def test_of_a_target_is_asked_for_again(self, browser):
         url = reverse("target", args=[silent_target("secret").pk])
         seen = {"shown": shown(browser.get(url).text)}
-        assert NOT_KEPT in browser.post(url, target_values(ceiling="0", password="new") | seen).text
+        answer = browser.post(url, target_values(ceiling="0", password="new") | seen).text
+        assert re.search(
+            rf'name="password"[^>]*is-invalid.*{NOT_KEPT}.*Left empty, the stored one stays', answer, re.DOTALL
+        )
         assert NOT_KEPT not in browser.post(url, target_values(ceiling="0") | seen).text
         # The name of another one is found last of all.
         Target.objects.create(name="other", host="127.0.0.1", port=1, user="loader", database="osm", tls="off")
