@@ -35,6 +35,7 @@ NEEDS = {
     # Private servers of their own.
     "small_pool": "needs_database_server",
     "slow_disk": "needs_database_server",
+    "logging_server": "needs_database_server",
     "redis_server": "needs_redis",
     "processes": "needs_workers",
     "stack_env": "needs_workers",

@@ -25,11 +25,20 @@ _GONE = Meaning("The connection to the server was lost.", "Check that the server
 _DOWN = Meaning("No server answers there.", "Check host and port, and that the server runs and listens there.", True)
 _UNKNOWN_HOST = Meaning("The host name is unknown.", "Check the host name of the target.")
 _UNREACHABLE = (_GONE, _DOWN, _UNKNOWN_HOST)
+# The server's text names the file. What a transaction writes for the binary log is in tmpdir until its COMMIT.
+_NOT_WRITTEN = Meaning(
+    "",
+    "Make room in the server's tmpdir and on the disk of its binary log, then retry the import. Smaller chunks need"
+    " less.",
+)
 
-# Numbers: manual, Server Error Message Reference (1000 to 1999, 3000 on) and Client Error Message Reference (2000 on).
+# Numbers: manual, Global Error Message Reference (below 1000), Server Error Message Reference (1000 to 1999, 3000 on)
+# and Client Error Message Reference (2000 on); MariaDB's mysqld_error.h.
 MEANINGS = {
+    3: _NOT_WRITTEN,
     1020: Meaning("Another session has changed a row.", "Import while nobody else writes to the table.", True),
     1021: Meaning("The server's disk is full.", "Make room on the server, then retry the import."),
+    1026: _NOT_WRITTEN,
     1044: Meaning("", "Give the account the rights on that database; the target's check writes the GRANT for you."),
     1045: Meaning("", "Check user name and password of the target."),
     1049: Meaning("", "Create the database first, or correct its name in the target."),
@@ -51,6 +60,10 @@ MEANINGS = {
     1148: Meaning(
         "The server refuses LOAD DATA LOCAL.", "On the server: SET GLOBAL local_infile = 1, and the same in its my.cnf."
     ),
+    1158: _GONE,
+    1159: _GONE,
+    1160: _GONE,
+    1161: _GONE,
     1197: Meaning("The transaction is larger than the server's max_binlog_cache_size.", "Choose a smaller chunk size."),
     1205: Meaning(
         "Another transaction held a lock for too long.", "Import when nobody else writes to the table for long.", True
@@ -59,7 +72,12 @@ MEANINGS = {
     1290: Meaning("", "The server is read-only or restricted by an option: ask its administrator."),
     1317: Meaning("The statement was killed on the server.", "Ask its administrator what ends statements.", True),
     1461: Meaning("", "On the server: SET GLOBAL max_prepared_stmt_count = 65536; or choose the method insert."),
+    1534: _NOT_WRITTEN,
+    1705: Meaning(
+        "The statement is larger than the server's max_binlog_stmt_cache_size.", "Choose a smaller chunk size."
+    ),
     1836: Meaning("The server is read-only.", "Load into the primary, not into a replica."),
+    1878: _NOT_WRITTEN,
     1927: _GONE,
     2002: _DOWN,
     2003: _DOWN,
@@ -71,6 +89,8 @@ MEANINGS = {
     2068: Meaning(
         "LOAD DATA LOCAL is refused.", "On the server: SET GLOBAL local_infile = 1, and the same in its my.cnf."
     ),
+    3168: _GONE,
+    3169: _GONE,
     3948: Meaning(
         "The server refuses LOAD DATA LOCAL.", "On the server: SET GLOBAL local_infile = 1, and the same in its my.cnf."
     ),
@@ -80,9 +100,29 @@ MEANINGS = {
     4031: _GONE,
 }
 
-# Errors about the server or the transaction that a load seldom meets, so that they need no message here.
-_NOT_ABOUT_ROWS = {1030, 1037, 1038, 1041, 1064, 1099, 1100, 1180, 1206, 1402, 1613, 1614, 1637, 1689, 1785, 1792, 1969}
+# Errors that say that there is no room on the server.
+NO_ROOM = (3, 1021, 1026, 1114, 1534, 1878)
+
+# Errors of files, memory and the C library, and of storage engines (manual, Global Error Message Reference; my_base.h).
+_GLOBAL_ERRORS = range(1, 1000)
 _CLIENT_ERRORS = range(2000, 3000)
+# Errors about other things than rows that a load seldom meets, so that they need no message here.
+_NOT_ABOUT_ROWS = frozenset(
+    {
+        # Files and tables that are damaged or cannot be opened
+        *(1004, 1015, 1016, 1017, 1023, 1024, 1033, 1034, 1035, 1036, 1039, 1194, 1195, 1602, 1696, 1712),
+        *(1812, 1813, 1814, 1817, 1874, 1877, 1932, 3000),
+        # Memory, threads, storage engines
+        *(1030, 1031, 1037, 1038, 1041, 1119, 1135, 1286, 1296, 1297, 1436, 3015, 3019, 3032, 3884, 3950, 4081, 4082),
+        # Locks and transactions
+        *(1099, 1100, 1180, 1181, 1206, 1223, 1402, 1412, 1613, 1614, 1615, 1637, 1689, 1792, 1964, 1969),
+        *(3024, 3101, 3572, 3985),
+        # The binary log and replication
+        *(1598, *range(1661, 1668), 1785, 3098, 3100, 3231, 3801, 4165),
+        # The account, and what a statement or a trigger refers to
+        *(1054, 1064, 1136, 1226, 1227, 1305, 1318, 1356, 1370, 1442, 1449),
+    }
+)
 
 
 def about_rows(error: MySQLdb.Error) -> bool:
@@ -91,7 +131,8 @@ def about_rows(error: MySQLdb.Error) -> bool:
     A trigger's SIGNAL can have any number, so every error counts that is not known to be about something else.
     """
     number = _number(error)
-    return number > 0 and number not in MEANINGS and number not in _NOT_ABOUT_ROWS and number not in _CLIENT_ERRORS
+    others = (MEANINGS, _NOT_ABOUT_ROWS, _GLOBAL_ERRORS, _CLIENT_ERRORS)
+    return number > 0 and not any(number in each for each in others)
 
 
 def is_lost(error: MySQLdb.Error) -> bool:

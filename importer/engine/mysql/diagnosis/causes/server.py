@@ -1,10 +1,10 @@
 """A server that does not answer, refuses to write, or has no room."""
 
 from importer.engine.mysql.diagnosis.cause import Cause, Evidence, Explanation
+from importer.engine.mysql.error_messages import NO_ROOM
 
 NO_CONNECTION_LEFT = (1040, 1203, 1226)
 READ_ONLY = (1290, 1792, 1836, 3032)
-FULL = (3, 1021, 1041, 1114)
 _READ_ONLY_VARIABLES = ("read_only", "super_read_only", "offline_mode")
 SEMI_SYNC = "semi-sync ack"
 # Seconds for which a restart is shown.
@@ -75,7 +75,7 @@ def read_only(evidence: Evidence) -> Explanation | None:
 
 def server_full(evidence: Evidence) -> Explanation | None:
     """The server's disk, or the table, is full."""
-    if evidence.facts.error not in FULL:
+    if evidence.facts.error not in NO_ROOM:
         return None
     return Explanation(
         "server_full",
