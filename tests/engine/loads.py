@@ -7,13 +7,17 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+import pytest
+
 from importer.engine.load.chunk_load import ChunkLoad, LoadCallbacks
 from importer.engine.load.loader import load_chunk
 from importer.engine.load.outcome import Outcome, Tally
+from importer.engine.load.readback import numbered_rows
 from importer.engine.mapping.columns import ColumnMapping, GeneratedColumn
-from importer.engine.mysql.connection import Address, connect, execute, fetch_all
+from importer.engine.mysql.connection import Address, Connection, connect, execute, fetch_all
 from importer.engine.mysql.server_info import Server, read_server
 from importer.engine.plan.options import Options
+from importer.engine.plan.readback import Readback
 from importer.engine.planner import PlanningContext, make_plan
 from importer.engine.schema.table import read_table
 from importer.engine.source.byte_source import open_source
@@ -142,6 +146,19 @@ def account_with(address: Address, *rights: str) -> Iterator[Address]:
         yield replace(address, user="only_few", password="secret")
     finally:
         run_sql(address, f"DROP USER {account}")
+
+
+def inserted_at_each_begin(monkeypatch: pytest.MonkeyPatch, address: Address, statement: str) -> list[int]:
+    """Another connection runs the statement whenever a load has begun to number its rows: one item each time."""
+    begin, begun = numbered_rows.begin, []
+
+    def begin_and_insert(connection: Connection, readback: Readback, *, locked: bool) -> None:
+        begin(connection, readback, locked=locked)
+        run_sql(address, statement)
+        begun.append(1)
+
+    monkeypatch.setattr(numbered_rows, "begin", begin_and_insert)
+    return begun
 
 
 @contextmanager

@@ -4,10 +4,12 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 
+from importer.engine.errors import TargetProblem
 from importer.engine.feed.chunk_source import ChunkSource
 from importer.engine.load import ledger
 from importer.engine.load.chunk_load import ChunkLoad, Stopwatch
-from importer.engine.mysql.connection import LoaderConnection
+from importer.engine.load.readback import numbered_rows
+from importer.engine.mysql.connection import LoaderConnection, execute
 from importer.engine.plan.options import Options
 from importer.engine.plan.plan import ImportPlan
 from importer.engine.source.byte_source import Readable
@@ -61,6 +63,30 @@ class ChunkSession:
     def entry(self) -> ledger.Entry:
         """The chunk's row in the ledger."""
         return self.entry_of(self.chunk)
+
+    def begin(self) -> bool:
+        """Begin the transaction with the chunk's ledger row; False, with no row, if the chunk is committed already.
+
+        Where the rows are found by their numbers, it sees the table as it is now (numbered_rows.py).
+        """
+        readback = self.plan.readback
+        if readback and readback.numbered_by:
+            numbered_rows.begin(self.connection, readback, locked=self.plan.lock_table)
+        # Without autocommit, this begins the transaction, if nothing has.
+        return ledger.insert(self.connection, self.entry)
+
+    def begin_again(self) -> None:
+        """Roll back the open transaction and begin another one.
+
+        Raises TargetProblem (retryable) if another attempt committed the chunk in between.
+        """
+        execute(self.connection, "ROLLBACK")
+        if not self.begin():
+            raise TargetProblem(
+                "Another attempt has already loaded this chunk.",
+                advice="The next attempt finds it in the ledger.",
+                retryable=True,
+            )
 
     def entry_of(self, chunk: ChunkRange) -> ledger.Entry:
         """The ledger row of one of the chunks that load in this session."""

@@ -121,20 +121,6 @@ def insert(connection: Connection, *entries: Entry) -> bool:
     return True
 
 
-def reinsert(connection: Connection, entry: Entry) -> None:
-    """Roll back the open transaction, and insert the entry in a new one.
-
-    Raises TargetProblem (retryable) if another attempt committed the chunk in between.
-    """
-    execute(connection, "ROLLBACK")
-    if not insert(connection, entry):
-        raise TargetProblem(
-            "Another attempt has already loaded this chunk.",
-            advice="The next attempt finds it in the ledger.",
-            retryable=True,
-        )
-
-
 def is_visible(connection: Connection, *entries: Entry) -> bool:
     """Whether this transaction sees the entries, which are of one attempt and have consecutive chunk numbers.
 

@@ -21,7 +21,6 @@ from importer.engine.load.methods import Report
 from importer.engine.load.methods.field_expressions import set_variables
 from importer.engine.load.non_transactional import lock_staging_table, require_row_count
 from importer.engine.load.outcome import Outcome
-from importer.engine.load.readback import numbered_rows
 from importer.engine.load.readback.compare import read_back
 from importer.engine.load.rejects.isolate import BadRowIsolator
 from importer.engine.load.rejects.load_result import ServerFindings
@@ -166,10 +165,7 @@ class Loader:
             return _load_non_transactional(session)
         if plan.lock_table:
             lock(connection, plan)
-        if plan.readback and plan.readback.numbered_by:
-            numbered_rows.begin(connection, plan.readback, locked=plan.lock_table)
-        # Without autocommit, this begins the transaction, if nothing has.
-        if not ledger.insert(connection, session.entry):
+        if not session.begin():
             execute(connection, "ROLLBACK")
             return _existing_outcome(connection, session.chunk_load, stopwatch.timings)
         stopwatch.lap("ledger")

@@ -1,13 +1,8 @@
 """The ledger's memory of what became of rows, on both servers."""
 
-from dataclasses import replace
-
-import pytest
-
-from importer.engine.errors import TargetProblem
 from importer.engine.load import ledger
 from importer.engine.load.outcome import Tally
-from importer.engine.mysql.connection import Address, connect, connect_loader, execute, fetch_row
+from importer.engine.mysql.connection import Address, connect, fetch_row
 from tests.engine.loads import account_with
 
 ENTRY = ledger.Entry("job", 0, 1, 10, 100, "")
@@ -34,23 +29,3 @@ def test_an_account_that_may_not_delete_leaves_the_rows(database: Address):
         assert fetch_row(connection, count) == (1,)
         ledger.delete_if_allowed(connection, ENTRY.job)
         assert fetch_row(connection, count) == (0,)
-
-
-def test_an_attempt_that_begins_again_keeps_its_entry_and_nothing_else(database: Address):
-    with connect_loader(database) as connection:
-        ledger.create(connection)
-        ledger.insert(connection, ENTRY)
-        ledger.insert(connection, replace(ENTRY, chunk=1))
-        ledger.reinsert(connection, ENTRY)
-        assert ledger.is_visible(connection, ENTRY)
-        execute(connection, "COMMIT")
-        assert ledger.rows_by_chunk(connection, "job") == {0: 10}
-
-
-def test_an_attempt_that_begins_again_gives_way_to_one_that_was_quicker(database: Address):
-    with connect_loader(database) as slower, connect(database) as quicker:
-        ledger.create(slower)
-        ledger.insert(quicker, replace(ENTRY, attempt=2))
-        with pytest.raises(TargetProblem, match="already loaded") as caught:
-            ledger.reinsert(slower, ENTRY)
-        assert caught.value.retryable

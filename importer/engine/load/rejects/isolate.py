@@ -17,7 +17,6 @@ import MySQLdb
 
 from importer.engine.errors import TargetProblem
 from importer.engine.feed.hex_decoder import NotHexadecimal
-from importer.engine.load import ledger
 from importer.engine.load.chunk_session import ChunkSession
 from importer.engine.load.methods.field_expressions import RESET_TRACE
 from importer.engine.load.rejects.load_result import LoadResult, ServerFindings, Tolerance, interpret
@@ -93,13 +92,13 @@ class BadRowIsolator:
         try:
             result = self._send(self._statements.plain, 0, count, whole=True)
         except NotHexadecimal:
-            self._restart()
+            self._session.begin_again()
             self._send_as_they_are()
             return self._load_whole()
         if result.accepted:
             self._record(result, 0, count)
             return True
-        self._restart()
+        self._session.begin_again()
         # Where rejects are expected, the pieces find all of them.
         if not self._expects_rejects:
             self._reject(result.refused, 0, count)
@@ -145,10 +144,6 @@ class BadRowIsolator:
                 return False
             self._reject(result.refused, low, high)
         return True
-
-    def _restart(self) -> None:
-        """Roll back, and begin the transaction again with the ledger row."""
-        ledger.reinsert(self._connection, self._session.entry)
 
     def _send_as_they_are(self) -> None:
         self._statements = replace(self._statements, plain=self._statements.as_they_are)

@@ -14,7 +14,7 @@ from importer.engine.mysql.connection import Address, execute
 from importer.engine.native import loader
 from importer.engine.plan.options import Options
 from importer.engine.units import MIB
-from tests.engine.loads import rows_of, run_sql, works
+from tests.engine.loads import inserted_at_each_begin, rows_of, run_sql, works
 
 pytestmark = pytest.mark.skipif(not loader.library(), reason="digests need the C library")
 
@@ -60,20 +60,16 @@ def after_load(monkeypatch: pytest.MonkeyPatch, *statements: str) -> None:
 
 
 def test_rows_are_equal_while_others_insert(work, database, monkeypatch, compared):
-    begin = numbered_rows.begin
-
-    def begun(connection, readback, *, locked) -> None:
-        begin(connection, readback, locked=locked)
-        run_sql(database, "INSERT INTO t (word) VALUES ('at the same time'), ('word 3')")
-
-    monkeypatch.setattr("importer.engine.load.loader.numbered_rows.begin", begun)
+    begun = inserted_at_each_begin(
+        monkeypatch, database, "INSERT INTO t (word) VALUES ('at the same time'), ('word 3')"
+    )
     digests = []
     select = StoredDigests._select
     monkeypatch.setattr(StoredDigests, "_select", lambda of, rows: digests.append(select(of, rows)) or digests[-1])
     assert work.plan.readback.numbered_by == "id"
     assert load_chunk(work, LoadCallbacks()).tally.loaded == ROWS
     assert rows_of(database, "SELECT COUNT(*) FROM t") == [(ROWS + 4,)]
-    assert compared == []
+    assert (compared, begun) == ([], [1])
     assert [each.rows for each in digests] == [ROWS], "rows before the first one of LOAD DATA are not read"
 
 

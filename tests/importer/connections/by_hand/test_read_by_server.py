@@ -19,7 +19,7 @@ from importer.models import ImportJob, Target
 from importer.preparation.plan_sql import plan_sql
 from importer.preparation.prepare import ImportRequest, PreparedImport, prepare
 from importer.sources import uploads
-from tests.engine.loads import account_with, rows_of, run_sql
+from tests.engine.loads import account_with, inserted_at_each_begin, rows_of, run_sql
 from tests.importer.steps import run
 from tests.server_folder import file_for, largest_packet
 from tests.targets import saved_target, target_with
@@ -58,6 +58,18 @@ def test_every_row_arrives_as_it_is_in_the_file(options, there, database):
     assert rows_of(database, "SELECT * FROM t ORDER BY id") == ROWS
     assert job.plan.statements.method == "load_data_infile"
     assert jobs.report(job)["plan"]["method"] == "load_data_infile"
+
+
+def test_rows_that_the_server_numbers_are_found_when_the_load_begins_again(database, tmp_path, monkeypatch):
+    """A bad row ends the load of the whole file, and others insert before and after it begins in pieces."""
+    path = file_for(database, tmp_path, b"word\na\nfar too long for it\nb\n")
+    target_with(database, "CREATE TABLE t (id INT AUTO_INCREMENT PRIMARY KEY, word VARCHAR(12))")
+    begun = inserted_at_each_begin(monkeypatch, database, "INSERT INTO t (word) VALUES ('other')")
+    options = replace(ITSELF, verify="full", on_error="reject", checks=False)
+    job = run(jobs.create(planned(path, database, options)))
+    assert (job.balanced, job.loaded_rows, begun) == (True, 2, [1, 1]), job.problem
+    assert sorted(rows_of(database, "SELECT word FROM t")) == [("a",), ("b",), ("other",), ("other",)]
+    path.unlink()
 
 
 def test_no_byte_of_the_file_is_sent(database, tmp_path):
