@@ -69,6 +69,8 @@ class Loader:
         self._checked_at: float | None = None
         self._definition = ""
         self._first = True
+        # Whether this loader has committed a chunk of the job, or found one committed.
+        self._committed = False
         # The values of the session's variables for the file's name and the time; None before they are set.
         self._variables: tuple[str, str] | None = None
         self._stopwatch = Stopwatch()
@@ -102,7 +104,9 @@ class Loader:
         in the table, except where the connection was lost during COMMIT: the next attempt sees that in the ledger.
         """
         with self._session_for(chunk_load, on_sent) as session:
-            return self._load(session)
+            outcome = self._load(session)
+            self._committed = True
+            return outcome
 
     def load_group(
         self, chunk_load: ChunkLoad, chunks: Sequence[ChunkRange], on_sent: Callable[[int], None] = lambda _: None
@@ -152,6 +156,7 @@ class Loader:
         stopwatch.lap("load")
         failpoints.reach("group.seen")
         execute(connection, "COMMIT")
+        self._committed = True
         failpoints.reach("group.committed")
         stopwatch.lap("commit")
         return split_outcome(chunks, stopwatch.timings)
@@ -181,7 +186,7 @@ class Loader:
         if self._checked_at is not None and time.monotonic() - self._checked_at < RECHECK_SECONDS:
             return
         connection, chunk_load = session.connection, session.chunk_load
-        if chunk_load.first and self._first:
+        if chunk_load.first and not self._committed:
             ledger.create(connection)
         else:
             ledger.require_known_job(connection, chunk_load.job, str(chunk_load.address))

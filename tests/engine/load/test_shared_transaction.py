@@ -7,6 +7,7 @@ import pytest
 
 from importer.engine.errors import TargetProblem
 from importer.engine.load import ledger
+from importer.engine.load import loader as load
 from importer.engine.load.chunk_load import ChunkLoad, LoadCallbacks
 from importer.engine.load.loader import Loader, load_chunk
 from importer.engine.load.outcome import Outcome, Tally
@@ -128,6 +129,11 @@ class TestAllOfThemAsTheyAre:
 
 
 class TestIfAnythingIsTheMatter:
+    @pytest.fixture(autouse=True)
+    def checked_each_time(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        """The target is checked again for the chunk by itself, as it is after a slow load of all of them."""
+        monkeypatch.setattr(load, "RECHECK_SECONDS", 0)
+
     def nothing_is_kept(self, given: list[ChunkLoad], there: int = 0) -> None:
         """...and the connection is as good as before."""
         first = given[0]
