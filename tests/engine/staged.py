@@ -21,7 +21,7 @@ from importer.engine.schema.table import read_table
 from importer.engine.source.byte_source import open_source
 from importer.engine.source.chunks.chunk_sizes import ChunkSizes
 from importer.engine.source.chunks.scanner import scan
-from importer.engine.source.dialect import RFC4180
+from importer.engine.source.dialect import RFC4180, Dialect
 from importer.engine.target import staging
 from tests.engine.loads import with_files
 
@@ -37,6 +37,7 @@ class Import:
     plan: ImportPlan
     job: str
     options: Options
+    dialect: Dialect = DIALECT
     staged_rows: int = 0
     staged: Tally | None = None
 
@@ -56,7 +57,7 @@ class Import:
         tallies = []
         for chunk in chunks:
             work = ChunkLoad(
-                self.job, attempt, self.path, self.address, DIALECT, self.plan, chunk, options=self.options
+                self.job, attempt, self.path, self.address, self.dialect, self.plan, chunk, options=self.options
             )
             tallies.append(load_chunk(work, LoadCallbacks()).tally)
         return Tally(*(sum(getattr(each, name) for each in tallies) for name in Tally.__dataclass_fields__))
@@ -64,7 +65,7 @@ class Import:
     def chunks(self) -> list:
         with open_source(self.path) as fd:
             size = self.path.stat().st_size
-            return list(scan(fd, DIALECT, ChunkSizes(self.plan.chunk_bytes), end=size))
+            return list(scan(fd, self.dialect, ChunkSizes(self.plan.chunk_bytes), end=size))
 
     def work(self, attempt: int = 1) -> FinishingStep:
         exact = self.options.on_duplicate != "replace"
@@ -78,20 +79,22 @@ class Import:
             return {row[0] for row in fetch_all(connection, "SHOW TABLES")}
 
 
-def planned(address: Address, path: Path, mode: str, *columns: str, **options) -> Import:
+def planned(
+    address: Address, path: Path, mode: str, *columns: ColumnMapping | str, dialect: Dialect = DIALECT, **options
+) -> Import:
     """An import planned for table t as it is now; `columns` take the fields of the file in order."""
     job, options = str(uuid4()), Options(mode=mode, **{"chunk_bytes": 100, **options})
     with connect(address) as connection:
         table = read_table(connection, address.database, "t")
         dependencies = read_dependencies(connection, address.database, "t")
         server = with_files(read_server(connection, address), path.parent)
-    mapping = tuple(ColumnMapping(column) for column in columns)
+    mapping = tuple(ColumnMapping(each) if isinstance(each, str) else each for each in columns)
     plan = make_plan(
         PlanningContext(
-            path.stat().st_size, DIALECT, table, mapping, options, server, job=job, dependencies=dependencies
+            path.stat().st_size, dialect, table, mapping, options, server, job=job, dependencies=dependencies
         )
     )
-    return Import(address, path, plan, job, options)
+    return Import(address, path, plan, job, options, dialect)
 
 
 def given(address: Address, *statements: str) -> None:

@@ -144,7 +144,7 @@ def _staged(context: PlanningContext) -> Staged | None:
         context.table,
         context.dependencies,
         context.columns,
-        StagingTable(context.create, context.staging_engine, keys_deferred_in_staging(context)),
+        StagingTable(context.create, context.staging_engine, keys_deferred_in_staging(context), context.number_or_null),
     )
 
 

@@ -97,6 +97,13 @@ class PlanningContext:
         return [*(each.column for each in self.mapping if each.column), *(each.column for each in self.fillings)]
 
     @property
+    def number_or_null(self) -> str:
+        """The AUTO_INCREMENT column if a field goes into it that may be NULL, which asks for a number; else ""."""
+        marked = [each.column for each in self.mapping if each.column and (self.dialect.null or each.null_markers)]
+        columns = [self.table.column(name) for name in marked]
+        return next((each.name for each in columns if each.auto_increment), "")
+
+    @property
     def loads_one_at_a_time(self) -> bool:
         """Whether the server runs loads into this table one after another (server-behaviour.md, LOAD DATA LOCAL)."""
         numbered = any(column.auto_increment for column in self.table.columns) and not self.numbers_rows

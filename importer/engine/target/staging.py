@@ -13,7 +13,7 @@ from importer.engine.mysql.connection import Connection, execute, fetch_all, fet
 from importer.engine.mysql.quoting import quote_name
 from importer.engine.schema.dependencies import TableDependencies
 from importer.engine.schema.indexes import KeyDefinition, drop_statement
-from importer.engine.schema.table import Table, read_digest
+from importer.engine.schema.table import Column, Table, read_digest
 from importer.engine.target import write_modes
 
 # Columns with the position of a staged row in the file: its chunk, and a number that grows within the chunk. They are
@@ -73,12 +73,14 @@ class StagingTable:
     """The form of the staging table during the load.
 
     `create` is its CREATE TABLE in mode create, `engine` its storage engine, `without` the keys that it gets only at
-    the end in mode replace.
+    the end in mode replace. `nullable` is the AUTO_INCREMENT column in which it keeps NULL, because the target table
+    gives the numbers, "" if none.
     """
 
     create: str = ""
     engine: str = "InnoDB"
     without: Sequence[KeyDefinition] = ()
+    nullable: str = ""
 
 
 def plan_staging(
@@ -102,7 +104,9 @@ def plan_staging(
         make = (f"CREATE TABLE {stage} LIKE {target}", *off)
         finish = f"RENAME TABLE {target} TO {_name(table.schema, backup_name(job))}, {stage} TO {target}"
     else:
-        alter = _numbering_clauses(table, dependencies) if numbered else _clauses_without_slow_keys(table)
+        nullable = staging_table.nullable
+        clauses = [*_without_slow_keys(table, nullable), *_with_nullable(table, dependencies, nullable)]
+        alter = _numbering_clauses(table, dependencies) if numbered else ", ".join(clauses)
         make = (f"CREATE TABLE {stage} LIKE {target}", *([f"ALTER TABLE {stage} {alter}"] if alter else []))
         finish = _merge(mode, on_duplicate, table, stage, target, columns)
     converted = engine != table.engine
@@ -133,21 +137,43 @@ def _settle(stage: str, table: Table, engine: str) -> tuple[str, ...]:
     return () if engine == "InnoDB" else (f"ALTER TABLE {stage} ENABLE KEYS", f"FLUSH TABLES {stage}")
 
 
-def _clauses_without_slow_keys(table: Table) -> str:
+def _without_slow_keys(table: Table, nullable: str) -> list[str]:
     """ALTER TABLE clauses that drop the keys that refuse no row: staged rows are read once, in sequence.
 
-    An AUTO_INCREMENT column must keep its key (manual, Using AUTO_INCREMENT).
+    A column that stays AUTO_INCREMENT must keep its key (manual, Using AUTO_INCREMENT).
     """
-    numbered = {column.name for column in table.columns if column.auto_increment}
+    numbered = {column.name for column in table.columns if column.auto_increment and column.name != nullable}
     slow = [key for key in table.keys if not key.unique and key.columns[0] not in numbered]
-    return ", ".join(f"DROP KEY {quote_name(key.name)}" for key in slow)
+    return [f"DROP KEY {quote_name(key.name)}" for key in slow]
+
+
+def _with_nullable(table: Table, dependencies: TableDependencies, nullable: str) -> list[str]:
+    """ALTER TABLE clauses that let an AUTO_INCREMENT column have NULL and no number of its own.
+
+    A primary key with that column becomes a unique key, which refuses the same rows. A server may demand a primary key
+    of every table (sql_require_primary_key), so a column with numbers is added for one; not where the table has
+    partitions, whose columns would have to be in it.
+    """
+    if not nullable:
+        return []
+    parts = [f"MODIFY {_with_null(table.column(nullable))}"]
+    primary = next((key for key in table.keys if key.name == "PRIMARY" and nullable in key.columns), None)
+    if primary:
+        parts += ["DROP PRIMARY KEY", f"ADD UNIQUE KEY ({', '.join(quote_name(each) for each in primary.columns)})"]
+        if not dependencies.partitioned:
+            parts += [f"ADD COLUMN {ROW} BIGINT UNSIGNED NOT NULL AUTO_INCREMENT", f"ADD PRIMARY KEY ({ROW})"]
+    return parts
+
+
+def _with_null(column: Column) -> str:
+    return f"{quote_name(column.name)} {column.type} NULL"
 
 
 def _numbering_clauses(table: Table, dependencies: TableDependencies) -> str:
     """ALTER TABLE clauses that drop all keys, so that no row is refused, and add a primary key in the file's order."""
     parts = ["DROP PRIMARY KEY" if key.name == "PRIMARY" else f"DROP KEY {quote_name(key.name)}" for key in table.keys]
     # Nullable, because 0 and NULL of the file must reach the target unchanged: the target assigns the numbers.
-    parts += [f"MODIFY {quote_name(each.name)} {each.type} NULL" for each in table.columns if each.auto_increment]
+    parts += [f"MODIFY {_with_null(each)}" for each in table.columns if each.auto_increment]
     parts += [f"ADD COLUMN {CHUNK} INT UNSIGNED NOT NULL", f"ADD COLUMN {ROW} BIGINT UNSIGNED NOT NULL"]
     parts += [f"ADD PRIMARY KEY ({CHUNK}, {ROW})"]
     return ", ".join(parts) + (" REMOVE PARTITIONING" if dependencies.partitioned else "")

@@ -1,5 +1,6 @@
 """Modes atomic and upsert: one transaction at the end, exactly once, on both servers."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -8,10 +9,13 @@ from importer.engine.errors import Problem, RowsRefused, TargetProblem
 from importer.engine.load import ledger
 from importer.engine.load.finish import is_done
 from importer.engine.load.outcome import Tally
+from importer.engine.mapping.columns import ColumnMapping
 from importer.engine.mysql.connection import Address, connect, connect_loader, execute
+from importer.engine.source.dialect import MYSQL_TSV
 from importer.engine.target import staging
-from tests.engine.staged import given, planned, rows_of
+from tests.engine.staged import DIALECT, given, planned, rows_of
 
+TAB_SEPARATED = replace(MYSQL_TSV, header=False)
 PEOPLE = "CREATE TABLE t (id INT PRIMARY KEY, name VARCHAR(20), seen INT DEFAULT 7)"
 
 
@@ -111,6 +115,47 @@ class TestAtomic:
         load.stage()
         assert load.finish() == Tally(loaded=49, skipped=1)
         assert rows_of(database, "SELECT MIN(n), COUNT(*) FROM t WHERE n > 100") == [(101, 49)]
+
+    @pytest.mark.parametrize(
+        ("dialect", "null", "field"),
+        [(DIALECT, "NA", ColumnMapping("id", ("NA",))), (TAB_SEPARATED, "\\N", ColumnMapping("id"))],
+    )
+    @pytest.mark.parametrize(
+        "keys",
+        [
+            "PRIMARY KEY (id), KEY (name))",
+            "PRIMARY KEY (name, id), UNIQUE KEY (id))",
+            "KEY (id))",
+            "PRIMARY KEY (id)) PARTITION BY HASH (id) PARTITIONS 3",
+        ],
+    )
+    def test_null_is_given_a_number_by_the_target(self, database: Address, tmp_path: Path, keys, dialect, null, field):
+        given(
+            database,
+            f"CREATE TABLE t (id INT AUTO_INCREMENT, name VARCHAR(20), {keys}",
+            "INSERT INTO t VALUES (1, 'there'), (10, 'there too')",
+        )
+        rows = [(null, "a"), ("50", "b"), (null, "c"), ("0", "d")]
+        path = tmp_path / "numbers.csv"
+        path.write_text("".join(f"{number}{dialect.delimiter}{name}\n" for number, name in rows))
+        load = planned(database, path, "atomic", field, "name", dialect=dialect, chunk_bytes=8)
+        with connect(database) as connection:
+            made = staging.create(connection, load.plan.schema, load.job, load.plan.staged)
+            assert staging.create(connection, load.plan.schema, load.job, load.plan.staged) == made
+        load.stage()
+        assert load.finish() == Tally(loaded=4)
+        numbers = dict(rows_of(database, "SELECT name, id FROM t"))
+        assert (numbers["b"], numbers["d"]) == (50, 0)
+        assert min(numbers["a"], numbers["c"]) > 10
+        assert len(set(numbers.values())) == 6
+
+    def test_a_duplicate_among_rows_with_null_fails_while_staging(self, database: Address, tmp_path: Path):
+        given(database, "CREATE TABLE t (id INT AUTO_INCREMENT PRIMARY KEY, name VARCHAR(20))")
+        path = tmp_path / "numbers.csv"
+        path.write_text("NA,a\n7,b\nNA,c\n7,d\n")
+        with pytest.raises(RowsRefused, match=r"A row with this key \(id: id\) is there already") as refused:
+            planned(database, path, "atomic", ColumnMapping("id", ("NA",)), "name").stage()
+        assert [row.line for row in refused.value.rows] == [4]
 
     def test_a_table_that_changed_meanwhile_is_refused(self, database: Address, distinct: Path):
         given(database, PEOPLE)
