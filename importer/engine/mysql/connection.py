@@ -113,10 +113,17 @@ class LoaderConnection(Connection):
             self._install_handler()
         super().set_character_set(charset, collation) if collation else super().set_character_set(charset)
 
-    @property
-    def feed_error(self) -> BaseException | None:
-        """The exception that the feed of the last load raised, or None."""
-        return self._buffer.error if self._buffer else None
+    @contextmanager
+    def serving(self, feed: Feed) -> Iterator[None]:
+        """In this context a load gets the pieces of `feed`. An exception of the feed is raised in place of others."""
+        # The buffer of an earlier load has an error of its own, and stays if the server requests no file.
+        self.feed, self._buffer = feed, None
+        try:
+            yield
+        finally:
+            self.feed = None
+            if self._buffer and self._buffer.error:
+                raise self._buffer.error
 
     def _install_handler(self) -> None:
         # Stored on the connection, because the client library calls them as long as the connection lives.
@@ -139,7 +146,7 @@ class LoaderConnection(Connection):
     def _error(self, _state: int, buffer: int, size: int) -> int:
         message = b"Millrace refused to serve this file, or could not read its source"
         ctypes.memmove(buffer, message[: size - 1] + b"\0", min(size, len(message) + 1))
-        return 2  # CR_UNKNOWN_ERROR's neighbourhood; the real cause is in feed_error
+        return 2  # CR_UNKNOWN_ERROR's neighbourhood; serving() raises the real cause
 
 
 AnyConnection = TypeVar("AnyConnection", bound=Connection)

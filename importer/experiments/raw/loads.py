@@ -74,10 +74,8 @@ def load_then_flush(target: StatementTarget) -> int:
 
 def _send(connection: LoaderConnection, table: TrialTable, feed: Feed, *, header: bool) -> None:
     """Run one LOAD DATA LOCAL that sends the feed, and commit. Raises the feed's error or the server's."""
-    connection.feed = feed
-    execute(connection, table.table.load_sql(FEED_NAME, into=table.name, header=header))
-    if connection.feed_error:
-        raise connection.feed_error
+    with connection.serving(feed):
+        execute(connection, table.table.load_sql(FEED_NAME, into=table.name, header=header))
     connection.commit()
 
 

@@ -1,4 +1,16 @@
-from importer.engine.mysql.connection import Address, connect, connect_loader, fetch_all
+from collections.abc import Iterator
+
+import MySQLdb
+import pytest
+
+from importer.engine.load.methods import load_data_local
+from importer.engine.mysql.connection import FEED_NAME, Address, connect, connect_loader, execute, fetch_all
+
+
+def broken() -> Iterator[bytes]:
+    """A feed that cannot be read."""
+    yield b"1\n"
+    raise ValueError("broken")
 
 
 class TestConnect:
@@ -11,3 +23,13 @@ class TestConnect:
             mode, zone = fetch_all(connection, "SELECT @@sql_mode, @@time_zone")[0]
         assert "STRICT_ALL_TABLES" in mode
         assert zone == "+00:00"
+
+    def test_a_load_that_requests_no_file_does_not_end_with_the_error_of_the_feed_before(self, database: Address):
+        statement = f"LOAD DATA LOCAL INFILE '{FEED_NAME}' INTO TABLE "
+        with connect_loader(database) as connection:
+            execute(connection, "CREATE TABLE t (n INT)")
+            with pytest.raises(ValueError, match="broken"):
+                load_data_local.load(connection, f"{statement} t", broken())
+            with pytest.raises(MySQLdb.ProgrammingError, match="doesn't exist"):
+                load_data_local.load(connection, f"{statement} nowhere", [b"1\n"])
+            assert load_data_local.load(connection, f"{statement} t", [b"1\n2\n"]).records == 2

@@ -33,9 +33,9 @@ def load(connection: LoaderConnection, statement: str, feed: Feed) -> Report:
 
     Raises the feed's error, the server's error, or MethodRefused if the server refuses LOAD DATA LOCAL.
     """
-    connection.feed = feed
     try:
-        execute(connection, statement)
+        with connection.serving(feed):
+            execute(connection, statement)
     except MySQLdb.Error as error:
         if is_refusal(error):
             raise MethodRefused(
@@ -44,10 +44,6 @@ def load(connection: LoaderConnection, statement: str, feed: Feed) -> Report:
                 " can be passed by, at the address of the server behind it. Or choose another method.",
             ) from error
         raise
-    finally:
-        connection.feed = None
-        if connection.feed_error:
-            raise connection.feed_error
     return Report.of_load_data(connection)
 
 
