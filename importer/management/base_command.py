@@ -20,8 +20,8 @@ from importer.engine.errors import Problem, WrongUsage
 from importer.management import checks
 from importer.management.application_tables import require_tables
 from importer.management.command_line.one_document import DocumentCommand
+from importer.management.command_line.parsers import parsers
 from importer.management.command_line.words import PROGRAM, WORDS
-from importer.management.parsers import parsers
 from importer.management.rules import rule_of
 from importer.models.outcomes import REFUSED, UNKNOWN, UNREACHABLE, WRONG_USAGE, outcome_of
 

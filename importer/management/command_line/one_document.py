@@ -20,8 +20,8 @@ from importer.engine.errors import Cancelled, Problem, WrongUsage, problem_value
 from importer.management.application_tables import unusable
 from importer.management.command_line.follow.held_ctrl_c import HeldCtrlC
 from importer.management.command_line.help.near_words import near_of_error
+from importer.management.command_line.parsers import let_values_be_dashes, parsers
 from importer.management.command_line.verbs import write_list
-from importer.management.parsers import let_values_be_dashes, parsers
 from importer.models.outcomes import CANCELLED, UNKNOWN, WRONG_USAGE
 
 FLAG = "--json"

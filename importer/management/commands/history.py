@@ -11,7 +11,7 @@ from importer.history.formatting import in_words
 from importer.history.query import Condition, Query, columns_of
 from importer.history.search import every_row
 from importer.management.base_command import PreparedCommand
-from importer.management.command_line.history_words import (
+from importer.management.client.history_words import (
     add_history_options,
     conditions,
     fact_lines,

@@ -17,9 +17,9 @@ from importer.management.command_line import by_url, check_output
 from importer.management.command_line.follow.following import follow
 from importer.management.command_line.help.common_options import COMMON
 from importer.management.command_line.help.short_help import add_help
+from importer.management.command_line.parsers import with_files_as_paths
 from importer.management.import_options import add_flags
 from importer.management.output import CommandOutput
-from importer.management.parsers import with_files_as_paths
 from importer.models import ImportJob
 from importer.models.outcomes import UNKNOWN, exit_code, outcome_of
 from importer.preparation.whole_file import document_of_problem

@@ -17,8 +17,8 @@ from importer.management.client.commands.output import FLAG, Output
 from importer.management.client.tokens import VARIABLE, token_from
 from importer.management.command_line.follow.held_ctrl_c import HeldCtrlC
 from importer.management.command_line.help.near_words import near_of_error
+from importer.management.command_line.parsers import let_values_be_dashes, parsers, with_files_as_paths
 from importer.management.command_line.words import AGENT, PROGRAM, WORDS, undecoded_word
-from importer.management.parsers import let_values_be_dashes, parsers, with_files_as_paths
 
 ABOUT_JSON = "print one document as JSON, also of a problem (docs/contracts.md)"
 
