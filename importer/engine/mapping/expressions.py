@@ -154,7 +154,7 @@ def _refused(text: str, wanted: str, column: Column) -> str:
     if type_.takes_hex:
         return f"REPEAT('?', {most_bytes(column) + 1})"
     if type_.family is Family.CHARACTER and type_.fixed:
-        return f"CONCAT({text}, REPEAT('?', {_size(column) + 1}))"
+        return f"CONCAT({text}, REPEAT('?', {(column.declared_size or 1) + 1}))"
     words = f"not {wanted}: "
     while any(member.lower().startswith(words.lower()) for member in column.members):
         words = f"({words}"
@@ -163,9 +163,4 @@ def _refused(text: str, wanted: str, column: Column) -> str:
 
 def most_bytes(column: Column) -> int:
     """The maximum bytes of a column of binary data."""
-    return column.column_type.size or _size(column)
-
-
-def _size(column: Column) -> int:
-    match = re.search(r"\((\d+)\)", column.type)
-    return int(match[1]) if match else 1
+    return column.column_type.size or column.declared_size or 1

@@ -15,3 +15,10 @@ def quote_name(name: str) -> str:
 def quote_text(text: str) -> str:
     """Quote a string literal (manual, String Literals), for sessions whose sql_mode lacks NO_BACKSLASH_ESCAPES."""
     return "'" + text.translate(_ESCAPES) + "'"
+
+
+def quote_bytes(value: bytes | None) -> str:
+    """A text in UTF-8 as a hexadecimal literal; NULL for None."""
+    if value is None:
+        return "NULL"
+    return f"_utf8mb4 x'{value.hex()}'" if value else "''"

@@ -12,7 +12,6 @@ from functools import cached_property
 from importer.engine.errors import Problem
 from importer.engine.mapping.columns import ColumnMapping
 from importer.engine.mapping.expressions import expression
-from importer.engine.schema.column_types import Family
 from importer.engine.schema.table import Column, Key, Table
 
 
@@ -77,9 +76,9 @@ class Readback:
         return tuple(names.index(name.lower()) for name in self.key)
 
     @cached_property
-    def key_families(self) -> tuple[tuple[int, Family], ...]:
-        """The position of each column of the key among the readings, and the family of its type."""
-        return tuple((at, self.readings[at].column.column_type.family) for at in self.key_positions)
+    def key_columns(self) -> tuple[tuple[int, Column], ...]:
+        """The position of each column of the key among the readings, and the column."""
+        return tuple((at, self.readings[at].column) for at in self.key_positions)
 
 
 def _readings(table: Table, mapping: Sequence[ColumnMapping]) -> tuple[Reading, ...]:

@@ -9,3 +9,9 @@ WITH_ASCII = AS_UTF8 | {
     "armscii8", "dec8", "geostd8", "greek", "hebrew", "hp8", "keybcs2", "koi8r", "koi8u", "macce", "macroman",
     "tis620", "big5", "cp932", "eucjpms", "euckr", "gb18030", "gb2312", "gbk", "ujis",
 }  # fmt: skip
+# A character may have more than one byte, and at most MOST_BYTES (manual, Supported Character Sets and Collations).
+WITH_LONG_CHARACTERS = (AS_UTF8 - {"ascii"}) | {
+    "big5", "cp932", "eucjpms", "euckr", "gb18030", "gb2312", "gbk", "sjis", "ujis", "ucs2", "utf16", "utf16le",
+    "utf32",
+}  # fmt: skip
+MOST_BYTES = 4

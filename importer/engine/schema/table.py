@@ -4,7 +4,7 @@ import difflib
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Any
 
 import MySQLdb
@@ -36,6 +36,12 @@ def list_members(type_: str) -> tuple[str, ...]:
     return tuple(re.sub(r"'(')|\\(.)", unescaped, each) for each in written)
 
 
+@lru_cache
+def _number_in_parentheses(type_: str) -> int:
+    number = re.search(r"\((\d+)\)", type_)
+    return int(number[1]) if number else 0
+
+
 @dataclass(frozen=True)
 class Column:
     """A column of information_schema.COLUMNS. `type` is the full type, such as `decimal(9,7)`.
@@ -59,6 +65,11 @@ class Column:
     @property
     def column_type(self) -> ColumnType:
         return column_type(self.type)
+
+    @property
+    def declared_size(self) -> int:
+        """The number in the type's parentheses: characters, bytes, bits or digits of a second; 0 if there is none."""
+        return _number_in_parentheses(self.type)
 
     @property
     def members(self) -> tuple[str, ...]:

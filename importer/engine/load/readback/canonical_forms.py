@@ -94,7 +94,7 @@ def _with(form: Form) -> Callable[[Column], CanonicalForm]:
     """The form of a type whose parentheses have the digits of its fraction, or nothing that matters."""
 
     def of(column: Column) -> CanonicalForm:
-        return CanonicalForm(form, quote_name(column.name), _size(column) if form in _SIZED else 0)
+        return CanonicalForm(form, quote_name(column.name), column.declared_size if form in _SIZED else 0)
 
     return of
 
@@ -113,16 +113,11 @@ def _bytes(column: Column) -> CanonicalForm:
     """BINARY(n) is padded with zero bytes (manual, The BINARY and VARBINARY Types)."""
     if not column.column_type.fixed:
         return CanonicalForm(Form.VERBATIM, quote_name(column.name))
-    return CanonicalForm(Form.PADDED, quote_name(column.name), _size(column) or 1)
+    return CanonicalForm(Form.PADDED, quote_name(column.name), column.declared_size or 1)
 
 
 def _bits(column: Column) -> CanonicalForm:
     return CanonicalForm(Form.BITS, f"({quote_name(column.name)} + 0)")
-
-
-def _size(column: Column) -> int:
-    size = re.search(r"\((\d+)\)", column.type)
-    return int(size[1]) if size else 0
 
 
 _SIZED = (Form.MOMENT, Form.CLOCK)

@@ -13,6 +13,7 @@ from importer.engine.load.readback import expected_rows, large_rows, numbered_ro
 from importer.engine.load.readback.canonical_forms import without_digest
 from importer.engine.load.readback.digest_comparison import DigestComparison
 from importer.engine.load.readback.expected_rows import Values
+from importer.engine.load.readback.row_keys import key_of
 from importer.engine.load.readback.value_equality import accepted
 from importer.engine.mysql.connection import Connection
 from importer.engine.plan.readback import Readback
@@ -121,7 +122,7 @@ def differences(
     """
     stored = expected_rows.stored_values(connection, readback, expected)
     for line, expected_row in zip(lines, expected, strict=True):
-        stored_row = stored.get(expected_rows.key_of(readback, expected_row))
+        stored_row = stored.get(key_of(readback, expected_row))
         if stored_row is None:
             key = ", ".join(_shown(expected_row[at]) for at in readback.key_positions)
             yield BadRow(line, ", ".join(readback.key), key, "there is no row with this key.")

@@ -11,10 +11,11 @@ from dataclasses import dataclass
 import MySQLdb
 
 from importer.engine.load.readback.canonical_forms import CanonicalForm
-from importer.engine.load.readback.expected_rows import Texts, fetch_bytes, from_keys, from_table, key_literals
+from importer.engine.load.readback.expected_rows import Texts, fetch_bytes, from_keys, from_table
 from importer.engine.load.readback.file_digests import Digest
 from importer.engine.load.readback.numbered_rows import from_last_statement, from_new_rows
 from importer.engine.load.readback.row_hash import crc_sql, row_hash_sql
+from importer.engine.load.readback.row_keys import key_literals
 from importer.engine.mysql.connection import Connection
 from importer.engine.mysql.error_messages import is_lost
 from importer.engine.mysql.quoting import quote_name

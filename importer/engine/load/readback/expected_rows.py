@@ -4,10 +4,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
 
+from importer.engine.load.readback.row_keys import key_of, literals_of
 from importer.engine.mysql.connection import Connection
-from importer.engine.mysql.quoting import quote_name
+from importer.engine.mysql.quoting import quote_bytes, quote_name
 from importer.engine.plan.readback import Readback, Reading
-from importer.engine.schema.column_types import Family
 from importer.engine.schema.table import Column
 from importer.engine.source import encodings
 from importer.engine.source.dialect import Dialect
@@ -51,7 +51,7 @@ def _transform(connection: Connection, readings: list[Reading], rows: list[Texts
     """The values of the readings' expressions for each row, in one round trip. Expressions refer to `said.f<field>`."""
     numbers = [each.field for each in readings]
     lines = (
-        f"SELECT {at} AS place, " + ", ".join(f"{_literal(row[number])} AS f{number}" for number in numbers)
+        f"SELECT {at} AS place, " + ", ".join(f"{quote_bytes(row[number])} AS f{number}" for number in numbers)
         for at, row in enumerate(rows)
     )
     selected = ", ".join(each.expression for each in readings)
@@ -77,8 +77,7 @@ def selected_columns(readback: Readback, instead: Mapping[int, str] = NOTHING) -
 
 def from_rows(readback: Readback, rows: Sequence[Values]) -> str:
     """FROM and WHERE clause that select the table's rows with the keys of `rows`."""
-    families = [family for _, family in readback.key_families]
-    return from_keys(readback, [list(map(_key_literal, families, key_of(readback, row))) for row in rows])
+    return from_keys(readback, [literals_of(readback, key_of(readback, row)) for row in rows])
 
 
 def from_keys(readback: Readback, keys: Sequence[Sequence[str]]) -> str:
@@ -91,37 +90,6 @@ def from_keys(readback: Readback, keys: Sequence[Sequence[str]]) -> str:
 def from_table(readback: Readback) -> str:
     """FROM clause of the table."""
     return f"FROM {quote_name(readback.schema)}.{quote_name(readback.table)}"
-
-
-def key_of(readback: Readback, row: Values) -> tuple[bytes, ...]:
-    """The row's key values in canonical form, so that keys from the file and from the server are equal."""
-    return tuple([_canonical(family, row[at] or b"") for at, family in readback.key_families])
-
-
-def key_literals(readback: Readback, row: Texts) -> list[str]:
-    """SQL for the key's values of a row of the file, which go into their columns as they are."""
-    fields = [(readback.readings[at].field, family) for at, family in readback.key_families]
-    return [_key_literal(family, _canonical(family, row[field] or b"")) for field, family in fields]
-
-
-def _key_literal(family: Family, value: bytes) -> str:
-    """SQL for a value in canonical form. A number is no text there, or the server would compare it as a double."""
-    return value.decode() if family is Family.INTEGER else _literal(value)
-
-
-def _canonical(family: Family, value: bytes) -> bytes:
-    """One notation for equal integers and one for equal dates; other keys are compared by their bytes."""
-    if family is Family.INTEGER:
-        return b"%d" % int(float(value)) if b"." in value else b"%d" % int(value)
-    if family is Family.DATE and value.count(b"-") == 2:
-        return b"%04d-%02d-%02d" % tuple(map(int, value[:10].split(b"-")))
-    return value
-
-
-def _literal(value: bytes | None) -> str:
-    if value is None:
-        return "NULL"
-    return f"_utf8mb4 x'{value.hex()}'" if value else "''"
 
 
 def _as_text(column: Column) -> str:

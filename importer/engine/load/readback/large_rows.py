@@ -9,6 +9,7 @@ from contextlib import closing
 from hashlib import sha256
 
 from importer.engine.load.readback import expected_rows
+from importer.engine.load.readback.row_keys import key_of
 from importer.engine.load.readback.value_equality import accepted
 from importer.engine.mysql.connection import Connection
 from importer.engine.mysql.prepared_statements import PreparedStatement
@@ -47,7 +48,7 @@ def matches(connection: Connection, readback: Readback, dialect: Dialect, record
         at: _equality_variable(at) if _is_document(each.column) else _digest(each.column) for at, each in large.items()
     }
     stored_rows = expected_rows.stored_values(connection, readback, [expected_row], instead)
-    stored_row = stored_rows.get(expected_rows.key_of(readback, expected_row))
+    stored_row = stored_rows.get(key_of(readback, expected_row))
     return stored_row is not None and all(
         expected == stored or (at not in large and accepted(reading.column, expected, stored, readback.rounding))
         for at, (reading, expected, stored) in enumerate(zip(readback.readings, expected_row, stored_row, strict=True))

@@ -118,8 +118,7 @@ def _too_large(table: Table) -> str:
 
 def _declared_length(column: Column) -> int:
     """The length of a CHAR, VARCHAR, BINARY or VARBINARY column in characters or bytes; 0 for other types."""
-    length = re.search(r"\((\d+)\)", column.type)
-    return int(length[1]) if length and column.column_type.wording is Wording.TOO_LONG else 0
+    return column.declared_size if column.column_type.wording is Wording.TOO_LONG else 0
 
 
 def on_reading(column: str) -> str:

@@ -37,7 +37,7 @@ _COMPACT = re.compile(
     r"(?P<year>\d{4})(?P<month>\d\d)(?P<day>\d\d)(?:T?(?P<hour>\d\d)(?P<minute>\d\d)(?P<sec>\d\d)(?:\.(?P<part>\d*))?)?",
     re.ASCII,
 )
-_CLOCK = re.compile(
+CLOCK = re.compile(
     r"(?P<before>[ \t\n\v\f\r]*)(?P<sign>[+-]?)(?:(?P<days>\d{1,2}) )?(?P<hour>\d+):(?P<minute>\d+)"
     r"(?::(?P<sec>\d+)(?:\.(?P<part>\d*))?)?(?P<after>[ \t\n\v\f\r]*)",
     re.ASCII,
@@ -83,7 +83,7 @@ class Day:
         return np.flatnonzero(~existing_moments(cells, b"0000-00-00"))
 
     def judge(self, text: str) -> Verdict | None:
-        moment = _moment(text)
+        moment = parse_moment(text)
         if isinstance(moment, str) or (verdict := _oddity(moment, self.type, mariadb=self.mariadb)):
             return _unreadable(text, self.type) if isinstance(moment, str) else verdict
         if moment.offset:
@@ -131,7 +131,7 @@ class Moment(_WithFraction):
         return in_range
 
     def judge(self, text: str) -> Verdict | None:
-        moment = _moment(text)
+        moment = parse_moment(text)
         if isinstance(moment, str) or (verdict := _oddity(moment, self.type, mariadb=self.mariadb)):
             return _unreadable(text, self.type) if isinstance(moment, str) else verdict
         if moment.offset and (self.mariadb or not moment.seconds or not self._keeps(moment.offset)):
@@ -166,14 +166,14 @@ class Clock(_WithFraction):
         return Fractions.of(cells, 8, valid_clocks, self.digits)
 
     def judge(self, text: str) -> Verdict | None:
-        match = _CLOCK.fullmatch(text)
+        match = CLOCK.fullmatch(text)
         if not match:
             if re.fullmatch(r"-?\d{6}", text):
                 sixty = int(text[-4:-2]) > 59 or int(text[-2:]) > 59
                 return invalid_time(self.type) if sixty else None
             if re.fullmatch(r"-?\d+(?:\.\d*)?", text):
                 return refused("no colon", "The value has no colon: the server would read its last digits as seconds.")
-            if isinstance(_moment(text), _Moment):
+            if isinstance(parse_moment(text), MomentParts):
                 return refused("date", "The value has a date, which a time does not keep.")
             return invalid_time(self.type)
         if not self.mariadb and (match["sign"] == "+" or match["before"] or match["after"]):
@@ -220,7 +220,7 @@ class Year:
 
 
 @dataclass(frozen=True)
-class _Moment:
+class MomentParts:
     """The parts of a date with or without a time, and its notation.
 
     `date`: year, month, day. `clock`: hour, minute, second. `part`: the digits of the fraction. `year_digits`: the
@@ -240,7 +240,7 @@ class _Moment:
     other_gap: bool
 
 
-def _moment(text: str) -> "_Moment | str":
+def parse_moment(text: str) -> "MomentParts | str":
     """Parse a date with or without a time; "" for a text that not both servers can read."""
     match = _COMPACT.fullmatch(text) or _MOMENT.fullmatch(text)
     if not match:
@@ -249,7 +249,7 @@ def _moment(text: str) -> "_Moment | str":
     parts |= {"offset": "", **{name: value for name, value in match.groupdict().items() if value is not None}}
     numbers = [int(parts.get(name, "0")[-9:]) for name in ("year", "month", "day", "hour", "minute", "sec")]
     gap = parts["between"]
-    return _Moment(
+    return MomentParts(
         date=(numbers[0], numbers[1], numbers[2]),
         clock=(numbers[3], numbers[4], numbers[5]),
         part=parts.get("part", ""),
@@ -262,7 +262,7 @@ def _moment(text: str) -> "_Moment | str":
     )
 
 
-def _oddity(moment: _Moment, type_: str, *, mariadb: bool) -> Verdict | None:
+def _oddity(moment: MomentParts, type_: str, *, mariadb: bool) -> Verdict | None:
     """The verdict that applies to every type with a date."""
     if not _exists(moment):
         return invalid_time(type_, TRUNCATED if any(moment.date) else OUT_OF_RANGE)
@@ -280,7 +280,7 @@ def _unreadable(text: str, type_: str) -> Verdict:
     return two_digit_year() if compact_with_two_digits else invalid_time(type_)
 
 
-def _exists(moment: _Moment) -> bool:
+def _exists(moment: MomentParts) -> bool:
     year, month, day = moment.date
     hour, minute, second = moment.clock
     if year > 9999 or hour > 23 or minute > 59 or second > 59:

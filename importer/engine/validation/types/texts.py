@@ -24,7 +24,7 @@ OTHER_CASE = "The value differs in case or spaces from the member of {type} that
 MANY_MEMBERS = 64
 _LONGER_IN_FILE = re.compile(rb"([^\0\r\n0-9A-Za-z])\1|\\")
 # The characters that all servers count as white space at the end of a text.
-_WHITE = " \t\n\v\f\r"
+WHITE = " \t\n\v\f\r"
 
 
 @dataclass(frozen=True)
@@ -64,7 +64,7 @@ class Text:
         """The verdict about a text in pieces."""
         size, last = 0, ""
         for piece in pieces:
-            if piece[max(0, self.most - size) :].strip(_WHITE):
+            if piece[max(0, self.most - size) :].strip(WHITE):
                 return too_long(self.type)
             size, last = size + len(piece), piece or last
         if size > self.most:
@@ -131,7 +131,7 @@ class Members:
         words = text.split(",") if self.several else [text]
         if all(word in self.members for word in words) or (self.several and not text):
             return None
-        if text.strip(_WHITE).isdigit():
+        if text.strip(WHITE).isdigit():
             return refused("position", f"The value is none of {self.type}; the server would take it for a position.")
         folded = {member.casefold() for member in self.members}
         if all(word.rstrip(" ").casefold() in folded for word in words):
