@@ -28,7 +28,9 @@ class Family(Enum):
     SET = "set"
     JSON = "json"
     GEOMETRY = "geometry"
-    OTHER = "other"  # left to the server
+    UUID = "uuid"
+    ADDRESS = "address"  # of an Internet host
+    OTHER = "other"
 
 
 class Order(Enum):
@@ -234,9 +236,9 @@ COLUMN_TYPES = (
     ColumnType("geomcollection", Family.GEOMETRY, ("geometrycollection",), servers=MYSQL),
     ColumnType("geometrycollection", Family.GEOMETRY, servers=MARIADB),
     ColumnType("vector", Family.OTHER),
-    ColumnType("uuid", Family.OTHER, order=Order.TEXT, servers=MARIADB),
-    ColumnType("inet4", Family.OTHER, servers=MARIADB),
-    ColumnType("inet6", Family.OTHER, order=Order.TEXT, servers=MARIADB),
+    ColumnType("uuid", Family.UUID, order=Order.TEXT, servers=MARIADB),
+    ColumnType("inet4", Family.ADDRESS, servers=MARIADB),
+    ColumnType("inet6", Family.ADDRESS, order=Order.TEXT, servers=MARIADB),
 )
 _BY_NAME = {each.name: each for each in COLUMN_TYPES}
 

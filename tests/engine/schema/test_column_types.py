@@ -30,6 +30,7 @@ ARGUMENTS = {
     "enum": "('a','b')", "set": "('a','b')", "vector": "(3)", "nchar": "(4)", "character": "(4)", "nvarchar": "(4)",
     "character varying": "(4)", "dec": "(9,2)", "numeric": "(9,2)", "fixed": "(9,2)",
 }  # fmt: skip
+LEFT_TO_SERVER = (Family.UUID, Family.ADDRESS, Family.OTHER)
 # Strings that are also names of types, but decide about other things.
 EXCEPTIONS = {
     # The sources of generated columns.
@@ -38,9 +39,8 @@ EXCEPTIONS = {
     *(("importer/engine/load/methods/field_expressions.py", name) for name in ("text", "time")),
     *(("importer/engine/mapping/new_table/filled_columns.py", name) for name in ("text", "time")),
     ("importer/management/argument_types.py", "text"),
-    # Kinds of values in a file before they have a type; parts of a date that a pattern names.
+    # Kinds of values in a file before they have a type.
     *(("importer/engine/schema/type_inference.py", name) for name in ("decimal", "float", "date", "datetime", "text")),
-    ("importer/engine/load/readback/value_equality.py", "year"),
     # Kinds of cells in an OpenDocument file, and a word that begins a statement of a dump.
     *(("importer/engine/source/formats/spreadsheet/ods.py", name) for name in ("date", "time")),
     ("importer/engine/source/formats/sql/dump.py", "SET"),
@@ -108,7 +108,7 @@ def test_new_table_may_have_each_creatable_column_type_and_no_other(each: Column
 
 @pytest.mark.parametrize("each", COLUMN_TYPES, ids=lambda each: each.name)
 def test_each_column_type_has_a_rule_unless_it_is_left_to_the_server(each: ColumnType):
-    assert (rule_of(sql(each.name), True) is None) == (each.family is Family.OTHER)
+    assert (rule_of(sql(each.name), True) is None) == (each.family in LEFT_TO_SERVER)
 
 
 @pytest.mark.parametrize("name", ["tinyblob", "blob", "mediumblob", "longblob"])

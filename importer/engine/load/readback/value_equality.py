@@ -6,13 +6,16 @@ The file may have `+5`, `1.50` or `2024-1-2 3:04` where the server returns `5`, 
 import json
 import re
 from collections.abc import Callable
-from datetime import date
 from decimal import ROUND_HALF_DOWN, ROUND_HALF_UP, Context, Decimal, InvalidOperation
 from enum import Enum
-from fractions import Fraction
+from functools import lru_cache
+from ipaddress import ip_address
+from uuid import UUID
 
+from importer.engine.load.readback.texts import shortens
+from importer.engine.load.readback.times import kept_seconds, seconds_of
 from importer.engine.schema.column_types import Family
-from importer.engine.schema.table import Column
+from importer.engine.schema.table import Column, list_members
 from importer.engine.source.arrays import np
 
 
@@ -32,7 +35,8 @@ def same_value(column: Column, expected: bytes, stored: bytes) -> Sameness:
         family = column.column_type.family
         if in_bytes := _IN_BYTES.get(family):
             return in_bytes(column, expected, stored)
-        return _COMPARISONS.get(family, _text)(column, expected.decode(), stored)
+        compare = _COMPARISONS.get(family)
+        return compare(column, expected.decode(), stored) if compare else Sameness.OTHER
     except (ValueError, InvalidOperation, UnicodeDecodeError):
         return Sameness.OTHER
 
@@ -94,82 +98,81 @@ def _to_scale(column: Column, expected: str, is_stored: Callable[[float], bool])
     return Sameness.ROUNDED if any(is_stored(float(rounded)) for rounded in either) else Sameness.OTHER
 
 
-def _moment(_column: Column, expected: str, stored: bytes) -> Sameness:
-    """Compare dates and times. A missing part is 0; a difference of less than a second is ROUNDED."""
-    expected_seconds, stored_seconds = _seconds(expected), _seconds(stored.decode())
+def _moment(column: Column, expected: str, stored: bytes) -> Sameness:
+    """Compare dates and times. ROUNDED is what the column does to digits that it does not have."""
+    family = column.column_type.family
+    expected_seconds, stored_seconds = seconds_of(family, expected), seconds_of(family, stored.decode())
     if expected_seconds == stored_seconds:
         return Sameness.SAME
-    return Sameness.ROUNDED if abs(expected_seconds - stored_seconds) < 1 else Sameness.OTHER
-
-
-# The notations that MySQL or MariaDB reads (validation/types/temporal.py says which server reads which).
-_DATED = re.compile(
-    r"(?P<year>\d{4})\W?(?P<month>\d{1,2})\W?(?P<day>\d{1,2})"
-    r"(?:(?:T|\s+)?(?P<hour>\d{1,2})(?:\W?(?P<minute>\d{1,2})(?:\W?(?P<second>\d{1,2})(?:\.(?P<fraction>\d*))?)?)?)?"
-    r"(?P<offset>[+-]\d\d:\d\d)?"
-)
-_CLOCK = re.compile(
-    r"(?P<minus>-)?(?:(?P<days>\d{1,2}) )?(?P<hour>\d+):(?P<minute>\d{1,2})"
-    r"(?::(?P<second>\d{1,2})(?:\.(?P<fraction>\d*))?)?"
-)
-LEAP_YEAR = 4  # stands for the year 0, which Python does not have
-
-
-def _seconds(text: str) -> Fraction:
-    """Seconds since midnight, or since the first day of year 1 if there is a date. ValueError for other texts."""
-    text = re.sub(r"^(-?\d\d)(\d\d)(\d\d)$", r"\1:\2:\3", text.strip())
-    match = _CLOCK.fullmatch(text) or _DATED.fullmatch(text)
-    if not match:
-        raise ValueError(text)
-    part = match.groupdict(default="")
-    number = {name: int(part.get(name) or 0) for name in ("year", "month", "day", "days", "hour", "minute", "second")}
-    days = _days(number["year"], number["month"], number["day"]) if "year" in part else number["days"]
-    seconds = ((days * 24 + number["hour"]) * 60 + number["minute"]) * 60 + number["second"]
-    length = seconds + Fraction(f"0.{part['fraction'] or 0}")
-    if offset := part.get("offset"):
-        length -= int(f"{offset[0]}1") * (int(offset[1:3]) * 60 + int(offset[4:])) * 60
-    return -length if part.get("minus") else length
-
-
-def _days(year: int, month: int, day: int) -> int:
-    if year:
-        return date(year, month, day).toordinal()
-    return date(LEAP_YEAR, month, day).toordinal() - date(LEAP_YEAR + 1, 1, 1).toordinal()
+    kept = family is not Family.DATE and stored_seconds in kept_seconds(expected_seconds, column.declared_size)
+    return Sameness.ROUNDED if kept else Sameness.OTHER
 
 
 def _binary(column: Column, expected: bytes, stored: bytes) -> Sameness:
     """BINARY(n) is padded with zero bytes (manual, The BINARY and VARBINARY Types); other types keep each byte."""
-    return _equal(column.column_type.fixed and expected.rstrip(b"\0") == stored.rstrip(b"\0"))
+    return _equal(column.column_type.fixed and expected.ljust(len(stored), b"\0") == stored)
 
 
 def _text(column: Column, expected: str, stored: bytes) -> Sameness:
-    """CHAR loses trailing spaces, VARCHAR trailing white space beyond its length."""
-    if expected.rstrip(" ").encode() == stored.rstrip(b" "):
-        return Sameness.ROUNDED
-    full = re.match(rf"\w+\({len(stored.decode())}\)", column.type)
-    cut = expected[len(stored.decode()) :]
-    beyond = full and expected.startswith(stored.decode()) and not cut.strip(" \t\n\v\f\r")
-    return Sameness.ROUNDED if beyond else Sameness.OTHER
+    return Sameness.ROUNDED if shortens(column, expected, stored.decode()) else Sameness.OTHER
 
 
 def _json(_column: Column, expected: str, stored: bytes) -> Sameness:
-    return _equal(json.loads(expected) == json.loads(stored))
-
-
-def _member(_column: Column, expected: str, stored: bytes) -> Sameness:
-    """The server returns the members of ENUM and SET in the table's spelling; a SET has each member once."""
-    expected_members = set(expected.casefold().split(","))
-    stored_members = set(stored.decode().casefold().split(","))
-    if expected_members == stored_members:
+    """MySQL shortens whole numbers of 64 bits and stores all others as doubles; 1 and 1.0 are equal, 1 and true are not
+    (manual, Comparison and Ordering of JSON Values).
+    """
+    document = _document(stored.decode(), int)
+    if _document(expected, int) == document:
         return Sameness.SAME
-    trimmed = {each.rstrip(" ") for each in expected_members}
-    return Sameness.ROUNDED if trimmed == stored_members else Sameness.OTHER
+    return Sameness.ROUNDED if _document(expected, _in_64_bits) == document else Sameness.OTHER
+
+
+def _document(text: str, whole: Callable[[str], float]) -> object:
+    """The JSON document. Numbers are in tuples, which no other value equals: in Python, True equals 1."""
+    return json.loads(text, parse_int=lambda number: (whole(number),), parse_float=lambda number: (float(number),))
+
+
+def _in_64_bits(number: str) -> float:
+    return int(number) if -(2**63) <= int(number) < 2**64 else float(number)
+
+
+def _member(column: Column, expected: str, stored: bytes) -> Sameness:
+    """The server returns the members of ENUM and SET in the table's spelling; a SET has each member once."""
+    several = column.column_type.family is Family.SET
+    words, members = (set(text.split(",")) if several else {text} for text in (expected, stored.decode()))
+    if {_spelled(column, word) for word in words} == members:
+        return Sameness.SAME
+    bare = {_spelled(column, word.rstrip(" ")) for word in words}
+    return Sameness.ROUNDED if bare == members else Sameness.OTHER
+
+
+def _spelled(column: Column, word: str) -> str | None:
+    """The member that is this word, or else the one that is it in another letter case."""
+    spellings = _spellings(column.type)
+    return spellings.get(word, spellings.get(word.casefold()))
+
+
+@lru_cache
+def _spellings(type_: str) -> dict[str, str]:
+    """The members by themselves, and by what they are without upper case letters."""
+    members = list_members(type_)
+    return {**{each.casefold(): each for each in members}, **{each: each for each in members}}
 
 
 def _bit(_column: Column, expected: bytes, stored: bytes) -> Sameness:
-    """The expected value is the bytes themselves, or the decimal number that a transform made of the text."""
-    bits = int.from_bytes(stored, "big")
-    return _equal(int.from_bytes(expected, "big") == bits or (expected.isdigit() and int(expected) == bits))
+    """The bytes of the file, or those that a transform made of the text; the server puts zero bytes before them."""
+    return _equal(int.from_bytes(expected, "big") == int.from_bytes(stored, "big"))
+
+
+def _uuid(_column: Column, expected: str, stored: bytes) -> Sameness:
+    """MariaDB takes hyphens anywhere, and either letter case."""
+    return _equal(UUID(expected) == UUID(stored.decode()))
+
+
+def _address(_column: Column, expected: str, stored: bytes) -> Sameness:
+    """The addresses of INET4 and INET6. MariaDB reads zeros before a number, which Python refuses."""
+    addresses = (ip_address(re.sub(r"\b0+(?=\d)", "", text)) for text in (expected, stored.decode()))
+    return _equal(next(addresses) == next(addresses))
 
 
 def _equal(same: bool) -> Sameness:
@@ -178,12 +181,16 @@ def _equal(same: bool) -> Sameness:
 
 # Families that are compared as bytes: their values need not be UTF-8.
 _IN_BYTES: dict[Family, Callable[[Column, bytes, bytes], Sameness]] = {Family.BYTES: _binary, Family.BIT: _bit}
-# Families that are compared as text; a family that is in neither table is compared by _text().
+# Families that are compared as text. VECTOR, geometries and types that are not known here are in neither table: their
+# values are compared byte for byte.
 _COMPARISONS: dict[Family, Callable[[Column, str, bytes], Sameness]] = {
     **dict.fromkeys((Family.INTEGER, Family.YEAR), _whole),
     Family.DECIMAL: _decimal,
     Family.FLOATING: _floating,
     **dict.fromkeys((Family.DATE, Family.MOMENT, Family.TIME), _moment),
+    Family.CHARACTER: _text,
     Family.JSON: _json,
     **dict.fromkeys((Family.ENUM, Family.SET), _member),
+    Family.UUID: _uuid,
+    Family.ADDRESS: _address,
 }

@@ -50,6 +50,8 @@ CASES = [
     ("DATE", "20240102", Sameness.SAME),
     ("DATE", "0000-01-01", Sameness.SAME),
     ("DATE", "2024/1/2", Sameness.SAME),
+    ("DATE", "2024_1_2", Sameness.SAME),
+    ("DATE", "2024-001-02", Sameness.SAME),
     ("DATETIME", "2024-01-02T03:04:05", Sameness.SAME),
     ("DATETIME", "2024-01-02 03", Sameness.SAME),
     ("DATETIME", "20240102030405", Sameness.SAME),
@@ -63,17 +65,34 @@ CASES = [
     ("TIME", "-100:30", Sameness.SAME),
     ("TIME", "101112", Sameness.SAME),
     ("TIME", "-1 10:11:12", Sameness.SAME),
+    ("TIME", "-10:11:12.5", Sameness.ROUNDED),
+    ("TIME(2)", "10:11:12.12499996", Sameness.ROUNDED),
     ("YEAR", "2024", Sameness.SAME),
     ("CHAR(5)", "ab  ", Sameness.ROUNDED),
+    ("CHAR(3)", "ab \t ", Sameness.ROUNDED),
     ("VARCHAR(2)", "東🌊\t\n", Sameness.ROUNDED),
+    ("TINYTEXT", f"{'é' * 127}a\t", Sameness.ROUNDED),
+    ("TINYTEXT CHARACTER SET latin1", f"{'é' * 255}  ", Sameness.ROUNDED),
     ("VARCHAR(9)", "東 🌊 ", Sameness.SAME),
     ("BINARY(4)", "ab", Sameness.SAME),
     ("ENUM('Red','Green')", "red", Sameness.SAME),
     ("ENUM('Red','Green')", "red ", Sameness.ROUNDED),
+    ("ENUM('a','A') COLLATE utf8mb4_bin", "A ", Sameness.ROUNDED),
+    ("ENUM('a,b','c')", "A,b", Sameness.SAME),
     ("SET('a','b')", "b,a", Sameness.SAME),
     ("SET('a','b')", "b,b", Sameness.SAME),
     ("BIT(9)", "", Sameness.SAME),
     ("BIT(9)", "a", Sameness.SAME),
+]
+# Notations that MariaDB alone reads.
+MARIADB_CASES = [
+    ("TIME", "+10:11:12"),
+    ("UUID", "123E4567-E89B-12D3-A456-426655440000"),
+    ("UUID", "123e4567e89b-12d3a456426655440000"),
+    ("INET6", "2001:DB8::1"),
+    ("INET6", "2001:0db8:0:0:0:0:0:1"),
+    ("INET6", "::FFFF:0102:0304"),
+    ("INET4", "001.2.3.010"),
 ]
 OTHER = [
     ("INT", "5", "6"),
@@ -91,6 +110,17 @@ OTHER = [
     ("VARCHAR(5)", "ab\t", "ab"),
     ("VARCHAR(2)", "ab\tc", "ab"),
     ("ENUM('a','b')", "2", "b"),
+    ("BIT(16)", "12", "\0\x0c"),
+    ("DATE", "2024-01-02 00:00:00.5", "2024-01-02"),
+    ("TIME(1)", "10:11:12.25", "10:11:12.4"),
+    ("UUID", "123e4567-e89b-12d3-a456-426655440000", "123e4567-e89b-12d3-a456-426655440001"),
+    ("INET6", "::1", "::2"),
+    ("VECTOR(1)", "abc ", "abc"),
+    ("POINT", "abc ", "abc"),
+    ("XMLTYPE", "<a/> ", "<a/>"),
+    ("JSON", '[1, {"a": true}]', '[1, {"a": 1}]'),
+    ("JSON", "9007199254740993", "9007199254740992.0"),
+    ("JSON", '"1"', "1"),
 ]
 
 
@@ -115,6 +145,20 @@ def test_value_in_the_notation_of_the_server_is_recognised(
         different = list(differences(connection, readback_of_t(connection, database), [7], [row]))
         assert bool(different) == (sameness is not Sameness.SAME)
         assert not list(differences(connection, readback_of_t(connection, database, "notice"), [7], [row]))
+
+
+@pytest.mark.parametrize(("type_", "text"), MARIADB_CASES)
+def test_notation_of_mariadb_is_recognised(mariadb: Address, type_: str, text: str):
+    with connect(mariadb) as connection:
+        execute(connection, f"CREATE TABLE t (id INT PRIMARY KEY, v {type_})")
+        execute(connection, "INSERT INTO t VALUES (1, %s)", (text,))
+        assert not list(differences(connection, readback_of_t(connection, mariadb), [1], [(b"1", text.encode())]))
+
+
+@pytest.mark.parametrize("stored", ["1", "1.0", "[1, 2.5e3]", '{"b": 18446744073709551615}', "-0.0", "null"])
+def test_numbers_in_json_are_equal_in_any_notation(stored: str):
+    written = {"1": "1.0", "1.0": "1", "[1, 2.5e3]": "[1.0,2500]", "-0.0": "0"}.get(stored, f" {stored} ")
+    assert same_value(column("JSON"), written.encode(), stored.encode()) is Sameness.SAME
 
 
 @pytest.mark.parametrize(("type_", "expected", "stored"), OTHER)
