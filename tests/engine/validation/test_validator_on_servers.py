@@ -4,7 +4,6 @@ import os
 import re
 from collections import Counter
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta, timezone
 from functools import reduce
 from operator import add
 
@@ -147,37 +146,7 @@ class Trial:
 
 
 def is_same(column: Column, value: str, stored: bytes) -> bool:
-    # Python's calendar begins with the year 1; MariaDB accepts other separators and more spaces in dates.
-    wanted, actual = (re.sub(rb"^0000(?=[-/.])", b"0004", text) for text in (in_full(value, column.kind), stored))
-    if column.kind in ("date", "datetime", "timestamp"):
-        wanted = re.sub(rb"^(\d{4})[/.](\d+)[/.](\d+)", rb"\1-\2-\3", re.sub(rb"[T\s]+", b" ", wanted.strip()))
-        wanted = re.sub(rb" (\d+)(?:\.0*)?$", rb" \1:00", wanted)
-    return same_value(column, wanted, actual) is Sameness.SAME
-
-
-def in_full(value: str, kind: str) -> bytes:
-    """Rewrite a time with colons and minutes, and without days and offset."""
-    if kind == "time":
-        value = re.sub(r"^(-?\d\d)(\d\d)(\d\d)$", r"\1:\2:\3", value).removeprefix("+")
-        if match := re.match(r"\s*(-?)(\d+) (\d+)(:.*)", value):
-            value = f"{match[1]}{24 * int(match[2]) + int(match[3])}{match[4]}"
-    if kind in ("datetime", "timestamp"):
-        value = re.sub(r"^(\d{4}.*[ T]\d{1,2})$", r"\1:00", value)
-    value = re.sub(r"\.$", "", value) if kind in ("time", "datetime", "timestamp") else value
-    return in_utc(value) if kind == "timestamp" else value.encode()
-
-
-def in_utc(value: str) -> bytes:
-    """Convert a moment with an offset to the session's time zone, UTC."""
-    match = re.fullmatch(r"(\d{4}-\d+-\d+)[ T](\d+:\d+:\d+)\.?(\d*)([+-]\d\d):00", value)
-    if not match:
-        return value.encode()
-    zone = timezone(timedelta(hours=int(match[4])))
-    try:
-        moment = datetime(*map(int, re.split("[-:]", f"{match[1]}-{match[2]}")), tzinfo=zone).astimezone(UTC)
-    except ValueError:
-        return value.encode()
-    return f"{moment:%Y-%m-%d %H:%M:%S}.{match[3] or 0}".encode()
+    return same_value(column, value.encode(), stored) is Sameness.SAME
 
 
 def rows(values: list[str]) -> bytes:
