@@ -1,9 +1,15 @@
-"""A fast password hasher for the tests."""
+"""Password hashers of the tests: the application's own, whose million rounds take half a second, with fewer rounds."""
 
 from django.contrib.auth.hashers import PBKDF2PasswordHasher
 
 
 class QuickHasher(PBKDF2PasswordHasher):
-    """The application's own with one round: a million take half a second for each test that signs in or is refused."""
+    """One round: for each test that signs in or is refused."""
 
     iterations = 1
+
+
+class OverlappingHasher(PBKDF2PasswordHasher):
+    """So many rounds that evaluations of passwords that come at the same time overlap."""
+
+    iterations = 100_000

@@ -51,7 +51,7 @@ class WebSite:
         self.var_dir, self.log = folder / "var", folder / "web.log"
         self.url = f"http://{place.address}:{self.port}"
         settings = {"BIND": place.address, "ALLOWED_HOSTS": place.address, **settings}
-        self._env = {**os.environ, "DJANGO_SETTINGS_MODULE": "config.settings", "VAR_DIR": str(self.var_dir)}
+        self._env = {**os.environ, "DJANGO_SETTINGS_MODULE": "tests.site_settings", "VAR_DIR": str(self.var_dir)}
         self._env |= {"ADMIN_PASSWORD": PASSWORD, "PYTHONPATH": str(ROOT), "PORT": str(self.port), **settings}
         make_tables(self.var_dir, self._env.get("DATABASE_URL", ""))
         self.manage("prepare")

@@ -41,6 +41,7 @@ def site(
 ) -> Iterator[Site]:
     """Three web server processes of eight threads, behind a proxy, with the account admin."""
     settings = {"TRUSTED_PROXIES": "127.0.0.1", "WEB_PROCESSES": "3", "WEB_THREADS": "8"}
+    settings["TEST_PASSWORD_HASHER"] = "tests.hashing.OverlappingHasher"
     with ExitStack() as databases:
         if request.param == "mariadb":
             settings["DATABASE_URL"] = own_database(databases.enter_context(servers["mariadb"].fresh_database()))
