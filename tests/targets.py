@@ -12,6 +12,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from urllib.parse import urlsplit
 
+import pytest
+
 from importer.engine.errors import TargetProblem
 from importer.engine.load import ledger
 from importer.engine.mysql.connection import Address, connect, execute, fetch_all
@@ -24,6 +26,8 @@ UNSYNCED = ("--debug-no-sync", "--innodb-flush-method=nosync")
 # Undo logs in files of their own, which the server truncates. In ibdata1 they would leave room for ever.
 TRUNCATED_UNDO = ("--innodb-undo-tablespaces=2", "--innodb-undo-log-truncate=ON")
 SMALL_FILE = 16 * 2**20  # bytes
+# For tests with `server` whose result is decided before a server has a say: one kind of it is enough.
+on_one_server = pytest.mark.parametrize("server", ["mariadb"], indirect=True)
 MYSQL_TEST_PORT = os.environ.get("TEST_MYSQL_PORT", "23098")
 
 

@@ -4,7 +4,6 @@ import signal
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-import pytest
 import redis
 from django.test import Client
 from django.urls import reverse
@@ -16,6 +15,7 @@ from tests.faults.conftest import Disturbed
 from tests.faults.keyless import Keyless
 from tests.people import admin
 from tests.stack import Stack, wait_until
+from tests.targets import on_one_server
 
 QUEUES = ("load", "control", "scan")
 
@@ -31,6 +31,7 @@ def frozen(stack: Stack) -> Iterator[None]:
         stack.redis.process.send_signal(signal.SIGCONT)
 
 
+@on_one_server
 def test_redis_stands_still(disturbed: Disturbed, stack: Stack):
     disturbed.in_the_middle()
     client = Client()
@@ -45,6 +46,7 @@ def test_redis_stands_still(disturbed: Disturbed, stack: Stack):
     disturbed.ends_well()
 
 
+@on_one_server
 def test_redis_comes_and_goes(disturbed: Disturbed, stack: Stack):
     disturbed.in_the_middle()
     for _ in range(3):
@@ -54,13 +56,14 @@ def test_redis_comes_and_goes(disturbed: Disturbed, stack: Stack):
     disturbed.ends_well()
 
 
+@on_one_server
 def test_messages_that_were_never_sent_are_sent_by_the_sweep(keyless: Keyless):
     """As if the web process had died between its commit and the message: only the database knows of the job."""
     jobs.advance(keyless.job.pk)
     assert keyless.ends(ImportJob.Status.SUCCEEDED).balanced
 
 
-@pytest.mark.parametrize("server", ["mariadb"], indirect=True)  # Redis does not know where rows go.
+@on_one_server  # Redis does not know where rows go.
 def test_messages_leave_nothing_in_redis(disturbed: Disturbed, stack: Stack):
     """Celery keeps a result of each task for a day unless told otherwise."""
     disturbed.ends_well()

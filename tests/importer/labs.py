@@ -3,6 +3,8 @@
 from dataclasses import dataclass
 from pathlib import Path
 
+from django.conf import settings
+
 from importer import jobs, lab
 from importer.engine.load import ledger
 from importer.engine.mysql.connection import Address, connect, fetch_all
@@ -11,7 +13,7 @@ from importer.engine.target import global_settings, scratch_tables, temporary_ch
 from importer.engine.tuning.grid import Grid
 from importer.engine.tuning.sampling import Sample
 from importer.lab import LabRequest
-from importer.models import ImportJob, Lab, Target
+from importer.models import ImportJob, Lab, SourceFile, Target
 from importer.preparation.prepare import ImportRequest, prepare
 from importer.sources import uploads
 from tests.importer.steps import run
@@ -108,3 +110,11 @@ def record_count(address: Address) -> int:
     with connect(address) as connection:
         names = {row[0] for row in fetch_all(connection, "SHOW TABLES LIKE 'millrace\\_%'")}
         return sum(int(fetch_all(connection, f"SELECT COUNT(*) FROM {name}")[0][0]) for name in names)
+
+
+def leaves_nothing(of: Lab, database: Address) -> None:
+    """Fail if the lab has left a table, a record, a file or an import."""
+    assert (tables(database), record_count(database)) == ({"t", "parent"}, 0)
+    assert list(settings.LAB_DIR.glob(f"{of.key}*")) == []
+    assert not ImportJob.objects.filter(trial__lab=of).exists()
+    assert not SourceFile.objects.filter(path__startswith=str(settings.LAB_DIR)).exists()

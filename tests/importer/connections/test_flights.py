@@ -17,7 +17,7 @@ from scripts.flights import TABLE, flights_file
 from tests.file_servers.ftp import ftp_files
 from tests.importer.steps import run
 from tests.stack import ROOT
-from tests.targets import saved_target
+from tests.targets import on_one_server, saved_target
 
 pytestmark = pytest.mark.usefixtures("no_workers", "plain_dir")
 ROWS = 20_000
@@ -68,7 +68,7 @@ def ftp_source(tmp_path, flights) -> Iterator[SourceConnection]:
 
 
 @pytest.mark.parametrize("kind", ["web", "sftp", "ftp", "s3"])
-@pytest.mark.parametrize("server", ["mariadb"], indirect=True)
+@on_one_server
 def test_every_row_arrives(kind, database, transactional_db, settings, tmp_path: Path, flights, request):
     settings.UPLOAD_DIR = tmp_path / "uploads"
     connection = request.getfixturevalue(f"{kind}_source")

@@ -13,8 +13,9 @@ from importer.models import ImportJob
 from tests.importer.formats.workbooks import write_xlsx
 from tests.importer.steps import run
 from tests.people import operator
+from tests.targets import on_one_server
 
-pytestmark = pytest.mark.parametrize("server", ["mariadb"], indirect=True)
+pytestmark = on_one_server
 JSON = b'{"id": 1}\n\n{"id": 2, "na\n[3]\n{"id": 4, "id": 5}\n{"id": 6, "name": "\\ud800"}\n{"id": 7, "name": "a"}\n'
 SQL = b"INSERT INTO items (name, id) VALUES ('a', 1),\n('b', 1+1),\n(CONCAT('c', ','), 3),\n('d'),\n('e', 5);\n"
 

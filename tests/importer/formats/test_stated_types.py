@@ -15,8 +15,9 @@ from importer.models import Target
 from importer.preparation.prepare import ImportRequest, prepare
 from importer.sources import uploads
 from tests.importer.steps import run
+from tests.targets import on_one_server
 
-pytestmark = pytest.mark.parametrize("server", ["mariadb"], indirect=True)
+pytestmark = on_one_server
 
 
 def dump(folder: Path) -> Path:

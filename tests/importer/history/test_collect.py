@@ -23,7 +23,7 @@ from importer.worker import sweep
 from tests.documents import read
 from tests.engine.loads import run_sql
 from tests.importer.steps import run
-from tests.targets import saved_target
+from tests.targets import on_one_server, saved_target
 
 pytestmark = pytest.mark.usefixtures("no_workers")
 
@@ -58,6 +58,7 @@ def facts_of_record(job: ImportJob) -> dict:
 LINES = [f"{n},{n},word {n}" for n in range(1000)]
 
 
+@on_one_server
 def test_each_speed_option_has_the_value_that_the_import_ran_with(target: Target, tmp_path: Path):
     job = imported(target, tmp_path, LINES[:10], unique_checks=False, isolation="SERIALIZABLE", chunk_bytes=77_000)
     settings = dict(chosen_settings(job))
@@ -157,11 +158,13 @@ def test_records_have_the_rows_before_and_deferred_indexes(target: Target, tmp_p
     assert facts_of_record(first)["server_digest"] == facts_of_record(second)["server_digest"]
 
 
+@on_one_server
 def test_keys_deferred_on_a_staging_table_count_as_deferred(target: Target, tmp_path: Path):
     known = facts_of_record(imported(target, tmp_path, LINES, mode="replace", indexes="defer"))
     assert (known["indexes"], known["deferred_indexes"], known["staged"]) == ("defer", 1, True)
 
 
+@on_one_server
 def test_a_failed_job_is_recorded_and_recorded_again_after_its_retry(target: Target, tmp_path: Path):
     job = imported(target, tmp_path, [*LINES, "1000,no number,"])
     known = facts_of_record(job)
@@ -174,6 +177,7 @@ def test_a_failed_job_is_recorded_and_recorded_again_after_its_retry(target: Tar
     assert (known["on_error"], "problem" in known) == ("reject", False)
 
 
+@on_one_server
 def test_a_sweep_records_jobs_that_ended_without_a_record(target: Target, tmp_path: Path):
     """As with jobs that are older than records; they lack only facts that their plans did not store."""
     job = imported(target, tmp_path, LINES)
@@ -190,6 +194,7 @@ def test_a_sweep_records_jobs_that_ended_without_a_record(target: Target, tmp_pa
     assert jobs.jobs_without_record() == []
 
 
+@on_one_server
 def test_a_job_that_cannot_be_read_gets_a_minimal_record(target: Target, tmp_path: Path):
     job = imported(target, tmp_path, LINES)
     JobRecord.objects.all().delete()
@@ -199,6 +204,7 @@ def test_a_job_that_cannot_be_read_gets_a_minimal_record(target: Target, tmp_pat
     assert jobs.jobs_without_record() == []
 
 
+@on_one_server
 def test_manage_history_shows_imports_lists_facts_and_refuses_wrong_queries(target: Target, tmp_path: Path):
     job = imported(target, tmp_path, LINES)
     assert read(printed("history", "--json", "--table", "t", "--columns", "job", "rows", "method"))["jobs"] == [
@@ -213,6 +219,7 @@ def test_manage_history_shows_imports_lists_facts_and_refuses_wrong_queries(targ
         call_command("history", "--sort", "row")
 
 
+@on_one_server
 def test_seed_history_refuses_real_imports_unless_with_real_jobs_is_given(target: Target, tmp_path: Path):
     imported(target, tmp_path, LINES)
     with pytest.raises(CommandError, match="1 real import"):

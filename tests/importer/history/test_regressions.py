@@ -18,7 +18,7 @@ from importer.sources import uploads
 from tests.documents import read
 from tests.engine.loads import run_sql
 from tests.importer.steps import run
-from tests.targets import saved_target
+from tests.targets import on_one_server, saved_target
 
 ROWS = 100
 
@@ -52,6 +52,7 @@ def imported(target: Target, folder: Path, number: int, **options) -> ImportJob:
     return run(jobs.create(prepare(uploads.register(path), target, "t", ImportRequest(options=Options(**options)))))
 
 
+@on_one_server
 @pytest.mark.usefixtures("no_workers")
 def test_a_slower_import_is_reported_with_the_changes(target: Target, tmp_path: Path):
     early = [imported(target, tmp_path, number) for number in range(FEWEST)]

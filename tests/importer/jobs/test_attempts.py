@@ -15,9 +15,9 @@ from importer.preparation.prepare import ImportRequest, prepare
 from importer.sources import uploads
 from tests.documents import read
 from tests.importer.steps import run, take
-from tests.targets import saved_target
+from tests.targets import on_one_server, saved_target
 
-pytestmark = pytest.mark.usefixtures("no_workers")
+pytestmark = [pytest.mark.usefixtures("no_workers"), on_one_server]
 ROWS = 3000
 
 

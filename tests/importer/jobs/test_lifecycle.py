@@ -17,7 +17,7 @@ from importer.sources import uploads
 from importer.worker import scan, shutdown, sweep
 from tests.importer.steps import run, take
 from tests.importer.word_file import word_file
-from tests.targets import target_with
+from tests.targets import on_one_server, target_with
 
 pytestmark = pytest.mark.usefixtures("no_workers")
 
@@ -54,6 +54,7 @@ def test_a_job_runs_to_its_end_and_balances(target: Target, file: Path):
     assert count(target) == ROWS
 
 
+@on_one_server
 def test_second_job_waits_for_the_table(target: Target, file: Path):
     first, second = created(target, file), created(target, file)
     jobs.advance(first.pk)
@@ -64,6 +65,7 @@ def test_second_job_waits_for_the_table(target: Target, file: Path):
     assert run(second).status == Status.SUCCEEDED
 
 
+@on_one_server
 def test_window_is_the_parallelism_and_the_targets_ceiling(target: Target, file: Path):
     job = created(target, file, chunk_bytes=2000, parallelism=4)
     [scan] = jobs.advance(job.pk)
@@ -77,6 +79,7 @@ def test_window_is_the_parallelism_and_the_targets_ceiling(target: Target, file:
     assert job.chunks.filter(status=Chunk.Status.QUEUED).count() == 7
 
 
+@on_one_server
 def test_a_doubled_message_finds_nothing_to_do(target: Target, file: Path):
     job = created(target, file)
     take(jobs.advance(job.pk)[0])
@@ -120,6 +123,7 @@ def test_chunk_that_a_fail_over_lost_is_loaded_again(target: Target, file: Path)
     assert count(target) == ROWS
 
 
+@on_one_server
 def test_a_chunk_that_kills_its_workers_fails_the_job(target: Target, file: Path, settings):
     settings.LEASE_SECONDS = 0  # the worker is dead as soon as it has the chunk
     job = created(target, file, parallelism=1)
@@ -135,6 +139,7 @@ def test_a_chunk_that_kills_its_workers_fails_the_job(target: Target, file: Path
     assert count(target) == 0
 
 
+@on_one_server
 def test_a_file_that_shrank_fails_the_job(target: Target, file: Path):
     job = created(target, file)
     with file.open("r+b") as out:
@@ -145,6 +150,7 @@ def test_a_file_that_shrank_fails_the_job(target: Target, file: Path):
     assert count(target) == 0
 
 
+@on_one_server
 def test_unbalanced_quote_in_the_middle_stops_the_job_and_names_its_line(target: Target, file: Path):
     file.write_text(file.read_text().replace("2500,word", '2500,"word'))
     job = run(created(target, file))
@@ -153,6 +159,7 @@ def test_unbalanced_quote_in_the_middle_stops_the_job_and_names_its_line(target:
     assert count(target) == job.loaded_rows
 
 
+@on_one_server
 @pytest.mark.parametrize("action", [jobs.pause, jobs.resume, jobs.cancel])
 def test_an_action_that_the_state_forbids_is_a_problem_and_changes_nothing(target: Target, file: Path, action):
     job = run(created(target, file))
@@ -161,12 +168,14 @@ def test_an_action_that_the_state_forbids_is_a_problem_and_changes_nothing(targe
     assert ImportJob.objects.get(pk=job.pk).status == Status.SUCCEEDED
 
 
+@on_one_server
 def test_retry_of_a_good_job_is_a_problem(target: Target, file: Path):
     job = run(created(target, file))
     with pytest.raises(Problem, match="cannot be retried"):
         jobs.retry(job.pk)
 
 
+@on_one_server
 def test_a_scan_continues_where_a_worker_was_shut_down(target: Target, file: Path, monkeypatch):
     job = created(target, file)
     [message] = jobs.advance(job.pk)
@@ -181,6 +190,7 @@ def test_a_scan_continues_where_a_worker_was_shut_down(target: Target, file: Pat
     assert count(target) == ROWS
 
 
+@on_one_server
 def test_scan_goes_on_where_a_dead_one_stopped(target: Target, file: Path):
     job = created(target, file)
     jobs.advance(job.pk)

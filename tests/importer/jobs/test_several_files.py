@@ -32,7 +32,7 @@ from scripts.flights import flights_file
 from tests.importer.steps import run
 from tests.people import admin
 from tests.stack import ROOT
-from tests.targets import saved_target, target_with
+from tests.targets import on_one_server, saved_target, target_with
 
 pytestmark = pytest.mark.usefixtures("no_workers", "plain_dir", "transactional_db")
 TABLE = "CREATE TABLE t (id INT PRIMARY KEY, name VARCHAR(12), file VARCHAR(40), line INT)"
@@ -83,7 +83,7 @@ def test_every_row_is_in_with_its_own_file_and_line(mode, packed, chunk_rows, da
     assert set(job.chunks.values_list("file", flat=True)) == {0, 1, 3}
 
 
-@pytest.mark.parametrize("server", ["mariadb"], indirect=True)
+@on_one_server
 class TestDifferent:
     @pytest.mark.parametrize(
         ("second", "difference"),
@@ -114,7 +114,7 @@ class TestDifferent:
 
 
 @pytest.mark.parametrize("packed", [False, True])
-@pytest.mark.parametrize("server", ["mariadb"], indirect=True)
+@on_one_server
 def test_columns_in_another_order_are_found_by_their_names(packed, database, tmp_path):
     moved = b'Name,id\n"th,\nree",3\nfour,x\n"a ""b""",5\n'
     names = written(tmp_path, {"a.csv": FILES["a.csv"], "b.csv": moved, "c.csv": b"id,name\n6,six"}, packed=packed)
@@ -131,7 +131,7 @@ def test_columns_in_another_order_are_found_by_their_names(packed, database, tmp
     assert b"".join(downloads.reject_file(job)) == b"id,name\nx,four\n"
 
 
-@pytest.mark.parametrize("server", ["mariadb"], indirect=True)
+@on_one_server
 class TestBadRows:
     FILES = {"a.csv": b"id,name\n1,one\n", "b.csv": b"id,name\n2,two\nx,three\n4,four\n"}
 
@@ -175,7 +175,7 @@ class TestBadRows:
         assert (job.status, job.problem["where"]) == ("failed", "c.csv, line 2"), job.problem
 
 
-@pytest.mark.parametrize("server", ["mariadb"], indirect=True)
+@on_one_server
 def test_a_file_that_has_changed_fails_by_its_name(database, tmp_path):
     names = written(tmp_path, FILES)
     job = jobs.create(planned(names, database))
@@ -184,7 +184,7 @@ def test_a_file_that_has_changed_fails_by_its_name(database, tmp_path):
     assert (job.status, job.problem["kind"], job.problem["where"]) == ("failed", "SourceChanged", "b.csv")
 
 
-@pytest.mark.parametrize("server", ["mariadb"], indirect=True)
+@on_one_server
 def test_types_of_a_new_table_hold_all_files(database, tmp_path):
     names = written(tmp_path, {"a.csv": b"id,name\n1,one\n", "b.csv": b"id,name\n300000,a very long name indeed\n"})
     target = target_with(database)
@@ -195,7 +195,7 @@ def test_types_of_a_new_table_hold_all_files(database, tmp_path):
         assert fetch_all(connection, "SELECT id, name FROM n ORDER BY id")[1] == (300000, "a very long name indeed")
 
 
-@pytest.mark.parametrize("server", ["mariadb"], indirect=True)
+@on_one_server
 class TestFilledColumns:
     FILES = {"a.csv": b"id,name\n1,one\n", "b.csv": b"id,name\n2,two\n3,three\n"}
 
@@ -223,7 +223,7 @@ class TestFilledColumns:
             self.prepared(database, tmp_path, GeneratedColumn("Name", "file"))
 
 
-@pytest.mark.parametrize("server", ["mariadb"], indirect=True)
+@on_one_server
 class TestJsonLines:
     FILES = {
         "a.jsonl": b'{"id": 1, "name": "one"}\n{"id": 2, "name": "two"}\n',
@@ -256,7 +256,7 @@ class TestJsonLines:
             planned(names, database, fillings=())
 
 
-@pytest.mark.parametrize("server", ["mariadb"], indirect=True)
+@on_one_server
 class TestFiles:
     @pytest.fixture
     def job(self, database, tmp_path, settings) -> ImportJob:
@@ -289,7 +289,7 @@ class TestFiles:
         assert not jobs.is_file_there(job)
 
 
-@pytest.mark.parametrize("server", ["mariadb"], indirect=True)
+@on_one_server
 def test_a_retry_loads_what_is_missing(database, tmp_path):
     names = written(tmp_path, {"a.csv": FILES["a.csv"], "b.csv": b"id,name\n3,a name that is too long\n"})
     job = imported(planned(names, database))

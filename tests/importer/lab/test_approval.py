@@ -12,13 +12,11 @@ from importer.engine.mysql.connection import Address
 from importer.experiments.published.registry import EXPERIMENTS
 from importer.experiments.runner import ExperimentRequest, begin
 from importer.models import AuditEvent, Lab, Target
-from tests.importer.lab import test_lifecycle as of_lab
 from tests.importer.lab.test_lifecycle import SIZES
 from tests.importer.labs import created_lab, now, tables, take_step, to_end
 from tests.people import operator
 
 pytestmark = pytest.mark.usefixtures("no_workers")
-target, path = of_lab.target, of_lab.path
 
 
 @pytest.fixture

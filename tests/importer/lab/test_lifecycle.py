@@ -3,11 +3,10 @@
 from pathlib import Path
 
 import pytest
-from django.conf import settings
 
 from importer import jobs, lab
 from importer.engine.errors import Problem
-from importer.engine.mysql.connection import Address, connect, execute, fetch_all
+from importer.engine.mysql.connection import connect, execute, fetch_all
 from importer.engine.plan.options import Options
 from importer.engine.stored import to_json
 from importer.engine.target import scratch_tables
@@ -16,9 +15,8 @@ from importer.engine.tuning.grid import TUNABLE
 from importer.engine.tuning.sampling import Sample
 from importer.engine.units import MIB
 from importer.lab.commands import planned_settings
-from importer.lab.results import planned_number
 from importer.lab.setup import REHEARSAL, scratch_of
-from importer.models import ImportJob, Lab, SourceFile, Target, Trial
+from importer.models import ImportJob, Lab, Target, Trial
 from importer.preparation.prepare import ImportRequest, prepare
 from importer.sources import uploads
 from tests.engine.loads import run_sql
@@ -26,43 +24,24 @@ from tests.importer.labs import (
     ROWS,
     created_lab,
     grid,
+    leaves_nothing,
     now,
-    record_count,
     tables,
     take_step,
     to_end,
     to_trial,
     trial_job,
     whole_target,
-    write_rows,
 )
 from tests.importer.steps import run
-from tests.targets import saved_target
+from tests.targets import on_one_server
 
 pytestmark = pytest.mark.usefixtures("no_workers")
 
-PARENT = "CREATE TABLE parent (id INT PRIMARY KEY)"
-TABLE = """CREATE TABLE t (n INT PRIMARY KEY, word VARCHAR(80), p INT, KEY word (word),
-  CONSTRAINT f FOREIGN KEY (p) REFERENCES parent (id) ON DELETE CASCADE)"""
 # One of them is the planned combination.
 SIZES = {"chunk_bytes": (4096, MIB)}
-# The last of them is the planned combination.
-MANY_SIZES = {"chunk_bytes": (4096, 6144, MIB)}
-# Rates by combination that replace the random rates of tiny trials.
 # A setting of the whole server for each trial.
 VARIABLES = Options(server_variables={"innodb_flush_log_at_trx_commit": "2"})
-RATES = (100.0, 60.0, 50.0)
-
-
-@pytest.fixture
-def target(database: Address, transactional_db) -> Target:
-    run_sql(database, PARENT, "INSERT INTO parent VALUES (0), (1), (2)", TABLE)
-    return saved_target(database, "here")
-
-
-@pytest.fixture
-def path(tmp_path: Path) -> Path:
-    return write_rows(tmp_path / "rows.csv")
 
 
 def test_planned_settings_have_a_value_for_each_option_that_a_lab_can_vary(target: Target, path: Path):
@@ -72,22 +51,6 @@ def test_planned_settings_have_a_value_for_each_option_that_a_lab_can_vary(targe
     assert set(TUNABLE) <= settings.keys()
     assert (settings["unique_checks"], settings["isolation"]) == (False, "SERIALIZABLE")
     assert (settings["method"], settings["parallelism"]) == ("load_data_local", prepared.plan.parallelism)
-
-
-def leaves_nothing(of: Lab, database: Address) -> None:
-    assert (tables(database), record_count(database)) == ({"t", "parent"}, 0)
-    assert list(settings.LAB_DIR.glob(f"{of.key}*")) == []
-    assert not ImportJob.objects.filter(trial__lab=of).exists()
-    assert not SourceFile.objects.filter(path__startswith=str(settings.LAB_DIR)).exists()
-
-
-def after_rounds(begun: Lab, trials: int, rates: tuple[float, ...]) -> None:
-    """Run the lab to the last trial of its rounds, and set the rates of its combinations."""
-    for _ in range(trials):
-        run(to_trial(begun))
-        take_step(begun)
-    for number, rate in enumerate(rates):
-        assert begun.trials.filter(combination=number).update(rows_per_second=rate) == 3
 
 
 class TestToTheEnd:
@@ -127,6 +90,7 @@ class TestToTheEnd:
         assert "REFERENCES `parent` (`id`) ON DELETE CASCADE" in ddl
         to_end(begun)
 
+    @on_one_server
     def test_the_outcome_fills_up_while_the_lab_runs(self, target, path):
         begun = created_lab(target, path, SIZES)
         versions = [now(begun).version]
@@ -141,41 +105,14 @@ class TestToTheEnd:
         assert (outcome["trials"]["done"], len(outcome["ranking"])) == (3, 1)
         assert lab.outcome(to_end(begun))["running"] is None
 
-    def test_the_best_combinations_and_the_planned_one_run_again_in_finals(self, target, path, database):
-        begun = created_lab(target, path, MANY_SIZES, repeats=2)
-        after_rounds(begun, trials=9, rates=RATES)
-        done = to_end(begun)
-        again = [(each.round, each.combination) for each in done.trials.all() if each.final]
-        planned = planned_number(done)
-        assert planned == 2
-        assert sorted(again) == [(round_, number) for round_ in range(3, 11) for number in (0, planned)]
-        assert {each.status for each in done.trials.all()} == {Trial.Status.DONE}
-        outcome = lab.outcome(done)
-        assert [len(each["rates"]) for each in outcome["ranking"]] == [10, 10, 2]
-        # Only the finals decide.
-        (ratio,) = (each["to_planned"] for each in outcome["ranking"][:2] if each["to_planned"])
-        assert (ratio["rounds"], ratio["low"] <= ratio["times"] <= ratio["high"]) == (8, True)
-        assert "ran again in finals" in outcome["recommendation"]["evidence"][-1]
-        leaves_nothing(done, database)
-
-    def test_finals_beyond_the_budget_are_left_out_with_the_reason(self, target, path, database):
-        begun = created_lab(target, path, MANY_SIZES, repeats=2, budget=Budget(rows=9 * 500))
-        after_rounds(begun, trials=9, rates=RATES)
-        done = to_end(begun)
-        outcome = lab.outcome(done)
-        assert (done.status, outcome["trials"]["done"], outcome["trials"]["left out"]) == (Lab.Status.DONE, 9, 16)
-        assert "4,500 of 4,500 rows" in outcome["left_out"][0]["why"]
-        assert [each["settings"] for each in outcome["ranking"]][:2] == [done.combinations[0], done.combinations[1]]
-        evidence = " ".join(outcome["recommendation"]["evidence"])
-        assert "ran again" not in evidence
-        assert "2 rounds of the fastest and the planned settings can be compared" in evidence
-
+    @on_one_server
     def test_the_recommendation_is_saved_as_a_preset(self, target, path):
         ended = to_end(created_lab(target, path, SIZES, options=Options(on_error="reject", checks=False)))
         preset = lab.save_preset(ended, "fast rows")
         assert preset.options == lab.options_of(ended)
         assert (preset.options.on_error, preset.table) == ("reject", ended.table)
 
+    @on_one_server
     def test_a_caveat_says_that_keys_are_dropped_only_from_an_empty_table(self, target, path):
         begun = created_lab(target, path, {"indexes": ("keep", "defer")})
         for number in range(12):
@@ -224,6 +161,7 @@ class TestWhatGoesWrong:
         assert [each["words"] for each in outcome["ranking"]] == ["foreign_key_checks off"]
         leaves_nothing(done, database)
 
+    @on_one_server
     def test_a_lab_fails_with_the_reason_if_all_trials_fail(self, target, tmp_path, database):
         bad = tmp_path / "bad.csv"
         bad.write_text("n,word,p\n1,a,1\nx,b,1\n")
@@ -262,6 +200,7 @@ class TestWhatGoesWrong:
         assert left[0]["why"].startswith("indexes defer becomes keep here: each of them is needed")
         assert {each.settings["indexes"] for each in done.trials.all()} == {"keep"}
 
+    @on_one_server
     def test_a_lab_waits_while_the_target_does_not_answer(self, target, path, server):
         begun = created_lab(target, path, SIZES)
         for _ in range(2):
@@ -273,6 +212,7 @@ class TestWhatGoesWrong:
         assert to_end(begun).status == Lab.Status.DONE
         assert {each.begun for each in begun.trials.all()} == {1}
 
+    @on_one_server
     def test_combinations_over_the_ceiling_are_left_out_with_the_reason(self, target, path):
         target.ceiling = 2
         target.save()
@@ -285,6 +225,7 @@ class TestWhatGoesWrong:
         ]
 
 
+@on_one_server
 class TestBudget:
     def test_the_row_budget_ends_a_lab_and_the_outcome_lists_trials_left_out(self, target, path, database):
         # The warm-up of both, and one trial that counts.
@@ -312,6 +253,7 @@ class TestBudget:
         assert "It took longer than" in done.problem["what"]
 
 
+@on_one_server
 class TestImportsOnTheTarget:
     @pytest.fixture
     def running(self, target, path) -> ImportJob:
@@ -387,6 +329,7 @@ class TestSweep:
         assert "t" in tables(database)
 
 
+@on_one_server
 class TestPagesAndPlans:
     def test_the_list_of_imports_has_no_trials(self, target, path, client, admin_user):
         begun = created_lab(target, path, SIZES)

@@ -20,7 +20,7 @@ from tests.engine.loads import account_with, run_sql
 from tests.importer.labs import created_lab, now, record_count, tables, take_step, to_end, to_trial, write_rows
 from tests.importer.steps import run
 from tests.people import operator
-from tests.targets import saved_target
+from tests.targets import on_one_server, saved_target
 
 pytestmark = pytest.mark.usefixtures("no_workers")
 RIGHTS = ("SELECT, INSERT, UPDATE, DELETE, CREATE, DROP, ALTER, INDEX",)
@@ -92,6 +92,7 @@ def test_the_sql_that_finds_them_finds_them(stuck, admin):
     assert found == tables(admin) - {"t"}
 
 
+@on_one_server
 def test_the_sweep_of_the_target_drops_them_later(stuck, admin, capsys):
     lab.end_without(stuck.pk)
     may_drop(admin, allowed=True)
@@ -99,6 +100,7 @@ def test_the_sweep_of_the_target_drops_them_later(stuck, admin, capsys):
     assert tables(admin) == {"t"}
 
 
+@on_one_server
 def test_the_next_lab_has_the_target(stuck, target, admin, tmp_path):
     after = created_lab(target, write_rows(tmp_path / "more.csv"), {"chunk_bytes": (4096,)})
     assert take_step(after).status == Lab.Status.WAITING
@@ -107,6 +109,7 @@ def test_the_next_lab_has_the_target(stuck, target, admin, tmp_path):
     assert to_end(after).status == Lab.Status.DONE
 
 
+@on_one_server
 def test_a_worker_that_is_still_at_it_records_nothing(stuck):
     Lab.objects.filter(pk=stuck.pk).update(lease=None)
     late = claim(stuck.pk)
@@ -132,6 +135,7 @@ def test_ledger_rows_that_cannot_be_deleted_yet_are_not_left_behind(target, admi
     assert to_end(begun).ended
 
 
+@on_one_server
 def test_without_an_obstacle_there_is_no_way_out_to_take(target, tmp_path):
     begun = created_lab(target, write_rows(tmp_path / "rows.csv"), {"chunk_bytes": (4096,)})
     for way in (lab.try_now, lab.end_without):
@@ -139,6 +143,7 @@ def test_without_an_obstacle_there_is_no_way_out_to_take(target, tmp_path):
             way(begun.pk)
 
 
+@on_one_server
 def test_the_buttons_of_its_page_work(stuck, admin):
     browser = Client()
     browser.force_login(operator("ann"))
@@ -155,6 +160,7 @@ def test_the_buttons_of_its_page_work(stuck, admin):
     assert "DROP TABLE IF EXISTS" in html
 
 
+@on_one_server
 def test_so_do_the_commands(stuck, admin, capsys):
     call_command("lab", "clean-now", str(stuck.pk))
     assert lab.is_stuck(take_step(stuck))

@@ -14,9 +14,9 @@ from importer.preparation.previous_imports import past
 from importer.sources import uploads
 from tests.engine.loads import run_sql
 from tests.importer.steps import run
-from tests.targets import saved_target
+from tests.targets import on_one_server, saved_target
 
-pytestmark = pytest.mark.usefixtures("no_workers")
+pytestmark = [pytest.mark.usefixtures("no_workers"), on_one_server]
 
 
 @pytest.fixture

@@ -19,7 +19,7 @@ from importer.worker import heartbeat, load_chunks, shutdown, sweep
 from tests.engine.loads import loads_so_far
 from tests.importer.steps import run, take
 from tests.stack import wait_until
-from tests.targets import target_with
+from tests.targets import on_one_server, target_with
 
 pytestmark = pytest.mark.usefixtures("no_workers")
 
@@ -72,6 +72,7 @@ def statuses(job: ImportJob) -> list[str]:
     return list(job.chunks.order_by("number").values_list("status", flat=True))
 
 
+@on_one_server
 def test_two_thousand_chunks_of_one_row_each(target: Target, tmp_path: Path):
     job = run(created(target, tmp_path / "t.csv", [n % 256 for n in range(2000)]))
     assert (job.status, job.problem, job.loaded_rows, job.chunks.count()) == (Status.SUCCEEDED, {}, 2000, 2000)
@@ -80,6 +81,7 @@ def test_two_thousand_chunks_of_one_row_each(target: Target, tmp_path: Path):
     assert set(job.chunks.values_list("attempt", "loaded_rows", "deaths")) == {(1, 1, 0)}
 
 
+@on_one_server
 def test_a_failed_chunk_ends_its_run_and_earlier_chunks_stay(target: Target, tmp_path: Path):
     job = created(target, tmp_path / "t.csv", [1, 2, 3, 4, 300, 6, 7, 8])
     [first] = scanned(job)
@@ -121,6 +123,7 @@ def ask_to_stop_once_it_waits(address: Address, asked: threading.Event) -> None:
     asked.set()
 
 
+@on_one_server
 def test_the_limit_of_rejects_holds_within_a_run(target: Target, tmp_path: Path):
     job = created(target, tmp_path / "t.csv", [1, 300, 3, 301, 5, 6, 7, 8], on_error="reject", max_rejects=1)
     [first] = scanned(job)
@@ -130,6 +133,7 @@ def test_the_limit_of_rejects_holds_within_a_run(target: Target, tmp_path: Path)
     assert loaded(target) == [1, 3]
 
 
+@on_one_server
 def test_of_an_ordered_job_no_run_passes_over_a_chunk(target: Target, tmp_path: Path):
     with connect(target.address) as connection:
         execute(connection, "ALTER TABLE t ADD PRIMARY KEY (n)")
@@ -141,6 +145,7 @@ def test_of_an_ordered_job_no_run_passes_over_a_chunk(target: Target, tmp_path: 
     assert [chunk.number for chunk in claimed.chunks] == [0, 1]
 
 
+@on_one_server
 def test_a_run_leaves_shares_for_the_other_sessions(target: Target, tmp_path: Path):
     job = created(target, tmp_path / "t.csv", list(range(100)), parallelism=4)
     first, *_ = scanned(job)
@@ -149,6 +154,7 @@ def test_a_run_leaves_shares_for_the_other_sessions(target: Target, tmp_path: Pa
     assert 1 < len(claimed.chunks) <= 100 // (4 * chunk_leases.SHARES_LEFT) + 1
 
 
+@on_one_server
 def test_runs_grow_shorter_by_what_nobody_has_claimed(target: Target, tmp_path: Path):
     job = created(target, tmp_path / "t.csv", list(range(100)), parallelism=2)
     first, *_ = scanned(job)
@@ -163,6 +169,7 @@ def test_runs_grow_shorter_by_what_nobody_has_claimed(target: Target, tmp_path: 
     assert len(lengths) > 8, "each takes a fourth of what is left, though nothing is in yet"
 
 
+@on_one_server
 def test_a_run_is_extended_by_one_short_chunk_at_the_end(target: Target, tmp_path: Path, monkeypatch):
     job = created(target, tmp_path / "t.csv", list(range(4)), parallelism=2)
     first, _ = scanned(job)
@@ -175,6 +182,7 @@ def test_a_run_is_extended_by_one_short_chunk_at_the_end(target: Target, tmp_pat
     assert [chunk.number for chunk in jobs.extend_run(claimed, 0, 7)] == [2]
 
 
+@on_one_server
 def test_a_run_is_extended_while_its_last_chunk_loads(target: Target, tmp_path: Path, monkeypatch):
     monkeypatch.setattr(chunk_leases, "RUN_CHUNKS", 3)
     job = created(target, tmp_path / "t.csv", list(range(60)))
@@ -185,6 +193,7 @@ def test_a_run_is_extended_while_its_last_chunk_loads(target: Target, tmp_path: 
     assert job.chunks.values("run").distinct().count() < 10
 
 
+@on_one_server
 def test_chunks_claimed_while_the_last_one_failed_are_released(target: Target, tmp_path: Path, monkeypatch):
     monkeypatch.setattr(chunk_leases, "RUN_CHUNKS", 3)
     job = created(target, tmp_path / "t.csv", [1, 2, 300, *range(4, 20)])
@@ -194,6 +203,7 @@ def test_chunks_claimed_while_the_last_one_failed_are_released(target: Target, t
     assert [each.attempt for each in job.chunks.order_by("number")] == [1, 1, 1, *[0] * 16]
 
 
+@on_one_server
 def test_a_run_is_not_made_longer_over_a_gap_or_in_a_pause(target: Target, tmp_path: Path, monkeypatch):
     monkeypatch.setattr(chunk_leases, "RUN_CHUNKS", 3)
     with connect(target.address) as connection:
@@ -212,6 +222,7 @@ def test_a_run_is_not_made_longer_over_a_gap_or_in_a_pause(target: Target, tmp_p
     assert [chunk.number for chunk in jobs.extend_run(claimed, 4, 7)] == [5, 6]
 
 
+@on_one_server
 def test_a_worker_takes_no_further_run_while_another_job_waits(target: Target, tmp_path: Path):
     # The only session of an import would take all chunks in one run.
     job = created(target, tmp_path / "t.csv", list(range(100)), parallelism=2)
@@ -224,6 +235,7 @@ def test_a_worker_takes_no_further_run_while_another_job_waits(target: Target, t
     assert len(loaded(target)) == 100
 
 
+@on_one_server
 @pytest.mark.usefixtures("runs_look_all_the_time")
 def test_a_run_releases_its_remaining_chunks_when_another_job_waits(target: Target, tmp_path: Path):
     job = created(target, tmp_path / "t.csv", list(range(100)))
@@ -236,6 +248,7 @@ def test_a_run_releases_its_remaining_chunks_when_another_job_waits(target: Targ
     assert [each.attempt for each in job.chunks.order_by("number")] == [1] * brought + [0] * (100 - brought)
 
 
+@on_one_server
 @pytest.mark.usefixtures("runs_look_all_the_time")
 def test_a_run_ends_when_another_session_finds_nothing_left(target: Target, tmp_path: Path):
     job = created(target, tmp_path / "t.csv", list(range(100)), parallelism=2)
@@ -249,6 +262,7 @@ def test_a_run_ends_when_another_session_finds_nothing_left(target: Target, tmp_
     assert 30 < told[0] < 49, "the other session is sent for, for what was given back"
 
 
+@on_one_server
 def test_a_run_keeps_its_chunks_while_all_sessions_have_work(target: Target, tmp_path: Path):
     job = created(target, tmp_path / "t.csv", list(range(20)), parallelism=2)
     first, second = scanned(job)
@@ -267,6 +281,7 @@ def test_a_run_keeps_its_chunks_while_all_sessions_have_work(target: Target, tmp
     assert not jobs.should_continue(run_of_first)
 
 
+@on_one_server
 def test_a_surplus_session_releases_its_chunks(target: Target, tmp_path: Path):
     job = created(target, tmp_path / "t.csv", list(range(20)), parallelism=2)
     first, second = scanned(job)

@@ -19,7 +19,7 @@ from tests.engine.loads import account_with, run_sql
 from tests.importer.steps import queued, run, take
 from tests.importer.word_file import word_file
 from tests.importer.worker.test_change_target import created, keys, now, structure, until, written_down
-from tests.targets import saved_target
+from tests.targets import on_one_server, saved_target
 
 pytestmark = pytest.mark.usefixtures("no_workers")
 
@@ -91,18 +91,21 @@ class TestRetryNow:
         assert (job.status, job.balanced, job.obstacle) == (Status.SUCCEEDED, True, {})
         assert structure(target) == before
 
+    @on_one_server
     def test_an_obstacle_that_is_still_there_is_shown_again(self, target, admin, file):
         job = stuck(target, admin, file)
         jobs.try_now(job.pk)
         take(Message("restore", job.pk))
         assert jobs.is_stuck(now(job))
 
+    @on_one_server
     def test_without_an_obstacle_there_is_nothing_to_try(self, target, file):
         job = created(target, file)
         for way in (jobs.try_now, jobs.end_without):
             with pytest.raises(Problem, match="Nothing keeps this import"):
                 way(job.pk)
 
+    @on_one_server
     def test_a_worker_that_is_at_it_is_not_disturbed(self, target, admin, file):
         job = stuck(target, admin, file)
         assert jobs.claim_restore(job.pk)
@@ -142,6 +145,7 @@ class TestEndWithout:
         assert structure(target) == before
         assert written_down(target) == []
 
+    @on_one_server
     def test_a_retry_builds_them(self, target, admin, file):
         before = structure(target)
         job = stuck(target, admin, file)
@@ -153,6 +157,7 @@ class TestEndWithout:
         assert (job.status, job.balanced, job.loaded_rows) == (Status.SUCCEEDED, True, ROWS)
         assert structure(target) == before
 
+    @on_one_server
     def test_a_retry_that_is_refused_again_is_stuck_again(self, target, admin, file):
         job = stuck(target, admin, file)
         jobs.end_without(job.pk)
@@ -162,6 +167,7 @@ class TestEndWithout:
         jobs.end_without(job.pk)
         assert run(job).status == Status.FAILED
 
+    @on_one_server
     def test_the_targets_check_and_restore_know_of_them(self, target, admin, file, capsys):
         before = structure(target)
         job = stuck(target, admin, file)
@@ -173,6 +179,7 @@ class TestEndWithout:
         call_command("target", "restore", target.name)
         assert structure(target) == before
 
+    @on_one_server
     def test_a_cancelled_import_ends_cancelled_and_says_it_too(self, target, admin, file):
         job = created(target, file)
         until(job, "load_run")
@@ -184,6 +191,7 @@ class TestEndWithout:
         assert (job.status, job.left_changed) == (Status.CANCELLED, True)
         assert "The import has ended, but 2 indexes" in job.problem["what"]
 
+    @on_one_server
     def test_a_worker_that_lost_its_lease_meanwhile_records_nothing(self, target, admin, file):
         job = stuck(target, admin, file)
         late = jobs.claim_restore(job.pk)
@@ -192,6 +200,7 @@ class TestEndWithout:
         assert not jobs.record_restored(late, 1.0, None)
         assert run(job).left_changed
 
+    @on_one_server
     def test_why_there_is_no_connection_is_not_told_to_everybody(self, target, admin, file):
         job = stuck(target, admin, file)
         away = TargetUnreachable("No server answers there.", where="10.0.0.1:3306").as_json()
@@ -202,6 +211,7 @@ class TestEndWithout:
         assert "No server answers" not in str(problem)
         assert "10.0.0.1" not in str(problem)
 
+    @on_one_server
     def test_the_next_import_into_the_table_begins(self, target, admin, file):
         job = stuck(target, admin, file)
         after = created(target, file)
@@ -213,6 +223,7 @@ class TestEndWithout:
         assert now(after).status == Status.LOADING
 
 
+@on_one_server
 class TestCommandLine:
     def test_it_says_what_keeps_the_import_and_that_ctrl_c_ends_it(self, target, admin, file):
         job = stuck(target, admin, file)
@@ -242,6 +253,7 @@ class TestCommandLine:
             call_command("job", "end-without", str(job.pk))
 
 
+@on_one_server
 class TestPage:
     @pytest.fixture
     def browser(self, client):

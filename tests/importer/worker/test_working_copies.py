@@ -28,7 +28,7 @@ from tests.documents import read
 from tests.engine.packing import PACKED
 from tests.importer.steps import run, take
 from tests.stack import ROOT, wait_until
-from tests.targets import target_with
+from tests.targets import on_one_server, target_with
 
 pytestmark = pytest.mark.usefixtures("no_workers", "plain_dir")
 
@@ -60,13 +60,6 @@ def written(folder: Path, content: bytes) -> Path:
 def in_table(target: Target) -> tuple:
     with connect(target.address) as connection:
         return tuple(fetch_all(connection, "SELECT n, word FROM t ORDER BY n"))
-
-
-class OnOneServer:
-    @pytest.fixture
-    def database(self, mariadb: Address) -> Address:
-        """What is tested here is decided before the server has a say: one kind of it is enough."""
-        return mariadb
 
 
 class TestEncodings:
@@ -129,7 +122,8 @@ class TestEncodings:
         assert in_table(target) == ()
 
 
-class TestPlainCopies(OnOneServer):
+@on_one_server
+class TestPlainCopies:
     @pytest.mark.parametrize("name", PACKED)
     @pytest.mark.parametrize("encoding", ["utf-8", "cp1252", "utf-16"])
     def test_a_packed_file_arrives(self, target, tmp_path, name, encoding, plain_dir):
@@ -212,7 +206,8 @@ class TestPlainCopies(OnOneServer):
         assert not location_of_job(job).exists()
 
 
-class TestRefusals(OnOneServer):
+@on_one_server
+class TestRefusals:
     """A job reports each problem of its file, and no copy is left over."""
 
     def failed(self, target: Target, file: Path, plain_dir: Path, encoding: str = "") -> dict:
@@ -298,7 +293,8 @@ class TestRejects:
         assert "Line 2 has the same key: word = 'Zoë €'." in reasons
 
 
-class TestCommandLine(OnOneServer):
+@on_one_server
+class TestCommandLine:
     ARGS = ("--target", "warehouse", "--table", "t", "--in-process", "--json")
 
     def test_a_packed_file(self, target, tmp_path, stack_env, settings):

@@ -22,7 +22,7 @@ from importer.sources import uploads
 from tests.engine.loads import account_with, inserted_at_each_begin, rows_of, run_sql
 from tests.importer.steps import run
 from tests.server_folder import file_for, largest_packet
-from tests.targets import saved_target, target_with
+from tests.targets import on_one_server, saved_target, target_with
 
 pytestmark = pytest.mark.usefixtures("no_workers", "plain_dir", "transactional_db")
 TABLE = "CREATE TABLE t (id INT PRIMARY KEY, word VARCHAR(12) CHARACTER SET utf8mb4, n INT)"
@@ -163,7 +163,7 @@ class TestRefusals:
                 prepare(uploads.register(there), target, "t", ImportRequest(options=ITSELF))
 
     # MySQL reads what its account may read, and root may read everything.
-    @pytest.mark.parametrize("server", ["mariadb"], indirect=True)
+    @on_one_server
     def test_a_file_that_the_server_may_not_read(self, there, database):
         there.chmod(0o600)
         with pytest.raises(TargetProblem, match="does not find the file, or may not read it"):
@@ -189,19 +189,19 @@ class TestRefusals:
             ({"known_format": {"line_end": "\n", "encoding": "cp1252"}}, "cp1252, which is converted on the way"),
         ],
     )
-    @pytest.mark.parametrize("server", ["mariadb"], indirect=True)
+    @on_one_server
     def test_what_needs_rows_that_are_sent(self, change, said, database, tmp_path):
         path = file_for(database, tmp_path, b"id,word\n1,one\n2,two\n")
         with pytest.raises(Exception, match=said):
             planned(path, database, change.pop("options", ITSELF), **change, accept_guesses=True)
 
-    @pytest.mark.parametrize("server", ["mariadb"], indirect=True)
+    @on_one_server
     def test_a_byte_order_mark_before_the_first_row(self, database, tmp_path):
         path = file_for(database, tmp_path, b"\xef\xbb\xbf1,one,1\n2,two,2\n")
         with pytest.raises(SourceProblem, match="behind a byte order mark"):
             planned(path, database, known_format={"header": False})
 
-    @pytest.mark.parametrize("server", ["mariadb"], indirect=True)
+    @on_one_server
     def test_a_packed_file(self, database, tmp_path):
         import gzip
 

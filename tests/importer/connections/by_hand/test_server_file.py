@@ -24,7 +24,7 @@ from tests.engine.loads import rows_of
 from tests.importer.steps import run
 from tests.people import admin, operator
 from tests.server_folder import file_for, largest_packet
-from tests.targets import target_with
+from tests.targets import on_one_server, target_with
 
 pytestmark = pytest.mark.usefixtures("no_workers", "plain_dir", "transactional_db")
 TABLE = "CREATE TABLE t (id INT PRIMARY KEY, word VARCHAR(12))"
@@ -51,7 +51,7 @@ def elsewhere(monkeypatch) -> None:
     monkeypatch.setattr(server_file, "_is_here", lambda _path, _seen: False)
 
 
-@pytest.mark.parametrize("server", ["mariadb"], indirect=True)
+@on_one_server
 def test_a_server_that_loads_no_files_is_told_by_the_api_before_anything_is_copied(there, target, monkeypatch):
     read = server_file.read_server
 
