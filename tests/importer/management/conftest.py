@@ -10,6 +10,8 @@ from tests.importer.management.people_file import ROWS
 from tests.stack import Stack
 from tests.targets import target_with
 
+PEOPLE = "CREATE TABLE people (id INT PRIMARY KEY, name VARCHAR(40), born DATE NULL)"
+
 
 @pytest.fixture(autouse=True)
 def only_the_command(request: pytest.FixtureRequest) -> None:
@@ -19,8 +21,15 @@ def only_the_command(request: pytest.FixtureRequest) -> None:
 
 
 @pytest.fixture
-def target(database: Address, transactional_db) -> Target:
-    return target_with(database, "CREATE TABLE people (id INT PRIMARY KEY, name VARCHAR(40), born DATE NULL)", name="t")
+def target(mariadb: Address, transactional_db) -> Target:
+    """On one server: options, exit codes, reports and the ends of processes do not depend on its kind."""
+    return target_with(mariadb, PEOPLE, name="t")
+
+
+@pytest.fixture
+def target_on_each(database: Address, transactional_db) -> Target:
+    """On each server in turn, for whole imports and for loads that a server must end."""
+    return target_with(database, PEOPLE, name="t")
 
 
 @pytest.fixture

@@ -105,9 +105,9 @@ def test_without_the_mark_it_runs(marked, people):
     assert run("job", "run", str(job.pk))[0] == 0
 
 
-def test_the_mark_is_an_option_of_a_target(target, database, monkeypatch):
-    url = f"mysql://{database.user}@{database.host}:{database.port}/{database.database}"
-    monkeypatch.setenv("FOUR_EYES_PASSWORD", database.password)
+def test_the_mark_is_an_option_of_a_target(target, mariadb, monkeypatch):
+    url = f"mysql://{mariadb.user}@{mariadb.host}:{mariadb.port}/{mariadb.database}"
+    monkeypatch.setenv("FOUR_EYES_PASSWORD", mariadb.password)
     for word, marked in (("yes", True), ("no", False)):
         line = ("target", "add", "t", url, "--replace", "--password-env", "FOUR_EYES_PASSWORD", "--tls", "off")
         assert run(*line, "--needs-approval", word)[0] == 0

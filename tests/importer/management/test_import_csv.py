@@ -23,7 +23,7 @@ def run(capsys, *args: str) -> str:
     return capsys.readouterr().out
 
 
-def test_in_process_needs_neither_redis_nor_worker(target: Target, people: Path, stack_env: Stack):
+def test_in_process_needs_neither_redis_nor_worker(target_on_each: Target, people: Path, stack_env: Stack):
     done = stack_env.manage(
         "import_csv", str(people), "--target", "t", "--table", "people", "--in-process", "--json", "--chunk-size", "32K"
     )
@@ -43,7 +43,7 @@ def test_in_process_needs_neither_redis_nor_worker(target: Target, people: Path,
     assert set(report["seconds"]) == {"wait", "scan", "load", "index", "verify", "total"}
     assert report["rates"]["rows_per_second"] > 0
     assert report["rejects"]["file"] is None
-    assert loaded(target) == (ROWS, 1667, 'Zoë "999"')
+    assert loaded(target_on_each) == (ROWS, 1667, 'Zoë "999"')
 
 
 def test_in_process_of_a_large_file(target: Target, tmp_path: Path, stack_env: Stack):
@@ -77,7 +77,7 @@ def test_a_bad_row_fails_with_its_exit_code_and_is_named(target: Target, people:
     assert report["problem"]["rows"][0]["line"] == 79
 
 
-def test_bad_rows_left_out_come_back_as_a_file_that_loads(target: Target, people: Path, stack_env: Stack):
+def test_bad_rows_left_out_come_back_as_a_file_that_loads(target_on_each: Target, people: Path, stack_env: Stack):
     long = f'4000,"{"long " * 9}",NA'
     bad = ['x77,"Zoë",NA', long, '4001,"Zoë"']
     text = people.read_text().replace('\n77,"Zoë ""77""",NA', f"\n{bad[0]}")
@@ -105,9 +105,9 @@ def test_bad_rows_left_out_come_back_as_a_file_that_loads(target: Target, people
     assert Path(report["rejects"]["reasons_file"]).read_text().splitlines()[1].startswith("79,")
     corrected = rejected.with_name("corrected.csv")
     corrected.write_text(rejected.read_text().replace("x77", "77").replace(bad[2], f"{bad[2]},NA"))
-    execute_on(target, "ALTER TABLE people MODIFY name VARCHAR(60)")
+    execute_on(target_on_each, "ALTER TABLE people MODIFY name VARCHAR(60)")
     assert "3 + 0 + 0 + 0" in stack_env.manage(*args, str(corrected)).stdout
-    assert loaded(target)[0] == ROWS
+    assert loaded(target_on_each)[0] == ROWS
 
 
 def test_reject_counts_by_reason_and_the_paths_of_the_files_are_printed(target: Target, people: Path, stack_env: Stack):
@@ -308,15 +308,13 @@ def test_a_switch_of_the_format_is_followed_in_both_directions(
         assert fetch_all(connection, "SELECT x, y, z FROM words") == expected
 
 
-def test_the_first_command_on_a_new_machine_creates_the_tables_it_needs(
-    database: Address, people: Path, tmp_path: Path
-):
+def test_the_first_command_on_a_new_machine_creates_the_tables_it_needs(mariadb: Address, people: Path, tmp_path: Path):
     """Without `make run` and without a check of the target, the application's tables and the ledger are created."""
-    with connect(database) as connection:
+    with connect(mariadb) as connection:
         execute(connection, "CREATE TABLE people (id INT PRIMARY KEY, name VARCHAR(40), born DATE NULL)")
     fresh = Stack(tmp_path)
     fresh.env = {**fresh.env, "VAR_DIR": str(tmp_path / "var"), "DATABASE_URL": ""}
-    url = f"mysql://{database.user}@{database.host}:{database.port}/{database.database}"
+    url = f"mysql://{mariadb.user}@{mariadb.host}:{mariadb.port}/{mariadb.database}"
     fresh.manage("target", "add", "new", url)
     args = ["import_csv", str(people), "--target", "new", "--table", "people", "--encoding", "UTF8", "--in-process"]
     assert read(fresh.manage(*args, "--json").stdout)["balanced"] is True
@@ -350,7 +348,7 @@ def execute_on(target: Target, sql: str) -> None:
 
 
 def test_a_file_of_another_dialect_loads_and_its_bad_quotes_are_rejected(
-    target: Target, tmp_path: Path, stack_env: Stack
+    target_on_each: Target, tmp_path: Path, stack_env: Stack
 ):
     path = tmp_path / "people.txt"
     lines = ["People", "", "id||name||born||", "1||Zoë||||", '2||"5" disk"||NA||', '3||""||2001-01-01||', ""]
@@ -381,6 +379,6 @@ def test_a_file_of_another_dialect_loads_and_its_bad_quotes_are_rejected(
     assert [kind["code"] for kind in report["rejects"]["reasons"]] == ["stray quote"]
     assert Path(report["rejects"]["reasons_file"]).read_text().splitlines()[1].startswith("5,")
     assert any(reason["choice"] == "Records are rewritten" for reason in report["plan"]["reasons"])
-    with connect(target.address) as connection:
+    with connect(target_on_each.address) as connection:
         stored = fetch_all(connection, "SELECT id, name, born IS NULL FROM people ORDER BY id")
     assert stored == [(1, "Zoë", 1), (3, "", 0)]

@@ -25,14 +25,14 @@ def run(*args: str) -> str:
 
 
 @pytest.fixture
-def arguments(database, tmp_path: Path, transactional_db) -> list[str]:
+def arguments(mariadb, tmp_path: Path, transactional_db) -> list[str]:
     """The arguments that name file, target and table."""
-    run_sql(database, "CREATE TABLE t (n INT PRIMARY KEY, word VARCHAR(80), p INT)")
-    target = saved_target(database, database.database)
+    run_sql(mariadb, "CREATE TABLE t (n INT PRIMARY KEY, word VARCHAR(80), p INT)")
+    target = saved_target(mariadb, mariadb.database)
     return ["--file", str(write_rows(tmp_path / "rows.csv")), "--target", target.name, "--table", "t"]
 
 
-def test_lab_run_prints_the_result_and_list_and_show_have_it(arguments, database, stack: Stack):
+def test_lab_run_prints_the_result_and_list_and_show_have_it(arguments, mariadb, stack: Stack):
     done = stack.manage(
         "lab", "run", "own", *arguments, "--rows", "500", "--repeats", "1", "--set", "chunk_bytes=4K,1M", "--json"
     )
@@ -40,11 +40,11 @@ def test_lab_run_prints_the_result_and_list_and_show_have_it(arguments, database
     assert (result["status"], result["sample"]["rows"], result["trials"]["done"]) == ("done", 500, 4)
     assert {each["words"] for each in result["ranking"]} == {"chunk size 1 MiB", "chunk size 4 KiB"}
     assert result["recommendation"]["confidence"] == "none"
-    assert (tables(database), record_count(database)) == ({"t"}, 0)
+    assert (tables(mariadb), record_count(mariadb)) == ({"t"}, 0)
     shown = run("show", str(result["lab"]))
     assert "500 rows (the first 500 rows)" in shown
     assert "Confidence: none." in shown
-    assert f"{result['lab']}: own of rows.csv into {database.database}.t" in run("list")
+    assert f"{result['lab']}: own of rows.csv into {mariadb.database}.t" in run("list")
     assert run("sweep") == "No scratch table is left over.\n"
     with pytest.raises(CommandError, match="is ending, or has ended"):
         run("cancel", str(result["lab"]))

@@ -40,10 +40,10 @@ def begun(command: subprocess.Popen[str], target: Target) -> list[psutil.Process
     return psutil.Process(command.pid).children()
 
 
-def test_ctrl_c_once_cancels_and_says_how_to_continue(target: Target, large: Path, stack_env: Stack):
-    with locked(target, "people"):
+def test_ctrl_c_once_cancels_and_says_how_to_continue(target_on_each: Target, large: Path, stack_env: Stack):
+    with locked(target_on_each, "people"):
         command = start(stack_env.env, "load", str(large), "--to", "t", "--table", "people", "--ignore-fields")
-        processes = begun(command, target)
+        processes = begun(command, target_on_each)
         assert len(processes) > 1
         os.killpg(command.pid, signal.SIGINT)
         _, said = command.communicate(timeout=60)
@@ -52,7 +52,7 @@ def test_ctrl_c_once_cancels_and_says_how_to_continue(target: Target, large: Pat
     assert f"To load the missing rows: millrace job retry {job.pk}" in said
     assert "Traceback" not in said
     assert not any(each.is_running() for each in processes)
-    assert loaded(target)[0] == 0
+    assert loaded(target_on_each)[0] == 0
 
 
 def test_ctrl_c_twice_ends_all_processes_at_once(target: Target, large: Path, stack_env: Stack):
