@@ -1,7 +1,9 @@
 """A real stack of processes, and a job to disturb."""
 
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
+from zlib import crc32
 
 import pytest
 from django.db import connections
@@ -84,9 +86,8 @@ class Disturbed:
         return Chunk.objects.filter(job=self.job, status=status).exists()
 
 
+@cache
 def expected_contents() -> tuple:
-    from zlib import crc32
-
     words = [crc32(f'wörd "{n}", and more'.encode()) for n in range(977)]
     return (
         ROWS,

@@ -16,6 +16,7 @@ import importer.tasks
 from importer.models import Chunk, ImportJob
 from tests.faults.conftest import Disturbed
 from tests.stack import Stack, wait_until
+from tests.targets import on_one_server
 
 QUEUES = ("load", "control", "scan")
 
@@ -81,6 +82,7 @@ def pids(stack: Stack) -> list[int | None]:
     return [worker.popen.pid if worker.popen else None for worker in (stack.load_worker, stack.control_worker)]
 
 
+@on_one_server
 def test_forged_messages_run_nothing_and_stop_no_worker(disturbed: Disturbed, stack: Stack, tmp_path: Path):
     broker = redis.Redis.from_url(stack.redis.url)
     before = pids(stack)
@@ -96,6 +98,7 @@ def test_forged_messages_run_nothing_and_stop_no_worker(disturbed: Disturbed, st
     assert pids(stack) == before
 
 
+@on_one_server
 def test_workers_take_no_remote_commands(disturbed: Disturbed, stack: Stack):
     from config.celery import app
 
@@ -116,6 +119,7 @@ def test_every_task_takes_an_id_or_nothing():
         assert [each.annotation for each in parameters] in ([], [int]), task.name
 
 
+@on_one_server
 def test_a_message_for_the_chunk_of_an_ended_import_loads_nothing(disturbed: Disturbed, stack: Stack):
     disturbed.ends_well()
     broker = redis.Redis.from_url(stack.redis.url)

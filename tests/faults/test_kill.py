@@ -9,7 +9,7 @@ from importer import jobs
 from importer.models import Chunk, ImportJob
 from tests.faults.conftest import ROWS, Disturbed
 from tests.stack import Stack, wait_until
-from tests.targets import TestServer
+from tests.targets import TestServer, on_one_server
 
 
 def test_undisturbed(disturbed: Disturbed):
@@ -29,6 +29,7 @@ def test_the_whole_worker_is_killed(disturbed: Disturbed, stack: Stack):
     disturbed.ends_well()
 
 
+@on_one_server
 def test_the_worker_that_scans_is_killed(disturbed: Disturbed, stack: Stack):
     wait_until(lambda: Chunk.objects.filter(job=disturbed.job).exists())
     stack.control_worker.kill()
@@ -36,6 +37,7 @@ def test_the_worker_that_scans_is_killed(disturbed: Disturbed, stack: Stack):
     disturbed.ends_well()
 
 
+@on_one_server
 def test_redis_loses_everything(disturbed: Disturbed, stack: Stack):
     disturbed.in_the_middle()
     redis.Redis.from_url(stack.redis.url).flushall()
@@ -51,6 +53,7 @@ def test_the_server_is_killed(disturbed: Disturbed, server: TestServer):
     disturbed.ends_well()
 
 
+@on_one_server
 def test_every_message_comes_twice(disturbed: Disturbed):
     """A broker that delivers again what was taken already: the copies find nothing to do."""
     from config.celery import app
