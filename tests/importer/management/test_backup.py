@@ -25,6 +25,7 @@ from importer.management.backup.manifest import Manifest
 from importer.models import Chunk, ImportJob, Schedule, SourceFile
 from tests.conftest import FLAVOURS
 from tests.dashboard.job_data import make_job
+from tests.importer.management.in_process import InProcess, make_keys
 from tests.importer.management.installation import Installation
 from tests.importer.migrations.schema import schema_in_file, schema_on_server
 from tests.prepared import address_of
@@ -180,8 +181,15 @@ def empty(tmp_path: Path) -> Installation:
 def unused(tmp_path: Path) -> Installation:
     """An installation with tables and keys, and nobody in it."""
     made = Installation.with_tables(tmp_path / "unused")
-    made.manage("user", "list")
+    make_keys(made)
     return made
+
+
+@pytest.fixture
+def here(django_db_blocker) -> Iterator[type[InProcess]]:
+    """For commands of which only a refusal or a file matters."""
+    with django_db_blocker.unblock():
+        yield InProcess
 
 
 def state(installation: Installation) -> dict[str, bytes]:
@@ -246,26 +254,26 @@ class TestChecked:
 
 
 class TestCreate:
-    def test_the_file_is_for_its_owner_alone_and_a_warning_says_what_it_holds(self, installed, tmp_path):
+    def test_the_file_is_for_its_owner_alone_and_a_warning_says_what_it_holds(self, here, installed, tmp_path):
         path = tmp_path / "b.tar"
-        out = installed.manage("backup", "create", str(path))
+        out = here(installed).manage("backup", "create", str(path))
         assert stat.S_IMODE(path.stat().st_mode) == 0o600
         assert "it holds the keys that decrypt them" in out
         assert "1 uploads and 1 files of rejected rows" in out
         assert list(tmp_path.iterdir()) == [path]
 
-    def test_another_file_is_not_overwritten(self, installed, tmp_path):
+    def test_another_file_is_not_overwritten(self, here, installed, tmp_path):
         path = tmp_path / "b.tar"
         path.write_text("mine")
-        assert "There is a file of this name" in installed.refused("backup", "create", str(path))
+        assert "There is a file of this name" in here(installed).refused("backup", "create", str(path))
         assert path.read_text() == "mine"
 
-    def test_a_missing_folder_and_one_that_is_part_of_the_backup_are_refused(self, installed):
-        assert "cannot be made" in installed.refused("backup", "create", str(installed.folder / "no" / "b.tar"))
-        assert "a folder that it holds" in installed.refused("backup", "create", str(installed.var / "uploads/b.tar"))
+    def test_a_missing_folder_and_one_that_is_part_of_the_backup_are_refused(self, here, installed):
+        assert "cannot be made" in here(installed).refused("backup", "create", str(installed.folder / "no/b.tar"))
+        assert "a folder that it holds" in here(installed).refused("backup", "create", str(installed.var / "uploads/b"))
 
-    def test_of_nothing_is_refused(self, empty, tmp_path):
-        assert "There is no database yet" in empty.refused("backup", "create", str(tmp_path / "b.tar"))
+    def test_of_nothing_is_refused(self, here, empty, tmp_path):
+        assert "There is no database yet" in here(empty).refused("backup", "create", str(tmp_path / "b.tar"))
         assert not (tmp_path / "b.tar").exists()
 
     def test_without_room_leaves_nothing_behind(self, installed, tmp_path):
@@ -288,35 +296,36 @@ class TestRestore:
         for path in (empty.var / "millrace.sqlite3", *(empty.var / name for name in names)):
             assert stat.S_IMODE(path.stat().st_mode) == 0o600
 
-    def test_into_an_installation_in_use_only_with_replace(self, backup, unused):
-        unused.manage("user", "add", "ann", "--role", "admin")
+    def test_into_an_installation_in_use_only_with_replace(self, here, backup, unused):
+        here(unused).manage("user", "add", "ann", "--role", "admin")
         before = state(unused)
-        assert "This installation is in use: people 1." in unused.refused("backup", "restore", str(backup))
+        assert "This installation is in use: people 1." in here(unused).refused("backup", "restore", str(backup))
         assert state(unused) == before
         unused.manage("backup", "restore", str(backup), "--replace")
-        assert "ann" not in unused.manage("user", "list")
+        assert "ann" not in here(unused).manage("user", "list")
 
-    def test_a_damaged_one_changes_nothing(self, backup, unused, tmp_path):
+    def test_a_damaged_one_changes_nothing(self, here, backup, unused, tmp_path):
         damaged = tmp_path / "damaged.tar"
         damaged.write_bytes(backup.read_bytes().replace(b"uploads/4f\n", b"uploads/4e\n"))
         before = state(unused)
-        assert "is damaged in uploads/4f." in unused.refused("backup", "check", str(damaged))
-        assert "is damaged in uploads/4f." in unused.refused("backup", "restore", str(damaged))
+        assert "is damaged in uploads/4f." in here(unused).refused("backup", "check", str(damaged))
+        assert "is damaged in uploads/4f." in here(unused).refused("backup", "restore", str(damaged))
         assert state(unused) == before
 
-    def test_one_of_a_newer_version_is_refused(self, backup, empty, tmp_path):
+    def test_one_of_a_newer_version_is_refused(self, here, backup, empty, tmp_path):
         later = {"version": "9.1", "migrations": {"importer": ["9999_later"]}}
         newer = rewritten(backup, tmp_path / "newer.tar", manifest=later)
-        assert "of Millrace 9.1, which is newer" in empty.refused("backup", "restore", str(newer))
+        assert "of Millrace 9.1, which is newer" in here(empty).refused("backup", "restore", str(newer))
 
-    def test_one_of_another_kind_of_database_is_refused(self, backup, empty, tmp_path):
+    def test_one_of_another_kind_of_database_is_refused(self, here, backup, empty, tmp_path):
         other = rewritten(backup, tmp_path / "other.tar", manifest={"database": "mysql"})
-        assert "database is mysql, this installation's is sqlite" in empty.refused("backup", "restore", str(other))
+        why = "database is mysql, this installation's is sqlite"
+        assert why in here(empty).refused("backup", "restore", str(other))
 
-    def test_a_database_that_is_none_leaves_everything_as_it_was(self, backup, unused, tmp_path):
+    def test_a_database_that_is_none_leaves_everything_as_it_was(self, here, backup, unused, tmp_path):
         wrong = rewritten(backup, tmp_path / "wrong.tar", **{"database.sqlite3": b"no database" * 1000})
         before = state(unused)
-        assert "cannot take the backup" in unused.refused("backup", "restore", str(wrong))
+        assert "cannot take the backup" in here(unused).refused("backup", "restore", str(wrong))
         assert state(unused) == before
 
     def test_members_that_lead_out_of_their_folder_are_left_out(self, backup, empty, tmp_path):
@@ -342,19 +351,19 @@ class TestRestore:
         assert "cannot be written" in unused.refused("backup", "restore", str(backup))
         assert state(unused) == before
 
-    def test_keys_in_the_environment_that_do_not_fit_are_refused(self, installed, backup, empty):
+    def test_keys_in_the_environment_that_do_not_fit_are_refused(self, here, installed, backup, empty):
         empty.env["ENCRYPTION_KEYS"] = "k" * 43 + "="
-        assert "ENCRYPTION_KEYS lacks the keys of the backup" in empty.refused("backup", "restore", str(backup))
+        assert "ENCRYPTION_KEYS lacks the keys of the backup" in here(empty).refused("backup", "restore", str(backup))
         assert not (empty.var / "restore").exists()
         empty.env["ENCRYPTION_KEYS"] += "," + (installed.var / "keys/encryption_key").read_text().strip()
         empty.manage("backup", "restore", str(backup))
 
-    def test_beside_running_processes_is_refused(self, backup, empty):
+    def test_beside_running_processes_is_refused(self, here, backup, empty):
         lock = empty.var / "run" / "lock"
         lock.parent.mkdir(parents=True)
         with lock.open("w") as held:
             fcntl.flock(held, fcntl.LOCK_EX)
-            assert "Millrace is running" in empty.refused("backup", "restore", str(backup))
+            assert "Millrace is running" in here(empty).refused("backup", "restore", str(backup))
 
     def test_a_killed_one_has_not_begun_or_is_finished_by_the_next_start(self, installed, backup, unused):
         journal = unused.var / "restore" / "journal.json"

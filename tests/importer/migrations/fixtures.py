@@ -45,5 +45,5 @@ def old(migrated: OldDatabase, tmp_path: Path, settings, django_db_blocker) -> I
     settings.ENCRYPTION_KEYS = [KEY]
     settings.UPLOAD_DIR, settings.REJECTS_DIR = base.var_dir / "uploads", base.var_dir / "rejects"
     settings.PLAIN_DIR, settings.IMPORT_FOLDERS = base.var_dir / "plain", [str(base.var_dir / "incoming")]
-    with django_db_blocker.unblock(), used_by_the_application(base):
+    with django_db_blocker.unblock(), used_by_the_application(base.file):
         yield base

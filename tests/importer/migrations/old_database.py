@@ -91,12 +91,12 @@ def migrate(base: OldDatabase) -> None:
 
 
 @contextmanager
-def used_by_the_application(base: OldDatabase) -> Iterator[None]:
-    """Every query of this process, in any thread, goes to the old database in this context."""
+def used_by_the_application(file: Path) -> Iterator[None]:
+    """Every query of this process, in any thread, goes to this SQLite database in this context."""
     usual, usual_connection = connections.settings["default"], connections["default"]
     usual_connection.close()
-    old = {"ENGINE": "django.db.backends.sqlite3", "NAME": str(base.file), "OPTIONS": settings.SQLITE["OPTIONS"]}
-    connections.settings["default"] = {**usual, **old}
+    other = {"ENGINE": "django.db.backends.sqlite3", "NAME": str(file), "OPTIONS": settings.SQLITE["OPTIONS"]}
+    connections.settings["default"] = {**usual, **other}
     del connections["default"]
     try:
         yield
