@@ -120,7 +120,7 @@ def _line(trial: Trial, trials: int) -> str:
     if trial.status == Trial.Status.RUNNING:
         return f"{trial.number}/{trials} {trial.round_name}: {trial.words}"
     if trial.status == Trial.Status.PENDING:
-        return "  an import ran on the target meanwhile: this trial is repeated"
+        return "  an import ran on the target at the same time: this trial is repeated"
     took = f"  after {_time(trial.seconds)}"
     if trial.rows_per_second:
         return f"{took}, its tables included: {number(trial.rows_per_second)}/s"

@@ -104,7 +104,7 @@ def test_a_trial_that_an_import_disturbed_is_announced_as_repeated(mariadb, tmp_
     options |= {"during_imports": False, "way": ["1 partition, 1 session"], "server_program": "", "report": None}
     command.run(options, tell)
     begins = "1/1 round 1: 1 partition, 1 session"
-    assert lines[1:4] == [begins, "  an import ran on the target meanwhile: this trial is repeated", begins]
+    assert lines[1:4] == [begins, "  an import ran on the target at the same time: this trial is repeated", begins]
     assert lines[4].endswith("/s")
 
 
