@@ -24,6 +24,7 @@ from importer.engine.source.records.large_values import OVERSIZED_BYTES
 ROWS_AT_ONCE = 1000
 NAMED_DIFFERENCES = 20
 SHOWN_BYTES = 200
+NUMBERED_BY_SERVER = "the server gives this row its number, so the row cannot be found again."
 
 
 def read_back(connection: Connection, readback: Readback, dialect: Dialect, rows: ChunkRows, fields: int) -> None:
@@ -35,10 +36,17 @@ def read_back(connection: Connection, readback: Readback, dialect: Dialect, rows
     if not different:
         return
     first = different[0]
+    what = f"Read back from the table, the value {first.value!r} is another one: {first.reason}"
+    advice = "Look for triggers, and for others that write to the table now."
+    if first.reason == NUMBERED_BY_SERVER:
+        what = f"The row cannot be read back: {first.reason}"
+        advice = (
+            "Give each row of the file a number, leave the column out of the mapping, or load without --verify full."
+        )
     raise RowsRefused(
-        f"Read back from the table, the value {first.value!r} is another one: {first.reason}",
+        what,
         where=f"line {first.line:,}, column {first.column}",
-        advice="Nothing was kept of this chunk. Look for triggers, and for others that write to the table now.",
+        advice=f"Nothing was kept of this chunk. {advice}",
         rows=tuple(different),
         bad_rows=len({row.line for row in different}),
     )
@@ -125,9 +133,14 @@ def differences(
         stored_row = stored.get(key_of(readback, expected_row))
         if stored_row is None:
             key = ", ".join(_shown(expected_row[at]) for at in readback.key_positions)
-            yield BadRow(line, ", ".join(readback.key), key, "there is no row with this key.")
+            yield BadRow(line, ", ".join(readback.key), key, _why_not_found(readback, expected_row))
         elif stored_row != expected_row:
             yield from _differing_cells(readback, line, expected_row, stored_row)
+
+
+def _why_not_found(readback: Readback, expected_row: Values) -> str:
+    numbered = any(expected_row[at] is None and column.auto_increment for at, column in readback.key_columns)
+    return NUMBERED_BY_SERVER if numbered else "there is no row with this key."
 
 
 def _differing_cells(readback: Readback, line: int, expected_row: Values, stored_row: Values) -> Iterator[BadRow]:

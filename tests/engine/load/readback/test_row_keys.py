@@ -1,9 +1,11 @@
 """Rows whose key the file has in another notation than the server shows are found again."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from importer.engine.errors import RowsRefused
 from importer.engine.load.readback.row_keys import key_literals, key_of
 from importer.engine.mysql.connection import Address
 from importer.engine.plan.options import Options
@@ -11,6 +13,7 @@ from importer.engine.plan.readback import Readback, Reading
 from importer.engine.schema.table import Column
 from importer.engine.source.dialect import Dialect
 from tests.engine.load.values import came_of
+from tests.engine.loads import rows_of
 
 DIALECT = Dialect(header=False, delimiter=";")
 # Type of a key column and a text that both servers take for it.
@@ -67,3 +70,16 @@ def test_what_is_no_value_of_the_key_is_a_text_in_sql(type_: str, text: bytes):
     readback = Readback("s", "t", (Reading(column, 0, (), ""),), ("k",), rounding=True)
     assert key_of(readback, (text,)) == (text,)
     assert key_literals(readback, [text]) == [f"_utf8mb4 x'{text.hex()}'" if text else "''"]
+
+
+@pytest.mark.parametrize("other", OTHERS)
+def test_a_row_that_the_server_numbers_is_named_with_what_to_do(database: Address, tmp_path: Path, other: str):
+    columns, data = f"k INT AUTO_INCREMENT PRIMARY KEY, id INT, {other}", "1;1;1\n\\N;2;2\n"
+    dialect = replace(DIALECT, quote="", escape="\\")
+    with pytest.raises(
+        RowsRefused, match="The row cannot be read back: the server gives this row its number"
+    ) as refused:
+        came_of(database, tmp_path, columns, data, dialect=dialect, options=Options(verify="full"))
+    assert refused.value.where == "line 2, column k"
+    assert "leave the column out of the mapping" in refused.value.advice
+    assert rows_of(database) == []
