@@ -49,6 +49,9 @@ _NO_FILE_HAS_IT = ("idna", "punycode", "undefined", "unicode-escape", "raw-unico
 _LONGEST_SEQUENCE = 3  # bytes; an encoding with longer sequences is not proved to be SINGLE, and files get a copy
 
 
+_LATIN1_OF_MYSQL = "millrace.latin1_of_mysql"
+
+
 class EncodingKind(StrEnum):
     """How a file in an encoding is read: unchanged, transcoded by the feed, or from a plain copy."""
 
@@ -198,12 +201,12 @@ def to_utf8(raw: bytes, encoding: str) -> bytes:
     return raw if encoding == UTF8 or raw.isascii() else raw.decode(encoding).encode()
 
 
-def transcoded(pieces: Iterable[bytes], encoding: str) -> Iterator[bytes]:
+def transcoded(pieces: Iterable[bytes], encoding: str, errors: str = "strict") -> Iterator[bytes]:
     """Convert pieces of a text from a SINGLE encoding to UTF-8; a piece may end within a character.
 
-    Raises UnicodeDecodeError for invalid bytes.
+    `errors`: how the codec treats invalid bytes, for which it raises UnicodeDecodeError by default.
     """
-    decoder = codecs.getincrementaldecoder(encoding)()
+    decoder = codecs.getincrementaldecoder(encoding)(errors)
     unfinished = False
     for piece in pieces:
         if piece.isascii() and not unfinished:
@@ -212,6 +215,46 @@ def transcoded(pieces: Iterable[bytes], encoding: str) -> Iterator[bytes]:
         yield decoder.decode(piece).encode()
         unfinished = bool(decoder.getstate()[0])
     yield decoder.decode(b"", final=True).encode()
+
+
+def _as_control(error: UnicodeError) -> tuple[str | bytes, int]:
+    """The control character for a byte that cp1252 leaves undefined, and the byte for such a character."""
+    if isinstance(error, UnicodeDecodeError):
+        return chr(error.object[error.start]), error.start + 1
+    if isinstance(error, UnicodeEncodeError) and 0x80 <= ord(error.object[error.start]) < 0xA0:
+        return bytes([ord(error.object[error.start])]), error.start + 1
+    raise error
+
+
+codecs.register_error(_LATIN1_OF_MYSQL, _as_control)
+
+
+def errors_of_mysql(encoding: str) -> str:
+    """How a text that MySQL wrote is converted where bytes are invalid in Python's codec.
+
+    The latin1 of MySQL is cp1252, and the five bytes that this leaves undefined are the control characters of these
+    numbers (manual, "West European Character Sets").
+    """
+    return _LATIN1_OF_MYSQL if encoding == GUESS else "strict"
+
+
+def source_bytes(text: bytes, encoding: str) -> bytes | None:
+    """The bytes in the file of a text that MySQL wrote and that was converted to UTF-8.
+
+    None if they are not known: in an encoding with several bytes for a character not every byte is part of one.
+    """
+    if text.isascii() or encoding == UTF8:
+        return text
+    return text.decode().encode(encoding, errors_of_mysql(encoding)) if _has_one_byte_each(encoding) else None
+
+
+@lru_cache
+def _has_one_byte_each(encoding: str) -> bool:
+    """Whether each byte is a character of its own, or invalid, and no two bytes are the same character."""
+    if kind(encoding) is not EncodingKind.SINGLE:
+        return False
+    read = [(bytes([byte]), _decoded(encoding, bytes([byte]))) for byte in range(0x100)]
+    return all(each is None or (not each[1] and each[0].encode(encoding) == byte) for byte, each in read)
 
 
 def readable_text(raw: bytes, encoding: str) -> str:

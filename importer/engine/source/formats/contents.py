@@ -55,10 +55,11 @@ class Contents:
         begin = max(0, size - length)
         return read_exactly(self.fd, size - begin, begin)
 
-    def text(self) -> Iterator[Piece]:
+    def text(self, errors: str = "strict") -> Iterator[Piece]:
         """The text in UTF-8 without a byte order mark. Raises SourceProblem for bytes that are not in the encoding.
 
-        A piece may end within a character, and of a text in UTF-8 invalid bytes are among them.
+        A piece may end within a character, and of a text in UTF-8 invalid bytes are among them. `errors`: as that of
+        encodings.transcoded().
         """
         used = 0
 
@@ -69,19 +70,21 @@ class Contents:
                 yield piece.data
 
         mark = encodings.byte_order_mark(UTF8)
-        for data in self._utf8(counted()):
+        for data in self._utf8(counted(), errors):
             yield Piece(data.removeprefix(mark), used)
             mark = b"" if data else mark
 
-    def _utf8(self, pieces: Iterator[bytes]) -> Iterator[bytes]:
+    def _utf8(self, pieces: Iterator[bytes], errors: str) -> Iterator[bytes]:
         kind = encodings.kind(self.encoding)
         if kind is EncodingKind.UTF8:
             return pieces
-        return encodings.utf8_copy(pieces, self.encoding) if kind is EncodingKind.OTHER else self._transcoded(pieces)
+        if kind is EncodingKind.OTHER:
+            return encodings.utf8_copy(pieces, self.encoding)
+        return self._transcoded(pieces, errors)
 
-    def _transcoded(self, pieces: Iterator[bytes]) -> Iterator[bytes]:
+    def _transcoded(self, pieces: Iterator[bytes], errors: str) -> Iterator[bytes]:
         try:
-            yield from encodings.transcoded(pieces, self.encoding)
+            yield from encodings.transcoded(pieces, self.encoding, errors)
         except UnicodeDecodeError as error:
             wrong = error.object[error.start : error.end].hex(" ")
             raise SourceProblem(

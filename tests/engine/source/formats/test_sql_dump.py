@@ -177,6 +177,58 @@ def test_a_column_of_bytes_is_written_as_digits_after_0x(tmp_path: Path, type_: 
 
 
 @pytest.mark.parametrize(
+    ("type_", "literal", "value"),
+    [
+        ("bit(8)", "_binary '1'", "49"),
+        ("bit(8)", "_binary 'A'", "65"),
+        ("bit(8)", "'1'", "49"),
+        ("bit(8)", "b'110010'", "50"),
+        ("bit(16)", "0x3132", "12594"),
+        ("bit(16)", "x'3132'", "12594"),
+        ("bit(8)", "50", "50"),
+        ("bit(1)", "TRUE", "1"),
+        ("bit(8)", "-1", "-1"),
+        ("int", "0x3132", "12594"),
+        ("decimal(9,2)", "b'110010'", "50"),
+        ("int", "_binary '12'", "12"),
+        ("int", "'12'", "12"),
+        ("varchar(9)", "0x3132", "12"),
+    ],
+)
+def test_a_literal_is_read_by_its_form_and_the_type_of_its_column(tmp_path: Path, type_: str, literal: str, value: str):
+    path = written(tmp_path, f"CREATE TABLE t (a int, b {type_});INSERT INTO t VALUES (1,{literal});")
+    assert copied(path) == [("a", "b"), ("1", value)]
+
+
+BYTES = bytes(each for each in range(0x100) if each not in b"\0\n\r\\'\"\x1a")
+
+
+@pytest.mark.parametrize("names", ["latin1", "cp1251", "koi8r", "utf8mb4"])
+@pytest.mark.parametrize("introducer", [b"", b"_binary "])
+def test_bytes_in_quotes_are_those_of_the_dump(tmp_path: Path, names: str, introducer: bytes):
+    known = bytes(each for each in BYTES if names != "cp1251" or each != 0x98)
+    head = f"/*!40101 SET NAMES {names} */;\nCREATE TABLE t (a varchar(9), b blob, c bit(16));\n".encode()
+    texts = introducer + b"'" + known + b"'," + introducer + b"'\xe9\xff'"
+    path = written(tmp_path, head + b"INSERT INTO t VALUES ('n'," + texts + b"),(NULL," + texts + b");")
+    row = (f"0x{known.hex()}", str(0xE9FF))
+    assert copied(path) == [("a", "b", "c"), ("n", *row), (r"\N", *row)]
+
+
+def test_the_latin1_of_mysql_has_all_bytes(tmp_path: Path):
+    path = written(tmp_path, b"SET NAMES latin1;\nINSERT INTO t (a) VALUES ('\x80\x81\xe9');")
+    assert copied(path) == [("a",), ("€\x81é",)]
+
+
+@pytest.mark.parametrize("names", ["gbk", "sjis", "ujis"])
+def test_bytes_that_cannot_be_told_are_refused(tmp_path: Path, names: str):
+    text = "SET NAMES %s;\nCREATE TABLE t (a blob);\nINSERT INTO t VALUES (_binary 'a'),\n(_binary '本');"
+    path = written(tmp_path, (text % names).encode({"sjis": "shift_jis", "ujis": "euc_jp"}.get(names, names)))
+    with pytest.raises(SourceProblem, match="not every byte can be told") as refused:
+        copied(path)
+    assert ("line 4" in refused.value.where, "--hex-blob" in refused.value.advice) == (True, True)
+
+
+@pytest.mark.parametrize(
     ("head", "name"),
     [
         ("-- MySQL dump 10.13\n/*!40101 SET NAMES utf8 */;\n", "sql"),

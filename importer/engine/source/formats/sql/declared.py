@@ -6,7 +6,13 @@ from functools import cache
 from importer.engine.source.formats.format import Format, later
 
 # MySQL's names of character sets whose names in Python differ. "binary" names none.
-_ENCODINGS = {"utf8": "utf-8", "utf8mb3": "utf-8", "utf8mb4": "utf-8", "binary": "", "latin1": "cp1252"}
+_ENCODINGS = {
+    **dict.fromkeys(("utf8", "utf8mb3", "utf8mb4"), "utf-8"),
+    "binary": "",
+    "latin1": "cp1252",
+    "koi8r": "koi8-r",
+    "koi8u": "koi8-u",
+}
 _BEGINS = (
     rb"(?:\s|--[^\n]*\n|#[^\n]*\n|/\*(?!![0-9]{5} )(?:[^*]|\*(?!/)){0,2000}+\*/;?)*+"
     rb"(?:(?:CREATE TABLE|DROP TABLE|INSERT INTO|INSERT IGNORE|REPLACE INTO|LOCK TABLES|USE|SET|CREATE DATABASE)"

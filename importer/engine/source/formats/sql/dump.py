@@ -6,15 +6,17 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from importer.engine.errors import RecordUnreadable, SourceProblem
+from importer.engine.source.encodings import UTF8, errors_of_mysql, source_bytes
 from importer.engine.source.formats.contents import Contents
 from importer.engine.source.formats.copy_records import LINE_END, NULL, TAB, RowRefused
 from importer.engine.source.formats.sql.tokens import NAME, SqlText, name_of
 from importer.engine.source.formats.sql.values import (
     FieldKind,
+    Form,
     Literal,
     copied,
     literal,
-    plain_value,
+    plain_literal,
     row_pattern,
     value_pattern,
 )
@@ -75,7 +77,7 @@ class Dump:
     """
 
     def __init__(self, contents: Contents) -> None:
-        self.text = SqlText(contents.text())
+        self.text = SqlText(contents.text(errors_of_mysql(contents.encoding)))
         self.created: dict[str, dict[str, str]] = {}
         self.others: Counter[str] = Counter()
         self.open = False
@@ -159,10 +161,15 @@ class Dump:
 
 
 class Rows:
-    """The rows of INSERTs into one table with these fields. `kinds`: what each field has; plain values by default."""
+    """The rows of INSERTs into one table with these fields. `kinds`: what each field has; plain values by default.
 
-    def __init__(self, text: SqlText, fields: Sequence[str], kinds: Sequence[FieldKind] = ()) -> None:
-        self._text, self._fields = text, tuple(fields)
+    `encoding`: that of the dump, whose text is in UTF-8 here.
+    """
+
+    def __init__(
+        self, text: SqlText, fields: Sequence[str], kinds: Sequence[FieldKind] = (), encoding: str = UTF8
+    ) -> None:
+        self._text, self._fields, self._encoding = text, tuple(fields), encoding
         self._special = {at: kind for at, kind in enumerate(kinds) if kind is not FieldKind.PLAIN}
 
     def records(self, insert: Insert) -> Iterator[tuple[bytes | RowRefused, int, int]]:
@@ -173,18 +180,21 @@ class Rows:
         order, width = self._order(insert), self._width(insert)
         special = {order[at] if order else at: kind for at, kind in self._special.items()}
         special.pop(-1, None)
+        # No token of the quick pattern is written as digits of bytes, so numbers are read as they are.
+        quick_special = {at: kind for at, kind in special.items() if kind is not FieldKind.NUMBER}
         strings = self._text.strings
         pattern = row_pattern(width, strings)
         for line, offset in self._each_row():
             if quick := self._text.match_now(pattern):
                 tokens = quick.groups()
                 values = [copied(token, strings) for token in tokens]
-                for at, kind in special.items():
-                    values[at] = kind.written(plain_value(tokens[at], strings))
+                for at, kind in quick_special.items():
+                    values[at] = self._written(kind, plain_literal(tokens[at], strings), line)
                 self._text.take(quick)
             else:
                 literals = self._literals()
-                values = [special.get(at, FieldKind.PLAIN).written(each.value) for at, each in enumerate(literals)]
+                kinds = (special.get(at, FieldKind.PLAIN) for at in range(len(literals)))
+                values = [self._written(*pair, line) for pair in zip(kinds, literals, strict=True)]
                 if refused := self._refused(literals, width, order, line):
                     refused.values = _ordered(values, order) if order else values
                     yield refused, line, offset
@@ -192,6 +202,19 @@ class Rows:
             if order:
                 values = _ordered(values, order)
             yield TAB.join(values) + LINE_END, line, offset
+
+    def _written(self, kind: FieldKind, found: Literal, line: int) -> bytes:
+        """The value as it stands in the copy. Raises SourceProblem for a text whose bytes in the dump are not known."""
+        value = found.value
+        if value and kind.is_bytes and found.form is Form.TEXT:
+            value = source_bytes(value, self._encoding)
+            if value is None:
+                raise SourceProblem(
+                    f"Bytes stand in quotes, and in a text in {self._encoding} not every byte can be told.",
+                    f"line {line:,}",
+                    "Write the dump again with --hex-blob, or with --default-character-set=utf8mb4.",
+                )
+        return kind.written(value, found.form)
 
     def _refused(self, literals: Sequence[Literal], width: int, order: Sequence[int], line: int) -> RowRefused | None:
         """Why a row that begins on this line cannot be read; None if it can."""
@@ -283,7 +306,7 @@ def _next_value(text: SqlText) -> Literal:
     if not expression or not (begun or expression[0].strip()):
         raise _no_value(text)
     text.take(expression)
-    return Literal(None, FieldKind.PLAIN, (begun + expression[0]).strip())
+    return Literal(None, Form.TEXT, expression=(begun + expression[0]).strip())
 
 
 def _no_value(text: SqlText) -> SourceProblem:

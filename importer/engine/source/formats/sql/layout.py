@@ -126,7 +126,7 @@ def convert(contents: Contents, dialect: Dialect) -> Iterator[Piece]:
     """The records of the rows of the table."""
     kinds = _kinds(contents, dialect)
     dump, out = Dump(contents), CopyRecords(len(dialect.fields), tolerate=contents.tolerate)
-    rows = Rows(dump.text, dialect.fields, kinds)
+    rows = Rows(dump.text, dialect.fields, kinds, contents.encoding)
     for insert in dump.inserts():
         if insert.table != dialect.sql_table:
             dump.text.skip_statement()

@@ -1,7 +1,7 @@
 """The values of a row in an SQL dump, as the server would read them."""
 
 import re
-from enum import IntEnum
+from enum import Enum, IntEnum
 from functools import cache
 from typing import NamedTuple
 
@@ -66,19 +66,24 @@ def text_of(inner: bytes, quote: bytes, strings: Strings) -> bytes:
     return _BACKSLASH.sub(unescape, inner)
 
 
-def plain_value(token: bytes, strings: Strings) -> bytes | None:
-    """A value of a row_pattern; None for NULL."""
-    if token[:1] == b"'":
-        return text_of(token[1:-1], b"'", strings)
-    return None if token == b"NULL" else token
+class Form(Enum):
+    """How a literal is written. The server reads digits of bytes or bits as a number where it expects a number."""
+
+    TEXT = "in quotes"
+    NUMBER = "a number or a word"
+    DIGITS = "hexadecimal digits or bits"
 
 
 class FieldKind(IntEnum):
-    """What a field has: texts and numbers, bits, or bytes. A field with values of several kinds has the greatest."""
+    """What a field has: texts, bits, bytes or numbers. A field with literals of several kinds has the greatest.
+
+    Only the type of a column states that a field has numbers.
+    """
 
     PLAIN = 0
     BITS = 1
     BYTES = 2
+    NUMBER = 3
 
     @classmethod
     def of_type(cls, type_: str) -> "FieldKind":
@@ -88,25 +93,40 @@ class FieldKind(IntEnum):
                 return cls.BITS
             case Family.BYTES | Family.GEOMETRY:
                 return cls.BYTES
+            case Family.INTEGER | Family.DECIMAL | Family.FLOATING | Family.YEAR:
+                return cls.NUMBER
         return cls.PLAIN
 
-    def written(self, value: bytes | None) -> bytes:
-        """The value as it stands in the copy: bytes as hexadecimal digits after 0x, bits as a number."""
+    @property
+    def is_bytes(self) -> bool:
+        """Whether the bytes of a text count, and not its characters."""
+        return self in (FieldKind.BITS, FieldKind.BYTES)
+
+    def written(self, value: bytes | None, form: Form) -> bytes:
+        """The value of a literal as it stands in the copy: bytes as hexadecimal digits after 0x, bits as a number."""
         if value is None:
             return NULL
         if self is FieldKind.BYTES:
             return b"0x" + value.hex().encode() if value else b""
-        if self is FieldKind.BITS and not value.isdigit():
+        if (self is FieldKind.BITS and form is not Form.NUMBER) or (self is FieldKind.NUMBER and form is Form.DIGITS):
             return str(int.from_bytes(value, "big")).encode()
         return escaped(value)
 
 
 class Literal(NamedTuple):
-    """A value, None for NULL, and its kind; of an expression, which has no value, the text."""
+    """A value, None for NULL, its form and its kind; of an expression, which has no value, the text."""
 
     value: bytes | None
-    kind: FieldKind
+    form: Form
+    kind: FieldKind = FieldKind.PLAIN
     expression: bytes = b""
+
+
+def plain_literal(token: bytes, strings: Strings) -> Literal:
+    """The value of a token of a row_pattern."""
+    if token[:1] == b"'":
+        return Literal(text_of(token[1:-1], b"'", strings), Form.TEXT)
+    return Literal(None if token == b"NULL" else token, Form.NUMBER)
 
 
 def literal(found: re.Match[bytes], strings: Strings) -> Literal:
@@ -117,13 +137,14 @@ def literal(found: re.Match[bytes], strings: Strings) -> Literal:
     if found["single"] is not None or found["double"] is not None:
         single = found["single"] is not None
         text = text_of((found["single"] or found["double"])[1:-1], b"'" if single else b'"', strings)
-        return Literal(text, FieldKind.BYTES if (found["set"] or b"").lower() == b"binary" else FieldKind.PLAIN)
+        is_bytes = (found["set"] or b"").lower() == b"binary"
+        return Literal(text, Form.TEXT, FieldKind.BYTES if is_bytes else FieldKind.PLAIN)
     digits = found["hex"] if found["hex"] is not None else found["prefixed"]
     if digits is not None:
-        return Literal(bytes.fromhex((b"0" * (len(digits) % 2) + digits).decode()), FieldKind.BYTES)
+        return Literal(bytes.fromhex((b"0" * (len(digits) % 2) + digits).decode()), Form.DIGITS, FieldKind.BYTES)
     bits = found["bits"] if found["bits"] is not None else found["bit_digits"]
     if bits is not None:
-        return Literal(int(bits or b"0", 2).to_bytes((len(bits) + 7) // 8, "big"), FieldKind.BITS)
+        return Literal(int(bits or b"0", 2).to_bytes((len(bits) + 7) // 8, "big"), Form.DIGITS, FieldKind.BITS)
     if found["word"] is not None:
-        return Literal(_WORDS[found["word"].upper()], FieldKind.PLAIN)
-    return Literal(b"".join(found["number"].split()), FieldKind.PLAIN)
+        return Literal(_WORDS[found["word"].upper()], Form.NUMBER)
+    return Literal(b"".join(found["number"].split()), Form.NUMBER)
