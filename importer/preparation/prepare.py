@@ -260,11 +260,11 @@ def _reading(
     # Without a column for any field the format may be read wrongly: that question comes first, if the fields could go
     # into the columns by position.
     if any(each.column for each in mapping) or len(mapping) not in _widths(context.table):
-        check_given(mapping, context.table, request.fillings)
+        check_given(mapping, context.table, request.fillings, profile.of_bytes)
     reading = make_reading(profile, context.table, mapping, request.fillings, stated, context.new_table)
     if reading.guesses and not request.accept_guesses:
         raise NeedsAnswer(reading, source.name)
-    check_given(mapping, context.table, request.fillings)
+    check_given(mapping, context.table, request.fillings, profile.of_bytes)
     if not reading.guesses:
         return reading
     return replace(reading, accepted=True)

@@ -40,11 +40,14 @@ def _decision(
 ) -> Decision:
     value = _in_words(mapping)
     values = trimmed(non_null_values(profile, number, mapping))
-    choice = choose(values, column, profile.dialect.delimiter)
+    of_bytes = number in profile.of_bytes
+    choice = choose(values, column, profile.dialect.delimiter, of_bytes=of_bytes)
     found = [choice.chosen, *choice.rivals]
     used = next((each for each in found if each.key == _key(mapping)), None)
     if stated or used is None:
         return Decision("format", value, Standing.STATED, f"{name}: the format of the values was given.", name)
+    if of_bytes and not used.is_plain:
+        return Decision("format", value, Standing.PROVED, f"{name}: the file states that the field has bytes.", name)
     if choice.rivals:
         others = [each for each in found if each.key != used.key]
         answers = [_answer(each, mapping, name, choice.differing) for each in (used, *others)]

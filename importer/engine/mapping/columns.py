@@ -1,11 +1,11 @@
 """Column mappings, generated columns and a user's overrides, with the checks of a mapping against the table."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 from importer.engine.errors import Problem
-from importer.engine.mapping.transforms import check_transforms
+from importer.engine.mapping.transforms import TRANSFORMS, check_transforms
 from importer.engine.schema.column_types import Family
 from importer.engine.schema.table import Column, Table
 from importer.engine.schema.value_kinds import is_number
@@ -104,10 +104,16 @@ def check_mapping(mapping: Sequence[ColumnMapping], table: Table, fillings: Sequ
         )
 
 
-def check_given(mapping: Sequence[ColumnMapping], table: Table, fillings: Sequence[GeneratedColumn] = ()) -> None:
+def check_given(
+    mapping: Sequence[ColumnMapping],
+    table: Table,
+    fillings: Sequence[GeneratedColumn] = (),
+    of_bytes: Collection[int] = (),
+) -> None:
     """Raise Problem if no column is given, or one that is unknown, computed by the server, or given twice.
 
     Also if the transforms, formats and sources do not suit their columns. `fillings`: the generated columns.
+    `of_bytes`: the fields that have bytes (Profile), whose digits no column of bytes may store as text.
     """
     given = [each.column.lower() for each in mapping if each.column]
     if not given:
@@ -123,6 +129,9 @@ def check_given(mapping: Sequence[ColumnMapping], table: Table, fillings: Sequen
     for each in mapping:
         if each.column:
             check_transforms(each.transforms, each.datetime_format, known[each.column.lower()])
+    for number in of_bytes:
+        if mapping[number].column:
+            _check_bytes(mapping[number], known[mapping[number].column.lower()])
     for filling in fillings:
         _check_filling(filling, known[filling.column.lower()])
 
@@ -136,6 +145,18 @@ def _check_column(name: str, given: list[str], known: dict[str, Column], table: 
         raise Problem(f"The server computes the column {name} itself.", advice="Leave the field out.")
     if given.count(name) > 1:
         raise Problem(f"The column {name} is given twice.", advice="Leave one of its fields or values out.")
+
+
+def _check_bytes(mapping: ColumnMapping, column: Column) -> None:
+    type_ = column.column_type
+    if not type_.shown_as_bytes or any(not TRANSFORMS[name].cleans for name in mapping.transforms):
+        return
+    raise Problem(
+        f"The field for {column.name} has bytes, read as hexadecimal digits, and {column.type} would store the digits.",
+        advice=f"Read it with the transform hex: --map FIELD={column.name}:hex."
+        if type_.takes_hex
+        else "Change the column to MEDIUMBLOB, or leave the field out.",
+    )
 
 
 def _check_filling(filling: GeneratedColumn, column: Column) -> None:

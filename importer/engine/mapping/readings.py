@@ -108,11 +108,16 @@ class Choice:
     differing: tuple[str, ...] = ()
 
 
-def choose(values: Counter[str], column: Column, delimiter: str, *, drops_currency: bool = True) -> Choice:
+def choose(
+    values: Counter[str], column: Column, delimiter: str, *, drops_currency: bool = True, of_bytes: bool = False
+) -> Choice:
     """Choose how to read these values, without blanks around them and without NULL, for the column.
 
-    `drops_currency`: amounts that all have the same currency may be read as numbers.
+    `drops_currency`: amounts that all have the same currency may be read as numbers. `of_bytes`: the file states that
+    its values are hexadecimal digits after 0x, also where the sample has none.
     """
+    if of_bytes and column.column_type.takes_hex:
+        return Choice(_transformed("hex", column))
     plain = _plain(column)
     if all(map(plain.fits, values)):
         return _digits_or_bytes(values, column, plain)

@@ -49,7 +49,8 @@ def suggest_mapping(
         markers = (words if is_typed(column) else text) if column.nullable else ()
         marked = replace(field, null_markers=markers)
         values = non_null_values(profile, number, marked)
-        reading = choose(trimmed(values), column, profile.dialect.delimiter).chosen
+        of_bytes = number in profile.of_bytes
+        reading = choose(trimmed(values), column, profile.dialect.delimiter, of_bytes=of_bytes).chosen
         marked = replace(
             marked,
             transforms=(*_trimming(values, column), *reading.transforms),

@@ -86,7 +86,9 @@ def _layout(contents: Contents, opened: Any) -> Layout:
     notes = (f"Written as JSON text: {nested}.",) if nested else ()
     decision = Decision("types", types, Standing.PROVED, f"The file states its types: {types}.")
     stated = tuple(map(_column_type, (each.type for each in schema)))
-    return Layout(tuple(each.name for each in schema), decisions=(decision,), notes=notes, types=stated)
+    of_bytes = frozenset(at for at, each in enumerate(schema) if _is_bytes(_values_of(each.type)))
+    names = tuple(each.name for each in schema)
+    return Layout(names, decisions=(decision,), notes=notes, types=stated, of_bytes=of_bytes)
 
 
 def _column_type(type_: pyarrow.DataType) -> str:
@@ -158,7 +160,7 @@ def _texts(column: pyarrow.Array) -> pyarrow.Array:
     if types.is_nested(kind):
         values = [None if each is None else _json(each) for each in column.to_pylist()]
         return pyarrow.array([None if each is None else _escaped(each) for each in values], text)
-    if types.is_binary(kind) or types.is_large_binary(kind) or types.is_fixed_size_binary(kind) or _is_view(kind):
+    if _is_bytes(kind):
         digits = [None if each is None else f"0x{each.hex()}" if each else "" for each in column.to_pylist()]
         return pyarrow.array(digits, text)
     if types.is_decimal(kind):
@@ -170,10 +172,22 @@ def _texts(column: pyarrow.Array) -> pyarrow.Array:
     return column.cast(text)
 
 
-def _is_view(kind: pyarrow.DataType) -> bool:
+def _values_of(type_: pyarrow.DataType) -> pyarrow.DataType:
+    """The type of the values themselves, of a column that _texts() unwraps."""
     import pyarrow
+    from pyarrow import types
 
-    return bool(kind == pyarrow.binary_view())
+    if isinstance(type_, pyarrow.BaseExtensionType):
+        type_ = type_.storage_type
+    return type_.value_type if types.is_dictionary(type_) else type_
+
+
+def _is_bytes(type_: pyarrow.DataType) -> bool:
+    import pyarrow
+    from pyarrow import types
+
+    is_known = (types.is_binary, types.is_large_binary, types.is_fixed_size_binary)
+    return any(each(type_) for each in is_known) or bool(type_ == pyarrow.binary_view())
 
 
 def _escaped_column(column: pyarrow.Array) -> pyarrow.Array:

@@ -25,6 +25,7 @@ class Layout:
     `decisions`: about these, with a question where the file leaves a choice. `refused`: the problem of the first row
     that cannot be read, of those that the format has looked at. `types`: the column type that the file states for each
     field, ANY_TEXT for a text of unknown length, "" where it states none that a table has; () if it states none at all.
+    `of_bytes`: the positions (from 0) of the fields that have bytes, which the copy has as hexadecimal digits after 0x.
     """
 
     fields: tuple[str, ...]
@@ -33,6 +34,7 @@ class Layout:
     notes: tuple[str, ...] = ()
     refused: RecordUnreadable | None = None
     types: tuple[str, ...] = ()
+    of_bytes: frozenset[int] = frozenset()
 
 
 @dataclass(frozen=True)

@@ -25,7 +25,7 @@ class ConvertedLayout:
     """What is known of a file in another format before its rows are read. `dialect` has its fields.
 
     `refused`: the problem of the first row that cannot be read, if there is one among those that were looked at.
-    `types`: those that the file states for its fields (format.Layout).
+    `types`, `of_bytes`: those of its fields (format.Layout).
     """
 
     dialect: Dialect
@@ -33,6 +33,7 @@ class ConvertedLayout:
     decisions: tuple[Decision, ...]
     refused: RecordUnreadable | None = None
     types: tuple[str, ...] = ()
+    of_bytes: frozenset[int] = frozenset()
 
 
 def converted_layout(
@@ -74,7 +75,7 @@ def converted_layout(
     )
     noted = (Decision("content", "as it is", Standing.RULE, note) for note in layout.notes)
     decisions = (_format_decision(found, bool(stated_format(known))), encoding.decision, *layout.decisions, *noted)
-    return ConvertedLayout(copied, encoding, decisions, layout.refused, layout.types)
+    return ConvertedLayout(copied, encoding, decisions, layout.refused, layout.types, layout.of_bytes)
 
 
 def _encoding(found: Format, head: SourceHead, requested: str) -> DetectedEncoding:

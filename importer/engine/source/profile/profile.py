@@ -53,6 +53,7 @@ class Profile:
     - `packing`: how the file is packed, "" if it is not.
     - `refused`: of a file in another format, the problem of the first row that cannot be read, if one was met.
     - `types`: the column types that the file itself states for its fields, each "" if it states none.
+    - `of_bytes`: the positions (from 0) of fields that have bytes, whose values are hexadecimal digits after 0x.
     """
 
     size: int
@@ -68,6 +69,7 @@ class Profile:
     skipped: tuple[SkippedLine, ...] = ()
     refused: RecordUnreadable | None = None
     types: tuple[str, ...] = ()
+    of_bytes: frozenset[int] = frozenset()
 
     @cached_property
     def record_bytes(self) -> float:
@@ -145,6 +147,7 @@ def _profile_converted(sample: SourceSample, converted: ConvertedLayout) -> Prof
         notes=(*notes, *_header_notes(converted.dialect.fields)),
         refused=sample.refused or converted.refused,
         types=converted.types,
+        of_bytes=converted.of_bytes,
     )
 
 

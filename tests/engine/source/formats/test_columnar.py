@@ -11,8 +11,10 @@ from pyarrow import ipc, parquet
 
 from importer.engine.errors import SourceProblem
 from importer.engine.mapping.new_table.suggestion import suggest_table
+from importer.engine.mapping.suggest import suggest_mapping
 from importer.engine.source.profile.profile import profile_file
 from tests.engine.source.formats.copies import copied
+from tests.engine.tables import table as table_of
 
 MOMENT = datetime.datetime(2024, 2, 29, 23, 59, 59, 123456)
 ZONE = datetime.timezone(datetime.timedelta(hours=2))
@@ -74,6 +76,24 @@ def test_the_types_of_a_new_table_are_those_of_the_file(tmp_path: Path):
     digits = write_arrow(tmp_path / "digits", pa.table({"code": ["12", "2024"], "n": pa.array([1, 2], pa.int16())}))
     assert [each.type for each in suggest_table("shop", "t", profile_file(digits)).columns][1] == "smallint"
     assert suggest_table("shop", "t", profile_file(digits)).columns[0].type.startswith("varchar")
+
+
+BYTES = [
+    pa.binary(),
+    pa.large_binary(),
+    pa.binary(2),
+    pa.binary_view(),
+    pa.dictionary(pa.int8(), pa.binary()),
+    pa.uuid(),
+]
+
+
+@pytest.mark.parametrize("type_", BYTES, ids=str)
+def test_columns_of_bytes_are_read_as_such_where_the_sample_has_none(tmp_path: Path, type_: pa.DataType):
+    written = pa.table({"n": pa.array([1], pa.int8()), "b": pa.array([None], type_)})
+    profile = profile_file(write_arrow(tmp_path / "file", written))
+    assert profile.of_bytes == {1}
+    assert [each.transforms for each in suggest_mapping(profile, table_of(n="int", b="blob"))] == [(), ("hex",)]
 
 
 @pytest.mark.parametrize("write", [write_parquet, write_arrow])

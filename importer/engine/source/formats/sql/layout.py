@@ -2,7 +2,7 @@
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
 
 from importer.engine.errors import SourceProblem
@@ -47,7 +47,9 @@ def layout(contents: Contents, wanted: Wanted) -> Layout:
     created = dump.created.get(part.name, {})
     types = tuple(_OF_NEW_TABLES.sub("", created.get(name, "")) for name in part.fields) if created else ()
     decisions = (decision, *_types(types), *_other_statements(dump), *_missing_end(dump, contents))
-    return Layout(part.fields, chosen, decisions, types=types)
+    kinds = _kinds_of_types(created, part.fields) if created else _kinds(contents, part.name, part.fields)
+    of_bytes = frozenset(at for at, kind in enumerate(kinds) if kind is FieldKind.BYTES)
+    return Layout(part.fields, chosen, decisions, types=types, of_bytes=of_bytes)
 
 
 def _types(types: Sequence[str]) -> Iterator[Decision]:
@@ -102,18 +104,22 @@ def _missing_end(dump: Dump, contents: Contents) -> Iterator[Decision]:
     yield Decision("dump_end", "missing", Standing.RULE, evidence)
 
 
-def _kinds(contents: Contents, dialect: Dialect) -> list[FieldKind]:
+def _kinds_of_types(created: Mapping[str, str], fields: Sequence[str]) -> list[FieldKind]:
+    return [FieldKind.of_type(created.get(name, "")) for name in fields]
+
+
+def _kinds(contents: Contents, table: str, fields: Sequence[str]) -> list[FieldKind]:
     """What each field has: by its column's type in the dump, else by the literals of the first rows."""
     dump = Dump(contents)
-    kinds: list[FieldKind] = [FieldKind.PLAIN] * len(dialect.fields)
+    kinds: list[FieldKind] = [FieldKind.PLAIN] * len(fields)
     looked_at = 0
     for insert in dump.inserts(TABLES_BYTES):
-        if insert.table != dialect.sql_table:
+        if insert.table != table:
             dump.text.skip_statement()
             continue
         if created := dump.created.get(insert.table):
-            return [FieldKind.of_type(created.get(name, "")) for name in dialect.fields]
-        rows = Rows(dump.text, dialect.fields)
+            return _kinds_of_types(created, fields)
+        rows = Rows(dump.text, fields)
         for found in islice(rows.kinds(insert), ROWS_LOOKED_AT - looked_at):
             kinds = [max(pair) for pair in zip(kinds, found, strict=True)]
             looked_at += 1
@@ -124,7 +130,7 @@ def _kinds(contents: Contents, dialect: Dialect) -> list[FieldKind]:
 
 def convert(contents: Contents, dialect: Dialect) -> Iterator[Piece]:
     """The records of the rows of the table."""
-    kinds = _kinds(contents, dialect)
+    kinds = _kinds(contents, dialect.sql_table, dialect.fields)
     dump, out = Dump(contents), CopyRecords(len(dialect.fields), tolerate=contents.tolerate)
     rows = Rows(dump.text, dialect.fields, kinds, contents.encoding)
     for insert in dump.inserts():
