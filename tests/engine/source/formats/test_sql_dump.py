@@ -39,6 +39,29 @@ def test_a_dump_that_cannot_be_read_without_executing_it_is_refused(tmp_path: Pa
     assert where in refused.value.where
 
 
+POSTGRESQL = "--\n-- PostgreSQL database dump\n--\n\n"
+STATEMENTS = "SET lock_timeout = 0;\nSET standard_conforming_strings = on;\n"
+PATHS = "INSERT INTO public.t VALUES (1,'C:\\new\\table');\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "system"),
+    [
+        (POSTGRESQL + STATEMENTS + PATHS, "PostgreSQL"),
+        (POSTGRESQL.replace("database", "database cluster") + STATEMENTS + PATHS, "PostgreSQL"),
+        (POSTGRESQL + PATHS, "PostgreSQL"),
+        (STATEMENTS + PATHS, "PostgreSQL"),
+        ("\\restrict a1B2\n" + STATEMENTS + PATHS, "PostgreSQL"),
+        (POSTGRESQL + STATEMENTS + "COPY public.t (id, name) FROM stdin;\n1\tit's\n\\.\n", "PostgreSQL"),
+        ("PRAGMA foreign_keys=OFF;\nBEGIN TRANSACTION;\n" + PATHS.replace("public.", ""), "SQLite"),
+    ],
+)
+def test_a_dump_of_another_system_is_refused_by_name(tmp_path: Path, text: str, system: str):
+    with pytest.raises(SourceProblem, match=f"a dump of {system}") as refused:
+        copied(written(tmp_path, text))
+    assert "CSV" in refused.value.advice
+
+
 def test_columns_in_another_order_and_missing_ones_go_to_their_fields(tmp_path: Path):
     text = (
         "CREATE TABLE t (a int, b int, c text);\nINSERT INTO t VALUES (1,2,'x');INSERT INTO `t` (c,a) VALUES ('y',3);"
@@ -234,6 +257,8 @@ def test_bytes_that_cannot_be_told_are_refused(tmp_path: Path, names: str):
         ("-- MySQL dump 10.13\n/*!40101 SET NAMES utf8 */;\n", "sql"),
         ("REPLACE INTO `t` VALUES (1)", "sql"),
         ("SET,USE\n1,2\n", "csv"),
+        ("--\n-- PostgreSQL database dump\n--\n\n\\restrict a1B2\n\n-- Dumped from\nSET lock_timeout = 0;", "sql"),
+        ("PRAGMA foreign_keys=OFF;\nBEGIN TRANSACTION;\n", "sql"),
         ("-- a comment\nid,name\n", "csv"),
         ("/* a */ /*M!999999\\- enable the sandbox mode */ \nCREATE TABLE `t`", "sql"),
         # Backtracking would try 2 ** 5000 ways to divide these into comments.

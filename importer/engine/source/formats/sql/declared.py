@@ -16,7 +16,7 @@ _ENCODINGS = {
 _BEGINS = (
     rb"(?:\s|--[^\n]*\n|#[^\n]*\n|/\*(?!![0-9]{5} )(?:[^*]|\*(?!/)){0,2000}+\*/;?)*+"
     rb"(?:(?:CREATE TABLE|DROP TABLE|INSERT INTO|INSERT IGNORE|REPLACE INTO|LOCK TABLES|USE|SET|CREATE DATABASE)"
-    rb"\s+[`\"'\w@(]|START TRANSACTION|BEGIN;|/\*![0-9]{5} )"
+    rb"\s+[`\"'\w@(]|START TRANSACTION|BEGIN;|PRAGMA\s+foreign_keys\b|\\restrict\s|/\*![0-9]{5} )"
 )
 _LAYOUT = "importer.engine.source.formats.sql.layout"
 

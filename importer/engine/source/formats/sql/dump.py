@@ -9,6 +9,7 @@ from importer.engine.errors import RecordUnreadable, SourceProblem
 from importer.engine.source.encodings import UTF8, errors_of_mysql, source_bytes
 from importer.engine.source.formats.contents import Contents
 from importer.engine.source.formats.copy_records import LINE_END, NULL, TAB, RowRefused
+from importer.engine.source.formats.sql.other_servers import refuse_other_servers
 from importer.engine.source.formats.sql.tokens import NAME, SqlText, name_of
 from importer.engine.source.formats.sql.values import (
     FieldKind,
@@ -88,10 +89,12 @@ class Dump:
         """Each INSERT up to `most` bytes, with its rows as the next token: the caller reads or skips them."""
         text = self.text
         while text.offset < most:
-            for each in _ENDS.finditer(text.take_gap()):
+            gap = text.take_gap()
+            for each in _ENDS.finditer(gap):
                 self.open = each["first"] is not None
             if not text.next():
                 return
+            refuse_other_servers(text, gap)
             found = text.match(_KEYWORD)
             word = found[0].upper().decode(errors="replace") if found else ""
             if word in ("INSERT", "REPLACE"):
