@@ -104,6 +104,8 @@ FLOAT = '<table:table-cell office:value-type="float" office:value="1.5"'
         (FLOAT, FLOAT + ' table:number-columns-repeated="1000000000"', "more than 16,384 cells"),
         ("<table:table-row>" + FLOAT, '<table:table-row table:number-rows-repeated="99999999">' + FLOAT, "at most"),
         (FLOAT, FLOAT + ' table:number-columns-repeated="-1"', "damaged"),
+        ('"A2" t="n"', '"A2" t="b"', "truth value '1.5'"),
+        (FLOAT, FLOAT.replace("float", "boolean"), "truth value ''"),
         ("<text:p>a", '<text:p><text:s text:c="10000000000"/>a', "more than 67,108,864 characters"),
     ],
 )
@@ -117,6 +119,36 @@ def test_a_number_that_is_none_arrives_as_it_is(tmp_path: Path):
     for number in ("1\t5\n7", "1e999999999", "1e", "NaN"):
         path = changed(write_xlsx(tmp_path / "b", {"S": ROWS}), "<v>1.5</v>", f"<v>{number}</v>")
         assert copied(path) == [("a", "b"), (number, "2")]
+
+
+@pytest.mark.parametrize(
+    ("write", "written", "read"),
+    [(write_xlsx, each, each) for each in ("true", "false")]
+    + [(write_xlsx, "1", "true"), (write_xlsx, "0", "false"), (write_ods, "false", "false")],
+)
+def test_a_truth_value_has_two_spellings(tmp_path: Path, write, written: str, read: str):
+    path = write(tmp_path / "b", {"S": [("a", "b"), (True, "x")]})
+    old, new = ("<v>1</v>", f"<v>{written}</v>") if write is write_xlsx else ('value="true"', f'value="{written}"')
+    assert copied(changed(path, old, new) if old != new else path)[1:] == [(read, "x")]
+
+
+def test_a_character_may_be_written_as_two_escapes(tmp_path: Path):
+    path = write_xlsx(tmp_path / "b", {"S": [("a", "b"), ("x_xD83D__xDE00_y_x0007_한", 1)]})
+    assert copied(path) == [("a", "b"), ("x\U0001f600y\x07한", "1")]
+
+
+def half(folder: Path, *, shared: bool = False) -> Path:
+    sheets = {"S": [("a", "b"), (1, "x_xD83D_")]}
+    path = write_xlsx(folder / "b.xlsx", sheets)
+    if shared:
+        openpyxl.load_workbook(path).save(path)
+    return path
+
+
+def test_a_row_with_half_of_a_character_is_marked(tmp_path: Path):
+    assert profile_file(half(tmp_path, shared=True)).refused
+    with pytest.raises(SourceProblem, match="cell B2 of the sheet S has half of a character"):
+        copied(half(tmp_path, shared=True))
 
 
 def test_blanks_paragraphs_and_drawings_of_a_cell(tmp_path: Path):
@@ -209,6 +241,7 @@ def empty(folder: Path) -> Path:
     [
         (formula, "cell B2 of the sheet S has a formula without a saved result"),
         (error, "cell B2 of the sheet S has the error #REF!"),
+        (half, "cell B2 of the sheet S has half of a character"),
         (password, "a workbook with a password"),
         (encrypted_ods, "has a password"),
         (document, "no workbook, but another Office document"),

@@ -25,6 +25,7 @@ class Kind(Enum):
     TRUTH = "truth"
     ERROR = "error"
     NO_RESULT = "no result"
+    HALF_CHARACTER = "half character"
     EMPTY = "empty"
 
 
@@ -38,6 +39,14 @@ class Cell(NamedTuple):
 EMPTY = Cell(Kind.EMPTY, rb"\N")
 # A formula whose result was not saved.
 UNCOMPUTED = Cell(Kind.NO_RESULT, b"")
+_TRUTHS = {"1": b"true", "true": b"true", "0": b"false", "false": b"false"}
+
+
+def truth_of(text: str) -> Cell:
+    """A cell with a truth value. Raises ValueError for a text that states none (XML Schema part 2, boolean)."""
+    if text not in _TRUTHS:
+        raise ValueError(f"a cell has the truth value {text!r}")
+    return Cell(Kind.TRUTH, _TRUTHS[text])
 
 
 class Row(NamedTuple):

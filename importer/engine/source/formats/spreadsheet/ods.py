@@ -19,6 +19,7 @@ from importer.engine.source.formats.spreadsheet.cells import (
     Text,
     plain_number,
     row_number,
+    truth_of,
 )
 from importer.engine.source.records.blocks import MAX_RECORD_BYTES
 from importer.engine.source.records.copy_escapes import escaped
@@ -149,7 +150,7 @@ class _SheetReader:
         if kind == "time":
             return Cell(Kind.DATE, escaped(_clock(attributes.get("office:time-value", "")).encode()))
         if kind == "boolean":
-            return Cell(Kind.TRUTH, escaped(attributes.get("office:boolean-value", "").encode()))
+            return truth_of(attributes.get("office:boolean-value", ""))
         if kind == "string":
             return Cell(Kind.TEXT, escaped(attributes.get("office:string-value", text).encode()))
         if "table:formula" in attributes and not text:

@@ -17,7 +17,7 @@ from importer.engine.source.formats.spreadsheet.cells import EMPTY, Cell, Kind, 
 from importer.engine.source.profile.decisions import Answer, Decision, Standing
 from importer.engine.source.profile.names import match_names
 from importer.engine.source.records.copy_escapes import unescaped
-from importer.engine.source.records.refused import CELL_ERROR, NO_RESULT
+from importer.engine.source.records.refused import CELL_ERROR, HALF_CHARACTER, NO_RESULT
 
 # Rows by which the header is found.
 ROWS_LOOKED_AT = 50
@@ -197,19 +197,23 @@ def _convert(contents: Contents, dialect: Dialect, open_book: Open) -> Iterator[
     yield from out.rest(used)
 
 
-# A cell without a value, and why.
-_WITHOUT_VALUE = {Kind.ERROR: CELL_ERROR, Kind.NO_RESULT: NO_RESULT}
+# A cell without a value: why, and what it has instead; {} is its text.
+_WITHOUT_VALUE = {
+    Kind.ERROR: (CELL_ERROR, "the error {}"),
+    Kind.NO_RESULT: (NO_RESULT, "a formula without a saved result"),
+    Kind.HALF_CHARACTER: (HALF_CHARACTER, "half of a character (a lone surrogate), which no column can store"),
+}
 
 
 def _record(cells: list[Cell], width: int, number: int, dialect: Dialect) -> bytes:
     """The record of a row. Raises RowRefused for a cell that has no value although it is not empty."""
     for at, cell in enumerate(cells):
         if cell.kind in _WITHOUT_VALUE:
-            has = "a formula without a saved result" if cell.kind is Kind.NO_RESULT else f"the error {_text(cell)}"
-            what = f"The cell {column_name(at)}{number} of the sheet {dialect.sheet} has {has}."
+            refusal, has = _WITHOUT_VALUE[cell.kind]
+            what = f"The cell {column_name(at)}{number} of the sheet {dialect.sheet} has {has.format(_text(cell))}."
             values = [EMPTY.value if each.kind in _WITHOUT_VALUE else each.value for each in cells]
             problem = RecordUnreadable(what, f"row {number:,}")
-            raise RowRefused(_WITHOUT_VALUE[cell.kind], problem, _text(cell).encode(), at + 1, values)
+            raise RowRefused(refusal, problem, _text(cell).encode(), at + 1, values)
     if len(cells) < width:
         cells = cells + [EMPTY] * (width - len(cells))
     elif len(cells) > width:

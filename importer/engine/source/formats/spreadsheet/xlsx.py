@@ -23,6 +23,7 @@ from importer.engine.source.formats.spreadsheet.cells import (
     duration_of,
     plain_number,
     row_number,
+    truth_of,
 )
 from importer.engine.source.records.copy_escapes import escaped
 
@@ -33,6 +34,8 @@ _DURATIONS = {46}
 _NO_CODE = re.compile(r'"[^"]*"|\\.|_.|\*.|\[(?!h+\]|m+\]|s+\])[^\]]*\]', re.IGNORECASE)
 _NUMBER, _DATE, _DURATION = "number", "date", "duration"
 _COLUMN = re.compile("[A-Z]{1,3}")
+# The first byte of each surrogate in UTF-8, if they were in it, and of some letters.
+_SURROGATES_BEGIN = b"\xed"
 _EXCEL_ESCAPE = re.compile("_x([0-9A-Fa-f]{4})_")
 
 
@@ -161,10 +164,24 @@ class SharedTexts:
 
 
 def copied_text(text: str) -> bytes:
-    """A text of a workbook for the copy. Characters that XML does not have are written as _x0007_."""
+    """A text of a workbook for the copy. Characters that XML does not have are written as _x0007_.
+
+    A character beyond U+FFFF may be written as its two surrogates; a lone one stays, and is not UTF-8.
+    """
     if "_x" in text:
         text = _EXCEL_ESCAPE.sub(lambda found: chr(int(found[1], 16)), text)
-    return escaped(text.encode(errors="replace"))
+        text = text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "surrogatepass")
+    return escaped(text.encode(errors="surrogatepass"))
+
+
+def _text_cell(copied: bytes) -> Cell:
+    """The cell for a text of copied_text()."""
+    if _SURROGATES_BEGIN in copied:
+        try:
+            copied.decode()
+        except UnicodeDecodeError:
+            return Cell(Kind.HALF_CHARACTER, copied)
+    return Cell(Kind.TEXT, copied)
 
 
 class _SheetReader:
@@ -239,16 +256,16 @@ class _SheetReader:
             return UNCOMPUTED if self._has_formula else EMPTY
         match self._type:
             case "s":
-                return Cell(Kind.TEXT, self._texts[int(text)])
+                return _text_cell(self._texts[int(text)])
             case "n":
                 return self._number(text) if text else EMPTY
             case "b":
-                return Cell(Kind.TRUTH, b"true" if text == "1" else b"false")
+                return truth_of(text) if text else EMPTY
             case "e":
                 return Cell(Kind.ERROR, escaped(text.encode()))
             case "d":
                 return Cell(Kind.DATE, escaped(text.replace("T", " ").removesuffix("Z").encode()))
-        return Cell(Kind.TEXT, copied_text(text))
+        return _text_cell(copied_text(text))
 
     def _number(self, text: str) -> Cell:
         kind = self._formats[int(self._style)] if self._style and int(self._style) < len(self._formats) else _NUMBER
