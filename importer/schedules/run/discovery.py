@@ -13,6 +13,7 @@ from importer.engine.errors import Cancelled, Problem
 from importer.lease import lease_end
 from importer.models import DiscoveredFile, Schedule, ScheduleRun
 from importer.schedules.run.deduplication import classify, identity, in_batches, is_new
+from importer.schedules.run.owner import require_grants_of_owner
 from importer.schedules.scheduler import record_run
 from importer.schedules.transitions import Outcome, Status, change_held, touch
 
@@ -47,6 +48,7 @@ def look_for_files(schedule_id: int) -> ScheduleRun | None:
 
 
 def _run_for_new_files(schedule: Schedule) -> ScheduleRun | None:
+    require_grants_of_owner(schedule)
     now = timezone.now()
     if schedule.runs.exclude(status__in=ScheduleRun.ENDED).exists():
         return None
@@ -55,8 +57,12 @@ def _run_for_new_files(schedule: Schedule) -> ScheduleRun | None:
 
 
 def list_files(run: ScheduleRun) -> float | None:
-    """List the run's files. Returns the seconds until the next look, or None once all files are complete."""
+    """List the run's files. Returns the seconds until the next look, or None once all files are complete.
+
+    Raises Forbidden, and asks no server, if the owner's grants have ended.
+    """
     schedule = run.schedule
+    require_grants_of_owner(schedule)
     files = connections.find(
         schedule.connection, schedule.pattern, run.moment, zone_named(schedule.zone), schedule.subfolders
     )

@@ -17,7 +17,7 @@ from importer.models import DiscoveredFile, ImportJob, Schedule, ScheduleRun
 from importer.preparation.prepare import ImportRequest, PreparedImport, prepare
 from importer.schedules.run import deduplication, retry_policy, schema_drift
 from importer.schedules.run.discovery import listed_file
-from importer.schedules.run.owner import require_grants
+from importer.schedules.run.owner import require_grants_of_owner
 from importer.schedules.transitions import Outcome, change_held
 from importer.sources.uploads import with_file_name
 
@@ -95,8 +95,7 @@ def _record(picked: DiscoveredFile, outcome: DiscoveredFile.Outcome, **values: A
 def _begin(run: ScheduleRun, picked: DiscoveredFile) -> bool:
     """Fetch the file and start its import. False: there is no import to wait for."""
     try:
-        with acting_as(run.schedule.created_by):  # The owner's grants may have ended since.
-            require_grants(run.schedule)
+        require_grants_of_owner(run.schedule)
         _fetch(run.schedule, picked)
         if _is_known(run.schedule, picked):
             _record(picked, Outcome.ALREADY_LOADED)
@@ -201,10 +200,14 @@ def _attach(run: ScheduleRun, picked: DiscoveredFile, job: ImportJob) -> None:
 
 
 def _move_or_delete(run: ScheduleRun) -> None:
-    """Move or delete each file whose rows are in the table, if the schedule says so."""
+    """Move or delete each file whose rows are in the table, if the schedule says so.
+
+    Raises Forbidden, and touches no file, if the owner's grants have ended.
+    """
     what = Schedule.Afterwards(run.schedule.afterwards)
     if what == Schedule.Afterwards.KEEP:
         return
+    require_grants_of_owner(run.schedule)
     for picked in run.files.filter(outcome__in=IN_THE_TABLE, done=DiscoveredFile.Done.NOTHING):
         done, problem = DONE[what], {}
         try:

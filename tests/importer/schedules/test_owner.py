@@ -2,11 +2,13 @@
 
 import pytest
 
-from importer import schedules
+from importer import jobs, schedules
 from importer.access import people
+from importer.access.acting import acting_as
 from importer.models import Grant, ImportJob, Level, Schedule
 from tests.importer.schedules.conftest import drop
-from tests.importer.schedules.steps import run_now, to_end, to_import
+from tests.importer.schedules.steps import outcomes, run_now, to_end, to_import
+from tests.importer.steps import run as run_job
 from tests.people import admin, grant_all, operator
 
 pytestmark = pytest.mark.usefixtures("no_workers")
@@ -81,3 +83,47 @@ def test_a_viewer_s_schedule_loads_nothing(schedule, folder, owner):
     people.set_role(owner, people.Role.VIEWER)
     grant_all(owner, Level.ADMINISTER)
     assert "viewer" in failure(schedule)
+
+
+def test_a_file_that_somebody_else_s_retry_has_loaded_stays_after_the_owner_s_grant_has_ended(schedule, folder, owner):
+    path = drop(folder, "monday.csv")
+    run = schedules.run_now(schedule)
+    cut = to_import(run)
+    ImportJob.objects.filter(pk=cut.pk).update(status="failed", problem={"what": "cut", "retryable": False})
+    Grant.objects.filter(user=owner, kind="connection").delete()
+    to_end(run)
+    with acting_as(operator("bob")):
+        jobs.retry(cut.pk)
+    run_job(cut)
+    assert ImportJob.objects.get(pk=cut.pk).status == "succeeded"
+    assert "may not use source connection" in failure(schedule)
+    assert path.exists()
+
+
+def test_a_file_is_not_deleted_after_the_grant_has_ended_during_its_import(schedule, folder, owner):
+    path = drop(folder, "monday.csv")
+    run = schedules.run_now(schedule)
+    to_import(run)
+    run_job(ImportJob.objects.get())
+    Grant.objects.filter(user=owner, kind="connection").delete()
+    ended = to_end(run)
+    assert ended.status == "failed"
+    assert "may not use source connection" in ended.problem["what"]
+    assert outcomes(ended) == {"monday.csv": "loaded"}
+    assert path.exists()
+
+
+@pytest.mark.parametrize("trigger", ["cron", "arrival"])
+def test_no_file_is_listed_after_the_owner_s_grant_has_ended(make, owner, folder, trigger):
+    made = make(trigger=trigger, cron="0 4 * * *")
+    Schedule.objects.filter(pk=made.pk).update(created_by=owner)
+    drop(folder, "monday.csv")
+    Grant.objects.filter(user=owner, kind="connection").delete()
+    if trigger == "arrival":
+        assert schedules.look_for_files(made.pk) is None
+        said = Schedule.objects.get(pk=made.pk).problem["what"]
+    else:
+        run = run_now(made)
+        assert not run.files.exists()
+        said = run.problem["what"]
+    assert "may not use source connection" in said
