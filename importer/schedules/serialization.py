@@ -1,5 +1,6 @@
 """Schedules and runs as JSON: the output of `millrace schedule --json`, a contract."""
 
+from dataclasses import fields
 from datetime import datetime
 from typing import Any
 
@@ -7,7 +8,7 @@ from importer.engine.errors import problem_values
 from importer.models import DiscoveredFile, Schedule, ScheduleRun
 from importer.models.outcomes.looks import look_of
 from importer.models.outcomes.runs import outcome_of_run
-from importer.schedules.commands import next_due_times
+from importer.schedules.commands import ScheduleRequest, next_due_times
 from importer.schedules.recurrence import describe
 from importer.schedules.scheduler import timing_of
 from importer.schedules.validation import warnings
@@ -44,8 +45,12 @@ def summary(schedule: Schedule) -> dict[str, Any]:
 
 
 def details(schedule: Schedule) -> dict[str, Any]:
-    """A schedule with its next due times, warnings and last runs."""
-    return summary(schedule) | {
+    """A schedule with its settings, next due times, warnings and last runs."""
+    short = summary(schedule)
+    settings = {each.name: getattr(schedule, each.name) for each in fields(ScheduleRequest) if each.name not in short}
+    return {
+        **short,
+        **settings,
         "upcoming": [each.isoformat() for each in next_due_times(schedule)],
         "warnings": warnings(schedule),
         "runs": [run(each) for each in schedule.runs.all()[:MOST_RUNS]],

@@ -1,11 +1,15 @@
 """Targets, presets, schedules, connections, channels, labs, history and people by the API; and how it refuses."""
 
+from dataclasses import fields
+
 import pytest
 from jsonschema import Draft202012Validator
 
+from dashboard.api.resources.schedules.schedules import ScheduleFields
 from importer.access import people
 from importer.connections.protocols import folder as folders
 from importer.models import AccessToken, Channel, ImportJob, Lab, Level, MappingPreset, SourceConnection, Target
+from importer.schedules import ScheduleRequest
 from tests.dashboard.api.program import PART, Program, problem
 from tests.dashboard.api.test_imports import INTO, ROWS
 from tests.importer.steps import run
@@ -119,6 +123,24 @@ class TestSchedules:
         wrong = problem(program.send("PATCH", path, {"cron": "every night"}), 422)
         assert "every night" in wrong["detail"]
         assert program.send("DELETE", path).status_code == 204
+
+    def test_every_setting_is_taken_shown_and_reset(self, program, loaded, incoming):
+        new = {"job": loaded, "name": "orders", "connection": "incoming", "pattern": "*.csv", "trigger": "every"}
+        limits = {"deadline_minutes": 30, "lateness_minutes": 20, "rejects_limit": 10}
+        settings = {"most_attempts": 1, "every_minutes": 15, "overlap": "skip", "drift": "add", "afterwards": "delete"}
+        made = program.send("POST", "schedules", new | settings | limits)
+        assert made.status_code == 201, made.content
+        path = f"schedules/{made.json()['id']}"
+        shown = program.read(path)
+        assert shown.items() >= (settings | limits).items()
+        assert shown.keys() >= ScheduleFields.model_fields.keys()
+        none = dict.fromkeys(limits)
+        assert program.send("PATCH", path, {**none, "most_attempts": 2}).status_code == 200
+        assert program.read(path).items() >= (settings | none | {"most_attempts": 2}).items()
+        assert "required" in problem(program.send("PATCH", path, {"connection": None}), 422)["what"]
+
+    def test_the_api_takes_every_field_of_a_schedule(self):
+        assert ScheduleFields.model_fields.keys() == {each.name for each in fields(ScheduleRequest)}
 
 
 class TestChannels:

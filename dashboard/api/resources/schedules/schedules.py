@@ -46,7 +46,7 @@ class ScheduleFields(Body):
     overlap: Schedule.Overlap | None = None
     misfire: Schedule.Misfire | None = None
     misfire_most: Annotated[int | None, Field(ge=0, le=1000)] = None
-    tries: Annotated[int | None, Field(ge=1, le=100)] = None
+    most_attempts: Annotated[int | None, Field(ge=1, le=100)] = None
     backoff_seconds: Annotated[int | None, Field(ge=1, le=10**6)] = None
     deadline_minutes: Minutes = None
     no_file: Schedule.NoFile | None = None
@@ -59,7 +59,7 @@ class ScheduleFields(Body):
 
 
 class ScheduleChange(ScheduleFields, json_schema_extra=example(cron="0 4 * * *", drift="stop")):
-    """What is to be changed of a schedule. What is left out stays."""
+    """What is to be changed of a schedule. What is left out stays; null takes a limit away."""
 
     preset: Annotated[
         str, Field(max_length=64, description="Its mapping, options and table are the schedule's from now on.")
@@ -97,7 +97,7 @@ NOW = RunIn()  # without a body
 
 
 def show(schedule: Schedule) -> dict[str, Any]:
-    """A schedule as `millrace schedule show --json` has it, with its number."""
+    """A schedule as `millrace schedule list --json` has it, with its number."""
     return {"id": schedule.pk} | serialization.summary(schedule)
 
 
@@ -152,12 +152,12 @@ def _recipe(new: NewSchedule) -> ImportJob | MappingPreset:
 
 def _with_connection(given: dict[str, Any]) -> dict[str, Any]:
     """The values with the number of the connection in place of its name."""
-    return given | ({"connection": named_connection(given["connection"]).pk} if "connection" in given else {})
+    return given | ({"connection": named_connection(name).pk} if (name := given.get("connection")) else {})
 
 
 @router.get("schedules/{int:id}", response=dict[str, Any], url_name="api_schedule", summary="Show a schedule")
 def show_schedule(request: HttpRequest, id: int) -> Any:
-    """One schedule, with its next due times, its warnings and its last runs."""
+    """One schedule, with its settings, its next due times, its warnings and its last runs."""
     schedule = read(id)
     return {"id": schedule.pk} | serialization.details(schedule)
 
@@ -167,7 +167,7 @@ def change_schedule(request: HttpRequest, id: int, change: ScheduleChange) -> An
     """Change a schedule. Its mapping, options and table stay, unless a preset is given."""
     stored = read(id)
     now = model_to_dict(stored, fields=[each.name for each in fields(ScheduleRequest)])
-    values = entered(now | _with_connection(change.dict(exclude_none=True, exclude={"preset"})))
+    values = entered(now | _with_connection(change.dict(exclude_unset=True, exclude={"preset"})))
     form = checked(ScheduleForm(values, instance=Schedule.objects.get(pk=id)))
     schedules.update(stored, form.schedule_request(), presets.by_name(change.preset) if change.preset else None)
     return show(read(id))
