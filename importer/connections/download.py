@@ -80,10 +80,14 @@ def _append_all(source: SourceFile, stream: Stream, *, grows: bool) -> None:
         change_size(source, source.received)
 
 
-def latest_copy(connection: SourceConnection, file: ListedFile) -> SourceFile | None:
-    """The latest copy of the file that still exists; None without one, and for a connection that is not stored."""
+def latest_copy(connection: SourceConnection, file: ListedFile, user: User | None) -> SourceFile | None:
+    """The user's latest copy of the file that still exists; None without one, and for a connection that is not stored.
+
+    A copy is an upload of the person for whom it was fetched: nobody else sees it.
+    """
     if not connection.pk:
         return None
-    copies = connection.files.filter(found_name=file.name, owned=True, status=SourceFile.Status.READY)
+    ready = SourceFile.Status.READY
+    copies = connection.files.filter(found_name=file.name, owned=True, status=ready, uploaded_by=user)
     last = copies.order_by("-pk").first()
     return last if last and is_there(last) else None

@@ -87,8 +87,8 @@ class FileServer(ABC):
             return self._head(session, file, size)
 
     def fetch(self, file: ListedFile, user: User | None) -> SourceFile:
-        """A copy of the file; the latest copy if size and time have not changed since."""
-        before = download.latest_copy(self._connection, file)
+        """A copy of the file; the user's latest copy if size and time have not changed since."""
+        before = download.latest_copy(self._connection, file, user)
         if before and file.etag and before.found_etag == file.etag:
             return before
         source = None

@@ -84,8 +84,8 @@ class WebServer:
         return []
 
     def fetch(self, file: ListedFile, user: User | None) -> SourceFile:
-        """A copy of the file; the latest copy if the server answers 304 (not modified)."""
-        before = download.latest_copy(self._connection, file)
+        """A copy of the file; the user's latest copy if the server answers 304 (not modified)."""
+        before = download.latest_copy(self._connection, file, user)
         with self._response("GET", file.name, _unless_changed(before)) as answer:
             if before and answer.response.status == 304:
                 return before

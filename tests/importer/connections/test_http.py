@@ -12,6 +12,7 @@ from importer.models import SourceConnection, SourceFile
 from importer.sources.room import DiskFull
 from importer.sources.uploads import TooLarge
 from tests.importer.connections.protocol_checks import find
+from tests.people import operator
 
 DATA = b"id,name\n" + b"1,one\n" * 5000
 
@@ -24,9 +25,9 @@ def connection(web, tmp_path, settings):
     return SourceConnection.objects.create(name="web", kind="http", base=web.url, private_allowed=True)
 
 
-def fetch(connection, name):
+def fetch(connection, name, user=None):
     (found,) = find(connection, name)
-    return connections.fetch(connection, found)
+    return connections.fetch(connection, found, user)
 
 
 class TestFind:
@@ -68,6 +69,14 @@ class TestFetch:
         assert web.sent[-1][2]["If-None-Match"] == first.found_etag
         web.files["/a.csv"] = DATA + b"2,two\n"
         assert fetch(connection, "a.csv").size == len(DATA) + 6
+
+    def test_a_copy_that_was_fetched_for_somebody_else_is_not_used(self, web, connection):
+        ann, bob = operator("ann"), operator("bob")
+        web.files["/a.csv"] = DATA
+        hers, his = fetch(connection, "a.csv", ann), fetch(connection, "a.csv", bob)
+        assert (hers.uploaded_by, his.uploaded_by) == (ann, bob)
+        assert fetch(connection, "a.csv", ann) == hers
+        assert fetch(connection, "a.csv").uploaded_by is None
 
     def test_a_file_that_changed_since_it_was_listed_is_retryable(self, web, connection):
         web.files["/a.csv"] = DATA

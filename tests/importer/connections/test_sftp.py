@@ -6,6 +6,7 @@ from importer import connections
 from importer.engine.errors import Problem, SourceChanged
 from importer.models import SourceConnection, SourceFile
 from tests.importer.connections.protocol_checks import expect_refusal, find
+from tests.people import operator
 
 DATA = b"id,name\n" + b"1,one\n" * 50_000
 
@@ -46,6 +47,8 @@ def test_an_sftp_file_is_copied_once(sftp_server, base, connection):
     assert (source.name, source.size, source.owned, source.status) == ("d.csv", len(DATA), True, "ready")
     assert source.file.read_bytes() == DATA
     assert connections.fetch(connection, found) == source
+    bob = operator("bob")
+    assert connections.fetch(connection, found, bob).uploaded_by == bob
 
 
 def test_sftp_accepts_a_private_key(sftp_server, base, connection):
