@@ -75,7 +75,18 @@ class TestAddressPolicy:
             "fe80::1",
             "::ffff:169.254.169.254",
             "fd00:ec2::254",
+            "fd00:ec2::23",
             "100.100.100.200",
+            "fd00:100::100:200",
+            "168.63.129.16",
+            "64:ff9b::168.63.129.16",
+            "192.0.0.192",
+            "fd00:c1::a9fe:a9fe",
+            "fd20:ce::254",
+            "fd00:42::42",
+            "fd00:a9fe:a9fe::1",
+            "64:ff9b:1::a9fe:a9fe",
+            "64:ff9b:1:a9fe:a9:fe00::",
         ],
     )
     def test_link_local_and_metadata_addresses_are_refused_in_any_spelling(self, host):

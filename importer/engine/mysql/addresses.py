@@ -11,14 +11,35 @@ Ip = ipaddress.IPv4Address | ipaddress.IPv6Address
 LOOPBACK = ipaddress.IPv4Address("127.0.0.1")
 # All of them: which addresses inside networks are allowed is decided by the caller (settings.PRIVATE_NETWORKS).
 EVERY_NETWORK = ("0.0.0.0/0", "::/0")
-# Link-local networks and the metadata services of clouds, which give credentials to any process of a machine.
+# Link-local networks, and the services of clouds that give credentials to any process of a machine. A network
+# that translates IPv6 to IPv4 leads to them, too.
 FORBIDDEN = tuple(
     ipaddress.ip_network(each)
     for each in (
         "169.254.0.0/16",
         "fe80::/10",
-        "fd00:ec2::254/128",  # Amazon, over IPv6
-        "100.100.100.200/32",  # Alibaba
+        # Amazon: docs.aws.amazon.com/AWSEC2/latest/UserGuide/instancedata-data-retrieval.html, and
+        # docs.aws.amazon.com/eks/latest/userguide/pod-id-how-it-works.html
+        "fd00:ec2::254/128",
+        "fd00:ec2::23/128",
+        # Google: cloud.google.com/compute/docs/metadata/querying-metadata
+        "fd20:ce::254/128",
+        # Azure, WireServer: learn.microsoft.com/azure/virtual-network/what-is-ip-address-168-63-129-16
+        "168.63.129.16/32",
+        # Oracle Classic: docs.oracle.com/en/cloud/iaas/compute-iaas-cloud/stcsg/retrieving-instance-metadata.html;
+        # Oracle over IPv6: cloud-init, DataSourceOracle.py
+        "192.0.0.192/32",
+        "fd00:c1::a9fe:a9fe/128",
+        # Alibaba: alibabacloud.com/help/en/ecs/user-guide/view-instance-metadata; over IPv6: cloud-init,
+        # DataSourceAliYun.py
+        "100.100.100.200/32",
+        "fd00:100::100:200/128",
+        # Scaleway: docs.cloud-init.io/en/latest/reference/datasources/scaleway.html
+        "fd00:42::42/128",
+        # Akamai (Linode): techdocs.akamai.com/cloud-computing/docs/metadata-service-api
+        "fd00:a9fe:a9fe::1/128",
+        # NAT64 of a network's own (RFC 8215): where in it the IPv4 address stands, only the network knows.
+        "64:ff9b:1::/48",
     )
 )
 # The last 32 bits of an address in this network are the IPv4 address that it leads to (RFC 6052).
@@ -48,7 +69,7 @@ def check_address(host: str, address: Ip, networks: Sequence[str]) -> None:
     leads_to = effective(address)
     if any(leads_to in network for network in FORBIDDEN):
         raise AddressRefused(
-            f"{host} is {leads_to}, a link-local or cloud metadata address: it is never connected to.",
+            f"{host} is {leads_to}, a link-local, cloud metadata or local NAT64 address: it is never connected to.",
             advice="Use the address that the server has on your network.",
         )
     if leads_to.is_global and not leads_to.is_multicast:
