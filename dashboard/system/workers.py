@@ -11,6 +11,7 @@ from django.views.decorators.http import require_safe
 
 from config.version import VERSION
 from dashboard.system.state import idle_queues
+from importer.access.policy import seen
 from importer.models import Target
 from importer.worker.hosts import presence
 
@@ -24,10 +25,11 @@ class Overview:
 
     @property
     def idle_labels(self) -> dict[str, list[str]]:
-        """The labels of targets that no loading worker has, with the targets' names."""
+        """The labels that no loading worker has, of targets that the person may see, with the targets' names."""
         served = {label for worker in self.workers or () if worker.role == "load" for label in worker.labels}
         idle: dict[str, list[str]] = {}
-        for label, name in Target.objects.registered().exclude(label="").order_by("name").values_list("label", "name"):
+        labelled = seen(Target.objects.registered()).exclude(label="").order_by("name")
+        for label, name in labelled.values_list("label", "name"):
             if label not in served:
                 idle.setdefault(label, []).append(name)
         return idle

@@ -11,7 +11,7 @@ from importer.models import Target
 from importer.worker.hosts import presence
 from tests.dashboard.api.program import Program
 from tests.dashboard.job_data import make_job
-from tests.people import admin, operator, viewer
+from tests.people import admin, operator, stranger, viewer
 
 pytestmark = pytest.mark.django_db
 
@@ -55,6 +55,16 @@ def test_a_label_that_no_worker_has_is_named_with_its_targets(page, redis):
     assert "No loading worker has the label eu-west: imports into far wait." in page()
     presence.announce("load@there", 4, ["load.eu-west"], labels=["eu-west"])
     assert "No loading worker has the label" not in page()
+
+
+def test_a_label_s_targets_are_not_named_to_who_may_not_see_them(client, redis):
+    Target.objects.create(name="far", host="db", user="u", database="d", label="eu-west")
+    presence.announce("load@here", 4, ["load"])
+    nobody = stranger("sam")
+    client.force_login(nobody)
+    assert "far" not in client.get(reverse("workers")).content.decode()
+    assert Program(nobody).read("workers")["idle_labels"] == {}
+    assert Program(admin("root")).read("workers")["idle_labels"] == {"eu-west": ["far"]}
 
 
 def test_without_redis_nobody_claims_that_there_are_no_workers(page, settings):
