@@ -6,7 +6,7 @@ from typing import Any
 from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 
-from dashboard.access.api_rules import asked
+from dashboard.access.api_rules import asked, is_api
 from dashboard.access.middleware import token_of
 from dashboard.access.rules import Rule, identifying, rule_of
 from dashboard.sign_in.address import client_address
@@ -28,7 +28,7 @@ class AuditMiddleware:
             request.audit_entry = entry  # type: ignore[attr-defined]
             response = self.get_response(request)
             if entry.action and response.status_code != 405:
-                audit.write(entry, _outcome(response, rule_of(entry.action)))
+                audit.write(entry, _outcome(request, response, rule_of(entry.action)))
         return response
 
     def process_view(self, request: HttpRequest, _view: Any, _args: Any, kwargs: dict[str, Any]) -> None:
@@ -54,9 +54,10 @@ def _thing(rule: Rule, named: Mapping[str, Any]) -> audit.Thing:
     return audit.described(found)
 
 
-def _outcome(response: HttpResponseBase, rule: Rule | None) -> str:
+def _outcome(request: HttpRequest, response: HttpResponseBase, rule: Rule | None) -> str:
     if response.status_code in REFUSED:
         return audit.Outcome.REFUSED
     # A page of one's own account that does not lead on shows its form again, with what was wrong.
-    again = rule is not None and rule.account and response.status_code == 200
+    page = rule is not None and rule.account and not is_api(request.path_info)
+    again = page and response.status_code == 200
     return audit.Outcome.FAILED if again or response.status_code >= 400 else audit.Outcome.DONE
