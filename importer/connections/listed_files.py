@@ -7,6 +7,8 @@ from importer.engine.errors import SourceProblem
 
 # A pattern that matches more files is taken for a mistake; each takes some hundred bytes of memory.
 MOST_FOUND = 100_000
+# Characters of a name: as many as the tables of sources and of schedules' files store.
+LONGEST_NAME = 1024
 
 
 @dataclass(frozen=True)
@@ -14,13 +16,18 @@ class ListedFile:
     """A file at a connection: its `name` relative to the base, with "/" between folders; `size` in bytes.
 
     `etag` changes with the content: a server's ETag, an object's version, a local file's identity. Values that the
-    server does not give are None or "".
+    server does not give are None or "". Raises SourceProblem for a name that is too long to be stored.
     """
 
     name: str
     size: int | None
     modified_at: datetime | None
     etag: str = ""
+
+    def __post_init__(self) -> None:
+        if len(self.name) > LONGEST_NAME:
+            what = f"The name of a file has {len(self.name):,} characters, and at most {LONGEST_NAME:,} are stored."
+            raise SourceProblem(what, f"{self.name[:80]}…", "Give the file or its folder a shorter name.")
 
 
 def sorted_by_name(files: list[ListedFile], where: str) -> list[ListedFile]:

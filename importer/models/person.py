@@ -49,10 +49,11 @@ class SavedFilter(models.Model):
     """A filter of the list of imports that a person has saved under a name: `query` as it stands in the address."""
 
     LONGEST_NAME = 64
+    LONGEST_QUERY = 1024
 
     user = models.ForeignKey(settings.AUTH_USER_MODEL, models.CASCADE, related_name="saved_filters")
     name = models.CharField(max_length=LONGEST_NAME)
-    query = models.CharField(max_length=1024)
+    query = models.CharField(max_length=LONGEST_QUERY)
 
     class Meta:
         constraints = [models.UniqueConstraint(fields=["user", "name"], name="one_filter_of_a_name")]

@@ -31,6 +31,7 @@ from importer.sources.upload_storage import fingerprint
 ABANDONED_AFTER = timedelta(hours=24)
 UNBEGUN_AFTER = timedelta(minutes=10)  # an announcement without a byte is removed after this time
 UNNAMED = "unnamed"
+LONGEST_PATH = 1024  # characters of the path of a file that stays where it is
 
 
 class TooLarge(SourceProblem):
@@ -295,9 +296,12 @@ def register(path: Path, server_path: str = "") -> SourceFile:
     """A source for a file on this server, which stays in place and is never deleted.
 
     The same unchanged file gives the same row. `server_path`: its path on the database's host, if it was named by that.
-    Raises SourceProblem if it is empty, or not a readable regular file.
+    Raises SourceProblem if it is empty, or not a readable regular file, or if its path is too long to be stored.
     """
     path = path.absolute()
+    if max(len(str(path)), len(server_path)) > LONGEST_PATH:
+        what = f"The path of the file has more than {LONGEST_PATH:,} characters."
+        raise SourceProblem(what, f"{path.name[:80]}", "Move it to a shorter path.")
     size = _readable_size(path)
     digest = fingerprint(path)
     same = SourceFile.objects.filter(path=str(path), server_path=server_path, owned=False)
