@@ -3,6 +3,7 @@
 from collections.abc import Collection, Sequence
 
 from allauth.mfa.models import Authenticator
+from django.conf import settings
 from django.contrib.auth.models import Group, User
 from django.contrib.auth.tokens import default_token_generator
 from django.contrib.sessions.models import Session
@@ -25,6 +26,7 @@ THINGS: dict[str, type[Target] | type[SourceConnection] | type[Channel]] = {
     Grant.Kind.CHANNEL: Channel,
 }
 Granted = Target | SourceConnection | Channel | None
+LONGEST_EMAIL = 254  # characters, as Django's table of users stores
 
 
 def named(names: Collection[str]) -> list[User]:
@@ -72,13 +74,37 @@ def set_role(user: User, role: Role) -> None:
 def set_email(user: User, email: str) -> None:
     """Change the mail address of a person. Raises Problem for an invalid one, and Forbidden unless an admin acts."""
     require_admin("change people")
+    audit.about(user)
     if email:
         try:
             validate_email(email)
         except ValidationError as error:
             raise Problem(f"{email!r} is no mail address.", advice="Write it as name@example.org.") from error
+    if len(email) > LONGEST_EMAIL:
+        raise Problem(f"The mail address has more than {LONGEST_EMAIL} characters.", advice="Use a shorter one.")
+    if email != user.email:
+        audit.note(email={"old": user.email, "new": email})
     User.objects.filter(pk=user.pk).update(email=email)
     user.refresh_from_db()
+
+
+def set_email_by_token(user: User, email: str) -> None:
+    """Change the mail address as a program, as set_email() does.
+
+    A program that has stolen a token must not take over an account that somebody uses: who comes from the identity
+    provider with this address gets the account. Raises Problem for another address of an account in use.
+    """
+    if settings.OIDC_ISSUER and email and email.lower() != user.email.lower() and (use := use_of(user)):
+        what = f"{user.username} {use} already, and whom {settings.OIDC_NAME} knows by the address gets the account."
+        raise Problem(what, advice="An admin changes it on the person's page, or with millrace user email.")
+    set_email(user, email)
+
+
+def use_of(user: User) -> str:
+    """How somebody uses the account, in words after the name; "" if nobody does yet."""
+    if user.has_usable_password():
+        return "has a password"
+    return "has signed in" if user.last_login else ""
 
 
 def deactivate(user: User) -> None:

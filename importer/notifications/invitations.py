@@ -43,10 +43,8 @@ def invite_by_mail(user: User) -> None:
     """
     require_admin("invite people")
     by_hand = "An admin makes the link on the person's page, or with millrace user reset."
-    if user.has_usable_password():
-        raise Problem(f"{user.username} has a password already.", advice=by_hand)
-    if user.last_login:
-        raise Problem(f"{user.username} has signed in already.", advice=by_hand)
+    if use := people.use_of(user):
+        raise Problem(f"{user.username} {use} already.", advice=by_hand)
     if not user.email:
         raise Problem(f"{user.username} has no mail address.", advice=f"Add it first. Or: {by_hand}")
     require_mail_server()

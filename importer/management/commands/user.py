@@ -117,9 +117,7 @@ class Command(PreparedCommand):
         self._write_link(_user(name), "The password stays until the link is used.", as_json, show_link)
 
     def _email(self, *, name: str, address: str, **_: Any) -> None:
-        user = _user(name)
-        people.set_email(user, address)
-        audit.about(user)
+        people.set_email(_user(name), address)
         self.stdout.write(f"{name} has the mail address {address}." if address else f"{name} has no mail address.")
 
     def _groups(self, *, name: str, groups: list[str], **_: Any) -> None:

@@ -2,11 +2,14 @@
 
 import re
 
+import pytest
 from django.contrib.auth.models import Group, User
+from django.core.management import call_command
 from django.test import Client
 from django.utils import timezone
 
-from importer.models import AuditEvent, ImportJob, SavedFilter, SourceConnection
+from importer.access import people
+from importer.models import AuditEvent, ImportJob, Role, SavedFilter, SourceConnection
 from tests.dashboard.api.program import Program, problem
 from tests.dashboard.people.test_invitation_mail import inbox as inbox  # noqa: PLC0414 -- a fixture
 from tests.dashboard.test_rules import things as things  # noqa: PLC0414 -- a fixture
@@ -57,6 +60,26 @@ class TestInvitations:
         assert told["what"] == "ann has signed in already."
         assert inbox.came == []
 
+    @pytest.mark.parametrize("use", [{"password": "usable"}, {"password": "!", "last_login": timezone.now()}])
+    def test_no_program_gives_it_an_address_that_an_identity_provider_may_know(self, root, settings, use):
+        settings.OIDC_ISSUER = "https://id.example.org"
+        ann, new = User.objects.create_user("ann", "ann@example.org"), operator("new")
+        User.objects.filter(pk=ann.pk).update(**use)
+        told = problem(root.send("PATCH", f"people/{ann.pk}", {"email": "thief@example.org"}), 422)
+        assert "already" in told["what"]
+        for person, email in ((ann, "Ann@example.org"), (ann, ""), (new, "new@example.org")):
+            assert root.send("PATCH", f"people/{person.pk}", {"email": email}).json()["email"] == email
+
+    def test_a_new_address_is_recorded_with_the_old_one(self, root):
+        eve = people.add("eve", Role.VIEWER, "eve@example.org")
+        root.send("PATCH", f"people/{eve.pk}", {"email": "eve@example.com"})
+        call_command("user", "email", "eve", "")
+        events = AuditEvent.objects.filter(details__has_key="email").order_by("pk")
+        changes = [("eve@example.org", "eve@example.com"), ("eve@example.com", "")]
+        assert list(events.values_list("object_name", "details__email")) == [
+            ("eve", {"old": old, "new": new}) for old, new in changes
+        ]
+
     def test_without_mail_say_what_to_do(self, root, settings):
         settings.EMAIL_BACKEND = ""
         eve = root.send("POST", "people", {"name": "eve", "role": "viewer"}).json()["id"]
@@ -69,6 +92,8 @@ class TestAccount:
     def test_time_zone_and_own_tokens(self, program):
         assert program.send("PATCH", "account", {"time_zone": "Europe/Vienna"}).json()["time_zone"] == "Europe/Vienna"
         assert "Perhaps" in problem(program.send("PATCH", "account", {"time_zone": "Europe/Wien"}), 422)["advice"]
+        recorded = AuditEvent.objects.filter(action="account_own").order_by("pk")
+        assert list(recorded.values_list("outcome", flat=True)) == ["done", "failed"]
         own = program.read("account/tokens")["items"]
         others = Program(operator("bob"))
         problem(others.send("DELETE", f"account/tokens/{own[0]['id']}"), 404)
@@ -81,6 +106,8 @@ class TestAccount:
         assert made.json()["filters"] == {"status": "failed", "owner": "me"}
         assert "Nothing is filtered" in problem(vic.send("POST", "filters", {"name": "x", "filters": {}}), 422)["what"]
         assert other.read("filters")["items"] == []
+        long = problem(vic.send("POST", "filters", {"name": "x", "filters": {"q": "ü" * 180}}), 422)
+        assert "1,024" in long["what"]
         path = f"filters/{made.json()['id']}"
         problem(other.send("DELETE", path), 404)
         assert vic.send("DELETE", path).status_code == 204

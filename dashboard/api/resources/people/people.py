@@ -103,12 +103,16 @@ def show_person(request: HttpRequest, id: int) -> Any:
 
 @router.patch("people/{int:id}", response=PersonOut, url_name="api_person", summary="Change a person")
 def change_person(request: HttpRequest, id: int, change: PersonChange) -> Any:
-    """Change role, mail address or groups, or deactivate or activate a person."""
+    """Change role, mail address or groups, or deactivate or activate a person.
+
+    With an identity provider, the address of a person who has a password or has signed in stays: an admin changes it
+    with a browser or a command.
+    """
     user = get_object_or_404(User, pk=id)
     groups = None if change.groups is None else [group_named(each) for each in change.groups]
     with transaction.atomic():
         if change.email is not None:
-            people.set_email(user, change.email)
+            people.set_email_by_token(user, change.email)
         if change.role is not None:
             people.set_role(user, change.role)
         if groups is not None:
