@@ -33,36 +33,53 @@ class Cursor(Schema):
     cursor: Annotated[str, Field(description="`next` of the page before.", max_length=64)] = ""
     limit: Annotated[int, Field(ge=1, le=MOST, description="The most rows of the page.")] = USUAL
 
-    @property
-    def first(self) -> int:
-        """The place, from 0, of the page's first row in a list whose rows have no number. Raises as newest() does."""
-        return read(self.cursor) if self.cursor else 0
+    def after(self, parts: int = 1) -> tuple[int, ...] | None:
+        """The place of the last row of the page before, of so many numbers; None for the first page.
 
-    def part(self, rows: Sequence[Listed], show: Callable[[Listed], Any] = lambda row: row) -> dict[str, Any]:
-        """The page of a list whose rows have no number. `rows`: those from `first` on, one more than `limit` or all."""
-        further = write(self.first + self.limit) if len(rows) > self.limit else None
-        return {"items": [show(each) for each in rows[: self.limit]], "next": further}
+        Raises Problem for a cursor that is none.
+        """
+        return read(self.cursor, parts) if self.cursor else None
+
+    def of(
+        self,
+        found: Sequence[Listed],
+        show: Callable[[Listed], Any],
+        place: Callable[[Listed], tuple[int, ...]],
+    ) -> dict[str, Any]:
+        """The page of a list. `found`: its rows, one more than `limit` or all; `place`: that of a row, for after()."""
+        shown = found[: self.limit]
+        further = write(*place(shown[-1])) if found[self.limit :] else None
+        return {"items": [show(each) for each in shown], "next": further}
 
     def newest(self, things: models.QuerySet[Thing], show: Callable[[Thing], Any]) -> dict[str, Any]:
         """The page of these things, the newest first. Raises Problem for a cursor that is none."""
-        if self.cursor:
-            things = things.filter(pk__lt=read(self.cursor))
-        found = list(things.order_by("-pk")[: self.limit + 1])
-        shown = found[: self.limit]
-        return {"items": [show(each) for each in shown], "next": write(shown[-1].pk) if found[self.limit :] else None}
+        if last := self.after():
+            things = things.filter(pk__lt=last[0])
+        return self.of(list(things.order_by("-pk")[: self.limit + 1]), show, lambda each: (each.pk,))
+
+    @property
+    def first(self) -> int:
+        """The place, from 0, of the page's first row in a list whose rows have no number. Raises as after() does."""
+        counted = self.after()
+        return counted[0] if counted else 0
+
+    def part(self, rows: Sequence[Listed], show: Callable[[Listed], Any] = lambda row: row) -> dict[str, Any]:
+        """The page of a list whose rows have no number. `rows`: those from `first` on, one more than `limit` or all."""
+        return self.of(rows, show, lambda _: (self.first + self.limit,))
 
 
-def write(number: int) -> str:
+def write(*place: int) -> str:
     """A place in a list as its cursor."""
-    return base64.urlsafe_b64encode(str(number).encode()).decode().rstrip("=")
+    return base64.urlsafe_b64encode(".".join(map(str, place)).encode()).decode().rstrip("=")
 
 
-def read(cursor: str) -> int:
-    """The place that a cursor stands for. Raises Problem if it is none."""
+def read(cursor: str, parts: int = 1) -> tuple[int, ...]:
+    """The place that a cursor stands for, of so many numbers. Raises Problem if it is none."""
     try:
         text = base64.b64decode(cursor + "=" * (-len(cursor) % 4), altchars=b"-_", validate=True).decode("ascii")
-        if text.isdigit() and int(text) <= LARGEST:
-            return int(text)
+        numbers = text.split(".")
+        if len(numbers) == parts and all(each.isdigit() and int(each) <= LARGEST for each in numbers):
+            return tuple(map(int, numbers))
     except (binascii.Error, ValueError):
         pass
     raise Problem("The cursor is none of this list.", "query.cursor", "Send `next` of the page before, or no cursor.")

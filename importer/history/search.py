@@ -3,7 +3,7 @@
 Conditions and order are evaluated in Python, so that texts compare in the same way with every database and collation.
 """
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
 
@@ -76,9 +76,14 @@ def page(query: Query) -> Page:
 
 def every_row(query: Query, most: int | None = None) -> Iterator[Row]:
     """All rows of all pages, or the first `most`, read in parts of FEW."""
-    jobs = iter(in_order(query) if most is None else in_order(query)[:most])
-    while part := list(islice(jobs, FEW)):
-        facts = rows(part, query.columns)
+    return rows_of(query.columns, in_order(query)[:most])
+
+
+def rows_of(columns: Sequence[str], jobs: Iterable[int]) -> Iterator[Row]:
+    """The rows of these imports, in this order, read in parts of FEW."""
+    left = iter(jobs)
+    while part := list(islice(left, FEW)):
+        facts = rows(part, columns)
         yield from (Row(job, facts[job]) for job in part)
 
 

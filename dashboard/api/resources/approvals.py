@@ -1,8 +1,7 @@
 """Approvals by another person: list what waits, show exactly what is to be approved, approve and refuse it."""
 
-from datetime import datetime
-from operator import attrgetter
-from typing import Annotated, Any, Literal
+from datetime import UTC, datetime, timedelta
+from typing import Annotated, Any, Literal, cast
 
 from django.http import HttpRequest
 from ninja import Query, Router, Schema
@@ -22,6 +21,7 @@ from importer.models import ImportJob, Lab
 from importer.preparation.plan_sql import plan_sql
 
 router = Router(tags=["approvals"])
+EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 class DigestIn(Body, json_schema_extra=example(digest="9f86d081884c7d659a2feaa0c55ad015")):
@@ -67,12 +67,26 @@ class ApprovalOut(Schema):
     why_not: Annotated[str, Field(description="Why you may not decide, and who may; empty if you may.")]
 
 
-def _shown(thing: Approvable) -> dict[str, Any]:
+def _one(thing: Approvable) -> dict[str, Any]:
     """What is to be approved of an import or a lab. Raises Problem for one that does not wait for an approval."""
+    if not _is_asked_for(thing):
+        raise Problem(f"{thing} does not wait for an approval.", advice="GET approvals lists what does.")
+    return _shown(thing)
+
+
+def _is_asked_for(thing: Approvable) -> bool:
+    return jobs.is_asked_for(thing) if isinstance(thing, ImportJob) else lab.is_asked_for(thing)
+
+
+def _place(thing: Approvable) -> tuple[int, ...]:
+    """The place in the list: when it was asked for, in microseconds since 1970; kind and number for a tie."""
+    at = cast(datetime, thing.approval_asked_at)
+    return (at - EPOCH) // timedelta(microseconds=1), int(isinstance(thing, ImportJob)), thing.pk
+
+
+def _shown(thing: Approvable) -> dict[str, Any]:
     is_import = isinstance(thing, ImportJob)
     of: Any = jobs if is_import else lab
-    if not of.is_asked_for(thing):
-        raise Problem(f"{thing} does not wait for an approval.", advice="GET approvals lists what does.")
     statements = plan_sql(thing.plan) if isinstance(thing, ImportJob) else ()
     return {
         "kind": "import" if is_import else "lab",
@@ -97,8 +111,9 @@ def list_approvals(request: HttpRequest, page: Query[Cursor]) -> Any:
     labs = seen(Lab.objects.filter(**asked, status=Lab.Status.WAITING))
     waiting: list[Approvable] = list(imports.select_related("target", "source", "created_by"))
     waiting += [each for each in labs.select_related("target", "source", "created_by") if lab.is_asked_for(each)]
-    waiting.sort(key=attrgetter("approval_asked_at"), reverse=True)
-    return page.part(waiting[page.first :], _shown)
+    waiting.sort(key=_place, reverse=True)
+    last = page.after(3)
+    return page.of([each for each in waiting if last is None or _place(each) < last], _shown, _place)
 
 
 @router.get(
@@ -106,7 +121,7 @@ def list_approvals(request: HttpRequest, page: Query[Cursor]) -> Any:
 )
 def import_approval(request: HttpRequest, job: int) -> Any:
     """What an import that waits for an approval would do, with the digest to approve."""
-    return _shown(read_import(job))
+    return _one(read_import(job))
 
 
 @router.post("imports/{int:job}/approve", response=Report, url_name="api_import_approve", summary="Approve an import")
@@ -126,7 +141,7 @@ def refuse_import(request: HttpRequest, job: int, why: ReasonIn) -> Any:
 @router.get("labs/{int:id}/approval", response=ApprovalOut, url_name="api_lab_approval", summary="Show what to approve")
 def lab_approval(request: HttpRequest, id: int) -> Any:
     """What a lab that waits for an approval would do, with the digest to approve."""
-    return _shown(read_lab(id))
+    return _one(read_lab(id))
 
 
 @router.post("labs/{int:id}/approve", response=dict[str, Any], url_name="api_lab_approve", summary="Approve a lab")

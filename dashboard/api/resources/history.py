@@ -1,7 +1,6 @@
 """The history: facts of all ended imports, as JSON by pages and as one CSV file; and imports compared."""
 
 import json
-from itertools import islice
 from typing import Annotated, Any
 
 from django.http import HttpRequest, StreamingHttpResponse
@@ -18,7 +17,7 @@ from importer.history.export import as_csv, as_json
 from importer.history.facts import FACTS
 from importer.history.query import NEWEST_FIRST, Condition, columns_of
 from importer.history.query import Query as HistoryQuery
-from importer.history.search import every_row
+from importer.history.search import every_row, in_order, rows_of
 
 router = Router(tags=["history"])
 
@@ -56,8 +55,19 @@ def _condition(text: str) -> Condition:
 def history(request: HttpRequest, page: Query[Cursor], asked: Query[HistoryIn]) -> Any:
     """The facts of ended imports that the person may see."""
     query = asked.query()
-    found = list(islice(every_row(query), page.first, page.first + page.limit + 1))
-    return page.part(json.loads("".join(as_json(query.columns, found)))["jobs"])
+    jobs = in_order(query)
+    last = page.after(2)
+    first = _place_after(last, jobs) if last else 0
+    found = list(rows_of(query.columns, jobs[first : first + page.limit + 1]))
+    shown = json.loads("".join(as_json(query.columns, found)))["jobs"]
+    ends_with = jobs[first + page.limit - 1] if len(found) > page.limit else 0
+    return page.of(shown, lambda row: row, lambda _: (first + page.limit, ends_with))
+
+
+def _place_after(last: tuple[int, ...], jobs: list[int]) -> int:
+    """The place of the row after the last one that was shown; if that is gone, the number of rows shown before."""
+    shown, job = last
+    return jobs.index(job) + 1 if job in jobs else shown
 
 
 @router.get("history.csv", url_name="api_history_csv", summary="Export the history", openapi_extra=CSV_FILE)

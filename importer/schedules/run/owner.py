@@ -1,4 +1,4 @@
-"""What the owner of a schedule must be granted: when the schedule is saved, and again before a run uses the connection."""
+"""What a schedule's owner must be granted: when the schedule is saved, and again before a run uses the connection."""
 
 from importer.access.acting import acting_as
 from importer.access.policy import require

@@ -3,6 +3,7 @@
 import json
 
 import pytest
+from django.utils import timezone
 
 from importer.models import ImportJob, Lab, Scope, Target
 from tests.dashboard.api.program import Program, problem
@@ -75,6 +76,11 @@ def test_a_lab_is_approved_and_refused_in_the_same_way(program, bob, target):
         take_step(each)
     listed = {each["lab"]: each for each in bob.read("approvals")["items"]}
     assert set(listed) == set(made)
+    page = bob.read("approvals?limit=1")
+    assert [each["lab"] for each in page["items"]] == [made[1]]
+    Lab.objects.filter(pk=made[1]).update(approval_asked_at=None)  # as if somebody had decided about it meanwhile
+    assert [each["lab"] for each in bob.read(f"approvals?cursor={page['next']}")["items"]] == [made[0]]
+    Lab.objects.filter(pk=made[1]).update(approval_asked_at=timezone.now())
     first, second = made
     assert "are loaded into copies of" in bob.read(f"labs/{first}/approval")["sentence"]
     problem(program.send("POST", f"labs/{first}/approve", {"digest": listed[first]["digest"]}), 403)

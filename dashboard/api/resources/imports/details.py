@@ -83,7 +83,9 @@ def chunks(request: HttpRequest, job: int, page: Query[Cursor], problems: bool =
     """
     shown = read(job)
     found = with_problems(shown) if problems else shown.chunks.all()
-    return page.part(list(found[page.first : page.first + page.limit + 1]), _chunk)
+    if last := page.after():
+        found = found.filter(number__gt=last[0])
+    return page.of(list(found.order_by("number")[: page.limit + 1]), _chunk, lambda each: (each.number,))
 
 
 def _chunk(chunk: Chunk) -> dict[str, Any]:
