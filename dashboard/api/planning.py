@@ -14,9 +14,11 @@ from django.http import HttpRequest, HttpResponse
 from dashboard.access import problems
 from dashboard.api.resources import targets
 from dashboard.api.wanted import ImportIn, options_of
+from importer.access import limits
 from importer.connections.by_hand.addresses import choose_address
 from importer.connections.by_hand.connection_files import browse, choose, named_connection
 from importer.connections.by_hand.members import copy_members
+from importer.connections.by_hand.resolve import forget_unused
 from importer.connections.by_hand.server_file import find_on_server
 from importer.connections.source_location import location_of
 from importer.engine.errors import Problem, SourceProblem
@@ -72,14 +74,14 @@ def as_read(wanted: ImportIn, person: Person) -> AsRead:
     """The whole file of a request, as it is read for its table, or for a new one. Raises Problem as prepared() does."""
     if wanted.target or wanted.preset:
         # Without the checks of values nothing would be found.
-        return read_for_table(prepared(wanted, person, checks=True))
+        made = prepared(wanted, person, checks=True)
+        with _naming(wanted, made.source):
+            return read_for_table(made)
     if wanted.table and options_of(wanted.options.dict()).mode != "create":
         raise Problem("A table is named, and no target.", "body", "Name both; or for a new table the mode create.")
     source = _source(wanted, person, None)
-    try:
+    with _naming(wanted, source):
         return _with_answers(partial(read_alone, source, wanted.table), _request(wanted), dict(wanted.answers))
-    except Problem as problem:
-        raise uploads.with_file_name(problem, source) from problem
 
 
 def prepared(wanted: ImportIn, person: Person, **options: Any) -> PreparedImport:
@@ -91,16 +93,44 @@ def prepared(wanted: ImportIn, person: Person, **options: Any) -> PreparedImport
     target, table = _place(wanted, preset)
     require_load(target, table)
     source = _source(wanted, person, target)
-    try:
+    with _naming(wanted, source):
         if preset:
             return _by_preset(wanted, preset, partial(prepare, source, target, table), source, options)
         return _with_answers(partial(prepare, source, target, table), _request(wanted, options), dict(wanted.answers))
+
+
+@contextmanager
+def only_looking(wanted: ImportIn, source: SourceFile) -> Iterator[None]:
+    """Afterwards remove the copies that were made for this request, unless an import reads them."""
+    try:
+        yield
+    finally:
+        _forget_copies(wanted, source)
+
+
+@contextmanager
+def _naming(wanted: ImportIn, source: SourceFile) -> Iterator[None]:
+    """Give each Problem in the block the file's name. The copies that were made for the request are then removed."""
+    try:
+        yield
     except Problem as problem:
-        raise uploads.with_file_name(problem, source) from problem
+        named = uploads.with_file_name(problem, source)
+        _forget_copies(wanted, source)
+        raise named from problem
+
+
+def _forget_copies(wanted: ImportIn, source: SourceFile) -> None:
+    # Each request copies an address, and the files of an archive, anew. What a connection has is copied once, and goes
+    # by itself when it is not used.
+    if wanted.address or wanted.all_members:
+        forget_unused([source])
 
 
 def _source(wanted: ImportIn, person: Person, target: Target | None) -> SourceFile:
-    """The file, or several as one: uploads, files of a connection, or one on the target's host. Raises Problem."""
+    """The file, or several as one: uploads, files of a connection, or one on the target's host.
+
+    Raises Problem, TooOften for what may make copies.
+    """
     keys = [*([wanted.file] if wanted.file else []), *wanted.files]
     if sum(map(bool, (keys, wanted.connection, wanted.address, wanted.server_file))) != 1:
         what = "The request names no file, or two kinds."
@@ -109,10 +139,25 @@ def _source(wanted: ImportIn, person: Person, target: Target | None) -> SourceFi
         if target is None:
             raise Problem("A file on a database's host is named, and no target.", "body", "Name target and table.")
         return find_on_server(target, wanted.server_file)
+    if wanted.address or wanted.connection or wanted.all_members:
+        limits.use(limits.UPLOADS)
     chosen = _chosen(wanted, keys, person)
-    if wanted.all_members:
-        return as_one([copy for each in chosen.files for copy in copy_members(each, somebody_waits=True)])
-    return chosen
+    return _members(wanted, chosen) if wanted.all_members else chosen
+
+
+def _members(wanted: ImportIn, chosen: SourceFile) -> SourceFile:
+    """All files of the chosen archives as one. If that fails, the copies that were made until then are removed."""
+    copies: list[SourceFile] = []
+    try:
+        for archive in chosen.files:
+            copies += copy_members(archive, somebody_waits=True)
+        return as_one(copies)
+    except BaseException:
+        forget_unused(copies)
+        raise
+    finally:
+        if wanted.address:
+            forget_unused([chosen])
 
 
 def _chosen(wanted: ImportIn, keys: list[UUID], person: Person) -> SourceFile:

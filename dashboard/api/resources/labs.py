@@ -1,6 +1,7 @@
 """Labs: plan, start and show them, act on them, and save what they recommend."""
 
 from collections.abc import Callable
+from contextlib import nullcontext
 from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias, cast
 
 from django.contrib.auth.models import User
@@ -13,6 +14,7 @@ from pydantic import Field
 from dashboard.api.body import Body, example
 from dashboard.api.once import PARAMETER, once
 from dashboard.api.pages import LARGEST, Cursor, Page
+from dashboard.api.planning import only_looking
 from dashboard.api.planning import prepared as prepared_import
 from dashboard.api.resources.presets import PresetOut
 from dashboard.api.resources.presets import show as show_preset
@@ -161,7 +163,8 @@ def _prepared(wanted: LabIn, request: HttpRequest) -> tuple[PreparedImport, Impo
 def plan_lab(request: HttpRequest, wanted: LabIn) -> Any:
     """What a lab would try, and what it would cost. Nothing is written."""
     prepared, job = _prepared(wanted, request)
-    expected = lab.estimate(prepared, wanted.request(prepared), job)
+    with only_looking(wanted.load, prepared.source) if wanted.load else nullcontext():
+        expected = lab.estimate(prepared, wanted.request(prepared), job)
     values = dict(vars(expected))
     return {"combinations": values.pop("tried"), **values}
 

@@ -13,7 +13,7 @@ from pydantic import Field
 from dashboard.api.body import Body, example
 from dashboard.api.once import PARAMETER, once
 from dashboard.api.pages import Cursor, Page
-from dashboard.api.planning import prepared
+from dashboard.api.planning import only_looking, prepared
 from dashboard.api.resources.imports.imports import read
 from dashboard.api.wanted import ImportIn
 from importer.access import audit
@@ -82,7 +82,9 @@ def add_preset(request: HttpRequest, new: PresetIn, response: HttpResponse) -> A
 
     Where the file can be read in more than one way, the problem 1400 has the questions, as for an import.
     """
-    saved = presets.save(new.name, prepared(new, request.user), cast(User, request.user))
+    made = prepared(new, request.user)
+    with only_looking(new, made.source):
+        saved = presets.save(new.name, made, cast(User, request.user))
     audit.note(preset=saved.name)
     response.headers["Location"] = reverse("api_preset", args=[saved.pk])
     return Status(201, show(saved))
@@ -93,7 +95,9 @@ def replace_preset(request: HttpRequest, id: int, wanted: ImportIn) -> Any:
     """Give a preset the settings of an import as it would be started. Schedules that were made with it keep theirs."""
     preset = _read(id)
     audit.note(preset=preset.name)
-    return show(presets.replace(preset, prepared(wanted, request.user)))
+    made = prepared(wanted, request.user)
+    with only_looking(wanted, made.source):
+        return show(presets.replace(preset, made))
 
 
 @router.get("presets/{int:id}", response=PresetOut, url_name="api_preset", summary="Show a preset")

@@ -3,6 +3,7 @@
 import io
 import json
 import zipfile
+from typing import Any
 
 import pytest
 from django.db.models import F
@@ -51,12 +52,18 @@ def test_a_file_is_loaded_and_its_report_balances(database, no_workers, program,
     assert (event.actor_name, event.details["by_token"], event.object_id) == ("ann", "nightly", str(job))
 
 
-def test_all_files_of_an_archive_are_one_import(program, target):
+@pytest.fixture
+def months(program, target) -> dict[str, Any]:
+    """A request about an archive with two files."""
     packed = io.BytesIO()
     with zipfile.ZipFile(packed, "w") as archive:
         archive.writestr("2026/a.csv", ROWS)
         archive.writestr("2026/b.csv", b"id,name,amount\n3,eve,2\n")
-    wanted = {"file": program.upload(packed.getvalue(), "months.zip"), **INTO}
+    return {"file": program.upload(packed.getvalue(), "months.zip"), **INTO}
+
+
+def test_all_files_of_an_archive_are_one_import(program, target, months):
+    wanted = months
     asked = program.send("POST", "plans", wanted).json()
     assert [each["name"] for each in asked["reading"]["guesses"]] == ["member"]
     begun = program.send("POST", "imports", {**wanted, "all_members": True})
@@ -67,6 +74,30 @@ def test_all_files_of_an_archive_are_one_import(program, target):
     assert (report["outcome"], report["balanced"], report["rows"]["loaded"]) == ("succeeded", True, 3)
     assert [(each["name"], each["rows"]["taken"]) for each in report["files"]] == [("a.csv", 2), ("b.csv", 1)]
     assert [row[1] for row in rows(target)] == ["ann", "bob", "eve"]
+
+
+@pytest.mark.parametrize(
+    ("path", "more", "status"),
+    [
+        ("plans", {}, 200),
+        ("plans", {"table": "no_such_table"}, 422),
+        ("imports", {"columns": [{"field": "amount", "column": "no_such_column"}]}, 422),
+        ("checks", {}, 200),
+        ("presets", {"name": "months"}, 201),
+        ("labs/plan", {}, 200),
+    ],
+)
+def test_what_only_looks_at_an_archive_keeps_no_copies_of_its_files(program, months, settings, path, more, status):
+    wanted = {**months, "all_members": True, **more}
+    for _ in range(2):
+        lab = {"load": wanted, "grid": "own", "settings": {"unique_checks": "on,off"}}
+        answer = program.send("POST", path, lab if path.startswith("labs") else wanted)
+        assert answer.status_code == status, answer.content
+        wanted |= {"name": "others"} if "name" in wanted else {}
+    assert SourceFile.objects.get().name == "months.zip"
+    settings.UPLOADS_PER_MINUTE = 2
+    assert problem(program.send("POST", "plans", {**months, "all_members": True}), 429)["kind"] == "TooOften"
+    assert SourceFile.objects.get().name == "months.zip"
 
 
 def test_a_few_files_are_checked_at_once(program, prepared):
@@ -205,11 +236,16 @@ class TestKeys:
 
 
 class TestList:
-    def test_pages_by_cursor_are_not_shifted_by_new_imports(self, program, prepared):
+    def loaded(self, program, prepared, number: int) -> list[int]:
+        """The numbers of so many imports that have ended."""
         made = []
-        for _ in range(3):
+        for _ in range(number):
             made.append(program.send("POST", "imports", {**prepared, "options": {"mode": "upsert"}}).json()["job"])
             run(ImportJob.objects.get(pk=made[-1]))
+        return made
+
+    def test_pages_by_cursor_are_not_shifted_by_new_imports(self, program, prepared):
+        made = self.loaded(program, prepared, 3)
         first = program.read("imports?limit=2")
         assert [each["job"] for each in first["items"]] == [made[2], made[1]]
         newer = program.send("POST", "imports", {**prepared, "options": {"mode": "upsert"}}).json()["job"]
@@ -218,8 +254,30 @@ class TestList:
         assert second["next"] is None
         assert [each["job"] for each in program.read("imports?status=waiting")["items"]] == []
         assert [each["job"] for each in program.read("imports?status=loading")["items"]] == [newer]
-        problem(program.send("GET", "imports?cursor=x"), 422)
+        for path in ("imports?cursor=x", f"history?cursor={first['next']}", f"approvals?cursor={first['next']}"):
+            problem(program.send("GET", path), 422)
         problem(program.send("GET", "imports?status=perhaps"), 422)
+
+    def test_pages_of_the_history_continue_after_the_last_row(self, program, prepared):
+        made = self.loaded(program, prepared, 3)
+        first = program.read("history?limit=2&columns=job")
+        assert [each["job"] for each in first["items"]] == made[:0:-1]
+        self.loaded(program, prepared, 1)
+        second = program.read(f"history?limit=2&columns=job&cursor={first['next']}")
+        assert ([each["job"] for each in second["items"]], second["next"]) == ([made[0]], None)
+
+    def test_pages_of_chunks_continue_after_the_last_one(self, program, prepared):
+        (job,) = self.loaded(program, prepared, 1)
+        chunks = ImportJob.objects.get(pk=job).chunks
+        only = chunks.get()
+        for number in (2, 4):
+            only.pk, only.number = None, number
+            only.save()
+        first = program.read(f"imports/{job}/chunks?limit=2")
+        only.pk, only.number = None, 1
+        only.save()
+        second = program.read(f"imports/{job}/chunks?limit=2&cursor={first['next']}")
+        assert [each["number"] for each in first["items"] + second["items"]] == [0, 2, 4]
 
 
 def test_a_file_is_listed_and_deleted_until_it_is_imported(program, prepared):

@@ -8,7 +8,7 @@ from ninja import Router
 from pydantic import WithJsonSchema
 
 from dashboard.access import problems
-from dashboard.api.planning import as_read
+from dashboard.api.planning import as_read, only_looking
 from dashboard.api.wanted import ImportIn
 from importer.access.policy import Forbidden
 from importer.engine.errors import Problem
@@ -35,7 +35,8 @@ def check(request: HttpRequest, wanted: ImportIn) -> Any:
         raise TooManyChecks(f"{MOST_AT_ONCE} files are being checked already.", advice="Try again in a minute.")
     try:
         read = as_read(wanted, request.user)
-        return document_of(read.source.name, check_file(read, lambda *_: None))
+        with only_looking(wanted, read.source):
+            return document_of(read.source.name, check_file(read, lambda *_: None))
     except NeedsAnswer as asked:
         return document_of_problem(asked)
     except Forbidden:

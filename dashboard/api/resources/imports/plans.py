@@ -5,7 +5,7 @@ from typing import Any
 from django.http import HttpRequest
 from ninja import Router
 
-from dashboard.api.planning import beginning, prepared
+from dashboard.api.planning import beginning, only_looking, prepared
 from dashboard.api.reports import Report
 from dashboard.api.wanted import ImportIn
 from importer.engine.reading.questions import NeedsAnswer
@@ -25,4 +25,5 @@ def plan(request: HttpRequest, wanted: ImportIn) -> Any:
             made = prepared(wanted, request.user)
         except NeedsAnswer as asked:
             return report_of_problem(asked)
-    return report_of_plan(made.plan, made.reading)
+        with only_looking(wanted, made.source):
+            return report_of_plan(made.plan, made.reading)
