@@ -164,6 +164,7 @@ class Bucket:
             options.get("access_key", ""),
             secrets.get("secret_key", ""),
             options.get("tls_ca", ""),
+            self._connection.private_allowed,
         ).client
 
     def _translated_errors(self, name: str) -> AbstractContextManager[None]:

@@ -9,7 +9,9 @@ from typing import Any
 class S3Account:
     """Where a store answers, and who asks. What is empty comes from the environment or the role of this server.
 
-    `quick`: for a question whose answer somebody waits for; a silent store is given up after seconds.
+    `private_allowed`: whether the endpoint may have an address inside a network; None: its addresses are not checked,
+    because the settings of this server name it. `quick`: for a question whose answer somebody waits for; a silent store
+    is given up after seconds.
     """
 
     endpoint: str
@@ -17,6 +19,7 @@ class S3Account:
     access_key: str
     secret_key: str = field(repr=False)
     tls_ca: str = ""
+    private_allowed: bool | None = None
     quick: bool = False
 
     @property
@@ -25,4 +28,5 @@ class S3Account:
         from importer.sources.store.s3_client import cached_client
 
         keys = (self.access_key, self.secret_key)
-        return cached_client(self.endpoint, self.region, *keys, self.tls_ca, self.quick, os.getpid())
+        where = (self.endpoint, self.region)
+        return cached_client(*where, keys, self.tls_ca, self.private_allowed, self.quick, os.getpid())

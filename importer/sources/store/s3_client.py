@@ -10,17 +10,26 @@ import botocore.session
 from botocore.config import Config
 from botocore.loaders import JSONFileLoader, Loader
 
+from importer.sources.store.checked_pools import check_addresses
+
 ATTEMPTS = 3  # of a request, within some seconds
 
 
 @lru_cache(maxsize=16)
 def cached_client(
-    endpoint: str, region: str, access_key: str, secret_key: str, tls_ca: str, quick: bool, _process: int
+    endpoint: str,
+    region: str,
+    keys: tuple[str, str],
+    tls_ca: str,
+    private_allowed: bool | None,
+    quick: bool,
+    _process: int,
 ) -> Any:
     """The botocore client of an S3Account, cached because creating one takes 0.1 s."""
     session = botocore.session.get_session()
     session.register_component("data_loader", _descriptions())
-    return session.create_client(
+    access_key, secret_key = keys
+    client = session.create_client(
         "s3",
         region_name=region or None,
         endpoint_url=endpoint or None,
@@ -40,6 +49,9 @@ def cached_client(
             proxies={} if endpoint else None,
         ),
     )
+    if endpoint and private_allowed is not None:
+        check_addresses(client, private_allowed=private_allowed)
+    return client
 
 
 def warm_up() -> None:
@@ -47,7 +59,7 @@ def warm_up() -> None:
 
     Otherwise it takes each of them 0.27 s of processor time and 20 MB.
     """
-    cached_client("http://127.0.0.1", "us-east-1", "none", "none", "", False, 0)
+    cached_client("http://127.0.0.1", "us-east-1", ("none", "none"), "", None, False, 0)
 
 
 class _OfS3(JSONFileLoader):  # type: ignore[misc]

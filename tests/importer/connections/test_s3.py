@@ -1,5 +1,7 @@
 """Objects in a bucket: listed by prefix and pattern, read in ranges of one version, moved and deleted."""
 
+import socket
+
 import pytest
 
 from importer import connections
@@ -8,7 +10,7 @@ from importer.connections.source_location import location_of
 from importer.engine.errors import Problem, SourceChanged
 from importer.engine.source.byte_source import open_source, read_at, size_of
 from importer.models import SourceConnection
-from importer.sources.store import object_ranges
+from importer.sources.store import object_ranges, s3_client
 from tests.importer.connections.protocol_checks import expect_refusal, find
 from tests.stack import wait_until
 
@@ -49,6 +51,29 @@ def test_finds_by_pattern_page_by_page(connection, put, monkeypatch):
     monkeypatch.setattr("importer.connections.listed_files.MOST_FOUND", 4)
     with pytest.raises(Problem, match="More than 4 files"):
         find(connection, subfolders=True)
+
+
+@pytest.mark.parametrize("later", ["127.0.0.1", "169.254.169.254"])
+def test_an_endpoint_s_name_may_mean_no_other_address_after_the_check(connection, put, monkeypatch, later):
+    put("a.csv")
+    checked, real = [], socket.getaddrinfo
+
+    def look_up(host, *args, **kwargs):
+        if host != "moving.example":
+            return real(host, *args, **kwargs)
+        checked.append(host)
+        return real(later if len(checked) > 1 else "127.0.0.1", *args, **kwargs)
+
+    monkeypatch.setattr(socket, "getaddrinfo", look_up)
+    monkeypatch.setattr(s3_client, "ATTEMPTS", 1)
+    connection.settings["endpoint"] = connection.settings["endpoint"].replace("127.0.0.1", "moving.example")
+    s3_client.cached_client.cache_clear()
+    if later == "127.0.0.1":
+        assert [each.name for each in find(connection)] == ["a.csv"]
+    else:
+        with pytest.raises(Problem, match="metadata"):
+            find(connection)
+    assert len(checked) > 1
 
 
 def test_an_object_is_read_in_ranges_of_the_listed_version(connection, put, monkeypatch):
