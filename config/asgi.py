@@ -1,13 +1,27 @@
 """The ASGI application that gunicorn serves: a front that receives the bodies, and Django's application behind it."""
 
+from importlib import import_module
+
 from django.conf import settings
 
+from config import garbage
 from config.serving.client import Pace
 from config.serving.front import Front, Limits
-from config.wsgi import application as pages
+from config.serving.wsgi_call import Application
+
+
+def _pages() -> Application:
+    """Django's application, and all that its pages import: otherwise the first request would wait for that."""
+    garbage.pause()
+    from config.wsgi import application
+
+    import_module(settings.ROOT_URLCONF)
+    garbage.resume()
+    return application
+
 
 application = Front(
-    pages,
+    _pages(),
     Limits(
         threads=settings.WEB_THREADS,
         pace=Pace(settings.BODY_MIN_BYTES_PER_SECOND, settings.BODY_GRACE_SECONDS),

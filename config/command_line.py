@@ -3,13 +3,25 @@
 import os
 import sys
 
-from django.core.management import execute_from_command_line
+from django.core.management import BaseCommand, ManagementUtility
 
+from config import garbage
 from config.streams import guard_streams
+
+
+class _Commands(ManagementUtility):
+    """Django's commands, which look for garbage once the one to run is imported."""
+
+    def fetch_command(self, subcommand: str) -> BaseCommand:
+        """The command of this name."""
+        command = super().fetch_command(subcommand)
+        garbage.resume()
+        return command
 
 
 def main() -> None:
     """Run the management command in sys.argv."""
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
     guard_streams()
-    execute_from_command_line(sys.argv)
+    garbage.pause()
+    _Commands(sys.argv).execute()

@@ -1,6 +1,5 @@
 """Fixtures with real servers: private MariaDB and Redis, and MySQL if TEST_MYSQL_COMMAND is set."""
 
-import gc
 import os
 from collections.abc import Iterator
 from pathlib import Path
@@ -13,6 +12,7 @@ from django.db import connection
 from django.db.models.signals import post_migrate
 from redis import Redis
 
+from config import garbage
 from importer import queue
 from importer.engine.mysql.connection import Address
 from importer.management.processes.private_servers import PrivateRedis
@@ -48,16 +48,12 @@ NEEDS = {
 }
 
 
-# What is imported and collected is no garbage: to look through it again and again takes a tenth of the tests' time.
-LOOK_FOR_GARBAGE_AFTER = 20_000  # new objects
-gc.disable()
+garbage.pause()
 
 
 def pytest_collection_finish() -> None:
-    """From now on look for garbage, less often than Python does, and never in what is there already."""
-    gc.freeze()
-    gc.set_threshold(LOOK_FOR_GARBAGE_AFTER)
-    gc.enable()
+    """Look for garbage from now on: what is imported and collected is none."""
+    garbage.resume()
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -1,6 +1,5 @@
 """Starts Django for one word of the command line, and runs its management command."""
 
-import gc
 import logging.config
 import sys
 from collections.abc import Sequence
@@ -11,6 +10,7 @@ from django.apps import apps
 from django.conf import settings
 from django.core.exceptions import ImproperlyConfigured
 
+from config import garbage
 from importer.engine.errors import Problem, WrongUsage
 from importer.management.command_line.follow.held_ctrl_c import HeldCtrlC
 from importer.management.command_line.words import PROGRAM, Word, undecoded_word
@@ -19,21 +19,16 @@ if TYPE_CHECKING:
     from importer.management.command_line.one_document import DocumentCommand
 
 COMMANDS = "importer.management.commands"
-# New objects after which Python looks for garbage. Each query makes more than the usual 700, and leaves next to none.
-LOOK_FOR_GARBAGE_AFTER = 20_000
 
 
 def start(word: Word, arguments: list[str], held: HeldCtrlC) -> None:
     """Run the word's management command, which ends the process with its exit code, and releases Ctrl-C first."""
-    # Nothing that is imported is garbage: looking for some would take a tenth of the start.
-    gc.disable()
+    garbage.pause()
     set_up_or_refuse(word.name, arguments)
     if wrong := undecoded_word(arguments):
         _refuse(word.name, arguments, wrong)
     command = command_of(word)
-    gc.freeze()
-    gc.set_threshold(LOOK_FOR_GARBAGE_AFTER)
-    gc.enable()
+    garbage.resume()
     command.held = held
     command.run_from_argv([PROGRAM, word.name, *word.given, *arguments])
 

@@ -3,16 +3,16 @@
 Celery's own command line would load an interactive shell: 12 MB in every process.
 """
 
-import gc
 import os
 import sys
 from typing import Any
 
+from config import garbage
+
 
 def main() -> None:
     """Run the command until it ends, and exit with its status."""
-    # Nothing that is imported is garbage: looking for some would take a tenth of the start.
-    gc.disable()
+    garbage.pause()
     # Django's checks would load all pages into each process: 4 MB that are not needed.
     os.environ["CELERY_SKIP_CHECKS"] = "true"
     from celery.bin.base import CLIContext
@@ -23,16 +23,14 @@ def main() -> None:
     from config.celery import app
 
     for everything_is_imported in (beat_init, worker_init):
-        everything_is_imported.connect(_collect_garbage)
+        everything_is_imported.connect(_look_for_garbage)
     name, *arguments = sys.argv[1:]
     context = CLIContext(app=app, no_color=False, workdir=None)
     {"worker": worker, "beat": beat}[name].main(args=arguments, prog_name=f"celery {name}", obj=context)
 
 
-def _collect_garbage(**_: Any) -> None:
-    """Collect it from now on, but never look at the modules: loading processes share that memory with their parent."""
-    gc.freeze()
-    gc.enable()
+def _look_for_garbage(**_: Any) -> None:
+    garbage.resume()
 
 
 if __name__ == "__main__":
