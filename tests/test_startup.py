@@ -41,7 +41,16 @@ BaseCommand.execute = stop
 STARTS = {
     "manage.py": "sys.argv[1:] = ['migrate']; from config.command_line import main; main()",
     "millrace": "sys.argv[1:] = ['job', 'list']; from importer.management.command_line.main import main; main()",
-    "web server": "import config.asgi; assert 'dashboard.urls' in sys.modules; stop()",
+    # Its processes are forked then.
+    "web server": """
+import os
+before = os.listdir("/proc/self/fd")
+import config.asgi
+assert "dashboard.urls" in sys.modules
+assert len(os.listdir("/proc/self/task")) == 1
+assert os.listdir("/proc/self/fd") == before
+stop()
+""",
     "worker": """
 sys.argv[1:] = ['worker', '--queues=load']
 from celery.signals import celeryd_after_setup

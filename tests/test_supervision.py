@@ -126,6 +126,14 @@ def test_the_admin_password_is_in_no_process_that_the_command_started(running):
         assert PASSWORD not in str(process.environ()), process.cmdline()
 
 
+def test_the_processes_of_the_web_server_share_what_they_import(running):
+    first = min(running.processes("gunicorn"), key=lambda each: each.create_time())
+    running.until(lambda: len(first.children()) == 2)
+    for each in first.children():
+        memory = each.memory_full_info()
+        assert memory.uss < memory.rss / 2, memory
+
+
 def test_killed_processes_are_restarted_and_ctrl_c_ends_them_all(running):
     assert running.answers()
     for word in ("gunicorn", "worker --hostname=load", "redis"):
