@@ -269,8 +269,9 @@ def _end(job: ImportJob, old: Status, new: Status, **values: Any) -> list[Messag
         ended.save(update_fields=list(measured))
         import_ended(ended)
     announce_end(job.pk)
-    write_record_on_commit(job.pk)
+    # First: a worker that ends during the record has then added the attempt.
     trace_on_commit(ended)
+    write_record_on_commit(job.pk)
     same_table = ImportJob.objects.filter(
         target=job.target_id, schema_name=job.schema_name, table_name=job.table_name, status=Status.WAITING
     )

@@ -17,7 +17,7 @@ from config.telemetry.traces import ImportTrace
 from importer import jobs, queue
 from importer.engine.mysql.connection import Address
 from importer.engine.plan.options import Options
-from importer.models import ImportJob, Target
+from importer.models import ImportJob, JobRecord, Target
 from importer.preparation.prepare import ImportRequest, prepare
 from importer.sources import uploads
 from tests.importer.notifications.receivers import Hook, catcher
@@ -148,7 +148,7 @@ def test_the_spans_of_all_workers_come_together(stack: Stack, collector: Hook, t
     with stack.workers_with(2, OTEL_EXPORTER_OTLP_ENDPOINT=collector.origin):
         job = jobs.create(prepare(uploads.register(path), target, "t", request))
         queue.send(jobs.advance(job.pk))
-        wait_until(lambda: ImportJob.objects.get(pk=job.pk).ended, what="the import")
+        wait_until(lambda: JobRecord.objects.filter(job=job).exists(), what="the import and its record")
     found = spans(collector)
     assert {span.trace_id for span in found} == {job.trace.trace_id.to_bytes(16)}
     loaded = [attributes(span)["millrace.chunk"] for span in found if span.name == "load chunk"]
