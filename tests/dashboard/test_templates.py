@@ -4,6 +4,7 @@ import re
 
 import pytest
 from django.conf import settings
+from django.contrib.staticfiles.finders import AppDirectoriesFinder
 
 from importer.models.outcomes.looks import LOOKS
 
@@ -45,6 +46,11 @@ def test_every_static_file_is_loaded_by_a_template(templates):
     assert {name for name in ours if not name.startswith("vendor/")} == {
         name for name in loaded if not name.startswith("vendor/")
     }
+
+
+def test_of_packages_only_allauth_brings_static_files():
+    """Each one is copied, hashed and compressed when Millrace starts, though no page loads it."""
+    assert {name.partition("/")[0] for name, _ in AppDirectoriesFinder().list([])} == {"account", "mfa"}
 
 
 def test_templates_and_static_files_lie_in_the_folders_of_the_code():
