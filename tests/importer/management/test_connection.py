@@ -42,9 +42,9 @@ def test_secrets_come_from_the_environment_and_go_to_the_same_account_only(capsy
     assert SourceConnection.objects.get().secrets == {}
 
 
-def test_settings_can_be_given_from_a_shell(stack_env, transactional_db):
+def test_settings_can_be_given_from_a_shell(shell, transactional_db):
     """call_command() passes no arguments to Django's own --settings; a process of its own does."""
-    stack_env.manage("connection", "add", "bucket", "s3://bucket/in", "--set", "region=eu-west-1")
+    shell.manage("connection", "add", "bucket", "s3://bucket/in", "--set", "region=eu-west-1")
     assert SourceConnection.objects.get().settings == {"region": "eu-west-1"}
 
 

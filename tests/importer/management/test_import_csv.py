@@ -15,6 +15,7 @@ from importer.worker import local_pool
 from importer.worker.hosts import presence
 from tests.documents import SCHEMAS, read
 from tests.importer.management.people_file import ROWS, loaded, report_of
+from tests.shell import Shell
 from tests.stack import Stack, wait_until
 
 
@@ -46,24 +47,24 @@ def test_in_process_needs_neither_redis_nor_worker(target_on_each: Target, peopl
     assert loaded(target_on_each) == (ROWS, 1667, 'Zoë "999"')
 
 
-def test_in_process_of_a_large_file(target: Target, tmp_path: Path, stack_env: Stack):
+def test_in_process_of_a_large_file(target: Target, tmp_path: Path, shell: Shell):
     """A large file is loaded by child processes, a small one by threads."""
     rows = 200
     path = tmp_path / "people.csv"
     unread = "x" * (local_pool.IN_THREADS_BELOW // rows)
     path.write_text("id,name,unread\n" + "".join(f"{n},name {n},{unread}\n" for n in range(rows)))
     args = ["--target", "t", "--table", "people", "--ignore-fields", "--in-process", "--json"]
-    done = stack_env.manage("import_csv", str(path), *args)
+    done = shell.manage("import_csv", str(path), *args)
     report = report_of(done.stdout)
     assert (report["outcome"], report["rows"]["loaded"]) == ("succeeded", rows)
     assert loaded(target) == (rows, 0, "name 99")
 
 
-def test_a_bad_row_fails_with_its_exit_code_and_is_named(target: Target, people: Path, stack_env: Stack):
+def test_a_bad_row_fails_with_its_exit_code_and_is_named(target: Target, people: Path, shell: Shell):
     text = people.read_text().replace("\n77,", f"\nseventy-seven{'x' * 3000},")
     people.write_text(text)
     args = ["import_csv", str(people), "--target", "t", "--table", "people", "--in-process"]
-    done = stack_env.manage(*args, check=False)
+    done = shell.manage(*args, check=False)
     assert done.returncode == FAILED.exit_code
     assert max(map(len, done.stderr.splitlines())) < 300
     assert "Traceback" not in done.stderr
@@ -71,13 +72,13 @@ def test_a_bad_row_fails_with_its_exit_code_and_is_named(target: Target, people:
     assert "seventy-seven" in done.stderr
     assert "--on-error reject" in done.stderr
     assert loaded(target)[0] == 0
-    done = stack_env.manage(*args, "--json", check=False)
+    done = shell.manage(*args, "--json", check=False)
     report = report_of(done.stdout)
     assert (report["outcome"], report["balanced"]) == ("failed", False)
     assert report["problem"]["rows"][0]["line"] == 79
 
 
-def test_bad_rows_left_out_come_back_as_a_file_that_loads(target_on_each: Target, people: Path, stack_env: Stack):
+def test_bad_rows_left_out_come_back_as_a_file_that_loads(target_on_each: Target, people: Path, shell: Shell):
     long = f'4000,"{"long " * 9}",NA'
     bad = ['x77,"Zoë",NA', long, '4001,"Zoë"']
     text = people.read_text().replace('\n77,"Zoë ""77""",NA', f"\n{bad[0]}")
@@ -85,7 +86,7 @@ def test_bad_rows_left_out_come_back_as_a_file_that_loads(target_on_each: Target
         text = re.sub(rf"\n{n},.*", f"\n{row}", text)
     people.write_text(text)
     args = ["import_csv", "--target", "t", "--table", "people", "--in-process", "--null", "NA", "--on-error", "reject"]
-    done = stack_env.manage(*args, str(people), "--json", check=False)
+    done = shell.manage(*args, str(people), "--json", check=False)
     report = report_of(done.stdout)
     assert (done.returncode, report["exit_code"], report["outcome"]) == (5, 5, "completed with rejects")
     assert report["rows"] == {
@@ -106,21 +107,21 @@ def test_bad_rows_left_out_come_back_as_a_file_that_loads(target_on_each: Target
     corrected = rejected.with_name("corrected.csv")
     corrected.write_text(rejected.read_text().replace("x77", "77").replace(bad[2], f"{bad[2]},NA"))
     execute_on(target_on_each, "ALTER TABLE people MODIFY name VARCHAR(60)")
-    assert "3 + 0 + 0 + 0" in stack_env.manage(*args, str(corrected)).stdout
+    assert "3 + 0 + 0 + 0" in shell.manage(*args, str(corrected)).stdout
     assert loaded(target_on_each)[0] == ROWS
 
 
-def test_reject_counts_by_reason_and_the_paths_of_the_files_are_printed(target: Target, people: Path, stack_env: Stack):
+def test_reject_counts_by_reason_and_the_paths_of_the_files_are_printed(target: Target, people: Path, shell: Shell):
     people.write_text(people.read_text().replace("\n77,", "\nseventy-seven,").replace("\n78,", "\nseventy-eight,"))
     args = ["import_csv", str(people), "--target", "t", "--table", "people", "--in-process", "--on-error", "reject"]
-    done = stack_env.manage(*args, check=False)
+    done = shell.manage(*args, check=False)
     assert done.returncode == WITH_REJECTS.exit_code
     assert "  2 rows: column id: " in done.stdout
     match = re.search(r"Rejected rows, to be corrected and imported again: (.*people\.rejects\.csv)\n", done.stdout)
     assert match
     assert Path(match[1]).read_text().count("seventy-") == 2
     execute_on(target, "TRUNCATE people")
-    done = stack_env.manage(*args, "--max-rejects", "1", check=False)
+    done = shell.manage(*args, "--max-rejects", "1", check=False)
     assert done.returncode == FAILED.exit_code
     assert "2 rows cannot be loaded" in done.stderr
 
@@ -135,11 +136,11 @@ def test_reject_counts_by_reason_and_the_paths_of_the_files_are_printed(target: 
     ],
 )
 def test_an_import_that_does_not_begin_prints_one_report(
-    target: Target, tmp_path: Path, stack_env: Stack, content, table, code, outcome, problem_code
+    target: Target, tmp_path: Path, shell: Shell, content, table, code, outcome, problem_code
 ):
     path = tmp_path / "people.csv"
     path.write_bytes(content)
-    done = stack_env.manage("import_csv", str(path), "--target", "t", "--table", table, "--json", check=False)
+    done = shell.manage("import_csv", str(path), "--target", "t", "--table", table, "--json", check=False)
     report = report_of(done.stdout)
     assert (done.returncode, report["exit_code"], report["outcome"]) == (code, code, outcome)
     assert report["problem"]["code"] == problem_code
@@ -147,9 +148,9 @@ def test_an_import_that_does_not_begin_prints_one_report(
     assert report["rows"]["loaded"] == 0
 
 
-def test_a_target_that_cannot_be_reached_has_its_own_exit_code(target: Target, people: Path, stack_env: Stack):
+def test_a_target_that_cannot_be_reached_has_its_own_exit_code(target: Target, people: Path, shell: Shell):
     Target.objects.update(host="127.0.0.1", port=1)
-    done = stack_env.manage("import_csv", str(people), "--target", "t", "--table", "people", "--json", check=False)
+    done = shell.manage("import_csv", str(people), "--target", "t", "--table", "people", "--json", check=False)
     report = report_of(done.stdout)
     assert (done.returncode, report["outcome"], report["problem"]["code"]) == (7, "target unreachable", 1201)
 
@@ -162,9 +163,9 @@ def test_the_schema_of_the_report_has_all_outcomes_and_exit_codes():
     assert set(keys["exit_code"]["enum"]) == {None, *(code for code, _ in exit_codes())} - elsewhere
 
 
-def test_a_plan_has_the_same_report(target: Target, people: Path, stack_env: Stack):
+def test_a_plan_has_the_same_report(target: Target, people: Path, shell: Shell):
     args = ["--target", "t", "--table", "people", "--plan-only", "--json"]
-    report = report_of(stack_env.manage("import_csv", str(people), *args).stdout)
+    report = report_of(shell.manage("import_csv", str(people), *args).stdout)
     assert (report["schema"], report["outcome"], report["job"]) == ("millrace.report/1", "planned", None)
     assert [each["column"] for each in report["reading"]["columns"]] == ["id", "name", "born"]
     assert report["plan"]["method"] == "load_data_local"
@@ -221,13 +222,13 @@ def test_an_import_that_cannot_be_planned_is_refused_with_advice(
 
 @pytest.mark.parametrize("mode", [[], ["--mode", "replace"], ["--mode", "create"]])
 def test_a_file_with_a_header_only_loads_no_row_and_succeeds(
-    target: Target, tmp_path: Path, stack_env: Stack, mode: list[str]
+    target: Target, tmp_path: Path, shell: Shell, mode: list[str]
 ):
     path = tmp_path / "people.csv"
     path.write_text("id,name,born\n")
     table = "made" if "create" in mode else "people"
     args = ["--target", "t", "--table", table, *mode, "--header", "--in-process", "--json"]
-    report = report_of(stack_env.manage("import_csv", str(path), *args).stdout)
+    report = report_of(shell.manage("import_csv", str(path), *args).stdout)
     assert (report["outcome"], report["balanced"], report["rows"]["source"]) == ("succeeded", True, 0)
     with connect(target.address) as connection:
         assert fetch_all(connection, f"SELECT COUNT(*) FROM {table}") == [(0,)]
@@ -348,12 +349,12 @@ def execute_on(target: Target, sql: str) -> None:
 
 
 def test_a_file_of_another_dialect_loads_and_its_bad_quotes_are_rejected(
-    target_on_each: Target, tmp_path: Path, stack_env: Stack
+    target_on_each: Target, tmp_path: Path, shell: Shell
 ):
     path = tmp_path / "people.txt"
     lines = ["People", "", "id||name||born||", "1||Zoë||||", '2||"5" disk"||NA||', '3||""||2001-01-01||', ""]
     path.write_bytes("\r".join(lines).replace("\r3", "\r\n3").encode())
-    done = stack_env.manage(
+    done = shell.manage(
         *("import_csv", str(path), "--target", "t", "--table", "people", "--in-process", "--json"),
         *(
             "--delimiter",

@@ -19,6 +19,7 @@ from importer.models.outcomes import CANCELLED, FAILED
 from importer.preparation.prepare import ImportRequest, prepare
 from importer.sources import uploads
 from tests.importer.management.people_file import ROWS, loaded, report_of
+from tests.shell import Shell
 from tests.stack import ROOT, Stack, wait_until
 
 # The imports stay as each test leaves them.
@@ -37,7 +38,7 @@ def wait_for_line(command: subprocess.Popen[str], text: str) -> None:
 
 
 def test_the_import_of_a_killed_process_is_finished_by_the_next_one(
-    target: Target, people: Path, tmp_path: Path, stack_env: Stack
+    target: Target, people: Path, tmp_path: Path, stack_env: Stack, shell: Shell
 ):
     args = ["import_csv", "--target", "t", "--table", "people", "--in-process", "--commit-rows", "5", "--parallel", "1"]
     killed = subprocess.Popen(
@@ -50,7 +51,7 @@ def test_the_import_of_a_killed_process_is_finished_by_the_next_one(
     assert not first.ended
     one_more = tmp_path / "one_more.csv"
     one_more.write_text(f"id,name,born\n{ROWS},Zoë,\n")
-    done = stack_env.manage(*args, str(one_more))
+    done = shell.manage(*args, str(one_more))
     assert f"Import {first.pk} has the table {first.table}: this one waits for it." in done.stderr
     assert [job.status for job in ImportJob.objects.order_by("pk")] == [ImportJob.Status.SUCCEEDED] * 2
     assert loaded(target)[0] == ROWS + 1

@@ -14,6 +14,7 @@ from importer.models import Lab
 from tests.documents import read
 from tests.engine.loads import run_sql
 from tests.importer.labs import created_lab, record_count, tables, write_rows
+from tests.shell import Shell
 from tests.stack import PYTHON, ROOT, Stack
 from tests.targets import saved_target
 
@@ -32,8 +33,8 @@ def arguments(mariadb, tmp_path: Path, transactional_db) -> list[str]:
     return ["--file", str(write_rows(tmp_path / "rows.csv")), "--target", target.name, "--table", "t"]
 
 
-def test_lab_run_prints_the_result_and_list_and_show_have_it(arguments, mariadb, stack: Stack):
-    done = stack.manage(
+def test_lab_run_prints_the_result_and_list_and_show_have_it(arguments, mariadb, stack: Stack, shell: Shell):
+    done = shell.manage(
         "lab", "run", "own", *arguments, "--rows", "500", "--repeats", "1", "--set", "chunk_bytes=4K,1M", "--json"
     )
     result = read(done.stdout)

@@ -21,7 +21,7 @@ from importer.preparation.prepare import ImportRequest, PreparedImport, prepare
 from importer.sources import uploads
 from tests.documents import read
 from tests.people import operator
-from tests.stack import Stack
+from tests.shell import Shell
 from tests.targets import saved_target
 
 
@@ -61,16 +61,16 @@ def prepared(target: Target, path: Path) -> PreparedImport:
     )
 
 
-def run(stack_env: Stack, *args: str):
-    return stack_env.manage("import_csv", *args, "--in-process", "--json", check=False)
+def run(shell: Shell, *args: str):
+    return shell.manage("import_csv", *args, "--in-process", "--json", check=False)
 
 
 WANTED = [(1, Decimal("1234.50"), b"\x01"), (2, Decimal("0.25"), b"\0"), (3, None, b"\x01")]
 
 
-def test_map_and_set(target: Target, prices: Path, stack_env: Stack):
+def test_map_and_set(target: Target, prices: Path, shell: Shell):
     done = run(
-        stack_env,
+        shell,
         *(str(prices), "--target", "t", "--table", "prices"),
         *("--map", "nr=id", "--map", "#2=price:trim,thousands-dot,null="),
         *("--set", "origin=@file", "--set", "line=@line", "--set", "at=@time"),
@@ -84,9 +84,9 @@ def test_map_and_set(target: Target, prices: Path, stack_env: Stack):
     assert isinstance(rows[0][5], datetime)
 
 
-def test_a_preset_is_an_import_by_name(target: Target, prices: Path, stack_env: Stack):
+def test_a_preset_is_an_import_by_name(target: Target, prices: Path, shell: Shell):
     presets.save("Monthly prices", prepared(target, prices))
-    done = run(stack_env, str(prices), "--preset", "Monthly prices")
+    done = run(shell, str(prices), "--preset", "Monthly prices")
     assert read(done.stdout)["balanced"] is True, done.stdout + done.stderr
     with connect(target.address) as connection:
         rows = fetch_all(connection, "SELECT id, price, sold, origin, line FROM prices ORDER BY id")
@@ -110,23 +110,23 @@ def test_options_of_another_version_are_left_out(target: Target, prices: Path):
     assert presets.by_name("p").options == replace(preset.options, commit_rows=500)
 
 
-def test_changes_of_the_table_are_reported(target: Target, prices: Path, stack_env: Stack):
+def test_changes_of_the_table_are_reported(target: Target, prices: Path, shell: Shell):
     preset = presets.save("p", prepared(target, prices))
     with connect(target.address) as connection:
         execute(connection, "ALTER TABLE prices MODIFY price DECIMAL(12,2), DROP COLUMN at, ADD COLUMN note TEXT")
         table = read_table(connection, target.database, "prices")
     said = ["at is gone", "note is new", "price was decimal(9,2), is decimal(12,2)"]
     assert presets.differences(preset, table) == said
-    done = run(stack_env, str(prices), "--preset", "p")
+    done = run(shell, str(prices), "--preset", "p")
     assert f"has changed since the preset was saved: {'; '.join(said)}" in done.stderr
     assert read(done.stdout)["balanced"] is True
 
 
-def test_a_missing_column_ends_the_import(target: Target, prices: Path, stack_env: Stack):
+def test_a_missing_column_ends_the_import(target: Target, prices: Path, shell: Shell):
     presets.save("p", prepared(target, prices))
     with connect(target.address) as connection:
         execute(connection, "ALTER TABLE prices DROP COLUMN price")
-    assert "has no column price" in run(stack_env, str(prices), "--preset", "p").stderr
+    assert "has no column price" in run(shell, str(prices), "--preset", "p").stderr
 
 
 def test_another_header_is_refused(target: Target, prices: Path, tmp_path: Path):

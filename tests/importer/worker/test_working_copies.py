@@ -297,24 +297,24 @@ class TestRejects:
 class TestCommandLine:
     ARGS = ("--target", "warehouse", "--table", "t", "--in-process", "--json")
 
-    def test_a_packed_file(self, target, tmp_path, stack_env, settings):
+    def test_a_packed_file(self, target, tmp_path, shell, settings):
         file = tmp_path / "words.csv.gz"
         file.write_bytes(gzip.compress(TEXT.encode()))
-        report = read(stack_env.manage("import_csv", str(file), *self.ARGS).stdout)
+        report = read(shell.manage("import_csv", str(file), *self.ARGS).stdout)
         assert (report["outcome"], report["rows"]["loaded"]) == ("succeeded", 3)
         assert in_table(target) == ROWS
         assert list((settings.VAR_DIR / "plain").iterdir()) == []
 
-    def test_a_guess_is_refused_and_a_choice_taken(self, target, tmp_path, stack_env):
+    def test_a_guess_is_refused_and_a_choice_taken(self, target, tmp_path, shell):
         file = written(tmp_path, TEXT.encode("cp1252"))
-        done = stack_env.manage("import_csv", str(file), *self.ARGS, check=False)
+        done = shell.manage("import_csv", str(file), *self.ARGS, check=False)
         assert done.returncode == NEEDS_ANSWER.exit_code
         assert "file: nothing was written. 1 question first:\n1. The byte 0xE9 on line 2 is not UTF-8" in done.stderr
         assert "--encoding cp1252" in done.stderr
         assert not ImportJob.objects.exists()
-        stack_env.manage("import_csv", str(file), *self.ARGS, "--encoding", "cp1252")
+        shell.manage("import_csv", str(file), *self.ARGS, "--encoding", "cp1252")
         assert in_table(target) == ROWS
 
-    def test_an_unknown_encoding_is_refused(self, target, tmp_path, stack_env):
-        done = stack_env.manage("import_csv", "x", *self.ARGS, "--encoding", "nonsense", check=False)
+    def test_an_unknown_encoding_is_refused(self, target, tmp_path, shell):
+        done = shell.manage("import_csv", "x", *self.ARGS, "--encoding", "nonsense", check=False)
         assert "'nonsense' is not the name of a text encoding" in done.stderr

@@ -15,6 +15,8 @@ from tests.stack import PYTHON, ROOT
 # Runs below one process: reads command lines, and answers each with status and output.
 SERVER = """
 import json, os, sys, tempfile, traceback
+from config import garbage
+garbage.pause()
 import django
 from django.core.management import get_commands, load_command_class
 from config.command_line import main
@@ -22,6 +24,7 @@ django.setup()
 for name, application in get_commands().items():
     if application == "importer":
         load_command_class(application, name)
+garbage.resume()
 
 def run(line, out, err):
     os.setsid()
@@ -71,18 +74,20 @@ class Shell:
     def __init__(self, process: subprocess.Popen[str]) -> None:
         self._process = process
 
-    def run(self, line: list[str]) -> Ended:
+    def manage(self, *line: str, check: bool = True) -> Ended:
+        """Run `manage.py`."""
         assert self._process.stdin
         assert self._process.stdout
         self._process.stdin.write(json.dumps(line) + "\n")
         self._process.stdin.flush()
         ended = Ended(*json.loads(self._process.stdout.readline()))
+        assert not check or ended.returncode == 0, ended.stdout + ended.stderr
         check_output(line, ended.stdout)
         return ended
 
 
 @contextmanager
-def shell(env: Mapping[str, str]) -> Iterator[Shell]:
+def running_shell(env: Mapping[str, str]) -> Iterator[Shell]:
     """A shell for this environment."""
     with subprocess.Popen(
         [str(PYTHON), "-c", SERVER], cwd=ROOT, env=env, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
