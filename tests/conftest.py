@@ -21,7 +21,7 @@ from tests import examples  # noqa: F401 - registers the profiles before pytest 
 from tests.documents import all_checked
 from tests.file_servers.s3 import S3Files, s3_files
 from tests.importer.migrations.fixtures import dumped, migrated, old, sales  # noqa: F401
-from tests.prepared import copy_of_tables
+from tests.prepared import copy_of_tables, copy_static_files
 from tests.shell import Shell, running_shell
 from tests.stack import Stack, running, wait_until
 from tests.targets import TestServer, mariadb_server, mysql_server
@@ -192,10 +192,10 @@ def stack(processes: Stack) -> Stack:
 
 
 @pytest.fixture
-def web(stack: Stack) -> Stack:
+def web(stack: Stack, settings) -> Stack:
     """The stack, with its web server."""
     if not stack.web.popen:
-        stack.manage("collectstatic", "--no-input")
+        copy_static_files(settings.STATIC_ROOT)
         stack.web.start()
         wait_until(stack.answers, what="the web server")
     return stack

@@ -1,7 +1,8 @@
-"""Databases of the application with all tables and nothing in them, as `manage.py migrate` leaves a new one.
+"""What is made once, because that takes long, and of which tests begin with a copy.
 
-Migrating takes seconds, so it is done once for each kind of server, and tests begin with a copy. The copies are kept in
-var/prepared, and are made again when a migration, a setting or a package changes. Tests of migrating do not use them.
+Databases of the application with all tables and nothing in them, as `manage.py migrate` leaves a new one, for each kind
+of server; and the static files, as `manage.py collectstatic` leaves them. They are kept in var/prepared, and made again
+when something changes that they are made of. Tests of migrating do without.
 """
 
 import fcntl
@@ -10,7 +11,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from hashlib import sha256
 from pathlib import Path
@@ -28,11 +29,12 @@ END = ";\n-- next --\n"
 
 def copy_of_tables(file: Path) -> None:
     """Make this SQLite database of the application's, readable by its owner alone, with all tables."""
-    with _kept("sqlite3") as kept:
+    with _kept("sqlite3", _tables()) as kept:
         if not kept.exists():
             with tempfile.TemporaryDirectory() as folder:
-                _migrate(Path(folder), "")
-                _keep(kept, (Path(folder) / DATABASE).read_bytes())
+                _manage("migrate", VAR_DIR=folder, DATABASE_URL="")
+                shutil.copyfile(Path(folder) / DATABASE, _new(kept))
+                _new(kept).rename(kept)
         for each in ("-wal", "-shm"):
             file.with_name(file.name + each).unlink(missing_ok=True)
         shutil.copyfile(kept, file)
@@ -48,6 +50,17 @@ def make_tables(var_dir: Path, url: str) -> None:
         copy_of_tables(var_dir / DATABASE)
 
 
+def copy_static_files(folder: Path) -> None:
+    """Fill this folder with the static files of all pages."""
+    files = (each for each in (ROOT / "static").rglob("*") if each.is_file())
+    with _kept("static", _digest(files)) as kept:
+        if not kept.exists():
+            with tempfile.TemporaryDirectory() as var_dir:
+                _manage("collectstatic", "--no-input", VAR_DIR=var_dir, STATIC_DIR=str(_new(kept)))
+            _new(kept).rename(kept)
+        shutil.copytree(kept, folder, dirs_exist_ok=True)
+
+
 def address_of(url: str) -> Address:
     """Where the database of a DATABASE_URL is."""
     place = parse_url(url)
@@ -57,7 +70,7 @@ def address_of(url: str) -> Address:
 def _make_tables_on_server(url: str) -> None:
     with connect(address_of(url)) as connection:
         version = str(fetch_row(connection, "SELECT VERSION()")[0])
-        with _kept(f"{sha256(version.encode()).hexdigest()[:8]}.sql") as kept:
+        with _kept(f"{sha256(version.encode()).hexdigest()[:8]}.sql", _tables()) as kept:
             if kept.exists():
                 execute(connection, "SET foreign_key_checks = 0")
                 for statement in kept.read_text().split(END):
@@ -65,43 +78,48 @@ def _make_tables_on_server(url: str) -> None:
                 connection.commit()
                 return
             with tempfile.TemporaryDirectory() as folder:
-                _migrate(Path(folder), url)
-            _keep(kept, END.join(_statements(connection)).encode())
+                _manage("migrate", VAR_DIR=folder, DATABASE_URL=url)
+            _new(kept).write_text(END.join(_statements(connection)))
+            _new(kept).rename(kept)
 
 
 @contextmanager
-def _kept(ending: str) -> Iterator[Path]:
-    """Where the present tables are kept for one kind of server; nobody else makes or reads them at that time."""
+def _kept(kind: str, digest: str) -> Iterator[Path]:
+    """Where things of this kind are kept that are made of what has this digest; earlier ones are removed.
+
+    Nobody else makes or reads one at that time.
+    """
     KEPT.mkdir(parents=True, exist_ok=True)
     with (KEPT / "lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
-        yield KEPT / f"{_digest()}.{ending}"
+        kept = KEPT / f"{digest}.{kind}"
+        for each in {*KEPT.glob(f"*.{kind}"), *KEPT.glob("*.new")} - {kept}:
+            shutil.rmtree(each) if each.is_dir() else each.unlink()
+        yield kept
 
 
-def _keep(kept: Path, content: bytes) -> None:
-    """Keep this, and nothing that was made of other migrations."""
-    for each in KEPT.glob("*.*"):
-        if not each.name.startswith(_digest()):
-            each.unlink()
-    made = kept.with_suffix(".new")
-    made.write_bytes(content)
-    made.rename(kept)
+def _new(kept: Path) -> Path:
+    """Where it is made, before it is moved to its place."""
+    return kept.with_name(f"{kept.name}.new")
 
 
-def _digest() -> str:
-    """Of all that tables depend on: migrations, models, and the packages that bring some of their own."""
-    files = [*(ROOT / "importer/migrations").glob("*.py"), *(ROOT / "importer/models").rglob("*.py")]
-    files += [ROOT / "config/settings.py", ROOT / "requirements.txt"]
+def _tables() -> str:
+    """The digest of all that tables depend on: migrations, models, and the packages that bring some of their own."""
+    return _digest([*(ROOT / "importer/migrations").glob("*.py"), *(ROOT / "importer/models").rglob("*.py")])
+
+
+def _digest(files: Iterable[Path]) -> str:
+    """Of these files, the settings and the packages."""
     digest = sha256()
-    for each in sorted(files):
+    for each in sorted((*files, ROOT / "config/settings.py", ROOT / "requirements.txt")):
         digest.update(str(each.relative_to(ROOT)).encode() + b"\0" + each.read_bytes())
     return digest.hexdigest()[:16]
 
 
-def _migrate(var_dir: Path, url: str) -> None:
-    own = {"VAR_DIR": str(var_dir), "DATABASE_URL": url, "DJANGO_SETTINGS_MODULE": "config.settings"}
-    command = [sys.executable, "manage.py", "migrate", "-v0"]
-    done = subprocess.run(command, cwd=ROOT, env={**os.environ, **own}, capture_output=True, text=True)
+def _manage(*command: str, **settings: str) -> None:
+    own = {**os.environ, "DJANGO_SETTINGS_MODULE": "config.settings", **settings}
+    line = [sys.executable, "manage.py", *command, "-v0"]
+    done = subprocess.run(line, cwd=ROOT, env=own, capture_output=True, text=True)
     assert done.returncode == 0, done.stdout + done.stderr
 
 

@@ -6,7 +6,7 @@ import signal
 import socket
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,10 +17,23 @@ import requests
 
 from importer.engine.mysql.connection import Address, connect
 from importer.management.processes.private_servers import free_port
-from tests.prepared import make_tables
+from tests.prepared import copy_static_files, make_tables
 from tests.stack import ROOT, wait_until
 
 PASSWORD = "mill-race-9"
+# Adds the accounts of an installation.
+ACCOUNTS = """
+from django.core.management import call_command
+from importer.access import people
+from importer.models import Role
+
+def add(operators):
+    call_command("ensure_admin")
+    for name, password in operators.items():
+        user = people.add(name, Role.OPERATOR)
+        user.set_password(password)
+        user.save()
+"""
 PATIENCE = 60  # seconds for an answer, which a test never measures
 
 
@@ -44,9 +57,14 @@ HERE = Place()
 
 
 class WebSite:
-    """A running installation with the account admin; `settings` are environment variables."""
+    """A running installation with the account admin, and operators by the names and passwords of `operators`.
 
-    def __init__(self, folder: Path, place: Place = HERE, **settings: str) -> None:
+    `settings` are environment variables.
+    """
+
+    def __init__(
+        self, folder: Path, place: Place = HERE, operators: Mapping[str, str] | None = None, **settings: str
+    ) -> None:
         self.folder, self.port, self.place = folder, free_port(), place
         self.var_dir, self.log = folder / "var", folder / "web.log"
         self.url = f"http://{place.address}:{self.port}"
@@ -54,16 +72,12 @@ class WebSite:
         self._env = {**os.environ, "DJANGO_SETTINGS_MODULE": "tests.site_settings", "VAR_DIR": str(self.var_dir)}
         self._env |= {"ADMIN_PASSWORD": PASSWORD, "PYTHONPATH": str(ROOT), "PORT": str(self.port), **settings}
         make_tables(self.var_dir, self._env.get("DATABASE_URL", ""))
-        self.manage("prepare")
+        copy_static_files(self.var_dir / "static")
+        self.manage("shell", "--no-imports", "-c", f"{ACCOUNTS}\nadd({dict(operators or {})!r})")
 
     def manage(self, *command: str) -> None:
         line = [*self.place.inside, sys.executable, "manage.py", *command]
         subprocess.run(line, cwd=ROOT, env=self._env, check=True)
-
-    def add_operator(self, name: str, password: str) -> None:
-        code = "from importer.access import people; from importer.models import Role; "
-        code += f"user = people.add({name!r}, Role.OPERATOR); user.set_password({password!r}); user.save()"
-        self.manage("shell", "-c", code)
 
     def start(self) -> None:
         with self.log.open("ab") as log:
@@ -109,9 +123,11 @@ class WebSite:
 
 
 @contextmanager
-def running_site(folder: Path, place: Place = HERE, **settings: str) -> Iterator[WebSite]:
+def running_site(
+    folder: Path, place: Place = HERE, operators: Mapping[str, str] | None = None, **settings: str
+) -> Iterator[WebSite]:
     """A web site that runs, and is stopped in order at the end; its log must have no error."""
-    site = WebSite(folder, place, **settings)
+    site = WebSite(folder, place, operators, **settings)
     site.start()
     try:
         yield site

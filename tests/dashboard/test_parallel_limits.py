@@ -13,7 +13,7 @@ from importer.engine.mysql.connection import Address
 from tests.web_site import PATIENCE, WebSite, own_database, running_site
 
 AT_ONCE = 18
-OPERATORS = ("ann", "ben")
+OPERATORS = {name: f"password of {name}" for name in ("ann", "ben")}
 MB = 2**20
 QUOTA = {"UPLOAD_QUOTA_BYTES": str(65 * MB), "UPLOAD_QUOTA_FILES": "9"}
 TUS = {"Tus-Resumable": "1.0.0"}
@@ -23,9 +23,8 @@ TUS = {"Tus-Resumable": "1.0.0"}
 def site(request: pytest.FixtureRequest, mariadb: Address, tmp_path: Path) -> Iterator[WebSite]:
     """Three web server processes, and operators who may begin 20 uploads in a minute."""
     own = {"DATABASE_URL": own_database(mariadb)} if request.param == "mariadb" else {}
-    with running_site(tmp_path, WEB_PROCESSES="3", UPLOADS_PER_MINUTE="20", **QUOTA, **own) as site:
-        for name in OPERATORS:
-            site.add_operator(name, f"password of {name}")
+    limits = {"WEB_PROCESSES": "3", "UPLOADS_PER_MINUTE": "20", **QUOTA}
+    with running_site(tmp_path, operators=OPERATORS, **limits, **own) as site:
         yield site
 
 
@@ -49,7 +48,7 @@ def upload_and_look(site: WebSite, browser: requests.Session) -> set[int]:
 
 
 def test_nobody_gets_more_than_the_limits_and_another_person_goes_on(site: WebSite):
-    ann, ben = (site.signed_in(name, f"password of {name}") for name in OPERATORS)
+    ann, ben = (site.signed_in(*each) for each in OPERATORS.items())
     admin = site.signed_in()
     with ThreadPoolExecutor(AT_ONCE + 1) as pool:
         large = [pool.submit(announce, site, ann, 10 * MB) for _ in range(36)]

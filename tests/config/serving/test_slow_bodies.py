@@ -18,6 +18,7 @@ ANNOUNCED = 150
 # No stalled request may end by itself before the test does.
 PATIENT = {"BODY_GRACE_SECONDS": "600", "WEB_PROCESSES": "1", "WEB_THREADS": "2"}
 CSV = b"id,name\n" + b"".join(b"%d,name %d\n" % (number, number) for number in range(2000))
+BOB = {"bob": "bobs-password-7"}
 # They show nothing, sign out, or wait for other servers.
 NO_PAGES = {"uploads", "logout", "account_logout", "healthz", "readyz", "metrics"}
 
@@ -33,13 +34,12 @@ def site(request: pytest.FixtureRequest, mariadb: Address, tmp_path: Path) -> It
     settings = {**PATIENT, "UPLOAD_PARTS_AT_ONCE": str(STALLED)}
     if request.param == "mariadb":
         settings["DATABASE_URL"] = own_database(mariadb)
-    with running_site(tmp_path, **settings) as running:
+    with running_site(tmp_path, operators=BOB, **settings) as running:
         yield running
 
 
 def test_40_stalled_uploads_of_one_person_hold_up_nobody_else(site: WebSite):
-    site.add_operator("bob", "bobs-password-7")
-    slow, other = Uploader(site, site.signed_in()), site.signed_in("bob", "bobs-password-7")
+    slow, other = Uploader(site, site.signed_in()), site.signed_in("bob", BOB["bob"])
     with ExitStack() as open_ones:
         stalled = [
             open_ones.enter_context(slow.begin_part(slow.begin(1_000_000), 0, 1_000_000, b"a,b\n"))
@@ -55,15 +55,14 @@ def test_40_stalled_uploads_of_one_person_hold_up_nobody_else(site: WebSite):
 
 
 def test_150_announcements_of_more_than_the_disk_has_hold_up_nobody_else(tmp_path: Path):
-    with running_site(tmp_path, UPLOAD_QUOTA_BYTES="0", **PATIENT) as site:
-        site.add_operator("bob", "bobs-password-7")
+    with running_site(tmp_path, operators=BOB, UPLOAD_QUOTA_BYTES="0", **PATIENT) as site:
         # Together a hundred times what is free, or 150 times 60 GB.
         size = min(60 * 10**9, shutil.disk_usage(site.var_dir).free * 3 // 4)
         announcing = Uploader(site, site.signed_in())
         for _ in range(ANNOUNCED):
             announcing.begin(size)
-        assert site.signed_in("bob", "bobs-password-7").get(site.url, timeout=PATIENCE).status_code == 200
-        bobs = Uploader(site, site.signed_in("bob", "bobs-password-7"))
+        assert site.signed_in("bob", BOB["bob"]).get(site.url, timeout=PATIENCE).status_code == 200
+        bobs = Uploader(site, site.signed_in("bob", BOB["bob"]))
         assert bobs.send(bobs.begin(len(CSV), "bob.csv"), 0, CSV).status_code == 204
 
 
