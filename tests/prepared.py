@@ -1,8 +1,8 @@
 """What is made once, because that takes long, and of which tests begin with a copy.
 
 Databases of the application with all tables and nothing in them, as `manage.py migrate` leaves a new one, for each kind
-of server; and the static files, as `manage.py collectstatic` leaves them. They are kept in var/prepared, and made again
-when something changes that they are made of. Tests of migrating do without.
+of server; the static files, as `manage.py collectstatic` leaves them; and the data folders of new MariaDB servers. They
+are kept in var/prepared, and made again when something changes that they are made of. Tests of migrating do without.
 """
 
 import fcntl
@@ -18,6 +18,7 @@ from pathlib import Path
 
 from importer.engine.mysql.connection import Address, Connection, connect, execute, fetch_all, fetch_row
 from importer.engine.mysql.quoting import quote_name
+from importer.management.processes.private_databases import PrivateMariaDB
 from importer.targets import parse_url
 from tests.stack import ROOT
 
@@ -59,6 +60,19 @@ def copy_static_files(folder: Path) -> None:
                 _manage("collectstatic", "--no-input", VAR_DIR=var_dir, STATIC_DIR=str(_new(kept)))
             _new(kept).rename(kept)
         shutil.copytree(kept, folder, dirs_exist_ok=True)
+
+
+def copy_data_folder(server: PrivateMariaDB) -> None:
+    """Give the server, which has never run, the data folder of a new one."""
+    program = Path(server.command()[0])
+    options = sha256(repr(server.install_options).encode()).hexdigest()[:8]
+    with _kept(f"{options}.mariadb", f"{program.stat().st_size}-{program.stat().st_mtime_ns}") as kept:
+        if not kept.exists():
+            made = PrivateMariaDB(_new(kept), install_options=server.install_options)
+            made.prepare()
+            made.data.rename(kept)
+        # Its redo log is 96 MB of zeros.
+        subprocess.run(["cp", "-r", "--sparse=always", str(kept), str(server.data)], check=True)
 
 
 def address_of(url: str) -> Address:

@@ -14,12 +14,14 @@ from urllib.parse import urlsplit
 
 import pytest
 
+from config.environment import private_folder
 from importer.engine.errors import TargetProblem
 from importer.engine.load import ledger
 from importer.engine.mysql.connection import Address, connect, execute, fetch_all
 from importer.management.processes.private_databases import PrivateMariaDB
 from importer.management.processes.private_servers import START_TIMEOUT
 from importer.models import Target
+from tests.prepared import copy_data_folder
 
 # No test simulates a power failure, and the system keeps the writes of a killed server: no wait for the disk.
 UNSYNCED = ("--debug-no-sync", "--innodb-flush-method=nosync")
@@ -29,6 +31,16 @@ SMALL_FILE = 16 * 2**20  # bytes
 # For tests with `server` whose result is decided before a server has a say: one kind of it is enough.
 on_one_server = pytest.mark.parametrize("server", ["mariadb"], indirect=True)
 MYSQL_TEST_PORT = os.environ.get("TEST_MYSQL_PORT", "23098")
+
+
+class PreparedMariaDB(PrivateMariaDB):
+    """A private MariaDB that begins with the copy of a new data folder."""
+
+    def prepare(self) -> None:
+        if not self.data.exists():
+            private_folder(self.folder)
+            copy_data_folder(self)
+        super().prepare()
 
 
 @dataclass
@@ -99,7 +111,7 @@ def _system_files(folder: Path) -> list[Path]:
 
 
 def mariadb_server(folder: Path) -> TestServer:
-    server = PrivateMariaDB(folder, options=(*UNSYNCED, *TRUNCATED_UNDO), install_options=TRUNCATED_UNDO)
+    server = PreparedMariaDB(folder, options=(*UNSYNCED, *TRUNCATED_UNDO), install_options=TRUNCATED_UNDO)
     server.start()
     address = Address("127.0.0.1", server.port, "root", "", "mysql")
     return TestServer("mariadb", address, start=server.start, stop=server.stop, kill=server.kill)

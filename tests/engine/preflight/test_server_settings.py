@@ -16,7 +16,7 @@ from importer.engine.mysql.sign_in.encryption import NotEncrypted
 from importer.engine.plan.methods import METHODS
 from importer.engine.preflight import _where_changed, check, server_settings, transactions
 from importer.engine.preflight.finding import Subject
-from importer.management.processes.private_databases import PrivateMariaDB
+from tests.targets import PreparedMariaDB
 
 FAR = Address("db.example.org", 3306, "loader", "", "shop", tls="verify")
 NO_LIMIT = "18446744073709547520"
@@ -185,7 +185,7 @@ def certificate(tmp_path_factory):
 def unusual(certificate, tmp_path_factory):
     """A MariaDB with TLS and a statement-based binary log; the address has TLS off."""
     options = (f"--ssl-cert={certificate[0]}", f"--ssl-key={certificate[1]}", "--log-bin", "--binlog-format=STATEMENT")
-    server = PrivateMariaDB(tmp_path_factory.mktemp("unusual"), options=options)
+    server = PreparedMariaDB(tmp_path_factory.mktemp("unusual"), options=options)
     server.start()
     address = Address("127.0.0.1", server.port, "root", "", "shop")
     with connect(replace(address, database="mysql")) as connection:

@@ -10,13 +10,12 @@ from importer import jobs
 from importer.engine.load import ledger
 from importer.engine.mysql.connection import Address, Connection, connect, execute, fetch_all
 from importer.engine.plan.options import Options
-from importer.management.processes.private_databases import PrivateMariaDB
 from importer.models import ImportJob
 from importer.preparation.prepare import ImportRequest, prepare
 from importer.sources import uploads
 from tests.importer.steps import run
 from tests.stack import wait_until
-from tests.targets import UNSYNCED, saved_target
+from tests.targets import UNSYNCED, PreparedMariaDB, saved_target
 
 pytestmark = [
     pytest.mark.usefixtures("no_workers"),
@@ -31,7 +30,7 @@ SMALL = ("--innodb-file-per-table=0", "--innodb-data-file-path=ibdata1:12M:autoe
 
 @pytest.fixture(scope="module")
 def small_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Address]:
-    server = PrivateMariaDB(tmp_path_factory.mktemp("small"), options=(*UNSYNCED, *SMALL))
+    server = PreparedMariaDB(tmp_path_factory.mktemp("small"), options=(*UNSYNCED, *SMALL))
     server.start()
     address = Address("127.0.0.1", server.port, "root", "", "shop")
     with connect(Address("127.0.0.1", server.port, "root", "", "mysql")) as connection:

@@ -12,13 +12,12 @@ from importer.engine.load import ledger
 from importer.engine.mysql.connection import Address
 from importer.engine.plan.options import Options
 from importer.engine.preflight import check
-from importer.management.processes.private_databases import PrivateMariaDB
 from importer.models import ImportJob, Target
 from importer.preparation.prepare import ImportRequest, prepare
 from importer.sources import uploads
 from tests.engine.loads import rows_of, run_sql
 from tests.importer.steps import run
-from tests.targets import UNSYNCED, saved_target
+from tests.targets import UNSYNCED, PreparedMariaDB, saved_target
 
 pytestmark = pytest.mark.usefixtures("no_workers")
 ROWS = 1000
@@ -26,7 +25,7 @@ ROWS = 1000
 
 @pytest.fixture(scope="module")
 def frontbase(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Address]:
-    server = PrivateMariaDB(tmp_path_factory.mktemp("frontbase"), options=(*UNSYNCED, "--version=9.1.0-frontbase"))
+    server = PreparedMariaDB(tmp_path_factory.mktemp("frontbase"), options=(*UNSYNCED, "--version=9.1.0-frontbase"))
     server.start()
     yield Address("127.0.0.1", server.port, "root", "", "mysql")
     server.stop()

@@ -19,11 +19,10 @@ from importer.engine.mysql.diagnosis.diagnose import diagnose
 from importer.engine.mysql.diagnosis.facts import Facts, Recent
 from importer.engine.mysql.diagnosis.snapshot import Snapshot, read_snapshot
 from importer.experiments.raw.slow_link import Link, linked
-from importer.management.processes.private_databases import PrivateMariaDB
 from tests.engine.loads import load_file, run_sql
 from tests.engine.mysql.diagnosis.scene import Scene, setting
 from tests.stack import wait_until
-from tests.targets import UNSYNCED
+from tests.targets import UNSYNCED, PreparedMariaDB
 
 SMALL_LOG = {"mariadb": ("innodb_log_file_size", 16 * 2**20), "mysql": ("innodb_redo_log_capacity", 8 * 2**20)}
 
@@ -80,7 +79,7 @@ def test_the_redo_log_is_full(on_table: Scene, server):
 @pytest.fixture(scope="module")
 def small_pool(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Address]:
     """MariaDB with a small buffer pool; MySQL changes its own only in steps of 128 MiB."""
-    server = PrivateMariaDB(tmp_path_factory.mktemp("pool"), options=(*UNSYNCED, "--innodb-buffer-pool-size=8M"))
+    server = PreparedMariaDB(tmp_path_factory.mktemp("pool"), options=(*UNSYNCED, "--innodb-buffer-pool-size=8M"))
     server.start()
     yield Address("127.0.0.1", server.port, "root", "", "test_pool")
     server.stop()
@@ -101,7 +100,7 @@ def slow_disk(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Address]:
     source = Path(__file__).with_name("slow_sync.c")
     subprocess.run(["cc", "-shared", "-fPIC", "-o", library, source, "-ldl"], check=True)
     options = ("--log-bin", "--server-id=1", "--sync-binlog=1", "--binlog-format=ROW")
-    server = PrivateMariaDB(folder / "server", options=options)
+    server = PreparedMariaDB(folder / "server", options=options)
     server.prepare()
     with pytest.MonkeyPatch.context() as environment:
         environment.setenv("LD_PRELOAD", str(library))

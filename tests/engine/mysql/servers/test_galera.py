@@ -15,9 +15,9 @@ from importer.engine.mysql.connection import Address, connect, execute, fetch_al
 from importer.engine.mysql.server_info import read_server
 from importer.engine.plan.options import Options
 from importer.engine.preflight import check
-from importer.management.processes.private_databases import PrivateMariaDB
 from importer.management.processes.private_servers import free_port
 from tests.engine.loads import five_chunks, rows_of, run_sql, works
+from tests.targets import PreparedMariaDB
 
 LIBRARIES = [Path("/usr/lib/galera/libgalera_smm.so"), Path("/usr/lib64/galera-4/libgalera_smm.so")]
 LIBRARY = next((each for each in LIBRARIES if each.exists()), None)
@@ -37,7 +37,7 @@ def node(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Address]:
         "--binlog-format=ROW",
         "--innodb-autoinc-lock-mode=2",
     )
-    server = PrivateMariaDB(tmp_path_factory.mktemp("galera"), options=options)
+    server = PreparedMariaDB(tmp_path_factory.mktemp("galera"), options=options)
     server.start()
     yield Address("127.0.0.1", server.port, "root", "", "mysql")
     server.stop()
