@@ -26,11 +26,12 @@ PYTHON = Path(sys.executable)
 
 
 def wait_until(holds: Callable[[], object], seconds: float = 90, what: str = "") -> None:
-    """Return as soon as `holds()` is true; fail after `seconds`."""
-    deadline = time.monotonic() + seconds
+    """Return soon after `holds()` is true, fail after `seconds`: the longer it has taken, the longer between looks."""
+    began = time.monotonic()
     while not holds():
-        assert time.monotonic() < deadline, f"still not true after {seconds} s: {what or holds}"
-        time.sleep(0.02)
+        waited = time.monotonic() - began
+        assert waited < seconds, f"still not true after {seconds} s: {what or holds}"
+        time.sleep(min(max(0.02, waited / 100), 0.1))
 
 
 def database_url() -> str:

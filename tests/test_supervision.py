@@ -6,6 +6,7 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from urllib.request import Request, urlopen
 
 import psutil
 import pytest
@@ -64,9 +65,12 @@ class Running:
         return processes
 
     def answers(self) -> bool:
-        url = f"http://{BIND}:{self.environment['PORT']}/healthz"
-        probe = f"from urllib.request import *; urlopen(Request({url!r}, headers={{'Host': 'localhost'}}), timeout=5)"
-        return subprocess.run([sys.executable, "-c", probe], stderr=subprocess.DEVNULL).returncode == 0
+        request = Request(f"http://{BIND}:{self.environment['PORT']}/healthz", headers={"Host": "localhost"})
+        try:
+            with urlopen(request, timeout=5) as answer:
+                return answer.status == 200
+        except OSError:
+            return False
 
     def end(self):
         for process in [psutil.Process(self.process.pid)] if self.process.poll() is None else []:
