@@ -1,7 +1,7 @@
 """Fixtures with real servers: private MariaDB and Redis, and MySQL if TEST_MYSQL_COMMAND is set."""
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import pytest
@@ -60,9 +60,16 @@ def pytest_collection_finish() -> None:
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Mark each test by its needs, so that `make quick` can skip every test that needs a server."""
     for item in items:
-        for fixture in getattr(item, "fixturenames", ()):
+        for fixture in _fixtures(item):
             if marker := NEEDS.get(fixture):
                 item.add_marker(marker)
+    # Tests with workers come last: others stop the workers, or leave them idle beside them.
+    items.sort(key=lambda item: "stack" in _fixtures(item))
+
+
+def _fixtures(item: pytest.Item) -> Sequence[str]:
+    """The names of the fixtures that the test uses, directly or through others."""
+    return getattr(item, "fixturenames", ())
 
 
 @pytest.fixture(autouse=True, scope="session")
