@@ -1,6 +1,8 @@
 """Crawls every URL with every verb as people without a grant: nothing is shown, and nothing changes."""
 
+from collections.abc import Iterable
 from datetime import timedelta
+from itertools import product
 from typing import Any
 
 import pytest
@@ -42,6 +44,7 @@ from tests.people import admin, operator, stranger, viewer
 
 VERBS = ("get", "head", "post", "put", "patch", "delete", "options")
 NAMES = {pattern.name: pattern for pattern in urlpatterns if rule_of(pattern.name) is not ACCOUNT}
+AT_ONCE = 12  # names in one test: to make the things and to compare all tables takes longer than to ask for a page
 SECRET = "quittungen"  # In the name of every thing that a stranger must not see.
 
 
@@ -143,60 +146,76 @@ def test_an_address_without_a_rule_is_refused(client, things, monkeypatch):
     assert "no rule" in answer.content.decode()
 
 
-def signed_in(name: str, person: User, client: Client) -> Client:
-    """The client of the person: a browser for pages, a program with a token that is for everything for the API."""
-    if name in API:
-        return Program(person)
-    client.force_login(person)
-    return client
+class SignedIn:
+    """A person in a browser, for pages, and with a token that is for everything, for the API."""
+
+    def __init__(self, person: User) -> None:
+        self._person, self._browser, self._program = person, Client(), Program(person)
+        self._browser.force_login(person)
+
+    def ask(self, name: str, verb: str, things: dict[type, Any]) -> Any:
+        """The answer of this address to the verb."""
+        client = self._program if name in API else self._browser
+        return getattr(client, verb)(address(name, things))
+
+    def still(self) -> bool:
+        """Whether no request has ended the session or the token."""
+        return "_auth_user_id" in self._browser.session and self._person.access_tokens.exists()
 
 
-@pytest.mark.parametrize("name", sorted(name for name in NAMES if not ruled(name, "get").public))
-def test_without_a_grant_nothing_is_shown_and_nothing_changes(name: str, client, things):
+def some_at_once(names: Iterable[str]) -> pytest.MarkDecorator:
+    """Gives a test `names`, AT_ONCE at a time."""
+    every = sorted(names)
+    some = [every[at : at + AT_ONCE] for at in range(0, len(every), AT_ONCE)]
+    return pytest.mark.parametrize("names", some, ids=[f"{each[0]} to {each[-1]}" for each in some])
+
+
+@some_at_once(name for name in NAMES if not ruled(name, "get").public)
+def test_without_a_grant_nothing_is_shown_and_nothing_changes(names: list[str], things):
     """A stranger is an operator without grants; a viewer has none either."""
-    people_without = [stranger("eve"), people.add("vic", Role.VIEWER)]
+    without = [SignedIn(stranger("eve")), SignedIn(people.add("vic", Role.VIEWER))]
     before = everything()
-    for person in people_without:
-        theirs = signed_in(name, person, client)
-        for verb in VERBS:
-            answer, rule = getattr(theirs, verb)(address(name, things)), ruled(name, verb)
+    for name in names:
+        for person, verb in product(without, VERBS):
+            answer, rule = person.ask(name, verb, things), ruled(name, verb)
             allowed = {200, 204, 302, 400, 403, 404, 405, 412, 415, 422}
-            assert answer.status_code in allowed, (verb, answer.status_code)
+            assert answer.status_code in allowed, (name, verb, answer.status_code)
             if rule.thing and not rule.admin:
-                assert answer.status_code == 404, verb
+                assert answer.status_code == 404, (name, verb)
             if rule.admin:
-                assert answer.status_code == 403, verb
+                assert answer.status_code == 403, (name, verb)
             shown = b"".join(answer.streaming_content) if answer.streaming else answer.content
-            assert SECRET.encode() not in shown, verb
-    assert everything() == before
+            assert SECRET.encode() not in shown, (name, verb)
+        assert all(person.still() for person in without), name
+        assert everything() == before, name
 
 
-@pytest.mark.parametrize("name", sorted(name for name in NAMES if ruled(name, "get").thing))
-def test_a_viewer_with_a_grant_looks_and_changes_nothing(name: str, client, things):
-    vic = viewer("vic")
+@some_at_once(name for name in NAMES if ruled(name, "get").thing)
+def test_a_viewer_with_a_grant_looks_and_changes_nothing(names: list[str], things):
+    vic = SignedIn(viewer("vic"))
     before = everything()
-    theirs = signed_in(name, vic, client)
-    answers = {verb: getattr(theirs, verb)(address(name, things)) for verb in ("post", "put", "delete")}
-    for verb, answer in answers.items():
-        assert answer.status_code in {403, 404}, verb
-    assert everything() == before
+    for name in names:
+        for verb in ("post", "put", "delete"):
+            assert vic.ask(name, verb, things).status_code in {403, 404}, (name, verb)
+        assert vic.still(), name
+        assert everything() == before, name
 
 
-@pytest.mark.parametrize("name", sorted(API))
-def test_the_api_wants_a_token_that_is_for_it(name: str, client, things):
+@some_at_once(API)
+def test_the_api_wants_a_token_that_is_for_it(names: list[str], client, things):
     """A session does not do, and neither does a token of an admin without the scope."""
     root = admin("second")
     client.force_login(root)
+    without = {each: Program(root, *(set(Scope) - {each}), name=f"without {each}") for each in Scope}
     before = everything()
-    for verb in API[name]:
-        path = address(name, things)
-        told = problem(client.generic(verb, path), 401) if verb != "HEAD" else None
-        assert told is None or "has no token" in told["what"]
-        needed = ruled(name, verb).scope_for(verb in READING)
-        others = [each for each in Scope if each is not needed]
-        answer = Program(root, *others, name=f"without {needed} {verb}").generic(verb, path)
-        assert answer.status_code == 403, verb
-    assert everything() == before
+    for name in names:
+        for verb in API[name]:
+            path = address(name, things)
+            told = problem(client.generic(verb, path), 401) if verb != "HEAD" else None
+            assert told is None or "has no token" in told["what"], name
+            needed = ruled(name, verb).scope_for(verb in READING)
+            assert without[needed].generic(verb, path).status_code == 403, (name, verb)
+        assert everything() == before, name
 
 
 def test_what_is_forbidden_says_why(client, things):

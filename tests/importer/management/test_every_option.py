@@ -6,6 +6,7 @@ The options are found in the parsers, so that a new one is tested without a word
 import argparse
 from collections.abc import Iterator
 from contextlib import suppress
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -33,6 +34,7 @@ def leaves(parser: argparse.ArgumentParser, words: tuple[str, ...] = ()) -> Iter
         yield from leaves(below, (*words, word))
 
 
+@cache
 def parser_of(command: str) -> argparse.ArgumentParser:
     return load_command_class("importer", command).create_parser("manage.py", command)
 

@@ -4,7 +4,7 @@ import argparse
 import json
 from collections.abc import Callable, Iterator
 from io import StringIO
-from itertools import chain, product
+from itertools import chain, groupby, product
 from typing import Any
 
 import pytest
@@ -42,6 +42,9 @@ def names() -> Iterator[str]:
 
 
 NAMES = sorted(each.strip() for each in names())
+# To make the things and to compare all tables takes longer than most verbs.
+VERBS = [list(verbs) for _, verbs in groupby(NAMES, lambda name: name.split()[0])]
+each_command = pytest.mark.parametrize("verbs", VERBS, ids=[verbs[0].split()[0] for verbs in VERBS])
 
 
 def values(things: dict[type, Any], path: str, *, exist: bool) -> dict[str, str]:
@@ -123,19 +126,20 @@ def test_each_command_is_checked(command: str):
     assert isinstance(load_command_class("importer", command), CheckedCommand)
 
 
-@pytest.mark.parametrize("name", NAMES)
+@each_command
 @pytest.mark.parametrize("role", [Role.OPERATOR, Role.VIEWER])
-def test_without_a_grant_all_is_as_if_there_were_nothing(name: str, role: Role, things, path, capsys):
+def test_without_a_grant_all_is_as_if_there_were_nothing(verbs: list[str], role: Role, things, path, capsys):
     """The answer is the same for things that exist and for things that do not, and nothing changes."""
     eve = people.add("eve", role)
     before = everything()
-    there, missing = (list(lines(name, values(things, path, exist=exist))) for exist in (True, False))
-    for line, no_such in zip(there, missing, strict=True):
-        told, otherwise = run(line, eve, capsys), run(no_such, eve, capsys)
-        assert _anonymous(told, things) == _anonymous(otherwise, things), line
-        rule = rule_of(name)
-        assert told[0] or not (rule.things or rule.admin) or ("--target" not in line and name == "lab sweep"), line
-    assert everything() == before
+    for name in verbs:
+        there, missing = (list(lines(name, values(things, path, exist=exist))) for exist in (True, False))
+        for line, no_such in zip(there, missing, strict=True):
+            told, otherwise = run(line, eve, capsys), run(no_such, eve, capsys)
+            assert _anonymous(told, things) == _anonymous(otherwise, things), line
+            rule = rule_of(name)
+            assert told[0] or not (rule.things or rule.admin) or ("--target" not in line and name == "lab sweep"), line
+        assert everything() == before, name
 
 
 def _anonymous(told: tuple[int, str], things: dict[type, Any]) -> tuple[int, str]:
@@ -146,19 +150,21 @@ def _anonymous(told: tuple[int, str], things: dict[type, Any]) -> tuple[int, str
     return code, text
 
 
-@pytest.mark.parametrize("name", NAMES)
+@each_command
 @pytest.mark.parametrize("make", [viewer, operator], ids=["viewer", "operator"])
-def test_who_may_only_look_changes_nothing(name: str, make: Callable[..., User], things, path, capsys):
+def test_who_may_only_look_changes_nothing(verbs: list[str], make: Callable[..., User], things, path, capsys):
     eve = make("eve", Level.LOOK)
-    rule, before = rule_of(name), everything()
-    for line in lines(name, values(things, path, exist=True)):
-        code, text = run(line, eve, capsys)
-        looks = not (rule.operator or rule.admin)
-        if looks or ("--target" not in line and "--job" not in line and name in NEED_NO_THING):
-            continue
-        assert code == 4, (line, text)
-        assert "Ask an admin" in text
-    assert everything() == before
+    before = everything()
+    for name in verbs:
+        rule = rule_of(name)
+        for line in lines(name, values(things, path, exist=True)):
+            code, text = run(line, eve, capsys)
+            looks = not (rule.operator or rule.admin)
+            if looks or ("--target" not in line and "--job" not in line and name in NEED_NO_THING):
+                continue
+            assert code == 4, (line, text)
+            assert "Ask an admin" in text, line
+        assert everything() == before, name
 
 
 # Verbs that can be without what they are about; then they are wrong usage, or about nothing.
@@ -194,13 +200,14 @@ def test_as_goes_before_and_after_the_verb(line: Line, things, capsys):
     assert caught.value.returncode == 2
 
 
-@pytest.mark.parametrize("name", NAMES)
-def test_an_unknown_person_is_wrong_usage(name: str, things, path, capsys):
+@each_command
+def test_an_unknown_person_is_wrong_usage(verbs: list[str], things, path, capsys):
     before = everything()
-    for line in lines(name, values(things, path, exist=True)):
-        code, text = run(line, User(username="nobody"), capsys)
-        assert (code, "there is no user nobody" in text) == (2, True), line
-    assert everything() == before
+    for name in verbs:
+        for line in lines(name, values(things, path, exist=True)):
+            code, text = run(line, User(username="nobody"), capsys)
+            assert (code, "there is no user nobody" in text) == (2, True), line
+        assert everything() == before, name
 
 
 def test_without_as_the_system_acts(things, capsys):
