@@ -38,6 +38,11 @@ def put(path, text=TEXT):
 
 
 class TestFind:
+    def test_a_name_that_is_longer_than_is_stored_is_refused(self, base, connection):
+        put(base / "/".join(["f" * 250] * 5) / "a.csv")
+        with pytest.raises(SourceProblem, match="has 1,260 characters, and at most 1,024 are stored"):
+            find(connection, subfolders=True)
+
     def test_regular_files_by_name_and_nothing_else(self, base, connection):
         for name in ("b.csv", "a.csv", ".hidden.csv", "c.csv.part", "d.tmp", "2026/11/e.csv", ".git/f.csv"):
             put(base / name)

@@ -92,6 +92,8 @@ class TestChanges:
         user("email", "bob", "bob@example.org")
         assert User.objects.get().email == "bob@example.org"
         assert "no mail address" in refused("user", "email", "bob", "bob@")
+        long = f"{'b' * 40}@{'.'.join(['e' * 60] * 4)}.org"
+        assert "more than 254 characters" in refused("user", "email", "bob", long)
         user("email", "bob", "")
         assert User.objects.get().email == ""
 

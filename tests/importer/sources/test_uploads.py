@@ -261,6 +261,13 @@ class TestWhoseUploads:
 
 
 class TestRegister:
+    def test_a_path_that_is_longer_than_is_stored_is_refused(self, tmp_path):
+        path = tmp_path.joinpath(*["f" * 250] * 5, "a.csv")
+        path.parent.mkdir(parents=True)
+        path.write_bytes(b"id\n1\n")
+        with pytest.raises(SourceProblem, match="more than 1,024 characters"):
+            uploads.register(path)
+
     def test_a_registered_file_stays_in_place(self, tmp_path, monkeypatch):
         (tmp_path / "a.csv").write_bytes(b"a,b\n1,2\n")
         monkeypatch.chdir(tmp_path)
