@@ -131,7 +131,7 @@ def check_given(
             check_transforms(each.transforms, each.datetime_format, known[each.column.lower()])
     for number in of_bytes:
         if mapping[number].column:
-            _check_bytes(mapping[number], known[mapping[number].column.lower()])
+            _check_bytes(number, mapping[number], known[mapping[number].column.lower()])
     for filling in fillings:
         _check_filling(filling, known[filling.column.lower()])
 
@@ -147,13 +147,13 @@ def _check_column(name: str, given: list[str], known: dict[str, Column], table: 
         raise Problem(f"The column {name} is given twice.", advice="Leave one of its fields or values out.")
 
 
-def _check_bytes(mapping: ColumnMapping, column: Column) -> None:
+def _check_bytes(number: int, mapping: ColumnMapping, column: Column) -> None:
     type_ = column.column_type
     if not type_.shown_as_bytes or any(not TRANSFORMS[name].cleans for name in mapping.transforms):
         return
     raise Problem(
         f"The field for {column.name} has bytes, read as hexadecimal digits, and {column.type} would store the digits.",
-        advice=f"Read it with the transform hex: --map FIELD={column.name}:hex."
+        advice=f"Read it with the transform hex: --map '#{number + 1}={column.name}:hex'."
         if type_.takes_hex
         else "Change the column to MEDIUMBLOB, or leave the field out.",
     )
