@@ -212,6 +212,7 @@ def test_a_column_of_bytes_is_written_as_digits_after_0x(tmp_path: Path, type_: 
         ("bit(1)", "TRUE", "1"),
         ("bit(8)", "-1", "-1"),
         ("int", "0x3132", "12594"),
+        ("int", "x'3132'", "x'3132'"),
         ("decimal(9,2)", "b'110010'", "50"),
         ("int", "_binary '12'", "12"),
         ("int", "'12'", "12"),

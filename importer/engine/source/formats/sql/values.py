@@ -67,11 +67,15 @@ def text_of(inner: bytes, quote: bytes, strings: Strings) -> bytes:
 
 
 class Form(Enum):
-    """How a literal is written. The server reads digits of bytes or bits as a number where it expects a number."""
+    """How a literal is written. Into a column of numbers, digits of bytes or bits are a number.
 
-    TEXT = "in quotes"
+    Hexadecimal digits in quotes (x'3132') are so on MySQL only: on MariaDB they are the text 12 there.
+    """
+
+    TEXT = "a text in quotes"
     NUMBER = "a number or a word"
-    DIGITS = "hexadecimal digits or bits"
+    DIGITS = "hexadecimal digits after 0x, or bits"
+    QUOTED_DIGITS = "hexadecimal digits in quotes"
 
 
 class FieldKind(IntEnum):
@@ -103,13 +107,18 @@ class FieldKind(IntEnum):
         return self in (FieldKind.BITS, FieldKind.BYTES)
 
     def written(self, value: bytes | None, form: Form) -> bytes:
-        """The value of a literal as it stands in the copy: bytes as hexadecimal digits after 0x, bits as a number."""
+        """The value of a literal as it stands in the copy: bytes as hexadecimal digits after 0x, bits as a number.
+
+        Digits that the servers read differently stay as they are, which no column of numbers takes.
+        """
         if value is None:
             return NULL
         if self is FieldKind.BYTES:
             return b"0x" + value.hex().encode() if value else b""
         if (self is FieldKind.BITS and form is not Form.NUMBER) or (self is FieldKind.NUMBER and form is Form.DIGITS):
             return str(int.from_bytes(value, "big")).encode()
+        if self is FieldKind.NUMBER and form is Form.QUOTED_DIGITS:
+            return f"x'{value.hex()}'".encode()
         return escaped(value)
 
 
@@ -141,7 +150,8 @@ def literal(found: re.Match[bytes], strings: Strings) -> Literal:
         return Literal(text, Form.TEXT, FieldKind.BYTES if is_bytes else FieldKind.PLAIN)
     digits = found["hex"] if found["hex"] is not None else found["prefixed"]
     if digits is not None:
-        return Literal(bytes.fromhex((b"0" * (len(digits) % 2) + digits).decode()), Form.DIGITS, FieldKind.BYTES)
+        form = Form.DIGITS if found["hex"] is None else Form.QUOTED_DIGITS
+        return Literal(bytes.fromhex((b"0" * (len(digits) % 2) + digits).decode()), form, FieldKind.BYTES)
     bits = found["bits"] if found["bits"] is not None else found["bit_digits"]
     if bits is not None:
         return Literal(int(bits or b"0", 2).to_bytes((len(bits) + 7) // 8, "big"), Form.DIGITS, FieldKind.BITS)
