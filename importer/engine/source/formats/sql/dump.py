@@ -94,9 +94,9 @@ class Dump:
                 self.open = each["first"] is not None
             if not text.next():
                 return
-            refuse_other_servers(text, gap)
             found = text.match(_KEYWORD)
             word = found[0].upper().decode(errors="replace") if found else ""
+            refuse_other_servers(text, gap, word)
             if word in ("INSERT", "REPLACE"):
                 yield self._insert()
                 continue

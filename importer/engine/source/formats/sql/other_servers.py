@@ -23,7 +23,7 @@ OTHERS = (
     OtherServer(
         "PostgreSQL",
         re.compile(rb"^-- PostgreSQL database (?:cluster )?dump\s*$", re.MULTILINE),
-        re.compile(rb"SET\s+standard_conforming_strings\b|\\restrict\s", re.IGNORECASE),
+        re.compile(rb"SET\s+standard_conforming_strings\b", re.IGNORECASE),
         r"Write the table as CSV instead, in psql: \copy TABLE TO 'FILE.csv' CSV HEADER",
     ),
     OtherServer(
@@ -35,8 +35,17 @@ OTHERS = (
 )
 
 
-def refuse_other_servers(text: SqlText, gap: bytes) -> None:
-    """Raise SourceProblem if the comments before the next statement, or the statement, are those of another system."""
+# The first words of their statements.
+_WORDS = ("SET", "PRAGMA")
+
+
+def refuse_other_servers(text: SqlText, gap: bytes, word: str) -> None:
+    """Raise SourceProblem if the comments before the next statement, or the statement, are those of another system.
+
+    `word`: the first one of the statement.
+    """
+    if word not in _WORDS and b"--" not in gap:
+        return
     for each in OTHERS:
         if (each.comment and each.comment.search(gap)) or text.peek(each.statement):
             what = f"This is a dump of {each.name}, and only those of MySQL and MariaDB are read."
