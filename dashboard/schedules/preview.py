@@ -77,7 +77,7 @@ def matching_files(
 ) -> Files:
     """The first `most` files of a connection that match `pattern` now."""
     try:
-        matches = connections.find(connection, pattern, timezone.now(), zone, subfolders)
+        matches = connections.find_settled(connection, pattern, timezone.now(), zone, subfolders)
     except Problem as problem:
         return Files(problem=problem)
     return Files(matches[:most], len(matches))

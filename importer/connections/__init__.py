@@ -26,7 +26,18 @@ from importer.engine.mysql.addresses import AddressRefused
 from importer.engine.preflight.finding import Finding
 from importer.models import Schedule, SourceConnection, SourceFile
 
-__all__ = ["ListedFile", "afterwards", "check", "fetch", "find", "folders", "head", "reasons_hidden", "told_findings"]
+__all__ = [
+    "ListedFile",
+    "afterwards",
+    "check",
+    "fetch",
+    "find",
+    "find_settled",
+    "folders",
+    "head",
+    "reasons_hidden",
+    "told_findings",
+]
 
 
 def find(
@@ -34,12 +45,21 @@ def find(
 ) -> list[ListedFile]:
     """The connection's files that match the pattern (file_pattern.py) at a moment, sorted by name; may be empty.
 
+    Files that are being written are among them, as not `settled`.
+
     Raises Problem for an invalid pattern, a location that cannot or must not be reached, or too many files;
     `retryable` if a later attempt may succeed.
     """
     location, wanted = _location(connection), fill_in_dates(pattern, moment, zone, subfolders)
     with reasons_hidden():
         return location.find(wanted)
+
+
+def find_settled(
+    connection: SourceConnection, pattern: str, moment: datetime, zone: tzinfo, subfolders: bool = False
+) -> list[ListedFile]:
+    """As find(), without files that are being written: for people, who do not watch a file until it is complete."""
+    return [each for each in find(connection, pattern, moment, zone, subfolders) if each.settled]
 
 
 def folders(connection: SourceConnection, folder: str) -> list[str]:

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
+from datetime import timedelta
 from urllib.parse import quote
 
 from importer.models import SourceConnection
@@ -85,6 +86,7 @@ class ConnectionKind:
     `signs_in` and `needs_secret` say for settings whether secrets are sent and whether one is required.
 
     `lists` says whether the server can list files; `moves` and `deletes` whether files can be moved and deleted.
+    `lists_unfinished`: a server lists files while they are uploaded, with times of its own clock.
     `in_place`: files are read where they are, without a copy. `local` is a folder on this server: private addresses do
     not apply to it. `files_note` explains its file list.
     """
@@ -105,9 +107,15 @@ class ConnectionKind:
     lists: bool = True
     moves: bool = True
     deletes: bool = True
+    lists_unfinished: bool = False
     in_place: bool = False
     local: bool = False
     files_note: str = ""
+
+    @property
+    def complete_after(self) -> timedelta:
+        """How old a listed file is that is complete without a second look. A server's clock may be wrong by hours."""
+        return timedelta(days=1) if self.lists_unfinished else timedelta(seconds=10)
 
     @property
     def settings(self) -> dict[str, ConnectionField]:

@@ -1,6 +1,6 @@
 """The files that a connection lists."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 
 from importer.engine.errors import SourceProblem
@@ -17,12 +17,15 @@ class ListedFile:
 
     `etag` changes with the content: a server's ETag, an object's version, a local file's identity. Values that the
     server does not give are None or "". Raises SourceProblem for a name that is too long to be stored.
+
+    `settled`: not written to in the last seconds. It depends on the moment, so two listings are compared without it.
     """
 
     name: str
     size: int | None
     modified_at: datetime | None
     etag: str = ""
+    settled: bool = field(default=True, compare=False)
 
     def __post_init__(self) -> None:
         if len(self.name) > LONGEST_NAME:

@@ -111,7 +111,7 @@ def fetch_files(connection: SourceConnection, pattern: str) -> list[SourceFile]:
 
 
 def _find(connection: SourceConnection, pattern: str) -> list[ListedFile]:
-    return connections.find(connection, pattern, timezone.now(), timezone.get_current_timezone())
+    return connections.find_settled(connection, pattern, timezone.now(), timezone.get_current_timezone())
 
 
 def _listed(connection: SourceConnection, names: Sequence[str]) -> list[ListedFile]:

@@ -19,5 +19,6 @@ KIND = ConnectionKind(
     module="importer.connections.protocols.ftp",
     parse=server_parser("ftp", default_port=21),
     write=write_with_user,
+    lists_unfinished=True,
     fields=(USER_IN_PLACE, PASSWORD, TLS_CA),
 )

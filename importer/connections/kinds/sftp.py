@@ -19,6 +19,7 @@ KIND = ConnectionKind(
     module="importer.connections.protocols.sftp",
     parse=server_parser("sftp", default_port=22),
     write=write_with_user,
+    lists_unfinished=True,
     fields=(
         USER_IN_PLACE,
         ConnectionField("host_key", "fingerprint of the server's key", "SHA256:..., as the check shows it."),

@@ -25,7 +25,7 @@ from importer.engine.errors import SourceChanged, SourceMissing, SourceProblem
 from importer.engine.preflight.finding import Finding
 from importer.models import SourceConnection, SourceFile
 
-# A file that was written to within this time is left for the next search (seconds).
+# A file that was written to within this time is listed as not settled (seconds).
 SETTLED = 3.0
 MOST_OFFERED = 50
 # Endings of the names of files that are still being written.
@@ -47,7 +47,7 @@ class Folder:
         self._base = connection.base
 
     def find(self, pattern: Pattern) -> list[ListedFile]:
-        """The matching regular files that are complete, without hidden files, links and files still being written."""
+        """The matching regular files, without hidden files, links and names of unfinished files."""
         files: list[ListedFile] = []
         with ExitStack() as opened:
             try:
@@ -68,7 +68,7 @@ class Folder:
                     continue
                 if entry.is_dir(follow_symlinks=False):
                     below.append(entry.name)
-                elif pattern.matches(name) and (seen := _stat(entry)) and _settled(seen):
+                elif pattern.matches(name) and (seen := _stat(entry)):
                     yield _listed_file(name, seen)
         for each in below:
             if pattern.may_lie_below((*folders, each)):
@@ -295,8 +295,9 @@ def identity(seen: os.stat_result) -> str:
 
 
 def _settled(seen: os.stat_result) -> bool:
-    # A copy can set the modification time (mtime), but not the time of the last status change (ctime).
-    return time.time() - max(seen.st_mtime, seen.st_ctime) >= SETTLED
+    # A copy can set the modification time (mtime), into the future too, but not that of the last status change (ctime).
+    now = time.time()
+    return all(abs(now - each) >= SETTLED for each in (seen.st_mtime, seen.st_ctime))
 
 
 def _stat(entry: "os.DirEntry[str]") -> os.stat_result | None:
@@ -314,7 +315,8 @@ def _stat_at(folder: int, name: str) -> os.stat_result | None:
 
 
 def _listed_file(name: str, seen: os.stat_result) -> ListedFile:
-    return ListedFile(name, seen.st_size, datetime.fromtimestamp(seen.st_mtime, UTC), identity(seen))
+    modified = datetime.fromtimestamp(seen.st_mtime, UTC)
+    return ListedFile(name, seen.st_size, modified, identity(seen), _settled(seen))
 
 
 def _counted(files: list["os.DirEntry[str]"], fd: int) -> Finding:

@@ -38,7 +38,7 @@ def complete(run: ScheduleRun, held: QuerySet[ScheduleRun]) -> None:
             end(run, held, status, problem, f"{of_all} {verb}")
             return
     if run.cause == ScheduleRun.Cause.ARRIVAL or run.files.exclude(outcome__in=NOT_NEW).exists():
-        end(run, held, Status.SUCCEEDED, note=_cleanup_note(run))
+        end(run, held, Status.SUCCEEDED, note=_note(run))
         return
     nothing = f"No new file matches {run.schedule.pattern}."
     if run.schedule.no_file == Schedule.NoFile.FAIL:
@@ -50,10 +50,15 @@ def complete(run: ScheduleRun, held: QuerySet[ScheduleRun]) -> None:
         end(run, held, Status.SUCCEEDED, note=NO_NEW_FILE.words, events=events)
 
 
-def _cleanup_note(run: ScheduleRun) -> str:
-    left = run.files.filter(done=DiscoveredFile.Done.FAILED).count()
-    files = "1 loaded file" if left == 1 else f"{left:,} loaded files"
-    return f"{files} could not be {run.schedule.afterwards}d" if left else ""
+def _note(run: ScheduleRun) -> str:
+    """The files that need attention, although the run has succeeded."""
+    notes = []
+    if written := run.files.filter(outcome=Outcome.STILL_WRITTEN).count():
+        notes.append(f"{written:,} {'file' if written == 1 else 'files'} still written")
+    if left := run.files.filter(done=DiscoveredFile.Done.FAILED).count():
+        files = "1 loaded file" if left == 1 else f"{left:,} loaded files"
+        notes.append(f"{files} could not be {run.schedule.afterwards}d")
+    return ", ".join(notes)
 
 
 def end(

@@ -71,8 +71,8 @@ def _outcome(run: ScheduleRun, etag: str, before: Sequence[tuple[str, bool]]) ->
 
 
 def is_new(schedule: Schedule, files: Iterable[ListedFile]) -> bool:
-    """Whether one of the files, in its present version, is new to the schedule."""
-    for batch in in_batches(files):
+    """Whether one of the settled files, in its present version, is new to the schedule."""
+    for batch in in_batches(each for each in files if each.settled):
         ids = {identity(each) for each in batch}
         known = set(schedule.files.filter(identity__in=ids - {""}).values_list("identity", flat=True))
         if "" in ids or ids - known:

@@ -9,6 +9,7 @@ from django.utils import timezone
 from importer import connections
 from importer.access.time_zones import zone_named
 from importer.connections import ListedFile
+from importer.connections.connection_kinds import kind_of
 from importer.engine.errors import Cancelled, Problem
 from importer.lease import lease_end
 from importer.models import DiscoveredFile, Schedule, ScheduleRun
@@ -17,8 +18,7 @@ from importer.schedules.run.owner import require_grants_of_owner
 from importer.schedules.scheduler import record_run
 from importer.schedules.transitions import Outcome, Status, change_held, touch
 
-# A file is complete if its time is this long ago, or if it was unchanged between two looks LOOK_EVERY apart.
-UNCHANGED_AFTER = timedelta(seconds=10)
+# A file is complete if its time is long ago (ConnectionKind.complete_after), or if it was unchanged between two looks.
 LOOK_EVERY = 5.0  # seconds
 MOST_LOOKS = 12
 # A run stores at most this many files that were loaded before, and counts the others.
@@ -109,14 +109,17 @@ def _discovered(run: ScheduleRun, file: ListedFile, outcome: DiscoveredFile.Outc
         modified_at=file.modified_at,
         etag=file.etag,
         identity=identity(file),
-        settled=_is_old(file),
+        settled=_is_complete(run, file),
         outcome=outcome,
     )
 
 
-def _is_old(file: ListedFile) -> bool:
-    """Whether the file is complete by its time. A server that gives no time lists a file only when it is complete."""
-    return not file.modified_at or file.modified_at <= timezone.now() - UNCHANGED_AFTER
+def _is_complete(run: ScheduleRun, file: ListedFile) -> bool:
+    """Whether one look shows that the file is complete: by its time, or, without one, by the kind of its connection."""
+    kind = kind_of(run.schedule.connection)
+    if not file.modified_at:
+        return not kind.lists_unfinished
+    return file.settled and file.modified_at <= timezone.now() - kind.complete_after
 
 
 def _compare(run: ScheduleRun, files: list[ListedFile]) -> None:
@@ -130,7 +133,7 @@ def _compare(run: ScheduleRun, files: list[ListedFile]) -> None:
             picked.settled = True
         else:
             picked.size, picked.modified_at, picked.etag = is_now.size, is_now.modified_at, is_now.etag
-            picked.identity, picked.settled = identity(is_now), _is_old(is_now)
+            picked.identity, picked.settled = identity(is_now), _is_complete(run, is_now)
         picked.save(update_fields=["outcome", "settled", "size", "modified_at", "etag", "identity"])
 
 

@@ -1,6 +1,7 @@
 """A folder on this server: the files that are listed and ignored, fetched, moved and deleted."""
 
 import os
+import time
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -10,7 +11,7 @@ from importer.connections.listed_files import ListedFile
 from importer.connections.protocols import folder
 from importer.engine.errors import SourceChanged, SourceProblem
 from importer.models import SourceConnection
-from tests.importer.connections.protocol_checks import find
+from tests.importer.connections.protocol_checks import NOW, find
 
 TEXT = "id,name\n1,one\n"
 
@@ -59,12 +60,14 @@ class TestFind:
         assert [each.name for each in find(connection, "{date:%Y}/{date:%m}/*")] == ["2026/11/e.csv"]
         assert find(connection, "{date+1m:%Y/%m}/*") == []
 
-    def test_one_that_was_written_to_just_now_waits(self, base, connection, monkeypatch):
-        copied = put(base / "a.csv")
-        os.utime(copied, (0, 0))  # as a copy that keeps the time of what it copies
-        assert find(connection)
+    @pytest.mark.parametrize("hours", [-1, 0, 1])
+    def test_one_that_was_written_to_just_now_is_not_settled(self, base, connection, monkeypatch, hours):
+        changed = time.time() + hours * 3600  # as a copy that keeps the time of what it copies
+        os.utime(put(base / "a.csv"), (changed, changed))
+        assert find(connection)[0].settled
         monkeypatch.setattr(folder, "SETTLED", 60)
-        assert find(connection) == []
+        assert not find(connection)[0].settled
+        assert connections.find_settled(connection, "*.csv", NOW, UTC) == []
 
     def test_ten_thousand_and_then_too_many(self, base, connection, monkeypatch):
         for number in range(10_000):

@@ -1,7 +1,7 @@
 """Schedules on a folder of their own, whose runs a test advances itself."""
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -16,6 +16,7 @@ from importer.preparation.presets import save
 from importer.schedules import ScheduleRequest
 from importer.sources import uploads
 from tests.engine.loads import run_sql
+from tests.file_servers.ftp import ftp_files
 from tests.targets import saved_target
 
 TABLE = "CREATE TABLE t (n INT, word VARCHAR(20)) CHARACTER SET utf8mb4"
@@ -23,13 +24,18 @@ HEADER = "n,word\n"
 
 
 def drop(folder: Path, name: str, rows: str = "1,one\n", header: str = HEADER) -> Path:
-    """A file that was last written to a minute ago."""
+    """A file that was last written to a minute ago, by its modification time."""
     path = folder / name
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(header + rows)
-    long_ago = path.stat().st_mtime - 60
-    os.utime(path, (long_ago, long_ago))
+    shift_time(path, -1 / 60)
     return path
+
+
+def shift_time(path: Path, hours: float) -> None:
+    """Set the file's modification time so many hours off, as another clock or a copy does."""
+    time = path.stat().st_mtime + hours * 3600
+    os.utime(path, (time, time))
 
 
 @pytest.fixture
@@ -39,13 +45,29 @@ def database(mariadb: Address) -> Address:
 
 
 @pytest.fixture
-def folder(tmp_path: Path, settings, monkeypatch) -> Path:
+def folder(tmp_path: Path, settings) -> Path:
     settings.IMPORT_FOLDERS = [str(tmp_path)]
-    # A file's last change cannot be set back.
-    monkeypatch.setattr(folders, "SETTLED", 0.0)
     path = tmp_path / "in"
     path.mkdir()
     return path
+
+
+@pytest.fixture
+def settled(monkeypatch) -> None:
+    """Files count as written long ago. Their last change cannot be set back, and a run on arrival waits for it."""
+    monkeypatch.setattr(folders, "SETTLED", 0.0)
+
+
+@pytest.fixture
+def ftp_connection(folder: Path, tmp_path: Path, settings, transactional_db) -> Iterator[SourceConnection]:
+    """The folder on an FTP server."""
+    settings.UPLOAD_DIR = tmp_path / "uploads"
+    with ftp_files(folder) as server:
+        connection = SourceConnection(name="ftp", kind="ftp", base=server.url, private_allowed=True)
+        connection.settings = {"user": "me"}
+        connection.set_secrets({"password": "secret"})
+        connection.save()
+        yield connection
 
 
 @pytest.fixture
@@ -57,7 +79,7 @@ def make(folder: Path, tmp_path: Path, database: Address, transactional_db) -> C
     preset = save("words", prepare(uploads.register(drop(tmp_path, "first.csv")), target, "t"))
 
     def made(name: str = "nightly", user: User | None = None, **values) -> Schedule:
-        request = ScheduleRequest(name=name, connection=connection, **{"pattern": "*.csv", **values})
+        request = ScheduleRequest(name=name, **{"connection": connection, "pattern": "*.csv", **values})
         return schedules.create(request, preset, user)
 
     return made

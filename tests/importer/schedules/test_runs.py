@@ -21,7 +21,7 @@ from importer.schedules import ScheduleRequest
 from importer.schedules.transitions import change_held, claim
 from importer.sources import uploads
 from tests.engine.loads import run_sql
-from tests.importer.schedules.conftest import drop
+from tests.importer.schedules.conftest import drop, shift_time
 from tests.importer.schedules.steps import job_of, now, outcomes, run_now, take, to_end, to_import
 from tests.importer.steps import run as run_job
 
@@ -102,20 +102,23 @@ class TestFiles:
         assert (rows(database), sorted(folder.glob("*.csv"))) == ([1], [])
         assert sorted(path.name for path in folder.glob("loaded/*")) == ["a.csv", "copy.csv"]
 
-    def test_a_growing_file_is_watched_until_it_is_complete(self, make, folder, database):
-        schedule = make()
+    @pytest.mark.parametrize(("place", "hours"), [("folder", -1), ("folder", 0), ("folder", 1), ("ftp", -1)])
+    def test_a_growing_file_is_watched_whatever_its_clock_says(self, make, folder, database, request, place, hours):
+        schedule = make(**({"connection": request.getfixturevalue("ftp_connection")} if place == "ftp" else {}))
         path = folder / "a.csv"
         path.write_text("n,word\n1,o")
+        shift_time(path, hours)
         run = schedules.run_now(schedule)
         (again,) = take(run)
         assert (again.task, now(run).status) == ("take_run", "finding")
         path.write_text("n,word\n1,one\n2,two\n")
+        shift_time(path, hours)
         take(run)
         assert (now(run).status, job_of(run)) == ("finding", None)
         to_end(run)
         assert rows(database) == [1, 2]
 
-    def test_one_that_never_settles_is_left_for_a_later_run(self, make, folder, database):
+    def test_one_that_never_settles_is_left_for_a_later_run(self, make, folder, database, request):
         schedule = make()
         run = schedules.run_now(schedule)
         while not now(run).ended:
@@ -123,6 +126,9 @@ class TestFiles:
                 file.write("n,word\n1,one\n")
             take(run)
         assert (now(run).status, outcomes(run), rows(database)) == ("succeeded", {"a.csv": "still written"}, [])
+        assert now(run).note == "1 file still written"
+        assert not schedules.look_for_files(schedule.pk)
+        request.getfixturevalue("settled")
         assert schedules.look_for_files(schedule.pk)
 
     def test_a_bad_file_does_not_stop_later_files(self, make, folder, database):
@@ -199,6 +205,7 @@ class TestDrift:
         assert [each["event"] for each in run.events] == ["failed"]
         assert schedules.needing_attention().get() == schedule
 
+    @pytest.mark.usefixtures("settled")
     def test_the_answer_in_a_preset_loads_the_file_that_was_asked_about(self, make, folder, database):
         schedule = make(drift="add", trigger="arrival")
         path = drop(folder, "a.csv", DATES_BUT_ONE, "word,day,n\n")
@@ -225,6 +232,7 @@ class TestDrift:
 
 
 class TestFaults:
+    @pytest.mark.usefixtures("settled")
     def test_a_retryable_problem_is_retried_at_most_as_often_as_set(self, make, folder):
         schedule = make(most_attempts=3, backoff_seconds=100)
         drop(folder, "a.csv")
@@ -266,6 +274,7 @@ class TestFaults:
         run_sql(database, "DELETE FROM t", "ALTER TABLE t MODIFY n INT NULL")
         assert outcomes(run_now(schedule)) == {"a.csv": "already loaded"}
 
+    @pytest.mark.usefixtures("settled")
     def test_a_worker_that_dies_before_the_import_starts_changes_nothing(self, make, folder, database, monkeypatch):
         schedule = make()
         drop(folder, "a.csv")

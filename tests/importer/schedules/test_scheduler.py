@@ -90,6 +90,7 @@ class TestDueTimes:
         assert ScheduleRun.objects.values("schedule").distinct().count() == len(made_due)
 
 
+@pytest.mark.usefixtures("settled")
 class TestArrivals:
     def test_a_file_that_was_never_seen_begins_a_run_and_no_other(self, make, folder):
         schedule = make()
