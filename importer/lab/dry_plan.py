@@ -149,7 +149,8 @@ def dry_planner(
 def _as_scratch(prepared: PreparedImport, grid: Grid, data_bytes: int) -> PlanningContext:
     """What a trial is planned from: the sample, and a scratch table, which is empty, without triggers and parents."""
     context = prepared.planned_from
-    table = replace(context.table, triggers=(), stored_behind_triggers=(), rows_estimate=0, data_bytes=0, index_bytes=0)
+    without_triggers = replace(context.table, triggers=(), stored_behind_triggers=(), named_by_triggers=())
+    table = replace(without_triggers, rows_estimate=0, data_bytes=0, index_bytes=0)
     parents = context.indexes.foreign_keys if grid.needs_foreign_keys else ()
     indexes = replace(context.indexes, foreign_keys=parents, referenced=(), empty=True)
     return replace(

@@ -112,6 +112,8 @@ class Table:
     next_number: int = 0
     # The stored generated columns, if a BEFORE INSERT trigger may change what they are computed from; else none.
     stored_behind_triggers: tuple[str, ...] = ()
+    # The columns that a BEFORE INSERT trigger names as NEW.column, and may therefore fill.
+    named_by_triggers: tuple[str, ...] = ()
 
     @property
     def column_names(self) -> tuple[str, ...]:
@@ -159,20 +161,22 @@ def read_table(connection: Connection, schema: str, name: str, may_name: Callabl
         raise _unknown_table(connection, schema, name, may_name)
     schema, name, engine, rows_estimate, data_bytes, index_bytes, options, next_number = rows[0]
     triggers = _triggers(connection, schema, name)
-    before = any(timing == "BEFORE" for _, timing in triggers)
+    before = [body for _, timing, body in triggers if timing == "BEFORE"]
+    columns = _columns(connection, schema, name)
     return Table(
         schema=schema,
         name=name,
         engine=engine or "",
-        columns=_columns(connection, schema, name),
+        columns=columns,
         keys=_keys(connection, schema, name),
-        triggers=tuple(trigger for trigger, _ in triggers),
+        triggers=tuple(trigger for trigger, _, _ in triggers),
         rows_estimate=rows_estimate or 0,
         data_bytes=data_bytes or 0,
         index_bytes=index_bytes or 0,
         partitioned="partitioned" in _text(options or ""),
         next_number=next_number or 0,
         stored_behind_triggers=_stored_generated(connection, schema, name) if before else (),
+        named_by_triggers=tuple(each.name for each in columns if any(_names_new(body, each.name) for body in before)),
     )
 
 
@@ -268,15 +272,20 @@ def _stored_generated(connection: Connection, schema: str, name: str) -> tuple[s
     return tuple(str(row[0]) for row in rows)
 
 
-def _triggers(connection: Connection, schema: str, name: str) -> list[tuple[str, str]]:
-    """The triggers on INSERT, each with its time: BEFORE or AFTER."""
+def _names_new(body: str, column: str) -> bool:
+    """Whether the trigger's body names the column of the new row, in whichever quotes: NEW.column."""
+    return bool(re.search(rf"""\bNEW[`"]?\s*\.\s*[`"]?{re.escape(column)}(?![\w$])""", body, re.IGNORECASE))
+
+
+def _triggers(connection: Connection, schema: str, name: str) -> list[tuple[str, str, str]]:
+    """The triggers on INSERT, each with its time, BEFORE or AFTER, and its body."""
     rows = fetch_all(
         connection,
-        "SELECT TRIGGER_NAME, ACTION_TIMING FROM information_schema.TRIGGERS"
+        "SELECT TRIGGER_NAME, ACTION_TIMING, ACTION_STATEMENT FROM information_schema.TRIGGERS"
         " WHERE EVENT_OBJECT_SCHEMA = %s AND EVENT_OBJECT_TABLE = %s AND EVENT_MANIPULATION = 'INSERT'",
         (schema, name),
     )
-    return [(str(trigger), _text(timing)) for trigger, timing in rows]
+    return [(str(trigger), _text(timing), _text(body)) for trigger, timing, body in rows]
 
 
 def _digest(engine: str, columns: tuple[Column, ...]) -> str:

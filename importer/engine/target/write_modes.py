@@ -101,7 +101,7 @@ def _check_changing(
     keys = clashing_keys(table, columns)
     if mode == "upsert" and not keys:
         raise Problem(
-            f"Upsert needs a primary or unique key of {table.name} whose columns all come from the file.",
+            f"Upsert needs a primary or unique key of {table.name} whose columns all have values from the file.",
             advice=_keys_advice(table),
         )
     if len(keys) > 1:
@@ -123,13 +123,14 @@ def clashing_keys(table: Table, columns: Sequence[str]) -> tuple[Key, ...]:
     """The unique keys on which rows with values for these columns may be duplicates.
 
     Keys with an AUTO_INCREMENT column, or one that is NULL in every row of the file, are not among them, unless the
-    file fills that column.
+    file or a trigger fills that column, or the server computes it.
     """
-    filled = {column.lower() for column in columns}
+    filled = {column.lower() for column in (*columns, *table.named_by_triggers)}
     never_equal = {
         column.name.lower()
         for column in table.columns
         if column.name.lower() not in filled
+        and not column.generated
         and (column.auto_increment or (column.nullable and column.default in (None, "NULL")))
     }
     return tuple(key for key in table.keys if key.unique and not never_equal & {name.lower() for name in key.columns})

@@ -17,6 +17,7 @@ from tests.engine.staged import DIALECT, given, planned, rows_of
 
 TAB_SEPARATED = replace(MYSQL_TSV, header=False)
 PEOPLE = "CREATE TABLE t (id INT PRIMARY KEY, name VARCHAR(20), seen INT DEFAULT 7)"
+LOWER = "UNIQUE (lower_name), lower_name VARCHAR(20) AS (LOWER(name))"
 
 
 @pytest.fixture
@@ -221,6 +222,8 @@ class TestUpsert:
         [
             ("id INT, name VARCHAR(20)", ("id", "name"), "needs a primary or unique key"),
             ("id INT PRIMARY KEY, name VARCHAR(20) UNIQUE", ("id", "name"), "2 unique keys"),
+            (f"id INT PRIMARY KEY, name VARCHAR(20), {LOWER} STORED", ("id", "name"), "2 unique keys"),
+            (f"id INT PRIMARY KEY, name VARCHAR(20), {LOWER} VIRTUAL", ("id", "name"), "2 unique keys"),
             ("n INT AUTO_INCREMENT PRIMARY KEY, name VARCHAR(20)", ("name",), "needs a primary or unique key"),
         ],
     )
@@ -228,6 +231,28 @@ class TestUpsert:
         given(database, f"CREATE TABLE t ({table})")
         with pytest.raises(Problem, match=why):
             planned(database, people, "upsert", *columns)
+
+    @pytest.mark.parametrize("code", ["code INT UNIQUE", "code INT AUTO_INCREMENT UNIQUE"])
+    def test_a_key_that_a_trigger_fills_says_which_row_as_well(self, database: Address, people: Path, code: str):
+        given(database, f"CREATE TABLE t (id INT PRIMARY KEY, name VARCHAR(20), {code})")
+        given(database, "CREATE TRIGGER hook BEFORE INSERT ON t FOR EACH ROW SET NEW.name = LOWER(NEW.name)")
+        planned(database, people, "upsert", "id", "name")
+        given(database, "CREATE TRIGGER fill BEFORE INSERT ON t FOR EACH ROW SET new . `code` = LENGTH(NEW.name)")
+        with pytest.raises(Problem, match="2 unique keys"):
+            planned(database, people, "upsert", "id", "name")
+
+    def test_the_key_of_a_generated_column_says_which_row(self, database: Address, tmp_path: Path):
+        given(
+            database,
+            f"CREATE TABLE t (name VARCHAR(20), seen INT, {LOWER} STORED)",
+            "INSERT INTO t (name) VALUES ('ann')",
+        )
+        path = tmp_path / "names.csv"
+        path.write_text("Ann,1\nBob,2\nBOB,3\n")
+        load = planned(database, path, "upsert", "name", "seen")
+        load.stage(shuffled=True)
+        assert load.finish() == Tally(loaded=1, replaced=2)
+        assert rows_of(database, "SELECT name, seen FROM t ORDER BY 2") == [("Ann", 1), ("BOB", 3)]
 
 
 @pytest.mark.parametrize(("mode", "policy"), [("upsert", "fail"), ("atomic", "skip"), ("replace", "fail")])
