@@ -32,7 +32,8 @@ from importer.history import totals
 from importer.jobs.approval import digest_of, is_asked_for
 from importer.jobs.lifecycle import advance
 from importer.jobs.rejects.counts import COUNTS
-from importer.jobs.transitions import Status, change, change_status, unqueue
+from importer.jobs.same_table import why_rows_are_gone
+from importer.jobs.transitions import JobStep, Status, change, change_status, unqueue
 from importer.models import Chunk, ImportJob, Level, Trial
 from importer.models.outcomes.attempts import present_attempt
 from importer.preparation.prepare import PreparedImport, replan
@@ -165,6 +166,8 @@ def retry(
         )
     if job.status in RETRIED and not is_kept(job):
         raise _no_longer_kept(job)
+    if job.status in RETRIED and (gone := why_rows_are_gone(job)):
+        raise gone
     values = _retry_values(job, leave_out) if job.status in RETRIED else {}
     if end_is_footer is not None and (lines := footer_lines(job.problem)):
         values |= {"dialect_json": {**job.dialect_json, "skip_footer": lines * end_is_footer}, "end_unread": False}
@@ -172,6 +175,8 @@ def retry(
         ended = ImportJob.objects.select_for_update().filter(pk=job_id).first()
         if ended is None or ended.chunks_removed_at:  # Deleted since the look above.
             raise _no_longer_kept(job)
+        if ended.step == JobStep.KEEPING or ended.restored_at != job.restored_at:
+            raise Problem("Its old table is being restored or dropped.", where=str(job), advice="Retry afterwards.")
         values |= {"attempts": F("attempts") + 1, "attempt_started_at": None}
         values |= {"problem": {}, "finished_at": None, "step_failures": 0, "left_out_json": []}
         values |= {"index_seconds": 0, "phases_json": {}, "phase_since": timezone.now(), "asked_by": acting_user()}

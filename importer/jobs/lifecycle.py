@@ -18,6 +18,7 @@ from importer.jobs.record import trace_on_commit, write_record_on_commit
 from importer.jobs.rejects.counts import COUNTS, Kind, merged
 from importer.jobs.rejects.limits import exceeded, final_problem
 from importer.jobs.report import equation
+from importer.jobs.same_table import why_rows_are_gone
 from importer.jobs.steps.claimants import share_of_target
 from importer.jobs.steps.hosts import left_out_hosts
 from importer.jobs.transitions import (
@@ -65,9 +66,11 @@ def advance(job_id: int) -> list[Message]:
         job = ImportJob.objects.select_for_update().select_related("target").filter(pk=job_id).first()
         if job is None or job.is_newer:
             return []  # A late message: the job was deleted. Or workers of a newer release advance it.
-        if job.status == Status.WAITING and (_wants_approval(job) or _admit(job)):
+        begins = job.status == Status.WAITING and (_wants_approval(job) or _admit(job))
+        if begins:
             job.refresh_from_db(fields=CHANGED_FIRST)
-        if problem := _why_stop(job):
+        # While a retry waited for the table, the import that had it may have replaced it.
+        if problem := (begins and why_rows_are_gone(job)) or _why_stop(job):
             fail(job.pk, problem)
             return [Message("advance", job.pk)]
         match job.status:
@@ -316,11 +319,18 @@ def _merged_kinds(job: ImportJob) -> dict[str, list[Kind]]:
 
 
 def step_failed(job: ImportJob, problem: Problem) -> list[Message]:
-    """After a failure of the job's step: retry it after a backoff, or fail the job."""
-    if problem.retryable and job.step_failures + 1 < settings.MAX_ATTEMPTS:
-        return [Message("advance", job.pk, delay=backoff(job))]
-    fail(job.pk, problem.after(job.step_failures + 1) if problem.retryable else problem)
-    held_step(job).update(step_failures=0, **NO_STEP)
+    """After a failure of the job's step: retry it after a backoff, or fail the job.
+
+    Nothing changes if another worker has taken the step: what has failed is of no account.
+    """
+    with transaction.atomic():
+        lock(job.pk)
+        if not held_step(job).exists():
+            return []
+        if problem.retryable and job.step_failures + 1 < settings.MAX_ATTEMPTS:
+            return [Message("advance", job.pk, delay=backoff(job))]
+        fail(job.pk, problem.after(job.step_failures + 1) if problem.retryable else problem)
+        held_step(job).update(step_failures=0, **NO_STEP)
     return []
 
 

@@ -34,7 +34,11 @@ def change_target_job(job_id: int, then: FollowUp) -> None:
         with traces.span("prepare table", job.trace), keeper, _connected(job, keeper) as connection:
             _change_target(job, connection)
     except Exception as error:
-        then(job_id, jobs.step_failed(job, as_problem(error, job, job)))
+        if keeper.killed:
+            jobs.release_step(job)
+            then(job_id, ())
+        else:
+            then(job_id, jobs.step_failed(job, as_problem(error, job, job)))
     else:
         then(job_id, ())
 

@@ -5,7 +5,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from django.db import IntegrityError, transaction
-from django.db.models import F, Q
+from django.db.models import F
 from django.utils import timezone
 
 from importer.access import audit
@@ -14,6 +14,7 @@ from importer.engine.errors import Problem
 from importer.engine.mysql.connection import Connection, connect
 from importer.engine.target import staging, table_backup
 from importer.jobs.record import record_restored
+from importer.jobs.same_table import at_work_since, others_of_table
 from importer.jobs.transitions import NO_STEP, STEP, JobStep, claim_of, held_step, step_is_free
 from importer.models import ImportJob, Schedule
 
@@ -46,16 +47,16 @@ def why_no_restore(job: ImportJob) -> str:
         return "No old table is kept." if job.options.mode == "replace" else "This import has replaced no table."
     if not job.ended:
         return "The import has not ended."
-    since = Q(started_at__gte=job.loaded_at) | Q(table_claim__isnull=False)
-    others = ImportJob.objects.filter(target=job.target_id, schema_name=job.schema_name, table_name=job.table_name)
-    later = others.exclude(pk=job.pk).filter(since).order_by("-pk").first()
+    since = at_work_since(job, job.loaded_at) if job.loaded_at else others_of_table(job)
+    later = (since | others_of_table(job).filter(table_claim__isnull=False)).order_by("pk").last()
     return f"Import {later.pk} has worked on the table since; its rows would be put aside as well." if later else ""
 
 
 def imports_since_restore(job: ImportJob) -> list[int]:
     """The imports that have loaded rows into the table since the old one was put back, the first one first."""
-    others = ImportJob.objects.filter(target=job.target_id, schema_name=job.schema_name, table_name=job.table_name)
-    since = others.exclude(pk=job.pk).filter(started_at__gte=job.restored_at).exclude(committed_bytes=0)
+    if not job.restored_at:
+        return []
+    since = at_work_since(job, job.restored_at).exclude(committed_bytes=0)
     return list(since.order_by("pk").values_list("pk", flat=True)[:3])
 
 

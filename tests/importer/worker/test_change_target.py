@@ -140,6 +140,36 @@ def test_a_worker_that_dies_while_dropping_keys(target, file, after, monkeypatch
     assert structure(target) == before
 
 
+def test_a_worker_that_wakes_after_another_took_its_step_does_not_fail_the_job(target, file, monkeypatch):
+    job = created(target, file)
+    until(job, "arrange")
+    claim = jobs.claim_target_change
+
+    def claim_and_sleep(job_id: int) -> ImportJob | None:
+        """Claim the step, and wake after its lease has expired and another worker has done it."""
+        mine = claim(job_id)
+        monkeypatch.undo()
+        ImportJob.objects.filter(pk=job_id).update(step_lease="2000-01-01T00:00Z")
+        until(job, "load_run")
+        return mine
+
+    monkeypatch.setattr(jobs, "claim_target_change", claim_and_sleep)
+    change_target.change_target_job(job.pk, lambda *_: None)
+    assert (now(job).status, now(job).problem) == (Status.LOADING, {})
+    assert run(job).status == Status.SUCCEEDED
+
+
+def test_a_failure_of_a_step_that_another_worker_has_taken_is_of_no_account(target, file):
+    job = created(target, file)
+    until(job, "arrange")
+    stale = jobs.claim_target_change(job.pk)
+    assert stale
+    ImportJob.objects.filter(pk=job.pk).update(step_lease="2000-01-01T00:00Z")
+    until(job, "load_run")
+    assert jobs.step_failed(stale, Problem("It is late.")) == []
+    assert (now(job).status, now(job).problem) == (Status.LOADING, {})
+
+
 def test_rows_that_came_meanwhile_keep_the_keys_on(target, file):
     before = structure(target)
     job = created(target, file)
