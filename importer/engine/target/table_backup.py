@@ -3,7 +3,8 @@
 from importer.engine.errors import TargetProblem
 from importer.engine.mysql.connection import Connection, execute, fetch_all
 from importer.engine.mysql.quoting import quote_name
-from importer.engine.target import staging
+from importer.engine.schema.dependencies import read_dependencies
+from importer.engine.target import staging, write_modes
 from importer.engine.target.staging import existing_tables
 
 # Seconds that RENAME TABLE waits for sessions that read the table. All other sessions wait behind the RENAME, so it
@@ -14,7 +15,8 @@ RENAME_WAIT = 30
 def restore(connection: Connection, schema: str, job: str, table: str) -> str:
     """Rename the table backup back to `table`, atomically; returns the new name of the table that the job had loaded.
 
-    Raises TargetProblem if one of the two tables no longer exists.
+    Raises TargetProblem if one of the two tables no longer exists, or has foreign keys or triggers, or foreign keys to
+    it: they would follow it to its new name.
     """
     old, undone = staging.backup_name(job), staging.undone_name(job)
     existing = existing_tables(connection, schema, [old, table])
@@ -23,6 +25,8 @@ def restore(connection: Connection, schema: str, job: str, table: str) -> str:
         raise TargetProblem(
             f"There is no table {schema}.{missing} any more.", advice="The old table was restored or dropped already."
         )
+    for name in (table, old):
+        write_modes.check_swap(name, read_dependencies(connection, schema, name), "Drop them before the restore.")
     execute(connection, f"SET SESSION lock_wait_timeout = {RENAME_WAIT}")
     names = [f"{quote_name(schema)}.{quote_name(name)}" for name in (table, undone, old, table)]
     execute(connection, "RENAME TABLE {} TO {}, {} TO {}".format(*names))

@@ -58,30 +58,32 @@ def check_mode(
             advice="Choose mode append.",
         )
     if mode == "replace":
-        _check_replace(table, dependencies)
+        check_swap(table.name, dependencies, "Choose mode upsert or atomic, or drop them first.")
     if on_duplicate == "replace" and mode != "create":
         _check_deleting(table, dependencies)
     if numbers_rows(mode, on_duplicate):
         _check_changing(mode, on_duplicate, table, dependencies, columns)
 
 
-def _check_replace(table: Table, dependencies: TableDependencies) -> None:
+def check_swap(table: str, dependencies: TableDependencies, advice: str) -> None:
+    """Raise TargetProblem, with the advice, if something would go away with a table whose name another table takes."""
     if dependencies.referenced_by:
         raise TargetProblem(
-            f"Foreign keys of {', '.join(dependencies.referenced_by)} point at {table.name}. They would follow the old"
-            " table when the new one takes its name.",
-            advice="Choose mode upsert or atomic, or drop those foreign keys and add them again afterwards.",
+            f"Foreign keys of {', '.join(dependencies.referenced_by)} point at {table}. They would stay with it when"
+            " another table takes its name.",
+            advice=f"{advice} Add them again afterwards.",
         )
     if dependencies.foreign_keys:
         raise TargetProblem(
-            f"{table.name} has foreign keys ({', '.join(dependencies.foreign_keys)}), which CREATE TABLE LIKE leaves"
-            " out.",
-            advice="Choose mode upsert or atomic, or drop them and add them again afterwards.",
+            f"{table} has foreign keys ({', '.join(dependencies.foreign_keys)}), which would stay with it when another"
+            " table takes its name.",
+            advice=f"{advice} Add them again afterwards.",
         )
     if dependencies.triggers:
         raise TargetProblem(
-            f"{table.name} has triggers ({', '.join(dependencies.triggers)}), which would stay with the old table.",
-            advice="Choose mode upsert or atomic, or drop them and create them again afterwards.",
+            f"{table} has triggers ({', '.join(dependencies.triggers)}), which would stay with it when another table"
+            " takes its name.",
+            advice=f"{advice} Create them again afterwards.",
         )
 
 

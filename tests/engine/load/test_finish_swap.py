@@ -16,6 +16,13 @@ from tests.engine.staged import Import, given, planned, rows_of
 
 PEOPLE = "CREATE TABLE t (id INT PRIMARY KEY, name VARCHAR(20))"
 
+# What would stay with a table whose name another table takes, and the reason for the refusal.
+STAYING = [
+    ("CREATE TABLE child (id INT, FOREIGN KEY (id) REFERENCES t (id))", "child point at "),
+    ("ALTER TABLE t ADD CONSTRAINT own FOREIGN KEY (id) REFERENCES parent (id)", "has foreign keys"),
+    ("CREATE TRIGGER hook BEFORE UPDATE ON t FOR EACH ROW SET NEW.name = 'x'", r"has triggers \(hook\)"),
+]
+
 
 @pytest.fixture
 def file(tmp_path: Path) -> Path:
@@ -133,18 +140,22 @@ class TestRestore:
         assert rows_of(load.address, "SELECT COUNT(*) FROM t") == [(50,)]
         assert done(load)
 
+    @pytest.mark.parametrize("at_old", [False, True])
+    @pytest.mark.parametrize(("more", "why"), STAYING)
+    def test_is_refused_if_something_would_stay_with_a_table(self, load: Import, at_old: bool, more: str, why: str):
+        load.finish()
+        given(load.address, "CREATE TABLE parent (id INT PRIMARY KEY)", "INSERT INTO parent VALUES (1)")
+        given(load.address, "DELETE FROM t WHERE id <> 1")
+        given(load.address, more.replace(" t ", f" {old(load)} ") if at_old else more)
+        with connect(load.address) as connection, pytest.raises(TargetProblem, match=why):
+            restore(connection, load.address.database, load.job, "t")
+        assert rows_of(load.address) == [(1, "new 1")]
+
 
 class TestRefused:
     """What a swap would lose."""
 
-    @pytest.mark.parametrize(
-        ("more", "why"),
-        [
-            ("CREATE TABLE child (id INT, FOREIGN KEY (id) REFERENCES t (id))", "child point at t"),
-            ("ALTER TABLE t ADD CONSTRAINT own FOREIGN KEY (id) REFERENCES parent (id)", "has foreign keys"),
-            ("CREATE TRIGGER hook BEFORE UPDATE ON t FOR EACH ROW SET NEW.name = 'x'", r"has triggers \(hook\)"),
-        ],
-    )
+    @pytest.mark.parametrize(("more", "why"), STAYING)
     def test_before_it_begins_and_again_before_the_swap(self, load: Import, file: Path, more: str, why: str):
         given(load.address, "CREATE TABLE parent (id INT PRIMARY KEY)", "INSERT INTO parent VALUES (1)", more)
         with pytest.raises(TargetProblem, match=why):
