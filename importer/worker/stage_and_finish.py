@@ -24,6 +24,7 @@ from importer.engine.source.byte_source import open_source
 from importer.engine.source.chunks.scan_files import record_ranges
 from importer.engine.stored import to_json
 from importer.engine.target import staging
+from importer.engine.target.write_modes import SWAPPING
 from importer.engine.validation.type_widening import (
     FileScan,
     describe_changes,
@@ -145,6 +146,7 @@ def finish_job(job_id: int, then: FollowUp) -> None:
             failpoints.reach("stage.finished")
             with suppress(Problem):  # The rows are in the table; the sweeper cleans up when the job has ended.
                 _drop_staging(job)
+                _record_clean(job)
     except Exception as error:
         if keeper.killed:
             jobs.release_step(job)
@@ -162,9 +164,13 @@ def clean_job(job_id: int, then: FollowUp) -> None:
         return
     try:
         end_connection(job.target.address, job.step_connection_id, job)
-        if not job.finished and _is_done(job):
-            jobs.record_finished(job, finish(_finishing_step(job), LoadCallbacks()))
-        _drop_staging(job)
+        done = job.finished or _record_if_done(job)
+        dropped = _drop_staging(job)
+        # The server may still have completed a RENAME or a COMMIT whose connection was lost. A table that could be
+        # dropped was not renamed, and cannot be any more.
+        if not done and not (dropped and job.options.mode in SWAPPING):
+            _record_if_done(job)
+        _record_clean(job)
     except Exception as error:
         log.info("%s: its staging table could not be dropped: %s", job, as_problem(error, job, job))
         then(job_id, jobs.cleaning_failed(job))
@@ -179,15 +185,24 @@ def _finishing_step(job: ImportJob) -> FinishingStep:
     )
 
 
-def _is_done(job: ImportJob) -> bool:
+def _record_if_done(job: ImportJob) -> bool:
+    """Record the finishing step if it is done; returns whether it is."""
     with connect(job.target.address) as connection:
-        return is_done(connection, str(job.key), job.plan)
+        done = is_done(connection, str(job.key), job.plan)
+    if done:
+        jobs.record_finished(job, finish(_finishing_step(job), LoadCallbacks()))
+    return done
 
 
-def _drop_staging(job: ImportJob) -> None:
+def _drop_staging(job: ImportJob) -> bool:
+    """Drop the job's staging table. False: there is none."""
     with connect(job.target.address) as connection:
-        staging.drop(connection, job.plan.schema, str(job.key))
+        dropped = staging.drop(connection, job.plan.schema, str(job.key))
     failpoints.reach("stage.dropped")
+    return dropped
+
+
+def _record_clean(job: ImportJob) -> None:
     if job.options.mode == "replace":
         jobs.record_backup(job)
     jobs.record_clean(job)

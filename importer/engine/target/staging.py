@@ -226,9 +226,15 @@ def number_rows(connection: Connection, chunk: int) -> None:
     execute(connection, f"SET @{CHUNK} = %s", (chunk,))
 
 
-def drop(connection: Connection, schema: str, job: str) -> None:
-    """Drop the job's staging table if it exists; waits for a load that is still open."""
-    execute(connection, f"DROP TABLE IF EXISTS {_name(schema, staging_name(job))}")
+def drop(connection: Connection, schema: str, job: str) -> bool:
+    """Drop the job's staging table; waits for a load that is still open. False: there is none (any more)."""
+    try:
+        execute(connection, f"DROP TABLE {_name(schema, staging_name(job))}")
+    except MySQLdb.Error as error:
+        if error.args[0] != ER.BAD_TABLE_ERROR:
+            raise
+        return False
+    return True
 
 
 def existing_tables(connection: Connection, schema: str, names: Sequence[str]) -> set[str]:
