@@ -145,9 +145,11 @@ def copy_joined(
         begin = placed[-1].end if placed else 0
         length, last = 0, b""
         kept = _behind(plain(number), file.skip if placed else 0)
-        for piece in in_order(kept, dialect, file.order) if file.order else kept:
-            write(piece)
-            length, last = length + len(piece), piece[-1:]
+        # What a copy has to move is named with its file.
+        with in_file(file.name):
+            for piece in in_order(kept, dialect, file.order, file.line) if file.order else kept:
+                write(piece)
+                length, last = length + len(piece), piece[-1:]
         added = line_end_of(dialect) if length and last not in (b"\n", b"\r") and number < len(files) - 1 else ""
         write(added.encode())
         # The first file's records begin behind its header, which is there.

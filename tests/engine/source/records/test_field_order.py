@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import pytest
 
+from importer.engine.errors import SourceProblem
 from importer.engine.source.dialect import RFC4180, Dialect
 from importer.engine.source.records.field_order import in_order
 from importer.engine.source.records.fields import fields, records
@@ -40,3 +41,34 @@ def test_values_are_the_same_elsewhere(dialect, data):
 def test_what_has_other_fields_stays_as_it_is(odd):
     data = b"a,b,c\n" + odd
     assert moved(data, RFC4180, (1, 0, 2)) == b"b,a,c\n" + odd
+
+
+@pytest.mark.parametrize(
+    ("data", "expected"),
+    [
+        (b"1,Anna\n#2,Bo\n3,Cy\n", b"Anna,1\n#2,Bo\nCy,3\n"),
+        (b'1,"#Anna"\n#2,"Bo\n3,Cy\n', b'"#Anna",1\n#2,"Bo\nCy,3\n'),
+    ],
+)
+def test_comments_stay_comments(data, expected):
+    assert moved(data, replace(RFC4180, comment="#"), (1, 0)) == expected
+
+
+def test_a_repeated_header_becomes_that_of_the_first_file():
+    dialect = replace(RFC4180, skip_repeated_header=True, header_line="id,name")
+    assert moved(b"Anna,1\nname,id\nid,name\n", dialect, (1, 0)) == b"1,Anna\nid,name\nname,id\n"
+
+
+@pytest.mark.parametrize(
+    ("dialect", "record"),
+    [
+        (replace(RFC4180, comment="#"), b"3,#Cy\n"),
+        (Dialect("||"), b"1||x|\n"),
+        (TABS, b"1\tx\\"),
+    ],
+)
+def test_a_row_that_would_be_read_otherwise_is_refused_with_its_line(dialect, record):
+    above = dialect.delimiter_bytes.join((b'"a\nb"' if dialect.quote else b"a\\\nb", b"2")) + b"\n"
+    with pytest.raises(SourceProblem, match="cannot be put into the order of the first file") as refused:
+        moved(above + record, dialect, (1, 0))
+    assert refused.value.where == "line 3"
