@@ -1,6 +1,6 @@
 """The columns that a file is expected to fill, as far as they help to read it. The caller knows the table."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 
@@ -16,3 +16,9 @@ class ExpectedColumn:
     fits: Callable[[str], bool] | None = None
     required: bool = False
     numbered: bool = False
+
+
+def columns_by_position(expected: Sequence[ExpectedColumn], width: int) -> tuple[ExpectedColumn, ...]:
+    """The columns that `width` fields fill by position: all, or all but the numbered ones; () if neither fits."""
+    given = tuple(column for column in expected if not column.numbered)
+    return next((columns for columns in (tuple(expected), given) if columns and len(columns) == width), ())

@@ -4,7 +4,7 @@ import re
 from collections.abc import Sequence
 
 from importer.engine.source.profile.decisions import Answer, Decision, Standing
-from importer.engine.source.profile.expected_columns import ExpectedColumn
+from importer.engine.source.profile.expected_columns import ExpectedColumn, columns_by_position
 from importer.engine.source.profile.names import match_names
 
 NUMBER = re.compile(r"[-+(]?[$€£]?\.?\d[\d.,'  ]*(?:[eE][-+]?\d+)?\s?(?:%|\)|[$€£]|-)?")
@@ -26,12 +26,12 @@ def header_decision(rows: Rows, expected: Sequence[ExpectedColumn] = ()) -> tupl
     given = [name for name in first if name.strip()]
     if names and given and sum(map(bool, match_names(first, names))) >= max(1, len(given) / 2):
         return True, _decided(True, Standing.PROVED, "The first record is the header: it has the table's names.")
-    if expected and _fits_by_position(rows, expected):
+    may_be_years = _are_years(first, below)
+    if expected and not may_be_years and _fits_by_position(rows, expected):
         evidence = "No header: all records, the first one too, fit the types of the table's columns."
         return False, _decided(False, Standing.RULE, evidence)
     header, decision = _by_content(first, below, rows)
-    as_many = len(first) in (len(expected), sum(not column.numbered for column in expected))
-    if header and decision.guessed and expected and as_many:
+    if header and decision.guessed and not may_be_years and columns_by_position(expected, len(first)):
         # Names of a header would be those of the table's columns.
         return False, _guessed(False, "No header: no field of the first record has the name of a column.", rows)
     return header, decision
@@ -103,9 +103,8 @@ def _length_of(text: str):  # type: ignore[no-untyped-def]
 def _fits_by_position(rows: Rows, expected: Sequence[ExpectedColumn]) -> bool:
     """Whether each row has as many fields as the table takes values, and all values fit, with a typed column."""
     width = len(rows[0])
-    given = [column for column in expected if not column.numbered]
-    columns = next((each for each in (expected, given) if len(each) == width), None)
-    if columns is None or not any(column.fits for column in columns):
+    columns = columns_by_position(expected, width)
+    if not any(column.fits for column in columns):
         return False
     return all(
         column.fits is None or column.fits(value)

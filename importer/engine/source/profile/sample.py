@@ -1,6 +1,5 @@
 """Reads the first records of a file's sample."""
 
-import re
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
@@ -12,9 +11,8 @@ from importer.engine.source.arriving import NotArrived
 from importer.engine.source.decoding import SourceSample
 from importer.engine.source.dialect import Dialect
 from importer.engine.source.records.blocks import blocks, end_of_records, read_exactly
-from importer.engine.source.records.boundary.state_machine import RECORD_ENDS
 from importer.engine.source.records.fields import fields
-from importer.engine.source.records.lines import line_ends
+from importer.engine.source.records.lines import line_end_pattern, line_ends
 
 SAMPLE_BYTES = 1024 * 1024
 
@@ -23,7 +21,7 @@ def skipped_bytes(sample: bytes, dialect: Dialect) -> int:
     """The size in bytes of the lines before the header. Raises SourceProblem if the sample has fewer lines."""
     if not dialect.skip_rows:
         return 0
-    ends = islice(re.finditer(RECORD_ENDS[dialect.line_end], sample), dialect.skip_rows - 1, None)
+    ends = islice(line_end_pattern(dialect.line_end).finditer(sample), dialect.skip_rows - 1, None)
     if not (last := next(ends, None)):
         raise SourceProblem(
             f"The file's first part has fewer than {dialect.skip_rows:,} lines, which are to be skipped.",

@@ -12,21 +12,25 @@ from importer.engine.source.profile.delimiters import choose_delimiter, delimite
 from importer.engine.source.profile.drawn_tables import DRAWN_BYTES, is_fixed_width, refuse_drawn_tables
 from importer.engine.source.profile.expected_columns import ExpectedColumn
 from importer.engine.source.profile.header import header_decision, stated_header
-from importer.engine.source.profile.layout import (
-    OddHeader,
+from importer.engine.source.profile.layout.above import (
     Skipped,
+    lines_before_table,
+    separator_line,
+    skipped_lines,
+)
+from importer.engine.source.profile.layout.among import (
     comment_begin,
     comment_decision,
     footer_decision,
-    lines_before_table,
-    odd_header,
     repeated_header_decision,
-    separator_line,
-    skipped_lines,
-    trailing_delimiter,
     units_decision,
-    without_odd_header,
     without_repeated_header,
+)
+from importer.engine.source.profile.layout.odd_headers import (
+    OddHeader,
+    odd_header,
+    trailing_delimiter,
+    without_odd_header,
 )
 from importer.engine.source.profile.line_ends import LINE_END_WORDS, detect_line_end
 from importer.engine.source.profile.quoting import choose_escape, choose_quote
@@ -206,15 +210,17 @@ class _Sniffer:
         if self.known.get("header") is False:
             return best, Decision("trailing_delimiter", "no", Standing.RULE, "")
         try:
-            return trailing_delimiter(self.sample, best, self.names, self.final, self.skipped.lines + 1)
+            return trailing_delimiter(self.sample, best, self.expected, self.final, self.skipped.lines + 1)
         except OddHeader as problem:
             below = without_odd_header(self.sample, best, self.expected, self.final)
             if not below or "header" in self.known:
                 raise
-            return self._below_odd_header(below, problem)
+            return self._below_odd_header(*below, problem)
 
-    def _below_odd_header(self, below: DialectCandidate, problem: OddHeader) -> tuple[DialectCandidate, Decision]:
-        odd = odd_header(self.sample, below, self.expected, self.skipped.lines, problem.what)
+    def _below_odd_header(
+        self, below: DialectCandidate, size: int, problem: OddHeader
+    ) -> tuple[DialectCandidate, Decision]:
+        odd = odd_header(self.sample[:size], below, self.expected, self.skipped.lines, problem.what)
         above = self.skipped.decision
         self._take_off(odd, below.dialect)
         self.skipped = replace(self.skipped, decision=above)

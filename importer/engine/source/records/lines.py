@@ -1,16 +1,24 @@
 """Counts physical lines, as an editor numbers them."""
 
+import re
+
 from importer.engine.source.arrays import ByteArray, Offsets, np
 
 NUMPY_BYTES = 64 * 1024  # from this size on, numpy counts several times faster
 # Counting this many bytes without numpy takes as long as importing it. A short load never does.
 IMPORT_AFTER = 64 * 2**20
+_LF, _ANY = re.compile(rb"\n"), re.compile(rb"\r\n|\n|\r")
 _counted = 0  # bytes that this process has counted without numpy
 
 
 def ends_in_lf(line_end: str) -> bool:
     """Whether each line ends with an LF: in a dialect of LF or CR LF."""
     return line_end in ("\n", "\r\n")
+
+
+def line_end_pattern(line_end: str) -> re.Pattern[bytes]:
+    """Finds the ends of lines that line_ends() counts; in a dialect of CR LF without the CR."""
+    return _LF if ends_in_lf(line_end) else _ANY
 
 
 def line_ends(data: bytes, line_end: str, low: int = 0, high: int | None = None, before: bytes = b"") -> int:

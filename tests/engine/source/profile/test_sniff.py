@@ -3,6 +3,7 @@
 import pytest
 
 from importer.engine.source.profile.decisions import Standing
+from importer.engine.source.profile.expected_columns import ExpectedColumn
 from importer.engine.source.profile.profile import profile_file
 from importer.engine.source.profile.sniff import sniff
 
@@ -219,3 +220,11 @@ class TestQuotesThatNeverClose:
     def test_an_unclosed_quote_between_commas_is_an_error(self):
         text = 'id,note\n1,a\n2,"half\n3,plain\n'
         assert sniff(text.encode(), final=True).dialect.quote == '"'
+
+
+def test_an_odd_header_of_several_lines_is_left_out_as_a_whole():
+    text = b'"na\nme",city\r\n1,Anna,Oslo\r\n2,Bo,Rome\r\n'
+    columns = (ExpectedColumn("id", str.isdigit), ExpectedColumn("n"), ExpectedColumn("c"))
+    result = sniff(text, final=True, expected=columns)
+    assert (result.dialect.header, result.dialect.skip_rows) == (False, 2)
+    assert [each.text for each in result.skipped] == ['"na', 'me",city']

@@ -1,0 +1,121 @@
+"""The lines of a sample above its header, or above its first record, that are no records."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import takewhile
+
+from importer.engine.source.dialect import escape_mark, unescape_mark
+from importer.engine.source.profile.candidates import DialectCandidate
+from importer.engine.source.profile.decisions import Answer, Decision, SkippedLine, Standing
+from importer.engine.source.profile.delimiters import unused_delimiter
+from importer.engine.source.profile.header import header_decision
+from importer.engine.source.records.lines import line_end_pattern, line_ends
+
+LONGEST_SHOWN = 200  # characters of a line
+MOST_SKIPPED = 20  # lines before the header
+# Excel reads the delimiter from such a first line.
+_SEPARATOR_LINE = re.compile(rb'"?sep=(\\t|[^\r\n"])"?(?:\r\n|\n|\r|\Z)', re.IGNORECASE)
+
+
+@dataclass(frozen=True)
+class Skipped:
+    """The first lines that are no records: their number, their size in bytes, and the decision, None without lines."""
+
+    lines: int = 0
+    bytes: int = 0
+    decision: Decision | None = None
+
+
+def separator_line(sample: bytes) -> tuple[str, Skipped]:
+    """The delimiter that a first line such as `sep=;` names, and that line; "" without one."""
+    match = _SEPARATOR_LINE.match(sample)
+    if not match:
+        return "", Skipped()
+    mark = unescape_mark(match[1].decode("latin-1"))
+    evidence = f"The first line names the delimiter for Excel ({match[0].decode('latin-1').strip()}): left out."
+    return mark, Skipped(1, match.end(), Decision("skipped_lines", "1", Standing.PROVED, evidence))
+
+
+def lines_before_table(sample: bytes, best: DialectCandidate, names: Sequence[str]) -> Skipped:
+    """The lines above the header, or above the first record, that are no records.
+
+    Lines above a row with the names of the table's columns are none. Otherwise those of a title or a note above a wider
+    table may be none; that is a guess.
+    """
+    header = best.header_row(names)
+    if header is not None:
+        if not header:
+            return Skipped()
+        return _skipped(sample, best, header, "above the names of the table's columns", Standing.PROVED)
+    if not best.divides:
+        return Skipped()
+    width = best.width
+    narrow = list(takewhile(lambda row: _filled(row) < width, best.rows))
+    below = best.rows[len(narrow) :]
+    fits = sum(len(row) == width for row in below)
+    if not narrow or len(narrow) > MOST_SKIPPED or len(below) < 2 or fits < 0.98 * len(below):
+        return Skipped()
+    if any(_filled(row) > max(1, width // 2) for row in narrow) and not _certainly_above(best, len(narrow)):
+        return Skipped()
+    return _skipped(sample, best, len(narrow), f"with fewer fields than the {width} below", Standing.GUESSED)
+
+
+def _certainly_above(best: DialectCandidate, count: int) -> bool:
+    """Whether the first `count` records, which are nearly as wide as the table, stand above a header.
+
+    A header with one name less than the table has fields is a header, and an error that must be named.
+    """
+    header, decision = header_decision(best.text_rows()[count:])
+    return count > 1 and header and decision.standing is Standing.PROVED
+
+
+def _filled(row: Sequence[bytes]) -> int:
+    """The number of fields up to the last one with a text: programs pad titles with delimiters."""
+    return max((number for number, value in enumerate(row, start=1) if value.strip()), default=0)
+
+
+def _skipped(sample: bytes, best: DialectCandidate, rows: int, where: str, standing: Standing) -> Skipped:
+    end = best.starts[rows]
+    lines = line_ends(sample, best.dialect.line_end, 0, end)
+    count = "The first line is" if lines == 1 else f"The first {lines} lines are"
+    evidence = f"{count} no part of the table ({where}): left out."
+    answers = () if standing is not Standing.GUESSED else _answers(sample, best, lines)
+    return Skipped(lines, end, Decision("skipped_lines", str(lines), standing, evidence, answers=answers))
+
+
+def _answers(sample: bytes, best: DialectCandidate, lines: int) -> tuple[Answer, ...]:
+    shown = tuple(each.text for each in skipped_lines(sample, best, lines))
+    return (
+        Answer(
+            f"{lines} line{'s' if lines > 1 else ''} left out", f"--skip-rows {lines}", (("skip_rows", lines),), shown
+        ),
+        _as_records(best, sample, shown),
+    )
+
+
+def _as_records(best: DialectCandidate, sample: bytes, shown: tuple[str, ...]) -> Answer:
+    """The answer that no line is left out. If these are single fields, all lines are."""
+    if any(len(row) > 1 for row in best.rows[: len(shown)]):
+        return Answer("they are records", "--skip-rows 0", (("skip_rows", 0),), shown)
+    mark = unused_delimiter(sample)
+    return Answer(
+        "each line is a single field",
+        f"--skip-rows 0 --delimiter '{escape_mark(mark)}'",
+        (("skip_rows", 0), ("delimiter", mark)),
+        shown,
+    )
+
+
+def skipped_lines(sample: bytes, best: DialectCandidate, lines: int, first_line: int = 1) -> tuple[SkippedLine, ...]:
+    """The texts of the first lines of the sample, which are no records."""
+    texts = line_end_pattern(best.dialect.line_end).split(sample[: 64 * 1024])[:lines]
+    encoding = best.dialect.plain.encoding
+    return tuple(
+        SkippedLine(
+            number,
+            text.rstrip(b"\r").decode(encoding, "replace")[:LONGEST_SHOWN],
+            "preamble" if text.strip() else "blank",
+        )
+        for number, text in enumerate(texts, start=first_line)
+    )

@@ -1,0 +1,161 @@
+"""The lines of a sample among and below its records that are no records: comments, headers, units, a footer."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+
+from importer.engine.source.dialect import Dialect
+from importer.engine.source.profile.candidates import DialectCandidate
+from importer.engine.source.profile.decisions import Answer, Decision, Standing
+from importer.engine.source.profile.header import kind
+from importer.engine.source.profile.layout.above import LONGEST_SHOWN
+from importer.engine.source.records.boundary.boundaries import find_ends
+from importer.engine.source.records.boundary.no_records import find_no_records, kind_of
+from importer.engine.source.records.boundary.state_machine import RECORD_ENDS
+from importer.engine.source.records.fields import fields
+
+COMMENTS = ("#", "//")
+TEXTS_SHOWN = 2
+MOST_FOOTER_LINES = 5
+_TOTAL = re.compile(r"\W*(?:grand |sub)?(?:totals?|sums?|summe|gesamt|insgesamt|totaux|totale|suma|count)\b", re.I)
+_IN_BRACKETS = re.compile(r"\[[^\[\]]*\]|\([^()]*\)")
+# A line below the header that SQL*Plus and others draw.
+_RULER = re.compile(r"[-=_]{2,}")
+
+
+def comment_begin(sample: bytes) -> str:
+    """What comments may begin with, "" if no line, or most lines, begin so: then it is a part of values."""
+    text = b"\n" + sample.replace(b"\r", b"\n")
+    for begin in COMMENTS:
+        # Counted before the lines are: most files have none of them.
+        count = text.count(b"\n" + begin.encode())
+        if count and count <= sum(map(bool, text.split(b"\n"))) / 2:
+            return begin
+    return ""
+
+
+def comment_decision(sample: bytes, best: DialectCandidate, names: Sequence[str], final: bool) -> Decision | None:
+    """The decision that `best`, which was read without comments, is right; None if these lines are no comments.
+
+    Proved if each of them has another number of fields than the table, or if all stand above the table's names. The
+    only line with # may be the header itself.
+    """
+    dialect = best.dialect
+    ends = find_ends(sample, dialect, final=final)
+    none = find_no_records(sample[: ends.size], ends, dialect)
+    begins = [at for at in none if kind_of(sample, at, dialect) == "comment"]
+    lines = [sample[at : ends.first(at)].rstrip(b"\r\n") for at in begins]
+    if not lines or not best.rows:
+        return None
+    plain = replace(dialect, comment="")
+    others = [line for line in lines if len(fields(line, plain)) == best.width]
+    if begins[-1] < best.starts[0] and others and best.header_row(names) is None:
+        return None
+    shown = _shown(lines, dialect)
+    plural = "s begin" if len(lines) > 1 else " begins"
+    evidence = f"{len(lines)} line{plural} with {dialect.comment} and {'are' if len(lines) > 1 else 'is'} left out."
+    above = best.header_row(names) == 0 and begins[-1] < best.starts[0]
+    if best.width > 1 and (above or not others):
+        return Decision("comment", dialect.comment, Standing.PROVED, evidence)
+    answers = (
+        Answer("they are comments", f"--comment '{dialect.comment}'", (("comment", dialect.comment),), shown),
+        Answer("they are records", "--comment ''", (("comment", ""),), shown),
+    )
+    return Decision("comment", dialect.comment, Standing.GUESSED, evidence, answers=answers)
+
+
+def without_repeated_header(best: DialectCandidate) -> DialectCandidate | None:
+    """The candidate without the records that repeat the first one, which may be a header; None if none does."""
+    if best.width < 2 or not best.rows or any(kind(value.decode("latin-1")) for value in best.rows[0]):
+        return None
+    kept = [number for number, row in enumerate(best.rows) if not number or row != best.rows[0]]
+    if len(kept) == len(best.rows) or len(kept) < 2:
+        return None
+    rows, starts = [best.rows[number] for number in kept], [best.starts[number] for number in kept]
+    return replace(best, rows=tuple(rows), starts=tuple(starts))
+
+
+def repeated_header_decision(best: DialectCandidate, names: Sequence[str]) -> Decision:
+    """The decision to leave out the records that repeat the header; proved if it has the names of the table."""
+    line = best.dialect.delimiter.join(best.text_rows()[0])[:LONGEST_SHOWN]
+    evidence = f"The header {line!r} comes again among the records: left out."
+    if best.header_row(names) == 0:
+        return Decision("skip_repeated_header", "yes", Standing.PROVED, evidence)
+    answers = (
+        Answer(
+            "the header comes again",
+            "--skip-repeated-header",
+            (("skip_repeated_header", True),),
+            (f"left out: {line}",),
+        ),
+        Answer(
+            "these are records", "--no-skip-repeated-header", (("skip_repeated_header", False),), (f"a row: {line}",)
+        ),
+    )
+    return Decision("skip_repeated_header", "yes", Standing.GUESSED, evidence, answers=answers)
+
+
+def units_decision(best: DialectCandidate) -> Decision | None:
+    """The decision to leave out a line of units below the header: all of its fields, and no others, in brackets.
+
+    Proved if a number stands below a unit, which is no number.
+    """
+    first = best.text_rows(3)
+    if len(first) < 3 or len(first[1]) != best.width or not are_units(first[1]):
+        return None
+    rows = best.text_rows()
+    if any(map(are_units, rows[2:])):
+        return None
+    shown = best.dialect.delimiter.join(rows[1])[:LONGEST_SHOWN]
+    evidence = f"The line below the header has units ({shown}): left out."
+    if any(kind(value) for row in rows[2:] for value in row):
+        return Decision("skip_after_header", "1", Standing.PROVED, evidence)
+    answers = (
+        Answer("units", "--skip-after-header 1", (("skip_after_header", 1),), (f"left out: {shown}",)),
+        Answer("a record", "--skip-after-header 0", (("skip_after_header", 0),), (f"a row: {shown}",)),
+    )
+    return Decision("skip_after_header", "1", Standing.GUESSED, evidence, answers=answers)
+
+
+def are_units(row: Sequence[str]) -> bool:
+    """Whether all values of the row are units in brackets, or rulers."""
+    given = [value.strip() for value in row if value.strip()]
+    return bool(given) and any(all(map(pattern.fullmatch, given)) for pattern in (_IN_BRACKETS, _RULER))
+
+
+def footer_decision(tail: bytes, dialect: Dialect, width: int) -> tuple[int, Decision | None]:
+    """The number of lines at the end that are a footer, and the guess that they are.
+
+    `tail`: the last bytes of the file. A footer has fewer fields than the table, which has `width`, and stands below a
+    blank line, or its first field is a word such as Total.
+    """
+    lines = re.split(RECORD_ENDS[dialect.line_end], tail.rstrip(b"\r\n"))
+    count = lowest = 0
+    for number, line in enumerate(reversed(lines[1:][-MOST_FOOTER_LINES:]), start=1):
+        # A line with an odd number of quotes may be the end of a value of several lines.
+        if dialect.quote and line.count(dialect.quote.encode()) % 2:
+            break
+        row = fields(line, dialect)
+        if line.strip() and _TOTAL.match(row[0].decode(dialect.plain.encoding, "replace")):
+            count = lowest = number
+        elif not line.strip() and lowest == number - 1:
+            count = number - 1
+            break
+        elif len(row) < width:
+            lowest = number
+        else:
+            break
+    if not count or width < 2:
+        return 0, None
+    shown = _shown([line for line in lines[-count:] if line.strip()], dialect)
+    evidence = f"The file ends with {shown[-1]!r}, which is taken for a footer: left out."
+    answers = (
+        Answer("a footer", f"--skip-footer {count}", (("skip_footer", count),), shown),
+        Answer("records", "--skip-footer 0", (("skip_footer", 0),), shown),
+    )
+    return count, Decision("skip_footer", str(count), Standing.GUESSED, evidence, answers=answers)
+
+
+def _shown(lines: Sequence[bytes], dialect: Dialect) -> tuple[str, ...]:
+    texts = (line.decode(dialect.plain.encoding, "replace")[:LONGEST_SHOWN] for line in lines[:TEXTS_SHOWN])
+    return tuple(texts)
