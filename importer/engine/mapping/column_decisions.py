@@ -3,7 +3,14 @@
 from collections.abc import Collection, Sequence
 
 from importer.engine.mapping.columns import ColumnMapping, field_name
-from importer.engine.mapping.readings import MOST_SHOWN, Choice, ValueReading, choose
+from importer.engine.mapping.readings import (
+    MOST_SHOWN,
+    Choice,
+    ValueReading,
+    choose,
+    has_decimal_comma,
+    with_thousands,
+)
 from importer.engine.mapping.suggest import is_typed, non_null_values, trimmed
 from importer.engine.mapping.transforms import BLANKS, TRANSFORMS
 from importer.engine.schema.table import Column, Table
@@ -15,33 +22,44 @@ from importer.engine.source.records.row_error import shortened
 _NO_DAY = "no value of the sample has a day above 12"
 _PIVOT = "Years from 70 are 19.., others 20..."
 _NO_PROOF = "no value of the sample decides"
+_COMMAS_BESIDE = "other fields have a decimal comma"
 LONGEST_SHOWN = 40  # characters of a value
 
 
 def column_decisions(
-    profile: Profile, table: Table, mapping: Sequence[ColumnMapping], stated: Collection[int] = ()
+    profile: Profile,
+    table: Table,
+    mapping: Sequence[ColumnMapping],
+    stated: Collection[int] = (),
+    *,
+    is_new: bool = False,
 ) -> tuple[Decision, ...]:
     """For each field that goes into a column, how its values are read, as a Decision with the name "format".
 
     `stated`: the positions (from 0) of fields whose transforms or date format were given. A guess has an answer for
-    each reading that fits, the mapping's own first.
+    each reading that fits, the mapping's own first. `is_new`: the table is made for the file, with a text for numbers
+    that may have points between thousands (new_table/suggestion.py).
     """
+    commas = not is_new and any(has_decimal_comma(each.transforms) for each in mapping if each.column)
     decisions = []
     for number, each in enumerate(mapping):
         if each.column:
             name = field_name(profile.header, number)
             column = table.column(each.column)
-            decisions.append(_decision(profile, number, name, each, column, number in stated))
+            decisions.append(_decision(profile, number, name, each, column, number in stated, commas))
     return tuple(decisions)
 
 
 def _decision(
-    profile: Profile, number: int, name: str, mapping: ColumnMapping, column: Column, stated: bool
+    profile: Profile, number: int, name: str, mapping: ColumnMapping, column: Column, stated: bool, commas: bool
 ) -> Decision:
     value = _in_words(mapping)
     values = trimmed(non_null_values(profile, number, mapping))
     of_bytes = number in profile.of_bytes
     choice = choose(values, column, profile.dialect.delimiter, of_bytes=of_bytes)
+    proof = _NO_DAY if choice.chosen.datetime_format else _NO_PROOF
+    if commas and not choice.rivals:
+        choice, proof = with_thousands(values, column, choice.chosen), _COMMAS_BESIDE
     found = [choice.chosen, *choice.rivals]
     used = next((each for each in found if each.key == _key(mapping)), None)
     if stated or used is None:
@@ -51,7 +69,7 @@ def _decision(
     if choice.rivals:
         others = [each for each in found if each.key != used.key]
         answers = [_answer(each, mapping, name, choice.differing) for each in (used, *others)]
-        return Decision("format", value, Standing.GUESSED, _question(name, choice), name, tuple(answers))
+        return Decision("format", value, Standing.GUESSED, _question(name, choice, proof), name, tuple(answers))
     if used.is_plain:
         return Decision("format", value, Standing.RULE, f"{name}: {_rule(profile, number, mapping, column)}", name)
     shown = next((each for each in values if used.fits(each) and used.shown(each) != each), next(iter(values)))
@@ -83,11 +101,10 @@ def _rule(profile: Profile, number: int, mapping: ColumnMapping, column: Column)
     return f"the values are {'read by the server' if is_typed(column) else 'stored'} as they are.{null}"
 
 
-def _question(name: str, choice: Choice) -> str:
+def _question(name: str, choice: Choice, proof: str) -> str:
     value = choice.differing[0]
     found = [choice.chosen, *(each for each in choice.rivals if each.shown(value) != choice.chosen.shown(value))]
     readings = " or ".join(f"{_brief(each.shown(value))} ({each.label})" for each in found)
-    proof = _NO_DAY if choice.chosen.datetime_format else _NO_PROOF
     return f"{name}: {shortened(value)} can be {readings}; {proof}."
 
 

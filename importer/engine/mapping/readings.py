@@ -42,6 +42,7 @@ _PLAUSIBLE = {
 # Hexadecimal digits of at least four bytes; at least one of the values has a letter.
 _HEX = re.compile("(?:[0-9A-Fa-f]{2}){4,}")
 _HEX_LETTER = re.compile("[A-Fa-f]")
+_GROUPED = re.compile(r"[+-]?[1-9][0-9]{0,2}(?:\.[0-9]{3})+")
 # A reading is not suggested if more than this share of the values that need one does not fit it.
 MOST_MISMATCHES = 0.05
 
@@ -150,6 +151,31 @@ def _digits_or_bytes(values: Counter[str], column: Column, plain: ValueReading) 
     if not digits or not any(map(_HEX_LETTER.search, values)):
         return Choice(plain)
     return Choice(_transformed("hex", column), (plain,), tuple(islice(values, MOST_SHOWN)))
+
+
+def has_decimal_comma(transforms: Iterable[str]) -> bool:
+    """Whether one of the transforms reads numbers with a decimal comma."""
+    return any(
+        TRANSFORMS[name].decimal_mark == ","
+        or name in ("percent-comma", "percent-number-comma", amount_names(TRANSFORMS[name].currency)[1])
+        for name in transforms
+    )
+
+
+def is_grouped_only(values: Iterable[str]) -> bool:
+    """Whether each number with a point could have it between thousands: 1.234 may be 1234 where others have a comma."""
+    pointed = [value for value in values if "." in value]
+    return bool(pointed) and all(map(_GROUPED.fullmatch, pointed))
+
+
+def with_thousands(values: Counter[str], column: Column, chosen: ValueReading) -> Choice:
+    """The choice for numbers with a point beside a field of decimal commas: 1.234 as it is, or as 1234."""
+    type_ = column.column_type
+    if not (chosen.is_plain and type_.is_number and type_.has_fraction and is_grouped_only(values)):
+        return Choice(chosen)
+    grouped = _transformed("thousands-dot", column)
+    differing = tuple(_differing(values, chosen, grouped))
+    return Choice(chosen, (grouped,), differing) if differing else Choice(chosen)
 
 
 def common_currency(values: Iterable[str]) -> str:

@@ -30,7 +30,7 @@ def make_reading(
     """
     matching = match_fields(profile, table, mapping, fillings)
     given = range(len(mapping)) if stated.mapping else stated.formats
-    of_values = column_decisions(profile, table, mapping, given)
+    of_values = column_decisions(profile, table, mapping, given, is_new=new_table is not None)
     if new_table and not stated.mapping:
         of_values = (*of_values, *new_column_decisions(profile, new_table, mapping))
     decisions = (*_format_decisions(profile, stated), *field_decisions(matching, stated), *of_values)

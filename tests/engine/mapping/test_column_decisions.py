@@ -123,3 +123,39 @@ def test_one_value_in_many_decides_against_a_few_that_fit_neither(source):
     values = ["01/02/2020"] * 50 + ["soon"]
     assert decide(source, "date", values).standing is Standing.GUESSED
     assert decide(source, "date", [*values, "13/02/2020"]).standing is Standing.PROVED
+
+
+def beside(source, type_: str, price: str, points: Sequence[str], **kwargs) -> Decision:
+    """The decision about the column v with values that have points, beside prices."""
+    profile = profile_file(source("p;v\n" + "".join(f"{price};{each}\n" for each in points)), delimiter=";")
+    target = table(p="decimal(10,2)", v=type_)
+    return column_decisions(profile, target, suggest_mapping(profile, target), **kwargs)[1]
+
+
+@pytest.mark.parametrize("type_", ["decimal(12,3)", "double"])
+@pytest.mark.parametrize("price", ["12,50", "1.234,50", "12,50 €", "1 234,5", "12,5 %"])
+def test_a_point_before_three_digits_is_asked_about_beside_decimal_commas(source, type_, price):
+    decision = beside(source, type_, price, ["1.234", "2.500", "7"])
+    assert decision.standing is Standing.GUESSED
+    assert [each.flag for each in decision.answers] == ["--map 'v=v:plain'", "--map 'v=v:thousands-dot'"]
+    assert [each.shows[0] for each in decision.answers] == ["1.234 → 1.234", "1.234 → 1234"]
+    assert decision.evidence.endswith("other fields have a decimal comma.")
+
+
+@pytest.mark.parametrize(
+    ("type_", "price", "points"),
+    [
+        ("decimal(12,3)", "12.50", ["1.234"]),
+        ("decimal(12,3)", "12,50", ["1.234", "1.5"]),
+        ("decimal(12,3)", "12,50", ["1.234", "0.125"]),
+        ("decimal(12,3)", "12,50", ["1234"]),
+        ("varchar(9)", "12,50", ["1.234"]),
+    ],
+)
+def test_a_point_that_is_proved_beside_decimal_commas_is_not_asked_about(source, type_, price, points):
+    assert beside(source, type_, price, points).standing is Standing.RULE
+
+
+def test_a_point_in_a_new_column_or_of_a_stated_format_is_not_asked_about(source):
+    assert beside(source, "decimal(12,3)", "12,50", ["1.234"], is_new=True).standing is Standing.RULE
+    assert beside(source, "decimal(12,3)", "12,50", ["1.234"], stated={1}).standing is Standing.STATED

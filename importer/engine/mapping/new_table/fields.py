@@ -1,6 +1,5 @@
 """Decides the type of a new column and the format of its values from a sample, by the same readings as for a table."""
 
-import re
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -25,7 +24,6 @@ _PROBED, _PROBED_SHARE = 20, 0.6
 _LEAST_FOR_BAD_NUMBERS = 20
 # A note names a text column of which at least this share are numbers.
 _NEARLY_ALL = 0.8
-_GROUPED = re.compile(r"[+-]?[1-9][0-9]{0,2}(?:\.[0-9]{3})+")
 
 
 @dataclass(frozen=True)
@@ -96,12 +94,6 @@ def tracked(values: Iterable[str]) -> TypeTracker:
     tracker = TypeTracker()
     tracker.take(list(values), frozenset())
     return tracker
-
-
-def is_grouped_only(values: Iterable[str]) -> bool:
-    """Whether each number with a point could have it between thousands: 1.234 may be 1234 where others have a comma."""
-    pointed = [value for value in values if "." in value]
-    return bool(pointed) and all(map(_GROUPED.fullmatch, pointed))
 
 
 def _as_dates(names: FieldNames, values: Counter[str], delimiter: str) -> NewField | None:

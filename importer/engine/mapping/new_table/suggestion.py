@@ -16,11 +16,11 @@ from importer.engine.mapping.columns import ColumnMapping, FieldOverride, field_
 from importer.engine.mapping.new_table.fields import (
     FieldNames,
     NewField,
-    is_grouped_only,
     read_as_stated,
     read_field,
     tracked,
 )
+from importer.engine.mapping.readings import has_decimal_comma, is_grouped_only
 from importer.engine.mapping.transforms import BLANKS
 from importer.engine.schema.column_names import name_columns
 from importer.engine.schema.column_types import Family, column_type
@@ -115,7 +115,7 @@ def _names(profile: Profile, number: int, column: str) -> FieldNames:
 
 def _with_doubtful_points(profile: Profile, names: Sequence[str], fields: Sequence[NewField]) -> list[NewField]:
     """The fields; where some have a decimal comma, 1.234 of others may be 1234: those are texts."""
-    if not any({"decimal-comma", "thousands-dot", "thousands-space"} & {*each.transforms} for each in fields):
+    if not any(has_decimal_comma(each.transforms) for each in fields):
         return list(fields)
     checked = []
     for number, (name, field) in enumerate(zip(names, fields, strict=True)):
