@@ -164,7 +164,7 @@ def _profile(preview: Preview) -> None:
     choices, before = preview.choices, _dialect_before(preview.source, preview.choices)
     preview.dialect = before or RFC4180
     known = choices.known_format
-    preview.dialect = dialect = replace(preview.dialect, **known)
+    preview.dialect = dialect = preview.dialect.stating(**known)
     expected = expected_columns(preview.table) if preview.table else ()
     file = location_of(preview.source)
     preview.profile = profile_file(file, dialect) if before else profile_file(file, None, expected, **known)

@@ -46,6 +46,9 @@ class Dialect:
     - `unquoted_empty_is_null`: an empty field without quotes is NULL, and `""` is an empty text.
     - `width`: the usual number of fields in a record, 0 if it is not known. It does not change how a sound file is
       read: it distinguishes a quote that was never closed from a long text.
+    - `sampled`: of `comment`, `skip_after_header` and `skip_footer` those that a file's sample has shown: a stated
+      comment is not among them, and a stated number of lines is only if the sample shows as many. A comment that may be
+      a record is a flaw then (boundary/no_records.py), and other files are compared (reading/other_file.py).
     - `format`: the name of the file's format (source/formats/registry.py). Of another format than CSV, a working copy
       in text is read: the marks above are the copy's then, and those of Dialect `COPY`. `fields`: the copy's header,
       found by the profile. `member`, `sheet`, `widths`, `sql_table`: the options of formats (formats/options.py).
@@ -68,6 +71,7 @@ class Dialect:
     skip_repeated_header: bool = False
     header_line: str = field(default="", compare=False)
     width: int = field(default=0, compare=False)
+    sampled: tuple[str, ...] = field(default=(), compare=False)
     format: str = CSV
     fields: tuple[str, ...] = field(default=(), compare=False)
     member: str = ""
@@ -109,6 +113,10 @@ class Dialect:
         usable = _is_delimiter(self.comment) and encodings.writable(self.comment, self.encoding)
         usable = usable and mark not in (self.quote, self.escape_bytes.decode())
         _require(not self.comment or usable, "comment", self.comment, wanted)
+
+    def stating(self, **known: Any) -> "Dialect":
+        """This dialect with these fields, which are stated."""
+        return replace(self, **known, sampled=tuple(name for name in self.sampled if name not in known))
 
     @property
     def leaves_lines_out(self) -> bool:

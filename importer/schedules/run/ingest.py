@@ -11,7 +11,9 @@ from importer.access.acting import acting_as
 from importer.connections.source_location import location_of
 from importer.engine import failpoints
 from importer.engine.errors import Cancelled, Problem
+from importer.engine.reading.other_file import differing_lines
 from importer.engine.reading.questions import NeedsAnswer
+from importer.engine.reading.reading import Reading
 from importer.engine.source.profile.profile import profile_file
 from importer.models import DiscoveredFile, ImportJob, Schedule, ScheduleRun
 from importer.preparation.prepare import ImportRequest, PreparedImport, prepare
@@ -178,7 +180,10 @@ def _who_saved(schedule: Schedule) -> Iterable[User]:
 
 def _prepare(schedule: Schedule, picked: DiscoveredFile) -> PreparedImport:
     assert picked.source
-    schema_drift.reconcile(schedule, profile_file(location_of(picked.source), schedule.file_dialect))
+    profile = profile_file(location_of(picked.source), schedule.file_dialect)
+    schema_drift.reconcile(schedule, profile)
+    if asked := differing_lines(location_of(picked.source), profile):
+        raise NeedsAnswer(Reading(profile.dialect, (asked,), ()), picked.source.name)
     return prepare(
         picked.source,
         schedule.target,

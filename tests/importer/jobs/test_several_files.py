@@ -107,6 +107,25 @@ class TestDifferent:
         with pytest.raises(FilesDiffer, match=r"different numbers of fields: a\.csv 2, b\.csv 3"):
             prepare(resolve_sources(names), target, "t", ImportRequest(known_format={"header": False}))
 
+    @pytest.mark.parametrize(
+        ("first", "second", "difference"),
+        [
+            ("1,one\n2,two\nTotal,2", "3,three\n4,four", "without a footer .4,four., and .* a footer of 1 line"),
+            ("1,one\n2,two\nTotal,2", "3,three", "without a footer .3,three., and .* a footer of 1 line"),
+            ("1,one\n2,two\n", "3,three\nTotal,1", "a footer of 1 line .Total,1., and .* without a footer"),
+            ("1,one\nTotal,1", "2,two\n\nTotal,1\nby Ann", "a footer of 2 lines .Total,1 / by Ann., and .* 1 line"),
+            ("[-],[text]\n1,one\n", "2,two\n3,three\n", "would be left out for units.*: 2,two"),
+            ("1,one\n2,two\n", "[-],[text]\n3,three\n", r"has units .\[-\],\[text\]."),
+        ],
+    )
+    @pytest.mark.parametrize("packed", [False, True])
+    def test_lines_that_only_one_has_are_refused(self, first, second, difference, packed, database, tmp_path):
+        files = {name: f"id,name\n{rows}".encode() for name, rows in (("a.csv", first), ("b.csv", second))}
+        sources = resolve_sources(written(tmp_path, files, packed=packed))
+        target = target_with(database, "CREATE TABLE t (id INT, name VARCHAR(9))")
+        with pytest.raises(FilesDiffer, match=difference):
+            prepare(sources, target, "t", ImportRequest(accept_guesses=True))
+
     def test_one_file_twice_is_refused(self, database, tmp_path):
         names = written(tmp_path, {"a.csv": FILES["a.csv"]})
         with pytest.raises(SourceProblem, match="named twice"):
@@ -129,6 +148,34 @@ def test_columns_in_another_order_are_found_by_their_names(packed, database, tmp
     (row,) = downloads.first_rows(job, 9)
     assert (row.line, row.file, row.byte_offset) == (4, "b.csv", moved.index(b"four"))
     assert b"".join(downloads.reject_file(job)) == b"id,name\nx,four\n"
+
+
+@on_one_server
+def test_a_footer_of_each_file_is_left_out(database, tmp_path):
+    rows = ("1,one\n2,two\n\nTotal,2", "Total,0", "3,three\n4,four\nTotal,1\n\n")
+    files = {f"{number}.csv": f"id,name\n{each}".encode() for number, each in enumerate(rows)}
+    target = target_with(database, "CREATE TABLE t (id INT, name VARCHAR(9))")
+    sources = resolve_sources(written(tmp_path, files))
+    job = imported(prepare(sources, target, "t", ImportRequest(known_format={"skip_footer": 1})))
+    assert (job.status, job.scanned_rows) == ("succeeded", 4), job.problem
+    assert job.skipped_lines.counts["footer"] == 3
+
+
+@on_one_server
+def test_last_lines_that_are_stated_to_be_rows_are_loaded_of_each_file(database, tmp_path):
+    names = written(tmp_path, {"a.csv": b"id,name\n1,one\n", "b.csv": b"id,name\n2,two\nTotal,1"})
+    target = target_with(database, "CREATE TABLE t (id VARCHAR(9), name VARCHAR(9))")
+    job = imported(prepare(resolve_sources(names), target, "t", ImportRequest(known_format={"skip_footer": 0})))
+    assert (job.status, job.scanned_rows) == ("succeeded", 3), job.problem
+
+
+@on_one_server
+def test_a_row_that_the_order_of_the_first_file_would_change_stops_the_import(database, tmp_path):
+    files = {"a.csv": b"id,name\n# by x\n1,one\n", "b.csv": b"name,id\ntwo,2\nthree,#3\n"}
+    job = imported(planned(written(tmp_path, files), database))
+    assert (job.status, job.problem["where"]) == ("failed", "b.csv, line 3"), job.problem
+    assert "'three,#3' cannot be put into the order of the first file" in job.problem["what"]
+    assert loaded(database) == []
 
 
 @on_one_server

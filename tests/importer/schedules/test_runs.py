@@ -205,6 +205,15 @@ class TestDrift:
         assert [each["event"] for each in run.events] == ["failed"]
         assert schedules.needing_attention().get() == schedule
 
+    @pytest.mark.parametrize("rows_", ["1,one\n2,two\nTotal,2\n", "[-],[text]\n1,one\n2,two\n"])
+    def test_lines_that_the_first_file_had_not_are_asked_about(self, rows_, make, folder, database):
+        schedule = make()
+        asked = drop(folder, "a.csv", rows_)
+        run = run_now(schedule)
+        assert (run.status, outcomes(run)) == (NEEDS_ANSWER.words, {"a.csv": NEEDS_ANSWER.words})
+        assert "the file that showed the format" in run.problem["what"]
+        assert (asked.exists(), rows(database)) == (True, [])
+
     @pytest.mark.usefixtures("settled")
     def test_the_answer_in_a_preset_loads_the_file_that_was_asked_about(self, make, folder, database):
         schedule = make(drift="add", trigger="arrival")

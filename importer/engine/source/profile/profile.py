@@ -196,7 +196,7 @@ def _profile(
     while begin.startswith(UTF8_BOM, start):
         start += len(UTF8_BOM)
     sniffed = (
-        Sniffed(dialect, stated_decisions(dialect))
+        Sniffed(dialect.stating(**known), stated_decisions(dialect))
         if dialect
         else _sniffed(sample, begin[start:], detected, known, expected)
     )
@@ -232,8 +232,11 @@ def _profile(
 def _records(
     sample: SourceSample, begin: bytes, dialect: Dialect, start: int
 ) -> tuple[Dialect, SampleRecord | None, list[SampleRecord]]:
-    """The header and the first data records, and the dialect with the header's line if that is needed."""
-    plain = dialect.plain
+    """The header and the first data records, and the dialect with the header's line if that is needed.
+
+    A comment above the header may have as many fields as a record.
+    """
+    plain = replace(dialect.plain, sampled=())
     if not (dialect.header and (dialect.skip_after_header or dialect.skip_repeated_header)):
         records = first_records(sample, plain, start, SAMPLE_ROWS + dialect.header)
         return dialect, *((records[0], records[1:]) if dialect.header and records else (None, records))
@@ -244,7 +247,7 @@ def _records(
         dialect = replace(dialect, header_line=raw.rstrip(b"\r\n").decode(plain.encoding, "replace"))
     skipped = skipped_bytes(begin[first.end :], replace(plain, skip_rows=dialect.skip_after_header))
     line = first.line + line_ends(raw, plain.line_end) + dialect.skip_after_header
-    below = sample_records(sample, dialect.plain, first.end + skipped, line)
+    below = sample_records(sample, replace(dialect.plain, sampled=()), first.end + skipped, line)
     return dialect, first, list(islice(below, SAMPLE_ROWS))
 
 

@@ -91,6 +91,7 @@ class _Sniffer:
     skipped: Skipped = field(default_factory=Skipped)
     skipped_texts: tuple[SkippedLine, ...] = ()
     odd_header: Decision | None = None
+    sampled: list[str] = field(default_factory=list)
 
     @property
     def names(self) -> list[str]:
@@ -113,7 +114,7 @@ class _Sniffer:
             LINE_END_WORDS[best.dialect.line_end],
         )
         rest = (trailing, first, line_end, decision, *self._rules())
-        dialect = replace(best.dialect, header=header, skip_rows=self.skipped.lines)
+        dialect = replace(best.dialect, header=header, skip_rows=self.skipped.lines, sampled=tuple(self.sampled))
         return Sniffed(dialect, (*self.decisions, *rest), self.skipped_texts)
 
     def _standing(self, name: str) -> Standing:
@@ -251,20 +252,31 @@ class _Sniffer:
         best = self._delimiter(replace(base, comment=begin))
         decision = comment_decision(self.sample, best, self.names, self.final)
         self.decisions = [*self.decisions, decision] if decision else before
+        if decision and decision.standing is Standing.PROVED:
+            self.sampled.append("comment")
         return best if decision else None
 
     def _units(self, best: DialectCandidate, header: bool) -> DialectCandidate:
-        decision = units_decision(best) if header and "skip_after_header" not in self.known else None
-        if not decision:
+        decision = units_decision(best) if header else None
+        if not self._shows("skip_after_header", 1 if decision else 0) or not decision:
             return best
         self.decisions.append(decision)
         return replace(best, dialect=replace(best.dialect, skip_after_header=1))
 
+    def _shows(self, name: str, lines: int) -> bool:
+        """Whether the sample decides how many lines are left out; notes that it shows them, also if that was stated."""
+        stated = self.known.get(name)
+        if stated is None or 0 < stated == lines:
+            self.sampled.append(name)
+        return stated is None
+
     def _footer(self, best: DialectCandidate) -> DialectCandidate:
         tail = self.sample if self.final else self.tail
-        if "skip_footer" in self.known or not tail:
+        if not tail:
             return best
         lines, decision = footer_decision(tail, best.dialect, best.width)
+        if not self._shows("skip_footer", lines):
+            return best
         if decision:
             self.decisions.append(decision)
         return replace(best, dialect=replace(best.dialect, skip_footer=lines))

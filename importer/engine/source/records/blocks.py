@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 from importer.engine.errors import SourceChanged, SourceProblem
-from importer.engine.source import encodings
 from importer.engine.source.arrays import Offsets
 from importer.engine.source.byte_source import Readable, read_at
 from importer.engine.source.dialect import ANY_LINE_END, Dialect
@@ -19,14 +18,11 @@ from importer.engine.source.records.boundary.boundaries import (
     count_between,
     find_ends,
 )
+from importer.engine.source.records.boundary.flaws import doubtful_comments, encoding_flaws, not_encoded, trailing_flaws
 from importer.engine.source.records.boundary.no_records import find_no_records
 from importer.engine.source.records.boundary.state_machine import RECORD_ENDS, Quote, RecordWalk
 from importer.engine.source.records.boundary.stray_quotes import (
-    ENCODING,
-    TRAILING,
     MalformedRecord,
-    line_around,
-    reader_of,
     resolve_quotes,
 )
 from importer.engine.source.records.byte_scan import has_null_letters, scan_bytes
@@ -163,8 +159,9 @@ def _checked(data: bytes, ends: Ends, dialect: Dialect, offset: int, line: int) 
     blank = find_no_records(data, ends, dialect, empty_line=byte_scan.empty_line)
     flaws = [replace(flaw, line=flaw.line + line - 1) for flaw in ends.flaws]
     if not byte_scan.ascii:
-        flaws += _encoding_flaws(data, ends, dialect, offset, line)
-    flaws += _trailing_flaws(data, ends, dialect, line, blank)
+        flaws += encoding_flaws(data, ends, dialect, offset, line)
+    flaws += trailing_flaws(data, ends, dialect, line, blank)
+    flaws += doubtful_comments(data, ends, dialect, line, blank)
     if dialect.marks_refused:
         flaws += refused_records(data, ends, dialect)
     if flaws and dialect.leaves_lines_out:
@@ -181,57 +178,6 @@ def _of_records(flaws: list[MalformedRecord], ends: Ends, blank: Sequence[int]) 
     """The flaws of records, without those of lines that are none, which begin at `blank`."""
     none = {ends.count(0, at) for at in blank}
     return [flaw for flaw in flaws if flaw.record not in none]
-
-
-def _encoding_flaws(data: bytes, ends: Ends, dialect: Dialect, offset: int, line: int) -> Iterator[MalformedRecord]:
-    """A flaw for each record of data[:ends.size] with bytes that are invalid in the dialect's encoding.
-
-    `data` begins at `offset` in the file, on `line`.
-    """
-    low = counted = 0
-    while low < ends.size and (at := encodings.invalid_at(data, dialect.encoding, low, ends.size)) >= 0:
-        line += line_ends(data, dialect.line_end, counted, at)
-        counted, low = at, ends.first(at)
-        yield _not_encoded(data, at, offset, line, dialect).of_record(ends.count(0, low) - 1)
-
-
-def _not_encoded(data: bytes, at: int, offset: int, line: int, dialect: Dialect) -> MalformedRecord:
-    """The flaw for the invalid byte data[at]; `data` begins at `offset` in the file."""
-    name = "UTF-8" if dialect.encoding == encodings.UTF8 else dialect.encoding
-    return MalformedRecord(
-        ENCODING,
-        line,
-        0,
-        f"The byte 0x{data[at]:02X} at offset {offset + at:,} is not {name}.",
-        "Choose the file's encoding (--encoding cp1252 for western Windows), or save it as UTF-8.",
-        line_around(at, reader_of(data)),
-    )
-
-
-def _trailing_flaws(
-    data: bytes, ends: Ends, dialect: Dialect, line: int, blank: Sequence[int]
-) -> Iterator[MalformedRecord]:
-    """A flaw for each record without the dialect's trailing delimiter: its last field would be lost.
-
-    If the delimiter at the end is escaped, the server itself reports too few fields.
-    """
-    if not dialect.trailing_delimiter:
-        return
-    if _all_end_in(data, ends, dialect):
-        return
-    delimiter, low = dialect.delimiter_bytes, 0
-    for record, high in enumerate(ends.as_array().tolist()):
-        ended = data[max(low, high - len(delimiter) - 2) : high].rstrip(b"\r\n")
-        if not ended.endswith(delimiter) and not count_between(blank, low, high):
-            yield MalformedRecord(
-                TRAILING,
-                line + line_ends(data, dialect.line_end, 0, low),
-                0,
-                f"The record does not end in the delimiter {dialect.delimiter!r}.",
-                "If only some records end in it, say that the file has no trailing delimiter.",
-                record=record,
-            )
-        low = high
 
 
 def read_exactly(fd: Readable, size: int, offset: int) -> bytes:
@@ -322,19 +268,6 @@ def _large_record(
     return _single(fd, dialect, offset, line, length, [flaw] if flaw else [])
 
 
-def _all_end_in(data: bytes, ends: Ends, dialect: Dialect) -> bool:
-    """Whether each record ends in delimiter and line end, by one check for all; False may also mean "not certain"."""
-    if dialect.line_end == ANY_LINE_END:
-        return False
-    import numpy as np
-
-    mark = dialect.delimiter_bytes + dialect.line_end.encode()
-    view, lasts = np.frombuffer(data, np.uint8), ends.as_array()
-    if np.diff(lasts, prepend=0).min() < len(mark):
-        return False
-    return all((view[lasts - len(mark) + at] == byte).all() for at, byte in enumerate(mark))
-
-
 def _single(fd: Readable, dialect: Dialect, offset: int, line: int, length: int, flaws: list[MalformedRecord]) -> Block:
     """The block for a single record."""
     ends = ListedEnds((length,))
@@ -356,7 +289,7 @@ def _single(fd: Readable, dialect: Dialect, offset: int, line: int, length: int,
     comment = dialect.comment_bytes
     if comment and read_exactly(fd, len(comment), offset) == comment:
         return Block(offset, line, length, lines, ends, b"", (0,))
-    flaws = [*flaws, *_trailing_flaws(tail, ListedEnds((len(tail),)), dialect, line, ())]
+    flaws = [*flaws, *trailing_flaws(tail, ListedEnds((len(tail),)), dialect, line, ())]
     return Block(offset, line, length, lines, ends, b"", (), tuple(flaws))
 
 
@@ -365,7 +298,7 @@ def _flaw_in_piece(error: UnicodeDecodeError, piece: bytes, at: int, line: int, 
     # The error's bytes begin with those that the decoder kept from the piece before. They contain no line end.
     carried = len(error.object) - len(piece)
     line += line_ends(error.object, dialect.line_end, 0, error.start)
-    return _not_encoded(error.object, error.start, at - carried, line, dialect)
+    return not_encoded(error.object, error.start, at - carried, line, dialect)
 
 
 def _foreign_line_end(dialect: Dialect, line: int) -> SourceProblem:

@@ -3,7 +3,14 @@
 from importer.engine.errors import RecordUnreadable
 from importer.engine.source import encodings
 from importer.engine.source.records.blocks import Block
-from importer.engine.source.records.boundary.stray_quotes import ENCODING, STRAY, TRAILING, UNCLOSED, MalformedRecord
+from importer.engine.source.records.boundary.stray_quotes import (
+    DOUBTFUL,
+    ENCODING,
+    STRAY,
+    TRAILING,
+    UNCLOSED,
+    MalformedRecord,
+)
 from importer.engine.source.records.refused import REFUSALS
 from importer.engine.source.records.row_error import RowError
 
@@ -13,6 +20,7 @@ REASONS = {
     UNCLOSED: "The quote that opens the field is not closed.",
     ENCODING: "There are bytes that are not in the file's encoding.",
     TRAILING: "The record does not end in the delimiter.",
+    DOUBTFUL: "The line begins as a comment, and has as many fields as a record.",
     **{each.code: each.reason for each in REFUSALS.values()},
 }
 
@@ -21,7 +29,8 @@ def find_flaws(block: Block, encoding: str) -> list[tuple[int, RowError]]:
     """The block's flaws in order: for each the number of its record in the block, from 0, and the row error.
 
     A quote that is stray or never closed, bytes that are not in the file's encoding, a record without the dialect's
-    trailing delimiter, a row that its format could not read. The row error's value is the text around the flaw.
+    trailing delimiter, a comment that may be a record, a row that its format could not read. The row error's value is
+    the text around the flaw.
     """
     return [(flaw.record, _row_error(flaw, encoding)) for flaw in block.flaws]
 

@@ -9,6 +9,7 @@ from importer.engine.source.chunks.skipped_lines import SkippedLines
 from importer.engine.source.dialect import Dialect
 from importer.engine.source.records import blocks as blocks_module
 from importer.engine.source.records.blocks import blocks
+from importer.engine.source.records.boundary.stray_quotes import DOUBTFUL
 from importer.engine.source.records.record_stream import whole_records
 from tests.engine.reference import in_file, scan_with
 
@@ -123,3 +124,15 @@ def test_bytes_of_another_encoding_in_a_comment_are_no_flaw():
 def test_a_comment_that_could_be_something_else_is_refused(comment: str):
     with pytest.raises(Exception, match="comment"):
         Dialect(comment=comment, escape="\\")
+
+
+@pytest.mark.parametrize("block_bytes", [1, 7, 2**19])
+def test_a_comment_that_may_be_a_record_is_a_flaw_unless_it_is_stated(block_bytes: int):
+    data = b"A1,6,c\n# by, x\n#77,5,row\n\nA2,7,d\n#,,\n"
+    dialect = Dialect(comment="#", header=False, width=3, sampled=("comment",))
+    with in_file(data) as fd:
+        found = list(blocks(fd, dialect, 0, 1, len(data), block_bytes))
+        stated = list(blocks(fd, dialect.stating(comment="#"), 0, 1, len(data), block_bytes))
+    assert [(each.code, each.line) for block in found for each in block.flaws] == [(DOUBTFUL, 3), (DOUBTFUL, 6)]
+    assert [sum(block.rows(0, block.size) for block in each) for each in (found, stated)] == [4, 2]
+    assert not any(block.flaws for block in stated)

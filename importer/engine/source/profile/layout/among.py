@@ -156,6 +156,12 @@ def footer_decision(tail: bytes, dialect: Dialect, width: int) -> tuple[int, Dec
     return count, Decision("skip_footer", str(count), Standing.GUESSED, evidence, answers=answers)
 
 
+def last_lines(tail: bytes, dialect: Dialect, count: int) -> str:
+    """The last lines of a file as one text, for a message."""
+    lines = re.split(RECORD_ENDS[dialect.line_end], tail.rstrip(b"\r\n"))[-count:]
+    return " / ".join(_shown([line for line in lines if line.strip()], dialect))
+
+
 def _shown(lines: Sequence[bytes], dialect: Dialect) -> tuple[str, ...]:
     texts = (line.decode(dialect.plain.encoding, "replace")[:LONGEST_SHOWN] for line in lines[:TEXTS_SHOWN])
     return tuple(texts)

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from importer.engine.source.arrays import Mask
 from importer.engine.source.dialect import Dialect
 from importer.engine.source.records.boundary.boundaries import Ends, blank_records
+from importer.engine.source.records.fields import fields
 from importer.engine.source.records.lines import begins_a_line
 
 BLANK, COMMENT, HEADER = "blank", "comment", "header"
@@ -13,6 +14,8 @@ BLANK, COMMENT, HEADER = "blank", "comment", "header"
 def find_no_records(data: bytes, ends: Ends, dialect: Dialect, *, empty_line: bool = True) -> Sequence[int]:
     """The begins of the records of data[:ends.size] that are none for the dialect, ascending.
 
+    A comment that may be a record is one, with a flaw (blocks.py): it begins as the comments of the sample do, and has
+    as many fields as a record, which none of these has.
     `empty_line`: there may be a blank line.
     """
     blank = blank_records(data, ends, dialect) if empty_line and dialect.blank_lines == "skip" else ()
@@ -23,7 +26,7 @@ def find_no_records(data: bytes, ends: Ends, dialect: Dialect, *, empty_line: bo
     starts, found = [0, *lasts[:-1]], set(blank)
     for text in texts:
         begin = _begin_with(data, starts, text).nonzero()[0].tolist()
-        found.update(starts[at] for at in begin if kind_of(data[starts[at] : lasts[at]], 0, dialect) != BLANK)
+        found.update(starts[at] for at in begin if _is_none(data[starts[at] : lasts[at]], dialect))
     return sorted(found)
 
 
@@ -35,6 +38,16 @@ def kind_of(data: bytes, at: int, dialect: Dialect) -> str:
     if header and data.startswith(header, at) and data[at + len(header) : at + len(header) + 1] in (b"", b"\r", b"\n"):
         return HEADER
     return BLANK
+
+
+def _is_none(line: bytes, dialect: Dialect) -> bool:
+    kind = kind_of(line, 0, dialect)
+    return kind == HEADER or (kind == COMMENT and not _may_be_record(line, dialect))
+
+
+def _may_be_record(comment: bytes, dialect: Dialect) -> bool:
+    """Whether a line that begins as a comment has as many fields as a record, which no comment of the sample had."""
+    return "comment" in dialect.sampled and dialect.width > 1 and len(fields(comment, dialect)) == dialect.width
 
 
 def _begin_with(data: bytes, starts: Sequence[int], text: bytes) -> Mask:

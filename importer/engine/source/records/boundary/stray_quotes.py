@@ -27,6 +27,7 @@ from importer.engine.source.records.boundary.state_machine import RECORD_ENDS, Q
 from importer.engine.source.records.lines import line_ends
 
 STRAY, UNCLOSED, ENCODING, TRAILING = "stray quote", "unclosed quote", "encoding", "trailing delimiter"
+DOUBTFUL = "comment or record"
 RECORDS_TO_LOOK_AT = 100
 EVIDENCE_BYTES = 256 * 1024
 LARGE_FIELD = 256 * 1024

@@ -1,0 +1,82 @@
+"""Compares a file with the dialect of another one, which leaves out a footer or units as the other one has them."""
+
+from dataclasses import replace
+
+from importer.engine.source.byte_source import SourceLocation, open_source
+from importer.engine.source.decoding import open_sample, read_head
+from importer.engine.source.dialect import Dialect
+from importer.engine.source.profile.decisions import Answer, Decision, Standing
+from importer.engine.source.profile.layout.among import are_units, footer_decision, last_lines
+from importer.engine.source.profile.profile import TAIL_BYTES, Profile, profile_file
+from importer.engine.source.profile.sample import SAMPLE_BYTES
+from importer.engine.source.records.blocks import read_exactly
+
+
+def differing_lines(path: SourceLocation, profile: Profile) -> Decision | None:
+    """The question why the file has other lines than the dialect leaves out; None if it has the same.
+
+    `profile`: that of the file in the other one's dialect. Only what the other file's sample has shown is compared
+    (Dialect.sampled). The end of a packed file that is larger than its sample is not known. Raises SourceProblem.
+    """
+    dialect = profile.dialect
+    if dialect.is_converted:
+        return None
+    if dialect.skip_footer or dialect.skip_after_header:
+        profile = profile_file(path, replace(dialect, skip_footer=0, skip_after_header=0))
+    return _differing_units(dialect, profile) or _differing_footer(path, dialect, profile)
+
+
+def _differing_units(dialect: Dialect, whole: Profile) -> Decision | None:
+    """`whole`: the profile that leaves out neither units nor a footer."""
+    if "skip_after_header" not in dialect.sampled or not dialect.header or not whole.rows:
+        return None
+    first, below = whole.rows[0], whole.rows[1:]
+    has_units = are_units(first) and not any(map(are_units, below))
+    if has_units == bool(dialect.skip_after_header):
+        return None
+    shown = dialect.delimiter.join(first)
+    evidence = (
+        f"The line below the header has units ({shown}), which the file that showed the format has not."
+        if has_units
+        else f"The line below the header would be left out for units, as in the file that showed the format: {shown}."
+    )
+    return _asked("skip_after_header", dialect.skip_after_header, int(has_units), evidence, shown)
+
+
+def _differing_footer(path: SourceLocation, dialect: Dialect, whole: Profile) -> Decision | None:
+    if "skip_footer" not in dialect.sampled or not whole.rows or not (tail := _tail(path, dialect)):
+        return None
+    lines, _ = footer_decision(tail, dialect.plain, whole.dialect.width)
+    if lines == dialect.skip_footer:
+        return None
+    shown = last_lines(tail, dialect.plain, max(lines, dialect.skip_footer))
+    evidence = (
+        f"The file ends {_footer(lines)} ({shown}), and the file that showed the format {_footer(dialect.skip_footer)}."
+    )
+    return _asked("skip_footer", dialect.skip_footer, lines, evidence, shown)
+
+
+def _footer(lines: int) -> str:
+    return f"with a footer of {_lines(lines)}" if lines else "without a footer"
+
+
+def _lines(count: int) -> str:
+    return f"{count or 'no'} line{'' if count == 1 else 's'}"
+
+
+def _asked(name: str, of_dialect: int, of_file: int, evidence: str, shown: str) -> Decision:
+    """The question, whose first answer is what the file shows."""
+    answers = tuple(
+        Answer(f"{_lines(count)} left out", f"--{name.replace('_', '-')} {count}", ((name, count),), (shown,))
+        for count in (of_file, of_dialect)
+    )
+    return Decision(name, str(of_file), Standing.GUESSED, evidence, answers=answers)
+
+
+def _tail(path: SourceLocation, dialect: Dialect) -> bytes:
+    """The last bytes of the plain file; b"" if they are not known."""
+    with open_source(path) as fd:
+        head = read_head(fd, SAMPLE_BYTES, dialect.member)
+        with open_sample(fd, head, dialect) as sample:
+            begin = max(0, sample.size - TAIL_BYTES)
+            return read_exactly(sample.fd, sample.size - begin, begin) if sample.whole else b""
