@@ -31,6 +31,7 @@ def ftp_files(root: Path, certificate: Path | None = None) -> Iterator[FtpFiles]
     accounts = DummyAuthorizer()
     accounts.add_user("me", "secret", str(root), perm="elradfmwMT")
     values: dict[str, Any] = {"authorizer": accounts, "proto_cmds": dict(FTPHandler.proto_cmds), "use_sendfile": False}
+    values["unicode_errors"] = "surrogateescape"  # Names go out as they are stored.
     if certificate:
         values["proto_cmds"] = dict(TLS_FTPHandler.proto_cmds)
         values |= {"certfile": str(certificate), "tls_control_required": True, "tls_data_required": True}

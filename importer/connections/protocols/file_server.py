@@ -10,8 +10,8 @@ from django.contrib.auth.models import User
 
 from importer.connections import download
 from importer.connections.file_pattern import Pattern
-from importer.connections.listed_files import ListedFile, refuse_too_many, sorted_by_name
-from importer.connections.protocols.folder import is_unfinished
+from importer.connections.listed_files import ListedFile, as_text, refuse_too_many, sorted_by_name
+from importer.connections.protocols.folder import is_left_out
 from importer.engine.errors import NoConnection, SourceChanged, SourceProblem
 from importer.models import SourceConnection, SourceFile
 from importer.sources import uploads
@@ -39,7 +39,14 @@ class FileServer(ABC):
 
     @abstractmethod
     def _walk(self, session: Any, folders: tuple[str, ...], pattern: Pattern) -> Iterator[ListedFile]:
-        """The matching files of a folder and of those folders below it that can contain some."""
+        """The matching files of a folder and of those folders below it that can contain some.
+
+        A folder that does not exist, such as one for a later date, is taken for empty.
+        """
+
+    @abstractmethod
+    def _require_base(self, session: Any) -> None:
+        """Raises the library's error if the base does not exist."""
 
     @abstractmethod
     def _seen(self, session: Any, name: str) -> ListedFile | None:
@@ -74,12 +81,15 @@ class FileServer(ABC):
             for each in self._walk(session, pattern.folders, pattern):
                 files.append(each)
                 refuse_too_many(len(files), self._connection.base)
+            if not files:
+                with self._translated_errors(""):
+                    self._require_base(session)
         return sorted_by_name(files, self._connection.base)
 
     def folders(self, folder: tuple[str, ...]) -> list[str]:
         """The names of the folders in a folder, without hidden ones and links."""
         with self._translated_errors("/".join(folder)), self._signed_in() as session:
-            return sorted(each for each in self._folders(session, folder) if not is_unfinished(each))
+            return sorted(each for each in self._folders(session, folder) if not is_left_out(each))
 
     def head(self, file: ListedFile, size: int) -> bytes:
         with self._translated_errors(file.name), self._signed_in() as session:
@@ -146,7 +156,7 @@ class FileServer(ABC):
 
     def _broken(self, error: Exception, name: str) -> NoConnection:
         """The problem of an error that a later attempt may not meet."""
-        reason = str(error) or type(error).__name__
+        reason = as_text(str(error)) or type(error).__name__
         what = f"The server does not answer as it should: {reason}."
         return NoConnection(what, self._where(name), "Try again later.", retryable=True)
 

@@ -20,7 +20,14 @@ from django.contrib.auth.models import User
 
 from importer.connections import download
 from importer.connections.file_pattern import Pattern
-from importer.connections.listed_files import ListedFile, refuse_too_many, sorted_by_name
+from importer.connections.listed_files import (
+    ListedFile,
+    as_text,
+    findings_of_names,
+    is_text,
+    refuse_too_many,
+    sorted_by_name,
+)
 from importer.engine.errors import SourceChanged, SourceMissing, SourceProblem
 from importer.engine.preflight.finding import Finding
 from importer.models import SourceConnection, SourceFile
@@ -64,7 +71,7 @@ class Folder:
             below = []
             for entry in entries:
                 name = "/".join((*folders, entry.name))
-                if is_unfinished(entry.name):
+                if is_left_out(entry.name):
                     continue
                 if entry.is_dir(follow_symlinks=False):
                     below.append(entry.name)
@@ -79,7 +86,7 @@ class Folder:
         """The names of the folders in a folder, without hidden ones and links."""
         with self._translated_errors("/".join(folder)), self._opened(folder) as fd, os.scandir(fd) as entries:
             return sorted(
-                each.name for each in entries if each.is_dir(follow_symlinks=False) and not is_unfinished(each.name)
+                each.name for each in entries if each.is_dir(follow_symlinks=False) and not is_left_out(each.name)
             )
 
     def head(self, file: ListedFile, size: int) -> bytes:
@@ -136,6 +143,7 @@ class Folder:
             with os.scandir(fd) as entries:
                 seen = [entry for _, entry in zip(range(10_000), entries, strict=False)]
             yield _counted([entry for entry in seen if _stat(entry)], fd)
+            yield from findings_of_names(each.name for each in seen)
             if links := sum(entry.is_symlink() for entry in seen):
                 yield Finding("links", "warn", f"{links:,} links are left out.", "Links are never followed.")
             if os.access(".", os.W_OK | os.X_OK, dir_fd=fd):
@@ -277,16 +285,14 @@ def selectable_folders() -> list[str]:
     for root in map(os.path.normpath, settings.IMPORT_FOLDERS):
         folders.append(root)
         with suppress(OSError), os.scandir(root) as entries:
-            below = (
-                each.path for each in entries if each.is_dir(follow_symlinks=False) and not is_unfinished(each.name)
-            )
+            below = (each.path for each in entries if each.is_dir(follow_symlinks=False) and not is_left_out(each.name))
             folders += sorted(islice(below, MOST_OFFERED))
     return folders
 
 
-def is_unfinished(name: str) -> bool:
-    """Whether a file of this name is hidden or still being written."""
-    return name.startswith((".", "~")) or name.lower().endswith(UNFINISHED)
+def is_left_out(name: str) -> bool:
+    """Whether a file or folder of this name is hidden, still being written, or named in another encoding than UTF-8."""
+    return name.startswith((".", "~")) or name.lower().endswith(UNFINISHED) or not is_text(name)
 
 
 def identity(seen: os.stat_result) -> str:
@@ -322,7 +328,7 @@ def _listed_file(name: str, seen: os.stat_result) -> ListedFile:
 def _counted(files: list["os.DirEntry[str]"], fd: int) -> Finding:
     unreadable = [each.name for each in files if not os.access(each.name, os.R_OK, dir_fd=fd, follow_symlinks=False)]
     if unreadable:
-        some = ", ".join(unreadable[:3])
+        some = ", ".join(map(as_text, unreadable[:3]))
         return Finding(
             "files",
             "warn",

@@ -10,11 +10,12 @@ import ssl
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from datetime import UTC, datetime
+from typing import TextIO
 
 from importer.connections.file_pattern import Pattern
-from importer.connections.listed_files import ListedFile
+from importer.connections.listed_files import ListedFile, findings_of_names
 from importer.connections.protocols.file_server import SILENCE, FileServer, read_up_to
-from importer.connections.protocols.folder import is_unfinished
+from importer.connections.protocols.folder import is_left_out
 from importer.engine.errors import NoConnection, SourceProblem
 from importer.engine.preflight.finding import Finding
 from importer.models import SourceConnection
@@ -27,6 +28,7 @@ NOT_SIGNED_IN, UNAVAILABLE, UNKNOWN = "530", "550", ("500", "501", "502", "504")
 # The facts that are requested for each file (RFC 3659, 7.5); `modify` is in UTC.
 FACTS = ("type", "size", "modify")
 Facts = dict[str, str]
+ERRORS: tuple[type[Exception], ...] = (*ftplib.all_errors, UnicodeError)
 
 
 def open_location(connection: SourceConnection) -> "FtpServer":
@@ -40,7 +42,7 @@ class FtpServer(FileServer):
         below = []
         for entry, facts in self._listed(ftp, folders):
             name = "/".join((*folders, entry))
-            if is_unfinished(entry):
+            if is_left_out(entry):
                 continue
             if facts.get("type") == "dir":
                 below.append(entry)
@@ -50,21 +52,22 @@ class FtpServer(FileServer):
             if pattern.may_lie_below((*folders, each)):
                 yield from self._walk(ftp, (*folders, each), pattern)
 
-    def _listed(self, ftp: ftplib.FTP, folders: tuple[str, ...]) -> list[tuple[str, Facts]]:
-        """The names in a folder, each with its facts: none on a server without MLSD (RFC 3659, 7).
+    def _require_base(self, session: ftplib.FTP) -> None:
+        session.cwd(self._path(""))
 
-        A folder below the base that does not exist, such as one for a later date, is taken for empty.
-        """
+    def _listed(self, ftp: ftplib.FTP, folders: tuple[str, ...]) -> list[tuple[str, Facts]]:
+        """The names in a folder, each with its facts: none on a server without MLSD (RFC 3659, 7)."""
         path = self._path("/".join(folders))
         try:
-            return list(ftp.mlsd(path, list(FACTS)))
+            ftp.sendcmd(f"OPTS MLST {';'.join(FACTS)};")
+            return [_entry(line) for line in _lines(ftp, f"MLSD {path}")]
         except ftplib.error_perm as error:
             if folders and _code(error) == UNAVAILABLE:
                 return []
             if _code(error) not in UNKNOWN:
                 raise
         try:
-            return [(name.rpartition("/")[2], {}) for name in ftp.nlst(path)]
+            return [(name.rpartition("/")[2], {}) for name in _lines(ftp, f"NLST {path}")]
         except ftplib.error_perm as error:
             if _code(error) == UNAVAILABLE:  # The answer of some servers for an empty folder.
                 return []
@@ -82,9 +85,7 @@ class FtpServer(FileServer):
                 raise
             return self._measured(ftp, name, path)
         entry = next((line.strip() for line in answer.splitlines() if line.startswith(" ")), "")
-        return _listed_file(
-            name, dict(fact.partition("=")[::2] for fact in entry.partition("; ")[0].lower().split(";"))
-        )
+        return _listed_file(name, _entry(entry)[1])
 
     def _measured(self, ftp: ftplib.FTP, name: str, path: str) -> ListedFile | None:
         """As _seen(), for a server without MLST: SIZE fails for a folder, and MDTM gives the time."""
@@ -127,8 +128,9 @@ class FtpServer(FileServer):
 
     def check(self) -> Iterator[Finding]:
         with self._translated_errors(""), self._signed_in() as ftp:
-            count = len(self._listed(ftp, ()))
-        yield Finding("connection", "ok", f"{self._connection.base} can be listed: {count:,} entries.")
+            names = [name for name, _ in self._listed(ftp, ())]
+        yield Finding("connection", "ok", f"{self._connection.base} can be listed: {len(names):,} entries.")
+        yield from findings_of_names(names)
         if self._scheme != "ftps":
             yield Finding(
                 "encryption", "warn", "Nothing is encrypted on the way, the password included.",
@@ -171,12 +173,18 @@ class FtpServer(FileServer):
             if _code(error) == NOT_SIGNED_IN:
                 raise NoConnection("The server refuses the account.", where, "Enter its credentials again.") from error
             raise SourceProblem(f"The server refuses: {error}.", where, "Look at the name and the rights.") from error
-        except ftplib.all_errors as error:
+        except ERRORS as error:
             raise self._broken(error, name) from error
 
 
 class _OverTls(ftplib.FTP_TLS):
     """Reuses the TLS session of the control connection for data connections, which many servers require."""
+
+    def auth(self) -> str:
+        answer = super().auth()
+        assert self.sock
+        self.file = _answers(self.sock)
+        return answer
 
     def ntransfercmd(self, cmd: str, rest: int | str | None = None) -> tuple[socket.socket, int | None]:
         data, size = ftplib.FTP.ntransfercmd(self, cmd, rest)  # noqa: S321 - encrypted below
@@ -198,8 +206,35 @@ def _greet(ftp: ftplib.FTP, raw: socket.socket, host: str) -> None:
     """Do what ftplib's connect() does, on a connection to a checked address."""
     ftp.host, ftp.sock, ftp.af = host, raw, raw.family
     ftp.timeout = SILENCE
-    ftp.file = raw.makefile("r", encoding=ftp.encoding)
+    ftp.file = _answers(raw)
     ftp.welcome = ftp.getresp()
+
+
+def _answers(control: socket.socket) -> TextIO:
+    """The server's answers. Their words may be in any encoding; ftplib refuses those that are not UTF-8."""
+    return control.makefile("r", encoding="utf-8", errors="backslashreplace")
+
+
+def _lines(ftp: ftplib.FTP, command: str) -> Iterator[str]:
+    """The lines of a listing, as ftplib's retrlines() gives them, with surrogates for bytes that are not UTF-8."""
+    ftp.sendcmd("TYPE A")
+    with (
+        ftp.transfercmd(command) as data,
+        data.makefile("r", encoding="utf-8", errors="surrogateescape") as lines,
+    ):
+        while line := lines.readline(ftp.maxline + 1):
+            if len(line) > ftp.maxline:
+                raise OSError(f"a line has more than {ftp.maxline:,} characters")
+            yield line.rstrip("\r\n")
+        if isinstance(data, ssl.SSLSocket):
+            data.unwrap()
+    ftp.voidresp()
+
+
+def _entry(line: str) -> tuple[str, Facts]:
+    """A name and its facts, which come before it (RFC 3659, 7.2): `type=file;size=12; name`."""
+    facts, _, name = line.partition(" ")
+    return name, dict(fact.partition("=")[::2] for fact in facts.lower().split(";") if fact)
 
 
 def _listed_file(name: str, facts: Facts) -> ListedFile | None:
@@ -207,8 +242,14 @@ def _listed_file(name: str, facts: Facts) -> ListedFile | None:
     if facts.get("type") != "file" or not facts.get("size", "").isdecimal():
         return None
     size, modified = facts["size"], facts.get("modify", "")[:14]
-    when = datetime.strptime(modified, "%Y%m%d%H%M%S").replace(tzinfo=UTC) if modified else None
-    return ListedFile(name, int(size), when, f"{size}-{modified}" if modified else "")
+    return ListedFile(name, int(size), _moment(modified), f"{size}-{modified}" if modified else "")
+
+
+def _moment(modified: str) -> datetime | None:
+    """The time of a fact; None if the server gives none, or one that is no date."""
+    with suppress(ValueError):
+        return datetime.strptime(modified, "%Y%m%d%H%M%S").replace(tzinfo=UTC)
+    return None
 
 
 def _code(error: ftplib.Error) -> str:

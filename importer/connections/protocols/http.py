@@ -223,7 +223,7 @@ def translated_errors(url: str) -> Iterator[None]:
         ) from error
     except TimeoutError as error:
         raise _broken(url, f"nothing came for {SILENCE:.0f} s") from error
-    except (OSError, http.client.HTTPException) as error:
+    except (OSError, UnicodeError, http.client.HTTPException) as error:
         raise _broken(url, getattr(error, "strerror", None) or str(error) or type(error).__name__) from error
 
 

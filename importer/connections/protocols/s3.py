@@ -15,7 +15,7 @@ from django.contrib.auth.models import User
 from importer.connections import download
 from importer.connections.file_pattern import Pattern
 from importer.connections.listed_files import ListedFile, refuse_too_many, sorted_by_name
-from importer.connections.protocols.folder import is_unfinished
+from importer.connections.protocols.folder import is_left_out
 from importer.engine.errors import SourceChanged, SourceProblem
 from importer.engine.preflight.finding import Finding
 from importer.models import SourceConnection, SourceFile
@@ -46,7 +46,7 @@ class Bucket:
         for each in self._listed(pattern):
             name = each["Key"].removeprefix(self._prefix)
             # A key that ends in "/" is a folder's placeholder.
-            if name[-1:] not in ("", "/") and pattern.matches(name) and not any(map(is_unfinished, name.split("/"))):
+            if name[-1:] not in ("", "/") and pattern.matches(name) and not any(map(is_left_out, name.split("/"))):
                 files.append(ListedFile(name, each["Size"], each["LastModified"], each["ETag"]))
                 refuse_too_many(len(files), self._connection.base)
         return sorted_by_name(files, self._connection.base)
@@ -60,7 +60,7 @@ class Bucket:
             for page in pages.paginate(Bucket=self._bucket, Prefix=prefix, Delimiter="/"):
                 found += [each["Prefix"].removeprefix(prefix).rstrip("/") for each in page.get("CommonPrefixes", ())]
                 refuse_too_many(len(found), self._connection.base)
-        return sorted(each for each in found if each and not is_unfinished(each))
+        return sorted(each for each in found if each and not is_left_out(each))
 
     def head(self, file: ListedFile, size: int) -> bytes:
         return self.read(file.name, file.etag, 0, min(size, file.size or 0)) if file.size else b""

@@ -11,15 +11,17 @@ import stat
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from datetime import UTC, datetime
+from itertools import islice
 from typing import Any
 
 import paramiko
 
 from importer.connections.file_pattern import Pattern
-from importer.connections.listed_files import ListedFile
+from importer.connections.listed_files import ListedFile, findings_of_names
 from importer.connections.protocols import host_key
 from importer.connections.protocols.file_server import SILENCE, FileServer
-from importer.connections.protocols.folder import is_unfinished
+from importer.connections.protocols.folder import is_left_out
+from importer.connections.protocols.sftp_client import SftpClient
 from importer.engine.errors import NoConnection, SourceProblem
 from importer.engine.preflight.finding import Finding
 from importer.models import SourceConnection
@@ -39,10 +41,10 @@ class SftpServer(FileServer):
 
     def _walk(self, sftp: Any, folders: tuple[str, ...], pattern: Pattern) -> Iterator[ListedFile]:
         below = []
-        with suppress(FileNotFoundError):  # The folder of a later date does not exist yet.
+        with suppress(FileNotFoundError):
             for entry in sftp.listdir_iter(self._path("/".join(folders))):
                 name = "/".join((*folders, entry.filename))
-                if is_unfinished(entry.filename):
+                if is_left_out(entry.filename):
                     continue
                 if stat.S_ISDIR(entry.st_mode or 0):
                     below.append(entry.filename)
@@ -51,6 +53,9 @@ class SftpServer(FileServer):
         for each in below:
             if pattern.may_lie_below((*folders, each)):
                 yield from self._walk(sftp, (*folders, each), pattern)
+
+    def _require_base(self, session: Any) -> None:
+        session.stat(self._path(""))
 
     def _seen(self, session: Any, name: str) -> ListedFile | None:
         with suppress(FileNotFoundError):
@@ -94,8 +99,9 @@ class SftpServer(FileServer):
                 return
             yield Finding(host_key.NAME, "ok", f"The server has the key that was confirmed: {shown}.")
             with self._session(transport) as sftp:
-                count = sum(1 for _ in zip(range(10_000), sftp.listdir_iter(self._path("")), strict=False))
-            yield Finding("connection", "ok", f"{self._connection.base} can be listed: {count:,} entries.")
+                names = [each.filename for each in islice(sftp.listdir_iter(self._path("")), 10_000)]
+            yield Finding("connection", "ok", f"{self._connection.base} can be listed: {len(names):,} entries.")
+            yield from findings_of_names(names)
 
     def _unknown_key(self, shown: str) -> Finding:
         return host_key.unconfirmed_key_finding(shown, self._connection.settings.get("host_key", ""))
@@ -139,7 +145,7 @@ class SftpServer(FileServer):
     @contextmanager
     def _session(self, transport: paramiko.Transport) -> Iterator[Any]:
         self._sign_in(transport)
-        sftp = paramiko.SFTPClient.from_transport(transport)
+        sftp = SftpClient.from_transport(transport)
         assert sftp
         with sftp:
             channel = sftp.get_channel()
@@ -175,7 +181,7 @@ class SftpServer(FileServer):
             raise SourceProblem("This is not there.", where, "Put it back, or correct the name.") from error
         except PermissionError as error:
             raise SourceProblem("The account may not do that.", where, "Let it read and change the folder.") from error
-        except (OSError, EOFError, paramiko.SSHException) as error:
+        except (OSError, EOFError, UnicodeError, paramiko.SSHException) as error:
             raise self._broken(error, name) from error
 
 

@@ -11,7 +11,7 @@ from importer.connections.listed_files import ListedFile
 from importer.connections.protocols import folder
 from importer.engine.errors import SourceChanged, SourceProblem
 from importer.models import SourceConnection
-from tests.importer.connections.protocol_checks import NOW, find
+from tests.importer.connections.protocol_checks import NOW, expect_missing_base_reported, expect_names_in_utf8, find
 
 TEXT = "id,name\n1,one\n"
 
@@ -90,10 +90,11 @@ class TestFind:
         with pytest.raises(SourceProblem, match="link"):
             find(connection, "passwd")
 
-    def test_a_missing_base_is_reported(self, base, connection):
-        base.rmdir()
-        with pytest.raises(SourceProblem, match="not there"):
-            find(connection)
+    def test_a_missing_base_is_reported(self, connection):
+        expect_missing_base_reported(connection)
+
+    def test_only_names_in_utf8(self, base, connection):
+        expect_names_in_utf8(connection, base)
 
 
 class TestFetch:

@@ -3,11 +3,17 @@
 import pytest
 
 from importer import connections
+from importer.connections.protocols import ftp
 from importer.engine.errors import Problem, SourceChanged
 from importer.models import SourceConnection, SourceFile
 from tests.file_servers.certificates import certificate_of_localhost
 from tests.file_servers.ftp import ftp_files
-from tests.importer.connections.protocol_checks import expect_refusal, find
+from tests.importer.connections.protocol_checks import (
+    expect_missing_base_reported,
+    expect_names_in_utf8,
+    expect_refusal,
+    find,
+)
 
 DATA = b"id,name\n" + b"1,one\n" * 50_000
 
@@ -103,3 +109,16 @@ def test_ftp_problems_are_reported(connection, change, said):
 def test_the_check_says_whether_anything_is_encrypted(server, connection):
     statuses = {each["name"]: each["status"] for each in connections.check(connection)}
     assert statuses == {"connection": "ok"} | ({} if server.url.startswith("ftps:") else {"encryption": "warn"})
+
+
+def test_a_missing_ftp_folder_is_reported(connection):
+    expect_missing_base_reported(connection)
+
+
+def test_only_names_in_utf8_are_listed(server, connection):
+    expect_names_in_utf8(connection, server.root)
+
+
+def test_a_time_that_is_no_date_counts_as_none():
+    listed = ftp._listed_file("a.csv", {"type": "file", "size": "1", "modify": "20261399000000"})
+    assert (listed.modified_at, listed.etag) == (None, "1-20261399000000")

@@ -161,6 +161,7 @@ class TestAddresses:
             ("http://[::ffff:169.254.169.254]/", "metadata"),
             ("file:///etc/passwd", "no URL"),
             ("/round", "redirects more than 5 times"),
+            ("/caf\xe9.csv", "could not be fetched"),
         ],
     )
     def test_each_redirect_is_checked(self, web, connection, to, said):

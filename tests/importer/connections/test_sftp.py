@@ -5,7 +5,12 @@ import pytest
 from importer import connections
 from importer.engine.errors import Problem, SourceChanged
 from importer.models import SourceConnection, SourceFile
-from tests.importer.connections.protocol_checks import expect_refusal, find
+from tests.importer.connections.protocol_checks import (
+    expect_missing_base_reported,
+    expect_names_in_utf8,
+    expect_refusal,
+    find,
+)
 from tests.people import operator
 
 DATA = b"id,name\n" + b"1,one\n" * 50_000
@@ -103,3 +108,11 @@ def test_moves_and_deletes_once_however_often(base, connection):
     for _ in range(2):
         connections.afterwards(connection, moved, "delete")
         assert not (base / "loaded/2026/a.csv").exists()
+
+
+def test_a_missing_sftp_folder_is_reported(connection):
+    expect_missing_base_reported(connection)
+
+
+def test_only_names_in_utf8_are_listed(base, connection):
+    expect_names_in_utf8(connection, base)
