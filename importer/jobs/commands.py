@@ -34,7 +34,7 @@ from importer.jobs.lifecycle import advance
 from importer.jobs.rejects.counts import COUNTS
 from importer.jobs.same_table import why_rows_are_gone
 from importer.jobs.transitions import JobStep, Status, change, change_status, unqueue
-from importer.models import Chunk, ImportJob, Level, Trial
+from importer.models import Chunk, ImportJob, Level, SourceFile, Trial
 from importer.models.outcomes.attempts import present_attempt
 from importer.preparation.prepare import PreparedImport, replan
 
@@ -140,7 +140,12 @@ def is_kept(job: ImportJob) -> bool:
 
 
 def retry(
-    job_id: int, *, leave_out: bool = False, end_is_footer: bool | None = None, started_by: User | None = None
+    job_id: int,
+    *,
+    leave_out: bool = False,
+    end_is_footer: bool | None = None,
+    started_by: User | None = None,
+    source: SourceFile | None = None,
 ) -> None:
     """Load the rest of a job that failed or was cancelled, into the table as it is now.
 
@@ -148,11 +153,12 @@ def retry(
     limit of rejects continues without limits. A job that stages begins again, since its staging table was dropped; if
     its finishing step is done, it is only verified again. `end_is_footer` answers what the last lines of a file are, if
     the job has failed with that question; without an answer it is asked again. `started_by`: who else may not approve
-    it from now on.
+    it from now on. `source`: where the same content is now, if the file was moved, touched or delivered again.
 
     Raises Problem if the job is in another state, or for an obstacle on the target.
     """
     job = ImportJob.objects.select_related("target", "source").get(pk=job_id)
+    job.source = source or job.source
     if job.status in RETRIED and job.leftover:
         raise Problem(
             "What the last try has left on the server is not cleaned up yet.",
@@ -177,7 +183,7 @@ def retry(
             raise _no_longer_kept(job)
         if ended.step == JobStep.KEEPING or ended.restored_at != job.restored_at:
             raise Problem("Its old table is being restored or dropped.", where=str(job), advice="Retry afterwards.")
-        values |= {"attempts": F("attempts") + 1, "attempt_started_at": None}
+        values |= {"attempts": F("attempts") + 1, "attempt_started_at": None, "source": job.source}
         values |= {"problem": {}, "finished_at": None, "step_failures": 0, "left_out_json": []}
         values |= {"index_seconds": 0, "phases_json": {}, "phase_since": timezone.now(), "asked_by": acting_user()}
         values |= {"starters": sorted({*ended.starters, *approval.starters(started_by)}), "approval_asked_at": None}

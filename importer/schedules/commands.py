@@ -222,16 +222,21 @@ def delete(schedule: Schedule) -> None:
 def forget(schedule: Schedule, name: str) -> int:
     """Forget a file's earlier attempts that did not succeed, so that the next run imports it as a new file.
 
-    For a file whose partly loaded rows were removed from the table. Returns the number of attempts; raises Problem if
-    there are none.
+    For a file whose partly loaded rows were removed from the table. The imports of these attempts are forgotten for
+    files of other names, too, which have the same content. Returns the number of attempts; raises Problem if there
+    are none.
     """
     ended = Q(job__status__in=(ImportJob.Status.FAILED, ImportJob.Status.CANCELLED))
     asked = Q(outcome=DiscoveredFile.Outcome.NEEDS_ANSWER)
-    count = schedule.files.filter(ended | asked, name=name).update(job=None, identity="")
-    if not count:
+    attempts = schedule.files.filter(ended | asked, name=name)
+    # The ids, since MySQL does not update a table by a query of the same table.
+    ids = list(attempts.values_list("pk", flat=True))
+    imports = [pk for pk in attempts.values_list("job_id", flat=True) if pk]
+    if not ids:
         raise Problem(f"No attempt to load {name} has failed.", schedule.name, "Name the file as the run lists it.")
+    schedule.files.filter(Q(pk__in=ids) | Q(job__in=imports)).update(job=None, identity="")
     touch(schedule.pk)
-    return count
+    return len(ids)
 
 
 def by_name(name: str) -> Schedule:

@@ -86,8 +86,21 @@ def same_content(picked: DiscoveredFile) -> QuerySet[DiscoveredFile]:
     return others.exclude(pk=picked.pk)
 
 
-def earlier_try(picked: DiscoveredFile) -> ImportJob | None:
-    """The last import of a file of this name, in this or an earlier run; None if it succeeded or there is none."""
-    tried = DiscoveredFile.objects.filter(schedule=picked.schedule_id, name=picked.name).exclude(job=None)
-    last = tried.select_related("job__source", "job__target").order_by("-job_id").first()
-    return last.job if last and last.job and last.job.status != ImportJob.Status.SUCCEEDED else None
+def is_known_by_content(schedule: Schedule, picked: DiscoveredFile) -> bool:
+    """Whether the file is the same as another with equal content: the schedule says so, or it has no identity."""
+    return schedule.known_by == Schedule.KnownBy.CONTENT or not picked.identity
+
+
+def earlier_tries(schedule: Schedule, picked: DiscoveredFile) -> Iterator[ImportJob]:
+    """The last import of a file of this name, and the last of this content, unless they succeeded.
+
+    Content counts for a file that is known by it: the file may have come under another name before.
+    """
+    tried = schedule.files.exclude(job=None).select_related("job__source", "job__target").order_by("-job_id")
+    same = [Q(name=picked.name)]
+    if is_known_by_content(schedule, picked):
+        same.append(Q(fingerprint=picked.fingerprint))
+    for condition in same:
+        last = tried.filter(condition).first()
+        if last and last.job and last.job.status != ImportJob.Status.SUCCEEDED:
+            yield last.job

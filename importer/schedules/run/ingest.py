@@ -130,31 +130,49 @@ def _fetch(schedule: Schedule, picked: DiscoveredFile) -> None:
 
 
 def _is_known(schedule: Schedule, picked: DiscoveredFile) -> bool:
-    """Whether the same content was loaded; checked if the schedule compares contents, or the file has no identity."""
-    by_content = schedule.known_by == Schedule.KnownBy.CONTENT or not picked.identity
-    return by_content and deduplication.same_content(picked).filter(deduplication.is_loaded()).exists()
+    """Whether the content of a file that is known by its content was loaded."""
+    known = deduplication.is_known_by_content(schedule, picked)
+    return known and deduplication.same_content(picked).filter(deduplication.is_loaded()).exists()
 
 
 def _continued(run: ScheduleRun, picked: DiscoveredFile) -> int | None:
     """An import of an earlier attempt that is under way, or that is retried because it left rows in the table.
 
-    Raises PartlyLoaded if those rows are of another version of the file.
+    Raises Problem if that import is of another version of the file.
     """
-    job = deduplication.earlier_try(picked)
-    if not job or (job.ended and not _has_rows_in(job)):
+    tries = deduplication.earlier_tries(run.schedule, picked)
+    job = next((job for job in tries if _is_of_this_version(job, picked)), None)
+    if not job:
         return None
-    if job.ended and job.source.fingerprint != picked.fingerprint:
-        raise PartlyLoaded(
-            f"{job.accounted_rows:,} rows of an earlier version of this file are in the table, by import {job.pk}.",
-            picked.name,
-            f"Retry import {job.pk} to load the rest of that version; or take its rows out of the table, and forget"
-            " that attempt: millrace schedule forget.",
-        )
     if job.ended:
         with acting_as(run.schedule.created_by):
-            jobs.retry(job.pk, started_by=run.asked_by)
+            jobs.retry(job.pk, started_by=run.asked_by, source=picked.source)
     _attach(run, picked, job)
     return job.pk
+
+
+def _is_of_this_version(job: ImportJob, picked: DiscoveredFile) -> bool:
+    """Whether the import must load this file. False: it has ended without rows in the table.
+
+    Raises Problem if it loads another version of the file, or has loaded a part of one.
+    """
+    if job.ended and not _has_rows_in(job):
+        return False
+    if job.source.fingerprint == picked.fingerprint:
+        return True
+    if not job.ended:
+        raise Problem(
+            f"Import {job.pk} of an earlier version of this file is under way.",
+            picked.name,
+            f"Wait until import {job.pk} has ended, or cancel it; then run the schedule now.",
+            retryable=True,
+        )
+    raise PartlyLoaded(
+        f"{job.accounted_rows:,} rows of an earlier version of this file are in the table, by import {job.pk}.",
+        picked.name,
+        f"Retry import {job.pk} to load the rest of that version; or take its rows out of the table, and forget"
+        " that attempt: millrace schedule forget.",
+    )
 
 
 def _has_rows_in(job: ImportJob) -> bool:

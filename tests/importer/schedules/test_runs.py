@@ -12,7 +12,7 @@ from importer.engine.errors import Problem
 from importer.engine.mysql.connection import connect, fetch_all
 from importer.engine.schema.table import read_table
 from importer.history.read import column
-from importer.models import ImportJob, Schedule, ScheduleRun, Target
+from importer.models import ImportJob, Schedule, ScheduleRun, SourceFile, Target
 from importer.models.outcomes import NEEDS_ANSWER
 from importer.preparation.prepare import prepare
 from importer.preparation.presets import save
@@ -254,12 +254,15 @@ class TestFaults:
                 pauses.append(round((retry_at - timezone.now()).total_seconds() / 100))
         assert (now(run).status, pauses, outcomes(run)) == ("failed", [1, 2], {"a.csv": "failed"})
 
-    def test_a_file_that_is_in_in_part_goes_on_with_the_same_import(self, make, folder, database):
+    @pytest.mark.parametrize("name", ["a.csv", "b.csv"])
+    def test_a_file_that_is_in_in_part_goes_on_with_the_same_import_under_any_name(self, make, folder, database, name):
         schedule = make()
         job = _half_loaded(schedule, folder)
+        (folder / "a.csv").rename(folder / name)
         run_sql(database, "ALTER TABLE t MODIFY n VARCHAR(10)")
         run = run_now(schedule)
-        assert (outcomes(run), run.files.get().job_id) == ({"a.csv": "loaded"}, job.pk)
+        assert run.problem == {}
+        assert (outcomes(run), run.files.get().job_id) == ({name: "loaded"}, job.pk)
         with connect(database) as connection:
             assert fetch_all(connection, "SELECT COUNT(*), COUNT(DISTINCT n) FROM t") == [(3001, 3001)]
 
@@ -272,6 +275,31 @@ class TestFaults:
         assert rows(database) == before
         assert schedules.forget(schedule, "a.csv") == 1
         assert run_now(schedule).status == "succeeded"
+
+    def test_and_is_forgotten_under_its_other_name_too(self, make, folder):
+        schedule = make()
+        _half_loaded(schedule, folder)
+        (folder / "a.csv").rename(folder / "b.csv")
+        assert outcomes(run_now(schedule)) == {"b.csv": "failed"}
+        assert schedules.forget(schedule, "b.csv") == 1
+        assert not schedule.files.exclude(job=None).exists()
+
+    def test_a_new_version_waits_for_an_import_of_the_earlier_one(self, make, folder, database):
+        schedule = make(afterwards="delete")
+        earlier = _half_loaded(schedule, folder)
+        run_sql(database, "ALTER TABLE t MODIFY n VARCHAR(10)")
+        copy = (folder / "a.csv").rename(folder / "a.copy")  # as one that a server has sent
+        SourceFile.objects.update(path=str(copy), found_etag="", connection=None)
+        jobs.retry(earlier.pk)
+        path = drop(folder, "a.csv", "5000,x\n")
+        run = schedules.run_now(schedule)
+        take(run)
+        assert (job_of(run), path.exists()) == (None, True)
+        assert f"Import {earlier.pk} of an earlier version" in now(run).problem["what"]
+        run_job(earlier)
+        run_sql(database, "DELETE FROM t WHERE n = 'last'", "ALTER TABLE t MODIFY n INT")
+        assert (outcomes(to_end(run)), path.exists()) == ({"a.csv": "loaded"}, False)
+        assert rows(database) == [*range(3000), 5000]
 
     def test_one_that_a_person_has_retried_is_in(self, make, folder, database):
         schedule = make()
