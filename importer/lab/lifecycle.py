@@ -20,6 +20,7 @@ from importer.lab.setup import prepare_lab
 from importer.lab.transitions import Status, backoff, change, change_held, claim, connected, end, lease_keeper, release
 from importer.models import ImportJob, Lab, Trial
 from importer.queue import Message
+from importer.worker.errors import problem_of
 
 log = logging.getLogger(__name__)
 
@@ -124,7 +125,7 @@ def _failed(lab: Lab, error: Exception) -> list[Message]:
     if isinstance(error, Cancelled):
         release(lab)
         return [Message("take_lab", lab.pk)]
-    problem = _as_problem(lab, error)
+    problem = problem_of(error, lab)
     ending = lab.status == Status.ENDING
     if not ending and not (problem.retryable and lab.failures < settings.MAX_ATTEMPTS):
         end(lab, Status.FAILED, problem.as_json())
@@ -138,14 +139,6 @@ def _words(lab: Lab, problem: Mapping[str, Any]) -> str:
     """What happened, by a problem as JSON, as the lab's owner may know it: only admins see why a connection failed."""
     hidden = problem["kind"] in KINDS and lab.created_by and not is_admin(lab.created_by)
     return REASON_HIDDEN if hidden else f"{problem['where']}: {problem['what']}".removeprefix(": ")
-
-
-def _as_problem(lab: Lab, error: Exception) -> Problem:
-    if isinstance(error, Problem):
-        return error
-    log.exception("%s: unexpected error", lab, exc_info=error)
-    advice = "Please report it with the worker's log."
-    return Problem(f"An unexpected error: {type(error).__name__}: {error}.", str(lab), advice)
 
 
 def _is_due(lab: Lab) -> bool:

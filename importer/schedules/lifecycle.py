@@ -1,6 +1,5 @@
 """Advances a run under its lease: admits it, lists its files, imports them, and ends it or waits for the next step."""
 
-import logging
 from collections.abc import Callable, Sequence
 from datetime import timedelta
 from typing import Any
@@ -16,12 +15,10 @@ from importer.schedules.run.completion import complete, end, stop
 from importer.schedules.run.discovery import list_files
 from importer.schedules.run.ingest import Stopped, load_files
 from importer.schedules.transitions import Status, change_held, claim, held, lease_keeper, look_again, release
-
-log = logging.getLogger(__name__)
+from importer.worker.errors import problem_of
 
 Then = Callable[[Sequence[Message]], None]
 
-LONGEST_PAUSE = 3600 * 6  # seconds between two attempts
 # Longest delay of a message (seconds). For a longer pause, the tick sends the message when it is due.
 LONGEST_DELAY = 30
 
@@ -39,7 +36,7 @@ def advance(run_id: int, then: Then) -> None:
     except Stopped as stopped:
         then(_failed(run, stopped.problem))
     except Exception as error:
-        then(_failed(run, _as_problem(run, error)))
+        then(_failed(run, problem_of(error, run).as_json()))
 
 
 def _advance(run: ScheduleRun) -> list[Message]:
@@ -97,8 +94,7 @@ def _end_at_deadline(run: ScheduleRun) -> None:
 def _failed(run: ScheduleRun, problem: dict[str, Any]) -> list[Message]:
     """Retry after a pause that doubles with each failure, if the problem is retryable; or else end the run."""
     if retry_policy.is_retryable(problem) and run.failures + 1 < run.schedule.most_attempts:
-        pause = min(LONGEST_PAUSE, run.schedule.backoff_seconds * 2**run.failures)
-        return _later(run, pause, failures=run.failures + 1, problem=problem)
+        return _later(run, retry_policy.pause_after(run), failures=run.failures + 1, problem=problem)
     end(run, held(run), Status.FAILED, problem)
     return []
 
@@ -106,11 +102,3 @@ def _failed(run: ScheduleRun, problem: dict[str, Any]) -> list[Message]:
 def _later(run: ScheduleRun, seconds: float, **values: Any) -> list[Message]:
     look_again(run, seconds, **values)
     return [Message("take_run", run.pk, delay=seconds)] if seconds <= LONGEST_DELAY else []
-
-
-def _as_problem(run: ScheduleRun, error: Exception) -> dict[str, Any]:
-    if isinstance(error, Problem):
-        return error.as_json()
-    log.exception("%s: unexpected error", run, exc_info=error)
-    advice = "Please report it with the worker's log."
-    return Problem(f"An unexpected error: {type(error).__name__}: {error}.", str(run), advice).as_json()

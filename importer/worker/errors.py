@@ -1,15 +1,24 @@
-"""Turns any exception of a worker into a Problem that the job stores and shows."""
+"""Turns any exception of a worker into a Problem that the job, the schedule or the lab stores and shows."""
 
 import logging
 
 from django.db import OperationalError
 
 from importer.engine.errors import Problem, SourceMissing
-from importer.models import Chunk, ImportJob
+from importer.models import Chunk, ImportJob, Lab, Schedule, ScheduleRun
 from importer.sources import uploads
 from importer.worker.hosts import placement
 
 log = logging.getLogger(__name__)
+
+
+def problem_of(error: Exception, where: Schedule | ScheduleRun | Lab) -> Problem:
+    """The error of a schedule or lab as a Problem; an unexpected exception is logged with its traceback as well."""
+    if isinstance(error, Problem):
+        return error
+    log.exception("%s: unexpected error", where, exc_info=error)
+    advice = "Please report it with the worker's log."
+    return Problem(f"An unexpected error: {type(error).__name__}: {error}.", str(where), advice)
 
 
 def as_problem(error: Exception, where: ImportJob | Chunk, job: ImportJob) -> Problem:

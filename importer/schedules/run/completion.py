@@ -38,7 +38,7 @@ def complete(run: ScheduleRun, held: QuerySet[ScheduleRun]) -> None:
             end(run, held, status, problem, f"{of_all} {verb}")
             return
     if run.cause == ScheduleRun.Cause.ARRIVAL or run.files.exclude(outcome__in=NOT_NEW).exists():
-        end(run, held, Status.SUCCEEDED, note=_note(run))
+        end(run, held, Status.SUCCEEDED, note=_note(run) if run.files.exists() else NO_NEW_FILE.words)
         return
     nothing = f"No new file matches {run.schedule.pattern}."
     if run.schedule.no_file == Schedule.NoFile.FAIL:

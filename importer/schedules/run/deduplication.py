@@ -9,6 +9,7 @@ from django.db.models import Q, QuerySet
 
 from importer.connections import ListedFile
 from importer.models import DiscoveredFile, ImportJob, Schedule, ScheduleRun
+from importer.schedules.run import retry_policy
 from importer.schedules.transitions import Outcome
 
 BATCH_SIZE = 500  # files per query
@@ -54,7 +55,8 @@ def in_batches(items: Iterable[T]) -> Iterator[list[T]]:
 def _known(schedule: Schedule, ids: Sequence[str]) -> dict[str, list[tuple[str, bool]]]:
     """By identity: the etag of each earlier file with this identity, and whether its rows are in the table."""
     wanted = [each for each in ids if each]
-    files = schedule.files.filter(identity__in=wanted)
+    # A run ended before it tried the files that it left.
+    files = schedule.files.filter(identity__in=wanted).exclude(outcome=Outcome.LEFT)
     loaded = set(files.filter(is_loaded()).values_list("pk", flat=True))
     known: dict[str, list[tuple[str, bool]]] = {}
     for pk, its_id, etag in files.values_list("pk", "identity", "etag"):
@@ -71,10 +73,13 @@ def _outcome(run: ScheduleRun, etag: str, before: Sequence[tuple[str, bool]]) ->
 
 
 def is_new(schedule: Schedule, files: Iterable[ListedFile]) -> bool:
-    """Whether one of the settled files, in its present version, is new to the schedule."""
+    """Whether one of the settled files, in its present version, is new to the schedule, or left and due again."""
+    tried = schedule.files.all()
+    if retry_policy.tries_what_is_left(schedule):
+        tried = tried.exclude(outcome=Outcome.LEFT)
     for batch in in_batches(each for each in files if each.settled):
         ids = {identity(each) for each in batch}
-        known = set(schedule.files.filter(identity__in=ids - {""}).values_list("identity", flat=True))
+        known = set(tried.filter(identity__in=ids - {""}).values_list("identity", flat=True))
         if "" in ids or ids - known:
             return True
     return False

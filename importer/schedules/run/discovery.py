@@ -1,9 +1,11 @@
 """Lists a run's files, stores them, and watches them until they are no longer written to."""
 
 import time
-from datetime import timedelta
+from datetime import datetime, timedelta
+from typing import Any
 
 from django.db import transaction
+from django.db.models import F
 from django.utils import timezone
 
 from importer import connections
@@ -16,7 +18,8 @@ from importer.models import DiscoveredFile, Schedule, ScheduleRun
 from importer.schedules.run.deduplication import classify, identity, in_batches, is_new
 from importer.schedules.run.owner import require_grants_of_owner
 from importer.schedules.scheduler import record_run
-from importer.schedules.transitions import Outcome, Status, change_held, touch
+from importer.schedules.transitions import Outcome, Status, change_held
+from importer.worker.errors import problem_of
 
 # A file is complete if its time is long ago (ConnectionKind.complete_after), or if it was unchanged between two looks.
 LOOK_EVERY = 5.0  # seconds
@@ -29,31 +32,44 @@ SHARE_OF_LOOKING = 10
 
 
 def look_for_files(schedule_id: int) -> ScheduleRun | None:
-    """Start a run if there is a file that is new to the schedule, and set the time of the next search."""
+    """Start a run if there is a file that is new to the schedule, and set the time of the next search.
+
+    Also if a search fails after one that did not: the run tries again with pauses, and notifies people if it fails.
+    A run that lists the files is a search, too.
+    """
     schedule = Schedule.objects.select_related("connection").filter(pk=schedule_id, paused=False).first()
     if not schedule or schedule.trigger != Schedule.Trigger.ARRIVAL:
         return None
-    began, problem = time.monotonic(), {}
-    try:
-        run = _run_for_new_files(schedule)
-    except Problem as error:
-        run, problem = None, error.as_json()
-    pause = max(ARRIVALS_EVERY, (time.monotonic() - began) * SHARE_OF_LOOKING)
-    next_look = timezone.now() + timedelta(seconds=pause)
-    Schedule.objects.filter(pk=schedule_id, paused=False).update(next_due_at=next_look)
-    if problem != schedule.problem:
-        Schedule.objects.filter(pk=schedule_id).update(problem=problem)
-        touch(schedule_id)
-    return run
-
-
-def _run_for_new_files(schedule: Schedule) -> ScheduleRun | None:
-    require_grants_of_owner(schedule)
-    now = timezone.now()
+    began, now = time.monotonic(), timezone.now()
     if schedule.runs.exclude(status__in=ScheduleRun.ENDED).exists():
-        return None
-    files = connections.find(schedule.connection, schedule.pattern, now, zone_named(schedule.zone), schedule.subfolders)
-    return record_run(schedule, now, ScheduleRun.Cause.ARRIVAL) if is_new(schedule, files) else None
+        wanted, problem = False, schedule.problem
+    else:
+        wanted, problem = _search(schedule, now)
+    pause = max(ARRIVALS_EVERY, (time.monotonic() - began) * SHARE_OF_LOOKING)
+    values: dict[str, Any] = {"next_due_at": timezone.now() + timedelta(seconds=pause)}
+    if problem != schedule.problem:
+        values |= {"problem": problem, "version": F("version") + 1}
+    # A schedule that has changed during the search is left to its next search, if there is one.
+    as_read = Schedule.objects.filter(pk=schedule_id, paused=False, version=schedule.version)
+    with transaction.atomic():
+        if not as_read.update(**values):
+            return None
+        return record_run(schedule, now, ScheduleRun.Cause.ARRIVAL) if wanted else None
+
+
+def _search(schedule: Schedule, now: datetime) -> tuple[bool, dict[str, Any]]:
+    """Whether a run is to begin, and the problem of the search as JSON, or {}."""
+    try:
+        require_grants_of_owner(schedule)
+        return is_new(schedule, _find(schedule, now)), {}
+    except Exception as error:
+        problem = problem_of(error, schedule).as_json()
+    return not schedule.problem, problem
+
+
+def _find(schedule: Schedule, moment: datetime) -> list[ListedFile]:
+    zone = zone_named(schedule.zone)
+    return connections.find(schedule.connection, schedule.pattern, moment, zone, schedule.subfolders)
 
 
 def list_files(run: ScheduleRun) -> float | None:
@@ -61,11 +77,7 @@ def list_files(run: ScheduleRun) -> float | None:
 
     Raises Forbidden, and asks no server, if the owner's grants have ended.
     """
-    schedule = run.schedule
-    require_grants_of_owner(schedule)
-    files = connections.find(
-        schedule.connection, schedule.pattern, run.moment, zone_named(schedule.zone), schedule.subfolders
-    )
+    files = _listed(run)
     if run.looks:
         _compare(run, files)
     else:
@@ -78,6 +90,21 @@ def list_files(run: ScheduleRun) -> float | None:
     unsettled.update(outcome=Outcome.STILL_WRITTEN, identity="")
     change_held(run, looks=run.looks + 1, status=Status.LOADING)
     return None
+
+
+def _listed(run: ScheduleRun) -> list[ListedFile]:
+    """The files, as _find(). With trigger arrival, the schedule's problem says whether they could be listed."""
+    schedule, problem = run.schedule, {}
+    try:
+        require_grants_of_owner(schedule)
+        return _find(schedule, run.moment)
+    except Problem as error:
+        problem = error.as_json()
+        raise
+    finally:
+        if schedule.trigger == Schedule.Trigger.ARRIVAL and problem != schedule.problem:
+            as_read = Schedule.objects.filter(pk=schedule.pk, trigger=schedule.trigger)
+            as_read.update(problem=problem, version=F("version") + 1)
 
 
 def _store(run: ScheduleRun, files: list[ListedFile]) -> None:
@@ -128,7 +155,8 @@ def _compare(run: ScheduleRun, files: list[ListedFile]) -> None:
     for picked in run.files.filter(outcome=Outcome.FOUND, settled=False):
         is_now = now.get(picked.name)
         if not is_now:
-            picked.outcome = Outcome.GONE
+            # Without an identity, it is new to a later run if it comes back.
+            picked.outcome, picked.identity = Outcome.GONE, ""
         elif is_now == listed_file(picked):
             picked.settled = True
         else:

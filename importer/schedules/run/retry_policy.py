@@ -1,6 +1,13 @@
-"""Decides which problems of a run are retried, and which concern one file only. The only place that decides it."""
+"""Decides which problems of a run are retried and when, and which concern one file. The only place that decides it."""
 
+from datetime import timedelta
 from typing import Any
+
+from django.utils import timezone
+
+from importer.models import Schedule, ScheduleRun
+
+LONGEST_PAUSE = 3600 * 6  # seconds between two attempts
 
 # Kinds of Problem (importer.engine.errors) that concern one file: the run continues with the next file.
 OF_ONE_FILE = (
@@ -23,6 +30,23 @@ def is_retryable(problem: dict[str, Any]) -> bool:
     retried as well: the file was still being written.
     """
     return bool(problem.get("retryable")) or problem.get("kind") == "SourceChanged"
+
+
+def pause_after(run: ScheduleRun) -> float:
+    """The seconds until the next attempt after one that has failed: twice as many after each failure."""
+    pause: float = run.schedule.backoff_seconds * 2**run.failures
+    return min(LONGEST_PAUSE, pause)
+
+
+def tries_what_is_left(schedule: Schedule) -> bool:
+    """Whether a new run may begin for files alone that the last run has left.
+
+    The last run failed by a temporary problem, and another pause has passed since.
+    """
+    last = schedule.runs.exclude(status=ScheduleRun.Status.SKIPPED).select_related("schedule").first()
+    if not last or last.status != ScheduleRun.Status.FAILED or not is_retryable(last.problem):
+        return False
+    return not last.finished_at or last.finished_at + timedelta(seconds=pause_after(last)) <= timezone.now()
 
 
 def stops_the_run(problem: dict[str, Any]) -> bool:

@@ -119,11 +119,6 @@ def test_no_file_is_listed_after_the_owner_s_grant_has_ended(make, owner, folder
     Schedule.objects.filter(pk=made.pk).update(created_by=owner)
     drop(folder, "monday.csv")
     Grant.objects.filter(user=owner, kind="connection").delete()
-    if trigger == "arrival":
-        assert schedules.look_for_files(made.pk) is None
-        said = Schedule.objects.get(pk=made.pk).problem["what"]
-    else:
-        run = run_now(made)
-        assert not run.files.exists()
-        said = run.problem["what"]
-    assert "may not use source connection" in said
+    run = to_end(schedules.look_for_files(made.pk)) if trigger == "arrival" else run_now(made)
+    assert not run.files.exists()
+    assert "may not use source connection" in run.problem["what"]

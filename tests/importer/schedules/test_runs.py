@@ -284,6 +284,7 @@ class TestFaults:
         assert schedules.forget(schedule, "b.csv") == 1
         assert not schedule.files.exclude(job=None).exists()
 
+    @pytest.mark.usefixtures("settled")
     def test_a_new_version_waits_for_an_import_of_the_earlier_one(self, make, folder, database):
         schedule = make(afterwards="delete")
         earlier = _half_loaded(schedule, folder)

@@ -1,5 +1,6 @@
 """The tick: each due time is processed once, also by two ticks, and idle runs are woken."""
 
+from dataclasses import replace
 from datetime import timedelta
 
 import pytest
@@ -7,13 +8,25 @@ from django.utils import timezone
 
 from bench.schedules import make_due as make_due_at_once
 from bench.schedules import tick_until_none_is_due
-from importer import schedules
-from importer.models import Schedule, ScheduleRun
+from importer import connections, schedules
+from importer.connections import ListedFile
+from importer.models import Schedule, ScheduleRun, Target
 from importer.queue import Message
 from importer.schedules.run import discovery
 from importer.schedules.scheduler import process_due, tick
 from tests.importer.schedules.conftest import drop
-from tests.importer.schedules.steps import make_due, now, run_now, runs, take, taken_up, to_end
+from tests.importer.schedules.steps import (
+    make_due,
+    now,
+    outcomes,
+    request_of,
+    run_now,
+    runs,
+    take,
+    taken_up,
+    to_end,
+    to_import,
+)
 
 pytestmark = pytest.mark.usefixtures("no_workers")
 
@@ -22,6 +35,10 @@ def ticked() -> list[Message]:
     steps: list[Message] = []
     tick(steps.extend)
     return steps
+
+
+def problem_of(schedule: Schedule) -> dict:
+    return Schedule.objects.get(pk=schedule.pk).problem
 
 
 class TestDueTimes:
@@ -111,16 +128,102 @@ class TestArrivals:
         recovered = to_end(schedules.look_for_files(schedule.pk))
         assert [each["event"] for each in recovered.events] == ["recovered"]
 
-    def test_a_failed_search_is_stored_as_the_schedules_problem(self, make, folder):
+    def test_a_failed_search_is_the_schedules_problem_and_reported_once_by_a_run(self, make, folder):
+        schedule, elsewhere = make(), folder.with_name("elsewhere")
+        for _ in range(2):
+            folder.rename(elsewhere)
+            run = schedules.look_for_files(schedule.pk)
+            assert problem_of(schedule)["kind"] == "SourceMissing"
+            assert schedules.look_for_files(schedule.pk) is None
+            assert [each["event"] for each in to_end(run).events] == ["failed"]
+            assert schedules.look_for_files(schedule.pk) is None
+            elsewhere.rename(folder)
+            assert schedules.look_for_files(schedule.pk) is None
+            assert problem_of(schedule) == {}
+
+    def test_nor_does_it_begin_a_run_after_one_that_has_reported_it(self, make, folder):
         schedule = make()
         folder.rename(folder.with_name("elsewhere"))
+        assert run_now(schedule).status == "failed"
         assert schedules.look_for_files(schedule.pk) is None
-        schedule.refresh_from_db()
-        assert schedule.problem["kind"] == "SourceMissing"
         folder.with_name("elsewhere").rename(folder)
-        schedules.look_for_files(schedule.pk)
-        schedule.refresh_from_db()
-        assert schedule.problem == {}
+        assert run_now(schedule).note == "no new file"
+        assert problem_of(schedule) == {}
+
+    def test_an_unexpected_error_of_a_search_is_reported_too(self, make, monkeypatch):
+        schedule = make()
+        monkeypatch.setattr(connections, "find", lambda *_: 1 // 0)
+        run = schedules.look_for_files(schedule.pk)
+        assert "An unexpected error" in problem_of(schedule)["what"]
+        assert to_end(run).status == "failed"
+
+    def test_a_place_that_answers_again_ends_the_run_as_one_without_a_new_file(self, make, folder):
+        schedule = make()
+        folder.rename(folder.with_name("elsewhere"))
+        run = schedules.look_for_files(schedule.pk)
+        folder.with_name("elsewhere").rename(folder)
+        assert (to_end(run).note, problem_of(schedule)) == ("no new file", {})
+
+    @pytest.mark.parametrize("trigger", ["every", "arrival"])
+    def test_a_change_during_a_search_is_not_undone_by_its_end(self, make, folder, monkeypatch, trigger):
+        schedule = make()
+        drop(folder, "a.csv")
+        changed = replace(request_of(schedule), trigger=trigger, every_minutes=60)
+        find = connections.find
+
+        def find_slowly(*args) -> list[ListedFile]:
+            schedules.update(Schedule.objects.get(pk=schedule.pk), changed)
+            return find(*args)
+
+        monkeypatch.setattr(connections, "find", find_slowly)
+        assert schedules.look_for_files(schedule.pk) is None
+        due_at = Schedule.objects.get(pk=schedule.pk).next_due_at - timezone.now()
+        assert (due_at > timedelta(minutes=59)) == (trigger == "every")
+        assert not schedule.runs.exists()
+
+    @pytest.mark.parametrize("new", ["", "d.csv"])
+    def test_files_that_a_failed_run_has_left_are_loaded_with_the_next_one_or_after_a_pause(self, make, folder, new):
+        schedule = make(most_attempts=1)
+        for name in ("a.csv", "b.csv", "c.csv"):
+            drop(folder, name, f"1,{name}\n")
+        port = schedule.target.port
+        Target.objects.update(port=1)
+        failed = to_end(schedules.look_for_files(schedule.pk))
+        assert outcomes(failed) == {"a.csv": "failed", "b.csv": "left", "c.csv": "left"}
+        Target.objects.update(port=port)
+        assert schedules.look_for_files(schedule.pk) is None
+        if new:
+            drop(folder, new, "1,new\n")
+        else:
+            ScheduleRun.objects.update(finished_at=timezone.now() - timedelta(minutes=2))
+        run = to_end(schedules.look_for_files(schedule.pk))
+        loaded = [name for name in ("b.csv", "c.csv", new) if name]
+        assert outcomes(run) == {"a.csv": "failed before", **dict.fromkeys(loaded, "loaded")}
+        assert schedules.look_for_files(schedule.pk) is None
+
+    def test_those_of_a_cancelled_run_wait_for_the_next_new_file(self, make, folder):
+        schedule = make()
+        drop(folder, "a.csv")
+        drop(folder, "b.csv", "2,two\n")
+        run = schedules.look_for_files(schedule.pk)
+        to_import(run)
+        schedules.cancel(now(run))
+        assert outcomes(run)["b.csv"] == "left"
+        ScheduleRun.objects.update(finished_at=timezone.now() - timedelta(days=1))
+        assert schedules.look_for_files(schedule.pk) is None
+        drop(folder, "c.csv", "3,three\n")
+        later = outcomes(to_end(schedules.look_for_files(schedule.pk)))
+        assert (later["b.csv"], later["c.csv"]) == ("loaded", "loaded")
+
+    def test_a_file_that_was_gone_for_a_moment_is_new_when_it_is_back(self, make, folder):
+        schedule, path = make(), folder / "a.csv"
+        path.write_text("n,word\n1,one\n")
+        run = schedules.look_for_files(schedule.pk)
+        take(run)
+        path.rename(folder / "a.away")
+        assert (to_end(run).status, outcomes(run)) == ("succeeded", {"a.csv": "gone"})
+        (folder / "a.away").rename(path)
+        assert outcomes(to_end(schedules.look_for_files(schedule.pk))) == {"a.csv": "loaded"}
 
 
 class TestWaking:
