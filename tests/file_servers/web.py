@@ -5,6 +5,7 @@ import ssl
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from email.utils import parsedate_to_datetime
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
@@ -15,6 +16,7 @@ MODIFIED = "Sat, 21 Nov 2026 10:00:00 GMT"
 class WebFiles(ThreadingHTTPServer):
     """Serves `files` by path, with ETags. `redirects` lead elsewhere, `sent` records each request.
 
+    `modified` is the time of the files, "" that of each answer. Without `etags` only that tells versions apart.
     `password`: what /closed/ wants as a header. Files below /broken/ end too early, below /chunked/ and /endless/ come
     without a length, those below /silent/ never.
     """
@@ -27,6 +29,7 @@ class WebFiles(ThreadingHTTPServer):
         self.redirects: dict[str, str] = {}
         self.sent: list[tuple[str, str, dict[str, str]]] = []
         self.refused = ""
+        self.modified, self.etags = MODIFIED, True
         self.over = threading.Event()
 
     @property
@@ -44,7 +47,7 @@ class _WebRequest(BaseHTTPRequestHandler):
     def do_GET(self) -> None:
         self.server.sent.append((self.command, self.path, dict(self.headers)))
         data = self.server.files.get(self.path)
-        etag = f'"{hashlib.md5(data).hexdigest()}"' if data else ""
+        etag = f'"{hashlib.md5(data).hexdigest()}"' if data and self.server.etags else ""
         self.close_connection = True
         if self.path in self.server.redirects:
             self._answer(302, {"Location": self.server.redirects[self.path], "Content-Length": "0"})
@@ -54,8 +57,10 @@ class _WebRequest(BaseHTTPRequestHandler):
             self._answer(404, {"Content-Length": "0"})
         elif self.command == self.server.refused:
             self._answer(405, {"Content-Length": "0"})
-        elif self.headers["If-None-Match"] == etag:
+        elif etag and self.headers["If-None-Match"] == etag:
             self._answer(304, {})
+        elif not etag and self._is_not_newer():
+            self._answer(304, {"Last-Modified": self.server.modified})
         elif self.path.startswith("/endless/"):
             self._answer(200, {"ETag": etag}, data)
         elif self.path.startswith("/chunked/"):
@@ -64,7 +69,18 @@ class _WebRequest(BaseHTTPRequestHandler):
         elif self.path.startswith("/broken/"):
             self._answer(200, {"ETag": etag, "Content-Length": str(len(data) + 1)}, data)
         else:
-            self._answer(200, {"ETag": etag, "Content-Length": str(len(data)), "Last-Modified": MODIFIED}, data)
+            length = {
+                "Content-Length": str(len(data)),
+                "Last-Modified": self.server.modified or self.date_time_string(),
+            }
+            self._answer(200, {"ETag": etag, **length} if etag else length, data)
+
+    def _is_not_newer(self) -> bool:
+        """Whether the files are as old as the request wants them, or older."""
+        since = self.headers["If-Modified-Since"]
+        return bool(since and self.server.modified) and parsedate_to_datetime(
+            self.server.modified
+        ) <= parsedate_to_datetime(since)
 
     def _answer(self, status: int, headers: dict[str, str], data: bytes = b"") -> None:
         self.send_response(status)

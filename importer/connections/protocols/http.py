@@ -12,7 +12,7 @@ import time
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime, parsedate_to_datetime
 from urllib.parse import quote, unquote, urljoin, urlsplit
 
@@ -33,6 +33,7 @@ MOST_REDIRECTS = 5
 REDIRECTS = (301, 302, 303, 307, 308)
 GONE = (404, 410)
 PARTIAL = 206
+SAME_MOMENT, SINCE_LISTED = timedelta(seconds=2), timedelta(minutes=1)
 NO_HEAD = (400, 403, 405, 501)
 PASSING = (408, 425, 429, 500, 502, 503, 504)
 AS_IT_IS = "/%?&=+,;:@!$'()*~"
@@ -52,6 +53,16 @@ class Answer:
     def as_listed_file(self, name: str) -> ListedFile:
         header = self.response.headers.get
         return ListedFile(name, self.size, _moment(header("Last-Modified")), (header("ETag") or "")[:255])
+
+    def is_generated(self, listed: ListedFile) -> bool:
+        """Whether Last-Modified is the time of each request, as for a report that is made for it.
+
+        RFC 9110, 8.8.2.2: such a time says nothing about the version. A file that was older when it was listed is none.
+        """
+        sent, modified = _moment(self.response.headers.get("Date")), _moment(self.response.headers.get("Last-Modified"))
+        if not (sent and modified and listed.modified_at):
+            return False
+        return abs(sent - modified) <= SAME_MOMENT and abs(sent - listed.modified_at) <= SINCE_LISTED
 
     @property
     def size(self) -> int | None:
@@ -86,19 +97,20 @@ class WebServer:
     def fetch(self, file: ListedFile, user: User | None) -> SourceFile:
         """A copy of the file; the user's latest copy if the server answers 304 (not modified)."""
         before = download.latest_copy(self._connection, file, user)
-        with self._response("GET", file.name, _unless_changed(before)) as answer:
-            if before and answer.response.status == 304:
-                return before
-            self._require(answer, 200)
-            now = answer.as_listed_file(file.name)
-            if file.etag and now.etag and file.etag != now.etag:
+        with self._response("GET", file.name, _unless_changed(before, file)) as answer:
+            unchanged = before and answer.response.status == 304
+            if not unchanged:
+                self._require(answer, 200)
+            if _is_other_version(answer, file):
                 raise SourceChanged(
                     "The file has changed since it was found.",
                     answer.url,
                     "Wait until it is complete, then let it be looked for again.",
                     retryable=True,
                 )
-            body = Body(answer)
+            if before and unchanged:
+                return before
+            body, now = Body(answer), answer.as_listed_file(file.name)
             file = replace(file, etag=now.etag, modified_at=now.modified_at)
             return download.copy_stream(self._connection, file, body, answer.size, user)
 
@@ -243,13 +255,31 @@ def _origin(url: str) -> tuple[str, str | None, int | None]:
     return parts.scheme, parts.hostname, parts.port
 
 
-def _unless_changed(before: SourceFile | None) -> dict[str, str]:
-    """The headers of a conditional request: the server sends the file only if it differs from the copy."""
+def _unless_changed(before: SourceFile | None, file: ListedFile) -> dict[str, str]:
+    """The headers of a conditional request: the server sends the file only if it differs from the copy.
+
+    Without an ETag only if the listed file has time and size of the copy: many servers send no file that is older.
+    """
     if before and before.found_etag:
         return {"If-None-Match": before.found_etag}
-    if before and before.found_modified_at:
-        return {"If-Modified-Since": format_datetime(before.found_modified_at.astimezone(UTC), usegmt=True)}
+    modified = before and before.found_modified_at
+    if before and modified and modified == file.modified_at and file.size in (None, before.size):
+        return {"If-Modified-Since": format_datetime(modified.astimezone(UTC), usegmt=True)}
     return {}
+
+
+def _is_other_version(answer: Answer, listed: ListedFile) -> bool:
+    """Whether the file has changed since it was listed: by the ETags, or else by time and size.
+
+    What one of the answers does not say is not compared. A size of 0 is not said: some servers answer HEAD with it.
+    """
+    now = answer.as_listed_file(listed.name)
+    if listed.etag and now.etag:
+        return listed.etag != now.etag
+    if answer.is_generated(listed):
+        return False
+    pairs = ((listed.modified_at, now.modified_at), (listed.size, now.size))
+    return any(before and after and before != after for before, after in pairs)
 
 
 def _moment(text: str | None) -> datetime | None:

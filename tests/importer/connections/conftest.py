@@ -1,6 +1,6 @@
 import pytest
 
-from tests.file_servers.web import web_files
+from tests.file_servers.web import MODIFIED, web_files
 
 
 @pytest.fixture(scope="session")
@@ -16,4 +16,5 @@ def web(web_server):
     web_server.redirects.clear()
     web_server.sent.clear()
     web_server.refused = ""
+    web_server.modified, web_server.etags = MODIFIED, True
     return web_server

@@ -11,10 +11,12 @@ from importer.engine.errors import Problem, SourceChanged
 from importer.models import SourceConnection, SourceFile
 from importer.sources.room import DiskFull
 from importer.sources.uploads import TooLarge
+from tests.file_servers.web import MODIFIED
 from tests.importer.connections.protocol_checks import find
 from tests.people import operator
 
 DATA = b"id,name\n" + b"1,one\n" * 5000
+OLDER = "Fri, 20 Nov 2026 10:00:00 GMT"
 
 pytestmark = pytest.mark.django_db
 
@@ -78,13 +80,40 @@ class TestFetch:
         assert fetch(connection, "a.csv", ann) == hers
         assert fetch(connection, "a.csv").uploaded_by is None
 
-    def test_a_file_that_changed_since_it_was_listed_is_retryable(self, web, connection):
-        web.files["/a.csv"] = DATA
+    @pytest.mark.parametrize("data", [DATA, DATA + b"2,two\n"])
+    def test_without_etags_one_that_is_replaced_by_an_older_one_is_fetched(self, web, connection, data):
+        web.files["/a.csv"], web.etags = DATA, False
+        first = fetch(connection, "a.csv")
+        assert fetch(connection, "a.csv") == first
+        assert web.sent[-1][2]["If-Modified-Since"] == web.modified
+        web.files["/a.csv"], web.modified = data, OLDER
+        again = fetch(connection, "a.csv")
+        assert again != first
+        assert again.file.read_bytes() == data
+
+    @pytest.mark.parametrize(
+        ("etags", "data", "modified"),
+        [
+            (True, b"other", MODIFIED),
+            (True, b"other", ""),
+            (False, b"other", MODIFIED),
+            (False, DATA, OLDER),
+            (False, DATA, ""),
+        ],
+    )
+    def test_a_file_that_changed_since_it_was_listed_is_retryable(self, web, connection, etags, data, modified):
+        web.files["/a.csv"], web.etags = DATA, etags
         (found,) = find(connection, "a.csv")
-        web.files["/a.csv"] = b"other"
+        web.files["/a.csv"], web.modified = data, modified
         with pytest.raises(SourceChanged) as caught:
             connections.fetch(connection, found)
         assert caught.value.retryable
+
+    def test_a_file_that_is_generated_for_each_request_is_fetched(self, web, connection):
+        web.files["/a.csv"], web.etags, web.modified = DATA, False, ""
+        (found,) = find(connection, "a.csv")
+        web.files["/a.csv"] = b"other"
+        assert connections.fetch(connection, found).size == 5
 
     @pytest.mark.parametrize(
         ("name", "said"),
