@@ -25,9 +25,9 @@ from importer.engine.errors import Problem, SourceProblem
 from importer.engine.load.rejects.formulas import defused_csv, escape_formulas
 from importer.engine.source import archives, encodings
 from importer.engine.source.byte_source import open_source
-from importer.engine.source.dialect import ANY_LINE_END, LINE_ENDS, Dialect
+from importer.engine.source.dialect import Dialect
 from importer.engine.source.formats import registry
-from importer.engine.source.joined import JoinedFile
+from importer.engine.source.joined import JoinedFile, line_end_of
 from importer.engine.source.records.blocks import read_exactly
 from importer.jobs.rejects.storage import (
     RejectsInStore,
@@ -109,8 +109,7 @@ def _in_source_form(job: ImportJob, pieces: Iterator[bytes]) -> Iterator[bytes]:
     dialect = job.file_dialect.of_rejects
     if dialect.skip_footer:
         # The dialect leaves out as many lines at the end.
-        mark = LINE_ENDS["lf"] if dialect.line_end == ANY_LINE_END else dialect.line_end
-        pieces = chain(pieces, [f"-{mark}".encode() * dialect.skip_footer])
+        pieces = chain(pieces, [f"-{line_end_of(dialect)}".encode() * dialect.skip_footer])
     return encodings.to_source_encoding(pieces, dialect.encoding)
 
 

@@ -275,6 +275,7 @@ SHAPES = {
     "BOM and CR LF": "\ufeffn,word,at\r\n{}\r\n",
     "quoted line breaks": 'n,word,at\n1,"a word\nfar too long for\nits ""column""",2024-01-01\n{}\n',
     "the last line without an end": "n,word,at\n5,fine,2024-01-01\n{}",
+    "mixed line ends": "n,word,at\n5,fine,2024-01-01\r\n{}",
 }
 
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from importer.engine.errors import Problem
 from importer.engine.source import encodings
 from importer.engine.source.dialect import ANY_LINE_END, LINE_ENDS, Dialect
+from importer.engine.source.joined import line_end_of
 from importer.engine.source.records.fields import field_patterns, fields, records
 
 # How a value is written where a backslash escapes every character (LOAD DATA, fields.py).
@@ -42,13 +43,9 @@ def fixed_record(record: bytes, dialect: Dialect, texts: Sequence[str], width: i
     joined = dialect.delimiter_bytes.join(written)
     if not joined and dialect.quote:
         joined = dialect.quote.encode() * 2
-    result = joined + (end or _line_end(dialect))
+    result = joined + (end or line_end_of(dialect).encode())
     _check(result, dialect, [None if unchanged else text for unchanged, text in zip(kept, texts, strict=True)])
     return result
-
-
-def _line_end(dialect: Dialect) -> bytes:
-    return b"\n" if dialect.line_end == ANY_LINE_END else dialect.line_end.encode()
 
 
 def _cells_and_end(record: bytes, dialect: Dialect) -> tuple[list[RejectedCell], bytes]:

@@ -16,6 +16,7 @@ from importer.engine.load.rejects.reject_files import RejectedRow, reject_paths,
 from importer.engine.load.rejects.sender import Sender
 from importer.engine.load.rejects.server_warnings import DUPLICATE, TRUNCATED, WRONG_COUNT
 from importer.engine.schema.table import read_table
+from importer.engine.source.joined import line_end_of
 from importer.engine.source.records.row_error import RowError, shortened
 
 # The most rows that a message names one by one; the others are counted.
@@ -65,7 +66,7 @@ class RejectLog:
             if folder:
                 remove_reject_files(folder, chunk.number)
         elif folder:
-            line_end = self.session.source.dialect.line_end.encode()
+            line_end = line_end_of(self.session.source.dialect).encode()
             write_reject_files(folder, chunk.number, counted(), outcome, line_end)
             failpoints.reach("rejects.written")
             self.session.chunk_load.storage.keep(reject_paths(folder, chunk.number))
