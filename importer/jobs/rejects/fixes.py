@@ -39,8 +39,13 @@ class Fixes:
 
 
 def can_be_fixed(job: ImportJob) -> bool:
-    """Whether rejected rows can be corrected here: the import has ended, and what it loaded has stayed."""
-    return job.ended and bool(job.rejected_rows) and not job.chunks_removed_at and not job.restored_at
+    """Whether rejected rows can be corrected here: the import has ended, and what it loaded has stayed.
+
+    An import that stages and has not finished has loaded nothing: a retry reads the same rows again from the file.
+    """
+    has_loaded = job.finished or not job.stages
+    kept = not job.chunks_removed_at and not job.restored_at
+    return job.ended and bool(job.rejected_rows) and has_loaded and kept
 
 
 def fixes_of(job: ImportJob, person: User) -> Fixes:

@@ -1,6 +1,7 @@
 """The rejected rows as a grid: filtered, fixed in place by each person alone, and loaded once, on both servers."""
 
 import re
+from dataclasses import replace
 
 import pytest
 from django.urls import reverse
@@ -39,16 +40,20 @@ def rejects_dir(settings, tmp_path):
     settings.REJECTS_DIR = tmp_path / "rejects"
 
 
+def imported(database, user, data, **chosen):
+    with connect(database) as connection:
+        execute(connection, TABLE)
+    options = replace(Options(on_error="reject", chunk_bytes=2**20).without_limit(), **chosen)
+    prepared = prepare(
+        uploaded(user, data, "orders.csv"), saved_target(database), "orders", ImportRequest(options=options)
+    )
+    return run(jobs.create(prepared, user))
+
+
 @pytest.fixture
 def rejected(database, user):
     """An import that has rejected four of six rows."""
-    with connect(database) as connection:
-        execute(connection, TABLE)
-    options = Options(on_error="reject", chunk_bytes=2**20).without_limit()
-    prepared = prepare(
-        uploaded(user, ORDERS, "orders.csv"), saved_target(database), "orders", ImportRequest(options=options)
-    )
-    job = run(jobs.create(prepared, user))
+    job = imported(database, user, ORDERS)
     assert (job.status, job.rejected_rows) == (Status.SUCCEEDED, 4)
     return job
 
@@ -133,6 +138,21 @@ def test_a_refused_fix_shows_what_was_entered_and_undo_takes_a_draft_back(browse
     assert "Undo" in grid(browser, rejected)
     fix(browser, rejected, 0, undo="yes")
     assert not RowFix.objects.exists()
+
+
+@pytest.mark.parametrize("mode", ["atomic", "replace"])
+def test_rows_that_a_retry_reads_again_are_not_fixed_before(browser, user, database, mode):
+    good = b"".join(b"%d;fine;1.50;2026-01-01\n" % n for n in range(10, 600))
+    job = imported(database, user, ORDERS + good + b"9;late\n", mode=mode, max_rejects=4, chunk_bytes=8000)
+    assert (job.status, job.problem["kind"]) == (Status.FAILED, "TooManyRejects")
+    assert fix(browser, job, 0, value_2="1").status_code == 422
+    jobs.retry(job.pk)
+    job = run(ImportJob.objects.get(pk=job.pk))
+    assert (job.status, job.rejected_rows) == (Status.SUCCEEDED, 5)
+    fix(browser, job, 0, value_2="1")
+    load(browser, job)
+    assert run(ImportJob.objects.get(rejects_of=job)).loaded_rows == 1
+    assert [row[2] for row in stored(database) if row[0] == 2] == ["1.00"]
 
 
 @pytest.mark.parametrize(
