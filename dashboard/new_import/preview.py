@@ -26,6 +26,7 @@ from importer.engine.source.dialect import RFC4180, Dialect
 from importer.engine.source.encodings import UTF8
 from importer.engine.source.profile.profile import Profile, profile_file
 from importer.engine.source.profile.sample import SAMPLE_BYTES
+from importer.jobs.rejects import downloads
 from importer.models import MappingPreset, SourceFile, Target
 from importer.preparation import presets
 from importer.preparation.loadable_tables import offered_tables, read_loadable, table_name_of
@@ -175,8 +176,8 @@ def _profile(preview: Preview) -> None:
 def _dialect_before(source: SourceFile, choices: NewImportForm) -> Dialect | None:
     """The dialect of the preset or the earlier import; None without either.
 
-    A reject file, or another file for an import, that is certainly UTF-8 is read as that: corrected files are often
-    saved in UTF-8.
+    A corrected reject file, or another file for an import, that is certainly UTF-8 is read as that: such files are
+    often saved in UTF-8. The import's own reject file is in the import's encoding.
     """
     earlier = choices.again or (choices.edited if choices.edited and choices.edited.source != source else None)
     if not earlier:
@@ -188,7 +189,9 @@ def _dialect_before(source: SourceFile, choices: NewImportForm) -> Dialect | Non
         text = codecs.getincrementaldecoder(UTF8)().decode(start)
     except UnicodeDecodeError:
         return dialect
-    return dialect if text.isascii() else replace(dialect, encoding=UTF8)
+    if text.isascii() or (choices.again and downloads.is_own_start(choices.again, start)):
+        return dialect
+    return replace(dialect, encoding=UTF8)
 
 
 def _read_existing_table(preview: Preview) -> Problem | None:

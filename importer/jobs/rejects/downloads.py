@@ -100,6 +100,19 @@ def reject_file(job: ImportJob) -> Iterator[bytes]:
     return _in_source_form(job, _rejected(job))
 
 
+def is_own_start(job: ImportJob, start: bytes) -> bool:
+    """Whether these first bytes of a file are those of the job's reject file. False if that can no longer be made."""
+    try:
+        own = b""
+        for piece in reject_file(job):
+            own += piece
+            if len(own) >= len(start):
+                break
+    except Problem:
+        return False
+    return own.startswith(start)
+
+
 def fixed_file(job: ImportJob, records: Iterable[bytes]) -> Iterator[bytes]:
     """A file as reject_file() makes it, of these records of the plain file. Raises SourceProblem without the header."""
     return _in_source_form(job, chain(_pieces(job, _existing(job, [HEAD])), records))

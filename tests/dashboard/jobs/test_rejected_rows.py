@@ -286,6 +286,15 @@ class TestAgain:
         html = browser.get(reverse("new_source", args=[source.key]), {"again": job.pk}, headers=HTMX).content.decode()
         assert re.search(rf'name="encoding" value="{encoding}"', html)
 
+    def test_the_own_reject_file_is_in_the_encoding_of_its_import(self, browser):
+        job = make_job(Status.SUCCEEDED, chunks=4, options_json=to_json(Options(on_error="reject")))
+        job.dialect_json |= {"encoding": "cp1252"}
+        write_parts(job, 0, [(12, "lat", "20 Â°C", "1366", NO_NUMBER, "10,20 Â°C,1\n".encode("cp1252"))])
+        (downloads.folder(job) / downloads.HEAD).write_bytes(b"id,lat,lon\n")
+        html = browser.get(self.again(browser, job)["Location"], headers=HTMX).content.decode()
+        assert re.search(r'name="encoding" value="cp1252"', html)
+        assert "20 Â°C" in html
+
     @pytest.mark.parametrize("number", ["", "x", "999999", "-1", "1" * 30])
     def test_an_import_that_is_not_there_changes_nothing(self, browser, number):
         assert browser.get(reverse("new"), {"again": number}).status_code == 200
