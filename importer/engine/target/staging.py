@@ -23,6 +23,9 @@ CHUNK = "millrace_chunk"
 ROW = "millrace_row"
 NUMBERING = (f"{CHUNK} = @{CHUNK}", f"{ROW} = UUID_SHORT()")
 
+# The column of the invisible primary key that MySQL gives to a table without one (sql_generate_invisible_primary_key).
+OWN_KEY = "my_row_id"
+
 
 @dataclass(frozen=True)
 class Staged:
@@ -156,7 +159,7 @@ def _with_nullable(table: Table, dependencies: TableDependencies, nullable: str)
     """
     if not nullable:
         return []
-    parts = [f"MODIFY {_with_null(table.column(nullable))}"]
+    parts = _with_null(table.column(nullable))
     primary = next((key for key in table.keys if key.name == "PRIMARY" and nullable in key.columns), None)
     if primary:
         parts += ["DROP PRIMARY KEY", f"ADD UNIQUE KEY ({', '.join(quote_name(each) for each in primary.columns)})"]
@@ -165,15 +168,21 @@ def _with_nullable(table: Table, dependencies: TableDependencies, nullable: str)
     return parts
 
 
-def _with_null(column: Column) -> str:
-    return f"{quote_name(column.name)} {column.type} NULL"
+def _with_null(column: Column) -> list[str]:
+    """ALTER TABLE clauses that let an AUTO_INCREMENT column have NULL.
+
+    MySQL does not change the column of its own primary key, but drops it (manual, Generated Invisible Primary Keys).
+    """
+    name = quote_name(column.name)
+    definition = f"{name} {column.type} NULL"
+    return [f"DROP COLUMN {name}", f"ADD COLUMN {definition}"] if column.name == OWN_KEY else [f"MODIFY {definition}"]
 
 
 def _numbering_clauses(table: Table, dependencies: TableDependencies) -> str:
     """ALTER TABLE clauses that drop all keys, so that no row is refused, and add a primary key in the file's order."""
     parts = ["DROP PRIMARY KEY" if key.name == "PRIMARY" else f"DROP KEY {quote_name(key.name)}" for key in table.keys]
     # Nullable, because 0 and NULL of the file must reach the target unchanged: the target assigns the numbers.
-    parts += [f"MODIFY {_with_null(each)}" for each in table.columns if each.auto_increment]
+    parts += [clause for each in table.columns if each.auto_increment for clause in _with_null(each)]
     parts += [f"ADD COLUMN {CHUNK} INT UNSIGNED NOT NULL", f"ADD COLUMN {ROW} BIGINT UNSIGNED NOT NULL"]
     parts += [f"ADD PRIMARY KEY ({CHUNK}, {ROW})"]
     return ", ".join(parts) + (" REMOVE PARTITIONING" if dependencies.partitioned else "")
