@@ -86,6 +86,11 @@ def _create_staging(job: ImportJob) -> str:
     """
     plan = job.plan
     assert plan.staged
+    if plan.staged.mode == "replace" and not plan.staged.definition:
+        with connect(job.target.address) as connection:
+            wanted = jobs.record_definition(job, staging.with_definition(connection, plan.schema, plan.staged))
+        if not wanted:
+            raise Cancelled("The staging table is no longer wanted.", where=str(job))
     with connect(job.target.address) as connection:
         if not jobs.renew_step(job, connection.thread_id()):
             raise Cancelled("The staging table is no longer wanted.", where=str(job))

@@ -43,9 +43,13 @@ class Import:
 
     def stage(self, shuffled: bool = False) -> None:
         """Make the staging table and load all chunks; `shuffled`: in another order than the file's."""
+        staged = self.plan.staged
+        if staged.mode == "replace":
+            with connect(self.address) as connection:
+                staged = staging.with_definition(connection, self.plan.schema, staged)
         with connect(self.address) as connection:
-            digest = staging.create(connection, self.plan.schema, self.job, self.plan.staged)
-        self.plan = replace(self.plan, table_digest=digest)
+            digest = staging.create(connection, self.plan.schema, self.job, staged)
+        self.plan = replace(self.plan, table_digest=digest, staged=staged)
         self.staged = self.load(shuffled)
         self.staged_rows += self.staged.loaded
 

@@ -25,7 +25,7 @@ from importer.engine.mysql.quoting import quote_name
 from importer.engine.plan.plan import ImportPlan
 from importer.engine.schema import alter_table, indexes
 from importer.engine.schema.dependencies import next_auto_increment, read_dependencies
-from importer.engine.schema.table import read_table, require_unchanged
+from importer.engine.schema.table import Table, changed_since_planned, read_table, require_unchanged
 from importer.engine.target import staging, write_modes
 from importer.engine.target.staging import Staged, existing_tables, staging_name
 from importer.engine.target.table_backup import RENAME_WAIT
@@ -219,11 +219,7 @@ def _rename(connection: LoaderConnection, step: FinishingStep, callbacks: LoadCa
     plan, staged = step.plan, step.staged
     stage = staging_name(step.job)
     if staged.mode == "replace":
-        table = read_table(connection, plan.schema, staged.table)
-        _check_target(connection, plan)
-        # Checked again, since foreign keys and triggers may have been added while the rows were loading.
-        dependencies = read_dependencies(connection, plan.schema, staged.table)
-        write_modes.check_mode(staged.mode, staged.on_duplicate, table, dependencies, ())
+        _check_replaced(connection, plan)
     elif staged.table in existing_tables(connection, plan.schema, [staged.table]):
         raise TargetProblem(
             f"The table {plan.schema}.{staged.table} exists now; it did not when the import was planned.",
@@ -232,12 +228,31 @@ def _rename(connection: LoaderConnection, step: FinishingStep, callbacks: LoadCa
     _convert_staging_table(connection, step)
     _restore_keys(connection, step, callbacks)
     _check_rows(staging.count_rows(connection, plan.schema, stage), step)
-    number = next_auto_increment(connection, plan.schema, staged.table) if staged.mode == "replace" else None
-    if number and any(column.auto_increment for column in table.columns):
-        # The server takes the greater of this and what the rows need (manual, ALTER TABLE, AUTO_INCREMENT).
-        execute(connection, f"ALTER TABLE {_name(plan, stage)} AUTO_INCREMENT = {number}")
+    if staged.mode == "replace":
+        table = _check_replaced(connection, plan)  # To build keys takes minutes.
+        number = next_auto_increment(connection, plan.schema, staged.table)
+        if number and any(column.auto_increment for column in table.columns):
+            # The server takes the greater of this and what the rows need (manual, ALTER TABLE, AUTO_INCREMENT).
+            execute(connection, f"ALTER TABLE {_name(plan, stage)} AUTO_INCREMENT = {number}")
     failpoints.reach("swap.counted")
     execute(connection, staged.finish)
+
+
+def _check_replaced(connection: LoaderConnection, plan: ImportPlan) -> Table:
+    """The table that is to be replaced, as it is now. Raises Problem if that would lose a change that it has got since.
+
+    Keys that refuse no row are no such change: the new table gets them.
+    """
+    staged = plan.staged
+    assert staged
+    table = read_table(connection, plan.schema, staged.table)
+    _check_target(connection, plan)
+    dependencies = read_dependencies(connection, plan.schema, staged.table)
+    write_modes.check_mode(staged.mode, staged.on_duplicate, table, dependencies, ())
+    present = indexes.definition_besides_keys(connection, plan.schema, staged.table)
+    if staged.definition not in ("", present):
+        raise changed_since_planned(plan.schema, staged.table)
+    return table
 
 
 def _convert_staging_table(connection: LoaderConnection, step: FinishingStep) -> None:

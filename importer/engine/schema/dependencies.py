@@ -3,13 +3,11 @@
 A write mode either keeps them or refuses the table.
 """
 
-import re
 from dataclasses import dataclass
 
 from importer.engine.mysql.connection import Connection, fetch_all, fetch_row
 from importer.engine.mysql.quoting import quote_name
-
-_NEXT_NUMBER = re.compile(r" AUTO_INCREMENT=(\d+)")
+from importer.engine.schema.table import NEXT_NUMBER
 
 # Each query returns one name a row. Its arguments are the table's schema and name, except where a comment says else.
 _FOREIGN_KEYS = (
@@ -88,7 +86,7 @@ def next_auto_increment(connection: Connection, schema: str, name: str) -> int |
     """
     text = fetch_row(connection, f"SHOW CREATE TABLE {quote_name(schema)}.{quote_name(name)}")[1]
     options = str(text).rpartition("\n)")[2]
-    match = _NEXT_NUMBER.search(options)
+    match = NEXT_NUMBER.search(options)
     return int(match[1]) if match else None
 
 

@@ -5,9 +5,11 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
+import xxhash
+
 from importer.engine.mysql.connection import Connection, execute, fetch_all, fetch_row
 from importer.engine.mysql.quoting import quote_name
-from importer.engine.schema.table import Key, Table
+from importer.engine.schema.table import NEXT_NUMBER, Key, Table
 
 # SHOW CREATE TABLE has each key and each constraint on one line; line ends in comments are escaped.
 _NAME = r"`((?:[^`]|``)+)`"
@@ -71,6 +73,14 @@ def show_create(connection: Connection, schema: str, table: str) -> str:
     """SHOW CREATE TABLE with names in backticks; sets the session's sql_mode and sql_quote_show_create for that."""
     execute(connection, "SET SESSION sql_mode = '', SESSION sql_quote_show_create = 1")
     return str(fetch_row(connection, f"SHOW CREATE TABLE {_name(schema, table)}")[1])
+
+
+def definition_besides_keys(connection: Connection, schema: str, table: str) -> str:
+    """A hash of SHOW CREATE TABLE without the keys that refuse no row, and without the next AUTO_INCREMENT value."""
+    text = _KEY.sub("", NEXT_NUMBER.sub("", show_create(connection, schema, table)))
+    # The last of the columns, keys and constraints has no comma, and a key may have been the last one.
+    lines = [line.rstrip(",") for line in text.splitlines() if line]
+    return xxhash.xxh3_64("\n".join(lines).encode()).hexdigest()
 
 
 def key_definitions(show_create: str) -> tuple[KeyDefinition, ...]:

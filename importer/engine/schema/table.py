@@ -20,6 +20,9 @@ from importer.engine.schema.column_types import ColumnType, column_type, name_of
 _ESCAPED = {r"\n": "\n", r"\r": "\r", r"\0": "\0"}
 
 
+# The next AUTO_INCREMENT value in SHOW CREATE TABLE.
+NEXT_NUMBER = re.compile(r" AUTO_INCREMENT=(\d+)")
+
 # Without this, MySQL reads numbers of rows and bytes from a cache that is up to a day old (manual, The
 # INFORMATION_SCHEMA TABLES Table, information_schema_stats_expiry). MariaDB has neither the cache nor the variable, and
 # skips comments for MySQL 5.7 and later (its manual, Comment Syntax).
@@ -202,7 +205,7 @@ def read_definition(connection: Connection, schema: str, name: str) -> str:
         if error.args[0] not in (ER.NO_SUCH_TABLE, ER.TABLEACCESS_DENIED_ERROR):
             raise
         return ""
-    return re.sub(r" AUTO_INCREMENT=\d+", "", text) if text.startswith("CREATE TABLE ") else ""
+    return NEXT_NUMBER.sub("", text) if text.startswith("CREATE TABLE ") else ""
 
 
 def require_unchanged(connection: Connection, schema: str, name: str, digest: str) -> None:
@@ -210,7 +213,12 @@ def require_unchanged(connection: Connection, schema: str, name: str, digest: st
     if read_digest(connection, schema, name) == digest:
         return
     read_table(connection, schema, name)  # Raises TargetProblem if the table is gone.
-    raise TargetProblem(
+    raise changed_since_planned(schema, name)
+
+
+def changed_since_planned(schema: str, name: str) -> TargetProblem:
+    """The problem of a table whose definition is another one than that of the plan."""
+    return TargetProblem(
         f"The table {schema}.{name} has changed since the import was planned.",
         advice="Retry: the import is then planned for the table as it is now.",
     )

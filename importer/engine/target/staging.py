@@ -4,7 +4,7 @@ The job's key is part of its name, so that no two jobs share a staging table.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import MySQLdb
 from MySQLdb.constants import ER
@@ -12,7 +12,7 @@ from MySQLdb.constants import ER
 from importer.engine.mysql.connection import Connection, execute, fetch_all, fetch_row
 from importer.engine.mysql.quoting import quote_name
 from importer.engine.schema.dependencies import TableDependencies
-from importer.engine.schema.indexes import KeyDefinition, drop_statement
+from importer.engine.schema.indexes import KeyDefinition, definition_besides_keys, drop_statement
 from importer.engine.schema.table import Column, Table, read_digest
 from importer.engine.target import write_modes
 
@@ -35,7 +35,8 @@ class Staged:
     creates the staging table; `finish` moves its rows or renames it. `old` is the name of the table backup in mode
     replace, else "". `numbered`: rows have their position in the file. `settle` gives the staging table its final
     engine and keys before `finish`; each statement may be repeated. `engine` is its storage engine until then, "" if
-    that is the final one. `later` are the names of the keys that it gets only at the end.
+    that is the final one. `later` are the names of the keys that it gets only at the end. `definition` is that of the
+    table that mode replace replaces, from the moment when the staging table was made like it (with_definition()).
     """
 
     mode: str
@@ -49,6 +50,7 @@ class Staged:
     settle: tuple[str, ...] = ()
     engine: str = ""
     later: tuple[str, ...] = ()
+    definition: str = ""
 
 
 def staging_name(job: str) -> str:
@@ -213,6 +215,14 @@ def _merge(
         first = quote_name(columns[0])
         updates = f"{first} = {target}.{first}"
     return f"{sql}\nON DUPLICATE KEY UPDATE {updates}"
+
+
+def with_definition(connection: Connection, schema: str, staged: Staged) -> Staged:
+    """`staged` of mode replace with the present definition of its table, to read once, before create().
+
+    Sets the session's sql_mode, with which create() must not run.
+    """
+    return replace(staged, definition=definition_besides_keys(connection, schema, staged.table))
 
 
 def create(connection: Connection, schema: str, job: str, staged: Staged) -> str:

@@ -12,6 +12,7 @@ from importer.engine.plan.plan import ImportPlan
 from importer.engine.plan.stored_plan import plan_to_json
 from importer.engine.schema.new_table import NewTable
 from importer.engine.stored import to_json
+from importer.engine.target.staging import Staged
 from importer.jobs.lifecycle import after_all_rows, fail
 from importer.jobs.permission import why_forbidden
 from importer.jobs.transitions import (
@@ -57,6 +58,12 @@ def record_types(job: ImportJob, table: NewTable, plan: ImportPlan) -> bool:
             version=F("version") + 1,
         )
     )
+
+
+def record_definition(job: ImportJob, staged: Staged) -> bool:
+    """Record what the staging table is going to be made like, before it is. False: another worker has the step."""
+    job.plan_json = {**job.plan_json, "staged": to_json(staged)}
+    return bool(held_step(job).filter(step=JobStep.STAGING).update(plan_json=job.plan_json))
 
 
 def record_staged(job: ImportJob, digest: str) -> bool:

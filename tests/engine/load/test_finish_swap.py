@@ -96,6 +96,19 @@ def test_a_staging_table_that_lost_rows_is_refused(load: Import):
     assert rows_of(load.address) == [(1, "old")]
 
 
+def test_keys_and_numbers_that_came_while_rows_were_loading_are_no_obstacle(database: Address, tmp_path: Path):
+    given(database, "CREATE TABLE t (n INT AUTO_INCREMENT PRIMARY KEY, name VARCHAR(20), KEY first (name))")
+    path = tmp_path / "names.csv"
+    path.write_text("a\nb\n")
+    load = planned(database, path, "replace", "name")
+    load.stage()
+    given(database, "INSERT INTO t VALUES (70, 'old')", "ALTER TABLE t ADD KEY second (name, n), ADD KEY (n)")
+    load.finish()
+    with connect(database) as connection:
+        assert next_auto_increment(connection, database.database, "t") == 71
+    assert len(rows_of(database, "SHOW KEYS FROM t")) == 5
+
+
 def test_numbers_go_on_where_the_old_table_was(database: Address, tmp_path: Path):
     given(
         database,
@@ -163,6 +176,33 @@ class TestRefused:
         with pytest.raises(TargetProblem, match=why):
             load.finish()
         assert rows_of(load.address) == [(1, "old")]
+
+    @pytest.mark.parametrize(
+        ("partitions", "change"),
+        [
+            ("", "ADD UNIQUE KEY (name)"),
+            ("", "ADD FULLTEXT KEY (name)"),
+            ("", "ADD CONSTRAINT positive CHECK (id > 0)"),
+            ("", "COMMENT 'orders of this year'"),
+            ("", "MODIFY name VARCHAR(20) COMMENT 'of the person'"),
+            (
+                "PARTITION BY RANGE (id) (PARTITION a VALUES LESS THAN (99))",
+                "ADD PARTITION (PARTITION b VALUES LESS THAN (999))",
+            ),
+            ("PARTITION BY HASH (id) PARTITIONS 4", "COALESCE PARTITION 2"),
+            ("PARTITION BY HASH (id) PARTITIONS 4", "REMOVE PARTITIONING"),
+        ],
+    )
+    def test_a_change_of_the_table_that_came_while_rows_were_loading(
+        self, database: Address, file: Path, partitions: str, change: str
+    ):
+        given(database, f"{PEOPLE} {partitions}", "INSERT INTO t VALUES (1, 'old')")
+        load = planned(database, file, "replace", "id", "name")
+        load.stage()
+        given(database, f"ALTER TABLE t {change}")
+        with pytest.raises(TargetProblem, match="has changed since the import was planned"):
+            load.finish()
+        assert rows_of(database) == [(1, "old")]
 
     def test_replacing_rows_that_a_foreign_key_references_is_refused(self, database: Address, file: Path):
         given(database, PEOPLE, "CREATE TABLE child (id INT, FOREIGN KEY (id) REFERENCES t (id) ON DELETE CASCADE)")

@@ -252,6 +252,21 @@ def test_the_new_table_of_mode_replace_has_the_keys_that_the_old_one_has_at_the_
     assert structure(target) == before
 
 
+def test_mode_replace_fails_rather_than_lose_a_key_that_refuses_rows(target, file):
+    job = created(target, file, mode="replace")
+    until(job, "finish")
+    with connect(target.address) as connection:
+        execute(connection, "ALTER TABLE t ADD UNIQUE KEY since (word(5), n)")
+    before = structure(target)
+    ended = run(job)
+    assert (ended.status, ended.leftover) == (Status.FAILED, False)
+    assert "has changed since the import was planned" in ended.problem["what"]
+    assert structure(target) == before
+    jobs.retry(job.pk)
+    assert run(job).status == Status.SUCCEEDED
+    assert structure(target) == before
+
+
 def test_rows_that_violate_a_foreign_key_fail_the_import_until_corrected(target, file):
     with connect(target.address) as connection:
         execute(connection, "CREATE TABLE parent (n INT PRIMARY KEY)")
