@@ -1,9 +1,13 @@
-"""Reads the objects that depend on a target table: foreign keys, triggers, views, grants, partitions.
+"""Reads the objects that depend on a target table: foreign keys, triggers, views, grants, partitions and others.
 
 A write mode either keeps them or refuses the table.
 """
 
+import re
 from dataclasses import dataclass
+
+import MySQLdb
+from MySQLdb.constants import ER
 
 from importer.engine.mysql.connection import Connection, fetch_all, fetch_row
 from importer.engine.mysql.quoting import quote_name
@@ -37,6 +41,17 @@ _VERSIONED = (
     " AND TABLE_TYPE = 'SYSTEM VERSIONED'"
 )
 
+# Names of CHECK constraints are the table's own on MariaDB, and stay with CREATE TABLE LIKE.
+_CHECKS = (
+    "SELECT CONSTRAINT_NAME FROM information_schema.TABLE_CONSTRAINTS WHERE TABLE_SCHEMA = %s AND TABLE_NAME = %s"
+    " AND CONSTRAINT_TYPE = 'CHECK' AND VERSION() NOT LIKE '%%MariaDB%%' ORDER BY CONSTRAINT_NAME"
+)
+# MariaDB has no such table (error 1109).
+_HISTOGRAMS = (
+    "SELECT COLUMN_NAME FROM information_schema.COLUMN_STATISTICS WHERE SCHEMA_NAME = %s AND TABLE_NAME = %s"
+    " ORDER BY COLUMN_NAME"
+)
+
 
 @dataclass(frozen=True)
 class TableDependencies:
@@ -44,8 +59,9 @@ class TableDependencies:
 
     `foreign_keys`: the table's own. `referenced_by`: tables (this one included) with a foreign key to it. `triggers`:
     all of its triggers; `updating` and `deleting`: those that fire on UPDATE and on DELETE. `views` and `granted`
-    (accounts with privileges on this table) refer to the table by name. Objects that the account may not see are
-    missing.
+    (accounts with privileges on this table) refer to the table by name. `checks`: names that somebody has given to
+    CHECK constraints, which a copy of the table loses on MySQL. `histograms`: the columns that have one on MySQL.
+    Objects that the account may not see are missing.
     """
 
     foreign_keys: tuple[str, ...] = ()
@@ -55,6 +71,8 @@ class TableDependencies:
     deleting: tuple[str, ...] = ()
     views: tuple[str, ...] = ()
     granted: tuple[str, ...] = ()
+    checks: tuple[str, ...] = ()
+    histograms: tuple[str, ...] = ()
     partitioned: bool = False
     versioned: bool = False
 
@@ -73,6 +91,8 @@ def read_dependencies(connection: Connection, schema: str, name: str) -> TableDe
         deleting=tuple(trigger for trigger, event in triggers if event == "DELETE"),
         views=_names(connection, _VIEWS, f"{quote_name(schema)}.{quote_name(name)}"),
         granted=_names(connection, _GRANTED, schema, name),
+        checks=_named_checks(connection, schema, name),
+        histograms=_histograms(connection, schema, name),
         partitioned=bool(_names(connection, _PARTITION, schema, name)),
         versioned=bool(_names(connection, _VERSIONED, schema, name)),
     )
@@ -98,6 +118,20 @@ def _triggers(connection: Connection, schema: str, name: str) -> list[tuple[str,
         (schema, name),
     )
     return [(trigger, event) for trigger, event in rows]
+
+
+def _named_checks(connection: Connection, schema: str, name: str) -> tuple[str, ...]:
+    given_by_server = re.compile(rf"{re.escape(name)}_chk_\d+", re.IGNORECASE)
+    return tuple(each for each in _names(connection, _CHECKS, schema, name) if not given_by_server.fullmatch(each))
+
+
+def _histograms(connection: Connection, schema: str, name: str) -> tuple[str, ...]:
+    try:
+        return _names(connection, _HISTOGRAMS, schema, name)
+    except MySQLdb.Error as error:
+        if error.args[0] not in (ER.UNKNOWN_TABLE, ER.NO_SUCH_TABLE):
+            raise
+        return ()
 
 
 def _names(connection: Connection, sql: str, *args: str) -> tuple[str, ...]:

@@ -182,6 +182,16 @@ def _effects_on_dependencies(mode: str, table: Table, dependencies: TableDepende
             yield f"Privileges on the table stay: {', '.join(dependencies.granted)}", "they belong to its name"
         if dependencies.partitioned:
             yield "Partitions stay", "the new table is made like the old one"
+        if dependencies.checks:
+            yield (
+                f"Checks stay, and lose their names: {', '.join(dependencies.checks)}",
+                f"MySQL names those of a copied table itself, such as {table.name}_chk_1",
+            )
+        if dependencies.histograms:
+            yield (
+                f"Histograms do not stay, of {', '.join(dependencies.histograms)}",
+                "they belong to the old table; ANALYZE TABLE ... UPDATE HISTOGRAM makes new ones afterwards",
+            )
         if any(column.generated for column in table.columns):
             yield "Generated columns stay", "the new table is made like the old one"
         if any(column.auto_increment for column in table.columns):

@@ -232,6 +232,24 @@ def test_plan_names_the_dependencies_that_stay(database: Address, file: Path):
     assert "AUTO_INCREMENT continues" in choices
 
 
+def test_plan_names_the_checks_and_histograms_that_mysql_does_not_keep(database: Address, file: Path, server):
+    given(
+        database,
+        "CREATE TABLE t (id INT PRIMARY KEY, name VARCHAR(20), CHECK (id > -1), CONSTRAINT own CHECK (id > -2))",
+    )
+    if server.flavour == "mysql":
+        given(database, "INSERT INTO t VALUES (1, 'old')", "ANALYZE TABLE t UPDATE HISTOGRAM ON name")
+    load = planned(database, file, "replace", "id", "name")
+    lost = {"Checks stay, and lose their names: own", "Histograms do not stay, of name"}
+    assert lost & {each.choice for each in load.plan.reasons} == (lost if server.flavour == "mysql" else set())
+    load.stage()
+    load.finish()
+    with connect(database) as connection:
+        kept = read_dependencies(connection, database.database, "t")
+    assert (kept.checks, kept.histograms) == ((), ())
+    assert ("`own`" in rows_of(database, "SHOW CREATE TABLE t")[0][1]) == (server.flavour == "mariadb")
+
+
 def test_dependencies_of_a_partitioned_table_with_its_own_privileges(database: Address, server):
     given(database, f"{PEOPLE} PARTITION BY HASH (id) PARTITIONS 2", "CREATE USER IF NOT EXISTS reader@localhost")
     given(database, "GRANT SELECT ON t TO reader@localhost")
