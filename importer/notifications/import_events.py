@@ -3,13 +3,14 @@
 import logging
 from collections.abc import Callable
 from datetime import timedelta
+from typing import TypedDict
 from zoneinfo import ZoneInfo
 
 from django.db import transaction
 from django.utils import timezone
 
 from importer.history.regressions import regression
-from importer.models import Channel, DiscoveredFile, ImportJob, JobFact, ScheduleRun
+from importer.models import Channel, DiscoveredFile, ImportJob, JobFact, Schedule, ScheduleRun
 from importer.models.channel import Event
 from importer.notifications.outbox import enqueue
 from importer.notifications.payload import rows_of
@@ -40,7 +41,7 @@ def import_recorded(job: ImportJob) -> None:
 def approval_wanted(job: ImportJob, what: str) -> None:
     """Enqueue that an import waits for another person's approval, in the transaction that says so. `what` it does."""
     about = f"{_about(job)} asked {job.approval_asked_at:%FT%T.%f}"
-    _log_errors(lambda _: enqueue(Event.APPROVAL, about, what, job=job, run=_run_of(job)), job)
+    _log_errors(lambda _: enqueue(Event.APPROVAL, about, what, job=job, **_part_of(job)), job)
 
 
 def run_event(run_id: int, event: Event) -> None:
@@ -59,29 +60,50 @@ def _log_errors(noting: Callable[[ImportJob], None], job: ImportJob) -> None:
 
 
 def _note_end(job: ImportJob) -> None:
-    about, run = _about(job), _run_of(job)
-    if job.status == Status.SUCCEEDED and job.rejected_rows and not (run and run.schedule.rejects_limit is not None):
-        enqueue(Event.REJECTS, about, _rejected(rows_of([job])), job=job, run=run)
-    if run:
+    about, part_of = _about(job), _part_of(job)
+    if job.status == Status.SUCCEEDED and _has_too_many_rejects(job, **part_of):
+        enqueue(Event.REJECTS, about, _rejected(rows_of([job])), job=job, **part_of)
+    if part_of["run"]:
         return  # FAILED and RECOVERED of a scheduled import are events of its run.
     if job.status == Status.FAILED:
-        enqueue(Event.FAILED, about, job.problem.get("what", ""), job=job)
+        enqueue(Event.FAILED, about, job.problem.get("what", ""), job=job, **part_of)
     elif job.status == Status.SUCCEEDED and _failed_before(job):
-        enqueue(Event.RECOVERED, about, _went_in(rows_of([job])), job=job)
+        enqueue(Event.RECOVERED, about, _went_in(rows_of([job])), job=job, **part_of)
+
+
+def _has_too_many_rejects(job: ImportJob, run: ScheduleRun | None, schedule: Schedule | None) -> bool:
+    """Whether channels are asked for their limits. A run applies its schedule's limit itself, to all of its imports."""
+    if not schedule or schedule.rejects_limit is None:
+        return job.rejected_rows > 0
+    return not run and job.rejected_rows > schedule.rejects_limit
 
 
 def _note_regression(job: ImportJob) -> None:
     if slower := regression(job):
-        enqueue(Event.REGRESSION, _about(job), slower.words, job=job, run=_run_of(job), details=slower.as_json())
+        enqueue(Event.REGRESSION, _about(job), slower.words, job=job, details=slower.as_json(), **_part_of(job))
 
 
 def _about(job: ImportJob) -> str:
     return f"job {job.pk} try {job.attempts}"
 
 
-def _run_of(job: ImportJob) -> ScheduleRun | None:
-    """The latest schedule run that loads by this import: a later run may continue the import of an earlier one."""
-    return ScheduleRun.objects.filter(files__job=job).select_related("schedule").order_by("-pk").first()
+class PartOf(TypedDict):
+    """What an import is part of: the schedule run that reports its end, if there is one, and the schedule."""
+
+    run: ScheduleRun | None
+    schedule: Schedule | None
+
+
+def _part_of(job: ImportJob) -> PartOf:
+    """The latest schedule run that loads by this import: a later run may continue the import of an earlier one.
+
+    Without the run if it had ended before the import: a person has retried that.
+    """
+    run = ScheduleRun.objects.filter(files__job=job).select_related("schedule").order_by("-pk").first()
+    if not run:
+        return {"run": None, "schedule": None}
+    ended_by_run = job.finished_at and run.finished_at and job.finished_at <= run.finished_at
+    return {"run": None if run.ended and not ended_by_run else run, "schedule": run.schedule}
 
 
 def _failed_before(job: ImportJob) -> bool:

@@ -5,7 +5,7 @@ from typing import Any
 from django.utils import timezone
 
 from importer import queue
-from importer.models import Channel, ImportJob, Notification, ScheduleRun, Subscription
+from importer.models import Channel, ImportJob, Notification, Schedule, ScheduleRun, Subscription
 from importer.models.channel import Event
 from importer.notifications.payload import payload_of
 from importer.queue import Message
@@ -18,17 +18,20 @@ def enqueue(
     *,
     job: ImportJob | None = None,
     run: ScheduleRun | None = None,
+    schedule: Schedule | None = None,
     details: dict[str, Any] | None = None,
 ) -> None:
     """Store a notification for every subscribed channel, once per `event` and `about` ("job 17 try 1").
 
-    `what` is a sentence; `details` are copied into the payload. Call it in the transaction of the event.
+    `what` is a sentence; `details` are copied into the payload. `schedule`, unless it is that of `run`: who subscribes
+    to it is sent the event, too. Call it in the transaction of the event.
     """
-    subscribed = _subscribed(event, job, run)
+    schedule = run.schedule if run else schedule
+    subscribed = _subscribed(event, job, schedule)
     if not subscribed:
         return
     payload = payload_of(event, what, job, run, details)
-    values = {"job": job, "run": run, "schedule": run and run.schedule, "payload": payload}
+    values = {"job": job, "run": run, "schedule": schedule, "payload": payload}
     notifications = [_enqueue(channel, event, about, values) for channel in subscribed]
     queue.send([Message("tell", pk) for pk in notifications if pk])
 
@@ -42,12 +45,12 @@ def _enqueue(channel: Channel, event: Event, about: str, values: dict[str, Any])
     return notice.pk if is_new else None
 
 
-def _subscribed(event: Event, job: ImportJob | None, run: ScheduleRun | None) -> set[Channel]:
-    """The channels that get the event: by their own events, or by a subscription to the run's schedule."""
+def _subscribed(event: Event, job: ImportJob | None, schedule: Schedule | None) -> set[Channel]:
+    """The channels that get the event: by their own events, or by a subscription to the schedule."""
     subscribed = {channel for channel in Channel.objects.filter(on=True) if event in channel.events}
     if event == Event.REJECTS and job:
         subscribed = {channel for channel in subscribed if job.rejected_rows > channel.most_rejects}
-    if run:
-        of_schedule = Subscription.objects.filter(schedule=run.schedule_id, channel__on=True).select_related("channel")
+    if schedule:
+        of_schedule = Subscription.objects.filter(schedule=schedule, channel__on=True).select_related("channel")
         subscribed |= {each.channel for each in of_schedule if event in each.events}
     return subscribed

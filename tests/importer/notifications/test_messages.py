@@ -13,7 +13,7 @@ from django.utils import timezone
 from importer import jobs, notifications
 from importer.engine.errors import Problem, TargetUnreachable
 from importer.engine.plan.options import Options
-from importer.models import Channel, ImportJob, Notification, Subscription, Target
+from importer.models import Channel, ImportJob, Notification, ScheduleRun, Subscription, Target
 from importer.models.channel import Event
 from importer.notifications import delivery, rendering
 from importer.notifications.webhook import standard_signature
@@ -155,6 +155,27 @@ def test_events_of_scheduled_imports_are_those_of_their_runs(webhook: Channel, m
     assert Notification.objects.count() == 3
     assert {each["run"]["schedule"]["url"] for each in payloads} == {page}
     assert f"The schedule: {page}" in rendering.bodies(payloads[0], "team")[0]
+
+
+def test_a_scheduled_import_that_is_retried_after_its_run_reports_itself(
+    target: Target, tmp_path: Path, webhook: Channel
+):
+    job = imported(target, tmp_path, "1,9.50", "2,cheap")
+    ended = run_of(job, rejects_limit=0)
+    ScheduleRun.objects.filter(pk=ended.pk).update(status="failed", finished_at=timezone.now())
+    Notification.objects.all().delete()
+    Channel.objects.update(events=[])
+    Subscription.objects.create(schedule=ended.schedule, channel=webhook, events=["failed", "recovered", "rejects"])
+    jobs.retry(job.pk)
+    assert run(job).status == "failed"
+    jobs.retry(job.pk, leave_out=True)
+    assert run(job).status == "succeeded"
+    notices = Notification.objects.filter(job=job, schedule=ended.schedule).order_by("pk")
+    assert [(each.payload["title"], each.payload["run"]) for each in notices] == [
+        (f"Import {job.pk} into orders failed", None),
+        (f"Import {job.pk} into orders rejected rows", None),
+        (f"Import {job.pk} into orders works again", None),
+    ]
 
 
 def test_a_receiver_can_tell_what_is_ours_as_the_page_says(webhook: Channel, hook: Hook, tmp_path: Path):
