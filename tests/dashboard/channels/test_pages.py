@@ -118,7 +118,8 @@ def test_who_is_told_of_one_schedule_is_chosen_beside_what_is_told_of_all(staff)
     schedule = run_of(make_job(chunks=1)).schedule
     team, ops = (Channel.objects.create(name=name, kind="mail", events=["failed"]) for name in ("team", "ops"))
     told = reverse("schedule_subscriptions", args=[schedule.pk])
-    staff.post(told, {f"channel-{team.pk}": ["late", "no_file", "nonsense"]})
+    staff.post(told, {f"channel-{team.pk}": ["late", "no_file"]})
+    assert "nonsense is not one of" in staff.post(told, {f"channel-{team.pk}": ["nonsense"]}).text
     assert list(Subscription.objects.values_list("channel", "events")) == [(team.pk, ["late", "no_file"])]
     boxes = dict(staff.get(told).context["rows"])
     assert [each.event for each in boxes[team] if each.here] == ["late", "no_file"]

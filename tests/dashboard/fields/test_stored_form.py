@@ -79,6 +79,16 @@ class TestAnotherTab:
         channel.refresh_from_db()
         assert (channel.addresses, channel.events) == ("night@example.org", ["failed", "recovered"])
 
+    def test_of_the_notifications_of_a_schedule(self, browser, made):  # noqa: F811
+        channel = Channel.objects.create(name="night", kind="mail", addresses="night@example.org")
+        url = reverse("schedule_subscriptions", args=[made.pk])
+        seen = shown(browser.get(url).text)
+        assert browser.post(url, {f"channel-{channel.pk}": ["late"], "shown": seen}).status_code == 302
+        answer = browser.post(url, {f"channel-{channel.pk}": ["failed"], "shown": seen})
+        assert refused(answer)
+        assert [box.event for _, boxes in answer.context["rows"] for box in boxes if box.here] == ["failed"]
+        assert made.subscriptions.get().events == ["late"]
+
     def test_of_a_person(self, browser):
         bob = operator("bob")
         url = reverse("person", args=[bob.pk])
