@@ -83,7 +83,7 @@ def _merge(connection: LoaderConnection, step: FinishingStep) -> Tally:
     if not ledger.insert(connection, entry):
         execute(connection, "ROLLBACK")
         return ledger.read_tally(connection, step.job, ledger.FINISH)
-    _check_target(connection, step.plan)
+    _check_merged(connection, step.plan)
     failpoints.reach("merge.entered")
     tally = _insert(connection, step)
     if not ledger.counts_unchanged(connection):
@@ -149,6 +149,22 @@ def _duplicate(step: FinishingStep, message: str) -> TargetProblem:
 def _check_target(connection: LoaderConnection, plan: ImportPlan) -> None:
     assert plan.staged
     require_unchanged(connection, plan.schema, plan.staged.table, plan.staged.table_digest)
+
+
+def _check_merged(connection: LoaderConnection, plan: ImportPlan) -> None:
+    """Raise Problem if the table has changed since the plan, or if the order of rows decides and its keys have.
+
+    Which row a duplicate meets would be another one. Plans of older versions do not know their columns.
+    """
+    _check_target(connection, plan)
+    staged = plan.staged
+    if not staged or not staged.columns:
+        return
+    table = read_table(connection, plan.schema, staged.table)
+    dependencies = read_dependencies(connection, plan.schema, staged.table)
+    write_modes.check_mode(staged.mode, staged.on_duplicate, table, dependencies, staged.columns)
+    if {key.columns for key in write_modes.clashing_keys(table, staged.columns)} != set(staged.keys):
+        raise changed_since_planned(plan.schema, staged.table)
 
 
 def _swap(connection: LoaderConnection, step: FinishingStep, callbacks: LoadCallbacks) -> Tally:

@@ -37,6 +37,7 @@ class Staged:
     engine and keys before `finish`; each statement may be repeated. `engine` is its storage engine until then, "" if
     that is the final one. `later` are the names of the keys that it gets only at the end. `definition` is that of the
     table that mode replace replaces, from the moment when the staging table was made like it (with_definition()).
+    `columns` are those that a numbered import fills, `keys` the columns of each key on which its rows may clash.
     """
 
     mode: str
@@ -51,6 +52,8 @@ class Staged:
     engine: str = ""
     later: tuple[str, ...] = ()
     definition: str = ""
+    columns: tuple[str, ...] = ()
+    keys: tuple[tuple[str, ...], ...] = ()
 
 
 def staging_name(job: str) -> str:
@@ -130,6 +133,8 @@ def plan_staging(
         settle=_settle(stage, table, engine),
         engine=engine if converted else "",
         later=tuple(each.name for each in without),
+        columns=tuple(columns) if numbered else (),
+        keys=tuple(key.columns for key in write_modes.clashing_keys(table, columns)) if numbered else (),
     )
 
 

@@ -166,6 +166,29 @@ class TestAtomic:
         with pytest.raises(TargetProblem, match="has changed since the import was planned"):
             load.finish()
 
+    @pytest.mark.parametrize(("mode", "policy"), [("upsert", "fail"), ("atomic", "skip"), ("atomic", "replace")])
+    @pytest.mark.parametrize(
+        ("change", "why"),
+        [
+            ("ADD UNIQUE KEY (name)", "2 unique keys"),
+            ("DROP PRIMARY KEY, ADD UNIQUE KEY (name)", "has changed since the import was planned"),
+            ("ADD KEY (name)", ""),
+        ],
+    )
+    def test_keys_that_changed_meanwhile_are_refused(
+        self, database: Address, distinct: Path, mode: str, policy: str, change: str, why: str
+    ):
+        given(database, PEOPLE)
+        load = planned(database, distinct, mode, "id", "name", on_duplicate=policy)
+        load.stage()
+        given(database, f"ALTER TABLE t {change}")
+        if why:
+            with pytest.raises(Problem, match=why):
+                load.finish()
+        else:
+            load.finish()
+        assert rows_of(database, "SELECT COUNT(*) FROM t") == [(0 if why else 50,)]
+
     def test_a_staging_table_that_somebody_emptied_is_refused(self, database: Address, distinct: Path):
         given(database, PEOPLE)
         load = planned(database, distinct, "atomic", "id", "name")
