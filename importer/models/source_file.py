@@ -38,7 +38,8 @@ class SourceFile(models.Model):
     host = models.CharField(max_length=255, blank=True, default=socket.gethostname, editable=False)
     # Its path on the database's host, where the target's server is to read it itself; "" if it was not named by that.
     server_path = models.CharField(max_length=1024, blank=True, editable=False)
-    # For a fetched file: its name below the connection's base, and the ETag and time of the fetched version.
+    # For a fetched file: its name below the connection's base, and the ETag and time of the fetched version. Of a file
+    # in place without a connection, `found_etag` is its version on the disk (importer/sources/in_place.py).
     connection = models.ForeignKey(
         "SourceConnection", models.PROTECT, null=True, blank=True, editable=False, related_name="files"
     )

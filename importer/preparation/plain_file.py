@@ -19,6 +19,7 @@ from importer.engine.source.dialect import Dialect
 from importer.engine.source.joined import JoinedFile, copy_joined, require_size
 from importer.engine.source.profile.profile import Profile
 from importer.models import SourceFile
+from importer.sources import in_place
 from importer.sources.room import DiskFull, full_disk_as, is_full
 
 # Takes how many of the source's own bytes have been read.
@@ -61,7 +62,7 @@ def copy_several(
         file = files[number]
         first_lines.append(data_line + rows if dialect.is_converted else file.line)
         with in_file(file.name), open_source(location_of(sources[number])) as fd:
-            require_size(fd, file)
+            _refuse_changed(fd, file, sources[number], lambda: on_bytes(done))
             for piece in plain_pieces(fd, file.packing, dialect, _limits(), tolerate=out.tolerate):
                 if piece.places is not None:
                     # Rows are numbered through all files.
@@ -69,11 +70,16 @@ def copy_several(
                     rows += len(piece.places)
                 yield piece.data
                 on_bytes(done + piece.used)
-            require_size(fd, file)
+            _refuse_changed(fd, file, sources[number], lambda: on_bytes(done + file.size))
         done += file.size
 
     placed = copy_joined(files, dialect.plain, plain, out.data.write)
     return tuple(replace(each, line=line) for each, line in zip(placed, first_lines, strict=True))
+
+
+def _refuse_changed(fd: Readable, file: JoinedFile, source: SourceFile, keep_alive: Callable[[], object]) -> None:
+    require_size(fd, file)
+    in_place.require_same(source, keep_alive)
 
 
 @dataclass(frozen=True)

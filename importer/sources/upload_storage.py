@@ -6,6 +6,7 @@ stays until the row is written.
 """
 
 import logging
+from collections.abc import Callable
 from pathlib import Path
 from uuid import UUID
 
@@ -20,6 +21,7 @@ from importer.sources.store.file_store import FileStore, StoreAway, file_store, 
 log = logging.getLogger(__name__)
 
 PIECE_BYTES = 2**20  # bytes per read or hash update
+OFTEN = 64 * PIECE_BYTES
 UPLOADS = "uploads"  # the store's folder for them
 STORED = "s3://"  # how the place of a file in a store begins
 
@@ -65,12 +67,19 @@ def keep_joined(source: SourceFile) -> dict[str, str]:
     return {"fingerprint": digest.hexdigest(), "store_etag": whole.etag, "store_upload": ""}
 
 
-def fingerprint(path: Path) -> str:
-    """The xxh3-128 of a whole file, in hexadecimal. Reads the file in pieces of PIECE_BYTES."""
-    digest = xxhash.xxh3_128()
+def fingerprint(path: Path, on_bytes: Callable[[], object] = lambda: None) -> str:
+    """The xxh3-128 of a whole file, in hexadecimal. Reads the file in pieces of PIECE_BYTES.
+
+    `on_bytes` is called after each OFTEN bytes.
+    """
+    digest, read = xxhash.xxh3_128(), 0
     with path.open("rb", buffering=0) as file:
         while piece := file.read(PIECE_BYTES):
             digest.update(piece)
+            read += len(piece)
+            if read >= OFTEN:
+                on_bytes()
+                read = 0
     return digest.hexdigest()
 
 

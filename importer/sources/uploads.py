@@ -1,9 +1,7 @@
 """Sources: uploads, which arrive in UPLOAD_DIR (upload_storage.py), and files on the server, which stay in place."""
 
-import errno
 import fcntl
 import os
-import stat
 import unicodedata
 import uuid
 from collections.abc import Iterator
@@ -23,7 +21,7 @@ from importer.engine.errors import NoConnection, Problem, SourceProblem
 from importer.engine.source.file_signature import NoCSV
 from importer.models import Examination, ImportJob, SourceFile, SourceMember
 from importer.queue import Message
-from importer.sources import quotas, upload_storage
+from importer.sources import in_place, quotas, upload_storage
 from importer.sources.reservations import require_room
 from importer.sources.room import DiskFull, full_disk_as
 from importer.sources.upload_storage import fingerprint
@@ -302,12 +300,14 @@ def register(path: Path, server_path: str = "") -> SourceFile:
     if max(len(str(path)), len(server_path)) > LONGEST_PATH:
         what = f"The path of the file has more than {LONGEST_PATH:,} characters."
         raise SourceProblem(what, f"{path.name[:80]}", "Move it to a shorter path.")
-    size = _readable_size(path)
+    status = in_place.status_of(path)
+    size, found = status.st_size, in_place.version_of(status)
     digest = fingerprint(path)
     same = SourceFile.objects.filter(path=str(path), server_path=server_path, owned=False)
     known = same.filter(size=size, fingerprint=digest).first()
     if known:
-        known.save(update_fields=["touched_at"])  # A row that was used just now is not deleted.
+        known.found_etag = found
+        known.save(update_fields=["touched_at", "found_etag"])  # A row that was used just now is not deleted.
         return known
     return SourceFile.objects.create(
         name=clean_name(path.name),
@@ -317,27 +317,9 @@ def register(path: Path, server_path: str = "") -> SourceFile:
         received=size,
         status=SourceFile.Status.READY,
         fingerprint=digest,
+        found_etag=found,
         owned=False,
     )
-
-
-def _readable_size(path: Path) -> int:
-    where = str(path)
-    try:
-        descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK)  # Non-blocking: opening a named pipe would wait.
-    except OSError as error:
-        advice = "Check the path." if error.errno == errno.ENOENT else "Check its permissions."
-        raise SourceProblem(f"The file cannot be opened: {error.strerror}.", where, advice) from error
-    try:
-        status = os.fstat(descriptor)
-    finally:
-        os.close(descriptor)
-    if not stat.S_ISREG(status.st_mode):
-        if stat.S_ISDIR(status.st_mode):
-            raise SourceProblem("This is a directory.", where, "Name one CSV file, or a pattern: DIRECTORY/*.csv.")
-        advice = "Name one CSV file; or name -, and send the data to standard input: millrace load - ... < PIPE"
-        raise SourceProblem("This is not a regular file.", where, advice)
-    return status.st_size
 
 
 def expires_at(source: SourceFile) -> datetime | None:

@@ -22,6 +22,7 @@ from importer.engine.source.records.lines import line_ends
 from importer.engine.units import MIB
 from importer.models import Chunk, ImportJob
 from importer.queue import FollowUp
+from importer.sources import in_place
 from importer.worker import shutdown, working_copies
 from importer.worker.errors import as_problem
 from importer.worker.hosts import placement
@@ -64,10 +65,10 @@ def _scan_to_end(job: ImportJob, then: FollowUp) -> bool:
     if (job.end_unread and not _read_end(job)) or not working_copies.make_copy(job):
         return False
     with open_source(location_of_job(job)) as fd:
-        _check_size(fd, job)
+        _refuse_changed(fd, job)
         if not _record(_remaining_chunks(fd, job), job, then):
             return False
-        _check_size(fd, job)
+        _refuse_changed(fd, job)
         before, after = lines_before(fd, job.dialect, job.data_offset), _lines_after(fd, job)
         before = sum((each.lines_before for each in job.joined_files[1:]), before)
     working_copies.require_all_rows(job)
@@ -160,7 +161,8 @@ def _after(fd: Readable, chunk: Chunk, dialect: Dialect) -> Position:
     return Position(offset, chunk.first_line + lines, chunk.number + 1, row, chunk.file)
 
 
-def _check_size(fd: Readable, job: ImportJob) -> None:
+def _refuse_changed(fd: Readable, job: ImportJob) -> None:
+    """Raise SourceChanged unless what is read is the file that the import was planned for, or its complete copy."""
     size = size_of(fd)
     if size != job.read_size:
         raise SourceChanged(
@@ -168,6 +170,8 @@ def _check_size(fd: Readable, job: ImportJob) -> None:
             where=job.source.name,
             advice="Wait until it is complete, then import it again.",
         )
+    for each in () if job.needs_copy else job.source.files:
+        in_place.require_same(each, lambda: jobs.renew_copy(job, job.copied_bytes))
 
 
 def _grouped(found: Iterable[ChunkRange]) -> Iterator[list[ChunkRange]]:

@@ -34,6 +34,7 @@ from importer.engine.source.chunks.skipped_lines import NO_LINES, SkippedLines
 from importer.engine.source.joined import JoinedFile
 from importer.models import ImportJob
 from importer.preparation.plain_file import CopyOut, copy_one, copy_several
+from importer.sources import in_place
 from importer.sources.room import DiskFull, full_disk_as, is_full, room
 from importer.sources.store.file_store import FileStore, file_store, require_store
 from importer.sources.store.stored_file import StoredFile
@@ -79,12 +80,12 @@ def _is_there(job: ImportJob) -> bool:
 def _write_one(writer: "_CopyWriter", job: ImportJob) -> None:
     """Write the copy of a single file, which must not change during that."""
     with open_source(location_of(job.source)) as fd:
-        _refuse_changed(fd, job)
+        writer.refuse_changed(fd, 0)
         if job.needs_plain_copy:
             writer.write_plain(fd)
         if job.is_sorted:
             writer.write_sorted()
-        _refuse_changed(fd, job)
+        writer.refuse_changed(fd, job.source.size)
 
 
 @dataclass
@@ -115,6 +116,17 @@ class _CopyWriter:
             return "converted"
         reordered = any(each.order for each in self.job.joined_files)
         return "unpacked" if self.job.packing else "copied" if reordered else "turned into UTF-8"
+
+    def refuse_changed(self, fd: Readable, done: int) -> None:
+        """Raise SourceChanged if the file is no longer the one that the import was planned for."""
+        source = self.job.source
+        if (size := size_of(fd)) != source.size:
+            raise SourceChanged(
+                f"The file has {size:,} bytes, it had {source.size:,} when the import was planned.",
+                where=source.name,
+                advice="Wait until it is complete, then import it again.",
+            )
+        in_place.require_same(source, lambda: self._renew(done))
 
     def write_plain(self, fd: Readable) -> None:
         job = self.job
@@ -321,14 +333,4 @@ def require_all_rows(job: ImportJob) -> None:
             f"{written:,} rows went into the sorted copy, and {scanned:,} are found in it.",
             where=job.source.name,
             advice="Load the file in its own order (sort keep), and please report this: it must not happen.",
-        )
-
-
-def _refuse_changed(fd: Readable, job: ImportJob) -> None:
-    size = size_of(fd)
-    if size != job.source.size:
-        raise SourceChanged(
-            f"The file has {size:,} bytes, it had {job.source.size:,} when the import was planned.",
-            where=job.source.name,
-            advice="Wait until it is complete, then import it again.",
         )

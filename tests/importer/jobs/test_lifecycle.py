@@ -140,14 +140,27 @@ def test_a_chunk_that_kills_its_workers_fails_the_job(target: Target, file: Path
 
 
 @on_one_server
-def test_a_file_that_shrank_fails_the_job(target: Target, file: Path):
-    job = created(target, file)
-    with file.open("r+b") as out:
-        out.truncate(1000)
+@pytest.mark.parametrize("way", ["shorter", "written again", "replaced"])
+def test_a_file_that_changed_since_the_plan_fails_the_job(target: Target, file: Path, way: str):
+    job, text, seen = created(target, file), file.read_text(), file.stat()
+    if way == "replaced":
+        file.rename(file.with_name("before"))
+    file.write_text(text[:1000] if way == "shorter" else text.replace("word", "w0rd"))
+    if way == "replaced":
+        os.utime(file, ns=(seen.st_atime_ns, seen.st_mtime_ns))
     job = run(job)
     assert job.status == Status.FAILED
     assert job.problem["kind"] == "SourceChanged"
     assert count(target) == 0
+
+
+@on_one_server
+def test_a_file_that_is_put_back_as_it_was_is_loaded(target: Target, file: Path):
+    job, content = created(target, file), file.read_bytes()
+    file.rename(file.with_name("before"))
+    file.write_bytes(content)
+    assert run(job).status == Status.SUCCEEDED
+    assert count(target) == ROWS
 
 
 @on_one_server

@@ -3,7 +3,6 @@
 import gzip
 import html
 import io
-import os
 import re
 from collections.abc import Sequence
 from datetime import timedelta
@@ -223,10 +222,11 @@ class TestBadRows:
 
 
 @on_one_server
-def test_a_file_that_has_changed_fails_by_its_name(database, tmp_path):
-    names = written(tmp_path, FILES)
-    job = jobs.create(planned(names, database))
-    os.truncate(names[1], 20)
+@pytest.mark.parametrize("other", [FILES["b.csv"][:20], FILES["b.csv"].replace(b"four", b"five")])
+@pytest.mark.parametrize("packed", [False, True])
+def test_a_file_that_has_changed_fails_by_its_name(packed, other, database, tmp_path):
+    job = jobs.create(planned(written(tmp_path, FILES, packed=packed), database))
+    written(tmp_path, {"b.csv": other}, packed=packed)
     job = run(job)
     assert (job.status, job.problem["kind"], job.problem["where"]) == ("failed", "SourceChanged", "b.csv")
 
