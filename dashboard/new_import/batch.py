@@ -1,6 +1,6 @@
 """Several files on one page of a new import: the first one's settings may be applied to all that are like it."""
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from uuid import UUID
 
 from django.http import HttpRequest
@@ -10,6 +10,8 @@ from dashboard.new_import.preview import Preview
 from importer.connections.source_location import location_of
 from importer.engine.errors import Problem
 from importer.engine.reading.expected import expected_columns
+from importer.engine.reading.other_file import differing_lines, encoding_of
+from importer.engine.source.byte_source import SourceLocation
 from importer.engine.source.dialect import Dialect
 from importer.engine.source.encodings import UTF8
 from importer.engine.source.profile.profile import Profile, profile_file
@@ -123,23 +125,32 @@ def _compared(source: SourceFile, preview: Preview) -> OtherFile:
         return OtherFile(source, "the first file cannot be read")
     try:
         expected = expected_columns(preview.table) if preview.table else ()
-        profile = profile_file(location_of(source), None, expected, **preview.choices.known_format)
+        place = location_of(source)
+        profile = profile_file(place, None, expected, **preview.choices.known_format)
+        own = replace(profile, dialect=replace(profile.dialect, encoding=_encoding(first, profile, place)))
+        return OtherFile(source, _difference(first, own) or _other_lines(first, profile, place))
     except Problem as problem:
         return OtherFile(source, problem.what)
-    return OtherFile(source, _difference(first, profile))
+
+
+def _encoding(first: Profile, other: Profile, place: SourceLocation) -> str:
+    """The encoding of the file; that of the first one for a file of ASCII characters, which fits both."""
+    shown = encoding_of(place, first.dialect)
+    detected = other.dialect.encoding
+    return shown if shown != first.dialect.encoding or detected == UTF8 else detected
+
+
+def _other_lines(first: Profile, other: Profile, place: SourceLocation) -> str:
+    """How the file differs from the first one in a footer or units; "" if it does not."""
+    lines = differing_lines(place, replace(other, dialect=first.dialect))
+    return lines.evidence.removesuffix(".") if lines else ""
 
 
 def _difference(first: Profile, other: Profile) -> str:
     """How the file differs from the first one in format or columns; "" if it does not."""
     if first.header != other.header:
         return "other columns"
-    differing = [each.name for each in fields(Dialect) if _differs(each.name, first, other)]
+    one, two = first.dialect, other.dialect
+    differing = [each.name for each in fields(Dialect) if getattr(one, each.name) != getattr(two, each.name)]
     labels = [FORMAT_FIELDS[name].label.lower() for name in differing if name in FORMAT_FIELDS]
     return f"another format: {', '.join(labels)}" if labels else ""
-
-
-def _differs(name: str, first: Profile, other: Profile) -> bool:
-    if name == "encoding" and other.dialect.encoding == UTF8:
-        # A file of ASCII characters is the same in the encodings of western countries.
-        return first.dialect.encoding != UTF8 and not all(value.isascii() for row in other.rows for value in row)
-    return bool(getattr(first.dialect, name) != getattr(other.dialect, name))

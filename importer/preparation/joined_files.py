@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from importer.connections.source_location import location_of
 from importer.engine.errors import SourceProblem, in_file
 from importer.engine.plan.plan import ImportPlan, Reason
-from importer.engine.reading.other_file import differing_lines
+from importer.engine.reading.other_file import differing_lines, encoding_of
 from importer.engine.source.byte_source import Readable, open_source, read_at, size_of
 from importer.engine.source.chunks.skipped_lines import SkippedLines, lines_before
 from importer.engine.source.decoding import needs_copy, open_sample, read_head
@@ -58,11 +58,13 @@ def _fitting(source: SourceFile, first: Profile, first_name: str) -> Profile:
     """The profile of a file in the first one's dialect. Raises FilesDiffer if the two do not fit together."""
     try:
         profile = profile_file(location_of(source), first.dialect)
+        encoding = encoding_of(location_of(source), profile.dialect)
         lines = differing_lines(location_of(source), profile)
     except SourceProblem as problem:
         what = f"{source.name} cannot be read as {first_name} is: {problem.what}"
         raise FilesDiffer(what, f"{first_name} and {problem.where}", APART) from problem
-    if what := _difference(first, profile, first_name, source.name):
+    own = replace(profile, dialect=replace(profile.dialect, encoding=encoding))
+    if what := _difference(first, own, first_name, source.name):
         raise FilesDiffer(what, f"{first_name} and {source.name}", APART)
     if lines:
         what = f"{source.name} cannot be read as {first_name} is. {lines.evidence}"

@@ -1,15 +1,33 @@
-"""Compares a file with the dialect of another one, which leaves out a footer or units as the other one has them."""
+"""Compares a file with the dialect of another one.
+
+The dialect has the other file's encoding, and leaves out a footer or units as that file has them.
+"""
 
 from dataclasses import replace
 
+from importer.engine.source import encodings
 from importer.engine.source.byte_source import SourceLocation, open_source
 from importer.engine.source.decoding import open_sample, read_head
 from importer.engine.source.dialect import Dialect
+from importer.engine.source.encodings import UTF8, EncodingKind
 from importer.engine.source.profile.decisions import Answer, Decision, Standing
+from importer.engine.source.profile.encoding_detection import shows_utf8
 from importer.engine.source.profile.layout.among import are_units, footer_decision, last_lines
 from importer.engine.source.profile.profile import TAIL_BYTES, Profile, profile_file
 from importer.engine.source.profile.sample import SAMPLE_BYTES
 from importer.engine.source.records.blocks import read_exactly
+
+
+def encoding_of(path: SourceLocation, dialect: Dialect) -> str:
+    """The file's encoding: UTF-8 if its characters beyond ASCII show that, and otherwise that of the dialect.
+
+    A file that is UTF-8 can be read in most other encodings, and has other characters then. Raises SourceProblem.
+    """
+    if encodings.kind(dialect.encoding) is EncodingKind.UTF8:
+        return dialect.encoding
+    with open_source(path) as fd:
+        head = read_head(fd, SAMPLE_BYTES, dialect.member)
+    return UTF8 if shows_utf8(head.data, whole=head.whole) else dialect.encoding
 
 
 def differing_lines(path: SourceLocation, profile: Profile) -> Decision | None:

@@ -100,6 +100,16 @@ class TestDifferent:
         assert refused.value.where.startswith("a.csv and b.csv")
         assert ImportJob.objects.count() == 0
 
+    @pytest.mark.parametrize("packed", [False, True])
+    def test_an_encoding_that_only_one_has_is_refused(self, packed, database, tmp_path):
+        files = {"a.csv": "id,name\n1,Müller\n".encode("cp1252"), "b.csv": b"id,name\n2,ASCII\n"}
+        other = {"c.csv": "id,name\n3,Müller\n".encode()}
+        target, request = target_with(database, TABLE), ImportRequest(known_format={"encoding": "cp1252"})
+        prepare(resolve_sources(written(tmp_path, files, packed=packed)), target, "t", request)
+        names = written(tmp_path, files | other, packed=packed)
+        with pytest.raises(FilesDiffer, match=r"different encodings: a\.csv cp1252, c\.csv utf-8"):
+            prepare(resolve_sources(names), target, "t", request)
+
     def test_widths_without_a_header_are_refused(self, database, tmp_path):
         names = written(tmp_path, {"a.csv": b"1,one\n2,two\n", "b.csv": b"3,three,3\n"})
         target = target_with(database, "CREATE TABLE t (id INT, name VARCHAR(9))")

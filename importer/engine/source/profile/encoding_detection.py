@@ -105,6 +105,16 @@ def _line_marks(text: str) -> int:
     return sum(text.count(mark) for mark in "\t\n\r")
 
 
+def shows_utf8(data: bytes, *, whole: bool) -> bool:
+    """Whether the first bytes of a file have characters beyond ASCII that are UTF-8, in most lines that have any.
+
+    `whole`: they are all of it.
+    """
+    if data.isascii():
+        return False
+    return encodings.invalid_at(data, UTF8, final=whole) < 0 or bool(_odd_lines_of_utf8(data, whole))
+
+
 def _odd_lines_of_utf8(data: bytes, whole: bool) -> list[int]:
     """The numbers of the lines that are not UTF-8, in a file in which more lines are UTF-8 beyond ASCII; else none."""
     lines = data.split(b"\n")
