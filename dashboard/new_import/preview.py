@@ -26,7 +26,7 @@ from importer.engine.source.dialect import RFC4180, Dialect
 from importer.engine.source.encodings import UTF8
 from importer.engine.source.profile.profile import Profile, profile_file
 from importer.engine.source.profile.sample import SAMPLE_BYTES
-from importer.jobs.rejects import downloads
+from importer.jobs.rejects import downloads, origin
 from importer.models import MappingPreset, SourceFile, Target
 from importer.preparation import presets
 from importer.preparation.loadable_tables import offered_tables, read_loadable, table_name_of
@@ -267,7 +267,9 @@ def _fillings_before(preview: Preview, table: Table) -> tuple[GeneratedColumn, .
     if not before or before.table != f"{table.schema}.{table.name}":
         return ()
     known = {name.lower() for name in table.column_names} - {each.column.lower() for each in preview.mapping}
-    return tuple(each for each in before.fillings if each.column.lower() in known)
+    fillings = tuple(each for each in before.fillings if each.column.lower() in known)
+    again = preview.choices.again
+    return origin.with_origin(fillings, origin.files_of(again)) if again else fillings
 
 
 def _map(preview: Preview, profile: Profile, table: Table) -> bool:

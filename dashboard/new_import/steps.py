@@ -12,6 +12,7 @@ from importer.engine.source.formats.options import FORMAT_OPTIONS
 from importer.engine.source.formats.registry import FORMATS
 from importer.engine.source.profile.profile import SAMPLE_ROWS, Profile
 from importer.engine.source.profile.sample import SAMPLE_BYTES
+from importer.jobs.rejects.origin import columns_of_place
 from importer.preparation.expected_time import expected_seconds
 from importer.preparation.prepare import PreparedImport
 
@@ -95,7 +96,7 @@ def _missing(preview: Preview) -> Iterator[str]:
 
 
 def _remarks(preview: Preview, grid: Grid) -> Iterator[str]:
-    """What the import will leave out, as far as the rows that were read show it."""
+    """What the import will leave out or add, as far as the rows that were read show it."""
     if not preview.mapping:
         return
     left_out = grid.left_out
@@ -104,6 +105,9 @@ def _remarks(preview: Preview, grid: Grid) -> Iterator[str]:
         yield f"{_count(len(left_out), 'field')} not loaded ({names})"
     if preview.added:
         yield f"{_count(len(preview.added), 'column')} will be added to the table"
+    again = preview.choices.again
+    if again and (columns := columns_of_place(preview.fillings)):
+        yield f"{', '.join(columns)}: from this file, not from where the rows stood in import {again.pk}"
     if bad := grid.problems.count:
         of = "" if grid.problems.whole else f" of the first {number(grid.problems.scanned)}"
         fate = (

@@ -13,10 +13,11 @@ from django.utils import timezone
 
 from importer.engine.errors import Problem
 from importer.engine.load.rejects.fixes import RejectedCell, cells, fixed_record
+from importer.engine.mapping.columns import GeneratedColumn
 from importer.engine.source.records.refused import is_marked
 from importer.jobs.again import options_again, request_of
 from importer.jobs.commands import create, start
-from importer.jobs.rejects import downloads
+from importer.jobs.rejects import downloads, origin
 from importer.jobs.rejects.rows import Place, RejectedRecord, rows_at
 from importer.models import ImportJob, RowFix, SourceFile
 from importer.preparation.prepare import prepare
@@ -112,15 +113,31 @@ def load_fixed(job: ImportJob, person: User) -> tuple[ImportJob, int]:
     rows = [each for each in rows_at(job, drafts.keys()) if each.record]
     if len(rows) != len(drafts):
         raise Problem("Some of the corrected rows are no longer kept.", advice=downloads.FIND_THEM)
+    fillings = _fillings(job, rows)
     records = [fixed_record(each.record, job.dialect, drafts[each.at], len(job.mapping)) for each in rows]
     source = _upload(job, b"".join(downloads.fixed_file(job, records)), person)
     try:
-        started = _take(job, source, person, drafts)
+        started = _take(job, source, person, drafts, fillings)
     except Problem:
         uploads.remove(source)
         raise
     start(started.pk)
     return started, len(rows)
+
+
+def _fillings(job: ImportJob, rows: Sequence[RejectedRecord]) -> tuple[GeneratedColumn, ...]:
+    """The job's generated columns with the values of these rows. Raises Problem if one column has several of them."""
+    files, lines = {each.file or job.source.name for each in rows}, {each.line for each in rows}
+    fillings = origin.with_origin(job.fillings, files, lines)
+    if columns := origin.columns_of_place(fillings):
+        raise Problem(
+            "The corrected rows would get other values than theirs: these columns have each row's place in its file.",
+            where=f"{job.table}, {', '.join(columns)}",
+            advice="Correct and load the rows of one file at a time, and row by row if a column has the line. Or"
+            " download the reject file and the CSV with the reasons, which has line and file of each row; write these"
+            " into the rows as fields, and load the file by a new import.",
+        )
+    return fillings
 
 
 def _upload(job: ImportJob, content: bytes, person: User) -> SourceFile:
@@ -129,12 +146,19 @@ def _upload(job: ImportJob, content: bytes, person: User) -> SourceFile:
     return uploads.finish(source)
 
 
-def _take(job: ImportJob, source: SourceFile, person: User, drafts: Mapping[Place, Sequence[str]]) -> ImportJob:
+def _take(
+    job: ImportJob,
+    source: SourceFile,
+    person: User,
+    drafts: Mapping[Place, Sequence[str]],
+    fillings: Sequence[GeneratedColumn],
+) -> ImportJob:
     """Create the import of the corrected rows, and note with each that it is taken. Both or none of it."""
     options = options_again(job)
     into_table = options if options.mode == "upsert" else options.appending()
     options = replace(into_table, on_error="reject").without_limit()
-    request = replace(request_of(job), options=options, new_table=None, dialect=job.file_dialect.of_rejects)
+    dialect = job.file_dialect.of_rejects
+    request = replace(request_of(job), options=options, new_table=None, dialect=dialect, fillings=fillings)
     prepared = prepare(source, job.target, job.table, request)
     with transaction.atomic():
         ImportJob.objects.select_for_update().get(pk=job.pk)

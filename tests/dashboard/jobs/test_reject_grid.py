@@ -7,11 +7,13 @@ import pytest
 from django.urls import reverse
 
 from importer import jobs
+from importer.engine.mapping.columns import GeneratedColumn
 from importer.engine.mysql.connection import connect, execute, fetch_all
 from importer.engine.plan.options import Options
 from importer.jobs.rejects import fixes, rows, storage
 from importer.models import AuditEvent, ImportJob, Level, RowFix
 from importer.preparation.prepare import ImportRequest, prepare
+from importer.sources.several import as_one
 from tests.dashboard.job_data import Status, make_job
 from tests.dashboard.jobs.test_detail import HTMX, page
 from tests.dashboard.new_import.test_page import uploaded
@@ -138,6 +140,30 @@ def test_a_refused_fix_shows_what_was_entered_and_undo_takes_a_draft_back(browse
     assert "Undo" in grid(browser, rejected)
     fix(browser, rejected, 0, undo="yes")
     assert not RowFix.objects.exists()
+
+
+def test_a_fixed_row_keeps_its_file_and_line(browser, user, database):
+    with connect(database) as connection:
+        execute(connection, TABLE.replace("day DATE", "day DATE, src VARCHAR(40), at INT"))
+    several = as_one([uploaded(user, b"id;amount\n1;1\n", "a.csv"), uploaded(user, b"id;amount\n2;x\n3;y\n", "b.csv")])
+    request = ImportRequest(
+        options=Options(on_error="reject").without_limit(),
+        fillings=[GeneratedColumn("src", "file"), GeneratedColumn("at", "line")],
+    )
+    job = run(jobs.create(prepare(several, saved_target(database), "orders", request), user))
+    assert (job.status, job.rejected_rows) == (Status.SUCCEEDED, 2)
+    again = browser.post(reverse("job_again", args=[job.pk]))["Location"]
+    html = browser.get(again, headers=HTMX).content.decode()
+    assert f"src, at: from this file, not from where the rows stood in import {job.pk}" in html
+    [chunk] = {row.chunk for row in rows.rows(job, None, 0, 9)}
+    for place, value in enumerate(("5", "6")):
+        browser.post(reverse("job_fix_row", args=[job.pk, chunk, place]), {"value_1": value}, headers=HTMX)
+    assert "orders, at: The corrected rows would get other values" in messages(load(browser, job))[0]
+    browser.post(reverse("job_fix_row", args=[job.pk, chunk, 1]), {"undo": "yes"}, headers=HTMX)
+    load(browser, job)
+    assert run(ImportJob.objects.get(rejects_of=job)).loaded_rows == 1
+    with connect(database) as connection:
+        assert fetch_all(connection, "SELECT id, src, at FROM orders ORDER BY id") == [(1, "a.csv", 2), (2, "b.csv", 2)]
 
 
 @pytest.mark.parametrize("mode", ["atomic", "replace"])
