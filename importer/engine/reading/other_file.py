@@ -11,7 +11,7 @@ from importer.engine.source.decoding import open_sample, read_head
 from importer.engine.source.dialect import Dialect
 from importer.engine.source.encodings import UTF8, EncodingKind
 from importer.engine.source.profile.decisions import Answer, Decision, Standing
-from importer.engine.source.profile.encoding_detection import shows_utf8
+from importer.engine.source.profile.encoding_detection import answers_for, shows_utf8
 from importer.engine.source.profile.layout.among import are_units, footer_decision, last_lines
 from importer.engine.source.profile.profile import TAIL_BYTES, Profile, profile_file
 from importer.engine.source.profile.sample import SAMPLE_BYTES
@@ -23,11 +23,22 @@ def encoding_of(path: SourceLocation, dialect: Dialect) -> str:
 
     A file that is UTF-8 can be read in most other encodings, and has other characters then. Raises SourceProblem.
     """
+    return UTF8 if differing_encoding(path, dialect) else dialect.encoding
+
+
+def differing_encoding(path: SourceLocation, dialect: Dialect) -> Decision | None:
+    """The question whether the file is UTF-8, as its characters beyond ASCII show, where the dialect says another
+    encoding; None if they do not show that. Raises SourceProblem.
+    """
     if encodings.kind(dialect.encoding) is EncodingKind.UTF8:
-        return dialect.encoding
+        return None
     with open_source(path) as fd:
         head = read_head(fd, SAMPLE_BYTES, dialect.member)
-    return UTF8 if shows_utf8(head.data, whole=head.whole) else dialect.encoding
+    if not shows_utf8(head.data, whole=head.whole):
+        return None
+    evidence = f"The file is UTF-8, and the file that showed the format is {dialect.encoding}."
+    answers = tuple(answers_for(head.data, (UTF8, dialect.encoding)))
+    return Decision("encoding", UTF8, Standing.GUESSED, evidence, answers=answers)
 
 
 def differing_lines(path: SourceLocation, profile: Profile) -> Decision | None:

@@ -11,7 +11,7 @@ from importer.access.acting import acting_as
 from importer.connections.source_location import location_of
 from importer.engine import failpoints
 from importer.engine.errors import Cancelled, Problem
-from importer.engine.reading.other_file import differing_lines
+from importer.engine.reading.other_file import differing_encoding, differing_lines
 from importer.engine.reading.questions import NeedsAnswer
 from importer.engine.reading.reading import Reading
 from importer.engine.source.profile.profile import profile_file
@@ -198,16 +198,19 @@ def _who_saved(schedule: Schedule) -> Iterable[User]:
 
 def _prepare(schedule: Schedule, picked: DiscoveredFile) -> PreparedImport:
     assert picked.source
-    profile = profile_file(location_of(picked.source), schedule.file_dialect)
+    place, dialect = location_of(picked.source), schedule.file_dialect
+    if asked := differing_encoding(place, dialect):
+        raise NeedsAnswer(Reading(dialect, (asked,), ()), picked.source.name)
+    profile = profile_file(place, dialect)
     schema_drift.reconcile(schedule, profile)
-    if asked := differing_lines(location_of(picked.source), profile):
+    if asked := differing_lines(place, profile):
         raise NeedsAnswer(Reading(profile.dialect, (asked,), ()), picked.source.name)
     return prepare(
         picked.source,
         schedule.target,
         schedule.table,
         ImportRequest(
-            dialect=schedule.file_dialect,
+            dialect=dialect,
             mapping=schedule.mapping,
             fillings=schedule.fillings,
             options=schedule.options,

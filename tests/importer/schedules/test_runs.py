@@ -1,6 +1,6 @@
 """A run from start to end: the files that it loads, moves or deletes, and its problems."""
 
-from dataclasses import fields
+from dataclasses import fields, replace
 from datetime import date
 from pathlib import Path
 
@@ -11,6 +11,7 @@ from importer import jobs, schedules
 from importer.engine.errors import Problem
 from importer.engine.mysql.connection import connect, fetch_all
 from importer.engine.schema.table import read_table
+from importer.engine.stored import to_json
 from importer.history.read import column
 from importer.models import ImportJob, Schedule, ScheduleRun, SourceFile, Target
 from importer.models.outcomes import NEEDS_ANSWER
@@ -213,6 +214,15 @@ class TestDrift:
         assert (run.status, outcomes(run)) == (NEEDS_ANSWER.words, {"a.csv": NEEDS_ANSWER.words})
         assert "the file that showed the format" in run.problem["what"]
         assert (asked.exists(), rows(database)) == (True, [])
+
+    def test_a_file_in_utf8_is_not_read_in_the_encoding_of_the_first(self, make, folder, database):
+        schedule = make()
+        schedule.dialect_json = to_json(replace(schedule.file_dialect, encoding="cp1252"))
+        schedule.save()
+        drop(folder, "a.csv", "1,Müller\n")
+        run = run_now(schedule)
+        assert (outcomes(run), rows(database)) == ({"a.csv": NEEDS_ANSWER.words}, [])
+        assert "is UTF-8, and the file that showed the format is cp1252" in run.problem["what"]
 
     @pytest.mark.usefixtures("settled")
     def test_the_answer_in_a_preset_loads_the_file_that_was_asked_about(self, make, folder, database):

@@ -81,12 +81,12 @@ def _wide(data: bytes) -> DetectedEncoding | None:
         evidence = f"The file is {by_zeros} without a byte order mark: its zero bytes are where that has them."
         return _detected(by_zeros, Standing.PROVED, evidence)
     if by_zeros:
-        return _detected(by_zeros, Standing.GUESSED, "The file is full of zero bytes.", _answers(data, [by_zeros]))
+        return _detected(by_zeros, Standing.GUESSED, "The file is full of zero bytes.", answers_for(data, [by_zeros]))
     for encoding, line_end in (("utf-16-le", b"\n\0"), ("utf-16-be", b"\0\n")):
         found = _at_even_places(data, line_end)
         if found and _is_text(data, encoding):
             evidence = f"{found:,} line ends of two bytes stand where {encoding} has them."
-            return _detected(encoding, Standing.GUESSED, evidence, _answers(data, [encoding, encodings.GUESS]))
+            return _detected(encoding, Standing.GUESSED, evidence, answers_for(data, [encoding, encodings.GUESS]))
     return None
 
 
@@ -151,7 +151,7 @@ def _legacy(data: bytes, invalid: int) -> DetectedEncoding:
         )
     proposals = _proposals(data)
     evidence = f"{_odd_byte(data, invalid)}; {proposals[0]} is a guess."
-    return _detected(proposals[0], Standing.GUESSED, evidence, _answers(data, proposals))
+    return _detected(proposals[0], Standing.GUESSED, evidence, answers_for(data, proposals))
 
 
 def _proposals(data: bytes) -> list[str]:
@@ -199,7 +199,8 @@ def _lines_beyond_ascii(data: bytes) -> Iterator[bytes]:
                 return
 
 
-def _answers(data: bytes, proposals: Sequence[str]) -> list[Answer]:
+def answers_for(data: bytes, proposals: Sequence[str]) -> list[Answer]:
+    """An answer for each encoding, with the first words beyond ASCII as it reads them."""
     words = list(dict.fromkeys(_WORD.findall(data[: 64 * PROPOSAL_BYTES])))[:WORDS_SHOWN]
     return [
         Answer(
