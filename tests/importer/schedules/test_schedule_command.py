@@ -1,17 +1,17 @@
 """`millrace schedule`, whose JSON output is a contract."""
 
-import signal
-import time
 from io import StringIO
 
 import pytest
 from django.core.management import CommandError, call_command
 
 from importer import jobs
+from importer.management.commands import schedule as schedule_command
 from importer.models import Schedule, ScheduleRun
 from importer.preparation.prepare import prepare
 from importer.sources import uploads
 from tests.documents import read
+from tests.importer.management.command_line.interrupts import press_ctrl_c_in_sleep
 from tests.importer.schedules.conftest import drop
 from tests.importer.schedules.steps import run_now, to_end
 from tests.importer.steps import run as run_job
@@ -58,7 +58,7 @@ def test_a_schedule_is_created_run_shown_and_paused(make, folder, tmp_path):
 def test_ctrl_c_ends_the_waiting_and_not_the_run(make, folder, monkeypatch, capsys):
     make()
     drop(folder, "a.csv")
-    monkeypatch.setattr(time, "sleep", lambda _seconds: signal.raise_signal(signal.SIGINT))
+    press_ctrl_c_in_sleep(monkeypatch, schedule_command)
     with pytest.raises(SystemExit) as ended:
         call_command("schedule", "run", "nightly", "--json")
     printed, said = capsys.readouterr()

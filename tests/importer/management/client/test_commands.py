@@ -2,10 +2,8 @@
 
 import argparse
 import io
-import signal
 import subprocess
 import sys
-import time
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -15,7 +13,7 @@ from django.core.management import CommandError, call_command
 
 from dashboard.api.wanted import ImportIn
 from importer.access import tokens
-from importer.management.client.commands import files
+from importer.management.client.commands import files, schedules
 from importer.management.client.commands.body import body_of
 from importer.management.client.commands.load import LOCAL_ONLY, add_arguments
 from importer.management.client.commands.main import REMOTE, _Parser, main
@@ -27,6 +25,7 @@ from importer.management.command_line.words import PROGRAM, WORDS
 from importer.models import ImportJob, MappingPreset, ScheduleRun, Scope, SourceFile, Target
 from tests.documents import read
 from tests.importer.management.client.conftest import ROWS, Run, rows
+from tests.importer.management.command_line.interrupts import press_ctrl_c_in_sleep
 from tests.importer.management.test_preset import preset as preset  # noqa: PLC0414 -- fixtures
 from tests.importer.schedules.conftest import database as database  # noqa: PLC0414 -- fixtures
 from tests.importer.schedules.conftest import folder as folder  # noqa: PLC0414
@@ -170,7 +169,7 @@ def test_a_schedule_is_shown_paused_and_run(run: Run, make):
 
 def test_ctrl_c_ends_the_waiting_and_not_the_run_of_a_schedule(run: Run, make, monkeypatch):
     make(name="nightly")
-    monkeypatch.setattr(time, "sleep", lambda _seconds: signal.raise_signal(signal.SIGINT))
+    press_ctrl_c_in_sleep(monkeypatch, schedules)
     code, printed, said = run("schedule", "run", "nightly", "--json")
     number = ScheduleRun.objects.get().pk
     assert (code, read(printed)["run"]) == (1, number)

@@ -6,6 +6,9 @@ import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from functools import partial
+from types import ModuleType, SimpleNamespace
+
+import pytest
 
 from importer.engine.mysql.connection import connect, execute, fetch_all
 from importer.models import Target
@@ -25,6 +28,15 @@ def started(program: str, words: tuple[str, ...], env: Mapping[str, str]) -> "su
         # A test run in the background of a shell ignores the signal, and so would the command.
         preexec_fn=partial(signal.signal, signal.SIGINT, signal.SIG_DFL),  # noqa: PLW1509
     )
+
+
+def press_ctrl_c_in_sleep(monkeypatch: pytest.MonkeyPatch, module: ModuleType) -> None:
+    """Ctrl-C is pressed as soon as this module sleeps; what other threads sleep is left alone."""
+
+    def sleep(_seconds: float) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(module, "time", SimpleNamespace(sleep=sleep))
 
 
 @contextmanager
