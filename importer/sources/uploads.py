@@ -306,7 +306,8 @@ def register(path: Path, server_path: str = "") -> SourceFile:
     same = SourceFile.objects.filter(path=str(path), server_path=server_path, owned=False)
     known = same.filter(size=size, fingerprint=digest).first()
     if known:
-        known.found_etag = found
+        if known.connection_id is None:  # A connection recognises its files by an identity of its own.
+            known.found_etag = found
         known.save(update_fields=["touched_at", "found_etag"])  # A row that was used just now is not deleted.
         return known
     return SourceFile.objects.create(
