@@ -14,6 +14,7 @@ _SWITCHES = {
     "--header": "Header row: Yes",
     "--no-header": "Header row: No",
     "--trailing-delimiter": "Trailing delimiter: Ignore",
+    "--no-trailing-delimiter": "Trailing delimiter: Empty column",
     "--keep-blank-lines": "Blank lines: Load as rows",
     "--skip-repeated-header": "Repeated header rows: Skip",
     "--no-skip-repeated-header": "Repeated header rows: Load as data",
