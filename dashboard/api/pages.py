@@ -34,9 +34,9 @@ class Cursor(Schema):
     limit: Annotated[int, Field(ge=1, le=MOST, description="The most rows of the page.")] = USUAL
 
     def after(self, parts: int = 1) -> tuple[int, ...] | None:
-        """The place of the last row of the page before, of so many numbers; None for the first page.
+        """The place of the last row of the previous page; None for the first page. `parts`: the numbers in a place.
 
-        Raises Problem for a cursor that is none.
+        Raises Problem for an invalid cursor.
         """
         return read(self.cursor, parts) if self.cursor else None
 
@@ -74,7 +74,7 @@ def write(*place: int) -> str:
 
 
 def read(cursor: str, parts: int = 1) -> tuple[int, ...]:
-    """The place that a cursor stands for, of so many numbers. Raises Problem if it is none."""
+    """The place, of `parts` numbers, that a cursor stands for. Raises Problem for an invalid cursor."""
     try:
         text = base64.b64decode(cursor + "=" * (-len(cursor) % 4), altchars=b"-_", validate=True).decode("ascii")
         numbers = text.split(".")

@@ -120,8 +120,8 @@ def _naming(wanted: ImportIn, source: SourceFile) -> Iterator[None]:
 
 
 def _forget_copies(wanted: ImportIn, source: SourceFile) -> None:
-    # Each request copies an address, and the files of an archive, anew. What a connection has is copied once, and goes
-    # by itself when it is not used.
+    # Each request makes new copies of an address and of an archive's files. A connection's file is copied once, and
+    # retention deletes the copy when it is not used.
     if wanted.address or wanted.all_members:
         forget_unused([source])
 

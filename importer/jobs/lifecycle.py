@@ -321,7 +321,7 @@ def _merged_kinds(job: ImportJob) -> dict[str, list[Kind]]:
 def step_failed(job: ImportJob, problem: Problem) -> list[Message]:
     """After a failure of the job's step: retry it after a backoff, or fail the job.
 
-    Nothing changes if another worker has taken the step: what has failed is of no account.
+    Nothing changes if another worker has taken the step: this failure does not count then.
     """
     with transaction.atomic():
         lock(job.pk)

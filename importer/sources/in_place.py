@@ -39,7 +39,7 @@ def version_of(status: os.stat_result) -> str:
 def require_same(source: SourceFile, keep_alive: Callable[[], object]) -> None:
     """Raise SourceChanged if a file that was registered in place has another content now.
 
-    A file that was written again, or put back, is read once to compare its content; `keep_alive` is called meanwhile.
+    A file that was written again, or put back, is read once to compare its content; `keep_alive` is called during that.
     A connection recognises its own files, and uploads never change.
     """
     if source.owned or source.connection_id is not None or not source.found_etag:
@@ -49,7 +49,7 @@ def require_same(source: SourceFile, keep_alive: Callable[[], object]) -> None:
         return
     if fingerprint(source.file, keep_alive) != source.fingerprint:
         raise SourceChanged(
-            "The file was written to or replaced after the import was planned: its content is another one.",
+            "The file was written to or replaced after the import was planned: its content has changed.",
             where=source.name,
             advice="Wait until it is complete, then import it again.",
         )

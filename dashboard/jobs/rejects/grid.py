@@ -6,7 +6,7 @@ from typing import cast
 
 from django.contrib.auth.models import User
 
-from dashboard.jobs.rejects.sent import as_sent
+from dashboard.jobs.rejects.sent_values import as_sent
 from importer.access.acting import acting_user
 from importer.access.policy import Forbidden, require
 from importer.engine.errors import Problem

@@ -13,7 +13,7 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 
 from dashboard.formatting import entered_number
 from dashboard.jobs.rejects.grid import drafts_of, grid_of, refused, row_of, shown_columns
-from dashboard.jobs.rejects.sent import sent_texts
+from dashboard.jobs.rejects.sent_values import sent_texts
 from importer.access import audit
 from importer.engine.errors import Problem
 from importer.jobs.rejects import fixes

@@ -7,7 +7,7 @@ from importer.engine.errors import Problem
 from importer.engine.source.byte_source import Readable
 from importer.engine.source.dialect import Dialect
 from importer.engine.source.profile.decisions import Decision
-from importer.engine.source.profile.layout.among import footer_decision
+from importer.engine.source.profile.layout.lines_among import footer_decision
 from importer.engine.source.profile.profile import TAIL_BYTES
 from importer.engine.source.records.blocks import read_exactly
 

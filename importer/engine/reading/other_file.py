@@ -12,7 +12,7 @@ from importer.engine.source.dialect import Dialect
 from importer.engine.source.encodings import UTF8, EncodingKind
 from importer.engine.source.profile.decisions import Answer, Decision, Standing
 from importer.engine.source.profile.encoding_detection import answers_for, shows_utf8
-from importer.engine.source.profile.layout.among import are_units, footer_decision, last_lines
+from importer.engine.source.profile.layout.lines_among import are_units, footer_decision, last_lines
 from importer.engine.source.profile.profile import TAIL_BYTES, Profile, profile_file
 from importer.engine.source.profile.sample import SAMPLE_BYTES
 from importer.engine.source.records.blocks import read_exactly

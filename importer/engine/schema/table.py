@@ -217,7 +217,7 @@ def require_unchanged(connection: Connection, schema: str, name: str, digest: st
 
 
 def changed_since_planned(schema: str, name: str) -> TargetProblem:
-    """The problem of a table whose definition is another one than that of the plan."""
+    """The problem of a table whose definition differs from that in the plan."""
     return TargetProblem(
         f"The table {schema}.{name} has changed since the import was planned.",
         advice="Retry: the import is then planned for the table as it is now.",
@@ -281,7 +281,7 @@ def _stored_generated(connection: Connection, schema: str, name: str) -> tuple[s
 
 
 def _names_new(body: str, column: str) -> bool:
-    """Whether the trigger's body names the column of the new row, in whichever quotes: NEW.column."""
+    """Whether the trigger's body names the column of the new row, with or without quotes: NEW.column."""
     return bool(re.search(rf"""\bNEW[`"]?\s*\.\s*[`"]?{re.escape(column)}(?![\w$])""", body, re.IGNORECASE))
 
 

@@ -155,7 +155,7 @@ def write_run(run: Mapping[str, Any], say: Writer, warn: Writer) -> None:
 
 
 def run_continues(run: int, schedule: str, prefix: str) -> str:
-    """A line for whoever waits no longer for a run."""
+    """The line that says how to look at a run later, after Ctrl-C."""
     return f"Run {run} continues. {prefix} schedule show {schedule} shows it."
 
 

@@ -23,7 +23,7 @@ def seconds_of(family: Family, text: str) -> Fraction:
 
 
 def kept_seconds(seconds: Fraction, digits: int) -> set[Fraction]:
-    """What a column with so many digits of a second may keep of a time.
+    """The values that a column with this many `digits` of a second may store for a time.
 
     MariaDB cuts it, or rounds it with TIME_ROUND_FRACTIONAL. MySQL rounds it to microseconds, and these to the digits,
     or cuts it with TIME_TRUNCATE_FRACTIONAL.

@@ -12,13 +12,13 @@ from importer.engine.source.profile.delimiters import choose_delimiter, delimite
 from importer.engine.source.profile.drawn_tables import DRAWN_BYTES, is_fixed_width, refuse_drawn_tables
 from importer.engine.source.profile.expected_columns import ExpectedColumn
 from importer.engine.source.profile.header import header_decision, stated_header
-from importer.engine.source.profile.layout.above import (
+from importer.engine.source.profile.layout.lines_above import (
     Skipped,
     lines_before_table,
     separator_line,
     skipped_lines,
 )
-from importer.engine.source.profile.layout.among import (
+from importer.engine.source.profile.layout.lines_among import (
     comment_begin,
     comment_decision,
     footer_decision,

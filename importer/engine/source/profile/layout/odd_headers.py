@@ -7,7 +7,7 @@ from importer.engine.errors import SourceProblem
 from importer.engine.source.profile.candidates import DialectCandidate, read_candidate
 from importer.engine.source.profile.decisions import Answer, Decision, Standing
 from importer.engine.source.profile.expected_columns import ExpectedColumn, columns_by_position
-from importer.engine.source.profile.layout.above import LONGEST_SHOWN, Skipped
+from importer.engine.source.profile.layout.lines_above import LONGEST_SHOWN, Skipped
 from importer.engine.source.profile.names import match_names
 from importer.engine.source.records.lines import line_ends
 

@@ -8,7 +8,7 @@ from importer.engine.source.dialect import Dialect
 from importer.engine.source.profile.candidates import DialectCandidate
 from importer.engine.source.profile.decisions import Answer, Decision, Standing
 from importer.engine.source.profile.header import kind
-from importer.engine.source.profile.layout.above import LONGEST_SHOWN
+from importer.engine.source.profile.layout.lines_above import LONGEST_SHOWN
 from importer.engine.source.records.boundary.boundaries import find_ends
 from importer.engine.source.records.boundary.no_records import find_no_records, kind_of
 from importer.engine.source.records.boundary.state_machine import RECORD_ENDS
