@@ -154,7 +154,7 @@ def _request(options: dict[str, Any]) -> ImportRequest:
 def _write_notes(prepared: PreparedImport) -> None:
     """Write the suggested conversions and doubtful values to stderr, since there is no page that shows them."""
     for each in prepared.mapping:
-        conversions = [TRANSFORMS[name].label.lower() for name in each.transforms] + [each.datetime_format]
+        conversions = [TRANSFORMS[name].words for name in each.transforms] + [each.datetime_format]
         if any(conversions):
             listed = ", ".join(filter(None, conversions))
             sys.stderr.write(f"{each.column} is read as {listed} (--map changes that).\n")

@@ -82,7 +82,7 @@ class _Value:
         value = reading.expression(self.text, self.column)
         if reading.takes is None:
             return replace(self, text=value)._checked()
-        wanted = reading.label.lower()
+        wanted = reading.words
         if reading.returns_null:
             return f"COALESCE({value}, IF({self.text} IS NULL, NULL, {self._refused(wanted)}))"
         return self._where(self._matches(reading.takes(self.column)), value, wanted)

@@ -54,11 +54,11 @@ def _plain_number(separators: str, mark: str) -> Callable[[str, Column], str]:
     return expression
 
 
-def _number(name: str, label: str, example: str, separators: str, mark: str) -> Transform:
+def _number(name: str, words: str, example: str, separators: str, mark: str) -> Transform:
     takes = _grouped(separators, mark) if separators else _decimal_comma
     sql, in_python = _plain_number(separators, mark), _plain_number_in_python(separators, mark)
     return Transform(
-        name, label, example, is_number_type, takes, sql, in_python=in_python, separators=separators, decimal_mark=mark
+        name, words, example, is_number_type, takes, sql, in_python=in_python, separators=separators, decimal_mark=mark
     )
 
 
@@ -156,7 +156,7 @@ def _percent_transforms(suffix: str, words: str, mark: str) -> tuple[Transform, 
     return (
         Transform(
             f"percent{suffix}",
-            f"Percent as a fraction{words}",
+            f"percent as a fraction{words}",
             f"{example} → 0.125",
             lambda type_: type_.has_fraction,
             _percent(mark),
@@ -165,7 +165,7 @@ def _percent_transforms(suffix: str, words: str, mark: str) -> tuple[Transform, 
         ),
         Transform(
             f"percent-number{suffix}",
-            f"Percent as a number{words}",
+            f"percent as a number{words}",
             f"{example} → 12.5",
             lambda type_: type_.has_fraction,
             _percent(mark),
@@ -203,17 +203,17 @@ def _local_digits_sql(text: str, _column: Column) -> str:
     return text
 
 
-def _own(name: str, label: str, example: str, takes: Callable[[Column], str], separators: str) -> Transform:
+def _own(name: str, words: str, example: str, takes: Callable[[Column], str], separators: str) -> Transform:
     """A number with a point as its decimal mark and a pattern of its own."""
     sql, in_python = _plain_number(separators, "."), _plain_number_in_python(separators, ".")
     return Transform(
-        name, label, example, is_number_type, takes, sql, in_python=in_python, separators=separators, decimal_mark="."
+        name, words, example, is_number_type, takes, sql, in_python=in_python, separators=separators, decimal_mark="."
     )
 
 
 def _amounts(currency: str) -> tuple[Transform, Transform]:
     """The two readings of amounts in this currency, or in any if it is ""."""
-    words = f"Amount in {currency}" if currency else "Amount"
+    words = f"amount in {currency}" if currency else "amount"
 
     def money(name: str, mark: str, words: str, number: str) -> Transform:
         example = f"{number} → 1234.50" if currency else f"{number}, (5), 5- → 1234.50, -5, -5"
@@ -229,12 +229,12 @@ def _amounts(currency: str) -> tuple[Transform, Transform]:
 
 
 NUMBERS = (
-    _number("decimal-comma", "Decimal comma", "1234,5 → 1234.5", "", ","),
-    _number("thousands-comma", "Thousands comma", "1,234.5 → 1234.5", ",", "."),
-    _number("thousands-dot", "Thousands dot, decimal comma", "1.234,5 → 1234.5", ".", ","),
-    _number("thousands-space", "Thousands space, decimal comma", "1 234,5 → 1234.5", SPACES, ","),
-    _number("thousands-space-point", "Thousands space, decimal point", "1 234.5 → 1234.5", SPACES, "."),
-    _number("thousands-apostrophe", "Thousands apostrophe", "1'234.5 → 1234.5", "'\u2019", "."),
+    _number("decimal-comma", "decimal comma", "1234,5 → 1234.5", "", ","),
+    _number("thousands-comma", "thousands comma", "1,234.5 → 1234.5", ",", "."),
+    _number("thousands-dot", "thousands dot, decimal comma", "1.234,5 → 1234.5", ".", ","),
+    _number("thousands-space", "thousands space, decimal comma", "1 234,5 → 1234.5", SPACES, ","),
+    _number("thousands-space-point", "thousands space, decimal point", "1 234.5 → 1234.5", SPACES, "."),
+    _number("thousands-apostrophe", "thousands apostrophe", "1'234.5 → 1234.5", "'\u2019", "."),
     _own("thousands-indian", "Indian grouping", "12,34,567.5 → 1234567.5", _indian, ","),
     *_amounts(""),
     *_percent_transforms("", "", "."),

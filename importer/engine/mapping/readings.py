@@ -287,7 +287,7 @@ def _transformed(name: str, column: Column) -> ValueReading:
     elif name == "excel-text":
         fits = means = partial(_is_protected, column)
     shown = transform.in_python or _SHOWN.get(name, str)
-    return ValueReading(transform.label[0].lower() + transform.label[1:], (name,), "", fits, means, shown)
+    return ValueReading(transform.words, (name,), "", fits, means, shown)
 
 
 def _is_plausible(name: str, text: str) -> bool:

@@ -110,7 +110,7 @@ TIMES = (
     ),
     Transform(
         "unix-seconds",
-        "Seconds since 1970 (UTC)",
+        "seconds since 1970 (UTC)",
         "1704067200 → 2024-01-01 00:00:00",
         _is_moment,
         lambda _column: "-?[0-9]{1,11}",
@@ -119,7 +119,7 @@ TIMES = (
     ),
     Transform(
         "unix-milliseconds",
-        "Milliseconds since 1970 (UTC)",
+        "milliseconds since 1970 (UTC)",
         "1704067200000 → 2024-01-01 00:00:00",
         _is_moment,
         _milliseconds,

@@ -14,9 +14,10 @@ BLANKS = " \t\u00a0"
 class Transform:
     """One conversion of a text.
 
-    `label` and `example` are for users. `accepted`: whether it suits columns of a type. `takes`: the regular expression
-    of the texts that it accepts for a column; None for any text. `expression` renders SQL for the value from SQL for an
-    accepted text. `returns_null`: for all other texts the expression is NULL, so that no match is needed first.
+    `words` name it in a sentence; `example` shows it. `accepted`: whether it suits columns of a type. `takes`: the
+    regular expression of the texts that it accepts for a column; None for any text. `expression` renders SQL for the
+    value from SQL for an accepted text. `returns_null`: for all other texts the expression is NULL, so that no match is
+    needed first.
     `cleans`: it trims the text first, before NULL markers are compared; a reading of the trimmed text may follow.
     `in_python`: the conversion in Python, for code that examines the digits of a value. `separators`, `decimal_mark`:
     the characters that a number's transform removes, and the one that it replaces by a point. `currency`: the only sign
@@ -24,7 +25,7 @@ class Transform:
     """
 
     name: str
-    label: str
+    words: str
     example: str
     accepted: Callable[[ColumnType], bool]
     takes: Callable[[Column], str] | None
@@ -35,6 +36,11 @@ class Transform:
     separators: str = ""
     decimal_mark: str = ""
     currency: str = ""
+
+    @property
+    def label(self) -> str:
+        """The words with a capital letter, for lists and tables."""
+        return self.words[:1].upper() + self.words[1:]
 
     def goes_with(self, column: Column) -> bool:
         return self.accepted(column.column_type)

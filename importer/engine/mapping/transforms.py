@@ -164,32 +164,32 @@ def _is_text(type_: ColumnType) -> bool:
     return type_.family is Family.CHARACTER
 
 
-def _trim(name: str, label: str, example: str, strip: Callable[[str, str], str]) -> Transform:
+def _trim(name: str, words: str, example: str, strip: Callable[[str, str], str]) -> Transform:
     at_start, at_end = strip(" a ", BLANKS)[0] == "a", strip(" a ", BLANKS)[-1] == "a"
     sql = _trimmed(at_start, at_end)
-    return Transform(name, label, example, _is_any, None, sql, cleans=True, in_python=lambda text: strip(text, BLANKS))
+    return Transform(name, words, example, _is_any, None, sql, cleans=True, in_python=lambda text: strip(text, BLANKS))
 
 
 _UUID = "-".join(f"[0-9A-Fa-f]{{{digits}}}" for digits in (8, 4, 4, 4, 12))
 _BIT_LITERAL = "b'[01]{1,64}'|0b[01]{1,63}"
 _ALL = (
-    _trim("trim", "Trim both ends", "“ a ” → “a”", str.strip),
-    _trim("trim-left", "Trim the start", "“ a ” → “a ”", str.lstrip),
-    _trim("trim-right", "Trim the end", "“ a ” → “ a”", str.rstrip),
+    _trim("trim", "trim both ends", "“ a ” → “a”", str.strip),
+    _trim("trim-left", "trim the start", "“ a ” → “a ”", str.lstrip),
+    _trim("trim-right", "trim the end", "“ a ” → “ a”", str.rstrip),
     *NUMBERS,
     Transform(
         "yes-no",
-        "Yes or no",
+        "yes or no",
         "yes → 1, no → 0",
         lambda type_: type_.is_number or _is_bit(type_),
         lambda _: "|".join(map(re.escape, TRUE_WORDS + FALSE_WORDS)),
         _truth,
     ),
-    Transform("number", "Number", "5 → b'101'", _is_bit, lambda _: "[0-9]{1,20}", _bits_of_number),
-    Transform("bits", "Binary digits", "101 → b'101'", _is_bit, lambda _: "[01]{1,64}", _bits_of_digits),
+    Transform("number", "number", "5 → b'101'", _is_bit, lambda _: "[0-9]{1,20}", _bits_of_number),
+    Transform("bits", "binary digits", "101 → b'101'", _is_bit, lambda _: "[01]{1,64}", _bits_of_digits),
     Transform(
         "hex",
-        "Hexadecimal",
+        "hexadecimal",
         "4D → M",
         lambda type_: type_.takes_hex,
         lambda _: "(?:0[xX])?[0-9A-Fa-f]*",
@@ -204,19 +204,19 @@ _ALL = (
         lambda _: f"{_UUID}|[{{]{_UUID}[}}]",
         _bytes_of_uuid,
     ),
-    Transform("bit-literal", "Bit literal", "b'101' → b'101'", _is_bit, lambda _: _BIT_LITERAL, _bits_of_literal),
+    Transform("bit-literal", "bit literal", "b'101' → b'101'", _is_bit, lambda _: _BIT_LITERAL, _bits_of_literal),
     *TIMES,
     Transform(
         "excel-text",
-        "Text as Excel protects it",
+        "text as Excel protects it",
         '="00123" → 00123',
         _is_any,
         None,
         _unwrapped,
         in_python=unwrapped,
     ),
-    Transform("lower", "Lower case", "Ab → ab", _is_text, None, _in_case("LOWER")),
-    Transform("upper", "Upper case", "Ab → AB", _is_text, None, _in_case("UPPER")),
+    Transform("lower", "lower case", "Ab → ab", _is_text, None, _in_case("LOWER")),
+    Transform("upper", "upper case", "Ab → AB", _is_text, None, _in_case("UPPER")),
 )
 TRANSFORMS = {each.name: each for each in _ALL}
 LISTED = tuple(each for each in _ALL if not each.currency)

@@ -95,4 +95,4 @@ def _reading(check: FieldCheck) -> tuple[Callable[[str], bool], str] | None:
     chosen = [TRANSFORMS[name] for name in check.transforms if TRANSFORMS[name].takes]
     if not chosen or not check.column:
         return None
-    return lambda text: all(each.fits(text, column) for each in chosen), chosen[0].label.lower()
+    return lambda text: all(each.fits(text, column) for each in chosen), chosen[0].words

@@ -45,7 +45,7 @@ def error_of(
 
 
 def _is_reading(words: str) -> bool:
-    return any(words == each.label.lower() for each in TRANSFORMS.values())
+    return any(words == each.words for each in TRANSFORMS.values())
 
 
 def wrong_count(count: int, wanted: int) -> str:
@@ -78,7 +78,7 @@ def _plainly(warning: ServerWarning, table: Table, size: int | None) -> str:
         return f"The value is none of {column.type}."
     if type_.takes_hex and size is not None and size <= most_bytes(column):
         # The text itself would fit, so the error is about its digits: bytes have only one transform (transforms.py).
-        return f"The value cannot be read as {TRANSFORMS['hex'].label.lower()}."
+        return f"The value cannot be read as {TRANSFORMS['hex'].words}."
     # "Incorrect string value" is about the encoding, not the length.
     wrong_character = "ncorrect" in warning.reason
     if type_.wording is Wording.TOO_LONG and not wrong_character:
