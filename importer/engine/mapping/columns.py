@@ -155,7 +155,7 @@ def _check_bytes(number: int, mapping: ColumnMapping, column: Column) -> None:
         f"The field for {column.name} has bytes, read as hexadecimal digits, and {column.type} would store the digits.",
         advice=f"Read it with the transform hex: --map '#{number + 1}={column.name}:hex'."
         if type_.takes_hex
-        else "Change the column to MEDIUMBLOB, or leave the field out.",
+        else "Change the column to BLOB, or leave the field out.",
     )
 
 

@@ -1,8 +1,9 @@
 """Renders SQL for the value of a column from SQL for the text of a field.
 
 A value arrives exactly, or its row is bad: a text that cannot be converted becomes a text that no column of that type
-can hold, so that the server warns with the row's number. SQL functions alone do not ensure that: STR_TO_DATE() ignores
-text after the date, its warnings have no row number (server-behaviour.md), and other functions return NULL.
+can hold, so that the server warns with the row's number; for MEDIUMBLOB and LONGBLOB the statement fails. SQL functions
+alone do not ensure that: STR_TO_DATE() ignores text after the date, its warnings have no row number
+(server-behaviour.md), and other functions return NULL.
 """
 
 import re
@@ -12,7 +13,7 @@ from importer.engine.mapping import date_formats
 from importer.engine.mapping.columns import ColumnMapping
 from importer.engine.mapping.time_transforms import at_utc
 from importer.engine.mapping.transforms import TRANSFORMS
-from importer.engine.mysql.quoting import quote_text
+from importer.engine.mysql.quoting import quote_name, quote_text
 from importer.engine.schema.column_types import ColumnType, Family
 from importer.engine.schema.table import Column
 
@@ -151,6 +152,8 @@ def _refused(text: str, wanted: str, column: Column) -> str:
     type_ = column.column_type
     if type_.family is Family.BIT:
         return "REPEAT('?', 9)"
+    if type_.holds_megabytes:
+        return _failing(text, wanted, column)
     if type_.takes_hex:
         return f"REPEAT('?', {most_bytes(column) + 1})"
     if type_.family is Family.CHARACTER and type_.fixed:
@@ -159,6 +162,15 @@ def _refused(text: str, wanted: str, column: Column) -> str:
     while any(member.lower().startswith(words.lower()) for member in column.members):
         words = f"({words}"
     return f"CONCAT({quote_text(words)}, {text})"
+
+
+def _failing(text: str, wanted: str, column: Column) -> str:
+    """SQL that ends the statement with error 1690, whose message has these words (server-behaviour.md).
+
+    The sum is too large for every text. It has the text, so that the server computes it for this row only.
+    """
+    words = f"not {wanted}: column {quote_name(column.name)}, "
+    return f"~0 + (1 + LENGTH(CONCAT({quote_text(words)}, LEFT({text}, 1))))"
 
 
 def most_bytes(column: Column) -> int:

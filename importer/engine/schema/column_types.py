@@ -133,12 +133,13 @@ class ColumnType:
 
     @property
     def takes_hex(self) -> bool:
-        """Whether the transform `hex` can fill the column.
+        """Whether the transform `hex` can fill the column."""
+        return self.family is Family.BYTES
 
-        Not for LONGBLOB, which holds any text that a statement can make: no text is left that it refuses for a bad
-        value.
-        """
-        return self.family is Family.BYTES and self.size < LONG
+    @property
+    def holds_megabytes(self) -> bool:
+        """MEDIUMBLOB and LONGBLOB, for which a statement cannot, or should not, produce a text that is too long."""
+        return self.family is Family.BYTES and self.size >= MEDIUM
 
     @property
     def is_digested(self) -> bool:

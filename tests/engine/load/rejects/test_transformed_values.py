@@ -4,6 +4,7 @@ from dataclasses import replace
 from datetime import date
 from decimal import Decimal
 from pathlib import Path
+from uuid import UUID
 
 import pytest
 
@@ -17,7 +18,8 @@ from importer.engine.plan.options import Options
 from importer.engine.planner import PlanningContext, make_plan
 from importer.engine.schema.table import read_table
 from importer.engine.source.dialect import RFC4180
-from tests.engine.load.test_chunk import given_table, ranges, rows_of
+from tests.engine.load.test_chunk import given_table, ranges
+from tests.engine.loads import load_bytes, rows_of, run_sql
 
 DIALECT = replace(RFC4180, delimiter=";", header=False)
 MAPPING = (
@@ -55,6 +57,28 @@ def work(address: Address, path: Path, options: Options) -> ChunkLoad:
     return ChunkLoad("job-1", 1, path, address, DIALECT, plan, chunk, options=options, rejects=path.parent / "rejects")
 
 
+@pytest.mark.parametrize("type_", ["MEDIUMBLOB", "LONGBLOB"])
+@pytest.mark.parametrize("method", ["load_data_local", "insert", "insert_prepared"])
+def test_bad_digits_for_a_column_of_megabytes(database: Address, tmp_path: Path, method: str, type_: str):
+    """The server has no text to warn of, so that the value itself ends the statement."""
+    run_sql(database, f"CREATE TABLE t (n INT PRIMARY KEY, `größe` {type_}, u {type_})")
+    uuid = "123e4567-e89b-12d3-a456-426614174000"
+    bad = {7: f"7;0;{uuid}", 8: f"8;zz;{uuid}", 150: f"150;{'0g' * 50_000};{uuid}", 299: "299;4d;zz"}
+    lines = [bad.get(n, f"{n};0xFF00;{uuid}" if n % 2 else f"{n};;") for n in range(1, 301)]
+    mapping = ("n", ColumnMapping("größe", (), "", ("hex",)), ColumnMapping("u", ("",), "", ("uuid",)))
+    options = Options(on_error="reject", method=method)
+    loaded = load_bytes(database, tmp_path, "\n".join(lines).encode(), mapping, options, dialect=DIALECT)
+    assert [[row[0], row[2], row[5]] for row in loaded.explained] == [
+        ["7", "größe", "The value cannot be read as hexadecimal."],
+        ["8", "größe", "The value cannot be read as hexadecimal."],
+        ["150", "größe", "The value cannot be read as hexadecimal."],
+        ["299", "u", "The value cannot be read as UUID."],
+    ]
+    whole, empty = (b"\xff\0", UUID(uuid).bytes), (b"", None)
+    wanted = [(n, *(whole if n % 2 else empty)) for n in range(1, 301) if n not in bad]
+    assert sorted(rows_of(database, "SELECT * FROM t")) == wanted
+
+
 @pytest.mark.parametrize("on_duplicate", ["fail", "skip", "replace"])
 def test_bad_rows_are_left_out(database: Address, path: Path, on_duplicate: str):
     outcome = load_chunk(work(database, path, Options(on_error="reject", on_duplicate=on_duplicate)), LoadCallbacks())
@@ -62,7 +86,7 @@ def test_bad_rows_are_left_out(database: Address, path: Path, on_duplicate: str)
     raw = next((path.parent / "rejects").glob("*.rejects")).read_text()
     assert raw.splitlines() == list(BAD.values())
     wanted = [(Decimal(f"1{n:03}.50"), date(2024, 2, 1), b"\0", b"\xff") for n in range(1, 301) if n not in BAD]
-    assert sorted(rows_of(database)) == wanted
+    assert sorted(rows_of(database, "SELECT * FROM t")) == wanted
 
 
 def test_the_first_bad_row_stops_it_with_its_line_and_value(database: Address, path: Path):
