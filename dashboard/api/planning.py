@@ -20,15 +20,14 @@ from importer.connections.by_hand.connection_files import browse, choose, named_
 from importer.connections.by_hand.members import copy_members
 from importer.connections.by_hand.resolve import forget_unused
 from importer.connections.by_hand.server_file import find_on_server
-from importer.connections.source_location import location_of
 from importer.engine.errors import Problem, SourceProblem
 from importer.engine.mapping.columns import FieldOverride
+from importer.engine.reading.other_file import COMPARED
 from importer.engine.reading.questions import NeedsAnswer
 from importer.engine.reading.reading import Reading
 from importer.engine.reading.stated import Stated
 from importer.engine.schema.added_columns import as_requested
 from importer.engine.source.profile.decisions import Answer, Decision
-from importer.engine.source.profile.profile import profile_file
 from importer.jobs.report import report_of_problem
 from importer.models import MappingPreset, SourceConnection, SourceFile, Target
 from importer.preparation import presets
@@ -40,6 +39,7 @@ from importer.sources.several import as_one
 
 Person = User | AnonymousUser
 Read = TypeVar("Read")
+Wish = TypeVar("Wish")
 NO_OPTIONS: Mapping[str, Any] = {}
 
 
@@ -64,10 +64,8 @@ def tell(_request: HttpRequest, error: Any) -> HttpResponse:
     return problems.answer(error.problem, report=report_of_problem(error.problem))
 
 
-# What a preset decides, by the names in the request.
-OF_A_PRESET = (
-    "format", "match", "null", "columns", "generated", "add_columns", "ignore_fields", "new_table", "answers",
-)  # fmt: skip
+# What a preset decides, by the names in the request; of the format all but other_file.COMPARED.
+OF_A_PRESET = ("match", "null", "columns", "generated", "add_columns", "ignore_fields", "new_table")
 
 
 def as_read(wanted: ImportIn, person: Person) -> AsRead:
@@ -81,7 +79,7 @@ def as_read(wanted: ImportIn, person: Person) -> AsRead:
         raise Problem("A table is named, and no target.", "body", "Name both; or for a new table the mode create.")
     source = _source(wanted, person, None)
     with _naming(wanted, source):
-        return _with_answers(partial(read_alone, source, wanted.table), _request(wanted), dict(wanted.answers))
+        return _with_answers(partial(read_alone, source, wanted.table), _request(wanted), wanted.answers, _answered)
 
 
 def prepared(wanted: ImportIn, person: Person, **options: Any) -> PreparedImport:
@@ -95,8 +93,9 @@ def prepared(wanted: ImportIn, person: Person, **options: Any) -> PreparedImport
     source = _source(wanted, person, target)
     with _naming(wanted, source):
         if preset:
-            return _by_preset(wanted, preset, partial(prepare, source, target, table), source, options)
-        return _with_answers(partial(prepare, source, target, table), _request(wanted, options), dict(wanted.answers))
+            return _by_preset(wanted, preset, source, target, table, options)
+        plan = partial(prepare, source, target, table)
+        return _with_answers(plan, _request(wanted, options), wanted.answers, _answered)
 
 
 @contextmanager
@@ -218,39 +217,52 @@ def _request(wanted: ImportIn, options: Mapping[str, Any] = NO_OPTIONS) -> Impor
 def _by_preset(
     wanted: ImportIn,
     preset: MappingPreset,
-    plan: Callable[[ImportRequest], PreparedImport],
     source: SourceFile,
+    target: Target,
+    table: str,
     options: Mapping[str, Any],
 ) -> PreparedImport:
-    """The import with the preset's settings; only options may be given with it."""
-    if refused := [name for name in OF_A_PRESET if name in wanted.model_fields_set]:
+    """The import with the preset's settings; options, and what its files may differ in, may be given with it."""
+    refused = [name for name in OF_A_PRESET if name in wanted.model_fields_set]
+    refused += [f"format.{name}" for name in sorted(wanted.format.model_fields_set - {*COMPARED})]
+    if refused:
         raise Problem(
             f"{refused[0]} cannot be combined with a preset, which decides that already.",
             where=f"body.{refused[0]}",
             advice="Leave it out, or import without the preset.",
         )
-    presets.check_header(preset, profile_file(location_of(source), preset.file_dialect).header)
-    request = ImportRequest(
-        dialect=preset.file_dialect,
-        mapping=preset.mapping,
-        fillings=preset.fillings,
-        options=options_of({**wanted.options.dict(), **options}, preset.options),
-        accept_guesses=wanted.accept_guesses,
-    )
-    return plan(request)
+    of_this_file: Mapping[str, Any] = wanted.format.known()
+    chosen = options_of({**wanted.options.dict(), **options}, preset.options)
+
+    def plan(stated: Mapping[str, Any]) -> PreparedImport:
+        return presets.prepare_with(preset, source, target, table, chosen, stated, accept_guesses=wanted.accept_guesses)
+
+    def state(stated: Mapping[str, Any], _reading: Reading, _guess: Decision, answer: Answer) -> Mapping[str, Any]:
+        return {**stated, **dict(answer.states)}
+
+    return _with_answers(plan, of_this_file, wanted.answers, state)
 
 
-def _with_answers(read: Callable[[ImportRequest], Read], request: ImportRequest, answers: dict[str, str]) -> Read:
-    """Plan or read, and answer the questions that come up, until there are none, or one without an answer."""
+def _with_answers(
+    read: Callable[[Wish], Read],
+    wish: Wish,
+    answers: Mapping[str, str],
+    answered: Callable[[Wish, Reading, Decision, Answer], Wish],
+) -> Read:
+    """Plan or read, and answer the questions that come up, until there are none, or one without an answer.
+
+    `answered` makes the wish that has an answer, too.
+    """
+    left = dict(answers)
     while True:
         try:
-            return read(request)
+            return read(wish)
         except NeedsAnswer as asked:
-            given = [(each, answers.pop(each.key)) for each in asked.reading.guesses if each.key in answers]
+            given = [(each, left.pop(each.key)) for each in asked.reading.guesses if each.key in left]
             if not given:
                 raise
             for guess, label in given:
-                request = _answered(request, asked.reading, guess, _answer(guess, label))
+                wish = answered(wish, asked.reading, guess, _answer(guess, label))
 
 
 def _answer(guess: Decision, label: str) -> Answer:

@@ -26,7 +26,7 @@ from importer.engine.schema.new_table import NewColumn
 from importer.engine.schema.table import Table
 from importer.engine.source.dialect import RFC4180, Dialect
 from importer.engine.target.write_modes import MODES
-from importer.models import ImportJob, Lab, MappingPreset, Target
+from importer.models import ImportJob, Lab, MappingPreset, SourceFile, Target
 from importer.preparation.prepare import NewTableRequest
 
 # The modes of a preset or a lab that a new import begins with.
@@ -132,6 +132,16 @@ class NewImportForm:
     def before(self) -> ImportJob | MappingPreset | Lab | None:
         """Where the defaults come from: an earlier import, a lab, or a preset."""
         return self.again or self.edited or self.lab or self.preset
+
+    def is_for_other_file(self, source: SourceFile) -> bool:
+        """Whether the defaults come from another file, whose dialect this one need not have.
+
+        Rejected rows are in the dialect of their import.
+        """
+        if self.before is self.preset:
+            return True
+        earlier = self.edited or self.lab
+        return not self.again and earlier is not None and earlier.source_id != source.pk
 
     @cached_property
     def options_before(self) -> Options | None:

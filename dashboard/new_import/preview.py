@@ -16,6 +16,7 @@ from importer.engine.mapping.transforms import check_transforms
 from importer.engine.mysql.connection import Connection, connect
 from importer.engine.reading.build import make_reading
 from importer.engine.reading.expected import expected_columns
+from importer.engine.reading.other_file import profile_like
 from importer.engine.reading.reading import Reading
 from importer.engine.schema.added_columns import with_added
 from importer.engine.schema.new_table import NewColumn, NewTable
@@ -136,7 +137,8 @@ class Preview:
         if not self.profile:
             return []
         # Before a table is chosen, the file's format alone is asked about.
-        decisions = self.reading.decisions if self.reading else self.profile.decisions
+        of_format = (*self.profile.differing, *self.profile.decisions)
+        decisions = self.reading.decisions if self.reading else of_format
         return questions(decisions, self.profile.header, self.addable)
 
 
@@ -168,7 +170,12 @@ def _profile(preview: Preview) -> None:
     preview.dialect = dialect = preview.dialect.stating(**known)
     expected = expected_columns(preview.table) if preview.table else ()
     file = location_of(preview.source)
-    preview.profile = profile_file(file, dialect) if before else profile_file(file, None, expected, **known)
+    if before is None:
+        preview.profile = profile_file(file, None, expected, **known)
+    elif choices.is_for_other_file(preview.source):
+        preview.profile = profile_like(file, dialect, known)
+    else:
+        preview.profile = profile_file(file, dialect)
     preview.dialect = preview.profile.dialect
     preview.presets = presets.for_header(preview.profile.header)
 

@@ -8,16 +8,15 @@ from importer.access.policy import seen
 from importer.connections.by_hand.addresses import check_scheme, is_address
 from importer.connections.by_hand.resolve import forget_unused, resolve_sources
 from importer.connections.by_hand.server_file import find_on_server
-from importer.connections.source_location import location_of
 from importer.engine.errors import Problem, WrongUsage
 from importer.engine.mapping.transforms import TRANSFORMS
 from importer.engine.plan.option_specs import OPTIONS, OptionKind
 from importer.engine.plan.options import NO_LIMIT, Options
+from importer.engine.reading.other_file import COMPARED
 from importer.engine.reading.stated import Stated
 from importer.engine.schema.added_columns import as_requested
 from importer.engine.source.dialect import LINE_ENDS
 from importer.engine.source.formats.options import FORMAT_NAMES
-from importer.engine.source.profile.profile import profile_file
 from importer.management.argument_types import once_each
 from importer.management.command_line import by_url
 from importer.management.import_options import FORMAT_FIELDS, SWITCHES, check_named
@@ -26,7 +25,7 @@ from importer.preparation import presets
 from importer.preparation.prepare import ImportRequest, NewTableRequest, PreparedImport, prepare, require_load
 from importer.preparation.whole_file import AsRead, read_alone, read_for_table
 
-# Options that a preset has already.
+# Options that a preset has already, without those by which its files may differ.
 SET_BY_A_PRESET = (
     "map",
     "match",
@@ -34,7 +33,7 @@ SET_BY_A_PRESET = (
     "set",
     "null",
     "line_end",
-    *FORMAT_FIELDS,
+    *(each for each in FORMAT_FIELDS if each not in COMPARED),
     *FORMAT_NAMES,
     *SWITCHES,
 )
@@ -175,18 +174,18 @@ def _refuse_set_by_preset(options: dict[str, Any]) -> None:
 def _prepare_from_preset(
     options: dict[str, Any], preset: MappingPreset, source: SourceFile, target: Target, table: str
 ) -> PreparedImport:
-    """Prepare an import from a preset; target, table and load options of the command line replace the preset's."""
-    presets.check_header(preset, profile_file(location_of(source), preset.file_dialect).header)
-    prepared = prepare(
+    """Prepare an import from a preset.
+
+    Target, table, load options, and what the preset's files may differ in (COMPARED), replace the preset's.
+    """
+    prepared = presets.prepare_with(
+        preset,
         source,
         target,
         table,
-        ImportRequest(
-            dialect=preset.file_dialect,
-            mapping=preset.mapping,
-            fillings=preset.fillings,
-            options=_options(options, preset.options),
-        ),
+        _options(options, preset.options),
+        {name: options[name] for name in COMPARED if options[name] is not None},
+        accept_guesses=options["accept_guesses"],
     )
     if changed := presets.differences(preset, prepared.table):
         sys.stderr.write(f"The table has changed since the preset was saved: {'; '.join(changed)}.\n")

@@ -106,9 +106,11 @@ class PreparedImport:
     def end_unread(self) -> bool:
         """Whether the end of the file had not arrived, and nobody has stated how it is read.
 
-        Of a file that is unpacked or transcoded first, a profile never looks at the end.
+        A preset does not state it if its file's sample has shown it. Of a file that is unpacked or transcoded first, a
+        profile never looks at the end.
         """
         stated = any(each.name == "skip_footer" and each.standing is Standing.STATED for each in self.reading.decisions)
+        stated = stated and "skip_footer" not in self.profile.dialect.sampled
         return self.source.arriving and not stated and not self._copied
 
     @property

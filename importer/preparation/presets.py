@@ -16,15 +16,17 @@ from importer.engine.errors import Problem
 from importer.engine.mapping.columns import ColumnMapping, GeneratedColumn
 from importer.engine.mysql.connection import connect
 from importer.engine.plan.options import Options
+from importer.engine.reading.other_file import profile_like
 from importer.engine.schema.table import Table
 from importer.engine.source.dialect import Dialect
 from importer.engine.source.profile.profile import profile_file
 from importer.engine.stored import from_json, to_json
-from importer.models import ImportJob, Level, MappingPreset, Schedule, Target
+from importer.models import ImportJob, Level, MappingPreset, Schedule, SourceFile, Target
 from importer.preparation.loadable_tables import read_loadable
-from importer.preparation.prepare import PreparedImport, require_load
+from importer.preparation.prepare import ImportRequest, PreparedImport, prepare, require_load
 
 LONGEST_SHOWN = 80  # characters of a wrong name in a message
+NOTHING_STATED: Mapping[str, Any] = {}
 
 
 def save(name: str, prepared: PreparedImport, user: User | None = None) -> MappingPreset:
@@ -195,6 +197,34 @@ def for_header(header: Sequence[str]) -> list[MappingPreset]:
     wanted = normalized_names(header)
     presets = seen(MappingPreset.objects.select_related("target")).order_by("-used_at", "name")
     return [preset for preset in presets if normalized_names(preset.header) == wanted]
+
+
+def prepare_with(
+    preset: MappingPreset,
+    source: SourceFile,
+    target: Target,
+    table_name: str,
+    options: Options,
+    stated: Mapping[str, Any] = NOTHING_STATED,
+    *,
+    accept_guesses: bool = False,
+) -> PreparedImport:
+    """Prepare an import of the file with the preset's format and columns.
+
+    `stated`: fields of the dialect, of other_file.COMPARED, that hold for this file instead of the preset's. Raises
+    NeedsAnswer if the file shows another encoding or other lines than the preset's file, and the guess is not accepted;
+    Problem if its header is another one, and as prepare() does.
+    """
+    profile = profile_like(location_of(source), preset.file_dialect.stating(**stated), stated)
+    check_header(preset, profile.header)
+    request = ImportRequest(
+        dialect=profile.dialect,
+        mapping=preset.mapping,
+        fillings=preset.fillings,
+        options=options,
+        accept_guesses=accept_guesses,
+    )
+    return prepare(source, target, table_name, request, profile)
 
 
 def check_header(preset: MappingPreset, header: Sequence[str]) -> None:

@@ -53,7 +53,9 @@ def make_reading(
 def _format_decisions(profile: Profile, stated: Stated) -> Iterable[Decision]:
     if not stated.format:
         return profile.decisions
-    return (replace(each, standing=Standing.STATED, answers=()) for each in profile.decisions)
+    differing = {each.name for each in profile.differing}
+    others = (each for each in profile.decisions if each.name not in differing)
+    return (*profile.differing, *(replace(each, standing=Standing.STATED, answers=()) for each in others))
 
 
 def _columns(matching: Matching, decisions: Sequence[Decision]) -> tuple[FieldReading, ...]:

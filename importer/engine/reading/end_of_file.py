@@ -6,8 +6,7 @@ from typing import Any
 from importer.engine.errors import Problem
 from importer.engine.source.byte_source import Readable
 from importer.engine.source.dialect import Dialect
-from importer.engine.source.profile.decisions import Decision
-from importer.engine.source.profile.layout.lines_among import footer_decision
+from importer.engine.source.profile.layout.lines_among import footer_decision, last_lines
 from importer.engine.source.profile.profile import TAIL_BYTES
 from importer.engine.source.records.blocks import read_exactly
 
@@ -17,11 +16,12 @@ class EndNeedsAnswer(Problem):
 
     code = 1401
 
-    def __init__(self, where: str, lines: int, question: Decision) -> None:
+    def __init__(self, where: str, lines: int, shown: str, *, expected: bool = False) -> None:
+        """`shown`: the lines. `expected`: they do not look like a footer, but files of this format have one."""
         self.lines = lines
-        shown = " / ".join(question.answers[0].shows)
+        reason = ", as files of this format have one" if expected else ""
         super().__init__(
-            f"The file ends with {lines} line{'s' if lines > 1 else ''} that may be a footer: {shown}."
+            f"The file ends with {lines} line{'s' if lines > 1 else ''} that may be a footer{reason}: {shown}."
             " The import had begun before the end of the file was there.",
             where,
             "Retry it, and say whether they are a footer, which is left out, or rows.",
@@ -38,14 +38,16 @@ def footer_lines(problem: Mapping[str, Any]) -> int:
 
 
 def check_end(fd: Readable, size: int, dialect: Dialect, where: str) -> None:
-    """Raise EndNeedsAnswer if a profile of the whole file would have asked about its end.
+    """Raise EndNeedsAnswer if the file does not end with the footer of the dialect, which is that of another file.
 
     `size`: that of the plain file in bytes. `dialect`: that of the plain file, with its number of fields.
     """
     begin = max(0, size - TAIL_BYTES)
-    lines, question = footer_decision(read_exactly(fd, size - begin, begin), dialect, dialect.width)
-    if question:
-        raise EndNeedsAnswer(where, lines, question)
+    tail = read_exactly(fd, size - begin, begin)
+    lines, _ = footer_decision(tail, dialect, dialect.width)
+    if lines != dialect.skip_footer:
+        asked = lines or dialect.skip_footer
+        raise EndNeedsAnswer(where, asked, last_lines(tail, dialect, asked), expected=not lines)
 
 
 def unread_bytes(size: int) -> int:

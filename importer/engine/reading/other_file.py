@@ -3,6 +3,7 @@
 The dialect has the other file's encoding, and leaves out a footer or units as that file has them.
 """
 
+from collections.abc import Collection, Iterator
 from dataclasses import replace
 
 from importer.engine.source import encodings
@@ -16,6 +17,25 @@ from importer.engine.source.profile.layout.lines_among import are_units, footer_
 from importer.engine.source.profile.profile import TAIL_BYTES, Profile, profile_file
 from importer.engine.source.profile.sample import SAMPLE_BYTES
 from importer.engine.source.records.blocks import read_exactly
+
+# The fields of Dialect that are compared, and may be stated for a file that is read with the dialect of another one.
+COMPARED = ("encoding", "skip_after_header", "skip_footer")
+
+
+def profile_like(path: SourceLocation, dialect: Dialect, stated: Collection[str] = ()) -> Profile:
+    """The profile of a file that is read with the dialect of another one, as of a preset.
+
+    What this file shows otherwise is read as it shows, and asked about: the profile's `differing`. `stated`: the fields
+    of the dialect that hold for this file (Dialect.stating). Raises SourceProblem.
+    """
+    asked = None if "encoding" in stated else differing_encoding(path, dialect)
+    differing = [asked] if asked else []
+    profile = profile_file(path, replace(dialect, encoding=UTF8) if asked else dialect)
+    if lines := list(_differing_lines(path, profile)):
+        shown = dict(each.answers[0].states[0] for each in lines)
+        profile = profile_file(path, replace(profile.dialect, **shown))
+        differing += lines
+    return replace(profile, differing=tuple(differing))
 
 
 def encoding_of(path: SourceLocation, dialect: Dialect) -> str:
@@ -47,12 +67,16 @@ def differing_lines(path: SourceLocation, profile: Profile) -> Decision | None:
     `profile`: that of the file in the other one's dialect. Only what the other file's sample has shown is compared
     (Dialect.sampled). The end of a packed file that is larger than its sample is not known. Raises SourceProblem.
     """
+    return next(_differing_lines(path, profile), None)
+
+
+def _differing_lines(path: SourceLocation, profile: Profile) -> Iterator[Decision]:
     dialect = profile.dialect
     if dialect.is_converted:
-        return None
+        return
     if dialect.skip_footer or dialect.skip_after_header:
         profile = profile_file(path, replace(dialect, skip_footer=0, skip_after_header=0))
-    return _differing_units(dialect, profile) or _differing_footer(path, dialect, profile)
+    yield from filter(None, (_differing_units(dialect, profile), _differing_footer(path, dialect, profile)))
 
 
 def _differing_units(dialect: Dialect, whole: Profile) -> Decision | None:

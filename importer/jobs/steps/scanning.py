@@ -66,9 +66,11 @@ def add_chunks(job: ImportJob, ranges: list[ChunkRange]) -> bool:
 
 
 def record_end_read(job: ImportJob) -> bool:
-    """Record that the end of the file was looked at. False as for renew_copy()."""
+    """Record that the end of the file was looked at, and shows its footer. False as for renew_copy()."""
     job.end_unread = False
-    return _renew(job, end_unread=False)
+    sampled = sorted({*job.file_dialect.sampled, "skip_footer"})
+    job.dialect_json = {**job.dialect_json, "sampled": sampled}
+    return _renew(job, end_unread=False, dialect_json=job.dialect_json)
 
 
 def await_bytes(job: ImportJob, size: int) -> None:

@@ -11,6 +11,7 @@ from tests.importer.labs import to_end as lab_to_end
 from tests.importer.schedules.steps import outcomes, to_end
 from tests.people import admin
 
+GUESSED = {"accept_guesses": True}
 MORE = b"id,name,amount\n" + b"".join(b"%d,ann,1.50\n" % number for number in range(10, 400))
 
 
@@ -92,6 +93,22 @@ def test_a_preset_is_made_of_a_file_and_changed(program, target):
     assert "has no field price" in told["what"]
     asked = {"file": program.upload(b"id,name,price\n1,ann,1.50\n"), **INTO}
     assert problem(program.send("POST", "presets", {"name": "other", **asked}), 422)["code"] == 1400
+
+
+def test_a_file_that_differs_from_a_presets_own_is_asked_about(program, target):
+    first = "id,name,amount\n1,Zoë,2\n".encode("cp1252")
+    program.send("POST", "presets", {"name": "nightly", "file": program.upload(first, "a.csv"), **INTO, **GUESSED})
+    wanted = {"file": program.upload("id,name,amount\n1,Zoë,2\nTotal,,2\n".encode(), "b.csv"), "preset": "nightly"}
+    asked = program.send("POST", "plans", wanted).json()["reading"]["guesses"]
+    assert [each["name"] for each in asked] == ["encoding", "skip_footer"]
+    answers = {each["name"]: each["answers"][0]["label"] for each in asked}
+    for given in ({"answers": answers}, GUESSED, {"format": {"encoding": "utf-8", "skip_footer": 1}}):
+        planned = program.send("POST", "plans", {**wanted, **given})
+        assert planned.status_code == 200, planned.content
+        reading = planned.json()["reading"]
+        assert reading["encoding"] == "utf-8"
+    refused = problem(program.send("POST", "plans", {**wanted, "format": {"delimiter": ";"}}), 422)
+    assert refused["where"] == "body.format.delimiter"
 
 
 def test_a_lab_of_a_file_is_planned_run_and_saved_as_a_preset(program, target):

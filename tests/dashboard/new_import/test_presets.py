@@ -1,5 +1,7 @@
 """Presets on the pages: saved from a new import and from one that has ended, offered, renamed, deleted."""
 
+import json
+
 import pytest
 from django.urls import reverse
 
@@ -64,6 +66,24 @@ class TestOffering:
         assert values["preset"] == str(MappingPreset.objects.get().pk)
         assert (values["table"], values["null_3"], values["parallelism"]) == (f"{target.database}.cities", "-", "3")
         assert (values["on_error"], values["max_rejects"]) == ("reject", "7")
+
+    def test_what_this_file_shows_otherwise_is_asked_about(self, browser, user, target):
+        """The preset is chosen by itself, and its encoding would store other characters in silence."""
+        save(browser, uploaded(user, "id,name\n1,Zürich\n".encode("cp1252")), accept_guesses="yes")
+        assert MappingPreset.objects.get().file_dialect.encoding == "cp1252"
+        source = uploaded(user, "id,name\n1,Zürich\n2,Graz\nTotal\n".encode(), name="other.csv")
+        answer = show(browser, source)
+        page, values = answer.content.decode(), shown_form(answer)
+        assert "The file is UTF-8, and the file that showed the format is cp1252." in page
+        assert "The file ends with a footer of 1 line (Total)" in page
+        assert (values["preset"], values["encoding"], values["skip_footer"]) != ("", "cp1252", "0")
+        assert start(browser, source, **values).status_code == 422
+        assert not ImportJob.objects.exists()
+        for given in ({"encoding": "utf-8"}, {"skip_footer": "1"}):
+            values = shown_form(show(browser, source, **values, answer=json.dumps(given)))
+        start(browser, source, **values)
+        job = ImportJob.objects.get()
+        assert (job.file_dialect.encoding, job.file_dialect.skip_footer) == ("utf-8", 1)
 
     def test_one_of_two_is_for_people_to_choose(self, browser, user, target):
         save(browser, uploaded(user), "one")

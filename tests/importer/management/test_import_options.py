@@ -5,13 +5,15 @@ from pathlib import Path
 import pytest
 from django.core.management import CommandError, call_command, load_command_class
 
+from importer.engine.errors import Problem
 from importer.engine.mysql.connection import Address, connect, execute
 from importer.engine.plan.option_specs import OPTIONS
 from importer.engine.plan.options import Options
+from importer.engine.reading.questions import NeedsAnswer
 from importer.management.build_import import prepare_from_options
 from importer.models import ImportJob, Target
 from importer.preparation import presets
-from importer.preparation.prepare import ImportRequest, prepare
+from importer.preparation.prepare import ImportRequest, PreparedImport, prepare
 from importer.sources import uploads
 from tests.targets import saved_target
 
@@ -38,8 +40,12 @@ def people(tmp_path: Path) -> Path:
 
 def parsed(*args: str) -> Options:
     """The options that `millrace load` reads from its arguments."""
+    return prepared_by(*args).options
+
+
+def prepared_by(*args: str) -> PreparedImport:
     parser = load_command_class("importer", "import_csv").create_parser("manage.py", "import_csv")
-    return prepare_from_options(vars(parser.parse_args(args))).options
+    return prepare_from_options(vars(parser.parse_args(args)))
 
 
 def test_every_option_is_set_by_its_flag(target: Target, people: Path):
@@ -68,6 +74,27 @@ def test_flags_replace_options_of_a_preset_and_keep_the_others(target: Target, p
     assert options.commit_rows == 7
     assert options.foreign_key_checks
     assert options.session == {"net_read_timeout": "60", "sort_buffer_size": "1M"}
+
+
+def test_a_file_that_differs_from_a_presets_own_is_asked_about(target: Target, people: Path):
+    """A footer would be a row, and characters in UTF-8 would be two in another encoding."""
+    people.write_bytes("id,name\n1,Zoë\n2,Bo\n".encode("cp1252"))
+    presets.save("p", prepare(uploads.register(people), target, "people", ImportRequest(accept_guesses=True)))
+    people.write_text("id,name\n1,Zoë\n2,Bo\nTotal\n")
+
+    def taken(*args: str) -> tuple[str, int, str]:
+        prepared = prepared_by(str(people), "--preset", "p", *args)
+        return prepared.profile.dialect.encoding, prepared.profile.dialect.skip_footer, prepared.profile.rows[0][1]
+
+    with pytest.raises(NeedsAnswer) as asked:
+        taken()
+    assert "--encoding utf-8" in str(asked.value)
+    assert "--skip-footer 1" in str(asked.value)
+    assert taken("--encoding", "utf-8", "--skip-footer", "1") == ("utf-8", 1, "Zoë")
+    assert taken("--encoding", "cp1252", "--skip-footer", "0") == ("cp1252", 0, "ZoÃ«")
+    assert taken("--accept-guesses") == ("utf-8", 1, "Zoë")
+    with pytest.raises(Problem, match="--delimiter cannot be combined with --preset"):
+        taken("--delimiter", ";")
 
 
 def test_plan_only_shows_the_requested_options_and_what_they_give_up(target: Target, people: Path, capsys):

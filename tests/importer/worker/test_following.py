@@ -18,6 +18,7 @@ from importer.engine.reading.questions import NeedsAnswer
 from importer.engine.source.arriving import NotArrived
 from importer.jobs import uploading
 from importer.models import ImportJob, SourceFile, Target
+from importer.preparation import presets
 from importer.preparation.prepare import ImportRequest, prepare
 from importer.sources import parts, uploads
 from importer.worker import sweep
@@ -169,6 +170,33 @@ class TestEndOfTheFile:
         assert (job.status, job.problem.get("kind")) == (status, None if answer == "footer" else "RowsRefused")
         if answer == "footer":
             assert (in_table(target), job.skipped_lines.as_json()["footer"]["count"]) == (ROWS, 1)
+
+    @pytest.mark.parametrize(("first", "second"), [("", "Total,40000\n"), ("Total,40000\n", "")])
+    def test_a_presets_file_need_not_end_as_this_one(self, target: Target, first: str, second: str):
+        """A row would be left out as a footer in silence, or a footer loaded as a row."""
+        source, send = begun(TEXT + first)
+        send(len(TEXT + first))
+        preset = presets.save("nightly", prepare(source, target, "t", ImportRequest(accept_guesses=True)))
+        source, send = begun(TEXT + second)
+        job = run(jobs.create(presets.prepare_with(preset, source, target, "t", Options())))
+        send(len(TEXT + second))
+        job = run(job)
+        assert job.problem["kind"] == "EndNeedsAnswer"
+        jobs.retry(job.pk, end_is_footer=bool(second))
+        job = run(job)
+        assert (job.status, in_table(target)) == (Status.SUCCEEDED, ROWS)
+
+    @pytest.mark.parametrize("end", ["", "Total,40000\n"])
+    def test_a_presets_file_that_ends_as_this_one(self, target: Target, end: str):
+        source, send = begun(TEXT + end)
+        send(len(TEXT + end))
+        preset = presets.save("nightly", prepare(source, target, "t", ImportRequest(accept_guesses=True)))
+        source, send = begun(TEXT + end)
+        job = run(jobs.create(presets.prepare_with(preset, source, target, "t", Options())))
+        send(len(TEXT + end))
+        job = run(job)
+        assert (job.status, in_table(target)) == (Status.SUCCEEDED, ROWS)
+        assert "skip_footer" in job.file_dialect.sampled
 
     def test_blank_lines_at_the_end_are_counted_as_ever(self, target: Target):
         blank = "\n" * 200_000

@@ -49,6 +49,7 @@ class Profile:
     - `data_offset`, `data_line`: the first data record's byte and physical line in the plain file; its end without one.
     - `notes`: what was detected and how certain it is, in plain words.
     - `decisions`: each decision about the file's format, with its standing.
+    - `differing`: questions why the file differs from the one whose dialect it is read with (reading/other_file.py).
     - `skipped`: the lines of the sample that are no records, at most MOST_LINES_SHOWN of a kind.
     - `packing`: how the file is packed, "" if it is not.
     - `refused`: of a file in another format, the problem of the first row that cannot be read, if one was met.
@@ -70,6 +71,7 @@ class Profile:
     refused: RecordUnreadable | None = None
     types: tuple[str, ...] = ()
     of_bytes: frozenset[int] = frozenset()
+    differing: tuple[Decision, ...] = ()
 
     @cached_property
     def record_bytes(self) -> float:

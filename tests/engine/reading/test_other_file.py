@@ -1,0 +1,71 @@
+"""A file that is read with the dialect of another one: what it shows otherwise is asked about, and read so."""
+
+from collections.abc import Collection
+from pathlib import Path
+
+import pytest
+
+from importer.engine.reading.other_file import profile_like
+from importer.engine.source.dialect import Dialect
+from importer.engine.source.profile.decisions import Decision
+from importer.engine.source.profile.profile import Profile, profile_file
+
+PLAIN = "id,word,price\n" + "".join(f"{n},Zürich,{n}.50\n" for n in range(9))
+TOTAL, UNITS = PLAIN + "Total,,36.00\n", PLAIN.replace("\n", "\n[1],[],[EUR]\n", 1)
+
+
+def sampled(tmp_path: Path, text: str, encoding: str, **known) -> Dialect:
+    path = tmp_path / "first.csv"
+    path.write_bytes(text.encode(encoding))
+    return profile_file(path, **known).dialect
+
+
+def read(tmp_path: Path, data: bytes, dialect: Dialect, stated: Collection[str] = ()) -> Profile:
+    path = tmp_path / "other.csv"
+    path.write_bytes(data)
+    return profile_like(path, dialect, stated)
+
+
+def values(asked: Decision) -> list[object]:
+    return [each.states[0][1] for each in asked.answers]
+
+
+@pytest.mark.parametrize("text", [PLAIN, TOTAL, UNITS])
+@pytest.mark.parametrize("encoding", ["utf-8", "cp1252", "utf-16"])
+def test_the_same_file_differs_in_nothing(tmp_path: Path, text: str, encoding: str):
+    profile = read(tmp_path, text.encode(encoding), sampled(tmp_path, text, encoding))
+    assert (profile.differing, len(profile.rows)) == ((), 9)
+
+
+def test_utf8_is_read_as_such(tmp_path: Path):
+    dialect = sampled(tmp_path, PLAIN, "cp1252")
+    profile = read(tmp_path, PLAIN.encode(), dialect)
+    assert profile.rows[0][1] == "Zürich"
+    assert [each.name for each in profile.differing] == ["encoding"]
+    assert values(profile.differing[0]) == ["utf-8", dialect.encoding]
+    kept = read(tmp_path, PLAIN.encode(), dialect, ["encoding"])
+    assert (kept.differing, kept.rows[0][1]) == ((), "ZÃ¼rich")
+
+
+@pytest.mark.parametrize(("text", "name"), [(TOTAL, "skip_footer"), (UNITS, "skip_after_header")])
+def test_lines_are_read_as_this_file_shows_them(tmp_path: Path, text: str, name: str):
+    for first, other, shown in ((PLAIN, text, 1), (text, PLAIN, 0)):
+        dialect = sampled(tmp_path, first, "utf-8")
+        profile = read(tmp_path, other.encode(), dialect)
+        assert [each.name for each in profile.differing] == [name]
+        assert values(profile.differing[0]) == [shown, 1 - shown]
+        assert (getattr(profile.dialect, name), len(profile.rows)) == (shown, 9)
+        kept = read(tmp_path, other.encode(), dialect.stating(**{name: 1 - shown}), [name])
+        assert (kept.differing, getattr(kept.dialect, name)) == ((), 1 - shown)
+
+
+def test_all_differences_are_asked_about_at_once(tmp_path: Path):
+    both = (UNITS + "Total,,36.00\n").encode()
+    profile = read(tmp_path, both, sampled(tmp_path, PLAIN, "cp1252"))
+    assert [each.name for each in profile.differing] == ["encoding", "skip_after_header", "skip_footer"]
+    assert len(profile.rows) == 9
+
+
+def test_what_was_stated_for_the_first_file_is_not_compared(tmp_path: Path):
+    dialect = sampled(tmp_path, PLAIN, "utf-8", skip_footer=0)
+    assert read(tmp_path, TOTAL.encode(), dialect).differing == ()
