@@ -28,7 +28,7 @@ from importer.engine.source.encodings import UTF8
 from importer.engine.source.profile.profile import Profile, profile_file
 from importer.engine.source.profile.sample import SAMPLE_BYTES
 from importer.jobs.rejects import downloads, origin
-from importer.models import MappingPreset, SourceFile, Target
+from importer.models import ImportJob, Lab, MappingPreset, SourceFile, Target
 from importer.preparation import presets
 from importer.preparation.loadable_tables import offered_tables, read_loadable, table_name_of
 from importer.preparation.prepare import ImportRequest, NewTableRequest, PreparedImport, prepare
@@ -246,8 +246,18 @@ def _mapping_before(preview: Preview, table: Table) -> tuple[ColumnMapping, ...]
         return None
     if len(before.mapping) != len(preview.profile.header) or before.table != f"{table.schema}.{table.name}":
         return None
+    if preview.choices.is_for_other_file(preview.source) and not _has_header_of(before, preview.profile):
+        return None
     known = {name.lower() for name in (*table.column_names, "")}
     return tuple(each if each.column.lower() in known else ColumnMapping("") for each in before.mapping)
+
+
+def _has_header_of(before: ImportJob | MappingPreset | Lab, profile: Profile) -> bool:
+    """Whether the file has the header of the earlier one, so that its fields go into the same columns by position."""
+    if isinstance(before, Lab):
+        return before.of_job is not None and _has_header_of(before.of_job, profile)
+    header = before.header if isinstance(before, MappingPreset) else presets.header_of(before)
+    return not presets.header_difference(header, profile.header)
 
 
 def _mapping_of_new(preview: Preview, table: str) -> tuple[ColumnMapping, ...] | None:

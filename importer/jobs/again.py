@@ -6,11 +6,14 @@ from django.contrib.auth.models import User
 from django.db import transaction
 
 from importer.access.policy import require_admin
+from importer.connections.source_location import location_of
 from importer.engine.errors import Problem, SourceProblem
 from importer.engine.plan.options import Options
+from importer.engine.reading.other_file import profile_like
 from importer.jobs.commands import create, start
 from importer.models import ImportJob, SourceFile
 from importer.preparation.prepare import ImportRequest, NewTableRequest, PreparedImport, prepare
+from importer.preparation.presets import header_difference, header_of
 from importer.sources import uploads
 from importer.sources.several import as_one
 from importer.sources.upload_storage import is_there
@@ -57,12 +60,15 @@ def run_again(job: ImportJob, newest: int, user: User | None = None, *, options:
     """Import the job's file once more, with its settings, as a new import, and start it.
 
     `newest`: what newest_of_file() said when the request was made. `options`: instead of the job's. Raises Problem if
-    the file was imported since, so that a request that is sent twice loads nothing twice; if the file is gone; and for
-    any obstacle of a new import.
+    the file was imported since, so that a request that is sent twice loads nothing twice; if the file is gone, or now
+    has another format; and for any obstacle of a new import.
     """
     request = request_of(job)
     request = replace(request, options=options) if options else request
-    prepared = prepare(_file_of(job), job.target, job.table, request)
+    source = _file_of(job)
+    if source.pk != job.source_id:
+        _refuse_other_format(job, source)
+    prepared = prepare(source, job.target, job.table, request)
     with transaction.atomic():
         SourceFile.objects.select_for_update().get(pk=job.source_id)
         since = newest_of_file(job)
@@ -117,6 +123,19 @@ def _file_of(job: ImportJob) -> SourceFile:
             advice="Choose “Edit and run again”, and upload it once more: the settings are kept.",
         )
     return as_one([_as_it_is(each) for each in source.files])
+
+
+def _refuse_other_format(job: ImportJob, now: SourceFile) -> None:
+    """Raise SourceProblem if the file, which has changed, is no longer read as the job read it."""
+    profile = profile_like(location_of(now), job.file_dialect)
+    header = header_difference(header_of(job), profile.header)
+    differences = [f"Its header is another one: {header}."] if header else [each.evidence for each in profile.differing]
+    if differences:
+        raise SourceProblem(
+            f"The file has changed since import {job.pk}. {differences[0]}",
+            where=now.name,
+            advice="Import it as a new file, which shows its columns and asks what is not certain.",
+        )
 
 
 def _as_it_is(source: SourceFile) -> SourceFile:

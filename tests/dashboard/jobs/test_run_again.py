@@ -11,7 +11,7 @@ from tests.dashboard.job_data import Status, make_job
 from tests.dashboard.jobs.test_detail import page
 from tests.dashboard.new_import.test_page import show, shown_form, start, uploaded
 from tests.importer.steps import run
-from tests.people import operator
+from tests.people import admin, operator
 from tests.targets import saved_target
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -82,6 +82,11 @@ class TestEdit:
         assert (corrected.options.mode, corrected.options.chunk_bytes) == ("atomic", 2 * 2**20)
         assert stored(database) == [(1, "one"), (2, "two")]
 
+    def test_another_file_with_these_fields_in_another_order_goes_by_their_names(self, browser, user, imported):
+        done = imported(on_error="reject", max_rejects="none")
+        form = shown_form(show(browser, uploaded(user, b"name;id\nfour;4\n", "words.csv"), edit=done.pk))
+        assert (form["column_0"], form["column_1"]) == ("name", "id")
+
     def test_rows_that_would_be_there_twice_are_told(self, browser, imported):
         done = imported(on_error="reject", max_rejects="none")
         assert "2 of its rows are in" in edit(browser, done).content.decode()
@@ -144,6 +149,24 @@ class TestRunAgain:
         SourceFile.objects.filter(pk=done.source_id).update(owned=False, path=str(path))
         path.write_bytes(ROWS + b"4;four\n")
         assert "Only admins may" in messages(run_again(browser, done, newest=done.pk))[0]
+
+    @pytest.mark.parametrize(
+        ("now", "said"),
+        [
+            (b"name;id\n1;one\n", "Its header is another one: the order differs."),
+            (ROWS + b"Total\n", "The file ends with a footer of 1 line (Total)"),
+        ],
+    )
+    def test_a_changed_file_of_another_format_is_not_read_like_the_old_one(
+        self, client, imported, tmp_path, now: bytes, said: str
+    ):
+        done = imported(on_error="reject", max_rejects="none")
+        path = tmp_path / "words.csv"
+        path.write_bytes(now)
+        SourceFile.objects.filter(pk=done.source_id).update(owned=False, path=str(path))
+        client.force_login(admin("root"))
+        assert said in messages(run_again(client, done, newest=done.pk))[0]
+        assert ImportJob.objects.count() == 1
 
     def test_somebody_without_a_grant_starts_nothing(self, client, imported):
         done = imported(on_error="reject", max_rejects="none")
