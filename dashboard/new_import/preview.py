@@ -246,7 +246,8 @@ def _mapping_before(preview: Preview, table: Table) -> tuple[ColumnMapping, ...]
         return None
     if len(before.mapping) != len(preview.profile.header) or before.table != f"{table.schema}.{table.name}":
         return None
-    if preview.choices.is_for_other_file(preview.source) and not _has_header_of(before, preview.profile):
+    is_other = preview.choices.again or preview.choices.is_for_other_file(preview.source)
+    if is_other and not _has_header_of(before, preview.profile):
         return None
     known = {name.lower() for name in (*table.column_names, "")}
     return tuple(each if each.column.lower() in known else ColumnMapping("") for each in before.mapping)

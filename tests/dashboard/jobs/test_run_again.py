@@ -82,9 +82,10 @@ class TestEdit:
         assert (corrected.options.mode, corrected.options.chunk_bytes) == ("atomic", 2 * 2**20)
         assert stored(database) == [(1, "one"), (2, "two")]
 
-    def test_another_file_with_these_fields_in_another_order_goes_by_their_names(self, browser, user, imported):
+    @pytest.mark.parametrize("how", ["edit", "again"])
+    def test_another_file_with_these_fields_in_another_order_goes_by_their_names(self, browser, user, imported, how):
         done = imported(on_error="reject", max_rejects="none")
-        form = shown_form(show(browser, uploaded(user, b"name;id\nfour;4\n", "words.csv"), edit=done.pk))
+        form = shown_form(show(browser, uploaded(user, b"name;id\nfour;4\n", "words.csv"), **{how: done.pk}))
         assert (form["column_0"], form["column_1"]) == ("name", "id")
 
     def test_rows_that_would_be_there_twice_are_told(self, browser, imported):
