@@ -22,7 +22,6 @@ from importer.connections.by_hand.resolve import forget_unused
 from importer.connections.by_hand.server_file import find_on_server
 from importer.engine.errors import Problem, SourceProblem
 from importer.engine.mapping.columns import FieldOverride
-from importer.engine.reading.other_file import COMPARED
 from importer.engine.reading.questions import NeedsAnswer
 from importer.engine.reading.reading import Reading
 from importer.engine.reading.stated import Stated
@@ -64,7 +63,7 @@ def tell(_request: HttpRequest, error: Any) -> HttpResponse:
     return problems.answer(error.problem, report=report_of_problem(error.problem))
 
 
-# What a preset decides, by the names in the request; of the format all but other_file.COMPARED.
+# What a preset decides, by the names in the request; of the format all but presets.statable().
 OF_A_PRESET = ("match", "null", "columns", "generated", "add_columns", "ignore_fields", "new_table")
 
 
@@ -224,7 +223,7 @@ def _by_preset(
 ) -> PreparedImport:
     """The import with the preset's settings; options, and what its files may differ in, may be given with it."""
     refused = [name for name in OF_A_PRESET if name in wanted.model_fields_set]
-    refused += [f"format.{name}" for name in sorted(wanted.format.model_fields_set - {*COMPARED})]
+    refused += [f"format.{name}" for name in sorted(wanted.format.model_fields_set - presets.statable(preset))]
     if refused:
         raise Problem(
             f"{refused[0]} cannot be combined with a preset, which decides that already.",

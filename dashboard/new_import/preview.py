@@ -173,7 +173,8 @@ def _profile(preview: Preview) -> None:
     if before is None:
         preview.profile = profile_file(file, None, expected, **known)
     elif choices.is_for_other_file(preview.source):
-        preview.profile = profile_like(file, dialect, known)
+        columns = [each.column for each in choices.before.mapping] if choices.before else []
+        preview.profile = profile_like(file, dialect, columns, known)
     else:
         preview.profile = profile_file(file, dialect)
     preview.dialect = preview.profile.dialect
@@ -257,6 +258,8 @@ def _has_header_of(before: ImportJob | MappingPreset | Lab, profile: Profile) ->
     """Whether the file has the header of the earlier one, so that its fields go into the same columns by position."""
     if isinstance(before, Lab):
         return before.of_job is not None and _has_header_of(before.of_job, profile)
+    if not before.file_dialect.header:
+        return True
     header = before.header if isinstance(before, MappingPreset) else presets.header_of(before)
     return not presets.header_difference(header, profile.header)
 

@@ -127,9 +127,10 @@ def _file_of(job: ImportJob) -> SourceFile:
 
 def _refuse_other_format(job: ImportJob, now: SourceFile) -> None:
     """Raise SourceProblem if the file, which has changed, is no longer read as the job read it."""
-    profile = profile_like(location_of(now), job.file_dialect)
-    header = header_difference(header_of(job), profile.header)
-    differences = [f"Its header is another one: {header}."] if header else [each.evidence for each in profile.differing]
+    profile = profile_like(location_of(now), job.file_dialect, [each.column for each in job.mapping])
+    differences = [each.evidence for each in profile.differing]
+    if header := header_difference(header_of(job), profile.header):
+        differences.append(f"Its header is another one: {header}.")
     if differences:
         raise SourceProblem(
             f"The file has changed since import {job.pk}. {differences[0]}",

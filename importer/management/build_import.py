@@ -12,7 +12,6 @@ from importer.engine.errors import Problem, WrongUsage
 from importer.engine.mapping.transforms import TRANSFORMS
 from importer.engine.plan.option_specs import OPTIONS, OptionKind
 from importer.engine.plan.options import NO_LIMIT, Options
-from importer.engine.reading.other_file import COMPARED
 from importer.engine.reading.stated import Stated
 from importer.engine.schema.added_columns import as_requested
 from importer.engine.source.dialect import LINE_ENDS
@@ -25,7 +24,7 @@ from importer.preparation import presets
 from importer.preparation.prepare import ImportRequest, NewTableRequest, PreparedImport, prepare, require_load
 from importer.preparation.whole_file import AsRead, read_alone, read_for_table
 
-# Options that a preset has already, without those by which its files may differ.
+# Options that a preset has already, unless they may be stated for a file (presets.statable).
 SET_BY_A_PRESET = (
     "map",
     "match",
@@ -33,7 +32,7 @@ SET_BY_A_PRESET = (
     "set",
     "null",
     "line_end",
-    *(each for each in FORMAT_FIELDS if each not in COMPARED),
+    *FORMAT_FIELDS,
     *FORMAT_NAMES,
     *SWITCHES,
 )
@@ -120,7 +119,7 @@ def _target_and_table(options: dict[str, Any], preset: MappingPreset | None) -> 
     """The target and the table that the options or the preset name. Raises Problem without one."""
     if preset is None:
         return named_target(options["target"]), _table(options)
-    _refuse_set_by_preset(options)
+    _refuse_set_by_preset(options, preset)
     target = named_target(options["target"]) if options["target"] else preset.target
     return target, options["table"] or preset.table
 
@@ -161,9 +160,9 @@ def _write_notes(prepared: PreparedImport) -> None:
         sys.stderr.write(f"{line}\n")
 
 
-def _refuse_set_by_preset(options: dict[str, Any]) -> None:
+def _refuse_set_by_preset(options: dict[str, Any], preset: MappingPreset) -> None:
     for name in SET_BY_A_PRESET:
-        if options[name] not in (None, []):
+        if options[name] not in (None, []) and name not in presets.statable(preset):
             flag = f"{'no-' if options[name] is False else ''}{name.replace('_', '-')}"
             raise Problem(
                 f"--{flag} cannot be combined with --preset, which sets that already.",
@@ -176,7 +175,7 @@ def _prepare_from_preset(
 ) -> PreparedImport:
     """Prepare an import from a preset.
 
-    Target, table, load options, and what the preset's files may differ in (COMPARED), replace the preset's.
+    Target, table, load options, and what may be stated for a file, replace the preset's.
     """
     prepared = presets.prepare_with(
         preset,
@@ -184,7 +183,7 @@ def _prepare_from_preset(
         target,
         table,
         _options(options, preset.options),
-        {name: options[name] for name in COMPARED if options[name] is not None},
+        {name: options[name] for name in presets.statable(preset) if options[name] is not None},
         accept_guesses=options["accept_guesses"],
     )
     if changed := presets.differences(preset, prepared.table):

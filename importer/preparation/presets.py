@@ -16,7 +16,7 @@ from importer.engine.errors import Problem
 from importer.engine.mapping.columns import ColumnMapping, GeneratedColumn
 from importer.engine.mysql.connection import connect
 from importer.engine.plan.options import Options
-from importer.engine.reading.other_file import profile_like
+from importer.engine.reading.other_file import COMPARED, profile_like
 from importer.engine.schema.table import Table
 from importer.engine.source.dialect import Dialect
 from importer.engine.source.profile.profile import profile_file
@@ -199,6 +199,14 @@ def for_header(header: Sequence[str]) -> list[MappingPreset]:
     return [preset for preset in presets if normalized_names(preset.header) == wanted]
 
 
+def statable(preset: MappingPreset) -> frozenset[str]:
+    """The fields of the dialect that may be stated for one file that is imported with the preset.
+
+    Without its header the columns of a file would not be known.
+    """
+    return frozenset(COMPARED) - ({"header"} if preset.file_dialect.header else set())
+
+
 def prepare_with(
     preset: MappingPreset,
     source: SourceFile,
@@ -211,11 +219,12 @@ def prepare_with(
 ) -> PreparedImport:
     """Prepare an import of the file with the preset's format and columns.
 
-    `stated`: fields of the dialect, of other_file.COMPARED, that hold for this file instead of the preset's. Raises
-    NeedsAnswer if the file shows another encoding or other lines than the preset's file, and the guess is not accepted;
+    `stated`: fields of the dialect, of statable(), that hold for this file instead of the preset's. Raises
+    NeedsAnswer if the file shows another encoding or other lines than the preset's file, and that is not accepted;
     Problem if its header is another one, and as prepare() does.
     """
-    profile = profile_like(location_of(source), preset.file_dialect.stating(**stated), stated)
+    columns = [each.column for each in preset.mapping]
+    profile = profile_like(location_of(source), preset.file_dialect.stating(**stated), columns, stated)
     check_header(preset, profile.header)
     request = ImportRequest(
         dialect=profile.dialect,
@@ -228,7 +237,12 @@ def prepare_with(
 
 
 def check_header(preset: MappingPreset, header: Sequence[str]) -> None:
-    """Raise Problem if the preset was saved for files with another header."""
+    """Raise Problem if the preset was saved for files with another header.
+
+    Files without a header may have got one: their fields stay where they are.
+    """
+    if not preset.file_dialect.header and len(header) == len(preset.header):
+        return
     if difference := header_difference(preset.header, header):
         raise Problem(
             f"The preset {preset.name} is for files with another header: {difference}.",

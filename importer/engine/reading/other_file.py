@@ -3,7 +3,7 @@
 The dialect has the other file's encoding, and leaves out a footer or units as that file has them.
 """
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 
 from importer.engine.source import encodings
@@ -13,25 +13,31 @@ from importer.engine.source.dialect import Dialect
 from importer.engine.source.encodings import UTF8, EncodingKind
 from importer.engine.source.profile.decisions import Answer, Decision, Standing
 from importer.engine.source.profile.encoding_detection import answers_for, shows_utf8
+from importer.engine.source.profile.header import header_question
 from importer.engine.source.profile.layout.lines_among import are_units, footer_decision, last_lines
+from importer.engine.source.profile.names import match_names
 from importer.engine.source.profile.profile import TAIL_BYTES, Profile, profile_file
 from importer.engine.source.profile.sample import SAMPLE_BYTES
 from importer.engine.source.records.blocks import read_exactly
 
 # The fields of Dialect that are compared, and may be stated for a file that is read with the dialect of another one.
-COMPARED = ("encoding", "skip_after_header", "skip_footer")
+COMPARED = ("encoding", "header", "skip_after_header", "skip_footer")
 
 
-def profile_like(path: SourceLocation, dialect: Dialect, stated: Collection[str] = ()) -> Profile:
+def profile_like(
+    path: SourceLocation, dialect: Dialect, columns: Sequence[str], stated: Collection[str] = ()
+) -> Profile:
     """The profile of a file that is read with the dialect of another one, as of a preset.
 
-    What this file shows otherwise is read as it shows, and asked about: the profile's `differing`. `stated`: the fields
-    of the dialect that hold for this file (Dialect.stating). Raises SourceProblem.
+    What this file shows otherwise is read as it shows, and asked about: the profile's `differing`. `columns`: the one
+    that each field of the other file goes into, or "". `stated`: the fields of the dialect that hold for this file
+    (Dialect.stating). Raises SourceProblem.
     """
     asked = None if "encoding" in stated else differing_encoding(path, dialect)
     differing = [asked] if asked else []
     profile = profile_file(path, replace(dialect, encoding=UTF8) if asked else dialect)
-    if lines := list(_differing_lines(path, profile)):
+    lines = [each for each in _differing_lines(path, profile, columns) if each.name not in stated]
+    if lines:
         shown = dict(each.answers[0].states[0] for each in lines)
         profile = profile_file(path, replace(profile.dialect, **shown))
         differing += lines
@@ -61,22 +67,36 @@ def differing_encoding(path: SourceLocation, dialect: Dialect) -> Decision | Non
     return Decision("encoding", UTF8, Standing.GUESSED, evidence, answers=answers)
 
 
-def differing_lines(path: SourceLocation, profile: Profile) -> Decision | None:
+def differing_lines(path: SourceLocation, profile: Profile, columns: Sequence[str] = ()) -> Decision | None:
     """The question why the file has other lines than the dialect leaves out; None if it has the same.
 
-    `profile`: that of the file in the other one's dialect. Only what the other file's sample has shown is compared
-    (Dialect.sampled). The end of a packed file that is larger than its sample is not known. Raises SourceProblem.
+    `profile`: that of the file in the other one's dialect. `columns`: as for profile_like(); () where they are not
+    known. Of units and a footer, only what the other file's sample has shown is compared (Dialect.sampled). The end of
+    a packed file that is larger than its sample is not known. Raises SourceProblem.
     """
-    return next(_differing_lines(path, profile), None)
+    return next(_differing_lines(path, profile, columns), None)
 
 
-def _differing_lines(path: SourceLocation, profile: Profile) -> Iterator[Decision]:
+def _differing_lines(path: SourceLocation, profile: Profile, columns: Sequence[str]) -> Iterator[Decision]:
     dialect = profile.dialect
     if dialect.is_converted:
         return
     if dialect.skip_footer or dialect.skip_after_header:
         profile = profile_file(path, replace(dialect, skip_footer=0, skip_after_header=0))
-    yield from filter(None, (_differing_units(dialect, profile), _differing_footer(path, dialect, profile)))
+    asked = _differing_header(profile, columns), _differing_units(dialect, profile)
+    yield from filter(None, (*asked, _differing_footer(path, dialect, profile)))
+
+
+def _differing_header(profile: Profile, columns: Sequence[str]) -> Decision | None:
+    """The question whether the first record is a header, if each of its fields has the name of its column."""
+    if profile.dialect.header or not profile.rows or not any(columns):
+        return None
+    first = profile.rows[0]
+    if match_names(first, filter(None, columns)) != list(columns):
+        return None
+    shown = profile.dialect.delimiter.join(first)
+    evidence = f"The first record has the columns' names ({shown}), and the file that showed the format has no header."
+    return header_question(True, evidence, profile.rows)
 
 
 def _differing_units(dialect: Dialect, whole: Profile) -> Decision | None:

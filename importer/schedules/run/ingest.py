@@ -203,7 +203,7 @@ def _prepare(schedule: Schedule, picked: DiscoveredFile) -> PreparedImport:
         raise NeedsAnswer(Reading(dialect, (asked,), ()), picked.source.name)
     profile = profile_file(place, dialect)
     schema_drift.reconcile(schedule, profile)
-    if asked := differing_lines(place, profile):
+    if asked := differing_lines(place, profile, [each.column for each in schedule.mapping]):
         raise NeedsAnswer(Reading(profile.dialect, (asked,), ()), picked.source.name)
     return prepare(
         picked.source,

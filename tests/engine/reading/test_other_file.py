@@ -11,6 +11,7 @@ from importer.engine.source.profile.decisions import Decision
 from importer.engine.source.profile.profile import Profile, profile_file
 
 PLAIN = "id,word,price\n" + "".join(f"{n},Zürich,{n}.50\n" for n in range(9))
+COLUMNS = ("id", "word", "price")
 TOTAL, UNITS = PLAIN + "Total,,36.00\n", PLAIN.replace("\n", "\n[1],[],[EUR]\n", 1)
 
 
@@ -23,7 +24,7 @@ def sampled(tmp_path: Path, text: str, encoding: str, **known) -> Dialect:
 def read(tmp_path: Path, data: bytes, dialect: Dialect, stated: Collection[str] = ()) -> Profile:
     path = tmp_path / "other.csv"
     path.write_bytes(data)
-    return profile_like(path, dialect, stated)
+    return profile_like(path, dialect, COLUMNS, stated)
 
 
 def values(asked: Decision) -> list[object]:
@@ -57,6 +58,17 @@ def test_lines_are_read_as_this_file_shows_them(tmp_path: Path, text: str, name:
         assert (getattr(profile.dialect, name), len(profile.rows)) == (shown, 9)
         kept = read(tmp_path, other.encode(), dialect.stating(**{name: 1 - shown}), [name])
         assert (kept.differing, getattr(kept.dialect, name)) == ((), 1 - shown)
+
+
+def test_a_header_is_found_by_the_names_of_all_columns(tmp_path: Path):
+    rows = PLAIN.partition("\n")[2]
+    dialect = sampled(tmp_path, rows, "utf-8")
+    profile = read(tmp_path, PLAIN.encode(), dialect)
+    assert ([each.name for each in profile.differing], values(profile.differing[0])) == (["header"], [True, False])
+    assert (profile.header, len(profile.rows)) == (COLUMNS, 9)
+    kept = read(tmp_path, PLAIN.encode(), dialect, ["header"])
+    assert (kept.differing, len(kept.rows)) == ((), 10)
+    assert read(tmp_path, PLAIN.replace("word", "price", 1).encode(), dialect).differing == ()
 
 
 def test_all_differences_are_asked_about_at_once(tmp_path: Path):

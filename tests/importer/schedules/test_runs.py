@@ -224,6 +224,16 @@ class TestDrift:
         assert (outcomes(run), rows(database)) == ({"a.csv": NEEDS_ANSWER.words}, [])
         assert "is UTF-8, and the file that showed the format is cp1252" in run.problem["what"]
 
+    def test_a_header_is_no_row_of_files_without_one(self, make, folder, database):
+        schedule = make()
+        schedule.dialect_json = to_json(replace(schedule.file_dialect, header=False))
+        schedule.header = [f"column_{number}" for number in range(1, len(schedule.header) + 1)]
+        schedule.save()
+        drop(folder, "a.csv", "1,one\n")
+        run = run_now(schedule)
+        assert (outcomes(run), rows(database)) == ({"a.csv": NEEDS_ANSWER.words}, [])
+        assert "The first record has the columns' names" in run.problem["what"]
+
     @pytest.mark.usefixtures("settled")
     def test_the_answer_in_a_preset_loads_the_file_that_was_asked_about(self, make, folder, database):
         schedule = make(drift="add", trigger="arrival")

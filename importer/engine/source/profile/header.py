@@ -33,7 +33,7 @@ def header_decision(rows: Rows, expected: Sequence[ExpectedColumn] = ()) -> tupl
     header, decision = _by_content(first, below, rows)
     if header and decision.guessed and not may_be_years and columns_by_position(expected, len(first)):
         # Names of a header would be those of the table's columns.
-        return False, _guessed(False, "No header: no field of the first record has the name of a column.", rows)
+        return False, header_question(False, "No header: no field of the first record has the name of a column.", rows)
     return header, decision
 
 
@@ -41,15 +41,15 @@ def _by_content(first: Sequence[str], below: Rows, rows: Rows) -> tuple[bool, De
     values = [name for name in first if kind(name)]
     if values and _are_years(first, below):
         evidence = f"The first record is taken for the header: {values[0]} and others may be years as names."
-        return True, _guessed(True, evidence, rows)
+        return True, header_question(True, evidence, rows)
     if values:
         evidence = f"No header: the first record has the value {values[0]!r} where a name would be."
         like_the_others = not below or all(_kinds_agree(name, number, below) for number, name in enumerate(first))
         if like_the_others:
             return False, _decided(False, Standing.PROVED, evidence)
-        return False, _guessed(False, evidence, rows)
+        return False, header_question(False, evidence, rows)
     if not below:
-        return True, _guessed(True, "The first record is taken for the header: it holds no numbers.", rows)
+        return True, header_question(True, "The first record is taken for the header: it holds no numbers.", rows)
     for number, name in enumerate(first):
         kinds = [kind(row[number]) for row in below if row[number].strip() not in _EMPTY]
         if kinds and sum(map(bool, kinds)) > len(kinds) / 2:
@@ -61,14 +61,15 @@ def _by_content(first: Sequence[str], below: Rows, rows: Rows) -> tuple[bool, De
 def _of_texts(first: Sequence[str], below: Rows, rows: Rows) -> tuple[bool, Decision]:
     """The decision where all values are texts."""
     if len(set(first)) < len(first) or not all(name.strip() for name in first):
-        return False, _guessed(False, "No header: the first record has no name, or one twice.", rows)
+        return False, header_question(False, "No header: the first record has no name, or one twice.", rows)
     repeated = [name for number, name in enumerate(first) if any(row[number] == name for row in below)]
     if repeated:
-        return False, _guessed(False, f"No header: {repeated[0]!r} of the first record comes again below it.", rows)
+        evidence = f"No header: {repeated[0]!r} of the first record comes again below it."
+        return False, header_question(False, evidence, rows)
     if all(_NAME.fullmatch(name.strip()) for name in first) and (which := _unlike_the_others(first, below)):
         evidence = f"The first record is the header: {which!r} is unlike all values below it."
         return True, _decided(True, Standing.PROVED, evidence)
-    return True, _guessed(True, "The first record is taken for the header, but all fields are text.", rows)
+    return True, header_question(True, "The first record is taken for the header, but all fields are text.", rows)
 
 
 def _unlike_the_others(first: Sequence[str], below: Rows) -> str:
@@ -147,7 +148,8 @@ def _decided(header: bool, standing: Standing, evidence: str) -> Decision:
     return Decision("header", "yes" if header else "no", standing, evidence)
 
 
-def _guessed(header: bool, evidence: str, rows: Rows) -> Decision:
+def header_question(header: bool, evidence: str, rows: Rows) -> Decision:
+    """The question whether the first row is the header, which is taken for `header`."""
     first = "".join(f"[{value}]" for value in rows[0])
     answers = {
         True: Answer("the first record is the header", "--header", (("header", True),), (f"names: {first}",)),
