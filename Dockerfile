@@ -16,6 +16,10 @@ RUN /build/scripts/setup.sh client \
 COPY --from=build /opt/venv /opt/venv
 COPY . /opt/millrace
 COPY --from=build /build/importer/engine/native /opt/millrace/importer/engine/native
+# The command: docker compose exec web millrace user list
+RUN printf '#!/bin/sh\nPYTHONPATH=/opt/millrace exec /opt/venv/bin/python -m importer.management.command_line "$@"\n' \
+      > /usr/local/bin/millrace \
+ && chmod 755 /usr/local/bin/millrace
 WORKDIR /opt/millrace
 ENV PATH=/opt/venv/bin:$PATH \
     PYTHONUNBUFFERED=1 \

@@ -130,7 +130,7 @@ def _refuse_other_format(job: ImportJob, now: SourceFile) -> None:
     profile = profile_like(location_of(now), job.file_dialect, [each.column for each in job.mapping])
     differences = [each.evidence for each in profile.differing]
     if header := header_difference(header_of(job), profile.header):
-        differences.append(f"Its header is another one: {header}.")
+        differences.append(f"The header changed: {header}.")
     if differences:
         raise SourceProblem(
             f"The file has changed since import {job.pk}. {differences[0]}",

@@ -154,7 +154,7 @@ class TestRunAgain:
     @pytest.mark.parametrize(
         ("now", "said"),
         [
-            (b"name;id\n1;one\n", "Its header is another one: the order differs."),
+            (b"name;id\n1;one\n", "The header changed: the order differs."),
             (ROWS + b"Total\n", "The file ends with a footer of 1 line (Total)"),
         ],
     )

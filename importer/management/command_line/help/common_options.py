@@ -5,6 +5,7 @@ COMMON = {
     "--to": "a target, instead of mysql://...",
     "--table": "TABLE or SCHEMA.TABLE",
     "--socket": "the server's Unix socket on this machine",
+    "--tls": "off, encrypt or verify; elsewhere than here: verify",
     "--defaults-file": "with user and password; else ~/.my.cnf",
     "--password-env": "the variable with the password",
     "--mode": "append, atomic, replace, upsert or create",
