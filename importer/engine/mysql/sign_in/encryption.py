@@ -26,9 +26,9 @@ class CertificateRefused(TargetProblem):
         super().__init__(
             f"The server's certificate cannot be verified: {reason}.",
             where=where,
-            advice="Name the file of the certificate's authority as the target's CA file (--tls-ca); or, on this machine"
-            " or a trusted network only, set the target's TLS to encrypt (--tls encrypt), which does not check the"
-            " certificate.",
+            advice="Name the file of the certificate's authority as the target's CA file (--tls-ca); or, on this"
+            " machine or a trusted network only, set the target's TLS to encrypt (--tls encrypt), which does not check"
+            " the certificate.",
         )
 
 
