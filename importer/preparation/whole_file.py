@@ -35,8 +35,8 @@ from importer.engine.source.records.row_error import RowError
 from importer.engine.stored import to_json
 from importer.engine.units import MIB
 from importer.engine.validation import ValidationRules
+from importer.engine.validation.file_scan import FileScan
 from importer.engine.validation.type_widening import (
-    FileScan,
     TypeMismatch,
     find_mismatches,
     map_widened,

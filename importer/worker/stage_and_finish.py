@@ -25,8 +25,8 @@ from importer.engine.source.chunks.scan_files import record_ranges
 from importer.engine.stored import to_json
 from importer.engine.target import staging
 from importer.engine.target.write_modes import SWAPPING
+from importer.engine.validation.file_scan import FileScan
 from importer.engine.validation.type_widening import (
-    FileScan,
     describe_changes,
     find_mismatches,
     map_widened,

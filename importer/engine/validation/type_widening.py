@@ -5,13 +5,10 @@ reads all values of a column that is too narrow, and gives the column the narrow
 that are no number or no date do not make a text of a column of numbers or dates: they are reported as bad values.
 """
 
-import csv
-import io
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Literal
 
 from importer.engine.errors import Problem
 from importer.engine.mapping.columns import ColumnMapping
@@ -23,14 +20,12 @@ from importer.engine.schema.new_table import NewColumn, NewTable
 from importer.engine.schema.row_size import fit_row_size
 from importer.engine.schema.table import Column
 from importer.engine.schema.type_inference import TypeTracker, scale_of
-from importer.engine.source.byte_source import Readable
 from importer.engine.source.dialect import Dialect
-from importer.engine.source.records.blocks import BLOCK_BYTES, Block, blocks, read_exactly
-from importer.engine.source.records.fields import fields, records
 from importer.engine.source.records.row_error import shortened
 from importer.engine.validation.converted_rules import FieldCheck
 from importer.engine.validation.fast_path import FastPath
 from importer.engine.validation.field_check import CellRule
+from importer.engine.validation.file_scan import FileScan, Row
 
 
 @dataclass(frozen=True)
@@ -48,40 +43,6 @@ class TypeMismatch:
     bad: int = 0
     total: int = 0
     text: str = ""
-
-
-@dataclass(frozen=True)
-class FileScan:
-    """The records of a file from byte `start`, which begins `first_line`, to `end`. `on_block` is called per block.
-
-    `further`: start, first line and end of the other files, of several that are read as one.
-    """
-
-    fd: Readable
-    dialect: Dialect
-    start: int
-    first_line: int
-    end: int
-    on_block: Callable[[], None] = lambda: None
-    block_bytes: int = BLOCK_BYTES
-    further: tuple[tuple[int, int, int], ...] = ()
-
-    def blocks(self) -> Iterator[Block]:
-        for start, line, end in ((self.start, self.first_line, self.end), *self.further):
-            for block in blocks(self.fd, self.dialect, start, line, end, self.block_bytes):
-                self.on_block()
-                yield block
-
-    def rows(self, block: Block, width: int) -> list[list[str]]:
-        """The values of the block's records with `width` fields."""
-        return [row for row in _rows(self.data(self.only_rows(block)), self.dialect) if len(row) == width]
-
-    def only_rows(self, block: Block) -> Block:
-        """The block without comments, which could hide records from fast ways to read them."""
-        return block.only_rows() if self.dialect.leaves_lines_out else block
-
-    def data(self, block: Block) -> bytes:
-        return block.data[: block.size] if block.data else read_exactly(self.fd, block.size, block.offset)
 
 
 @dataclass
@@ -107,19 +68,19 @@ class _Field:
         """Whether `read` changes no value."""
         return self.direct and not (self.stated and self.column.column_type.is_number)
 
-    def has_unusual(self, rows: Sequence[Sequence[str]]) -> bool:
+    def has_unusual(self, rows: Sequence[Row]) -> bool:
         """Whether a value of the rows is neither NULL nor usual."""
         if not self.usual:
             return True
         distinct = {row[self.number] for row in rows} - self.markers
-        return not all(map(self.usual.fullmatch, distinct))
+        return not all(value is None or self.usual.fullmatch(value) for value in distinct)
 
-    def present(self, rows: Sequence[Sequence[str]]) -> Counter[str]:
+    def present(self, rows: Sequence[Row]) -> Counter[str]:
         """The values of the rows that are not NULL."""
         counts = Counter([row[self.number] for row in rows])
-        for value in [value for value in counts if self._is_null(value)]:
-            del counts[value]
-        return counts
+        return Counter(
+            {value: count for value, count in counts.items() if value is not None and not self._is_null(value)}
+        )
 
     def take(self, values: Iterable[str]) -> bool:
         """Add values. Returns whether the column's type stores all values so far."""
@@ -187,7 +148,7 @@ def find_mismatches(file: FileScan, table: NewTable, mapping: Sequence[ColumnMap
 
     Records with another number of fields are skipped: the load reports them. Raises as blocks() does.
     """
-    checked = _fields(table, mapping, file.dialect)
+    checked = _fields(table, mapping)
     fast_path = _fast_path(file.dialect, checked, len(mapping))
     formatted = [each for each in checked if not each.direct]
     for block in file.blocks():
@@ -197,14 +158,13 @@ def find_mismatches(file: FileScan, table: NewTable, mapping: Sequence[ColumnMap
         rows = file.rows(block, len(mapping))
         for each in formatted if plain_fit else checked:
             if not each.first and each.has_unusual(rows) and not each.take(each.present(rows)):
-                each.first = _first_value(file, block, each, each.is_too_narrow_for)
+                each.first = file.first_value(block, each.number, each.is_too_narrow_for)
     return _required_types(file, [each for each in checked if each.first], len(mapping))
 
 
-def _fields(table: NewTable, mapping: Sequence[ColumnMapping], dialect: Dialect) -> list[_Field]:
+def _fields(table: NewTable, mapping: Sequence[ColumnMapping]) -> list[_Field]:
     """The fields to check. Those that Python cannot read as the server does are left to the load."""
     columns = {column.name: column for column in table.as_table().columns}
-    null = {dialect.null} if dialect.null else set()
     checked = []
     for number, each in enumerate(mapping):
         if each.column not in columns:
@@ -213,7 +173,7 @@ def _fields(table: NewTable, mapping: Sequence[ColumnMapping], dialect: Dialect)
         column = columns[each.column]
         if read := reader(each, column, stated=stated):
             direct = not (each.transforms or each.datetime_format)
-            markers = frozenset(each.null_markers) | null
+            markers = frozenset(each.null_markers)
             trims = any(name.startswith("trim") for name in each.transforms)
             usual = usual_values(each, column)
             checked.append(_Field(number, column, read, direct, markers, trims, stated, usual))
@@ -226,8 +186,9 @@ def _fast_path(dialect: Dialect, checked: Sequence[_Field], count: int) -> FastP
     Numbers with leading zeros or a plus are taken for identifiers, and do not fit.
     """
     checks = [FieldCheck("")] * count
+    null = (dialect.null,) if dialect.null else ()
     for each in (each for each in checked if each.direct):
-        checks[each.number] = FieldCheck(each.column.name, each.column.type, null_markers=tuple(each.markers))
+        checks[each.number] = FieldCheck(each.column.name, each.column.type, null_markers=(*each.markers, *null))
     rules = [CellRule.of(check, mariadb=False, encoding=dialect.encoding) for check in checks]
     return FastPath.of(dialect, rules, plain=True)
 
@@ -242,35 +203,8 @@ def _required_types(file: FileScan, narrow: Sequence[_Field], width: int) -> dic
         for each in surveys:
             bad = each.take(each.of.present(rows))
             if bad and not each.first_bad:
-                each.first_bad = _first_value(file, block, each.of, frozenset(bad).__contains__)
+                each.first_bad = file.first_value(block, each.of.number, frozenset(bad).__contains__)
     return {each.of.column.name: each.mismatch for each in surveys}
-
-
-def _first_value(file: FileScan, block: Block, of: _Field, is_wanted: Callable[[str], bool]) -> tuple[int, str]:
-    """Line and value of the first record in the block with such a value."""
-    data = file.data(block)
-    left_out = set(block.blank)
-    for record in records(data, file.dialect, line=block.first_line):
-        if record.start in left_out:
-            continue
-        values = fields(data[record.start : record.end], file.dialect)
-        if of.number < len(values):
-            value = values[of.number].decode(errors="replace")
-            if is_wanted(value):
-                return record.line, value
-    return block.first_line, ""
-
-
-def _rows(data: bytes, dialect: Dialect) -> Iterator[list[str]]:
-    """The values of all records; by Python's csv, which is far faster, for dialects that it reads like the server."""
-    if not dialect.escape and len(dialect.delimiter) == 1 and dialect.line_end in ("\n", "\r\n"):
-        text = io.StringIO(data.decode(errors="replace"), newline="")
-        quoting: Literal[0, 3] = csv.QUOTE_MINIMAL if dialect.quote else csv.QUOTE_NONE
-        csv.field_size_limit(2**31 - 1)
-        yield from csv.reader(text, delimiter=dialect.delimiter, quotechar=dialect.quote or None, quoting=quoting)
-        return
-    for record in records(data, dialect):
-        yield [value.decode(errors="replace") for value in fields(data[record.start : record.end], dialect)]
 
 
 def widen_types(table: NewTable, mismatches: dict[str, TypeMismatch], *, rejects: bool = False) -> NewTable:

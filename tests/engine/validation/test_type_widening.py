@@ -14,8 +14,8 @@ from importer.engine.schema.new_table import NewColumn, NewTable
 from importer.engine.schema.table import Column
 from importer.engine.schema.type_inference import TypeTracker, scale_of
 from importer.engine.source.dialect import MYSQL_TSV, RFC4180, Dialect
+from importer.engine.validation.file_scan import FileScan
 from importer.engine.validation.type_widening import (
-    FileScan,
     TypeMismatch,
     describe_changes,
     find_mismatches,
@@ -50,7 +50,7 @@ def mapping_of(table: NewTable, *markers: str, **how) -> list[ColumnMapping]:
 def mismatches_in(
     text: str, table: NewTable, mapping: list[ColumnMapping], block_bytes: int = 64, dialect: Dialect = RFC4180
 ) -> dict[str, TypeMismatch]:
-    data = text.encode()
+    data = text.encode(dialect.encoding)
     with in_file(data) as fd:
         return find_mismatches(FileScan(fd, dialect, 0, 1, len(data), block_bytes=block_bytes), table, mapping)
 
@@ -131,6 +131,39 @@ def test_values_of_a_column_with_a_format_or_transform_are_checked_as_they_are_r
     text = "".join(f"{line};\n" for line in lines)
     mismatches = mismatches_in(text, table, [*mapping_of(table, **how), ColumnMapping("")], dialect=Dialect(";"))
     assert mismatches == ({"c0": found} if found else {})
+
+
+@pytest.mark.parametrize("escape", ["", "\\"])  # read by Python's csv, or record by record
+@pytest.mark.parametrize(
+    ("encoding", "type_", "how", "text", "found"),
+    [
+        ("cp1252", "decimal(6,2)", {"transforms": ("thousands-space",)}, "1\xa0234,50;\n", None),
+        ("cp1251", "varchar(3)", {}, "Рґабв;\n", TypeMismatch("varchar(16)", 1, "Рґабв")),
+        ("latin1", "int", {}, "7§\nabc§\n", TypeMismatch("varchar(16)", 2, "abc")),
+    ],
+)
+def test_values_are_read_in_the_encoding_of_the_file(encoding, type_, how, text, found, escape):
+    table = table_of(type_)
+    dialect = Dialect("§" if "§" in text else ";", encoding=encoding, escape=escape)
+    mismatches = mismatches_in(text, table, [*mapping_of(table, **how), ColumnMapping("")], dialect=dialect)
+    assert mismatches == ({"c0": found} if found else {})
+
+
+@pytest.mark.parametrize("escape", ["", "\\"])
+@pytest.mark.parametrize(
+    ("text", "known", "found"),
+    [
+        ("1;2;\n3;abc;\n", {"trailing_delimiter": True}, TypeMismatch("varchar(16)", 2, "abc")),
+        ('1;2;\n3;""\n', {"trailing_delimiter": True}, TypeMismatch("varchar(16)", 2, "")),
+        ('1;2;\n3;"";\n', {"trailing_delimiter": True}, TypeMismatch("varchar(16)", 2, "")),
+        ("1;2\n3;\n", {"unquoted_empty_is_null": True}, None),
+        ('1;2\n3;""\n', {"unquoted_empty_is_null": True}, TypeMismatch("varchar(16)", 2, "")),
+    ],
+)
+def test_fields_are_those_of_the_dialect(text, known, found, escape):
+    table = table_of("int", "int")
+    mismatches = mismatches_in(text, table, mapping_of(table), dialect=Dialect(";", escape=escape, **known))
+    assert mismatches == ({"c1": found} if found else {})
 
 
 @pytest.mark.parametrize(
