@@ -116,7 +116,7 @@ def plan_staging(
         clauses = [*_without_slow_keys(table, nullable), *_with_nullable(table, dependencies, nullable)]
         alter = _numbering_clauses(table, dependencies) if numbered else ", ".join(clauses)
         make = (f"CREATE TABLE {stage} LIKE {target}", *([f"ALTER TABLE {stage} {alter}"] if alter else []))
-        finish = _merge(mode, on_duplicate, table, stage, target, columns)
+        finish = _merge(mode, on_duplicate, table, dependencies, stage, target, columns)
     converted = engine != table.engine
     if engine != "InnoDB":
         make += (f"ALTER TABLE {stage} ENGINE={engine}",) if converted else ()
@@ -199,6 +199,7 @@ def _merge(
     mode: str,
     on_duplicate: str,
     table: Table,
+    dependencies: TableDependencies,
     stage: str,
     target: str,
     columns: Sequence[str],
@@ -211,9 +212,7 @@ def _merge(
     sql += f"\nORDER BY {CHUNK}, {ROW}"
     if word == "REPLACE":
         return sql
-    keys = write_modes.clashing_keys(table, columns)
-    in_keys = {name.lower() for key in keys for name in key.columns}
-    changed = [column for column in columns if column.lower() not in in_keys] if mode == "upsert" else []
+    changed = write_modes.updated_columns(table, dependencies, columns) if mode == "upsert" else ()
     if changed:
         updates = ", ".join(f"{quote_name(column)} = staged.{quote_name(column)}" for column in changed)
     else:  # A column set to itself leaves the existing row unchanged; other errors than duplicates are still raised.

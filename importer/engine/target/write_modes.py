@@ -138,6 +138,22 @@ def clashing_keys(table: Table, columns: Sequence[str]) -> tuple[Key, ...]:
     return tuple(key for key in table.keys if key.unique and not never_equal & {name.lower() for name in key.columns})
 
 
+def updated_columns(table: Table, dependencies: TableDependencies, columns: Sequence[str]) -> tuple[str, ...]:
+    """The columns, of those that the import fills, that an upsert sets in a row whose key exists.
+
+    Of the key those whose equal values may be different texts: ann and Ann, or two that differ behind the key's prefix.
+    None of the key if foreign keys point at the table: the server would refuse the row, or change or detach theirs.
+    """
+    in_keys = {name.lower() for key in clashing_keys(table, columns) for name in key.columns}
+    kept = {name for name in in_keys if dependencies.referenced_by or not _spells_differently(table, name)}
+    return tuple(column for column in columns if column.lower() not in kept)
+
+
+def _spells_differently(table: Table, column: str) -> bool:
+    """Whether values of the column that are equal in a key may be different texts."""
+    return not table.column(column).column_type.is_typed
+
+
 def _keys_advice(table: Table) -> str:
     keys = [f"{key.name} ({', '.join(key.columns)})" for key in table.keys if key.unique]
     if not keys:
@@ -145,8 +161,13 @@ def _keys_advice(table: Table) -> str:
     return f"It has {'; '.join(keys)}: let a field go into each of the columns of one of them, or choose mode append."
 
 
-def explain(mode: str, table: Table, dependencies: TableDependencies) -> Iterator[tuple[str, str, bool]]:
-    """What the mode does, and its effect on the table's dependencies: what, why, and whether it costs time."""
+def explain(
+    mode: str, table: Table, dependencies: TableDependencies, columns: Sequence[str]
+) -> Iterator[tuple[str, str, bool]]:
+    """What the mode does, and its effect on the table's dependencies: what, why, and whether it costs time.
+
+    `columns` are those that the import fills.
+    """
     if mode == "atomic":
         yield (
             "All rows or none",
@@ -170,11 +191,13 @@ def explain(mode: str, table: Table, dependencies: TableDependencies) -> Iterato
         )
     elif mode == "create":
         yield "The table appears with all of its rows", "they load into a staging table, which is renamed", False
-    for what, why in _effects_on_dependencies(mode, table, dependencies):
+    for what, why in _effects_on_dependencies(mode, table, dependencies, columns):
         yield what, why, False
 
 
-def _effects_on_dependencies(mode: str, table: Table, dependencies: TableDependencies) -> Iterator[tuple[str, str]]:
+def _effects_on_dependencies(
+    mode: str, table: Table, dependencies: TableDependencies, columns: Sequence[str]
+) -> Iterator[tuple[str, str]]:
     if mode == "replace":
         if dependencies.views:
             yield f"Views keep working: {', '.join(dependencies.views)}", "they find the table by its name"
@@ -194,9 +217,18 @@ def _effects_on_dependencies(mode: str, table: Table, dependencies: TableDepende
             )
         if any(column.generated for column in table.columns):
             yield "Generated columns stay", "the new table is made like the old one"
-        if any(column.auto_increment for column in table.columns):
-            yield "AUTO_INCREMENT continues from its current number", "no number is given twice"
+        yield from _numbers_of_replacing(table, columns)
     if mode in MERGING:
+        in_keys = [name for key in clashing_keys(table, columns) for name in key.columns]
+        if (
+            mode == "upsert"
+            and dependencies.referenced_by
+            and any(_spells_differently(table, name) for name in in_keys)
+        ):
+            yield (
+                "Keys that exist keep their spelling: ann stays ann where the file has Ann",
+                f"foreign keys of {', '.join(dependencies.referenced_by)} point at them",
+            )
         if dependencies.foreign_keys:
             yield (
                 f"Foreign keys are checked: {', '.join(dependencies.foreign_keys)}",
@@ -204,3 +236,15 @@ def _effects_on_dependencies(mode: str, table: Table, dependencies: TableDepende
             )
         if dependencies.triggers:
             yield f"Triggers fire: {', '.join(dependencies.triggers)}", "in the finishing step, for every row"
+
+
+def _numbers_of_replacing(table: Table, columns: Sequence[str]) -> Iterator[tuple[str, str]]:
+    """What mode replace does with the numbers of the table's AUTO_INCREMENT column."""
+    filled = {name.lower() for name in columns}
+    for column in table.columns:
+        if column.auto_increment:
+            given = f"{column.name} has the file's own numbers" if column.name.lower() in filled else ""
+            yield (
+                given or f"{column.name} numbers the file's rows from 1",
+                "rows that come later continue from the old table's current number",
+            )

@@ -231,6 +231,50 @@ class TestUpsert:
         assert load.finish() == Tally(loaded=2, unchanged=1)
         assert rows_of(database) == [(1, 7), (2, 1), (3, 7)]
 
+    @pytest.mark.parametrize(
+        ("there", "file", "found", "tally"),
+        [
+            ("ann", "Ann,1\n", ("Ann", 1), Tally(replaced=1)),
+            ("ann", "ann ,1\n", ("ann ", 1), Tally(replaced=1)),  # PAD SPACE
+            ("ann", "ann,1\n", ("ann", 1), Tally(unchanged=1)),
+            ("bob", "Bob,1\nBOB,1\n", ("BOB", 1), Tally(replaced=2)),
+        ],
+    )
+    @pytest.mark.parametrize("key", ["PRIMARY KEY (code)", "UNIQUE (code)", "UNIQUE (code(2))"])
+    def test_a_key_gets_the_spelling_of_the_file(
+        self, database: Address, tmp_path: Path, key, there, file, found, tally
+    ):
+        given(
+            database,
+            f"CREATE TABLE t (code VARCHAR(9) NOT NULL, seen INT, {key}) COLLATE utf8mb4_general_ci",
+            f"INSERT INTO t VALUES ('{there}', 1)",
+        )
+        path = tmp_path / "codes.csv"
+        path.write_text(file)
+        load = planned(database, path, "upsert", "code", "seen")
+        load.stage()
+        assert load.finish() == tally
+        assert rows_of(database) == [found]
+
+    @pytest.mark.parametrize("rule", ["RESTRICT", "CASCADE", "SET NULL"])
+    def test_a_key_that_foreign_keys_point_at_keeps_its_spelling(self, database: Address, tmp_path: Path, rule: str):
+        given(
+            database,
+            "CREATE TABLE t (code VARCHAR(9) COLLATE utf8mb4_general_ci PRIMARY KEY, seen INT)",
+            "CREATE TABLE child (code VARCHAR(9) COLLATE utf8mb4_general_ci,"
+            f" FOREIGN KEY (code) REFERENCES t (code) ON UPDATE {rule})",
+            "INSERT INTO t VALUES ('ann', 1)",
+            "INSERT INTO child VALUES ('ann')",
+        )
+        path = tmp_path / "codes.csv"
+        path.write_text("Ann,2\n")
+        load = planned(database, path, "upsert", "code", "seen")
+        load.stage()
+        assert load.finish() == Tally(replaced=1)
+        assert rows_of(database) == [("ann", 2)]
+        assert rows_of(database, "SELECT * FROM child") == [("ann",)]
+        assert any("keep their spelling" in each.choice for each in load.plan.reasons)
+
     def test_rows_without_a_key_are_added(self, database: Address, tmp_path: Path):
         given(database, "CREATE TABLE t (id INT UNIQUE, name VARCHAR(20))", "INSERT INTO t VALUES (NULL, 'x')")
         path = tmp_path / "nulls.csv"

@@ -124,6 +124,21 @@ def test_numbers_go_on_where_the_old_table_was(database: Address, tmp_path: Path
         assert next_auto_increment(connection, database.database, "t") == 501
     given(database, "INSERT INTO t (name) VALUES ('c')")
     assert rows_of(database) == [(1, "a"), (2, "b"), (501, "c")]
+    assert (
+        "n numbers the file's rows from 1",
+        "rows that come later continue from the old table's current number",
+    ) in [(each.choice, each.why) for each in load.plan.reasons]
+
+
+def test_numbers_of_the_file_stay(database: Address, tmp_path: Path):
+    given(database, "CREATE TABLE t (n INT AUTO_INCREMENT PRIMARY KEY, name VARCHAR(20)) AUTO_INCREMENT=501")
+    path = tmp_path / "names.csv"
+    path.write_text("7,a\n")
+    load = planned(database, path, "replace", "n", "name")
+    load.stage()
+    load.finish()
+    assert rows_of(database) == [(7, "a")]
+    assert "n has the file's own numbers" in [each.choice for each in load.plan.reasons]
 
 
 class TestRestore:
