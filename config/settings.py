@@ -365,7 +365,8 @@ CELERY_TASK_ROUTES = {
 # Each worker has a queue of its own, too: for work that other hosts cannot do (importer/worker/hosts/placement.py).
 CELERY_WORKER_DIRECT = True
 CELERY_WORKER_PREFETCH_MULTIPLIER = 1
-# Seconds. Below the visibility timeout: a hanging task is killed before Redis delivers it to another worker.
+# Seconds. Below the visibility timeout: a hanging task is killed before Redis delivers it to another worker. Tasks
+# under a lease have a longer one (importer/tasks.py).
 CELERY_TASK_TIME_LIMIT = 3000
 # Limits the effect of memory leaks in libraries (tasks, KiB).
 CELERY_WORKER_MAX_TASKS_PER_CHILD = 500

@@ -7,7 +7,6 @@ from django.utils import timezone
 
 from config.telemetry import flushing
 from importer import jobs, lab, notifications, queue, schedules
-from importer.engine.load.finish import READ_TIMEOUT
 from importer.notifications.delivery import LONGEST_SEND
 from importer.preparation.examine import examine as examine_file
 from importer.queue import FollowUp, Message
@@ -17,17 +16,21 @@ from importer.worker.hosts import placement, presence, releases, warm_store
 from importer.worker.steps import IMPORT_STEPS
 from importer.worker.sweep import sweep_jobs
 
+# Seconds, for work under a lease: files of any size are fetched, copied and loaded. Above the longest silence of a
+# server, which ends a step with a message. Other workers take over by the lease, also while Redis delivers it again.
+LONGEST_WORK = 24 * 3600
+
 presence.connect_signals()
 warm_store.connect_signals()
 flushing.connect_signals()
 
 
-@shared_task
+@shared_task(time_limit=LONGEST_WORK)
 def scan(job_id: int) -> None:
     _take("scan", job_id)
 
 
-@shared_task
+@shared_task(time_limit=LONGEST_WORK)
 def load_run(chunk_id: int) -> None:
     _take("load_run", chunk_id, _advance_and_verify)
 
@@ -37,32 +40,32 @@ def examine(source_id: int) -> None:
     examine_file(source_id, queue.send, shutdown.requested)
 
 
-@shared_task
+@shared_task(time_limit=LONGEST_WORK)
 def verify(job_id: int) -> None:
     _take("verify", job_id)
 
 
-@shared_task
+@shared_task(time_limit=LONGEST_WORK)
 def arrange(job_id: int) -> None:
     _take("arrange", job_id)
 
 
-@shared_task(time_limit=READ_TIMEOUT)
+@shared_task(time_limit=LONGEST_WORK)
 def restore(job_id: int) -> None:
     _take("restore", job_id)
 
 
-@shared_task
+@shared_task(time_limit=LONGEST_WORK)
 def stage(job_id: int) -> None:
     _take("stage", job_id)
 
 
-@shared_task(time_limit=READ_TIMEOUT)
+@shared_task(time_limit=LONGEST_WORK)
 def finish(job_id: int) -> None:
     _take("finish", job_id)
 
 
-@shared_task
+@shared_task(time_limit=LONGEST_WORK)
 def clean(job_id: int) -> None:
     _take("clean", job_id)
 
@@ -72,7 +75,7 @@ def advance(job_id: int) -> None:
     _advance(job_id)
 
 
-@shared_task
+@shared_task(time_limit=LONGEST_WORK)
 def take_lab(lab_id: int) -> None:
     lab.take(lab_id, queue.send)
 
@@ -82,7 +85,7 @@ def tell(notice_id: int) -> None:
     notifications.send(notice_id)
 
 
-@shared_task
+@shared_task(time_limit=LONGEST_WORK)
 def take_run(run_id: int) -> None:
     schedules.advance(run_id, queue.send)
 

@@ -5,8 +5,12 @@ from datetime import timedelta
 import pytest
 from django.utils import timezone
 
+from importer import tasks
+from importer.engine.load.finish import READ_TIMEOUT
+from importer.engine.plan.server_file import LONGEST_SILENCE
 from importer.lease import LONGEST_BACKOFF, MOST_FAILURES, Lease, backoff_seconds, lease_end
 from importer.models import ImportJob
+from importer.worker.steps import IMPORT_STEPS
 from tests.dashboard.job_data import make_job
 
 pytestmark = pytest.mark.django_db
@@ -78,3 +82,8 @@ def test_backoff_and_the_count_of_failures_have_a_limit(job):
     rows(job).update(step_failures=MOST_FAILURES)
     STEP.postpone(rows(job).get())
     assert rows(job).get().step_failures == MOST_FAILURES
+
+
+@pytest.mark.parametrize("task", [*IMPORT_STEPS, "take_lab", "take_run"])
+def test_work_under_a_lease_is_not_killed_before_its_server_was_silent_for_too_long(task):
+    assert getattr(tasks, task).time_limit > max(READ_TIMEOUT, LONGEST_SILENCE)
