@@ -146,6 +146,10 @@ class ApprovalRefused(Problem):
     code = 1600
 
 
+class UnderWayInBackup(Problem):
+    """An import was under way when the backup was made that was restored: it may have loaded more rows since."""
+
+
 class WrongUsage(Problem):
     """The command line has a word, an option or a value that the command does not take."""
 

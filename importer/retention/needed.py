@@ -9,6 +9,7 @@ from datetime import datetime
 from django.db.models import Case, CharField, Exists, OuterRef, Q, QuerySet, Value, When
 
 from importer.models import DiscoveredFile, ImportJob, Lab, ScheduleRun, SourceFile, SourceMember
+from importer.models.outcomes.in_backup import IN_BACKUP
 from importer.retention.policies import before
 
 Status = ImportJob.Status
@@ -16,7 +17,7 @@ RETRIED = [Status.FAILED, Status.CANCELLED]
 
 _LABS = Lab.objects.exclude(status__in=Lab.ENDED)
 _LEFT_ROWS = Q(finished=True) | (
-    Q(loaded_rows__gt=0) & (Q(options_json__mode="append") | ~Q(options_json__has_key="mode"))
+    (Q(loaded_rows__gt=0) | IN_BACKUP) & (Q(options_json__mode="append") | ~Q(options_json__has_key="mode"))
 )
 # A later run of the schedule retries the import, because a new one would load its rows a second time.
 _SCHEDULE_CONTINUES = Q(Exists(DiscoveredFile.objects.filter(job=OuterRef("pk"))), _LEFT_ROWS, status__in=RETRIED)

@@ -10,12 +10,12 @@ from django.db.models import Value
 from django.db.models.functions import Concat, Substr
 from django.utils import timezone
 
-from importer.engine.errors import Problem
+from importer.engine.errors import UnderWayInBackup
 from importer.management.backup.manifest import Manifest
 from importer.models import Chunk, DiscoveredFile, ImportJob, Schedule, ScheduleRun, SourceFile
 
 Outcome = DiscoveredFile.Outcome
-UNDER_WAY = Problem(
+UNDER_WAY = UnderWayInBackup(
     "The import was under way when the backup was made from which this installation was restored.",
     advice="Look at the table; then retry the import: it loads only what the target's ledger does not have.",
 )

@@ -16,6 +16,7 @@ from importer.engine.reading.questions import NeedsAnswer
 from importer.engine.reading.reading import Reading
 from importer.engine.source.profile.profile import profile_file
 from importer.models import DiscoveredFile, ImportJob, Schedule, ScheduleRun
+from importer.models.outcomes.in_backup import was_in_backup
 from importer.preparation.prepare import ImportRequest, PreparedImport, prepare
 from importer.schedules.run import deduplication, retry_policy, schema_drift
 from importer.schedules.run.discovery import listed_file
@@ -167,8 +168,9 @@ def _is_of_this_version(job: ImportJob, picked: DiscoveredFile) -> bool:
             f"Wait until import {job.pk} has ended, or cancel it; then run the schedule now.",
             retryable=True,
         )
+    maybe = " or more" if was_in_backup(job) else ""
     raise PartlyLoaded(
-        f"{job.accounted_rows:,} rows of an earlier version of this file are in the table, by import {job.pk}.",
+        f"{job.accounted_rows:,}{maybe} rows of an earlier version of this file are in the table, by import {job.pk}.",
         picked.name,
         f"Retry import {job.pk} to load the rest of that version; or take its rows out of the table, and forget"
         " that attempt: millrace schedule forget.",
@@ -176,8 +178,8 @@ def _is_of_this_version(job: ImportJob, picked: DiscoveredFile) -> bool:
 
 
 def _has_rows_in(job: ImportJob) -> bool:
-    """Whether an import that has not succeeded left rows in the table, which a new import would repeat."""
-    return job.finished or (not job.stages and job.accounted_rows > job.rejected_rows)
+    """Whether an import that has not succeeded left rows in the table, or may have: a new import would repeat them."""
+    return job.finished or (not job.stages and (job.accounted_rows > job.rejected_rows or was_in_backup(job)))
 
 
 def _create(run: ScheduleRun, picked: DiscoveredFile) -> int:
