@@ -19,7 +19,7 @@ from importer.preparation import examination
 from importer.retention.needed import FILE_OBSTACLES, JOBS_OF_FILE, any_of, can_be_retried, file_reasons, why_file_stays
 from importer.retention.policies import before
 from importer.sources import upload_storage
-from importer.sources.store.file_store import file_store
+from importer.sources.store.file_store import UNKNOWN_KEPT, file_store
 
 File = SourceFile.Status
 AT_ONCE = 500  # names in one query
@@ -118,6 +118,25 @@ def remove_parts(now: datetime, _most: int) -> int:
         return 0
     under_way = SourceFile.objects.filter(status=File.UPLOADING).exclude(store_upload="")
     return store.abort_older(now - PARTS_KEPT, set(under_way.values_list("store_upload", flat=True)))
+
+
+def remove_unknown_rejects(now: datetime, most: int) -> int:
+    """Delete the store's rejected rows of at most `most` keys that no import has, once all of them are old.
+
+    A retry of an import that stages gives it another key. Such folders of a host go with its sweep.
+    """
+    store = file_store()
+    if store is None:
+        return 0
+    names, removed = storage.keys_in_store(store), 0
+    for first in range(0, len(names), AT_ONCE):
+        some = names[first : first + AT_ONCE]
+        known = set(map(str, ImportJob.objects.filter(key__in=some).values_list("key", flat=True)))
+        for key in (each for each in some if each not in known):
+            removed += storage.forget_old(store, key, now - UNKNOWN_KEPT)
+            if removed == most:
+                return removed
+    return removed
 
 
 def remove_rejects(now: datetime, most: int) -> int:

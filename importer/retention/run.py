@@ -23,6 +23,7 @@ PARTS: Mapping[str, tuple[int, Callable[[datetime, int], int]]] = {
     "unfinished files in the store": (MOST_JOBS, files.remove_parts),
     "rows of deleted files": (MOST_ROWS, files.forget_old_rows),
     "rejected rows of imports": (MOST_JOBS, files.remove_rejects),
+    "rejected rows of earlier attempts in the store": (MOST_JOBS, files.remove_unknown_rejects),
     "ledger rows of imports": (MOST_JOBS, ledgers.remove_rows),
     "chunks of imports": (MOST_JOBS, ended_jobs.remove_chunks),
     "imports": (MOST_JOBS, ended_jobs.remove_jobs),

@@ -13,7 +13,7 @@ import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from datetime import datetime, timedelta
+from datetime import datetime
 from pathlib import Path, PurePath
 from typing import IO
 
@@ -36,7 +36,7 @@ from importer.models import ImportJob
 from importer.preparation.plain_file import CopyOut, copy_one, copy_several
 from importer.sources import in_place
 from importer.sources.room import DiskFull, full_disk_as, is_full, room
-from importer.sources.store.file_store import FileStore, file_store, require_store
+from importer.sources.store.file_store import UNKNOWN_KEPT, FileStore, file_store, require_store
 from importer.sources.store.stored_file import StoredFile
 from importer.worker import shutdown
 
@@ -44,7 +44,6 @@ LOOK_EVERY = 1.0  # seconds between two renewals of the lease
 PART = ".part"
 SORTED = ".sorted"
 COPIES = "copies"  # the store's folder for them
-UNKNOWN_KEPT = timedelta(hours=24)
 
 
 def make_copy(job: ImportJob) -> bool:
@@ -318,9 +317,9 @@ def _needed(name: str) -> bool:
         job = ImportJob.objects.exclude(status__in=ImportJob.ENDED).get(key=uuid.UUID(key))
     except (ValueError, ImportJob.DoesNotExist):
         return False
-    if job.plain_copy:
-        return name in ((copy := PurePath(job.plain_copy).name), copy + SUFFIX)
-    return str(job.step_attempt) == attempt
+    # A copy that is lost, or that another host has, is made a second time.
+    being_made = str(job.step_attempt) == attempt
+    return being_made or name in ((copy := PurePath(job.plain_copy).name), copy + SUFFIX)
 
 
 def require_all_rows(job: ImportJob) -> None:

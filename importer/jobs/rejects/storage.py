@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from datetime import datetime
 from pathlib import Path
 from typing import BinaryIO, TextIO
 from uuid import UUID
@@ -110,8 +111,22 @@ def stored_keys() -> list[str]:
     """The keys of the jobs that have files, here or in the store. Raises StoreAway."""
     names = set(local_keys())
     if store := file_store():
-        names |= {name for name in store.folders(REJECTS) if _is_key(name)}
+        names |= set(keys_in_store(store))
     return sorted(names)
+
+
+def keys_in_store(store: FileStore) -> list[str]:
+    """The keys of the jobs that have files in the store. Raises StoreAway."""
+    return [name for name in store.folders(REJECTS) if _is_key(name)]
+
+
+def forget_old(store: FileStore, key: str, before: datetime) -> bool:
+    """Delete the files with this key from the store if all of them are older. Raises StoreAway."""
+    there = list(store.listed(REJECTS, key))
+    if not all(each.written_at and each.written_at < before for each in there):
+        return False
+    store.delete(*(each.address for each in there))
+    return bool(there)
 
 
 def local_keys() -> list[str]:

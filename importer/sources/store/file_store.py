@@ -3,7 +3,7 @@
 from collections.abc import Callable, Container, Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
 from dataclasses import dataclass, replace
-from datetime import datetime
+from datetime import datetime, timedelta
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -18,6 +18,8 @@ from importer.sources.store.s3_account import S3Account
 from importer.sources.store.s3_errors import Wording, translated
 
 MOST_KEYS = 1000  # that one request deletes (S3 API, DeleteObjects)
+# Files of an import that is not known here: a restored database may not know what the store's other user does.
+UNKNOWN_KEPT = timedelta(hours=24)
 
 
 class StoreAway(NoConnection):

@@ -2,10 +2,12 @@
 
 from datetime import timedelta
 from io import StringIO
+from uuid import uuid4
 
 import pytest
 from django.contrib.sessions.models import Session
 from django.core.management import call_command
+from django.utils import timezone
 
 from importer import jobs
 from importer.engine.errors import Problem
@@ -168,6 +170,15 @@ class TestRejects:
         self.rejected(young)
         run(NOW)
         assert (downloads.folder(old).exists(), downloads.folder(young).exists()) == (False, True)
+
+    def test_of_a_store_those_without_an_import_go_after_a_day(self, ended, store):
+        known = ended(1, Status.FAILED, rejected_rows=2)
+        for key in (str(uuid4()), str(known.key)):
+            store.put_bytes(store.address_of("rejects", key, "00000001.rejects"), b"1,2\n")
+        today = timezone.now()
+        assert files.remove_unknown_rejects(today + timedelta(hours=23), 10) == 0
+        assert run(today + timedelta(hours=25))["rejected rows of earlier attempts in the store"] == 1
+        assert [each.address.split("/")[-2] for each in store.listed("rejects")] == [str(known.key)]
 
     def test_a_folder_that_cannot_be_deleted_does_not_repeat_the_run_for_ever(self, ended, tmp_path):
         job = ended(91, rejected_rows=2)

@@ -173,6 +173,15 @@ class TestPlainCopies:
         assert run(job).status == Status.SUCCEEDED
         assert in_table(target) == ROWS
 
+    def test_a_copy_that_is_made_a_second_time_is_not_swept_away(self, target, tmp_path, plain_dir):
+        job = created(target, written(tmp_path, gzip.compress(TEXT.encode())))
+        ImportJob.objects.update(plain_copy=f"{job.key}.1", step_attempt=2)
+        plain_dir.mkdir()
+        for name in ("0", "1", "2", "2.part"):
+            (plain_dir / f"{job.key}.{name}").touch()
+        assert working_copies.remove_unneeded() == 1
+        assert sorted(path.name.partition(".")[2] for path in plain_dir.iterdir()) == ["1", "2", "2.part"]
+
     def test_a_worker_that_lost_the_job_leaves_no_copy(self, target, tmp_path, plain_dir):
         job = created(target, written(tmp_path, gzip.compress(TEXT.encode())))
         jobs.advance(job.pk)
