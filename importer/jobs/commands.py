@@ -34,7 +34,7 @@ from importer.jobs.lifecycle import advance
 from importer.jobs.rejects.counts import COUNTS
 from importer.jobs.same_table import why_rows_are_gone
 from importer.jobs.transitions import JobStep, Status, change, change_status, unqueue
-from importer.models import Chunk, ImportJob, Level, SourceFile, Trial
+from importer.models import Chunk, ImportJob, JobRecord, Level, SourceFile, Trial
 from importer.models.outcomes.attempts import present_attempt
 from importer.preparation.prepare import PreparedImport, replan
 
@@ -135,8 +135,13 @@ def nothing_is_missing(job: ImportJob) -> bool:
 
 
 def is_kept(job: ImportJob) -> bool:
-    """Whether what a retry needs is still there: the chunks, and the file unless all of its rows are in the table."""
-    return not job.chunks_removed_at and (job.finished or not job.source.is_removed)
+    """Whether what a retry needs is still there: chunks, ledger, and the file unless all its rows are in the table."""
+    return not job.chunks_removed_at and not lacks_ledger(job) and (job.finished or not job.source.is_removed)
+
+
+def lacks_ledger(job: ImportJob) -> bool:
+    """Whether nothing tells a retry which rows are in the table: the ledger rows of an import that appends are gone."""
+    return not job.stages and JobRecord.objects.filter(pk=job.pk, key=job.key, ledger_removed=True).exists()
 
 
 def retry(
@@ -179,7 +184,7 @@ def retry(
         values |= {"dialect_json": {**job.dialect_json, "skip_footer": lines * end_is_footer}, "end_unread": False}
     with transaction.atomic():
         ended = ImportJob.objects.select_for_update().filter(pk=job_id).first()
-        if ended is None or ended.chunks_removed_at:  # Deleted since the look above.
+        if ended is None or ended.chunks_removed_at or lacks_ledger(ended):  # Deleted since the look above.
             raise _no_longer_kept(job)
         if ended.step == JobStep.KEEPING or ended.restored_at != job.restored_at:
             raise Problem("Its old table is being restored or dropped.", where=str(job), advice="Retry afterwards.")
@@ -201,7 +206,7 @@ def retry(
 
 def _no_longer_kept(job: ImportJob) -> Problem:
     return Problem(
-        "The import can no longer be retried: its file or its chunks were deleted.",
+        "The import can no longer be retried: its file, its chunks or its ledger rows were deleted.",
         where=str(job),
         advice="Look at which of its rows are in the table, and import the file as a new one.",
     )

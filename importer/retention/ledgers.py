@@ -7,11 +7,14 @@ import can be retried. A target that cannot be reached is tried again later.
 import logging
 from datetime import datetime, timedelta
 
+import MySQLdb
+from django.db import transaction
 from django.db.models import Exists, F, OuterRef, Q, QuerySet
 
 from importer.engine.errors import Problem
 from importer.engine.load import ledger
-from importer.engine.mysql.connection import connect
+from importer.engine.mysql.connection import Connection, connect
+from importer.engine.mysql.error_messages import is_lost
 from importer.models import ImportJob, JobRecord, Target
 from importer.retention.needed import CHUNK_OBSTACLES, any_of, can_be_retried
 from importer.retention.policies import before
@@ -37,20 +40,37 @@ def remove_rows(now: datetime, most: int) -> int:
     target = targets.order_by(F("ledger_swept_at").asc(nulls_first=True), "pk").first()
     if target is None or not targets.filter(pk=target.pk).update(ledger_swept_at=now):
         return 0
-    keys = list(due.filter(target=target).order_by("ended_at").values_list("pk", "key", "past_keys")[:most])
+    records = list(due.filter(target=target).order_by("ended_at")[:most])
     try:
         with connect(target.address) as connection:
-            for pk, key, past_keys in keys:
-                for each in (*past_keys, str(key)):
-                    ledger.delete(connection, each)
-                JobRecord.objects.filter(pk=pk, key=key).update(ledger_removed=True)
+            for record in records:
+                if _claimed(record, due):
+                    _delete(connection, record)
     except Problem as problem:
         log.info("%s: the ledger rows of old imports stay: %s", target, problem)
         Target.objects.filter(pk=target.pk).update(ledger_problem=str(problem)[:LONGEST_PROBLEM])
         return 0
-    more = len(keys) == most
+    more = len(records) == most
     Target.objects.filter(pk=target.pk).update(ledger_problem="", ledger_swept_at=None if more else now)
-    return len(keys)
+    return len(records)
+
+
+def _claimed(record: JobRecord, due: QuerySet[JobRecord]) -> bool:
+    """Mark the rows as deleted, so that a retry is refused from now on. False: the import was retried since."""
+    with transaction.atomic():
+        ImportJob.objects.select_for_update().filter(pk=record.pk).first()  # A retry locks it, too.
+        return bool(due.filter(pk=record.pk, key=record.key).update(ledger_removed=True))
+
+
+def _delete(connection: Connection, record: JobRecord) -> None:
+    """Delete the rows. If the server refuses that they are tried again later; after a lost connection some may stay."""
+    try:
+        for key in (*record.past_keys, str(record.key)):
+            ledger.delete(connection, key)
+    except MySQLdb.Error as error:
+        if not is_lost(error):
+            JobRecord.objects.filter(pk=record.pk, key=record.key).update(ledger_removed=False)
+        raise
 
 
 def _due(now: datetime, cutoff: datetime) -> QuerySet[JobRecord]:

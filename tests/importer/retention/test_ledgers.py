@@ -5,11 +5,14 @@ from uuid import uuid4
 
 import pytest
 
+from importer import jobs
+from importer.engine.errors import Problem
 from importer.engine.load import ledger
 from importer.engine.load.ledger import Entry
 from importer.engine.mysql.connection import Address, connect, fetch_all
 from importer.jobs import write_record
 from importer.models import ImportJob, Target
+from importer.retention import ledgers
 from importer.retention.run import run
 from tests.dashboard.job_data import Status
 from tests.importer.retention.conftest import NOW
@@ -92,3 +95,28 @@ def test_the_time_to_retry_protects_rows_beyond_their_days(ended, target, settin
     assert keys_in(target) == {str(job.key)}
     run(NOW + timedelta(days=2))
     assert keys_in(target) == set()
+
+
+def test_an_import_without_its_rows_is_not_retried(ended, target, settings):
+    settings.CHUNKS_DAYS = None
+    job = ended(91, Status.FAILED, target=target)
+    put_rows(target, str(job.key))
+    run(NOW)
+    assert keys_in(target) == set()
+    with pytest.raises(Problem, match="its ledger rows were deleted"):
+        jobs.retry(job.pk)
+
+
+def test_rows_of_an_import_that_is_retried_meanwhile_stay(ended, target, settings, monkeypatch, no_workers):
+    settings.CHUNKS_DAYS = None
+    retried = ended(92, Status.FAILED, target=target)
+    put_rows(target, str(retried.key))
+    connected = ledgers.connect
+
+    def retry_first(address: Address):
+        jobs.retry(retried.pk)
+        return connected(address)
+
+    monkeypatch.setattr(ledgers, "connect", retry_first)
+    run(NOW)
+    assert keys_in(target) == {str(retried.key)}
