@@ -51,6 +51,8 @@ class ProviderAdapter(DefaultSocialAccountAdapter):
             raise _refusal(request, "ambiguous" if verified else "unverified", claimed)
         elif not settings.OIDC_SIGN_UP:
             raise _refusal(request, "unknown", claimed)
+        else:
+            _forget_unverified(sociallogin)
 
     def is_open_for_signup(self, _request: HttpRequest, _sociallogin: SocialLogin) -> bool:
         """Whether people whom nobody has invited get an account."""
@@ -95,6 +97,17 @@ def come_back(request: HttpRequest, provider_id: str) -> HttpResponse:
 def failed(request: HttpRequest) -> HttpResponse:
     """The page that says that the provider has not signed anybody in."""
     return render(request, "sign_in/provider_failed.html", {"oidc_name": settings.OIDC_NAME}, status=401)
+
+
+def _forget_unverified(sociallogin: SocialLogin) -> None:
+    """Leave a new account only addresses that the provider has verified.
+
+    By its address the account is found again: whose address it really is would be connected with this account.
+    """
+    sociallogin.email_addresses = [each for each in sociallogin.email_addresses if each.verified is True]
+    verified = [each.email.lower() for each in sociallogin.email_addresses]
+    if sociallogin.user.email.lower() not in verified:
+        sociallogin.user.email = ""
 
 
 def _refusal(request: HttpRequest, reason: str, claimed: list[str]) -> ImmediateHttpResponse:

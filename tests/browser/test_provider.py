@@ -18,6 +18,7 @@ CLAIMS = (
     Claims(sub="1003", claims={"email": "ann@example.org", "email_verified": "false"}),
     Claims(sub="1004", claims={"email": "new@example.org", "email_verified": True, "preferred_username": "ann"}),
     Claims(sub="1005", claims={}),
+    Claims(sub="1006", claims={"email": "new@example.org", "email_verified": False, "preferred_username": "eve"}),
 )
 
 
@@ -92,6 +93,15 @@ def test_whom_nobody_has_invited_becomes_a_viewer_by_setting(page: Page, ann: Us
     new = User.objects.get(email="new@example.org")
     assert (new.is_staff, new.is_superuser, new.has_usable_password()) == (False, False, False)
     assert new.username != "ann"
+
+
+def test_a_new_account_has_no_address_that_is_not_verified(page: Page, settings):
+    settings.OIDC_SIGN_UP = True
+    for subject in ("1006", "1004"):
+        come_from_provider(page, subject)
+        expect(page.get_by_label("Menu of")).to_be_visible()
+        page.context.clear_cookies()
+    assert dict(User.objects.values_list("username", "email")) == {"eve": "", "ann": "new@example.org"}
 
 
 def test_somebody_deactivated_stays_out(page: Page, ann: User):
