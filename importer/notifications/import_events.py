@@ -147,8 +147,8 @@ def _went_in(rows: dict[str, int]) -> str:
 
 
 def _of_run(sentence: Callable[[dict[str, int]], str]) -> Callable[[ScheduleRun], str]:
-    """A sentence about an import's rows, for the sums over all imports of a run."""
-    return lambda run: sentence(rows_of(ImportJob.objects.filter(picked__run=run)))
+    """A sentence about an import's rows, for the sums over the successful imports of a run."""
+    return lambda run: sentence(rows_of(ImportJob.objects.filter(picked__run=run, status=Status.SUCCEEDED)))
 
 
 # The sentence of each event of a run. REGRESSION is an event of an import only.

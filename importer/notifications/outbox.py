@@ -46,11 +46,14 @@ def _enqueue(channel: Channel, event: Event, about: str, values: dict[str, Any])
 
 
 def _subscribed(event: Event, job: ImportJob | None, schedule: Schedule | None) -> set[Channel]:
-    """The channels that get the event: by their own events, or by a subscription to the schedule."""
+    """The channels that get the event: by their own events, or by a subscription to the schedule.
+
+    The limit of rejected rows is the schedule's, which is exceeded here already, or else each channel's.
+    """
     subscribed = {channel for channel in Channel.objects.filter(on=True) if event in channel.events}
-    if event == Event.REJECTS and job:
-        subscribed = {channel for channel in subscribed if job.rejected_rows > channel.most_rejects}
     if schedule:
         of_schedule = Subscription.objects.filter(schedule=schedule, channel__on=True).select_related("channel")
         subscribed |= {each.channel for each in of_schedule if event in each.events}
+    if event == Event.REJECTS and job and (not schedule or schedule.rejects_limit is None):
+        subscribed = {channel for channel in subscribed if job.rejected_rows > channel.most_rejects}
     return subscribed

@@ -110,12 +110,17 @@ def _events(run: ScheduleRun) -> Iterable[Event]:
         yield Event.FAILED
     elif run.status == Status.SUCCEEDED and not _lacks_a_file(run) and _failed_before(run):
         yield Event.RECOVERED
-    own = ImportJob.objects.filter(picked__run=run)
-    limit = run.schedule.rejects_limit
-    if limit is not None and (own.aggregate(rows=Sum("rejected_rows"))["rows"] or 0) > limit:
+    if run.status != Status.CANCELLED and _has_too_many_rejects(run):
         yield Event.REJECTS
     if JobFact.objects.filter(name="slower_than_like", number=1, record__job__picked__run=run).exists():
         yield Event.REGRESSION
+
+
+def _has_too_many_rejects(run: ScheduleRun) -> bool:
+    """Whether the run's successful imports have rejected more rows than the schedule allows; False without a limit."""
+    limit = run.schedule.rejects_limit
+    succeeded = ImportJob.objects.filter(picked__run=run, status=ImportJob.Status.SUCCEEDED)
+    return limit is not None and (succeeded.aggregate(rows=Sum("rejected_rows"))["rows"] or 0) > limit
 
 
 def _lacks_a_file(run: ScheduleRun) -> bool:

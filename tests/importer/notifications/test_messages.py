@@ -13,7 +13,7 @@ from django.utils import timezone
 from importer import jobs, notifications
 from importer.engine.errors import Problem, TargetUnreachable
 from importer.engine.plan.options import Options
-from importer.models import Channel, ImportJob, Notification, ScheduleRun, Subscription, Target
+from importer.models import Channel, DiscoveredFile, ImportJob, Notification, ScheduleRun, Subscription, Target
 from importer.models.channel import Event
 from importer.notifications import delivery, rendering
 from importer.notifications.webhook import standard_signature
@@ -121,6 +121,24 @@ def test_limits_and_events_are_the_channels_own(target: Target, tmp_path: Path, 
     Channel.objects.filter(pk=mail.pk).update(events=["failed"])
     imported(target, tmp_path, "1,9.50", "2,cheap", on_error="reject")
     assert not Notification.objects.exists()
+
+
+@pytest.mark.parametrize(("own", "most", "sent"), [(10, 1000, 1), (None, 1000, 0), (None, 10, 1)])
+@pytest.mark.parametrize("subscribed", [False, True])
+def test_the_limit_of_a_schedule_comes_before_that_of_a_channel(webhook: Channel, own, most, sent, subscribed):
+    """The first import of a run rejects 100 rows, its last one none. Without a limit the import itself is told."""
+    first = make_job(Status.SUCCEEDED, table="orders", rejected_rows=100)
+    run = run_of(first, rejects_limit=own)
+    last = make_job(Status.SUCCEEDED, table="orders")
+    DiscoveredFile.objects.create(run=run, schedule=run.schedule, name="orders-2.csv", job=last)
+    Channel.objects.update(events=[] if subscribed else ["rejects"], most_rejects=most)
+    if subscribed:
+        Subscription.objects.create(schedule=run.schedule, channel=webhook, events=["rejects"])
+    for job in (first, last):
+        notifications.import_ended(job)
+    if own is not None:
+        notifications.run_event(run.pk, Event.REJECTS)
+    assert Notification.objects.filter(event=Event.REJECTS).count() == Notification.objects.count() == sent
 
 
 def test_a_successful_retry_sends_recovered(target: Target, tmp_path: Path, webhook: Channel):

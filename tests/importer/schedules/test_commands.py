@@ -14,7 +14,7 @@ from importer.preparation.prepare import ImportRequest, prepare
 from importer.schedules import ScheduleRequest
 from importer.sources import uploads
 from tests.importer.schedules.conftest import drop
-from tests.importer.schedules.steps import outcomes, request_of, run_now, to_import
+from tests.importer.schedules.steps import now, outcomes, request_of, run_now, take, to_end, to_import
 from tests.importer.steps import run as run_job
 from tests.people import operator
 
@@ -131,3 +131,29 @@ def test_cancelling_a_run_cancels_its_import_and_allows_deleting_the_schedule(ma
     assert run_job(job).status == "cancelled"
     schedules.delete(schedule)
     assert (ScheduleRun.objects.count(), ImportJob.objects.count()) == (0, 1)
+
+
+@pytest.mark.parametrize(
+    ("ends", "events"),
+    [
+        (["succeeds", "succeeds"], ["rejects"]),
+        (["fails"], ["failed"]),
+        (["succeeds", "fails"], ["failed", "rejects"]),
+        (["succeeds", "is cancelled"], []),
+    ],
+)
+def test_rejects_are_an_event_of_imports_that_succeeded(make, folder, ends, events):
+    """The first import rejects more rows than the schedule allows."""
+    for name in ("a.csv", "b.csv"):
+        drop(folder, name, f"1,{name}\n")
+    run = schedules.run_now(make(rejects_limit=5))
+    for what, rejected in zip(ends, (9, 0), strict=False):
+        job = to_import(run)
+        if what == "fails":
+            jobs.fail(job.pk, Problem("Somebody pulled a plug."))
+        elif what == "is cancelled":
+            schedules.cancel(now(run))
+        run_job(job)
+        ImportJob.objects.filter(pk=job.pk).update(rejected_rows=rejected)
+        take(run)
+    assert [each["event"] for each in to_end(run).events] == events
