@@ -268,6 +268,8 @@ EMAIL_URL = secret("EMAIL_URL")
 EMAIL_BACKEND = ""
 if EMAIL_URL:
     vars().update(env.email_url_config(EMAIL_URL))
+    if EMAIL_BACKEND == "django.core.mail.backends.smtp.EmailBackend":
+        EMAIL_BACKEND = "importer.notifications.smtp.Backend"
 EMAIL_TIMEOUT = 10  # seconds, for each answer of the mail server
 
 # --- retention: days, or `keep` (importer/retention/policies.py says what each deletes) ---

@@ -32,7 +32,8 @@ class ChannelKind:
     `metavar` and `option_help`. `label` completes "Add ..."; `title` is the heading of the form of a new channel.
     `require_sendable` takes the values of `columns` by name, each checked already; it raises Problem if every message
     of such a channel would be refused here, before a receiver is asked. `send` takes the channel, the message's key and
-    its payload; it raises Problem if the message was not accepted. `describe` returns the destinations of a channel.
+    its payload; it raises Problem if the message was not accepted, and returns who of several does not get it, or "".
+    `describe` returns the destinations of a channel.
     """
 
     name: str
@@ -42,7 +43,7 @@ class ChannelKind:
     metavar: str
     option_help: str
     require_sendable: Callable[[Mapping[str, Any]], None]
-    send: Callable[[Channel, str, dict[str, Any]], None]
+    send: Callable[[Channel, str, dict[str, Any]], str]
     describe: Callable[[Channel], list[str]]
 
     @property

@@ -13,6 +13,7 @@ from importer.notifications.channel_kinds import kind_of
 from importer.notifications.payload import test_payload
 
 REASON_HIDDEN = "The message was not delivered."
+SOME_MISSED = "The message was not delivered to all addresses."
 WHO_SEES_REASONS = "An admin sees the reason on the channel's page."
 
 
@@ -71,9 +72,10 @@ def with_state() -> QuerySet[Channel]:
 
 
 def test(channel: Channel) -> None:
-    """Send a test message at once. Raises Problem, with the reason for who may see it, if it is not accepted."""
+    """Send a test message at once. Raises Problem, with the reason for who may see it, if a receiver refuses it."""
     try:
-        kind_of(channel).send(channel, str(uuid.uuid4()), test_payload())
+        if missed := kind_of(channel).send(channel, str(uuid.uuid4()), test_payload()):
+            raise Problem(missed, advice="Correct or remove the refused addresses.")
     except Problem as problem:
         if shows_reasons():
             raise
@@ -81,8 +83,11 @@ def test(channel: Channel) -> None:
 
 
 def told_problem(notice: Notification) -> str:
-    """Why the last attempt failed, for who may see that; "" if it did not fail.
+    """Why the last attempt failed, or who did not get the message, for who may see that; "" if all got it.
 
     The reason tells a closed port from an open one, to a person who may enter a webhook's URL.
     """
-    return notice.problem if shows_reasons() or not notice.problem else f"{REASON_HIDDEN} {WHO_SEES_REASONS}"
+    if shows_reasons() or not notice.problem:
+        return notice.problem
+    hidden = SOME_MISSED if notice.status == Notification.Status.SENT else REASON_HIDDEN
+    return f"{hidden} {WHO_SEES_REASONS}"

@@ -100,12 +100,12 @@ def _attempt(notice: Notification) -> bool:
     """Send the notification once, and store the result. Returns whether it was sent."""
     failpoints.reach("notice.claimed")
     try:
-        kind_of(notice.channel).send(notice.channel, str(notice.key), notice.payload)
+        missed = kind_of(notice.channel).send(notice.channel, str(notice.key), notice.payload)
     except Exception as error:
         _record_failure(notice, _in_words(notice, error))
         return False
     failpoints.reach("notice.sent")
-    _held(notice).update(status=Status.SENT, sent_at=timezone.now(), problem="")
+    _held(notice).update(status=Status.SENT, sent_at=timezone.now(), problem=missed)
     return True
 
 

@@ -7,7 +7,7 @@ from urllib.parse import urlsplit
 
 from django.conf import settings
 from django.core.exceptions import ValidationError
-from django.core.mail import EmailMessage, EmailMultiAlternatives
+from django.core.mail import EmailMessage, EmailMultiAlternatives, get_connection
 from django.core.validators import validate_email
 
 from importer.engine.errors import Problem
@@ -38,8 +38,8 @@ def addresses_of(channel: Channel) -> list[str]:
     return channel.addresses.split()
 
 
-def post(channel: Channel, key: str, payload: dict[str, Any]) -> None:
-    """Give the message to the mail server. Raises Problem if the server does not accept it.
+def post(channel: Channel, key: str, payload: dict[str, Any]) -> str:
+    """Give the message to the mail server. Returns who does not get it; raises Problem if nobody does.
 
     The Message-ID contains `key`: mail systems drop a second message with an equal Message-ID.
     """
@@ -56,25 +56,34 @@ def post(channel: Channel, key: str, payload: dict[str, Any]) -> None:
         },
     )
     message.attach_alternative(html, "text/html")
-    hand_over(message)
+    return hand_over(message)
 
 
-def hand_over(message: EmailMessage) -> None:
-    """Give the message to the mail server. Raises Problem if the server does not accept it."""
+def hand_over(message: EmailMessage) -> str:
+    """Give the message to the mail server. Raises Problem if the server does not accept it.
+
+    Returns a sentence with the addresses that the server refused; "" if it took the message for all of them.
+    """
     try:
-        message.send()
+        with get_connection() as server:
+            server.send_messages([message])
+            refused = getattr(server, "refused", {})
     except (smtplib.SMTPException, OSError, ValueError) as error:  # ValueError: a header that cannot be written.
         raise Problem(
             f"The mail server did not take it: {_reason(error).rstrip('.')}.",
             advice="Look at EMAIL_URL and the addresses.",
         ) from error
+    return f"The mail server refused {_in_words(refused)}; the others get the message." if refused else ""
+
+
+def _in_words(refused: Mapping[str, tuple[int, bytes]]) -> str:
+    return ", ".join(f"{who} ({code})" for who, (code, _) in refused.items())
 
 
 def _reason(error: Exception) -> str:
     """The reason given by the server or the network."""
     if isinstance(error, smtplib.SMTPRecipientsRefused):
-        refused = ", ".join(f"{who} ({code})" for who, (code, _) in error.recipients.items())
-        return f"it refused {refused}"
+        return f"it refused {_in_words(error.recipients)}"
     if isinstance(error, smtplib.SMTPResponseException):
         answer = error.smtp_error
         return f"{error.smtp_code} {answer if isinstance(answer, str) else answer.decode(errors='replace')}"

@@ -55,8 +55,8 @@ def require_allowed_host(values: Mapping[str, Any]) -> None:
     check_host(values["url"], private_allowed=values["private_allowed"])
 
 
-def post(channel: Channel, key: str, payload: dict[str, Any]) -> None:
-    """Post the message. A status of 2xx accepts it. Raises Problem for every other outcome."""
+def post(channel: Channel, key: str, payload: dict[str, Any]) -> str:
+    """Post the message. A status of 2xx accepts it: returns "". Raises Problem for every other outcome."""
     body = json.dumps({"id": key, **payload}, ensure_ascii=False).encode()
     connection = web_connection(channel.url, private_allowed=channel.private_allowed, seconds=LONGEST)
     headers = _headers(key, payload["event"], channel.secret, body)
@@ -70,6 +70,7 @@ def post(channel: Channel, key: str, payload: dict[str, Any]) -> None:
         raise Problem(f"{host} gave no answer: {_in_words(error)}.") from error
     if refusal:
         raise Problem(f"{host} answered {refusal}")
+    return ""
 
 
 def signature(secret: str, timestamp: str, body: bytes) -> str:

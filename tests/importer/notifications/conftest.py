@@ -21,7 +21,7 @@ def hook() -> Iterator[Hook]:
 @pytest.fixture
 def inbox(settings) -> Iterator[Inbox]:
     with mail_catcher() as (caught, port):
-        settings.EMAIL_BACKEND = "django.core.mail.backends.smtp.EmailBackend"
+        settings.EMAIL_BACKEND = "importer.notifications.smtp.Backend"
         settings.EMAIL_HOST, settings.EMAIL_PORT = "127.0.0.1", port
         yield caught
 

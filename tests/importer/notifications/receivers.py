@@ -9,6 +9,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 from aiosmtpd.controller import Controller
 from aiosmtpd.handlers import Message as MessageHandler
+from aiosmtpd.smtp import Envelope
 
 from importer.management.processes.private_servers import free_port
 from tests.documents import read
@@ -76,16 +77,24 @@ def catcher() -> Iterator[Hook]:
 
 
 class Inbox(MessageHandler):
-    """The received mails."""
+    """The received mails. Recipients in `refused` are refused."""
 
     def __init__(self) -> None:
         super().__init__()
         self.came: list[Message] = []
+        self.refused: list[str] = []
 
     @property
     def subjects(self) -> list[str]:
         """The header's value on one line, unfolded."""
         return [" ".join(each["Subject"].split()) for each in self.came]
+
+    async def handle_RCPT(self, _server: object, _session: object, envelope: Envelope, to: str, _: list[str]) -> str:
+        """The server's answer to one recipient."""
+        if to in self.refused:
+            return "550 no such mailbox"
+        envelope.rcpt_tos.append(to)
+        return "250 OK"
 
     def handle_message(self, message: Message) -> None:
         self.came.append(message)

@@ -12,7 +12,7 @@ from importer.models.channel import Event
 from importer.notifications import delivery
 from importer.notifications import webhook as webhooks
 from tests.documents import read
-from tests.importer.notifications.receivers import Hook
+from tests.importer.notifications.receivers import Hook, Inbox
 
 pytestmark = pytest.mark.django_db
 
@@ -132,6 +132,18 @@ def test_old_notifications_are_deleted_unless_they_wait(notice: Notification):
     Notification.objects.update(status=Status.SENT)
     notifications.delete_old(timezone.now() - timedelta(days=90), 100)
     assert not Notification.objects.exists()
+
+
+def test_addresses_that_the_mail_server_refuses_are_named_and_nobody_gets_a_second_mail(mail: Channel, inbox: Inbox):
+    inbox.refused = ["bob@example.org"]
+    notifications.enqueue(Event.LATE, "schedule 1", "It was due at 2 o'clock.")
+    notice = tried(Notification.objects.get())
+    said = "The mail server refused bob@example.org (550); the others get the message."
+    assert (notice.status, notice.problem) == (Status.SENT, said)
+    assert [each["X-RcptTo"] for each in inbox.came] == ["ann@example.org"]
+    with pytest.raises(Problem, match=r"refused bob@example\.org \(550\).*Correct or remove"):
+        notifications.test(mail)
+    assert notifications.due() == []
 
 
 def test_the_test_of_a_channel_says_what_stands_in_the_way(webhook: Channel, hook: Hook):
