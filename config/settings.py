@@ -165,6 +165,7 @@ ACCOUNT_RATE_LIMITS = False
 REQUIRE_SECOND_FACTOR = env.bool("REQUIRE_SECOND_FACTOR", default=False)
 MFA_ADAPTER = "dashboard.sign_in.adapter.SecondFactorAdapter"
 MFA_FORMS = {
+    "login_webauthn": "dashboard.sign_in.forms.PasskeyForm",
     "authenticate": "dashboard.sign_in.forms.CodeForm",
     "reauthenticate": "dashboard.sign_in.forms.ConfirmCodeForm",
 }

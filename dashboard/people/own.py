@@ -13,7 +13,7 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST
 
 from dashboard.people.form import TimeZoneForm, TokenForm
-from importer.access import tokens
+from importer.access import audit, tokens
 from importer.access.time_zones import time_zone_of, zone_names
 from importer.models import AccessToken
 
@@ -38,6 +38,8 @@ def token_new(request: HttpRequest) -> HttpResponse:
     form = TokenForm(request.POST or None)
     if form.is_bound and (made := form.make_for(_person(request))):
         token, text = made
+        audit.about(token)
+        audit.done()
         example = f'curl -H "Authorization: Bearer {text}" {request.build_absolute_uri("/history.csv")}'
         return render(request, "people/token.html", {"token": token, "text": text, "example": example})
     return render(request, "people/token_new.html", {"form": form}, status=422 if form.is_bound else 200)

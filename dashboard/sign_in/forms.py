@@ -1,7 +1,10 @@
 """allauth's forms in which a password or code could be guessed, each try counted before it is evaluated."""
 
 from allauth.account.forms import ChangePasswordForm
+from allauth.mfa.adapter import get_adapter
 from allauth.mfa.base.forms import AuthenticateForm, ReauthenticateForm
+from allauth.mfa.models import Authenticator
+from allauth.mfa.webauthn.forms import LoginWebAuthnForm
 from django.core.exceptions import ValidationError
 
 from dashboard.sign_in.adapter import too_many, whom
@@ -40,6 +43,17 @@ class CountedCode:
             raise ValidationError("This code was used before. Wait for the next one.")
         attempt.give_back()
         return code
+
+
+class PasskeyForm(LoginWebAuthnForm):
+    """The passkey of a sign-in without a password."""
+
+    def clean_credential(self) -> Authenticator:
+        """The passkey. Raises ValidationError if it is wrong, and also if what was sent has another structure."""
+        try:
+            return super().clean_credential()
+        except (AttributeError, KeyError, TypeError) as error:
+            raise get_adapter().validation_error("incorrect_code") from error
 
 
 class CodeForm(CountedCode, AuthenticateForm):

@@ -39,13 +39,13 @@ def count_code(whom: str) -> Counted | None:
     return _count({_key("code", whom): settings.SIGN_IN_TRIES})
 
 
-def count_token(request: HttpRequest) -> Counted | None:
-    """Count a wrong token from the request's address; None if there were too many.
+def count_wrong(request: HttpRequest, what: str) -> Counted | None:
+    """Count a wrong token or passkey (`what`) from the request's address; None if there were too many.
 
-    After its evaluation: a right one has 256 random bits, and must not be refused for its neighbours' wrong ones.
+    After its evaluation: nobody guesses a right one, and it must not be refused for its neighbours' wrong ones.
     """
     place = network_of(client_address(request))
-    return _count({_key("token", place): settings.SIGN_IN_TRIES_ADDRESS})
+    return _count({_key(what, place): settings.SIGN_IN_TRIES_ADDRESS})
 
 
 def use_code(whom: str, code: str) -> bool:

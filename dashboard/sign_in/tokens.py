@@ -9,7 +9,7 @@ from django.contrib.sessions.backends.base import SessionBase
 from django.http import HttpRequest, HttpResponse
 
 from dashboard.sign_in.address import client_address
-from dashboard.sign_in.guesses import count_token
+from dashboard.sign_in.guesses import count_wrong
 from importer.access import audit, tokens
 from importer.access.acting import acting_from
 
@@ -47,7 +47,7 @@ class TokenMiddleware:
 
 def _refused(request: HttpRequest) -> HttpResponse:
     """Answer 401. After too many wrong tokens: 429, and no further event."""
-    if count_token(request):
+    if count_wrong(request, "token"):
         audit.record("wrong_token", outcome=audit.Outcome.REFUSED, who=AnonymousUser())
         answer = HttpResponse("The token is unknown, expired or revoked.", status=401, content_type="text/plain")
         answer.headers["WWW-Authenticate"] = 'Bearer error="invalid_token"'

@@ -15,7 +15,7 @@ from django.views.decorators.http import require_POST
 from django.views.generic import RedirectView
 
 from dashboard.sign_in import provider
-from dashboard.sign_in.views import SecurityView, SessionsView, SignInView, signed_in
+from dashboard.sign_in.views import PasskeySignInView, SecurityView, SessionsView, SignInView, signed_in
 
 sign_in = SignInView.as_view()
 # Also for somebody who has given a password and not yet a code.
@@ -30,7 +30,7 @@ security = SecurityView.as_view()
 code = second_factor.AuthenticateView.as_view(template_name="sign_in/code.html")
 confirm_code = second_factor.ReauthenticateView.as_view(template_name="sign_in/confirm_code.html")
 confirm_passkey = passkeys.ReauthenticateWebAuthnView.as_view(template_name="sign_in/confirm_passkey.html")
-sign_in_passkey = login_not_required(passkeys.LoginWebAuthnView.as_view())
+sign_in_passkey = login_not_required(PasskeySignInView.as_view())
 app_new = app.ActivateTOTPView.as_view(template_name="sign_in/app_new.html")
 app_remove = app.DeactivateTOTPView.as_view(template_name="sign_in/app_remove.html")
 passkey_new = passkeys.AddWebAuthnView.as_view(template_name="sign_in/passkey_new.html")

@@ -5,16 +5,21 @@ from typing import Any, cast
 
 from allauth.account.views import LoginView
 from allauth.mfa.base.views import IndexView
+from allauth.mfa.webauthn.views import LoginWebAuthnView
 from allauth.usersessions.models import UserSession
 from allauth.usersessions.views import ListUserSessionsView
 from django.conf import settings
 from django.contrib.auth.decorators import login_not_required
+from django.contrib.auth.models import AnonymousUser
+from django.forms import Form
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import get_object_or_404, redirect
 from django.views.decorators.http import require_safe
 
 from dashboard.sign_in.browsers import browser_name
+from dashboard.sign_in.guesses import count_wrong
 from dashboard.sign_in.second_factor import lacks_second_factor
+from importer.access import audit
 
 
 class SignInView(LoginView):
@@ -26,6 +31,16 @@ class SignInView(LoginView):
         """What allauth gives, and the name of the provider."""
         oidc_name = settings.OIDC_NAME if settings.OIDC_ISSUER else ""
         return {**super().get_context_data(**kwargs), "oidc_name": oidc_name}
+
+
+class PasskeySignInView(LoginWebAuthnView):
+    """The sign-in with a passkey alone."""
+
+    def form_invalid(self, form: Form) -> HttpResponse:
+        """Say why nobody is signed in, and record a wrong passkey. After too many: no further event."""
+        if form.data.get("credential") and count_wrong(self.request, "passkey"):
+            audit.record("sign_in", None, audit.Outcome.FAILED, AnonymousUser(), reason="wrong passkey")
+        return cast(HttpResponse, super().form_invalid(form))
 
 
 class SecurityView(IndexView):

@@ -2,9 +2,11 @@
 
 from collections.abc import Callable, Mapping
 from typing import Any
+from urllib.parse import urlsplit
 
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.http.response import HttpResponseBase
+from django.urls import resolve, reverse
 
 from dashboard.access.api_rules import asked, is_api
 from dashboard.access.middleware import token_of
@@ -15,6 +17,8 @@ from importer.access.acting import acting_from
 from importer.access.policy import narrow
 
 REFUSED = (401, 403, 404, 429)
+# The pages on which a person confirms by password, code or passkey who it is, before allauth goes on.
+CONFIRMING = ("account_reauthenticate", "mfa_reauthenticate", "mfa_reauthenticate_webauthn")
 
 
 class AuditMiddleware:
@@ -26,9 +30,12 @@ class AuditMiddleware:
     def __call__(self, request: HttpRequest) -> HttpResponse:
         with acting_from(client_address(request)), audit.opened(audit.Entry()) as entry:
             request.audit_entry = entry  # type: ignore[attr-defined]
+            path = request.path_info
             response = self.get_response(request)
+            if entry.action and request.path_info != path:
+                _go_on(entry, request)
             if entry.action and response.status_code != 405:
-                audit.write(entry, _outcome(request, response, rule_of(entry.action)))
+                audit.write(entry, _outcome(entry, request, response))
         return response
 
     def process_view(self, request: HttpRequest, _view: Any, _args: Any, kwargs: dict[str, Any]) -> None:
@@ -54,9 +61,29 @@ def _thing(rule: Rule, named: Mapping[str, Any]) -> audit.Thing:
     return audit.described(found)
 
 
-def _outcome(request: HttpRequest, response: HttpResponseBase, rule: Rule | None) -> str:
+def _go_on(entry: audit.Entry, request: HttpRequest) -> None:
+    """Record a confirmation; from here on the entry is about the request that had waited for it.
+
+    allauth turns the request that confirms into the one that waited, and calls its view.
+    """
+    audit.write(audit.Entry(entry.action, entry.who), audit.Outcome.DONE)
+    entry.action = resolve(request.path_info).url_name or ""
+
+
+def _must_be_confirmed(entry: audit.Entry, response: HttpResponseBase) -> bool:
+    """Whether nothing is done yet: the answer leads to a page on which the person confirms who it is."""
+    if entry.action in CONFIRMING or not isinstance(response, HttpResponseRedirect):
+        return False
+    return urlsplit(response.url).path in map(reverse, CONFIRMING)
+
+
+def _outcome(entry: audit.Entry, request: HttpRequest, response: HttpResponseBase) -> str:
+    if _must_be_confirmed(entry, response):
+        entry.details["reason"] = "not confirmed"
+        return audit.Outcome.REFUSED
     if response.status_code in REFUSED:
         return audit.Outcome.REFUSED
+    rule = rule_of(entry.action)
     # A page of one's own account that does not lead on shows its form again, with what was wrong.
     page = rule is not None and rule.account and not is_api(request.path_info)
     again = page and response.status_code == 200
