@@ -45,7 +45,9 @@ def channel(request: HttpRequest, pk: int) -> HttpResponse:
 def channel_switch(request: HttpRequest, pk: int) -> HttpResponse:
     """Switch the channel on or off, as the button says."""
     get_object_or_404(Channel, pk=pk)
-    Channel.objects.filter(pk=pk).update(on=request.POST.get("on") == "yes")
+    on = request.POST.get("on") == "yes"
+    Channel.objects.filter(pk=pk).update(on=on)
+    audit.note(switched="on" if on else "off")
     return redirect("channels")
 
 

@@ -14,7 +14,7 @@ from django.utils.encoding import force_bytes
 from django.utils.http import urlsafe_base64_encode
 
 from importer.access import audit
-from importer.access.policy import require_admin
+from importer.access.policy import require_admin, stored_role
 from importer.engine.errors import Problem
 from importer.models import AccessToken, Channel, Grant, Level, Person, Role, SourceConnection, Target
 from importer.models.person import TABLE_PATTERN
@@ -26,6 +26,8 @@ THINGS: dict[str, type[Target] | type[SourceConnection] | type[Channel]] = {
     Grant.Kind.CHANNEL: Channel,
 }
 Granted = Target | SourceConnection | Channel | None
+# Words of the audit log for whether somebody may sign in.
+ACTIVE, DEACTIVATED = "active", "deactivated"
 LONGEST_EMAIL = 254  # characters, as Django's table of users stores
 
 
@@ -54,7 +56,9 @@ def add(name: str, role: Role, email: str = "") -> User:
         raise Problem(f"{other} is there, and signing in takes both for one name.", advice="Choose another name.")
     with transaction.atomic():
         user.save()
-        set_role(user, role)
+        audit.about(user)
+        _store_role(user, role)
+    audit.note(role=role.value)
     return user
 
 
@@ -62,13 +66,12 @@ def set_role(user: User, role: Role) -> None:
     """Change the role of a person. Raises Problem for the last admin, and Forbidden unless an admin acts."""
     require_admin("change roles")
     audit.about(user)
+    before = stored_role(user)
     with transaction.atomic():
         if role is not Role.ADMIN:
             _refuse_last_admin(user)
-        User.objects.filter(pk=user.pk).update(is_staff=role is Role.ADMIN, is_superuser=role is Role.ADMIN)
-        Person.objects.update_or_create(user=user, defaults={"role": role})
-    audit.note(role=role.value)
-    user.refresh_from_db()
+        _store_role(user, role)
+    _note("role", before.value, role.value)
 
 
 def set_email(user: User, email: str) -> None:
@@ -114,6 +117,7 @@ def deactivate(user: User) -> None:
     """
     require_admin("deactivate people")
     audit.about(user)
+    _note("account", _state(user), DEACTIVATED)
     with transaction.atomic():
         _refuse_last_admin(user)
         User.objects.filter(pk=user.pk).update(is_active=False)
@@ -126,6 +130,7 @@ def activate(user: User) -> None:
     """Let a person sign in again. Raises Forbidden unless the acting person is an admin."""
     require_admin("activate people")
     audit.about(user)
+    _note("account", _state(user), ACTIVE)
     User.objects.filter(pk=user.pk).update(is_active=True)
     user.refresh_from_db()
 
@@ -194,6 +199,21 @@ def _check_limits(kind: str, level: Level, tables: Sequence[str]) -> None:
             TABLE_PATTERN(each)
         except ValidationError as error:
             raise Problem(f"{each!r} is no limit: {error.messages[0]}", advice="Give each limit by itself.") from error
+
+
+def _store_role(user: User, role: Role) -> None:
+    User.objects.filter(pk=user.pk).update(is_staff=role is Role.ADMIN, is_superuser=role is Role.ADMIN)
+    Person.objects.update_or_create(user=user, defaults={"role": role})
+    user.refresh_from_db()
+
+
+def _state(user: User) -> str:
+    return ACTIVE if user.is_active else DEACTIVATED
+
+
+def _note(name: str, old: str, new: str) -> None:
+    """Note a state in the audit log: old and new, or the one that stays."""
+    audit.note(**{name: {"old": old, "new": new} if old != new else new})
 
 
 def _refuse_last_admin(user: User) -> None:

@@ -84,7 +84,7 @@ WORDS = {
     "channel_delete": "delete channel",
     "notice_again": "send notice again",
     "person_new": "add person",
-    "person": "change role",
+    "person": "change person",
     "person_active": "activate or deactivate person",
     "person_link": "create link for password",
     "person_factors": "remove second factors of person",

@@ -4,7 +4,7 @@ import pytest
 from django.urls import reverse
 from django.utils import timezone
 
-from importer.models import Channel, Notification, Subscription
+from importer.models import AuditEvent, Channel, Notification, Subscription
 from tests.dashboard.job_data import make_job
 from tests.importer.notifications.receivers import Hook, web_catcher
 from tests.importer.notifications.runs import run_of
@@ -60,6 +60,7 @@ def test_a_webhook_is_made_tested_switched_off_and_deleted(staff, hook):
     tested = page_of(staff.post(reverse("channel_test", args=[made.pk]), headers={"HX-Request": "true"}))
     assert "answered 500 Internal Server Error: as the test wants" in tested
     staff.post(reverse("channel_switch", args=[made.pk]), {"on": "no"})
+    assert AuditEvent.objects.latest("pk").details == {"switched": "off"}
     assert "Off" in page_of(staff.get(reverse("channels")))
     staff.post(reverse("channel_delete", args=[made.pk]))
     assert not Channel.objects.exists()

@@ -219,6 +219,28 @@ class TestSigningIn:
         last = AuditEvent.objects.latest("pk")
         assert (last.action, last.outcome, last.details) == ("sign_in", "failed", {"reason": "wrong second factor"})
 
+    def test_what_had_to_be_confirmed_is_refused_first_and_then_recorded_as_what_it_is(self, client, ann):
+        client.force_login(ann)
+        made = reverse("account_token_new")
+        asked = client.post(made, {"name": "nightly", "days": 30, "scopes": ["read"]})
+        for password in ("wrong", PASSWORD):
+            client.post(asked["Location"], {"password": password, "next": made})
+        events = AuditEvent.objects.order_by("pk")
+        assert [(each.action, each.outcome, each.object_name) for each in events] == [
+            ("account_token_new", "refused", ""), ("sign_in", "failed", "ann"),
+            ("account_reauthenticate", "failed", ""), ("account_reauthenticate", "done", ""),
+            ("account_token_new", "done", "nightly"),
+        ]  # fmt: skip
+        assert events[0].details == {"reason": "not confirmed"}
+
+    def test_wrong_passkeys_as_often_as_an_address_may_try(self, client, settings):
+        settings.SIGN_IN_TRIES_ADDRESS = 2
+        for credential in (SECRET, '{"id": 1}', "{}", ""):
+            client.post(reverse("mfa_login_webauthn"), {"credential": credential})
+        events = AuditEvent.objects.values_list("action", "outcome", "actor_name", "details")
+        assert list(events) == [("sign_in", "failed", "", {"reason": "wrong passkey"})] * 2
+        assert SECRET not in dump()
+
 
 class TestCommands:
     def test_with_its_name_and_the_systems_user(self):
@@ -277,6 +299,17 @@ class TestPeople:
         link = re.search(r"/invitation/[^/]+/([^/<\"]+)/", page)
         assert (only().action, only().object_name, only().details) == ("person_new", "eve", {"role": "operator"})
         assert link[1] not in dump()
+
+    def test_old_and_new_role_and_whether_the_person_may_sign_in(self, client, root):
+        eve = operator("eve")
+        client.post(reverse("person", args=[eve.pk]), {"role": "viewer", "email": ""})
+        for active in ("no", "yes"):
+            client.post(reverse("person_active", args=[eve.pk]), {"active": active})
+        assert list(AuditEvent.objects.order_by("pk").values_list("object_name", "details")) == [
+            ("eve", {"role": {"old": "operator", "new": "viewer"}}),
+            ("eve", {"account": {"old": "active", "new": "deactivated"}}),
+            ("eve", {"account": {"old": "deactivated", "new": "active"}}),
+        ]
 
     def test_members_of_a_group(self, client, root):
         group = Group.objects.create(name="shop")
