@@ -7,6 +7,7 @@ to write, its digest is compared with the approved one. A changed plan, file or 
 
 import hashlib
 
+from django.db import transaction
 from django.utils import timezone
 
 from importer.access import approval, audit
@@ -63,10 +64,14 @@ def sentence(job: ImportJob) -> str:
 
 
 def ask(job: ImportJob) -> None:
-    """From now on the import waits for approval; its plan is complete. Those who want to know are notified."""
-    if change(job.pk, [Status.UNAPPROVED], approval_asked_at=timezone.now()):
-        job.refresh_from_db()
-        approval_wanted(job, sentence(job))
+    """From now on the import waits for approval; its plan is complete. Those who want to know are notified.
+
+    Both are one transaction.
+    """
+    with transaction.atomic():
+        if change(job.pk, [Status.UNAPPROVED], approval_asked_at=timezone.now()):
+            job.refresh_from_db()
+            approval_wanted(job, sentence(job))
 
 
 def release(job: ImportJob) -> bool:

@@ -1,5 +1,6 @@
 """The approval of a lab by another person, where its target needs one: for the whole lab, before it makes anything."""
 
+from django.db import transaction
 from django.utils import timezone
 
 from importer.access import approval, audit
@@ -8,9 +9,7 @@ from importer.engine.errors import ApprovalRefused, Problem
 from importer.lab.transitions import Status, change
 from importer.lease import change as change_rows
 from importer.models import ImportJob, Lab, Target
-from importer.models.channel import Event
-from importer.notifications import enqueue
-from importer.notifications.page_addresses import link
+from importer.notifications import lab_approval_wanted
 from importer.queue import Message, send
 
 WAITS_FOR = "another person's approval"
@@ -43,11 +42,12 @@ def sentence(lab: Lab) -> str:
 
 
 def ask(lab: Lab) -> None:
-    """From now on the lab waits for approval. Those who want to know are notified."""
-    if lab.approval_asked_at is None and change(
-        lab.pk, [Status.WAITING], approval_asked_at=timezone.now(), waits_for=WAITS_FOR
-    ):
-        enqueue(Event.APPROVAL, f"lab {lab.pk}", sentence(lab), details={"lab": lab.pk, "url": link("lab", lab.pk)})
+    """From now on the lab waits for approval. Those who want to know are notified, in one transaction with that."""
+    if lab.approval_asked_at is not None:
+        return
+    with transaction.atomic():
+        if change(lab.pk, [Status.WAITING], approval_asked_at=timezone.now(), waits_for=WAITS_FOR):
+            lab_approval_wanted(lab, sentence(lab))
 
 
 def record_release(lab: Lab) -> None:

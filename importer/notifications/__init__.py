@@ -8,7 +8,13 @@ tests channels. docs/notifications.md is the documentation for receivers.
 
 from importer.notifications.channels import remove, save, subscribe, test
 from importer.notifications.delivery import delete_old, due, retry, send
-from importer.notifications.import_events import approval_wanted, import_ended, import_recorded, run_event
+from importer.notifications.import_events import (
+    approval_wanted,
+    import_ended,
+    import_recorded,
+    lab_approval_wanted,
+    run_event,
+)
 from importer.notifications.outbox import enqueue
 
 __all__ = [
@@ -18,6 +24,7 @@ __all__ = [
     "enqueue",
     "import_ended",
     "import_recorded",
+    "lab_approval_wanted",
     "remove",
     "retry",
     "run_event",

@@ -3,6 +3,7 @@
 import logging
 from collections.abc import Callable
 from datetime import timedelta
+from functools import partial
 from typing import TypedDict
 from zoneinfo import ZoneInfo
 
@@ -10,9 +11,10 @@ from django.db import transaction
 from django.utils import timezone
 
 from importer.history.regressions import regression
-from importer.models import Channel, DiscoveredFile, ImportJob, JobFact, Schedule, ScheduleRun
+from importer.models import Channel, DiscoveredFile, ImportJob, JobFact, Lab, Schedule, ScheduleRun
 from importer.models.channel import Event
 from importer.notifications.outbox import enqueue
+from importer.notifications.page_addresses import link
 from importer.notifications.payload import rows_of
 
 log = logging.getLogger(__name__)
@@ -26,7 +28,7 @@ NEWS = timedelta(days=1)
 def import_ended(job: ImportJob) -> None:
     """Enqueue the events of an import's end, in the transaction that ends it. An error here does not undo the end."""
     if job.trial_id is None and Channel.objects.exists():
-        _log_errors(_note_end, job)
+        _log_errors(partial(_note_end, job), job)
 
 
 def import_recorded(job: ImportJob) -> None:
@@ -35,13 +37,19 @@ def import_recorded(job: ImportJob) -> None:
     An error here does not undo the record.
     """
     if job.finished_at and job.finished_at > timezone.now() - NEWS:
-        _log_errors(_note_regression, job)
+        _log_errors(partial(_note_regression, job), job)
 
 
 def approval_wanted(job: ImportJob, what: str) -> None:
     """Enqueue that an import waits for another person's approval, in the transaction that says so. `what` it does."""
     about = f"{_about(job)} asked {job.approval_asked_at:%FT%T.%f}"
-    _log_errors(lambda _: enqueue(Event.APPROVAL, about, what, job=job, **_part_of(job)), job)
+    _log_errors(lambda: enqueue(Event.APPROVAL, about, what, job=job, **_part_of(job)), job)
+
+
+def lab_approval_wanted(lab: Lab, what: str) -> None:
+    """Enqueue that a lab waits for another person's approval, as approval_wanted() does for an import."""
+    details = {"lab": lab.pk, "name": f"{lab} on {lab.target.name}", "url": link("lab", lab.pk)}
+    _log_errors(lambda: enqueue(Event.APPROVAL, f"lab {lab.pk}", what, details=details), lab)
 
 
 def run_event(run_id: int, event: Event) -> None:
@@ -51,12 +59,12 @@ def run_event(run_id: int, event: Event) -> None:
     enqueue(event, f"run {run.pk}", WHAT[event](run), job=job, run=run)
 
 
-def _log_errors(noting: Callable[[ImportJob], None], job: ImportJob) -> None:
+def _log_errors(noting: Callable[[], None], about: ImportJob | Lab) -> None:
     try:
         with transaction.atomic():
-            noting(job)
+            noting()
     except Exception:
-        log.exception("%s: no notification", job)
+        log.exception("%s: no notification", about)
 
 
 def _note_end(job: ImportJob) -> None:

@@ -42,19 +42,18 @@ TITLES = {
 def payload_of(
     event: Event, what: str, job: ImportJob | None, run: ScheduleRun | None, details: dict[str, Any] | None
 ) -> dict[str, Any]:
-    """The payload of an event; `what` is its sentence."""
-    named_by_job = f"Import {job.pk} into {job.table_name}" if job else "Millrace"
+    """The payload of an event; `what` is its sentence. `details` name what is neither an import nor a run."""
+    details = details or {}
+    named = f"Import {job.pk} into {job.table_name}" if job else details.get("name", "Millrace")
     asked = event == Event.FAILED and run and run.status == ScheduleRun.Status.NEEDS_ANSWER
-    title = ("{name} needs an answer" if asked else TITLES[event]).format(
-        name=run.schedule.name if run else named_by_job
-    )
+    title = ("{name} needs an answer" if asked else TITLES[event]).format(name=run.schedule.name if run else named)
     problem = (run.problem if run else {}) or (job.problem if job else {})
     return {
         **_event(str(event), title, what),
         "problem": _problem(problem) if problem else None,
         "job": _job(job) if job else None,
         "run": _run(run) if run else None,
-        "details": details or {},
+        "details": details,
     }
 
 

@@ -47,11 +47,12 @@ def _line(row: dict[str, Any]) -> str:
 
 
 def _links(payload: dict[str, Any]) -> list[tuple[str, str]]:
-    job, run = payload["job"] or {}, payload["run"] or {}
+    job, run, details = payload["job"] or {}, payload["run"] or {}, payload["details"]
     schedule = run.get("schedule", {})
     links = [
         ("The schedule", schedule.get("url")),
         ("The import", job.get("url")),
         ("Its rejected rows", job.get("rejects_url")),
+        (details.get("name", ""), details.get("url")),
     ]
     return [(name, url) for name, url in links if url]

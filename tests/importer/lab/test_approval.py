@@ -1,6 +1,7 @@
 """A lab on a target that needs approvals: it makes nothing there before another person has approved it."""
 
 import pytest
+from django.db.models import JSONField, Value
 from django.test import Client
 from django.urls import reverse
 
@@ -11,7 +12,8 @@ from importer.engine.errors import Problem
 from importer.engine.mysql.connection import Address
 from importer.experiments.published.registry import EXPERIMENTS
 from importer.experiments.runner import ExperimentRequest, begin
-from importer.models import AuditEvent, Lab, Target
+from importer.models import AuditEvent, Channel, Lab, Notification, Target
+from importer.notifications import rendering
 from tests.importer.lab.test_lifecycle import SIZES
 from tests.importer.labs import created_lab, now, tables, take_step, to_end
 from tests.people import operator
@@ -38,6 +40,22 @@ def test_it_waits_and_makes_nothing(waiting, database):
     assert (waiting.status, waiting.waits_for) == (Lab.Status.WAITING, "another person's approval")
     assert lab.is_asked_for(take_step(waiting))
     assert tables(database) == {"t", "parent"}
+
+
+@pytest.mark.parametrize(
+    "events", [["approval"], Value(None, JSONField())], ids=["told", "a channel that cannot be read"]
+)
+def test_channels_are_told_with_a_link_and_no_error_there_stops_it(request, transactional_db, events):
+    Channel.objects.create(name="team", kind="mail", addresses="team@example.org", events=events)
+    waiting = request.getfixturevalue("waiting")
+    assert lab.is_asked_for(waiting)
+    if notice := Notification.objects.first():
+        assert rendering.subject(notice.payload).startswith(
+            f"Millrace: Lab {waiting.pk} on here waits for approval: Rows of"
+        )
+        page = f"http://127.0.0.1:8000/labs/{waiting.pk}/"
+        assert f"Lab {waiting.pk} on here: {page}" in rendering.bodies(notice.payload, "team")[0]
+    assert bool(notice) == isinstance(events, list)
 
 
 def test_another_person_approves_it_and_it_runs_to_its_end(waiting):
