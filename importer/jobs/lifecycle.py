@@ -18,7 +18,7 @@ from importer.jobs.record import trace_on_commit, write_record_on_commit
 from importer.jobs.rejects.counts import COUNTS, Kind, merged
 from importer.jobs.rejects.limits import exceeded, final_problem
 from importer.jobs.report import equation
-from importer.jobs.same_table import why_rows_are_gone
+from importer.jobs.same_table import others_of_table, why_rows_are_gone
 from importer.jobs.steps.claimants import share_of_target
 from importer.jobs.steps.hosts import left_out_hosts
 from importer.jobs.transitions import (
@@ -75,7 +75,7 @@ def advance(job_id: int) -> list[Message]:
             return [Message("advance", job.pk)]
         match job.status:
             case Status.UNAPPROVED:
-                return _steps_before_approval(job)
+                return [*_release_untouched_table(job), *_steps_before_approval(job)]
             case Status.LOADING | Status.PAUSED if job.awaits_changes:
                 return _queue_step(job, "arrange", JobStep.ARRANGE_QUEUED)
             case Status.LOADING if job.stages and not (job.staged or job.finished):
@@ -275,10 +275,25 @@ def _end(job: ImportJob, old: Status, new: Status, **values: Any) -> list[Messag
     # First: a worker that ends during the record has then added the attempt.
     trace_on_commit(ended)
     write_record_on_commit(job.pk)
-    same_table = ImportJob.objects.filter(
-        target=job.target_id, schema_name=job.schema_name, table_name=job.table_name, status=Status.WAITING
-    )
-    return [Message("advance", pk) for pk in same_table.order_by("pk").values_list("pk", flat=True)[:1]]
+    return _wake_next_of_table(job)
+
+
+def _release_untouched_table(job: ImportJob) -> list[Message]:
+    """Release the table of a job that waits for approval, and has done nothing there that must stay or be undone.
+
+    It has had the table if the server refused its method. Not while other workers still load its chunks.
+    """
+    at_work = job.chunks.filter(status__in=(*Chunk.IN_FLIGHT, Chunk.Status.LOADED)).exists()
+    done = at_work or job.staged or job.leftover or job.unrestored or job.arrangement_json
+    if done or not job.table_claim or not change(job.pk, [Status.UNAPPROVED], table_claim=None):
+        return []
+    return _wake_next_of_table(job)
+
+
+def _wake_next_of_table(job: ImportJob) -> list[Message]:
+    """The message to the import that has waited the longest for the table that the job has released."""
+    waiting = others_of_table(job).filter(status=Status.WAITING).order_by("pk")
+    return [Message("advance", pk) for pk in waiting.values_list("pk", flat=True)[:1]]
 
 
 def claim_verify(job_id: int) -> ImportJob | None:

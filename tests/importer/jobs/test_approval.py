@@ -290,6 +290,7 @@ class TestWhatIsApproved:
         finally:
             servers["mariadb"].run("SET GLOBAL local_infile = 1")
         assert jobs.is_asked_for(job)
+        assert job.table_claim is None, "other imports into the table wait until somebody decides"
         assert jobs.digest_of(job) != before
         assert tables(target)["t"] == 0
         approve(job, bob)
