@@ -11,6 +11,8 @@ from typing import Any, TypeVar
 
 from django.db import models
 from django.db.models import Q
+from django.db.models.functions import Left
+from django.db.models.lookups import Exact
 
 from importer.access.acting import Somebody, acting
 from importer.engine.errors import Problem
@@ -236,9 +238,19 @@ def _q_of_tables(patterns: Iterable[str], before: str) -> Q:
     limits = Q()
     for pattern in patterns:
         schema, _, name = pattern.partition(".")
-        how = "table_name__startswith" if name.endswith("*") else "table_name"
-        limits |= Q(**{f"{before}schema_name": schema, f"{before}{how}": name.removesuffix("*")})
+        table = _q_begins if name.endswith("*") else _q_equals
+        limits |= _q_equals(f"{before}schema_name", schema) & table(f"{before}table_name", name.removesuffix("*"))
     return limits
+
+
+def _q_equals(field: str, name: str) -> Q:
+    """Exactly this name: MySQL takes `=` for names that differ in case, but not startswith (LIKE BINARY)."""
+    return Q(**{field: name, f"{field}__startswith": name})
+
+
+def _q_begins(field: str, prefix: str) -> Q:
+    """Exactly this prefix: SQLite takes startswith (LIKE) for prefixes that differ in case, but not `=`."""
+    return Q(Exact(Left(field, len(prefix)), prefix), **{f"{field}__startswith": prefix}) if prefix else Q()
 
 
 def _q_of_files(user: Somebody) -> Q:
