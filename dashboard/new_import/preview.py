@@ -25,9 +25,11 @@ from importer.engine.schema.type_inference import check_type
 from importer.engine.source.byte_source import open_source, read_at
 from importer.engine.source.dialect import RFC4180, Dialect
 from importer.engine.source.encodings import UTF8
+from importer.engine.source.profile.names import match_names
 from importer.engine.source.profile.profile import Profile, profile_file
 from importer.engine.source.profile.sample import SAMPLE_BYTES
 from importer.jobs.rejects import downloads, origin
+from importer.jobs.rejects.corrected import HELD, dialect_of_corrected
 from importer.models import ImportJob, Lab, MappingPreset, SourceFile, Target
 from importer.preparation import presets
 from importer.preparation.loadable_tables import offered_tables, read_loadable, table_name_of
@@ -149,7 +151,8 @@ def read_preview(source: SourceFile, choices: NewImportForm) -> Preview:
     try:
         unreachable = _read_existing_table(preview)
         _profile(preview)
-        if not choices.values and len(preview.presets) == 1:
+        # Files without a header are of one kind only if they have the same number of fields: no reason to choose.
+        if not choices.values and len(preview.presets) == 1 and preview.presets[0].file_dialect.header:
             return read_preview(source, choices.with_preset(preview.presets[0]))
         if unreachable:
             raise unreachable
@@ -170,10 +173,12 @@ def _profile(preview: Preview) -> None:
     preview.dialect = dialect = preview.dialect.stating(**known)
     expected = expected_columns(preview.table) if preview.table else ()
     file = location_of(preview.source)
+    columns = [each.column for each in choices.before.mapping] if choices.before else []
     if before is None:
         preview.profile = profile_file(file, None, expected, **known)
+    elif choices.again:
+        preview.profile = profile_like(file, dialect, columns, {*known, *HELD})
     elif choices.is_for_other_file(preview.source):
-        columns = [each.column for each in choices.before.mapping] if choices.before else []
         preview.profile = profile_like(file, dialect, columns, known)
     else:
         preview.profile = profile_file(file, dialect)
@@ -190,8 +195,9 @@ def _dialect_before(source: SourceFile, choices: NewImportForm) -> Dialect | Non
     earlier = choices.again or (choices.edited if choices.edited and choices.edited.source != source else None)
     if not earlier:
         return choices.before.file_dialect if choices.before else None
-    dialect = earlier.file_dialect.of_rejects if choices.again else earlier.file_dialect
-    with open_source(location_of(source)) as file:
+    place = location_of(source)
+    dialect = dialect_of_corrected(choices.again, place) if choices.again else earlier.file_dialect
+    with open_source(place) as file:
         start = read_at(file, SAMPLE_BYTES, 0)
     try:
         text = codecs.getincrementaldecoder(UTF8)().decode(start)
@@ -259,7 +265,9 @@ def _has_header_of(before: ImportJob | MappingPreset | Lab, profile: Profile) ->
     if isinstance(before, Lab):
         return before.of_job is not None and _has_header_of(before.of_job, profile)
     if not before.file_dialect.header:
-        return True
+        columns = [each.column for each in before.mapping]
+        named = match_names(profile.header, filter(None, columns))
+        return not any(named) or named == columns
     header = before.header if isinstance(before, MappingPreset) else presets.header_of(before)
     return not presets.header_difference(header, profile.header)
 
@@ -268,6 +276,8 @@ def _mapping_of_new(preview: Preview, table: str) -> tuple[ColumnMapping, ...] |
     """The mapping of the import that is run again, if it makes the same new table; None without one."""
     edited = preview.choices.edited
     if not edited or not edited.new_table or not preview.profile or edited.table != table:
+        return None
+    if preview.choices.is_for_other_file(preview.source) and not _has_header_of(edited, preview.profile):
         return None
     return edited.mapping if len(edited.mapping) == len(preview.profile.header) else None
 

@@ -181,7 +181,9 @@ def retry(
         raise gone
     values = _retry_values(job, leave_out) if job.status in RETRIED else {}
     if end_is_footer is not None and (lines := footer_lines(job.problem)):
-        values |= {"dialect_json": {**job.dialect_json, "skip_footer": lines * end_is_footer}, "end_unread": False}
+        sampled = sorted({*job.file_dialect.sampled, "skip_footer"}) if end_is_footer else job.file_dialect.sampled
+        dialect = {**job.dialect_json, "skip_footer": lines * end_is_footer, "sampled": list(sampled)}
+        values |= {"dialect_json": dialect, "end_unread": False}
     with transaction.atomic():
         ended = ImportJob.objects.select_for_update().filter(pk=job_id).first()
         if ended is None or ended.chunks_removed_at or lacks_ledger(ended):  # Deleted since the look above.

@@ -13,6 +13,7 @@ from importer.engine.source.decoding import needs_copy, open_sample, read_head
 from importer.engine.source.dialect import Dialect
 from importer.engine.source.formats.registry import FORMATS
 from importer.engine.source.joined import JoinedFile, line_end_of
+from importer.engine.source.profile.names import match_names
 from importer.engine.source.profile.profile import Profile, profile_file
 from importer.engine.source.profile.sample import SAMPLE_BYTES
 from importer.models import SourceFile
@@ -34,8 +35,10 @@ class JoinedProfile:
     files: tuple[JoinedFile, ...]
 
 
-def join_files(source: SourceFile, first: Profile) -> JoinedProfile:
+def join_files(source: SourceFile, first: Profile, columns: Sequence[str] = ()) -> JoinedProfile:
     """The files of a source of several as one; `first` is the profile of its first file. Without files for one file.
+
+    `columns`: those of the table, () if there is none yet.
 
     Each other file is read in the first one's dialect. The same columns in another order are put into the first one's.
     Raises FilesDiffer, with both names and the difference, for a file with other columns or another encoding, and
@@ -46,7 +49,7 @@ def join_files(source: SourceFile, first: Profile) -> JoinedProfile:
     sources = source.files
     files: list[JoinedFile] = []
     for number, each in enumerate(sources):
-        profile = _fitting(each, first, sources[0].name) if number else first
+        profile = _fitting(each, first, sources[0].name, columns) if number else first
         begin = files[-1].end if files else profile.data_offset
         joined = _joined(each, profile, begin, last=number == len(sources) - 1)
         files.append(replace(joined, order=_order(first, profile)))
@@ -54,12 +57,12 @@ def join_files(source: SourceFile, first: Profile) -> JoinedProfile:
     return JoinedProfile(replace(first, size=files[-1].end, packing=packing), tuple(files))
 
 
-def _fitting(source: SourceFile, first: Profile, first_name: str) -> Profile:
+def _fitting(source: SourceFile, first: Profile, first_name: str, columns: Sequence[str]) -> Profile:
     """The profile of a file in the first one's dialect. Raises FilesDiffer if the two do not fit together."""
     try:
         profile = profile_file(location_of(source), first.dialect)
         encoding = encoding_of(location_of(source), profile.dialect)
-        lines = differing_lines(location_of(source), profile)
+        lines = differing_lines(location_of(source), profile, _named(profile, columns))
     except SourceProblem as problem:
         what = f"{source.name} cannot be read as {first_name} is: {problem.what}"
         raise FilesDiffer(what, f"{first_name} and {problem.where}", APART) from problem
@@ -70,6 +73,12 @@ def _fitting(source: SourceFile, first: Profile, first_name: str) -> Profile:
         what = f"{source.name} cannot be read as {first_name} is. {lines.evidence}"
         raise FilesDiffer(what, f"{first_name} and {source.name}", APART)
     return profile
+
+
+def _named(profile: Profile, columns: Sequence[str]) -> Sequence[str]:
+    """The columns whose names the first record has, if all of its fields have one; else ()."""
+    named = match_names(profile.rows[0], columns) if profile.rows else []
+    return named if all(named) else ()
 
 
 def _difference(first: Profile, other: Profile, first_name: str, other_name: str) -> str:

@@ -190,7 +190,7 @@ def prepare(
         before = context.table
         context, added = add_to_context(connection, context, request.added_columns)
         server_file = find_server_file(connection, server, source, profile, options)
-    joined = _joined(source, profile, options)
+    joined = _joined(source, profile, options, context.table.column_names)
     profile, mapping = joined.profile, tuple(_mapping(request, joined.profile, context))
     reading = _reading(source, request, profile, context, mapping)
     key = uuid4()
@@ -224,9 +224,9 @@ def prepare(
     )
 
 
-def _joined(source: SourceFile, profile: Profile, options: Options) -> JoinedProfile:
+def _joined(source: SourceFile, profile: Profile, options: Options, columns: Sequence[str]) -> JoinedProfile:
     """The files as one. Raises Problem if several are to be loaded in the order of the key: they keep their own."""
-    joined = join_files(source, profile)
+    joined = join_files(source, profile, columns)
     if joined.files and options.sort == "key":
         raise Problem(
             "Several files cannot be sorted as one.", advice="Choose sort keep, or import them apart.", option="sort"

@@ -19,6 +19,7 @@ from importer.engine.plan.options import Options
 from importer.engine.reading.other_file import COMPARED, profile_like
 from importer.engine.schema.table import Table
 from importer.engine.source.dialect import Dialect
+from importer.engine.source.profile.names import match_names
 from importer.engine.source.profile.profile import profile_file
 from importer.engine.stored import from_json, to_json
 from importer.models import ImportJob, Level, MappingPreset, Schedule, SourceFile, Target
@@ -239,9 +240,16 @@ def prepare_with(
 def check_header(preset: MappingPreset, header: Sequence[str]) -> None:
     """Raise Problem if the preset was saved for files with another header.
 
-    Files without a header may have got one: their fields stay where they are.
+    Files without a header may have got one, with the columns in their order.
     """
     if not preset.file_dialect.header and len(header) == len(preset.header):
+        columns = [each.column for each in preset.mapping]
+        named = match_names(header, filter(None, columns))
+        if any(named) and named != columns:
+            raise Problem(
+                f"The header of the file has the columns of the preset {preset.name} in another order.",
+                advice="Import without it, and save the result as a new preset.",
+            )
         return
     if difference := header_difference(preset.header, header):
         raise Problem(

@@ -11,6 +11,7 @@ from importer.engine.errors import Problem
 from importer.engine.mapping.columns import ColumnMapping, FieldOverride
 from importer.engine.mapping.suggest import suggest_mapping
 from importer.engine.mysql.connection import connect
+from importer.engine.reading.stated import Stated
 from importer.engine.schema.table import Table, read_table
 from importer.engine.source.profile.profile import Profile, profile_file
 from importer.engine.stored import to_json
@@ -97,7 +98,11 @@ def accept(schedule: Schedule, columns: Sequence[str]) -> DiscoveredFile:
     mapping = _mapping(schedule, profile, table, columns)
     assert file.source
     request = ImportRequest(
-        dialect=profile.dialect, mapping=mapping, fillings=schedule.fillings, options=schedule.options
+        dialect=profile.dialect,
+        mapping=mapping,
+        fillings=schedule.fillings,
+        options=schedule.options,
+        stated=Stated(format=True, fields=frozenset(range(len(mapping))), formats=_known(schedule, profile, mapping)),
     )
     prepare(file.source, schedule.target, schedule.table, request)
     values = {
@@ -112,6 +117,13 @@ def accept(schedule: Schedule, columns: Sequence[str]) -> DiscoveredFile:
         raise Problem("The schedule has changed since you looked at it.", schedule.name, "Reload it, then accept.")
     schedule.refresh_from_db()
     return file
+
+
+def _known(schedule: Schedule, profile: Profile, mapping: Sequence[ColumnMapping]) -> frozenset[int]:
+    """The positions of the fields that are converted as before: those that keep their name and their column."""
+    columns = dict(zip(presets.normalized_names(schedule.header), schedule.mapping, strict=True))
+    names = presets.normalized_names(profile.header)
+    return frozenset(number for number, name in enumerate(names) if columns.get(name) == mapping[number])
 
 
 def _read(schedule: Schedule) -> tuple[DiscoveredFile, Profile, Table]:

@@ -3,25 +3,32 @@
 The dialect has the other file's encoding, and leaves out a footer or units as that file has them.
 """
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
+from pathlib import Path
+from typing import Any
 
 from importer.engine.source import encodings
-from importer.engine.source.byte_source import SourceLocation, open_source
+from importer.engine.source.byte_source import Readable, SourceLocation, open_source, read_at
 from importer.engine.source.decoding import open_sample, read_head
 from importer.engine.source.dialect import Dialect
 from importer.engine.source.encodings import UTF8, EncodingKind
 from importer.engine.source.profile.decisions import Answer, Decision, Standing
 from importer.engine.source.profile.encoding_detection import answers_for, shows_utf8
-from importer.engine.source.profile.header import header_question
+from importer.engine.source.profile.header import header_question, kind
 from importer.engine.source.profile.layout.lines_among import are_units, footer_decision, last_lines
 from importer.engine.source.profile.names import match_names
 from importer.engine.source.profile.profile import TAIL_BYTES, Profile, profile_file
 from importer.engine.source.profile.sample import SAMPLE_BYTES
 from importer.engine.source.records.blocks import read_exactly
+from importer.engine.units import GIB, MIB
 
 # The fields of Dialect that are compared, and may be stated for a file that is read with the dialect of another one.
-COMPARED = ("encoding", "header", "skip_after_header", "skip_footer")
+COMPARED = ("encoding", "member", "header", "skip_rows", "quote", "skip_after_header", "skip_footer")
+LINES = ("skip_after_header", "skip_footer")
+BESIDE_QUOTE = ("encoding", "delimiter", "header", "skip_rows", "comment", "escape")
+# Bytes of a plain file in which characters beyond ASCII are looked for.
+LOOKED_AT, AT_A_TIME = GIB, 4 * MIB
 
 
 def profile_like(
@@ -36,12 +43,26 @@ def profile_like(
     asked = None if "encoding" in stated else differing_encoding(path, dialect)
     differing = [asked] if asked else []
     profile = profile_file(path, replace(dialect, encoding=UTF8) if asked else dialect)
-    lines = [each for each in _differing_lines(path, profile, columns) if each.name not in stated]
-    if lines:
-        shown = dict(each.answers[0].states[0] for each in lines)
+    others = [each for each in _differences(path, profile, columns) if each.name not in stated]
+    if others:
+        shown = dict(each.answers[0].states[0] for each in others)
         profile = profile_file(path, replace(profile.dialect, **shown))
-        differing += lines
-    return replace(profile, differing=tuple(differing))
+        differing += others
+    return replace(_with_sampled(path, profile, stated), differing=tuple(differing))
+
+
+def _with_sampled(path: SourceLocation, profile: Profile, stated: Collection[str]) -> Profile:
+    """The profile, whose dialect has seen the lines that are left out as stated, if the file shows as many.
+
+    So they are compared with those of the next file. Otherwise an answer would hold for all files after this one.
+    """
+    dialect = profile.dialect
+    lines = [name for name in LINES if name in stated and getattr(dialect, name)]
+    if not lines or dialect.is_converted:
+        return profile
+    shown = _shown_lines(path, _whole(path, profile))
+    seen = [name for name in lines if shown[name] == getattr(dialect, name)]
+    return replace(profile, dialect=replace(dialect, sampled=(*dialect.sampled, *seen)))
 
 
 def encoding_of(path: SourceLocation, dialect: Dialect) -> str:
@@ -60,11 +81,23 @@ def differing_encoding(path: SourceLocation, dialect: Dialect) -> Decision | Non
         return None
     with open_source(path) as fd:
         head = read_head(fd, SAMPLE_BYTES, dialect.member)
-    if not shows_utf8(head.data, whole=head.whole):
+        # A file on this machine is looked at further: its first character beyond ASCII may stand far below.
+        further = head.data.isascii() and not head.packing and isinstance(path, Path)
+        data = _beyond_ascii(fd, head.size) if further else head.data
+    if not shows_utf8(data, whole=head.whole):
         return None
     evidence = f"The file is UTF-8, and the file that showed the format is {dialect.encoding}."
-    answers = tuple(answers_for(head.data, (UTF8, dialect.encoding)))
+    answers = tuple(answers_for(data, (UTF8, dialect.encoding)))
     return Decision("encoding", UTF8, Standing.GUESSED, evidence, answers=answers)
+
+
+def _beyond_ascii(fd: Readable, size: int) -> bytes:
+    """The first AT_A_TIME bytes with a character beyond ASCII; b"" if there is none in the first LOOKED_AT bytes."""
+    for offset in range(0, min(size, LOOKED_AT), AT_A_TIME):
+        data = read_at(fd, AT_A_TIME, offset)
+        if not data.isascii():
+            return data
+    return b""
 
 
 def differing_lines(path: SourceLocation, profile: Profile, columns: Sequence[str] = ()) -> Decision | None:
@@ -74,59 +107,116 @@ def differing_lines(path: SourceLocation, profile: Profile, columns: Sequence[st
     known. Of units and a footer, only what the other file's sample has shown is compared (Dialect.sampled). The end of
     a packed file that is larger than its sample is not known. Raises SourceProblem.
     """
-    return next(_differing_lines(path, profile, columns), None)
+    return next(_differences(path, profile, columns), None)
 
 
-def _differing_lines(path: SourceLocation, profile: Profile, columns: Sequence[str]) -> Iterator[Decision]:
-    dialect = profile.dialect
-    if dialect.is_converted:
+def _differences(path: SourceLocation, profile: Profile, columns: Sequence[str]) -> Iterator[Decision]:
+    """A question for each difference, with what this file shows as its first answer."""
+    yield from (each for each in profile.decisions if each.name == "member" and each.guessed)
+    yield from filter(None, (_differing_header(profile, columns), _differing_preamble(path, profile)))
+    if profile.dialect.is_converted:
         return
-    if dialect.skip_footer or dialect.skip_after_header:
-        profile = profile_file(path, replace(dialect, skip_footer=0, skip_after_header=0))
-    asked = _differing_header(profile, columns), _differing_units(dialect, profile)
-    yield from filter(None, (*asked, _differing_footer(path, dialect, profile)))
+    whole = _whole(path, profile)
+    shown = _shown_lines(path, whole)
+    yield from filter(None, (_differing_quote(path, profile), _differing_units(profile.dialect, whole, shown)))
+    yield from filter(None, [_differing_footer(path, profile.dialect, shown)])
+
+
+def _whole(path: SourceLocation, profile: Profile) -> Profile:
+    """The profile that leaves out neither units nor a footer."""
+    dialect = profile.dialect
+    if not dialect.skip_footer and not dialect.skip_after_header:
+        return profile
+    return profile_file(path, replace(dialect, skip_footer=0, skip_after_header=0))
+
+
+def _shown_lines(path: SourceLocation, whole: Profile) -> dict[str, int | None]:
+    """How many lines of units and of a footer the file has; None if that is not known."""
+    if not whole.rows:
+        return dict.fromkeys(LINES)
+    first, below = whole.rows[0], whole.rows[1:]
+    units = int(are_units(first) and not any(map(are_units, below))) if whole.dialect.header else None
+    tail = _tail(path, whole.dialect)
+    footer = footer_decision(tail, whole.dialect.plain, whole.dialect.width)[0] if tail else None
+    return dict(zip(LINES, (units, footer), strict=True))
 
 
 def _differing_header(profile: Profile, columns: Sequence[str]) -> Decision | None:
-    """The question whether the first record is a header, if each of its fields has the name of its column."""
+    """The question whether the first record is a header, if its fields have the names of all columns, in any order."""
     if profile.dialect.header or not profile.rows or not any(columns):
         return None
     first = profile.rows[0]
-    if match_names(first, filter(None, columns)) != list(columns):
+    if set(match_names(first, filter(None, columns))) - {""} != {*columns} - {""}:
         return None
     shown = profile.dialect.delimiter.join(first)
     evidence = f"The first record has the columns' names ({shown}), and the file that showed the format has no header."
     return header_question(True, evidence, profile.rows)
 
 
-def _differing_units(dialect: Dialect, whole: Profile) -> Decision | None:
-    """`whole`: the profile that leaves out neither units nor a footer."""
-    if "skip_after_header" not in dialect.sampled or not dialect.header or not whole.rows:
+def _differing_preamble(path: SourceLocation, profile: Profile) -> Decision | None:
+    """The question why lines are left out above the first record that look like it.
+
+    With a header they are not compared: a wrong line would be the header then, and its names differ.
+    """
+    dialect = profile.dialect
+    if dialect.header or not dialect.skip_rows or not profile.rows:
         return None
-    first, below = whole.rows[0], whole.rows[1:]
-    has_units = are_units(first) and not any(map(are_units, below))
-    if has_units == bool(dialect.skip_after_header):
+    whole = profile_file(path, replace(dialect, skip_rows=0))
+    above = [row for row, line in zip(whole.rows, whole.lines, strict=True) if line < profile.lines[0]]
+    kinds = [kind(value) for value in profile.rows[0]]
+    records = [row for row in above if [kind(value) for value in row] == kinds]
+    if not records:
         return None
-    shown = dialect.delimiter.join(first)
-    evidence = (
-        f"The line below the header has units ({shown}), which the file that showed the format has not."
-        if has_units
-        else f"The line below the header would be left out for units, as in the file that showed the format: {shown}."
-    )
-    return _asked("skip_after_header", dialect.skip_after_header, int(has_units), evidence, shown)
+    shown, count = dialect.delimiter.join(records[0]), dialect.skip_rows
+    evidence = f"A line above the first record would be left out, as in the file that showed the format: {shown}."
+    return _asked("skip_rows", count, count - len(records), evidence, shown)
 
 
-def _differing_footer(path: SourceLocation, dialect: Dialect, whole: Profile) -> Decision | None:
-    if "skip_footer" not in dialect.sampled or not whole.rows or not (tail := _tail(path, dialect)):
+def _differing_quote(path: SourceLocation, profile: Profile) -> Decision | None:
+    """The question about the quote, if the file proves that it has another one."""
+    dialect = profile.dialect
+    if dialect.escape:
         return None
-    lines, _ = footer_decision(tail, dialect.plain, whole.dialect.width)
-    if lines == dialect.skip_footer:
+    known: dict[str, Any] = {name: getattr(dialect, name) for name in BESIDE_QUOTE}
+    if dialect.member:
+        known["member"] = dialect.member
+    fresh = profile_file(path, **known)
+    proved = any(each.name == "quote" and each.standing is Standing.PROVED for each in fresh.decisions)
+    if not proved or fresh.dialect.quote == dialect.quote or fresh.rows == profile.rows:
         return None
-    shown = last_lines(tail, dialect.plain, max(lines, dialect.skip_footer))
+    names = [each.quote or "none" for each in (fresh.dialect, dialect)]
+    evidence = f"The quote of the file is {names[0]}, and that of the file that showed the format is {names[1]}."
+    return Decision("quote", names[0], Standing.GUESSED, evidence, answers=(_quote_of(fresh), _quote_of(profile)))
+
+
+def _quote_of(profile: Profile) -> Answer:
+    quote = profile.dialect.quote
+    shown = tuple("".join(f"[{value}]" for value in row) for row in profile.rows[:1])
+    return Answer(f"the quote is {quote or 'none'}", f"--quote '{quote}'", (("quote", quote),), shown)
+
+
+def _differing_units(dialect: Dialect, whole: Profile, shown: Mapping[str, int | None]) -> Decision | None:
+    units = shown["skip_after_header"]
+    if "skip_after_header" not in dialect.sampled or units is None or units == bool(dialect.skip_after_header):
+        return None
+    line = dialect.delimiter.join(whole.rows[0])
     evidence = (
-        f"The file ends {_footer(lines)} ({shown}), and the file that showed the format {_footer(dialect.skip_footer)}."
+        f"The line below the header has units ({line}), which the file that showed the format has not."
+        if units
+        else f"The line below the header would be left out for units, as in the file that showed the format: {line}."
     )
-    return _asked("skip_footer", dialect.skip_footer, lines, evidence, shown)
+    return _asked("skip_after_header", dialect.skip_after_header, units, evidence, line)
+
+
+def _differing_footer(path: SourceLocation, dialect: Dialect, shown: Mapping[str, int | None]) -> Decision | None:
+    lines = shown["skip_footer"]
+    if "skip_footer" not in dialect.sampled or lines is None or lines == dialect.skip_footer:
+        return None
+    last = last_lines(_tail(path, dialect), dialect.plain, max(lines, dialect.skip_footer))
+    evidence = (
+        f"The file ends {_footer(lines)} ({last}), and the file that showed the format {_footer(dialect.skip_footer)}."
+    )
+    return _asked("skip_footer", dialect.skip_footer, lines, evidence, last)
 
 
 def _footer(lines: int) -> str:

@@ -29,6 +29,7 @@ from importer.engine.source.dialect import Dialect
 from importer.engine.source.formats import registry
 from importer.engine.source.joined import JoinedFile, line_end_of
 from importer.engine.source.records.blocks import read_exactly
+from importer.jobs.rejects.corrected import STAND_IN
 from importer.jobs.rejects.storage import (
     RejectsInStore,
     folder,
@@ -122,7 +123,7 @@ def _in_source_form(job: ImportJob, pieces: Iterator[bytes]) -> Iterator[bytes]:
     dialect = job.file_dialect.of_rejects
     if dialect.skip_footer:
         # The dialect leaves out as many lines at the end.
-        pieces = chain(pieces, [f"-{line_end_of(dialect)}".encode() * dialect.skip_footer])
+        pieces = chain(pieces, [f"{STAND_IN}{line_end_of(dialect)}".encode() * dialect.skip_footer])
     return encodings.to_source_encoding(pieces, dialect.encoding)
 
 

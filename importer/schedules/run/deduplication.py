@@ -97,11 +97,14 @@ def is_known_by_content(schedule: Schedule, picked: DiscoveredFile) -> bool:
 
 
 def earlier_tries(schedule: Schedule, picked: DiscoveredFile) -> Iterator[ImportJob]:
-    """The last import of a file of this name, and the last of this content, unless they succeeded.
+    """The last import of a file of this name, and the last of this content, into the table, unless they succeeded.
 
     Content counts for a file that is known by it: the file may have come under another name before.
     """
-    tried = schedule.files.exclude(job=None).select_related("job__source", "job__target").order_by("-job_id")
+    tried = schedule.files.filter(
+        job__target=schedule.target, job__schema_name=schedule.schema_name, job__table_name=schedule.table_name
+    )
+    tried = tried.select_related("job__source", "job__target").order_by("-job_id")
     same = [Q(name=picked.name)]
     if is_known_by_content(schedule, picked):
         same.append(Q(fingerprint=picked.fingerprint))

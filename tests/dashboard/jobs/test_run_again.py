@@ -105,6 +105,15 @@ class TestEdit:
         form = shown_form(show(browser, source, **form | {"chunk_mib": "2"}))
         assert (form["nulls_1"], form["type_1"].upper()) == ("key", "VARCHAR(33)")
 
+    def test_columns_of_a_new_table_go_by_the_names_of_another_file(self, browser, user, target):
+        source = uploaded(user, ROWS, "fresh.csv")
+        values = {"target": target.pk, "table": "fresh", "mode": "create"}
+        start(browser, source, **shown_form(show(browser, source, **values)))
+        job = ImportJob.objects.get(source=source)
+        ImportJob.objects.filter(pk=job.pk).update(status=Status.FAILED)
+        form = shown_form(show(browser, uploaded(user, b"name;id\none;1\n", "fresh.csv"), edit=job.pk))
+        assert (form["mode"], form["column_0"], form["column_1"]) == ("create", "name", "id")
+
     def test_without_its_file_the_page_asks_for_it(self, browser):
         job = make_job(Status.FAILED, chunks=1)
         answer = edit(browser, job)
@@ -175,6 +184,25 @@ class TestRunAgain:
         bob.grants.all().delete()
         client.force_login(bob)
         assert client.post(reverse("job_run_again", args=[done.pk])).status_code == 404
+
+
+@pytest.mark.parametrize(
+    ("content", "names"),
+    [
+        (b"id;name\n7;seven\n8;eight\n-\n", ["seven", "eight"]),
+        (b"id;name\n7;seven\n8;eight\n-;\n", ["seven", "eight"]),
+        (b"id;name\n7;seven\n8;eight\n", ["seven", "eight"]),
+    ],
+)
+def test_the_last_corrected_row_is_no_footer(browser, user, imported, content: bytes, names: list[str]):
+    """The reject file of an import with a footer ends with a line for it, which people remove."""
+    done = imported(on_error="reject", max_rejects="none")
+    ImportJob.objects.filter(pk=done.pk).update(dialect_json=done.dialect_json | {"skip_footer": 1})
+    source = uploaded(user, content, "corrected.csv")
+    start(browser, source, **shown_form(show(browser, source, again=done.pk)))
+    again = run(ImportJob.objects.get(source=source))
+    assert [name for number, name in stored(done.target.address) if number > 6] == names
+    assert again.status == Status.SUCCEEDED
 
 
 def test_a_running_import_offers_nothing_of_this(browser):

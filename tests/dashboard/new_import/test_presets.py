@@ -85,6 +85,16 @@ class TestOffering:
         job = ImportJob.objects.get()
         assert (job.file_dialect.encoding, job.file_dialect.skip_footer) == ("utf-8", 1)
 
+    def test_one_for_files_without_a_header_is_for_people_to_choose(self, browser, user, target):
+        """Any file with as many fields would be taken for one of its kind."""
+        source = uploaded(user, b"1,one\n2,two\n")
+        save(browser, source, header="no", answered='["header"]', column_0="id", column_1="name")
+        preset = MappingPreset.objects.get()
+        assert not preset.file_dialect.header
+        answer = show(browser, uploaded(user, b"3,three\n4,four\n", name="other.csv"))
+        assert f'value="{preset.pk}"' in answer.content.decode()
+        assert shown_form(answer)["preset"] == ""
+
     def test_one_of_two_is_for_people_to_choose(self, browser, user, target):
         save(browser, uploaded(user), "one")
         save(browser, uploaded(user), "two", preset="")

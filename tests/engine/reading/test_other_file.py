@@ -2,6 +2,7 @@
 
 from collections.abc import Collection
 from pathlib import Path
+from zipfile import ZipFile
 
 import pytest
 
@@ -76,6 +77,65 @@ def test_all_differences_are_asked_about_at_once(tmp_path: Path):
     profile = read(tmp_path, both, sampled(tmp_path, PLAIN, "cp1252"))
     assert [each.name for each in profile.differing] == ["encoding", "skip_after_header", "skip_footer"]
     assert len(profile.rows) == 9
+
+
+def test_the_columns_of_a_header_may_have_another_order(tmp_path: Path):
+    dialect = sampled(tmp_path, PLAIN.partition("\n")[2], "utf-8")
+    profile = read(tmp_path, b"word,id,price\none,1,2\n", dialect)
+    assert ([each.name for each in profile.differing], profile.header) == (["header"], ("word", "id", "price"))
+
+
+@pytest.mark.parametrize("names", ["id   word  ", "word id    "])
+def test_a_header_of_fixed_width_is_found(tmp_path: Path, names: str):
+    dialect = sampled(tmp_path, "1    one   \n2    two   \n", "utf-8", format="fixed", widths="5,6", header=False)
+    path = tmp_path / "other.txt"
+    path.write_text(f"{names}\n1    one   \n")
+    profile = profile_like(path, dialect, ("id", "word"))
+    assert [each.name for each in profile.differing] == ["header"]
+
+
+@pytest.mark.parametrize("above", ["Report of Monday\n", "sep=,\n"])
+def test_the_first_row_is_no_title(tmp_path: Path, above: str):
+    rows = PLAIN.partition("\n")[2]
+    dialect = sampled(tmp_path, above + rows, "utf-8", header=False, skip_rows=1)
+    assert (read(tmp_path, (above + rows).encode(), dialect).differing, dialect.skip_rows) == ((), 1)
+    profile = read(tmp_path, rows.encode(), dialect)
+    assert ([each.name for each in profile.differing], values(profile.differing[0])) == (["skip_rows"], [0, 1])
+    assert len(profile.rows) == 9
+
+
+def test_another_quote_is_asked_about(tmp_path: Path):
+    dialect = sampled(tmp_path, PLAIN, "utf-8")
+    quoted = PLAIN.replace("Zürich", "'Zürich, city'").encode()
+    profile = read(tmp_path, quoted, dialect)
+    assert ([each.name for each in profile.differing], values(profile.differing[0])) == (["quote"], ["'", '"'])
+    assert profile.rows[0][1] == "Zürich, city"
+
+
+def test_another_file_of_an_archive_is_asked_about(tmp_path: Path):
+    dialect, path = sampled(tmp_path, PLAIN, "utf-8"), tmp_path / "months.zip"
+    with ZipFile(path, "w") as archive:
+        archive.writestr("a.csv", PLAIN)
+        archive.writestr("b.csv", PLAIN)
+    profile = profile_like(path, dialect, COLUMNS)
+    assert [each.name for each in profile.differing] == ["member"]
+    assert profile_like(path, dialect.stating(member="b.csv"), COLUMNS, ["member"]).differing == ()
+
+
+def test_characters_beyond_ascii_may_stand_far_below(tmp_path: Path):
+    dialect = sampled(tmp_path, PLAIN, "cp1252")
+    below = PLAIN.replace("ü", "u") * 50_000 + PLAIN.partition("\n")[2]
+    assert [each.name for each in read(tmp_path, below.encode(), dialect).differing] == ["encoding"]
+    assert read(tmp_path, below.encode("cp1252"), dialect).differing == ()
+
+
+@pytest.mark.parametrize(("text", "name"), [(TOTAL, "skip_footer"), (UNITS, "skip_after_header")])
+def test_an_answer_holds_for_one_file(tmp_path: Path, text: str, name: str):
+    """What was answered becomes part of a preset; the next file may have no such line."""
+    dialect = sampled(tmp_path, PLAIN, "utf-8")
+    answered = read(tmp_path, text.encode(), dialect.stating(**{name: 1}), [name])
+    assert answered.differing == ()
+    assert [each.name for each in read(tmp_path, PLAIN.encode(), answered.dialect).differing] == [name]
 
 
 def test_what_was_stated_for_the_first_file_is_not_compared(tmp_path: Path):

@@ -119,6 +119,20 @@ class TestDifferent:
     @pytest.mark.parametrize(
         ("first", "second", "difference"),
         [
+            ("1,one\n2,two\n", "name,id\n3,three\n", r"the columns' names .name,id."),
+            ("Report\n1,one\n2,two\n", "3,three\n4,four\n", "would be left out.*: 3,three"),
+        ],
+    )
+    def test_lines_that_only_one_of_files_without_a_header_has(self, first, second, difference, database, tmp_path):
+        names = written(tmp_path, {"a.csv": first.encode(), "b.csv": second.encode()})
+        target = target_with(database, "CREATE TABLE t (id INT, name VARCHAR(9))")
+        known = {"header": False, "skip_rows": int(first.startswith("Report"))}
+        with pytest.raises(FilesDiffer, match=difference):
+            prepare(resolve_sources(names), target, "t", ImportRequest(known_format=known))
+
+    @pytest.mark.parametrize(
+        ("first", "second", "difference"),
+        [
             ("1,one\n2,two\nTotal,2", "3,three\n4,four", "without a footer .4,four., and .* a footer of 1 line"),
             ("1,one\n2,two\nTotal,2", "3,three", "without a footer .3,three., and .* a footer of 1 line"),
             ("1,one\n2,two\n", "3,three\nTotal,1", "a footer of 1 line .Total,1., and .* without a footer"),

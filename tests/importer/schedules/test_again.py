@@ -8,6 +8,7 @@ from django.utils import timezone
 from importer import schedules
 from importer.engine.errors import Problem
 from importer.engine.mysql.connection import connect, fetch_all
+from importer.engine.reading.questions import NeedsAnswer
 from importer.schedules.scheduler import process_due
 from tests.engine.loads import run_sql
 from tests.importer.schedules.conftest import drop
@@ -111,6 +112,16 @@ class TestNewHeader:
         ]  # fmt: skip
         (again,) = schedules.run_again(schedules.accept(schedule, ["n", "label"]).run)
         assert outcomes(to_end(again)) == {"a.csv": "loaded"}
+
+    def test_values_that_can_be_read_in_two_ways_are_asked_about(self, make, folder, database):
+        schedule = make()
+        run_sql(database, "ALTER TABLE t ADD COLUMN day DATE")
+        drop(folder, "a.csv", "1,one,03/04/2024\n", "n,word,day\n")
+        run_now(schedule)
+        with pytest.raises(NeedsAnswer, match="day"):
+            schedules.accept(schedule, ["n", "word", "day"])
+        schedule.refresh_from_db()
+        assert schedules.accept(schedule, ["n", "word", ""]).name == "a.csv"
 
     def test_what_cannot_be_is_refused_and_nothing_changes(self, make, folder):
         schedule = make()

@@ -296,6 +296,16 @@ class TestFaults:
         assert schedules.forget(schedule, "a.csv") == 1
         assert run_now(schedule).status == "succeeded"
 
+    def test_of_a_schedule_that_has_another_table_now_is_loaded_there(self, make, folder, database):
+        schedule = make()
+        _half_loaded(schedule, folder)
+        before = rows(database)
+        run_sql(database, "CREATE TABLE other LIKE t", "ALTER TABLE other MODIFY n VARCHAR(10)")
+        schedule.table_name, schedule.columns_json = "other", [["n", "varchar(10)"], *schedule.columns_json[1:]]
+        schedule.save()
+        assert outcomes(run_now(schedule)) == {"a.csv": "loaded"}
+        assert rows(database) == before
+
     def test_and_is_forgotten_under_its_other_name_too(self, make, folder):
         schedule = make()
         _half_loaded(schedule, folder)
