@@ -9,7 +9,7 @@ from django.conf import settings
 from django.contrib import messages
 from django.contrib.auth.models import User
 from django.db import transaction
-from django.db.models import Max, Prefetch, Q, QuerySet, prefetch_related_objects
+from django.db.models import Q, QuerySet
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
@@ -17,8 +17,8 @@ from django.views.decorators.http import require_POST, require_safe
 from django_htmx.http import HttpResponseClientRedirect
 
 from dashboard.fields.format_fields import format_inputs, shown_format
-from dashboard.formatting import entered_number
 from dashboard.new_import import batch as batches
+from dashboard.new_import import earlier
 from dashboard.new_import.batch import Batch
 from dashboard.new_import.form import NewImportForm
 from dashboard.new_import.grid.columns import FILLINGS, TRIMS
@@ -39,12 +39,9 @@ from importer.engine.target.write_modes import MODES
 from importer.models import ImportJob, MappingPreset, SourceFile, Target
 from importer.preparation import examination, presets
 from importer.preparation.loadable_tables import offered_tables
-from importer.preparation.prepare import PreparedImport
 from importer.sources import direct, quotas, uploads
 from importer.worker.hosts import presence
 
-JOBS_SHOWN = 5
-RECENT_SHOWN = 10
 # A placeholder in a URL; the page's script replaces it by the key of an upload.
 ANY_KEY = UUID(int=0)
 # Form fields that are no choices about the import.
@@ -128,7 +125,7 @@ def start(request: HttpRequest, key: UUID) -> HttpResponse:
         return _show(request, preview, status=422)
     try:
         _check_shown(preview)
-        _check_not_imported_since(request, prepared)
+        earlier.check_not_imported_since(request, prepared)
         batch = batches.read_batch(request, preview)
         others = batches.prepare_others(preview, batch)
         with transaction.atomic():
@@ -176,21 +173,6 @@ def _check_shown(preview: Preview) -> None:
     """Raise Problem if the page showed a plan on another basis: another table, or a changed table or file format."""
     if preview.choices.values.get("basis") != preview.basis:
         raise Problem("The plan has changed since it was shown.", advice="Look at it again, then start it.")
-
-
-def _check_not_imported_since(request: HttpRequest, prepared: PreparedImport) -> None:
-    """Raise Problem if an import of the file into the table has ended since the page was shown.
-
-    The page may be another tab's, or that of the browser's way back. What shows the Problem shows that import, too, so
-    that a further press starts.
-    """
-    shown = entered_number(request.POST.get("newest_import", ""))
-    same = prepared.source.jobs.filter(
-        target=prepared.target, schema_name=prepared.table.schema, table_name=prepared.table.name
-    )
-    newest = seen(same.filter(status__in=ImportJob.ENDED)).order_by("-pk").first()
-    if newest and shown is not None and newest.pk > shown:
-        raise jobs.imported_since(newest.pk, newest.table, prepared.source.name)
 
 
 def _go_to(request: HttpRequest, started: list[ImportJob], batch: Batch) -> HttpResponse:
@@ -257,7 +239,7 @@ def _show(
         "grid": grid,
         "source": preview.source,
         "problem": preview.problem,
-        **_stored_choices(request, preview.source),
+        **earlier.same_content(request, preview.source),
         "targets": seen(_choosable(preview.target)),
         "shown": _shown(preview, format_texts),
         "answered": json.dumps(sorted(preview.choices.answered)),
@@ -301,14 +283,6 @@ def _choosable(chosen: Target | None) -> QuerySet[Target]:
     return Target.objects.filter(Q(by_url=False) | Q(pk=chosen and chosen.pk)).order_by("name")
 
 
-def _stored_choices(request: HttpRequest, source: SourceFile) -> dict[str, object]:
-    """Earlier imports of this content, and other uploads of it that this user may see and nobody has imported."""
-    same = uploads.same_content(source)
-    waiting = set(uploads.not_imported(request.user).filter(pk__in=[other.pk for other in same]))
-    earlier = seen(ImportJob.objects.filter(source__in=[source, *same])).select_related("source").order_by("-pk")
-    return {"earlier_jobs": list(earlier[:JOBS_SHOWN]), "same": [other for other in same if other in waiting]}
-
-
 def _format_texts(preview: Preview) -> dict[str, str]:
     """The text of each field of the format: as read, or as entered if the file cannot be read that way."""
     texts = shown_format(preview.dialect)
@@ -349,7 +323,7 @@ def _answer(request: HttpRequest, part: str, context: dict[str, object], status:
 def _page(request: HttpRequest) -> dict[str, object]:
     return {
         "choices": NewImportForm(request.GET.dict()),
-        "recent": _recent(request),
+        "recent": earlier.recent(request),
         "any_target": seen(Target.objects.registered()).exists(),
         "any_key": ANY_KEY,
         "part_bytes": settings.UPLOAD_PART_BYTES,
@@ -360,14 +334,3 @@ def _page(request: HttpRequest) -> dict[str, object]:
         "quota_bytes": settings.UPLOAD_QUOTA_BYTES,
         "quota_files": settings.UPLOAD_QUOTA_FILES,
     }
-
-
-def _recent(request: HttpRequest) -> list[SourceFile]:
-    """The person's latest uploads, each with its last import if there is one."""
-    recent = list(uploads.uploads_of(request.user).order_by("-touched_at", "-pk")[:RECENT_SHOWN])
-    # The last one alone: a file may have been imported thousands of times.
-    of_them = seen(ImportJob.objects.filter(trial=None, source__in=recent)).order_by()
-    last = of_them.values("source").annotate(last=Max("pk")).values("last")
-    imports = ImportJob.objects.filter(pk__in=last).select_related("target")
-    prefetch_related_objects(recent, Prefetch("jobs", imports, to_attr="imports"))
-    return recent

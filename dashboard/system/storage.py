@@ -7,7 +7,6 @@ from uuid import UUID
 
 from django.conf import settings
 from django.contrib import messages
-from django.db.models import Prefetch
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.utils import timezone
@@ -19,8 +18,7 @@ from importer.models import ImportJob, SourceFile
 from importer.retention import files, policies
 from importer.retention.needed import can_be_retried, file_reasons, reason, why_file_stays
 from importer.retention.overview import overview
-from importer.sources import quotas
-from importer.sources.uploads import uploads_of
+from importer.sources import quotas, uploads
 
 FILES_SHOWN = 50
 
@@ -64,7 +62,7 @@ def policy(request: HttpRequest) -> HttpResponse:
 @require_http_methods(["GET", "HEAD", "POST"])
 def file_delete(request: HttpRequest, key: UUID) -> HttpResponse:
     """Ask, with what is lost; then delete the file. Its imports stay."""
-    source = get_object_or_404(uploads_of(request.user), key=key)
+    source = get_object_or_404(uploads.uploads_of(request.user), key=key)
     if request.method == "POST":
         try:
             files.remove_by_hand(source)
@@ -72,7 +70,7 @@ def file_delete(request: HttpRequest, key: UUID) -> HttpResponse:
         except Problem as problem:
             messages.error(request, str(problem))
         return redirect("storage")
-    imports = source.jobs.order_by("-pk")
+    imports = uploads.imports_of(source).order_by("-pk")
     context = {
         "source": source,
         "imports": imports,
@@ -84,15 +82,12 @@ def file_delete(request: HttpRequest, key: UUID) -> HttpResponse:
 
 def _files(request: HttpRequest, now: datetime) -> list[KeptFile]:
     """The largest files that the person may see."""
-    latest = Prefetch("jobs", ImportJob.objects.order_by("-pk").only("pk", "source_id", "status"), to_attr="imports")
     largest = (
-        uploads_of(request.user)
+        uploads.uploads_of(request.user)
         .select_related("uploaded_by")
         .annotate(why=reason(file_reasons(now)))
-        .order_by("-size", "pk")
+        .order_by("-size", "pk")[:FILES_SHOWN]
     )
-    return [_kept(each) for each in largest.prefetch_related(latest)[:FILES_SHOWN]]
-
-
-def _kept(source: Any) -> KeptFile:
-    return KeptFile(source, source.imports[0] if source.imports else None, source.why)
+    shown: list[Any] = list(largest)
+    last = uploads.last_imports(shown, ImportJob.objects.all())
+    return [KeptFile(each, last.get(each.pk), each.why) for each in shown]

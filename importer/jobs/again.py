@@ -26,9 +26,11 @@ def create_once(prepared: PreparedImport, user: User | None, rejects_of: ImportJ
     """
     with transaction.atomic():
         SourceFile.objects.select_for_update().get(pk=prepared.source.pk)
-        same = prepared.source.jobs.filter(
-            target=prepared.target, schema_name=prepared.table.schema, table_name=prepared.table.name
-        ).exclude(status__in=ImportJob.ENDED)
+        same = (
+            uploads.imports_of(prepared.source, *prepared.source.files)
+            .filter(target=prepared.target, schema_name=prepared.table.schema, table_name=prepared.table.name)
+            .exclude(status__in=ImportJob.ENDED)
+        )
         if job := same.first():
             raise Problem(
                 f"This file is being imported into {job.table} already, by import {job.pk}.",
@@ -39,9 +41,9 @@ def create_once(prepared: PreparedImport, user: User | None, rejects_of: ImportJ
 
 
 def newest_of_file(job: ImportJob) -> int:
-    """The number of the newest import of the job's file into the job's table."""
-    same = ImportJob.objects.filter(
-        source=job.source, target=job.target, schema_name=job.schema_name, table_name=job.table_name, trial=None
+    """The number of the newest import of the job's file, by itself or with others, into the job's table."""
+    same = uploads.imports_of(job.source, *job.source.files).filter(
+        target=job.target, schema_name=job.schema_name, table_name=job.table_name, trial=None
     )
     newest = same.order_by("-pk").values_list("pk", flat=True).first()
     return newest or job.pk

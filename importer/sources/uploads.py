@@ -4,7 +4,7 @@ import fcntl
 import os
 import unicodedata
 import uuid
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -252,10 +252,20 @@ def remove(source: SourceFile) -> None:
         raise _in_use(source, imports_of(source).count()) from error
 
 
-def imports_of(source: SourceFile) -> models.QuerySet[ImportJob]:
-    """The imports that read the file, by itself or with others, the oldest first."""
-    with_others = SourceMember.objects.filter(file=source).values("whole")
-    return ImportJob.objects.filter(models.Q(source=source) | models.Q(source__in=with_others)).order_by("pk")
+def imports_of(*sources: SourceFile) -> models.QuerySet[ImportJob]:
+    """The imports that read one of the files, by itself or with others, the oldest first."""
+    with_others = SourceMember.objects.filter(file__in=sources).values("whole")
+    return ImportJob.objects.filter(models.Q(source__in=sources) | models.Q(source__in=with_others)).order_by("pk")
+
+
+def last_imports(files: Iterable[SourceFile], jobs: models.QuerySet[ImportJob]) -> dict[int, ImportJob]:
+    """By the keys of the files, the newest of the imports that read each of them, by itself or with others."""
+    last: dict[int, int] = {}
+    for file in ("source", "source__members__file"):
+        found = jobs.order_by().filter(**{f"{file}__in": files}).values_list(file).annotate(models.Max("pk"))
+        last |= {key: max(job, last.get(key, 0)) for key, job in found}
+    imports = jobs.in_bulk(list(last.values()))
+    return {key: imports[job] for key, job in last.items()}
 
 
 def _in_use(source: SourceFile, jobs: int) -> SourceInUse:

@@ -1,0 +1,58 @@
+"""Earlier imports of a file on the page of a new import, so that its rows are not loaded twice unnoticed.
+
+A file has also been imported if an import read it together with others.
+"""
+
+from dataclasses import dataclass
+
+from django.http import HttpRequest
+
+from dashboard.formatting import entered_number
+from importer import jobs
+from importer.access.policy import seen
+from importer.models import ImportJob, SourceFile
+from importer.preparation.prepare import PreparedImport
+from importer.sources import uploads
+
+JOBS_SHOWN = 5
+RECENT_SHOWN = 10
+
+
+@dataclass(frozen=True)
+class RecentFile:
+    """An upload with its last import; None without one."""
+
+    source: SourceFile
+    job: ImportJob | None
+
+
+def recent(request: HttpRequest) -> list[RecentFile]:
+    """The person's latest uploads."""
+    latest = list(uploads.uploads_of(request.user).order_by("-touched_at", "-pk")[:RECENT_SHOWN])
+    # The last one alone: a file may have been imported thousands of times.
+    last = uploads.last_imports(latest, seen(ImportJob.objects.filter(trial=None).select_related("target")))
+    return [RecentFile(each, last.get(each.pk)) for each in latest]
+
+
+def same_content(request: HttpRequest, source: SourceFile) -> dict[str, object]:
+    """Earlier imports of this content, and other uploads of it that this user may see and nobody has imported."""
+    same = uploads.same_content(source)
+    waiting = set(uploads.not_imported(request.user).filter(pk__in=[other.pk for other in same]))
+    of_content = uploads.imports_of(source, *source.files, *same)
+    earlier = seen(of_content).select_related("source").order_by("-pk")
+    return {"earlier_jobs": list(earlier[:JOBS_SHOWN]), "same": [other for other in same if other in waiting]}
+
+
+def check_not_imported_since(request: HttpRequest, prepared: PreparedImport) -> None:
+    """Raise Problem if an import of the file into the table has ended since the page was shown.
+
+    The page may be another tab's, or that of the browser's way back. What shows the Problem shows that import, too, so
+    that a further press starts.
+    """
+    shown = entered_number(request.POST.get("newest_import", ""))
+    same = uploads.imports_of(prepared.source, *prepared.source.files).filter(
+        target=prepared.target, schema_name=prepared.table.schema, table_name=prepared.table.name
+    )
+    newest = seen(same.filter(status__in=ImportJob.ENDED)).order_by("-pk").first()
+    if newest and shown is not None and newest.pk > shown:
+        raise jobs.imported_since(newest.pk, newest.table, prepared.source.name)

@@ -1,0 +1,67 @@
+"""Rows are not loaded twice unnoticed: earlier imports of a file are shown, also those that read it with others."""
+
+import pytest
+from django.urls import reverse
+
+from importer.access.acting import acting_as
+from importer.models import ImportJob
+from importer.sources.several import as_one
+from tests.dashboard.job_data import Status, make_job
+from tests.dashboard.new_import.test_page import CITIES, show, shown_form, start, uploaded
+from tests.dashboard.new_import.test_page import target as target  # noqa: PLC0414 -- a fixture
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+def joined(user):
+    """Two uploads, and the source that reads both."""
+    one, two = uploaded(user), uploaded(user, CITIES.replace(b"\n1,", b"\n4,"), "more.csv")
+    with acting_as(user):
+        return one, two, as_one([one, two])
+
+
+def test_one_press_does_not_load_a_file_twice(browser, user, target):
+    """The page is older than an import of its file: of the browser's way back, or in another tab."""
+    source = uploaded(user)
+    values = shown_form(show(browser, source))
+    start(browser, source, **values)
+    end_all()
+    refused_once(browser, source, values)
+
+
+@pytest.mark.parametrize("loaded", ["alone", "with others"])
+def test_neither_does_a_press_for_a_file_that_was_read_with_others(browser, user, target, loaded):
+    one, _, whole = joined(user)
+    first, second = (one, whole) if loaded == "alone" else (whole, one)
+    values = shown_form(show(browser, second, target=target.pk, table="cities"))
+    start(browser, first, **shown_form(show(browser, first, target=target.pk, table="cities")))
+    assert "is being imported into" in start(browser, second, **values).content.decode()
+    end_all()
+    refused_once(browser, second, values)
+
+
+def end_all() -> None:
+    ImportJob.objects.update(status=ImportJob.Status.SUCCEEDED, table_claim=None)
+
+
+def refused_once(browser, source, values) -> None:
+    """What is shown with the refusal starts the import."""
+    answer = start(browser, source, **values)
+    assert answer.status_code == 422
+    assert f"Import {ImportJob.objects.get().pk} of this file into" in answer.content.decode()
+    start(browser, source, **shown_form(answer))
+    assert ImportJob.objects.count() == 2
+
+
+def test_a_file_that_was_read_with_others_has_been_imported(browser, user):
+    one, _, whole = joined(user)
+    job = make_job(Status.SUCCEEDED, chunks=1, user=user)
+    ImportJob.objects.update(source=whole)
+    link = f'<a class="alert-link" href="{reverse("job", args=[job.pk])}">Import {job.pk}</a>'
+    assert link in show(browser, one).content.decode()
+    assert link in show(browser, uploaded(user)).content.decode()  # another upload of the same content
+    recent = browser.get(reverse("new")).content.decode().split('id="recent"')[1]
+    assert recent.count(f'href="{reverse("job", args=[job.pk])}"') == 2
+    assert reverse("remove_source", args=[one.key]) not in recent
+    assert f"Import {job.pk}</a>" in browser.get(reverse("storage")).content.decode()
+    assert "It was not imported." not in browser.get(reverse("storage_file_delete", args=[one.key])).content.decode()
