@@ -41,7 +41,7 @@ class DirectUpload {
   }
 
   // Resolves when the whole file is kept, and when the upload is aborted (false). Throws StoreUnreachable, SiteRefused,
-  // and TypeError without a connection to this site.
+  // TypeError without a connection to this site, and DOMException for a file that the browser can no longer read.
   async start() {
     this.stopping = new AbortController();
     try {
@@ -112,6 +112,7 @@ class DirectUpload {
     for (let failures = 0; ; failures++) {
       const { url, headers } = await this.ask("POST", `${this.url}parts/`, { number, sha256 });
       if (await this.put(number, part, url, headers)) break;
+      await part.slice(0, 1).arrayBuffer(); // Throws if the file has changed or is gone, and the store is not to blame.
       if (failures >= (this.anyArrived ? WAITS.length : 1)) throw new StoreUnreachable();
       await this.wait(WAITS[failures]);
     }

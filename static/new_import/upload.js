@@ -10,8 +10,10 @@ const SMALLEST_PART = 2 ** 16;
 const drop = document.getElementById("drop");
 const files = document.getElementById("files");
 const choice = document.getElementById("file-choice");
+const dropProblem = document.getElementById("drop-problem");
 const queue = [];
 const running = new Set();
+const uploads = []; // also those whose row has left the page
 
 // --- sizes and durations in the form that the pages use ---
 
@@ -26,6 +28,24 @@ function duration(seconds) {
   if (seconds < 60) return `${Math.ceil(seconds)} s`;
   const minutes = Math.round(seconds / 60);
   return minutes < 60 ? `${minutes} min` : `${Math.floor(minutes / 60)} h ${minutes % 60} min`;
+}
+
+// --- one file ---
+
+const NO_MORE = ["NotReadableError", "NotFoundError"]; // of a file that changed after it was chosen, or that is gone
+
+function isSame(one, other) {
+  return ["name", "size", "type", "lastModified"].every((each) => one[each] === other[each]);
+}
+
+// Whether the browser can still read the file. Without checksums, the request fails as if the connection were lost.
+async function isReadable(file) {
+  try {
+    await file.slice(0, 1).arrayBuffer();
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 // --- one part ---
@@ -191,6 +211,10 @@ class Upload {
     this.part("resume").focus();
   }
 
+  get canResume() {
+    return !this.part("resume").hidden;
+  }
+
   resume() {
     enqueue(this);
     this.part("pause").focus();
@@ -268,19 +292,29 @@ class Upload {
   }
 
   worthRetrying(error) {
+    if (NO_MORE.includes(error.causingError?.name)) return false;
     const status = error.originalResponse?.getStatus() ?? 0;
     if (error.originalRequest?.getMethod() === "PATCH") this.tus.options.chunkSize = partBytes(this.tus.options.chunkSize / 4);
     return [0, 408, 409, 423, 460].includes(status) || (status >= 500 && status !== 507);
   }
 
-  showError(error) {
+  async showError(error) {
     const status = error.originalResponse?.getStatus() ?? 0;
     const words = status ? error.originalResponse.getBody() : "The connection was lost. Resume when it is back.";
+    if (!status && !(await isReadable(this.file))) {
+      return this.showEnd("The file has changed on your computer or is no longer there. Choose it again.", true);
+    }
     if (status === 429) return this.waitForTurn(words, Number(error.originalResponse.getHeader("Retry-After")) || 5);
+    const outOfDate = "The page is out of date: reload it, then drop the file again.";
+    this.showEnd(status === 403 ? outOfDate : words, [404, 413, 422, 507].includes(status));
+  }
+
+  // `final`: the upload cannot be resumed.
+  showEnd(words, final) {
     this.leave();
-    this.setStatus(status === 403 ? "The page is out of date: reload it, then drop the file again." : words, true);
+    this.over = final;
+    this.setStatus(words, true);
     this.row.setAttribute("role", "alert");
-    const final = [404, 413, 422, 507].includes(status);
     this.progress.hidden = final;
     this.showButtons(...(final ? ["remove"] : ["resume", "remove"]));
   }
@@ -310,8 +344,20 @@ function startNext() {
 
 // --- where files come from ---
 
-function take(chosen) {
-  for (const file of chosen) enqueue(new Upload(file));
+// A file whose upload is on the page resumes it: a second upload of the file would be the same one for the server.
+function take(chosen, problem = "") {
+  const said = problem ? [problem] : [];
+  for (const file of chosen) {
+    const same = uploads.find((each) => each.row.isConnected && isSame(each.file, file));
+    if (same?.canResume) same.resume();
+    else if (same && !same.over) said.push(`${file.name} is on this page already.`);
+    else {
+      same?.box.remove(); // What ended it may have changed.
+      uploads.push(new Upload(file));
+      enqueue(uploads.at(-1));
+    }
+  }
+  dropProblem.textContent = said.join(" ");
 }
 
 choice.addEventListener("change", () => {
@@ -322,8 +368,7 @@ choice.addEventListener("change", () => {
 // Files that were dropped or pasted anywhere on the page (drop.js).
 document.addEventListener("millrace:files", (event) => {
   event.preventDefault();
-  take(event.detail.files);
-  document.getElementById("drop-problem").textContent = event.detail.problem;
+  take(event.detail.files, event.detail.problem);
 });
 
 // Text that was typed or pasted into the field becomes a file.
@@ -337,59 +382,4 @@ document.getElementById("paste-use").addEventListener("click", () => {
 
 addEventListener("beforeunload", (event) => {
   if (running.size || queue.length) event.preventDefault();
-});
-
-// --- previews ---
-
-// Leaving for the page of the started job would end other uploads: `stay` makes the answer a link on this page.
-document.addEventListener("htmx:configRequest", (event) => {
-  if (files.children.length > 1) event.detail.parameters.stay = "1";
-});
-
-for (const name of ["htmx:sendError", "htmx:responseError"]) {
-  document.addEventListener(name, (event) => {
-    const words = event.target.closest(".source")?.querySelector(".start-message");
-    if (!words) return;
-    words.textContent =
-      {
-        404: "This upload is no longer there; perhaps it was removed in another tab. Reload the page.",
-        429: event.detail.xhr.responseText,
-      }[event.detail.xhr.status] ?? "The server did not answer as it should. Try that again, or reload the page.";
-  });
-}
-
-// The page has the address of the file that it shows alone, so that a reload or a sign-in leads back to the file and its
-// choices. Once the import is started, the browser's way back leads to the empty page: nothing is loaded twice.
-const empty = files.children.length ? drop.dataset.empty : location.href;
-new MutationObserver(() => {
-  const [shown, ...others] = files.children;
-  const address = shown ? shown.dataset.address : empty;
-  if (address && !others.length) history.replaceState(null, "", address);
-}).observe(files, { childList: true });
-document.addEventListener("htmx:beforeOnLoad", (event) => {
-  const next = event.detail.xhr.getResponseHeader("HX-Redirect");
-  if (next && !new URL(next, location).searchParams.has("next")) history.replaceState(null, "", empty);
-});
-
-// A new preview keeps open parts, scroll positions and the text that is being typed.
-const pageState = new Map();
-document.addEventListener("htmx:beforeSwap", (event) => {
-  for (const each of event.detail.target.querySelectorAll("details[id][open]")) pageState.set(each.id, true);
-  for (const each of event.detail.target.querySelectorAll("[data-keep-scroll]")) pageState.set(each.id, each.scrollLeft);
-  const active = document.activeElement;
-  if (active instanceof HTMLInputElement && event.detail.target.contains(active) && active.value !== active.defaultValue) {
-    pageState.set(active.id, active.value);
-  }
-});
-document.addEventListener("htmx:afterSettle", () => {
-  for (const [id, value] of pageState) {
-    const element = document.getElementById(id);
-    if (element instanceof HTMLDetailsElement) element.open = true;
-    else if (element instanceof HTMLInputElement && element.value !== value) {
-      element.value = value;
-      // For a value set by a script, the browser fires no change event when the field is left.
-      element.addEventListener("blur", () => element.dispatchEvent(new Event("change", { bubbles: true })), { once: true });
-    } else if (element?.hasAttribute("data-keep-scroll")) element.scrollLeft = value;
-  }
-  pageState.clear();
 });

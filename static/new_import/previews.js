@@ -1,0 +1,60 @@
+// The new import page around its previews: what is sent with a request, the page's address, and what stays when a new
+// preview replaces the old one.
+
+const drop = document.getElementById("drop");
+const files = document.getElementById("files");
+
+// Leaving for the page of the started job would end other uploads: `stay` makes the answer a link on this page.
+document.addEventListener("htmx:configRequest", (event) => {
+  if (files.children.length > 1) event.detail.parameters.stay = "1";
+});
+
+for (const name of ["htmx:sendError", "htmx:responseError"]) {
+  document.addEventListener(name, (event) => {
+    const words = event.target.closest(".source")?.querySelector(".start-message");
+    if (!words) return;
+    const said =
+      {
+        404: "This upload is no longer there; perhaps it was removed in another tab. Reload the page.",
+        429: event.detail.xhr.responseText,
+      }[event.detail.xhr.status] ?? "The server did not answer as it should. Try that again, or reload the page.";
+    if (words.textContent !== said) words.textContent = said; // said once, also by what asks every second
+  });
+}
+
+// The page has the address of the file that it shows alone, so that a reload or a sign-in leads back to the file and its
+// choices. Once the import is started, the browser's way back leads to the empty page: nothing is loaded twice.
+const empty = files.children.length ? drop.dataset.empty : location.href;
+new MutationObserver(() => {
+  const [shown, ...others] = files.children;
+  const address = shown ? shown.dataset.address : empty;
+  if (address && !others.length) history.replaceState(null, "", address);
+}).observe(files, { childList: true });
+document.addEventListener("htmx:beforeOnLoad", (event) => {
+  const next = event.detail.xhr.getResponseHeader("HX-Redirect");
+  if (next && !new URL(next, location).searchParams.has("next")) history.replaceState(null, "", empty);
+});
+
+// A new preview keeps open parts, scroll positions and the text that is being typed.
+const pageState = new Map();
+const isText = (each) => each instanceof HTMLInputElement || each instanceof HTMLTextAreaElement;
+document.addEventListener("htmx:beforeSwap", (event) => {
+  for (const each of event.detail.target.querySelectorAll("details[id][open]")) pageState.set(each.id, true);
+  for (const each of event.detail.target.querySelectorAll("[data-keep-scroll]")) pageState.set(each.id, each.scrollLeft);
+  const active = document.activeElement;
+  if (isText(active) && event.detail.target.contains(active) && active.value !== active.defaultValue) {
+    pageState.set(active.id, active.value);
+  }
+});
+document.addEventListener("htmx:afterSettle", () => {
+  for (const [id, value] of pageState) {
+    const element = document.getElementById(id);
+    if (element instanceof HTMLDetailsElement) element.open = true;
+    else if (isText(element) && element.value !== value) {
+      element.value = value;
+      // For a value set by a script, the browser fires no change event when the field is left.
+      element.addEventListener("blur", () => element.dispatchEvent(new Event("change", { bubbles: true })), { once: true });
+    } else if (element?.hasAttribute("data-keep-scroll")) element.scrollLeft = value;
+  }
+  pageState.clear();
+});
