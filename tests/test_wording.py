@@ -17,7 +17,7 @@ REPLACED = {
     "when a row cannot go in": "Invalid rows",
     "when a key is there": "Duplicate keys",
     "when digits would be lost": "Rounding",
-    "sniff again": "Detect format again",
+    "sniff again": "Begin again, as detected",
     "lines before it": "Skip first lines",
     "a delimiter at a line's end": "Trailing delimiter",
     "nothing, without quotes": "Unquoted empty value",

@@ -130,11 +130,17 @@ class OptionsForm(forms.Form):
             written["max_rejects"] = NO_LIMIT
         agreed = values.get(AGREED) == "yes" if "server_variables" in values else bool(before.server_variables)
         sent = {name: values[name] for name in written if name in values}
+        self._before = {**written, AGREED: "yes" if before.server_variables else ""}
         super().__init__({**written, **sent, "mode": mode, AGREED: "yes" if agreed else ""})
         self.fields: dict[str, forms.Field] = {name: each for name, each in made.items() if self._applies(name)}
 
     def add_prefix(self, field_name: str) -> str:
         return NAMES.get(field_name, field_name)
+
+    @property
+    def changed(self) -> dict[str, str]:
+        """The values that are not those of `before`, by the names of their fields."""
+        return {name: self.data[name] for name, text in self._before.items() if self.data[name] != text}
 
     def _applies(self, name: str) -> bool:
         method, mode = self.data["method"], self.data["mode"]

@@ -12,6 +12,8 @@ from django.urls import reverse
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
+from dashboard.new_import.batch import ALSO
+from dashboard.new_import.form import NewImportForm
 from dashboard.new_import.views import leave
 from importer.access.policy import may_now, seen, sees_everything
 from importer.connections.by_hand import connection_files as by_hand
@@ -127,7 +129,8 @@ def lines(request: HttpRequest, pk: int) -> HttpResponse:
 def together(request: HttpRequest) -> HttpResponse:
     """Read the uploads of these keys (`also`, with commas between, after `key`) as one file, in one import.
 
-    With `members`, all files of the archive `key`.
+    With `members`, all files of the archive `key`. The page of the one file has the target, table and options that were
+    sent.
     """
     members = bool(request.POST.get("members"))
     keys = [request.POST.get("key", ""), *([] if members else request.POST.get("also", "").split(","))]
@@ -139,8 +142,15 @@ def together(request: HttpRequest) -> HttpResponse:
         source = as_one(chosen)
     except Problem as problem:
         messages.error(request, str(problem))
-        return leave(request, reverse("new_source", args=[keys[0]]) if _is_key(keys[0]) else reverse("new"))
-    return leave(request, reverse("new_source", args=[source.key]))
+        also = {name: text for name in (ALSO,) if (text := request.POST.get(name, ""))}
+        return leave(request, _page_of(keys[0], also) if _is_key(keys[0]) else reverse("new"))
+    return leave(request, _page_of(source.key, NewImportForm(request.POST.dict()).for_another_file))
+
+
+def _page_of(key: UUID | str, query: dict[str, str]) -> str:
+    """The address of a file's page of a new import."""
+    address = reverse("new_source", args=[key])
+    return f"{address}?{urlencode(query)}" if query else address
 
 
 def _is_key(text: str) -> bool:

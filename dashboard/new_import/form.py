@@ -186,6 +186,12 @@ class NewImportForm:
         return OptionsForm(values, self.options_before or Options(), self.mode)
 
     @property
+    def for_another_file(self) -> dict[str, str]:
+        """The values to open the page of another file with: its defaults, target, table and options."""
+        kept = ("again", "edit", "lab", "preset", "target", "table")
+        return {name: self.values[name] for name in kept if name in self.values} | self.option_form.changed
+
+    @property
     def options(self) -> Options:
         """The options of the import. Raises Problem, with the option, for one that is invalid."""
         return self.option_form.options

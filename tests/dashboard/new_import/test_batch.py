@@ -1,6 +1,9 @@
 """Several files on one page: which of them the settings of the first one fit, and why they do not fit the others."""
 
+from html import unescape
+
 import pytest
+from django.urls import reverse
 
 from tests.dashboard.new_import.test_page import show, shown_form, uploaded
 from tests.dashboard.new_import.test_questions import buttons
@@ -45,3 +48,11 @@ def test_a_file_in_utf8_is_not_read_in_the_first_ones_encoding(browser, user, se
 def test_a_footer_is_not_cut_off_a_file_that_has_none(browser, user, second, says):
     first = b"id,name\n1,one\n2,two\nTotal,2\n"
     assert differences(browser, user, first, second, answer="A footer").startswith(says)
+
+
+def test_the_others_stay_when_the_first_one_begins_again(browser, user):
+    source, other = uploaded(user), uploaded(user, name="b.csv")
+    address = f"{reverse('new_source', args=[source.key])}?afresh=yes&also={other.key}"
+    shown = show(browser, source, skip_rows="1", also=str(other.key)).content.decode()
+    assert unescape(shown).count(f'"{address}"') == 2
+    assert [each.source for each in browser.get(address).context["batch"].others] == [other]

@@ -4,6 +4,7 @@ import html
 import re
 import zipfile
 from pathlib import Path
+from urllib.parse import parse_qsl, urlsplit
 
 import pytest
 from django.urls import reverse
@@ -170,7 +171,9 @@ def test_a_source_of_a_connection_is_not_for_those_who_may_not_load_from_it(clie
     assert client.get(reverse("new_source", args=[SourceFile.objects.get().key])).status_code == 404
 
 
-def test_uploads_are_read_as_one(client, ann, tmp_path):
+@pytest.fixture
+def keys(ann, tmp_path) -> list[str]:
+    """Of two uploads."""
     keys = []
     for name in ("a.csv", "b.csv"):
         path = tmp_path / name
@@ -179,5 +182,21 @@ def test_uploads_are_read_as_one(client, ann, tmp_path):
             name=name, path=str(path), size=5, received=5, status="ready", fingerprint=name, uploaded_by=ann
         )
         keys.append(str(made.key))
-    client.post(reverse("new_together"), {"key": keys[0], "also": keys[1]})
-    assert [each.name for each in SourceFile.objects.get(file_count=2).files] == ["a.csv", "b.csv"]
+    return keys
+
+
+def test_uploads_are_read_as_one_with_the_target_table_and_options_that_were_chosen(client, keys):
+    chosen = {"target": "7", "table": "shop.orders", "on_error": "reject", "max_rejects": "7", "parallelism": ""}
+    answer = client.post(reverse("new_together"), {"key": keys[0], "also": keys[1], "shown": "{}", **chosen})
+    whole = SourceFile.objects.get(file_count=2)
+    assert [each.name for each in whole.files] == ["a.csv", "b.csv"]
+    address = urlsplit(answer["Location"])
+    assert address.path == reverse("new_source", args=[whole.key])
+    assert dict(parse_qsl(address.query)) == {name: text for name, text in chosen.items() if text}
+
+
+def test_uploads_that_cannot_be_read_as_one_stay_on_their_page(client, keys):
+    also = f"{keys[1]},{keys[0]}"
+    answer = client.post(reverse("new_together"), {"key": keys[0], "also": also}, follow=True)
+    assert "The file is named twice." in answer.content.decode()
+    assert [str(each.source.key) for each in answer.context["batch"].others] == [keys[1]]
