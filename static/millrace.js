@@ -19,29 +19,40 @@ document.addEventListener("htmx:configRequest", (event) => {
     403: "That was refused: you may not do it, or you have signed in or out since the page was opened. Reload the page.",
     404: "That no longer exists. Reload the page.",
   };
+  const asksByItself = (element) => element.matches("[data-refresh], [hx-trigger^=every]");
+  const over = new WeakSet(); // what asks by itself and was refused
   for (const name of ["htmx:sendError", "htmx:responseError"]) {
     document.addEventListener(name, (event) => {
       const { status, responseText } = event.detail.xhr;
       const follows = document.querySelector("[data-unreachable]");
       const refused = status !== NO_ANSWER && status in FAILED;
+      const byItself = asksByItself(event.target);
+      if (refused && byItself) over.add(event.target);
       if (event.target.closest(".source") || (event.target === follows && !refused)) return;
       if (follows && status === NO_ANSWER) return;
       // What was done too often: the answer says when it may continue.
-      sayFailure(status, status === 429 ? responseText : (FAILED[status] ?? "That failed on the server. Reload the page."));
+      const text = status === 429 ? responseText : (FAILED[status] ?? "That failed on the server. Reload the page.");
+      sayFailure(status, text, byItself);
     });
   }
+  document.addEventListener("htmx:beforeRequest", (event) => over.has(event.detail.elt) && event.preventDefault());
   document.addEventListener("htmx:afterRequest", (event) => {
-    if (event.detail.successful) document.querySelector(`#request-failed[data-status="${NO_ANSWER}"]`)?.remove();
+    const said = document.getElementById("request-failed");
+    if (!said || !event.detail.successful) return;
+    const recovered = "byItself" in said.dataset && asksByItself(event.detail.elt);
+    if (recovered || said.dataset.status === String(NO_ANSWER)) said.remove();
   });
 
-  function sayFailure(status, text) {
+  // A failure of a press is said for each press; that of what asks by itself once, until it succeeds.
+  function sayFailure(status, text, byItself) {
     const before = document.getElementById("request-failed");
-    if (status === NO_ANSWER && before?.dataset.status === String(status)) return; // lists ask again and again
+    if ((byItself || status === NO_ANSWER) && before?.dataset.status === String(status)) return;
     before?.remove();
     const said = document.createElement("div");
     said.id = "request-failed";
     said.className = "alert alert-warning";
     said.dataset.status = status;
+    said.toggleAttribute("data-by-itself", byItself);
     said.setAttribute("role", "alert");
     said.textContent = text;
     document.querySelector("#content > .page-body > .container-xl").prepend(said);

@@ -39,6 +39,40 @@ def test_a_list_says_that_there_is_no_answer_until_there_is_one(page: Page):
     expect(alert).to_have_count(0)
 
 
+def test_a_list_says_once_that_it_failed_and_asks_no_more_when_it_is_refused(page: Page):
+    make_job(Status.SUCCEEDED, chunks=2)
+    page.goto(reverse("jobs"))
+    answers = [500, 500, 200, 403]
+
+    def answer(route: Route) -> None:
+        status = answers.pop(0)
+        return route.continue_() if status == 200 else route.fulfill(status=status)
+
+    page.route(f"**{reverse('jobs')}?*", answer)
+
+    def refresh() -> None:
+        with page.expect_response(f"**{reverse('jobs')}?*"):
+            page.evaluate("htmx.trigger('[data-refresh]', 'refresh')")
+
+    alert = page.get_by_role("alert")
+    refresh()
+    expect(alert).to_contain_text("That failed on the server")
+    first = alert.element_handle()
+    refresh()
+    assert first.evaluate("said => said.isConnected")
+    refresh()
+    expect(alert).to_have_count(0)
+    refresh()
+    expect(alert).to_contain_text("That was refused")
+    sent = """() => {
+        let sent = 0;
+        addEventListener("htmx:beforeSend", () => sent++);
+        htmx.trigger("[data-refresh]", "refresh");
+        return sent;
+    }"""
+    assert page.evaluate(sent) == 0
+
+
 @pytest.mark.parametrize(
     ("status", "said"), [(403, "That was refused"), (404, "That no longer exists"), (500, "cannot reach Millrace")]
 )
