@@ -6,6 +6,7 @@ from django.core.paginator import Paginator
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_safe
+from django.views.decorators.vary import vary_on_headers
 
 from dashboard.lab.labels import name_of
 from importer import lab as lab_of
@@ -16,6 +17,7 @@ PAGE_ROWS = 25
 
 
 @require_safe
+@vary_on_headers("HX-Request")
 def labs(request: HttpRequest) -> HttpResponse:
     """The labs, the newest first, each with its fastest combination."""
     newest_first = seen(Lab.objects.select_related("target", "source")).prefetch_related("trials").order_by("-pk")

@@ -14,6 +14,7 @@ from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 from django.views.decorators.http import require_POST, require_safe
+from django.views.decorators.vary import vary_on_headers
 from django_htmx.http import HttpResponseClientRedirect
 
 from dashboard.fields.format_fields import format_inputs, shown_format
@@ -65,6 +66,7 @@ def new(request: HttpRequest) -> HttpResponse:
     return render(request, "new_import/page.html", _page(request))
 
 
+@vary_on_headers("HX-Request")
 def new_source(request: HttpRequest, key: UUID) -> HttpResponse:
     """The preview of one uploaded file. A POST sends changed choices; nothing is imported.
 
