@@ -76,12 +76,25 @@ class Rule:
             return
         if self.admin:
             policy.require_admin(self.admin)
-        if self.thing:
-            policy.require(self.look if reads else self.change, self._named(named), owner=self.owner)
-        elif self.operator or not reads:
-            policy.require_operator()
+        self._require(reads, self._named(named) if self.thing else None)
         if self.rate and not reads:
             limits.use(self.rate)
+
+    def allows(self, reads: bool, thing: models.Model | None = None) -> bool:
+        """Whether check() lets the acting person pass, apart from the rate; `thing` is what the URL names."""
+        try:
+            if self.admin:
+                policy.require_admin(self.admin)
+            self._require(reads, thing)
+        except policy.Forbidden:
+            return False
+        return True
+
+    def _require(self, reads: bool, thing: models.Model | None) -> None:
+        if thing:
+            policy.require(self.look if reads else self.change, thing, owner=self.owner)
+        elif self.operator or not reads:
+            policy.require_operator()
 
     def scope_for(self, reads: bool) -> Scope:
         """The scope that a token needs for a request."""

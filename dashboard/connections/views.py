@@ -128,7 +128,7 @@ def _findings(checked: SourceConnection) -> dict[str, Any]:
     checked.findings = told_findings(checked)
     return {
         "checked": checked,
-        "check_url": reverse("connection_check", args=[checked.pk]),
+        "check_name": "connection_check",
         "check_does": CHECK_DOES,
         "confirm_url": reverse("connection_confirm", args=[checked.pk]),
         "key_to_confirm": host_key.key_to_confirm(checked),

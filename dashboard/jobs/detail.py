@@ -13,6 +13,7 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_POST, require_safe
 from django_htmx.http import HttpResponseStopPolling
 
+from dashboard.access.rules import RULES
 from dashboard.jobs import unchanged
 from dashboard.jobs.approval import card_of
 from dashboard.jobs.cards.files import files_card
@@ -28,7 +29,7 @@ from dashboard.jobs.progress import Progress, progress
 from dashboard.jobs.rejects.section import rejected_rows
 from dashboard.jobs.run_again import again_of
 from importer import jobs
-from importer.access.policy import Forbidden, may_now, require
+from importer.access.policy import may_now
 from importer.engine.errors import Problem
 from importer.engine.plan.option_specs import named
 from importer.history.chunks.map import chunk_map
@@ -230,30 +231,25 @@ def _live_context(now: Progress, with_rejects: bool = True) -> dict[str, Any]:
 
 
 def _can(shown: ImportJob) -> dict[str, bool]:
-    """Which buttons to show; importer.jobs checks again when a button is pressed."""
+    """Which buttons to show to the reader; importer.jobs checks again when a button is pressed."""
     status = shown.status
+    stops, loads = (RULES[name].allows(reads=False, thing=shown) for name in ("job_cancel", "job_retry"))
+    under_way = status in (Status.UNAPPROVED, Status.WAITING, Status.LOADING, Status.PAUSED)
     return {
-        "pause": status == Status.LOADING,
-        "resume": status == Status.PAUSED,
-        "cancel": status in (Status.UNAPPROVED, Status.WAITING, Status.LOADING, Status.PAUSED, Status.FINISHING),
-        "retry": status in (Status.FAILED, Status.CANCELLED)
+        "pause": stops and status == Status.LOADING,
+        "resume": stops and status == Status.PAUSED,
+        "cancel": stops and (under_way or status == Status.FINISHING),
+        "retry": loads
+        and status in (Status.FAILED, Status.CANCELLED)
         and not jobs.nothing_is_missing(shown)
         and jobs.is_kept(shown),
         "end_without": jobs.is_stuck(shown),
-        "retry_leaving_out": status == Status.FAILED and jobs.could_leave_out(shown) and jobs.is_kept(shown),
+        "retry_leaving_out": loads and status == Status.FAILED and jobs.could_leave_out(shown) and jobs.is_kept(shown),
         "too_late": status in (Status.FAILED, Status.CANCELLED) and not jobs.is_kept(shown),
-        "delete": shown.ended and _may_delete(shown),
+        "delete": shown.ended and RULES["job_delete"].allows(reads=False, thing=shown),
         "table_rows": shown.ended and bool(shown.accounted_rows) and may_now(Level.LOAD, shown),
-        "parallelism": status in (Status.UNAPPROVED, Status.WAITING, Status.LOADING, Status.PAUSED),
+        "parallelism": loads and under_way,
     }
-
-
-def _may_delete(shown: ImportJob) -> bool:
-    try:
-        require(Level.ADMINISTER, shown, owner=True)
-    except Forbidden:
-        return False
-    return True
 
 
 def _ahead(waiting: ImportJob) -> ImportJob | None:

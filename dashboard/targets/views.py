@@ -6,7 +6,6 @@ from django.contrib import messages
 from django.db.models import Count, ProtectedError
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
-from django.urls import reverse
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from dashboard.targets.form import TargetForm
@@ -93,7 +92,7 @@ def _findings(checked: Target) -> dict[str, Any]:
         checked.findings = told_findings(checked.findings)
     return {
         "checked": checked,
-        "check_url": reverse("target_check", args=[checked.pk]),
+        "check_name": "target_check",
         "check_does": CHECK_DOES,
     }
 
