@@ -1,10 +1,13 @@
 """The page of presets, and saving a finished import as one. dashboard.new_import.views saves a new import as one."""
 
 from typing import cast
+from urllib.parse import urlencode
 
+from django.contrib import messages
 from django.contrib.auth.models import User
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
+from django.urls import reverse
 from django.views.decorators.http import require_POST, require_safe
 
 from dashboard.new_import.grid.columns import FILLINGS
@@ -25,12 +28,17 @@ MOST_LOOKED_AT, FILES_OFFERED = 50, 5
 @require_safe
 def presets(request: HttpRequest) -> HttpResponse:
     """All presets by name."""
-    return _page(request)
+    return render(request, "new_import/presets/list.html", {"presets": saved.all_seen()})
 
 
 @require_safe
 def preset(request: HttpRequest, pk: int) -> HttpResponse:
     """The recipe of one preset, and the files with which it can be changed in the form."""
+    return _recipe(request, pk)
+
+
+def _recipe(request: HttpRequest, pk: int, problem: Problem | None = None) -> HttpResponse:
+    """The page of one preset, with the name that was refused because of the problem."""
     shown = get_object_or_404(MappingPreset.objects.select_related("target", "created_by"), pk=pk)
     place = {"target": shown.target, "schema_name": shown.schema_name, "table_name": shown.table_name}
     jobs = seen(ImportJob.objects.filter(**place, trial=None)).order_by("-pk")
@@ -44,8 +52,10 @@ def preset(request: HttpRequest, pk: int) -> HttpResponse:
         "fillings": [(each.column, _filling(each)) for each in shown.fillings],
         "options": changed_options(shown.options),
         "files": files.order_by("-pk")[:FILES_OFFERED],
+        "problem": problem,
+        "entered": request.POST.get("name", "") if problem else None,
     }
-    return render(request, "new_import/presets/detail.html", context)
+    return render(request, "new_import/presets/detail.html", context, status=422 if problem else 200)
 
 
 def _conversion(field: ColumnMapping) -> str:
@@ -69,7 +79,7 @@ def rename(request: HttpRequest, pk: int) -> HttpResponse:
         saved.rename(preset, request.POST.get("name", ""))
         audit.note(name=preset.name)
     except Problem as problem:
-        return _page(request, problem)
+        return _recipe(request, pk, problem)
     return redirect("preset", pk)
 
 
@@ -81,16 +91,13 @@ def delete(_request: HttpRequest, pk: int) -> HttpResponse:
 
 @require_POST
 def save_job(request: HttpRequest, pk: int) -> HttpResponse:
-    """Save the settings of an import as a preset."""
+    """Save the settings of an import as a preset. If that is refused, its page says why, and has the name still."""
     job = get_object_or_404(ImportJob.objects.select_related("target", "source"), pk=pk)
+    name = request.POST.get("name", "")
     try:
-        saved.save_from_job(request.POST.get("name", ""), job, cast(User, request.user))
-        audit.note(preset=request.POST.get("name", ""))
+        saved.save_from_job(name, job, cast(User, request.user))
+        audit.note(preset=name)
     except Problem as problem:
-        return _page(request, problem)
+        messages.error(request, str(problem))
+        return redirect(f"{reverse('job', args=[pk])}?{urlencode({'preset_name': name})}")
     return redirect("presets")
-
-
-def _page(request: HttpRequest, problem: Problem | None = None) -> HttpResponse:
-    context = {"presets": seen(MappingPreset.objects.select_related("target")), "problem": problem}
-    return render(request, "new_import/presets/list.html", context, status=422 if problem else 200)

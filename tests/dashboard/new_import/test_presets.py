@@ -40,6 +40,7 @@ class TestSaving:
         answer = save(browser, uploaded(user, name="b.csv"), preset="")
         assert answer.status_code == 422
         assert "cannot be the preset" in answer.content.decode()
+        assert shown_form(answer)["preset_name"] == "monthly"
         assert MappingPreset.objects.count() == 1
 
     def test_from_an_import_that_has_been(self, browser, user, target):
@@ -54,8 +55,14 @@ class TestSaving:
         start(browser, source, **shown_form(show(browser, source)))
         with connect(target.address) as connection:
             execute(connection, "DROP TABLE cities")
-        answer = browser.post(reverse("job_preset", args=[ImportJob.objects.get().pk]), {"name": "x"})
-        assert answer.status_code == 422
+        job = ImportJob.objects.get()
+        ImportJob.objects.update(status=ImportJob.Status.SUCCEEDED, table_claim=None)
+        answer = browser.post(reverse("job_preset", args=[job.pk]), {"name": "a & b"}, follow=True)
+        page = answer.content.decode()
+        assert answer.redirect_chain[0][0].startswith(reverse("job", args=[job.pk]))
+        assert 'class="alert alert-danger"' in page
+        assert 'name="name" value="a &amp; b"' in page
+        assert not MappingPreset.objects.exists()
         assert "There is no table cities" in answer.content.decode()
 
 
@@ -137,6 +144,8 @@ class TestPage:
         save(browser, uploaded(user))
         answer = browser.post(reverse("preset_rename", args=[MappingPreset.objects.get().pk]), {"name": name})
         assert answer.status_code == 422
+        assert shown_form(answer)["name"] == name
+        assert "monthly</h1>" in answer.content.decode()
         assert MappingPreset.objects.get().name == "monthly"
 
 
