@@ -20,7 +20,7 @@ from importer.engine.mapping.columns import (
 )
 from importer.engine.mapping.new_table.filled_columns import add_filled_columns, for_fields
 from importer.engine.mapping.new_table.suggestion import formats_of, suggest_table
-from importer.engine.mapping.suggest import map_to_new, suggest_mapping
+from importer.engine.mapping.suggest import map_to_new, suggest_mapping, with_suggested_null
 from importer.engine.mysql.connection import Connection, connect
 from importer.engine.mysql.server_info import Server, read_server
 from importer.engine.plan.methods import METHODS
@@ -192,6 +192,9 @@ def prepare(
         server_file = find_server_file(connection, server, source, profile, options)
     joined = _joined(source, profile, options, context.table.column_names)
     profile, mapping = joined.profile, tuple(_mapping(request, joined.profile, context))
+    if context.new_table:
+        marked = with_suggested_null(context.new_table, profile, mapping, request.null_markers, request.overrides)
+        context = replace(context, new_table=marked)
     reading = _reading(source, request, profile, context, mapping)
     key = uuid4()
     facts = SourceFacts(profile.size - profile.data_offset, profile.dialect, mapping, tuple(request.fillings))

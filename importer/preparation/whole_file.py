@@ -15,7 +15,7 @@ from importer.engine.errors import Problem, in_file, problem_values
 from importer.engine.feed.chunk_source import ChunkSource
 from importer.engine.mapping.columns import ColumnMapping
 from importer.engine.mapping.new_table.suggestion import suggest_table
-from importer.engine.mapping.suggest import map_to_new
+from importer.engine.mapping.suggest import map_to_new, with_suggested_null
 from importer.engine.plan.options import Options
 from importer.engine.reading.build import make_reading
 from importer.engine.reading.questions import NeedsAnswer
@@ -149,6 +149,7 @@ def read_alone(source: SourceFile, table_name: str, request: ImportRequest) -> A
     if wanted:
         table = change_table(table, wanted.types, wanted.primary_key, wanted.widen, wanted.not_null)
     mapping = tuple(map_to_new(profile, table.as_table(), request.null_markers, overrides=request.overrides))
+    table = with_suggested_null(table, profile, mapping, request.null_markers, request.overrides)
     reading = make_reading(profile, table.as_table(), mapping, (), request.statements(profile), table)
     if reading.guesses and not request.accept_guesses:
         raise NeedsAnswer(reading, source.name)

@@ -10,6 +10,7 @@ from importer.engine.mapping.new_table.suggestion import read_fields
 from importer.engine.mapping.readings import choose
 from importer.engine.mapping.transforms import BLANKS
 from importer.engine.schema.column_types import Family, column_type
+from importer.engine.schema.new_table import NewTable
 from importer.engine.schema.table import Column, Table
 from importer.engine.schema.value_kinds import NULL_WORDS
 from importer.engine.source.profile.profile import Profile
@@ -80,6 +81,25 @@ def map_to_new(
         replace(each, null_markers=tuple(dict.fromkeys(("", *each.null_markers)))) if each.column in nullable else each
         for each in mapping
     )
+
+
+def with_suggested_null(
+    table: NewTable,
+    profile: Profile,
+    mapping: Sequence[ColumnMapping],
+    null_markers: Sequence[str] | None,
+    overrides: Sequence[FieldOverride] = (),
+) -> NewTable:
+    """The new table with the names of the columns whose NULL markers in the mapping are those that are suggested.
+
+    `null_markers` and the `overrides` have those that a user has given.
+    """
+    if null_markers is not None:
+        return table
+    suggested = set(_null_words_seen(profile, mapping, table.as_table()))
+    given = {at for at, each in overrides_by_position(overrides, profile.header).items() if each.null_markers}
+    names = (each.column for at, each in enumerate(mapping) if at not in given and set(each.null_markers) == suggested)
+    return replace(table, suggested_null=tuple(filter(None, names)))
 
 
 def _with_new_formats(

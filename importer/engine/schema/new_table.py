@@ -35,7 +35,7 @@ class NewTable:
     `partitions`: the number of partitions by hash of the primary key, None for a table without partitions. `stated`:
     the columns whose type a user chose: it is widened to another of its kind at most, never to a text. `notes`: what
     was decided about names and types, in plain words. `proposed_key`: a column that could be the primary key, "" if the
-    sample has none.
+    sample has none. `suggested_null`: the columns whose NULL markers nobody chose: as a text they have none.
     """
 
     schema: str
@@ -47,6 +47,7 @@ class NewTable:
     stated: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
     proposed_key: str = ""
+    suggested_null: tuple[str, ...] = ()
 
     def statement(self, name: str) -> str:
         """The CREATE TABLE statement with this name instead of the table's own."""
@@ -160,7 +161,7 @@ def change_table(
 
 
 def check_new_table(table: NewTable, *, mariadb: bool) -> None:
-    """Raise Problem if the server would not make the table: for its name, its columns' number or a row's size."""
+    """Raise Problem if the server would not make the table: for its name, key, columns' number or a row's size."""
     name = table.name
     if not name or len(name) > LONGEST_NAME:
         raise Problem("The new table has no name that the server takes.", advice="Give it one of 1 to 64 characters.")
@@ -171,6 +172,7 @@ def check_new_table(table: NewTable, *, mariadb: bool) -> None:
         )
     if name != name.strip():
         raise Problem(f"The name {name!r} of the new table has a blank at an end.", advice="Leave the blank out.")
+    _check_key(table)
     keys = [column.type for column in table.columns if column.name in table.primary_key]
     others = [column.type for column in table.columns if column.name not in table.primary_key]
     check_size([*keys, *others], len(keys), mariadb)

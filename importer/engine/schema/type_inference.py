@@ -3,6 +3,7 @@
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from math import isfinite
 
 from importer.engine.errors import Problem
 from importer.engine.schema.column_types import COLUMN_TYPES, TINY, Creatable, Family, column_type, creatable_names
@@ -33,6 +34,8 @@ _BARE_EXPONENT = re.compile(r"-?[0-9]+[eE][0-9]+")
 LONGEST_NUMBER = 18
 # DECIMAL's limits (manual, Precision Math). A DOUBLE returns 15 digits unchanged.
 MOST_DIGITS, MOST_SCALE, DOUBLE_DIGITS = 65, 30, 15
+# A program that writes all digits of a DOUBLE writes at most as many.
+MOST_DOUBLE_DIGITS = 17
 # Text: a VARCHAR of one of these lengths, in characters, with a quarter of headroom. A longer text: a TEXT type, by
 # bytes.
 LENGTHS = (16, 32, 64, 128, 255, 512, 1000)
@@ -56,6 +59,17 @@ def scale_of(type_: str) -> int:
 def is_of_kind(kind: str, text: str) -> bool:
     """Whether the text is a value of the kind, one of _PATTERNS, in the notation that gives a column its type."""
     return _ONE[kind].fullmatch(text) is not None
+
+
+def _whole_number(text: str) -> int:
+    """The number; its first digits, more than any type holds, if it has as many: int() refuses thousands of them."""
+    return int(text[: MOST_DIGITS + 2])
+
+
+def _is_in_double(number: str, digits: str) -> bool:
+    """Whether a DOUBLE has the number: it is neither too large nor so small that it would be 0."""
+    nearest = float(number)
+    return isfinite(nearest) and (nearest != 0 or not digits.strip("0"))
 
 
 # The types of a new table. Only a name, sizes and UNSIGNED get into a statement.
@@ -86,8 +100,7 @@ class TypeTracker:
     """The range of one column's values so far. Lengths are in characters, `longest_bytes` in bytes of UTF-8.
 
     NULL does not count. `scales`: the numbers of decimals that occur; `padded_scales`: those of numbers whose last
-    decimal is 0. `bare_exponent`, `negative_zero`: a number such as 12e5, or -0, if
-    one occurs.
+    decimal is 0. `bare_exponent`, `negative_zero`, `beyond_double`: a number such as 12e5, -0, or 1e400, if one occurs.
     """
 
     kind: str = ""  # "" before the first value
@@ -103,6 +116,7 @@ class TypeTracker:
     padded_scales: frozenset[int] = frozenset()
     bare_exponent: str = ""
     negative_zero: str = ""
+    beyond_double: str = ""
 
     def take(self, values: Sequence[str], markers: frozenset[str]) -> None:
         """Add values of the column; `markers` stand for NULL. Each pattern runs once over all distinct values."""
@@ -129,7 +143,7 @@ class TypeTracker:
 
     def _measure(self, distinct: set[str]) -> None:
         if self.kind == "whole":
-            numbers = [int(value) for value in distinct]
+            numbers = [_whole_number(value) for value in distinct]
             self.low, self.high = min(self.low, *numbers, 0), max(self.high, *numbers, 0)
             self.digits = max(len(str(abs(number))) for number in (self.low, self.high))
             self.scales |= {0}
@@ -148,6 +162,8 @@ class TypeTracker:
                 padded.add(len(decimals))
             if decimals or exponent:
                 self.significant = max(self.significant, len((whole + decimals).lstrip("0")))
+                if not _is_in_double(value, whole + decimals):
+                    self.beyond_double = min(self.beyond_double or value, value)
         self.scales |= scales
         self.padded_scales |= padded
 
@@ -193,7 +209,7 @@ class TypeTracker:
         if self.kind == "decimal" and self.scale <= MOST_SCALE and self.digits + self.scale <= MOST_DIGITS:
             # Two digits of headroom before the point.
             return f"decimal({min(MOST_DIGITS, self.digits + 2 + self.scale)},{self.scale})"
-        if self.kind == "float" and max(self.significant, self.digits) <= DOUBLE_DIGITS:
+        if self.kind == "float" and self._has_double_digits(DOUBLE_DIGITS):
             return "double"
         if self.kind == "date":
             return "date"
@@ -220,8 +236,15 @@ class TypeTracker:
             return f"varchar({next((length for length in LENGTHS if length >= wanted), LENGTHS[-1])})"
         return next(each.name for each in TEXTS if self.longest_bytes <= each.size)
 
-    def fits(self, type_: str) -> bool:
-        """Whether a requested type stores the values so far, as far as can be known before the load."""
+    def _has_double_digits(self, most: int) -> bool:
+        """Whether a DOUBLE has a number for each of the numbers so far, and none has more than `most` digits."""
+        return not self.beyond_double and max(self.significant, self.digits) <= most
+
+    def fits(self, type_: str, *, stated: bool = False) -> bool:
+        """Whether a type stores the values so far, as far as can be known before the load.
+
+        `stated`: it was requested, so that a DOUBLE may round them.
+        """
         match = _CREATABLE_TYPE.fullmatch(type_)
         assert match, "check_type() has let it through"
         of = column_type(type_)
@@ -237,7 +260,7 @@ class TypeTracker:
                 fits = whole >= self.digits and scale >= self.scale and not (match["positive"] and self.low < 0)
                 return self.kind in ("whole", "decimal") and fits
             case Family.FLOATING:
-                return self.kind in NUMBERS[:3]
+                return self.kind in NUMBERS[:3] and (stated or self._has_double_digits(MOST_DOUBLE_DIGITS))
             case Family.DATE:
                 return self.kind == "date"
             case Family.MOMENT:

@@ -86,7 +86,7 @@ class _Field:
         """Add values. Returns whether the column's type stores all values so far."""
         converted = [value if self.is_plain else self.read(value) for value in values]
         self.values.take([value for value in converted if value is not None], frozenset())
-        return None not in converted and self.values.fits(self.column.type)
+        return None not in converted and self.values.fits(self.column.type, stated=self.stated)
 
     def is_too_narrow_for(self, value: str) -> bool:
         return not self._is_null(value) and not replace(self, values=TypeTracker()).take([value])
@@ -135,12 +135,12 @@ class _Survey:
     def _wide_enough(self) -> str:
         """The narrowest type for all good values: the column's own if it is, a text for what may be codes."""
         own = self.of.column
-        if self.good.fits(own.type):
+        if self.good.fits(own.type, stated=self.of.stated):
             return own.type
         codes = self.good.bare_exponent or max(self.good.padded_scales, default=0) > scale_of(own.type)
         if self.of.is_plain and not self.of.stated and own.column_type.is_number and codes:
             return self.texts.text_type
-        return self.good.type if self.good.is_typed else self.texts.text_type
+        return self.good.type if column_type(self.good.type).is_typed else self.texts.text_type
 
 
 def find_mismatches(file: FileScan, table: NewTable, mapping: Sequence[ColumnMapping]) -> dict[str, TypeMismatch]:
@@ -244,14 +244,19 @@ def _bad_value(column: NewColumn, mismatch: TypeMismatch) -> Problem:
 
 
 def map_widened(mapping: Sequence[ColumnMapping], before: NewTable, after: NewTable) -> tuple[ColumnMapping, ...]:
-    """The mapping without formats and transforms for columns that had to become texts."""
+    """The mapping without formats, transforms and suggested NULL markers for columns that had to become texts."""
     pairs = zip(before.columns, after.columns, strict=True)
     texts = {
         new.name
         for old, new in pairs
         if column_type(old.type).is_typed and column_type(new.type).family is Family.CHARACTER
     }
-    return tuple(replace(each, transforms=(), datetime_format="") if each.column in texts else each for each in mapping)
+    return tuple(
+        ColumnMapping(each.column, () if each.column in before.suggested_null else each.null_markers)
+        if each.column in texts
+        else each
+        for each in mapping
+    )
 
 
 def describe_changes(

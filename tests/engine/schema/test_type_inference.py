@@ -29,6 +29,10 @@ def tracker_of(*values: str, markers: tuple[str, ...] = ()) -> TypeTracker:
         (["1", "1.50", "-20.5"], "decimal(6,2)"),
         (["1e3", "2.5E-7"], "double"),
         (["1.2345678901234567e3"], "varchar(32)"),
+        (["1e400", "2.5e3"], "varchar(16)"),
+        (["1e-400", "2.5e3"], "varchar(16)"),
+        (["0e-400", "2.5e3"], "double"),
+        (["9" * 5000], "text"),
         (["2024-02-29", "1999-12-31"], "date"),
         (["2024-02-29", "2024-02-29 10:00:00"], "datetime"),
         (["2024-02-29T10:00:00.125"], "datetime(3)"),
@@ -45,6 +49,16 @@ def tracker_of(*values: str, markers: tuple[str, ...] = ()) -> TypeTracker:
 def test_inferred_type_is_the_narrowest_that_stores_all_values(values, type_):
     assert tracker_of(*values).type == type_
     assert tracker_of(*values).fits(type_)
+
+
+@pytest.mark.parametrize(
+    ("value", "fits"),
+    [("0.30000000000000004", True), ("1.23456789012345678", False), ("9" * 18, False), ("1e400", False),
+     ("-1e-400", False), ("0e-400", True)],
+)  # fmt: skip
+def test_a_double_that_nobody_asked_for_changes_no_number(value, fits):
+    assert tracker_of(value).fits("double") == fits
+    assert tracker_of(value).fits("double", stated=True)
 
 
 @pytest.mark.parametrize(

@@ -30,7 +30,7 @@ TYPES = ["tinyint", "int", "int unsigned", "bigint", "decimal(5,2)", "double", "
 VALUES = ["0", "7", "-7", "007", "128", "3000000000", "1.5", "-1.25", "1.255", "0.5", "00.5", "1234567.5", "1e3", "NA",
           "", "2024-02-29", "2024-02-31", "2024-01-02 03:04:05", "2024-01-02T03:04", "2024-01-02 03:04:05.25",
           "2024-01-02 03:04:05.000", "2024/01/02", "1e-05", "5.0", "+7", " 7",
-          "0.30000000000000004", "00.30000000000000004", "12:34:56",
+          "0.30000000000000004", "00.30000000000000004", "1e400", "1.234567890123456789e5", "9" * 5000, "12:34:56",
           "abc", "abcd", "abcde", "ab ", "éé", "ééééé", "[1]"]  # fmt: skip
 
 
@@ -85,7 +85,9 @@ def mismatch_of(values: list[str], type_: str, markers: tuple[str, ...]) -> Type
     good = tracker_of([value for value in present if value not in bad], ())
     text = tracker_of(present, ()).text_type
     may_be_codes = good.bare_exponent or max(good.padded_scales, default=0) > scale_of(type_)
-    wide = good.type if good.is_typed and not (column.column_type.is_number and may_be_codes) else text
+    wide = (
+        good.type if column_type(good.type).is_typed and not (column.column_type.is_number and may_be_codes) else text
+    )
     found = type_ if good.fits(type_) else wide
     if bad and column_type(found).is_typed:
         at = values.index(bad[0])
@@ -175,6 +177,9 @@ def test_fields_are_those_of_the_dialect(text, known, found, escape):
         ("decimal(6,2)", ["12.50", "1.125"], "decimal(7,3)"),
         ("int", ["7", "1.5e-3"], "double"),
         ("int", ["7", "9" * 20], "decimal(20,0)"),
+        ("int", ["7", "9" * 5000], "text"),
+        ("double", ["1.5e3", "1.234567890123456789"], "varchar(32)"),
+        ("double", ["1.5e3", "1e-400"], "varchar(16)"),
     ],
 )
 def test_a_later_value_whose_text_a_number_type_would_change_makes_a_text(type_, values, wide):
@@ -212,11 +217,13 @@ def test_a_bad_value_stops_with_the_choice_unless_rows_are_rejected():
     assert why == "1 of 90 values do not fit, such as 'n/k' on line 7"
 
 
-def test_a_column_that_becomes_a_text_loses_its_format():
-    before = table_of("date", "int")
+@pytest.mark.parametrize(("suggested", "kept"), [(("c0", "c1"), ()), (("c1",), ("", "NA")), ((), ("", "NA"))])
+def test_a_column_that_becomes_a_text_loses_its_format_and_suggested_null_markers(suggested, kept):
+    before = replace(table_of("date", "int"), suggested_null=suggested)
     after = widen_types(before, {"c0": TypeMismatch("varchar(16)", 7, "x")})
-    mapping = [ColumnMapping("c0", datetime_format="%d.%m.%Y"), ColumnMapping("c1", transforms=("trim",))]
-    assert map_widened(mapping, before, after) == (ColumnMapping("c0"), mapping[1])
+    null = ("", "NA")
+    mapping = [ColumnMapping("c0", null, datetime_format="%d.%m.%Y"), ColumnMapping("c1", null, transforms=("trim",))]
+    assert map_widened(mapping, before, after) == (ColumnMapping("c0", kept), mapping[1])
 
 
 @pytest.mark.parametrize("odd", ["", "x\t1\n"])

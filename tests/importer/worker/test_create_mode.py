@@ -133,6 +133,40 @@ def test_a_value_beyond_the_sample_widens_its_column_with_a_reason(target, file)
     assert "line 33,002 has '1.125'" in why
 
 
+@pytest.mark.parametrize(("null", "stored"), [(None, ["", "NA", "x"]), (("NA",), [None, "", "x"])])
+def test_null_markers_that_nobody_gave_are_values_of_a_column_that_becomes_a_text(target, tmp_path, null, stored):
+    path = tmp_path / "late.csv"
+    path.write_text("id,n\n1,\n2,NA\n" + "".join(f"{n},{n}\n" for n in range(3, ROWS)) + "x,x\n" * (ROWS // 10))
+    request = ImportRequest(options=Options(mode="create"), null_markers=null, accept_guesses=True)
+    job = run(jobs.create(prepare(uploads.register(path), target, "late", request)))
+    assert (job.status, job.problem) == (Status.SUCCEEDED, {})
+    assert types(target, "late")["n"].startswith("varchar")
+    found = told(target, "SELECT DISTINCT n FROM late WHERE n IS NULL OR n IN ('', 'NA', 'x') ORDER BY n")
+    assert [value for (value,) in found] == stored
+
+
+def test_a_plan_with_wider_types_keeps_its_chunks_and_their_reasons(target, file):
+    file.write_text(file.read_text().replace("33000,06,33000.5", "33000,06,1.125"))
+    request = ImportRequest(options=Options(mode="create"))
+    before = jobs.create(prepare(uploads.register(file), target, "things", request)).plan
+    job = run(ImportJob.objects.get())
+    assert job.status == Status.SUCCEEDED
+    assert "Types hold the whole file" in [each.choice for each in job.plan.reasons]
+    assert (job.plan.chunk_sizes, job.plan.seen) == (before.chunk_sizes, before.seen)
+    about = ("chunk_bytes", "parallelism", "sort")
+    kept, planned = ([each for each in plan.reasons if each.option in about] for plan in (job.plan, before))
+    assert kept == planned
+    assert not any("requested" in each.why for each in kept)
+
+
+def test_a_key_that_is_too_long_for_the_whole_file_is_refused_with_its_column(target, tmp_path):
+    path = tmp_path / "keys.csv"
+    path.write_text("code,n\n" + "".join(f"c{n},1\n" for n in range(ROWS)) + f"{'x' * 800},1\n")
+    job = run(created(target, path, primary_key=("code",)))
+    assert job.status == Status.FAILED
+    assert "The primary key takes more than 3,072 bytes: code is varchar(1000)" in job.problem["what"]
+
+
 def test_without_widening_the_import_ends_with_the_line(target, file):
     lines = file.read_text().splitlines(keepends=True)
     lines[33_001] = "33000,07,n/k,2024-01-01,a,1,\n"
