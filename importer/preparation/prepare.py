@@ -36,14 +36,7 @@ from importer.engine.reading.expected import expected_columns
 from importer.engine.reading.questions import NeedsAnswer
 from importer.engine.reading.reading import Reading
 from importer.engine.reading.stated import Stated
-from importer.engine.schema.new_table import (
-    NewColumn,
-    NewTable,
-    change_table,
-    check_new_table,
-    name_columns_as,
-    partition_table,
-)
+from importer.engine.schema.new_table import NewColumn, NewTable, change_table, name_columns_as, partition_table
 from importer.engine.schema.table import Table
 from importer.engine.sorting.key_sample import KeyOrder, key_order
 from importer.engine.sorting.sort_key import SortKey, Unsortable
@@ -323,7 +316,6 @@ def _new_table(connection: Connection, server: Server, table: NewTable, request:
             "The server makes no table without a primary key (sql_require_primary_key).",
             advice="Say which columns are the primary key.",
         )
-    check_new_table(table, mariadb=server.mariadb)
     return table
 
 
@@ -375,7 +367,7 @@ def replan(job: ImportJob, key: UUID, refused: str = "") -> ImportPlan:
             server_file=None if no_file else job.plan.statements.server_file,
         )
     )
-    plan = add_to_plan(plan, before, added)
+    plan = add_to_plan(plan, before, added).with_chunks_of(job.plan)
     _try_session(job.target, plan, server)
     return plan
 

@@ -11,7 +11,7 @@ from importer.engine.plan.options import Options
 from importer.engine.planner.context import PlanningContext
 from importer.engine.schema.dependencies import NO_DEPENDENCIES, TableDependencies, read_dependencies
 from importer.engine.schema.indexes import NO_INDEXES, Indexes, is_empty, read_indexes
-from importer.engine.schema.new_table import NewTable
+from importer.engine.schema.new_table import NewTable, check_new_table
 from importer.engine.schema.table import Table
 from importer.engine.source.dialect import Dialect
 from importer.engine.target import write_modes
@@ -70,8 +70,11 @@ def read_context(
 ) -> TableContext:
     """Read the table `schema.table`, or use `new_table`.
 
-    Raises TargetProblem if the table does not exist, or if the account lacks a privilege for the write mode.
+    Raises TargetProblem if the table does not exist, or if the account lacks a privilege for the write mode, and
+    Problem if the server would not make the new one.
     """
+    if new_table:
+        check_new_table(new_table, mariadb=server.mariadb)
     schema, _, name = table_name.partition(".")
     table = new_table.as_table() if new_table else read_loadable(connection, target, schema, name)
     dependencies = _dependencies(connection, table, options)

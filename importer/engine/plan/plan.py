@@ -141,3 +141,18 @@ class ImportPlan:
     def final_table(self) -> str:
         """The table that has the rows in the end."""
         return self.staged.table if self.staged else self.table
+
+    def with_chunks_of(self, before: "ImportPlan") -> "ImportPlan":
+        """This plan with the chunks of the plan before, which are cut already, and with its reasons for them."""
+        same = {"parallelism": self.parallelism == before.parallelism, "sort": self.sorted_by == before.sorted_by}
+        kept = {"chunk_bytes", "commit_rows", *(name for name, is_same in same.items() if is_same)}
+        reasons = {each.option: each for each in before.reasons if each.option in kept}
+        return replace(
+            self,
+            chunk_bytes=before.chunk_bytes,
+            chunk_rows=before.chunk_rows,
+            first_chunk_bytes=before.first_chunk_bytes,
+            last_chunks=before.last_chunks,
+            reasons=tuple(reasons.get(each.option, each) for each in self.reasons),
+            seen=before.seen or self.seen,
+        )
