@@ -1,23 +1,28 @@
 """Creates the application's tables before the first command, and updates those of a person's own installation.
 
+After migrations it sees to it that the number of an import is given once.
+
 Says what is wrong with a database of the application that cannot be used.
 """
 
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import MySQLdb
 from django.conf import settings
 from django.core.management import call_command
 from django.db import OperationalError, connection, transaction
 from django.db.migrations.recorder import MigrationRecorder
+from django.db.models import Max
 from django.utils import timezone
 
 from importer.engine.errors import Problem
 from importer.engine.mysql.error_messages import MEANINGS
-from importer.models import Target
+from importer.models import ImportJob, JobRecord, Target
 
 # Migrations need all applications, also those that a light command does without.
 ALL_APPLICATIONS = "config.settings"
@@ -26,6 +31,7 @@ MIGRATIONS = Path(__file__).resolve().parent.parent / "migrations"
 # The tables of a new SQLite database, as all migrations leave them (`make tables`); each part ends in END.
 TABLES = MIGRATIONS / "tables.sql"
 END = "\n-- next --\n"
+IMPORTS = ImportJob._meta.db_table
 
 
 def head_of(newest: str) -> str:
@@ -93,6 +99,26 @@ def unusable(error: OperationalError) -> Problem | None:
     return Problem(what, where, f"{advice} An import that had begun: millrace job list")
 
 
+def next_number() -> int:
+    """The first number above those of all imports and records."""
+    return 1 + max(kind._default_manager.aggregate(most=Max("pk"))["most"] or 0 for kind in (ImportJob, JobRecord))
+
+
+def continue_numbers() -> None:
+    """Let the next import have a number that none had before: the records of deleted imports still have theirs.
+
+    A restored database counts on from its last row, and SQLite does so after a migration that makes a table anew.
+    """
+    if {IMPORTS, JobRecord._meta.db_table} - set(connection.introspection.table_names()):
+        return  # The migrations of an earlier version.
+    number = next_number()
+    with connection.cursor() as cursor:
+        if connection.vendor == "sqlite":
+            _continue_on_sqlite(cursor, number)
+        else:
+            _continue_on_server(cursor, number)
+
+
 def _exist() -> bool:
     return Target._meta.db_table in connection.introspection.table_names()
 
@@ -117,3 +143,18 @@ def _migrate() -> None:
             where=str(settings.VAR_DIR),
             advice=done.stderr.strip().rpartition("\n")[2],
         )
+
+
+def _continue_on_sqlite(cursor: Any, number: int) -> None:
+    """Its table of counters has the last number of each table that ever had a row (sqlite.org/autoinc.html)."""
+    cursor.execute("UPDATE sqlite_sequence SET seq = MAX(seq, %s) WHERE name = %s", (number - 1, IMPORTS))
+    if number > 1 and not cursor.rowcount:
+        cursor.execute("INSERT INTO sqlite_sequence (name, seq) VALUES (%s, %s)", (IMPORTS, number - 1))
+
+
+def _continue_on_server(cursor: Any, number: int) -> None:
+    # The figure in information_schema may be a day old (information_schema_stats_expiry).
+    cursor.execute(f"SHOW CREATE TABLE {IMPORTS}")
+    found = re.search(r"\bAUTO_INCREMENT=(\d+)", cursor.fetchone()[1])
+    if number > (int(found[1]) if found else 1):
+        cursor.execute(f"ALTER TABLE {IMPORTS} AUTO_INCREMENT = {number}")

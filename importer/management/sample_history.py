@@ -10,7 +10,6 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from django.db import transaction
-from django.db.models import Max
 from django.utils import timezone
 
 from importer.engine.mapping.columns import ColumnMapping
@@ -26,6 +25,7 @@ from importer.engine.units import GIB, MIB
 from importer.history.collect import add_up, facts_of
 from importer.jobs.bulk import insert_each
 from importer.jobs.record import fact_values, of_job
+from importer.management.application_tables import next_number
 from importer.models import Chunk, ImportJob, JobFact, JobRecord, SourceFile, Target
 
 PREFIX = "seeded-"
@@ -87,8 +87,7 @@ def seed(
     generated = _tables(chance, tables)
     weights = [chance.lognormvariate(0, 1) for _ in range(jobs)]
     each = max(0, chunks - jobs) / sum(weights)
-    # Records outlive their jobs.
-    first = 1 + max(kind._default_manager.aggregate(most=Max("pk"))["most"] or 0 for kind in (ImportJob, JobRecord))
+    first = next_number()
     for start in range(0, jobs, JOBS_TOGETHER):
         numbers = range(start, min(start + JOBS_TOGETHER, jobs))
         with transaction.atomic():

@@ -1,8 +1,8 @@
 """What a restored database must not continue: the time since the backup is unknown to it.
 
 Files that were loaded after the backup would be loaded again by schedules, and imports that have ended since would go
-on. So schedules are paused, and imports and runs that were under way have failed; a retry loads only what the target's
-ledger does not have.
+on. So schedules are paused, and imports, runs and labs that were under way have failed; a retry of an import loads only
+what the target's ledger does not have.
 """
 
 from django.contrib.sessions.models import Session
@@ -10,14 +10,19 @@ from django.db.models import Value
 from django.db.models.functions import Concat, Substr
 from django.utils import timezone
 
-from importer.engine.errors import UnderWayInBackup
+from importer.engine.errors import Problem, UnderWayInBackup
 from importer.management.backup.manifest import Manifest
-from importer.models import Chunk, DiscoveredFile, ImportJob, Schedule, ScheduleRun, SourceFile
+from importer.models import Chunk, DiscoveredFile, ImportJob, Lab, Schedule, ScheduleRun, SourceFile
 
 Outcome = DiscoveredFile.Outcome
 UNDER_WAY = UnderWayInBackup(
     "The import was under way when the backup was made from which this installation was restored.",
     advice="Look at the table; then retry the import: it loads only what the target's ledger does not have.",
+)
+LAB_UNDER_WAY = Problem(
+    "The lab was under way when the backup was made from which this installation was restored, and its sample is not in"
+    " the backup.",
+    advice="Start a new lab of the same file.",
 )
 
 
@@ -28,6 +33,7 @@ def adjust(alias: str, manifest: Manifest, uploads: str) -> None:
     """
     _end_imports(alias)
     _end_runs(alias)
+    _end_labs(alias)
     Schedule.objects.using(alias).update(paused=True, next_due_at=None)
     Session.objects.using(alias).all().delete()
     moved = Concat(Value(uploads), Substr("path", len(manifest.uploads) + 1))
@@ -62,3 +68,12 @@ def _end_runs(alias: str) -> None:
         lease=None,
         finished_at=timezone.now(),
     )
+
+
+def _end_labs(alias: str) -> None:
+    # What waits has made nothing. Ending removes what the others have made (importer/lab/lifecycle.py).
+    labs = Lab.objects.using(alias).exclude(status__in=(*Lab.ENDED, Lab.Status.WAITING))
+    labs.exclude(status=Lab.Status.ENDING).update(
+        status=Lab.Status.ENDING, becomes=Lab.Status.FAILED, problem=LAB_UNDER_WAY.as_json(), waits_for=""
+    )
+    labs.update(lease=None, connection_id=None)

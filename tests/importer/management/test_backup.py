@@ -14,17 +14,11 @@ from pathlib import Path
 from urllib.parse import quote
 
 import pytest
-from django.contrib.sessions.models import Session
-from django.utils import timezone
 
 from importer.engine.errors import Problem
 from importer.engine.mysql.connection import Address, connect, execute, fetch_all
-from importer.management.backup.adjust import adjust
 from importer.management.backup.archive import Damaged, checked
-from importer.management.backup.manifest import Manifest
-from importer.models import Chunk, ImportJob, Schedule, SourceFile
 from tests.conftest import FLAVOURS
-from tests.dashboard.job_data import make_job
 from tests.importer.management.in_process import InProcess, make_keys
 from tests.importer.management.installation import Installation
 from tests.importer.migrations.schema import schema_in_file, schema_on_server
@@ -381,20 +375,3 @@ class TestRestore:
         assert (unused.var / "keys/encryption_key").read_text() == (installed.var / "keys/encryption_key").read_text()
         assert (unused.var / "uploads/4f").read_bytes() == (installed.var / "uploads/4f").read_bytes()
         assert not journal.parent.exists()
-
-
-@pytest.mark.django_db
-def test_what_was_under_way_does_not_go_on_by_itself():
-    job = make_job(chunks=2)
-    ImportJob.objects.update(status="loading", step="scanning", step_connection_id=7)
-    Chunk.objects.update(status="loading", lease=timezone.now(), connection_id=8)
-    SourceFile.objects.update(path="/old/uploads/4f", owned=True)
-    Session.objects.create(session_key="s", session_data="", expire_date=timezone.now())
-    adjust("default", Manifest(1, "0.1.0", "", "sqlite", {}, "/old/uploads", {}), "/new")
-    job.refresh_from_db()
-    assert (job.status, job.step, job.step_connection_id) == ("failing", "", None)
-    assert "under way when the backup was made" in job.problem["what"]
-    assert set(job.chunks.values_list("status", "lease", "connection_id")) == {("pending", None, None)}
-    assert SourceFile.objects.get().path == "/new/4f"
-    assert not Session.objects.exists()
-    assert not Schedule.objects.filter(paused=False).exists()
