@@ -53,8 +53,11 @@ def _remove(pk: int, allowed: QuerySet[SourceFile]) -> bool:
     """Delete a file's bytes, and its row unless imports name it. False: it is needed again, or somebody was faster."""
     source = SourceFile.objects.filter(pk=pk).first()
     # A compare-and-set: the conditions are read again in the statement that marks the row.
-    if source is None or not allowed.filter(pk=pk).update(status=File.REMOVED):
+    if source is None:
         return False
+    if not allowed.filter(pk=pk).update(status=File.REMOVED, **upload_storage.pending_deletion(source)):
+        return False
+    source.refresh_from_db()
     examination.stop(source)
     upload_storage.delete_bytes_later(source)
     forget_rows([pk])
@@ -95,7 +98,8 @@ def remove_orphans(_now: datetime, most: int) -> int:
 
     A process ended in between, or the store was away.
     """
-    for source in SourceFile.objects.filter(status=File.REMOVED).exclude(store_etag="")[:most]:
+    stored = SourceFile.objects.filter(status=File.REMOVED).exclude(store_etag="").order_by("touched_at")
+    for source in stored[:most]:
         upload_storage.delete_bytes_later(source)
     paths = [str(path) for path in settings.UPLOAD_DIR.glob("*-*-*-*-*")]
     orphans: list[str] = []

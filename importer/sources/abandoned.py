@@ -2,15 +2,15 @@
 
 import logging
 import time
+from collections.abc import Callable
 
 from django.conf import settings
 from django.db.models import F
 from django.utils import timezone
 
 from config.environment import private_folder
-from importer.engine.errors import SourceProblem
+from importer.engine.errors import Problem, SourceProblem
 from importer.models import SourceFile
-from importer.sources.store.file_store import StoreAway
 from importer.sources.upload_storage import waits_for_whole_files
 from importer.sources.uploads import ABANDONED_AFTER, UNBEGUN_AFTER, discard, finish, give_up
 
@@ -29,18 +29,23 @@ def remove_abandoned() -> int:
     now = timezone.now()
     under_way = SourceFile.objects.filter(status=Status.UPLOADING, owned=True)
     for source in under_way.filter(touched_at__lt=now - ABANDONED_AFTER):
-        try:
-            give_up(source)
-            removed += 1
-        except StoreAway as problem:
-            log.warning("%s stays for now: %s", source.name, problem)
+        removed += _removed(give_up, source)
     for source in under_way.filter(received=0, touched_at__lt=now - UNBEGUN_AFTER):
         # The first part of a slow upload is in the file before it is in the row. Of several hosts one has the file.
         there = source.file.exists()
         if not (there and source.file.stat().st_size) and (there or not waits_for_whole_files()):
-            discard(source)
-            removed += 1
+            removed += _removed(discard, source)
     return removed + _remove_strays()
+
+
+def _removed(remove: Callable[[SourceFile], None], source: SourceFile) -> bool:
+    """Remove the upload. False: its bytes in the store cannot be deleted now."""
+    try:
+        remove(source)
+    except Problem as problem:
+        log.warning("%s stays for now: %s", source.name, problem)
+        return False
+    return True
 
 
 def finish_received() -> None:

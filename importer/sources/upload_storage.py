@@ -12,11 +12,12 @@ from uuid import UUID
 
 import xxhash
 from django.conf import settings
+from django.utils import timezone
 
-from importer.engine.errors import NoConnection, SourceProblem
+from importer.engine.errors import NoConnection, Problem, SourceProblem
 from importer.engine.source.file_signature import refuse_other_kinds
 from importer.models import SourceFile
-from importer.sources.store.file_store import FileStore, StoreAway, file_store, require_store
+from importer.sources.store.file_store import FileStore, file_store, require_store
 
 log = logging.getLogger(__name__)
 
@@ -24,6 +25,7 @@ PIECE_BYTES = 2**20  # bytes per read or hash update
 OFTEN = 64 * PIECE_BYTES
 UPLOADS = "uploads"  # the store's folder for them
 STORED = "s3://"  # how the place of a file in a store begins
+MAYBE = "?"  # in place of the ETag of a file that may be in the store
 
 
 def keep(source: SourceFile) -> dict[str, str]:
@@ -90,18 +92,30 @@ def is_there(source: SourceFile) -> bool:
     return bool(source.store_etag) or (not source.owned and source.connection_id is not None) or source.file.exists()
 
 
-def delete_stored(source: SourceFile) -> None:
-    """Delete the file in the store, if it is there. Raises StoreAway if the store does not answer."""
+def pending_deletion(source: SourceFile) -> dict[str, str]:
+    """What the row of a file that is marked as deleted is to say until its bytes in the store are deleted.
+
+    They may be there already, although the row does not say so yet.
+    """
+    if source.store_etag or not source.owned or not source.arriving:
+        return {}
     if source.store_upload:
-        has_parts = require_store(source.path)
-        has_parts.presigned_upload(source.path, source.store_upload).abort()
-        has_parts.delete(source.path)  # The parts may have been joined, although its row does not say so yet.
-    elif source.store_etag:
-        require_store(source.path).delete(source.path)
-        SourceFile.objects.filter(pk=source.pk).update(store_etag="")
-    elif source.owned and source.arriving and source.received == source.size and (store := file_store()):
-        # It may be there already, although its row does not say so yet.
-        store.delete(address_of_upload(store, source.key))
+        return {"store_etag": MAYBE}
+    if source.received == source.size and (store := file_store()):
+        return {"store_etag": MAYBE, "path": address_of_upload(store, source.key)}
+    return {}
+
+
+def delete_stored(source: SourceFile) -> None:
+    """Delete the file in the store, if it is there. Raises Problem, such as StoreAway, if it cannot be deleted."""
+    values = {"path": source.path, "store_etag": source.store_etag, **pending_deletion(source)}
+    if not values["store_etag"]:
+        return
+    store = require_store(values["path"])
+    if source.store_upload:
+        store.presigned_upload(source.path, source.store_upload).abort()
+    store.delete(values["path"])
+    SourceFile.objects.filter(pk=source.pk).update(store_etag="")
 
 
 def delete_local(source: SourceFile) -> None:
@@ -111,12 +125,13 @@ def delete_local(source: SourceFile) -> None:
 
 
 def delete_bytes_later(source: SourceFile) -> None:
-    """Delete the bytes of a file whose row is marked. A later run of the deletion does it if the store is away."""
+    """Delete the bytes of a file whose row is marked. A later run of the deletion does it if the store does not."""
     delete_local(source)
     try:
         delete_stored(source)
-    except StoreAway as problem:
+    except Problem as problem:
         log.warning("%s stays for now: %s", source.path, problem)
+        SourceFile.objects.filter(pk=source.pk).update(touched_at=timezone.now())  # Others first.
 
 
 def waits_for_whole_files() -> bool:

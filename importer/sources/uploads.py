@@ -150,6 +150,8 @@ def finish(source: SourceFile) -> SourceFile:
                 os.fsync(descriptor)
             arrived, kept = source.file, upload_storage.keep(source)
             if not _change(source, **kept, status=SourceFile.Status.READY):
+                place = {name: value for name, value in kept.items() if name != "fingerprint"}
+                SourceFile.objects.filter(pk=source.pk, status=SourceFile.Status.REMOVED).update(**place)
                 upload_storage.delete_stored(source)
                 raise _gone(source)
             source.refresh_from_db()
@@ -288,7 +290,8 @@ def give_up(source: SourceFile) -> None:
     try:
         discard(source)
     except IntegrityError:
-        if _change(source, status=SourceFile.Status.REMOVED):
+        if _change(source, status=SourceFile.Status.REMOVED, **upload_storage.pending_deletion(source)):
+            source.refresh_from_db()
             upload_storage.delete_bytes_later(source)
             Examination.objects.filter(source=source).delete()
             wake_followers(source)

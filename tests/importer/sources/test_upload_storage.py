@@ -13,11 +13,12 @@ from django.utils import timezone
 from importer.connections.source_location import location_of
 from importer.engine.source.byte_source import open_source, read_at, size_of
 from importer.management.processes.private_servers import free_port
-from importer.models import SourceFile
+from importer.models import ImportJob, SourceFile
 from importer.retention import files, storage_use
 from importer.sources import abandoned, parts, upload_storage, uploads
 from importer.sources.store import s3_client
 from importer.sources.store.file_store import StoreAway
+from tests.dashboard.job_data import make_job
 
 DATA = b"id,name\n1,one\n" * 100
 
@@ -148,6 +149,28 @@ class TestDeletion:
         assert list(store.listed()) == []
         files.forget_old_rows(timezone.now(), 10)
         assert not SourceFile.objects.exists()
+
+    @pytest.mark.parametrize("remove", [files.remove_by_hand, uploads.give_up])
+    def test_one_that_was_put_there_and_is_given_up_while_the_store_is_away_goes_later(self, store, settings, remove):
+        source = received()
+        upload_storage.keep(source)
+        job = make_job("failed")
+        ImportJob.objects.filter(pk=job.pk).update(source=source)
+        with away(settings):
+            remove(source)
+        assert (len(list(store.listed())), local(settings)) == (1, [])
+        files.remove_orphans(timezone.now(), 10)
+        assert list(store.listed()) == []
+        assert not SourceFile.objects.get(pk=source.pk).store_etag
+
+    def test_one_that_cannot_be_deleted_does_not_hold_up_the_others(self, store):
+        first, _ = uploads.finish(received()), uploads.finish(received())
+        SourceFile.objects.filter(pk=first.pk).update(path="s3://elsewhere/uploads/1")
+        SourceFile.objects.update(status="removed")
+        for _ in range(2):
+            files.remove_orphans(timezone.now(), 1)
+        assert [bool(each.store_etag) for each in SourceFile.objects.order_by("pk")] == [True, False]
+        assert [each.name for each in store.listed()] == [str(first.key)]
 
     def test_an_announcement_that_another_host_may_be_filling_stays_for_a_day(self, store):
         source = uploads.begin_upload("a.csv", 9, None)
