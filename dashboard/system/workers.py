@@ -15,6 +15,8 @@ from importer.access.policy import seen
 from importer.models import Target
 from importer.worker.hosts import presence
 
+LARGEST_DIFFERENCE = 10  # seconds between two clocks: a lease lasts for 60
+
 
 @dataclass(frozen=True)
 class Overview:
@@ -38,6 +40,12 @@ class Overview:
     def versions(self) -> list[str]:
         """The versions that run: those of the workers and that of this web process; more than one during an update."""
         return sorted({VERSION, *(worker.version for worker in self.workers or ())})
+
+    @property
+    def wrong_clocks(self) -> dict[str, int]:
+        """By host: the seconds by which its clock is ahead of this host's, if they are many."""
+        ahead = {worker.host: round(worker.ahead) for worker in self.workers or ()}
+        return {host: seconds for host, seconds in ahead.items() if abs(seconds) > LARGEST_DIFFERENCE}
 
 
 def overview() -> Overview:

@@ -30,6 +30,9 @@ class WorkersOut(Schema):
     workers: Annotated[list[WorkerOut] | None, Field(description="Null: Redis does not answer.")]
     idle_queues: list[str]
     idle_labels: Annotated[dict[str, list[str]], Field(description="Labels of targets that no worker has.")]
+    wrong_clocks: Annotated[
+        dict[str, int], Field(description="By host: seconds by which its clock is ahead of that of the web server.")
+    ]
     versions: Annotated[list[str], Field(description="Those of the workers and of this web process.")]
 
 

@@ -4,8 +4,9 @@ import json
 import os
 import socket
 import sys
+import time
 from collections.abc import Iterable
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any, cast
 
 from django.conf import settings
@@ -29,8 +30,8 @@ class Announcement:
 
     `labels`: of the targets that it works for; none: it works for those without one. `direct`: it has a queue of its
     own, for messages that no other worker may take. `plan_format`: the newest stored plans that it knows
-    (engine/plan/stored_plan.py). Those of other versions can be read: unknown names are ignored, and missing
-    ones have a default.
+    (engine/plan/stored_plan.py). `time`: what the clock of its host said, in seconds since 1970; 0: it did not say.
+    Those of other versions can be read: unknown names are ignored, and missing ones have a default.
     """
 
     version: str = ""
@@ -40,14 +41,19 @@ class Announcement:
     labels: tuple[str, ...] = ()
     direct: bool = False
     plan_format: int = FIRST_FORMAT
+    time: float = 0
 
 
 @dataclass(frozen=True)
 class Worker(Announcement):
-    """A live worker: its name (load@host, control@host), and the seconds since it was last heard of."""
+    """A live worker: its name (load@host, control@host), and the seconds since it was last heard of.
+
+    `ahead`: the seconds by which the clock of its host is ahead of that of this host; 0 if it is not known.
+    """
 
     name: str = ""
     silent: float = 0
+    ahead: float = 0
 
     @property
     def role(self) -> str:
@@ -76,11 +82,8 @@ def announce(name: str, slots: int, queues: Iterable[str] = (), **more: Any) -> 
 
     `more`: further values of an Announcement.
     """
-    values = asdict(
-        Announcement(
-            **{"version": VERSION, "plan_format": stored_plan.FORMAT, **more}, slots=slots, queues=tuple(queues)
-        )
-    )
+    own = {"version": VERSION, "plan_format": stored_plan.FORMAT, "time": time.time(), **more}
+    values = asdict(Announcement(**own, slots=slots, queues=tuple(queues)))
     connection().set(PREFIX + name, json.dumps(values), ex=SILENCE_SECONDS)
 
 
@@ -112,7 +115,8 @@ def _read(key: bytes, value: bytes | None, milliseconds_left: int) -> Worker | N
         values = json.loads(value or b"")
         name = key.decode().removeprefix(PREFIX)
         silent = max(0.0, SILENCE_SECONDS - milliseconds_left / 1000)
-        return from_json(Worker, {**values, "name": name, "silent": silent})
+        worker = from_json(Worker, {**values, "name": name, "silent": silent})
+        return replace(worker, ahead=worker.time + silent - time.time()) if worker.time else worker
     except (ValueError, TypeError, msgspec.ValidationError):
         return None
 

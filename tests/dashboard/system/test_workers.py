@@ -1,6 +1,7 @@
 """The page Workers and its address in the API: hosts, versions, slots and load of the workers that are alive."""
 
 import re
+import time
 
 import pytest
 from django.urls import reverse
@@ -47,6 +48,17 @@ def test_a_queue_without_workers_and_another_version_are_named(page, redis, clie
     presence.announce("load@eu-2", 4, ["load"])
     make_job()
     assert "They have several versions" in client.get(reverse("home")).content.decode()
+
+
+@pytest.mark.parametrize(("ahead", "named"), [(60, 60), (-60, -60), (3, None)])
+def test_a_host_whose_clock_differs_is_named(page, redis, ahead, named):
+    presence.announce("load@here", 4, ["load"])
+    presence.announce("load@there", 4, ["load"], time=time.time() + ahead)
+    found = re.findall(r"The clock of (\w+) differs by (\S+) s", page())
+    assert [(host, seconds.replace("\N{MINUS SIGN}", "-")) for host, seconds in found] == (
+        [("there", str(named))] if named else []
+    )
+    assert Program(admin("root")).read("workers")["wrong_clocks"] == ({"there": named} if named else {})
 
 
 def test_a_label_that_no_worker_has_is_named_with_its_targets(page, redis):
