@@ -205,11 +205,11 @@ class TestExport:
 
 
 class TestTheWayThere:
-    def test_nothing_to_look_back_on_leads_on(self, browser):
+    def test_nothing_to_look_back_on_leads_on(self, admin_client):
         ImportJob.objects.all().delete()
         JobRecord.objects.all().delete()
         Target.objects.all().delete()
-        assert reverse("target_new") in shown(browser).content.decode()
+        assert reverse("target_new") in shown(admin_client).content.decode()
 
     def test_an_import_leads_to_those_into_its_table(self, browser):
         job = make_job(Status.SUCCEEDED, chunks=1)

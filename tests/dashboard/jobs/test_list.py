@@ -95,8 +95,11 @@ class TestWhatItShows:
 
 
 class TestEmpty:
-    def test_without_a_target_it_leads_to_adding_one(self, browser):
-        assert reverse("target_new") in browser.get(reverse("jobs")).content.decode()
+    def test_without_a_target_it_leads_to_adding_one(self, admin_client, browser):
+        assert reverse("target_new") in admin_client.get(reverse("jobs")).content.decode()
+        page = browser.get(reverse("jobs")).content.decode()
+        assert "An admin adds the MySQL or MariaDB server" in page
+        assert reverse("target_new") not in page
 
     def test_with_a_target_it_leads_to_importing(self, browser):
         Target.objects.create(name="t", host="h", user="u", database="d")
