@@ -11,7 +11,7 @@ from importer.models.outcomes.looks import LOOKS
 TEMPLATES = settings.BASE_DIR / "templates"
 STATIC = settings.BASE_DIR / "static"
 # Django looks for these by itself.
-BY_DJANGO = {"403.html", "403_csrf.html", "404.html", "500.html"}
+BY_DJANGO = {"400.html", "403.html", "403_csrf.html", "404.html", "500.html"}
 TEMPLATE_NAME = re.compile(r"""["']([\w/]+\.(?:html|txt))["']""")
 STATIC_NAME = re.compile(r"""{%\s*static\s+['"]([^'"]+)['"]""")
 
