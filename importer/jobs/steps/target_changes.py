@@ -81,13 +81,14 @@ def owns_target_change(job: ImportJob) -> bool:
 def record_restored(job: ImportJob, seconds: float, problem: Problem | None) -> bool:
     """Record that everything is restored, which took `seconds`. False: another worker has the step.
 
+    They are added to those of the keys of a staging table, which the finishing step has built.
     `problem`: the table has rows that violate a foreign key, so the job fails.
     """
     done: dict[str, Any] = {
         "unrestored": False,
         "obstacle": {},
         "step_failures": 0,
-        "index_seconds": seconds,
+        "index_seconds": F("index_seconds") + seconds,
         **NO_STEP,
     }
     done |= {} if problem else {"unchecked_json": []}

@@ -17,7 +17,7 @@ from importer.models import ImportJob, Target
 from importer.preparation.prepare import ImportRequest, prepare
 from importer.sources import uploads
 from tests.engine.loads import account_with
-from tests.importer.steps import run, take
+from tests.importer.steps import advance, queued, run, take
 from tests.importer.worker.test_change_target import raising
 from tests.targets import TestServer, saved_target
 
@@ -178,6 +178,16 @@ class TestImport:
         assert now(target.address) == 2
         assert run(job).status == ImportJob.Status.SUCCEEDED
         assert (now(target.address), written(target.address)) == (1, [])
+
+    def test_the_time_to_build_the_keys_of_a_staging_table_is_kept(self, target, file):
+        job = self.created(target, file, mode="replace")
+        advance(job)
+        while (steps := queued(job))[0].task != "restore":
+            for step in steps:
+                take(step)
+            advance(job)
+        ImportJob.objects.filter(pk=job.pk).update(index_seconds=100)
+        assert run(job).index_seconds > 100
 
     def test_a_cancelled_import_restores_a_global_variable(self, target, file):
         job = self.created(target, file)
