@@ -22,7 +22,7 @@ from importer.engine.source import encodings
 from importer.engine.source.dialect import escape_mark
 from importer.history.facts import CHOSEN, FACTS, PHASES, REQUESTED, SERVER, Fact, Kind, Value
 from importer.models import Chunk, ImportJob
-from importer.models.outcomes.attempts import speed_of, step_seconds
+from importer.models.outcomes.attempts import rounded, rounded_or_none, speed_of, step_seconds
 
 Pairs = Iterator[tuple[str, Any]]
 YES = ("1", "on", "yes", "true")
@@ -113,6 +113,7 @@ def _job(job: ImportJob) -> Pairs:
     yield "problem", job.problem.get("kind", "")
     yield "attempts", job.attempts
     yield "pauses", job.pauses
+    yield "followed_upload", job.followed_upload
     yield "target", job.target.name
     yield "table", job.table
     yield "table_name", job.table_name
@@ -234,13 +235,9 @@ def _timing(job: ImportJob) -> Pairs:
         return
     yield "waiting_seconds", round(speed.seconds.waiting, 3) if job.started_at else None
     if job.rows_per_second:
-        yield "rows_per_second", round(job.rows_per_second, 1)
-        yield "bytes_per_second", _tenth(speed.bytes_per_second)
-        yield "overall_rows_per_second", _tenth(speed.overall_rows_per_second)
-
-
-def _tenth(value: float | None) -> float | None:
-    return None if value is None else round(value, 1)
+        yield "rows_per_second", rounded(job.rows_per_second)
+        yield "bytes_per_second", rounded_or_none(speed.bytes_per_second)
+        yield "overall_rows_per_second", rounded_or_none(speed.overall_rows_per_second)
 
 
 def _of_chunks(job: ImportJob, chunks: ChunkTotals) -> Pairs:

@@ -20,6 +20,7 @@ from importer.history.read import column, rows
 from importer.history.search import matching
 from importer.history.slowdown_test import FEWEST, MOST, clearly_slower
 from importer.models import ImportJob, JobRecord
+from importer.models.outcomes.attempts import rounded
 
 # The fact that is compared.
 RATE = "overall_rows_per_second"
@@ -27,6 +28,8 @@ RATE = "overall_rows_per_second"
 # less than a third of this cost; losses below LEAST_SECONDS are ignored.
 SIZES = 1.5
 LEAST_SECONDS = 1.0
+# Facts of imports whose pace was set by a person, or by the arrival of their file.
+_DELAYS = ("pauses", "followed_upload")
 # Most imports into the table that are searched for peers.
 MOST_CANDIDATES = 200
 
@@ -83,7 +86,7 @@ class PeerSpeed:
         return {
             "slower_than_like": self.slower,
             "like_imports": self.imports,
-            "like_rows_per_second": round(self.median, 1),
+            "like_rows_per_second": rounded(self.median),
         }
 
     @property
@@ -103,7 +106,7 @@ class PeerSpeed:
         """For reports; a contract (docs/history.md)."""
         return {
             "rows_per_second": self.rows_per_second,
-            "median": round(self.median, 1),
+            "median": rounded(self.median),
             "imports": self.imports,
             "changed": [each.as_json() for each in self.changed],
             "words": self.words,
@@ -142,10 +145,10 @@ def recorded_peer_speed(job: ImportJob) -> PeerSpeed | None:
 def compare_with_peers(facts: dict[str, Value]) -> PeerSpeed | None:
     """Compare the import with these facts with its peers.
 
-    None if it did not succeed, if it was paused or retried (its duration is not the load's), or if it has fewer than
+    None if it did not succeed, if it was retried or delayed (its duration is not the load's), or if it has fewer than
     FEWEST peers.
     """
-    if RATE not in facts or facts.get("attempts") != 1 or facts.get("pauses"):
+    if not facts.get(RATE) or facts.get("attempts") != 1 or _delayed(facts):
         return None
     alike = peers(facts)
     rates = [float(rate) for rate in column(RATE, alike).values()]
@@ -181,11 +184,16 @@ def peers(facts: dict[str, Value]) -> list[int]:
 
 
 def _alike(facts: dict[str, Value], jobs: Sequence[int]) -> list[int]:
-    """Those of the jobs that were requested with the same options, were not paused, and have a rate."""
-    known = rows(jobs, [*(each.name for each in REQUESTED), "pauses", RATE])
+    """Those of the jobs that were requested with the same options, were not delayed, and have a rate."""
+    known = rows(jobs, [*(each.name for each in REQUESTED), *_DELAYS, RATE])
     wanted = _requested(facts)
-    alike = (job for job in jobs if _requested(known[job]) == wanted and not known[job].get("pauses"))
-    return [job for job in alike if RATE in known[job]]
+    alike = (job for job in jobs if _requested(known[job]) == wanted and not _delayed(known[job]))
+    return [job for job in alike if known[job].get(RATE)]
+
+
+def _delayed(facts: dict[str, Value]) -> bool:
+    """Whether a person or the arrival of the file set the pace."""
+    return any(facts.get(name) for name in _DELAYS)
 
 
 def _requested(facts: dict[str, Value]) -> dict[str, Value]:

@@ -18,7 +18,7 @@ _MAD = 1.4826
 
 
 def clearly_slower(rate: float, others: Sequence[float]) -> bool:
-    """Whether a rate is below the others (two or more) by more than chance explains.
+    """Whether a rate is below the others (two or more) by more than chance explains. All are above 0.
 
     Computed in logarithms, because a slowdown multiplies the duration of a load.
     """

@@ -35,7 +35,7 @@ from importer.jobs.transitions import (
     step_is_free,
     unqueue,
 )
-from importer.jobs.uploading import can_scan, why_not_wait
+from importer.jobs.uploading import can_scan, first_bytes, why_not_wait
 from importer.lease import lease_end
 from importer.models import Chunk, DiscoveredFile, ImportJob
 from importer.models.outcomes.attempts import measures
@@ -54,7 +54,7 @@ RUNNING = (
 # What changes when a job is admitted to its table, or waits for approval.
 CHANGED_FIRST = (
     *("status", "phase_since", "phases_json", "version"),
-    *("table_claim", "started_at", "attempt_started_at", "approval_asked_at"),
+    *("table_claim", "started_at", "attempt_started_at", "approval_asked_at", "awaits_bytes"),
 )
 # The tasks of steps that read the file.
 READING = ("scan", "stage")
@@ -137,6 +137,7 @@ def _admit(job: ImportJob) -> bool:
         with transaction.atomic():
             now = timezone.now()
             values = {"table_claim": claim_of(job), "started_at": job.started_at or now, "attempt_started_at": now}
+            values |= {"awaits_bytes": first_bytes(job)}
             return change(job.pk, [Status.WAITING], status=Status.LOADING, **values)
     except IntegrityError:
         return False

@@ -18,7 +18,7 @@ from importer.jobs import approval
 from importer.jobs.steps.hosts import reading_hosts
 from importer.models import ImportJob
 from importer.models.outcomes import UNKNOWN, Colour, Outcome, outcome_of, reported
-from importer.models.outcomes.attempts import Attempt, attempts_of, speed_of, step_seconds
+from importer.models.outcomes.attempts import Attempt, attempts_of, rounded_or_none, speed_of, step_seconds
 from importer.preparation.plan_sql import plan_sql
 
 PLANNED = Outcome("planned", 0, Colour.GREY, "file")
@@ -63,8 +63,8 @@ def report(
             "priority": job.options.priority,
             "seconds": {"wait": job.wait_seconds, **step_seconds(job)},
             "rates": {
-                "rows_per_second": _tenth(job.rows_per_second),
-                "overall_rows_per_second": _tenth(
+                "rows_per_second": rounded_or_none(job.rows_per_second),
+                "overall_rows_per_second": rounded_or_none(
                     speed.overall_rows_per_second if speed and job.rows_per_second else None
                 ),
                 "slower_than_like": slower.as_json() if (slower := regression(job)) else None,
@@ -129,7 +129,7 @@ def _plan(plan: ImportPlan) -> dict[str, Any]:
         "method": plan.statements.method,
         "chunk_bytes": plan.chunk_bytes,
         "parallel_chunks": plan.parallelism,
-        "index_policy": "defer" if plan.temporary_changes and plan.temporary_changes.keys else "keep",
+        "index_policy": "defer" if _defers_keys(plan) else "keep",
         "sql": [{"when": when, "statements": statements} for when, statements in plan_sql(plan)],
         "reasons": [
             {"choice": each.choice, "why": each.why, "holds_back": each.holds_back, "option": each.option}
@@ -138,8 +138,10 @@ def _plan(plan: ImportPlan) -> dict[str, Any]:
     }
 
 
-def _tenth(value: float | None) -> float | None:
-    return round(value, 1) if value else None
+def _defers_keys(plan: ImportPlan) -> bool:
+    """Whether keys are built after the load: those of the table, or of the staging table that replaces it."""
+    of_table = plan.temporary_changes and plan.temporary_changes.keys
+    return bool(of_table or (plan.staged and plan.staged.later))
 
 
 def _attempt(each: Attempt) -> dict[str, Any]:

@@ -26,6 +26,8 @@ QUEUED_AS = {
     JobStep.CLEANING: JobStep.CLEAN_QUEUED,
 }
 
+# The fields from which the seconds of a phase are counted.
+TIMED_BY = ("phase_since", "phases_json", "taken_at")
 # The values of a job whose step no worker holds.
 NO_STEP: dict[str, Any] = {"step": JobStep.NONE, "step_lease": None, "step_connection_id": None}
 
@@ -43,7 +45,7 @@ def change_status(rows: QuerySet[ImportJob], **values: Any) -> bool:
     """
     # A savepoint is not needed: without the transaction around it, nothing of this may stay.
     with transaction.atomic(savepoint=False):
-        job = rows.select_for_update().only("status", "phase_since", "phases_json").first()
+        job = rows.select_for_update().only("status", *TIMED_BY).first()
         changed = job is not None and lease.change(rows, **{**_phase_ended(job), **values})
         if changed and job and values["status"] in ImportJob.ENDED:
             totals.count_end(job.pk)
@@ -57,8 +59,8 @@ def _phase_ended(job: ImportJob) -> dict[str, Any]:
     now = timezone.now()
     if job.ended:
         return {"phase_since": now}
-    spent = job.phases_json.get(job.status, 0.0) + max(0.0, (now - job.phase_since).total_seconds())
-    return {"phase_since": now, "phases_json": {**job.phases_json, job.status: round(spent, 6)}}
+    spent = job.phases_json.get(job.phase, 0.0) + max(0.0, (now - job.phase_since).total_seconds())
+    return {"phase_since": now, "phases_json": {**job.phases_json, job.phase: round(spent, 6)}}
 
 
 def claim_of(job: ImportJob) -> str:
@@ -71,13 +73,29 @@ def claim_step(job_id: int, queued: ImportJob.Step, running: ImportJob.Step) -> 
 
     None as well if a newer release has planned the job.
     """
-    if any(map(is_newer, ImportJob.objects.filter(pk=job_id).values_list("plan_json", flat=True))):
+    job = ImportJob.objects.filter(pk=job_id).only("plan_json", "status", *TIMED_BY).first()
+    if job is None or is_newer(job.plan_json):
         return None
-    taken = Coalesce(F("taken_at"), Value(timezone.now()))
     queued_job = ImportJob.objects.filter(pk=job_id, step=queued)
-    if not STEP.claim(queued_job, step=running, version=F("version") + 1, taken_at=taken):
+    values = {"step": running, "version": F("version") + 1}
+    if not (_claim_first(job, queued_job, values) or STEP.claim(queued_job, **values, **_taken_now())):
         return None
     return ImportJob.objects.select_related("target", "source").get(pk=job_id)
+
+
+def _claim_first(job: ImportJob, queued_job: QuerySet[ImportJob], values: dict[str, Any]) -> bool:
+    """Claim the step of a job that no worker has taken yet: it has waited until now. False: nothing was claimed.
+
+    That is so as well if the job's status has just changed.
+    """
+    if job.taken_at:
+        return False
+    untaken = queued_job.filter(taken_at=None, phase_since=job.phase_since)
+    return STEP.claim(untaken, **values, **_taken_now(), **_phase_ended(job))
+
+
+def _taken_now() -> dict[str, Any]:
+    return {"taken_at": Coalesce(F("taken_at"), Value(timezone.now()))}
 
 
 def step_is_free() -> Q:

@@ -21,6 +21,13 @@ def can_scan(job: ImportJob) -> bool:
     return not source.arriving or (can_follow(job) and source.received >= job.awaits_bytes)
 
 
+def first_bytes(job: ImportJob) -> int:
+    """How many bytes must have arrived before an import that gets its table scans; 0 if the whole file is there."""
+    if not job.source.arriving:
+        return 0
+    return (job.awaits_bytes or 1) if can_follow(job) else job.source.size
+
+
 def can_follow(job: ImportJob) -> bool:
     """Whether the file can be scanned while it arrives.
 

@@ -167,7 +167,7 @@ class ImportJob(ImportRecipe, Approvable):
     scanned_rows = models.BigIntegerField(default=0)
     scan_finished = models.BooleanField(default=False)
     # While the file is still being uploaded: how many of its bytes must arrive before the scan
-    # continues (jobs/uploading.py).
+    # continues (jobs/uploading.py). It stays when they have arrived; 0 for an import that began with the whole file.
     awaits_bytes = models.BigIntegerField(default=0, editable=False)
     # The import was planned before the end of the file was there, and nobody has looked at the end since.
     end_unread = models.BooleanField(default=False, editable=False)
@@ -348,6 +348,17 @@ class ImportJob(ImportRecipe, Approvable):
     def stages(self) -> bool:
         """Whether the table stays unchanged until the finishing step."""
         return write_modes.stages(self.options_json.get("mode", "append"))
+
+    @property
+    def phase(self) -> "ImportJob.Status":
+        """The status that the present time counts as: an import that has its table waits until a worker takes it."""
+        status = self.Status(self.status)
+        return self.Status.WAITING if status == self.Status.LOADING and self.taken_at is None else status
+
+    @property
+    def followed_upload(self) -> bool:
+        """Whether it got its table before the whole file had arrived, so that its load may have waited for bytes."""
+        return self.awaits_bytes > 0
 
     @property
     def wait_seconds(self) -> float | None:

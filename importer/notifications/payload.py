@@ -12,7 +12,7 @@ from importer.engine.errors import problem_values
 from importer.models import ImportJob, ScheduleRun
 from importer.models.channel import Event
 from importer.models.outcomes import outcome
-from importer.models.outcomes.attempts import step_seconds
+from importer.models.outcomes.attempts import rounded_or_none, step_seconds
 from importer.models.outcomes.looks import look_of
 from importer.models.outcomes.runs import outcome_of_run
 from importer.notifications.page_addresses import link
@@ -108,7 +108,7 @@ def _job(job: ImportJob) -> dict[str, Any]:
         "started_at": _moment(job.started_at),
         "finished_at": _moment(job.finished_at),
         "seconds": step_seconds(job)["total"],
-        "rows_per_second": round(job.rows_per_second, 1) if job.rows_per_second else None,
+        "rows_per_second": rounded_or_none(job.rows_per_second),
         "rejects_url": link("job_reject_file", job.pk) if job.rejected_rows else None,
     }
 

@@ -48,11 +48,11 @@ def test_a_view_is_put_together_shared_and_gone_back_from(opened, told):
 
     page.locator("summary", has_text="Columns").click()
     page.get_by_label("Search columns").fill("waiting")
-    expect(page.get_by_label("Waiting for the table")).to_be_visible()
+    expect(page.get_by_label("Waiting", exact=True)).to_be_visible()
     expect(page.get_by_label("Release")).to_be_hidden()
-    page.get_by_label("Waiting for the table").check()
+    page.get_by_label("Waiting", exact=True).check()
     page.get_by_role("button", name="Show").click()
-    expect(page.get_by_role("columnheader", name="Waiting for the table")).to_be_visible()
+    expect(page.get_by_role("columnheader", name="Waiting")).to_be_visible()
 
     page.get_by_label("Only where").select_option("parallelism")
     expect(page.get_by_label("Comparison").locator("option")).to_have_count(6)

@@ -4,6 +4,7 @@ A retry stores the attempt that it follows. Time in which nobody worked, such as
 is in no attempt. Pages, history, commands and notifications take seconds and rates from here only.
 """
 
+from collections import defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from datetime import datetime
@@ -31,9 +32,9 @@ class AttemptChunks:
 class PhaseSeconds:
     """The seconds of an attempt, or of all attempts of an import, by what happened in them.
 
-    `waiting`: for an approval, for the table, or for an obstacle on the target. `loading`: scan and load. `indexing`:
-    keys and settings were put back. `verifying`: the finishing step of modes that stage, and the comparison with the
-    ledger.
+    `waiting`: for an approval, the table, the first worker, or an obstacle on the target. `loading`: scan and load.
+    `indexing`: keys and settings were put back. `verifying`: the finishing step of modes that stage, and the comparison
+    with the ledger.
     """
 
     waiting: float = 0.0
@@ -102,7 +103,7 @@ def attempts_of(job: ImportJob, now: datetime | None = None) -> tuple[Attempt, .
 def present_attempt(job: ImportJob, now: datetime | None = None) -> Attempt:
     """The last attempt of the job, which may be under way."""
     ended = outcome(job)
-    started = _started(job)
+    started = started_at(job)
     return Attempt(
         job.attempts,
         _text(started),
@@ -111,13 +112,13 @@ def present_attempt(job: ImportJob, now: datetime | None = None) -> Attempt:
         job.problem,
         _chunks(job, started),
         _rows(job),
-        _present_seconds(job, now or timezone.now()),
+        present_seconds(job, now or timezone.now()),
     )
 
 
 def seconds_of(job: ImportJob, now: datetime | None = None) -> PhaseSeconds | None:
     """The seconds of all attempts together; None if an older version did not keep them."""
-    each = [*map(_past_seconds, past_attempts(job)), _present_seconds(job, now or timezone.now())]
+    each = [*map(_past_seconds, past_attempts(job)), present_seconds(job, now or timezone.now())]
     known = [seconds for seconds in each if seconds is not None]
     return sum(known, PhaseSeconds()) if len(known) == job.attempts else None
 
@@ -171,7 +172,8 @@ def _past_seconds(attempt: Attempt) -> PhaseSeconds | None:
     )
 
 
-def _started(job: ImportJob) -> datetime | None:
+def started_at(job: ImportJob) -> datetime | None:
+    """When the present attempt got the table; None before that, and if an older version did not keep it."""
     # Older versions have no time of the attempt; that of the job is the first attempt's.
     return job.attempt_started_at or (job.started_at if job.attempts == 1 else None)
 
@@ -186,33 +188,47 @@ def _rows(job: ImportJob) -> int | None:
     return max(0, job.accounted_rows - sum(rows or 0 for rows in past))
 
 
-def _present_seconds(job: ImportJob, now: datetime) -> PhaseSeconds | None:
-    """The seconds of the present attempt until `now`."""
+def present_seconds(job: ImportJob, now: datetime) -> PhaseSeconds | None:
+    """The seconds of the present attempt until `now`; None if an older version did not keep them."""
     if job.phase_since is None:
         return _seconds_by_moments(job, now)
-    spent = dict(job.phases_json)
-    if not job.ended:
-        spent[job.status] = spent.get(job.status, 0.0) + _between(job.phase_since, now)
-
-    def during(*statuses: Status) -> float:
-        return float(sum(spent.get(status.value, 0.0) for status in statuses))
-
-    # Putting back may wait for an obstacle, and belongs to other steps than indexing where an import failed or staged.
-    at_it = during(Status.INDEXING)
-    indexing = at_it if job.status == Status.INDEXING and not job.obstacle else job.index_seconds
-    elsewhere = max(0.0, indexing - at_it)
+    spent = _spent(job, now)
+    # Putting back belongs to other steps than indexing where an import failed or staged.
+    indexing = _indexing(job, now)
+    elsewhere = max(0.0, indexing - spent[Status.INDEXING])
     return PhaseSeconds(
-        waiting=during(Status.WAITING, Status.UNAPPROVED) + max(0.0, at_it - indexing),
-        loading=during(Status.LOADING),
-        paused=during(Status.PAUSED),
+        waiting=spent[Status.WAITING] + spent[Status.UNAPPROVED] + blocked_seconds(job, now),
+        loading=spent[Status.LOADING],
+        paused=spent[Status.PAUSED],
         indexing=indexing,
-        verifying=max(0.0, during(Status.FINISHING, Status.VERIFYING) - elsewhere),
+        verifying=max(0.0, spent[Status.FINISHING] + spent[Status.VERIFYING] - elsewhere),
     )
+
+
+def blocked_seconds(job: ImportJob, now: datetime) -> float:
+    """The part of the present attempt's waiting in which keys and settings could not be put back, until `now`."""
+    if job.phase_since is None:
+        return 0.0
+    return max(0.0, _spent(job, now)[Status.INDEXING] - _indexing(job, now))
+
+
+def _spent(job: ImportJob, now: datetime) -> defaultdict[str, float]:
+    """The seconds of the present attempt in each status; 0 in others."""
+    spent = defaultdict(float, job.phases_json)
+    if not job.ended and job.phase_since:
+        spent[job.phase] += _between(job.phase_since, now)
+    return spent
+
+
+def _indexing(job: ImportJob, now: datetime) -> float:
+    """The seconds in which keys and settings were put back, without those in which an obstacle prevented it."""
+    at_it = job.status == Status.INDEXING and not job.obstacle and job.phase_since
+    return job.index_seconds + (_between(at_it, now) if at_it else 0.0)
 
 
 def _seconds_by_moments(job: ImportJob, now: datetime) -> PhaseSeconds | None:
     """The seconds of an attempt of an older version, which kept some moments only; None if it did not keep these."""
-    started = _started(job)
+    started = started_at(job)
     if started is None:
         return PhaseSeconds() if job.started_at is None else None
     ended = job.finished_at or now
@@ -230,7 +246,7 @@ def _scan_seconds(job: ImportJob) -> float | None:
     if job.scanned_at is None or job.started_at is None:
         return None
     starts = [datetime.fromisoformat(each.started) for each in past_attempts(job) if each.started]
-    starts += [started] if (started := _started(job)) else []
+    starts += [present] if (present := started_at(job)) else []
     before = [start for start in starts if start <= job.scanned_at]
     return round(_between(max(before, default=job.started_at), job.scanned_at), 3)
 
@@ -251,6 +267,16 @@ def _text(moment: datetime | None) -> str | None:
 
 def _between(since: datetime, until: datetime) -> float:
     return max(0.0, (until - since).total_seconds())
+
+
+def rounded(rate: float) -> float:
+    """A rate as reports and the history have it: to a tenth, and below 1 to three digits, so that only 0 gives 0."""
+    return round(rate, 1) if rate >= 1 else float(f"{rate:.3g}")
+
+
+def rounded_or_none(rate: float | None) -> float | None:
+    """As rounded(); None for no rate."""
+    return rounded(rate) if rate else None
 
 
 def _by(amount: int, seconds: float) -> float | None:

@@ -107,11 +107,28 @@ def test_a_retry_hours_later_has_the_rate_of_its_attempts_everywhere(
     assert row["parallelism"] == said["parallelism"] == report["plan"]["parallel_chunks"]
 
 
-def test_a_pause_is_no_loading_time(target: Target, tmp_path: Path):
-    path = tmp_path / "numbers.csv"
+def admitted(target: Target, folder: Path) -> ImportJob:
+    """An import that has its table, and that no worker has taken."""
+    path = folder / "numbers.csv"
     path.write_text("n,word\n" + "1,a\n" * ROWS)
     job = jobs.create(prepare(uploads.register(path), target, "t", ImportRequest(options=Options())))
     jobs.advance(job.pk)
+    return job
+
+
+def test_a_wait_for_a_worker_is_no_loading_time(target: Target, tmp_path: Path):
+    job = admitted(target, tmp_path)
+    hours_later(job)
+    so_far = seconds_of(ImportJob.objects.get(pk=job.pk))
+    assert (round(so_far.waiting / 3600), so_far.working) == (5, 0)
+    job = run(ImportJob.objects.get(pk=job.pk))
+    seconds = seconds_of(job)
+    assert (round(seconds.waiting / 3600), 0 < seconds.loading < 3600) == (5, True)
+    assert job.rows_per_second == pytest.approx(ROWS / seconds.loading)
+
+
+def test_a_pause_is_no_loading_time(target: Target, tmp_path: Path):
+    job = admitted(target, tmp_path)
     jobs.pause(job.pk)
     hours_later(job)
     jobs.resume(job.pk)

@@ -17,6 +17,7 @@ from importer.history import facts
 from importer.history.collect import chosen_settings
 from importer.history.read import rows
 from importer.models import Chunk, ImportJob, JobRecord, SourceFile, Target
+from importer.models.outcomes.attempts import rounded
 from importer.preparation.prepare import ImportRequest, prepare
 from importer.sources import uploads
 from importer.worker import sweep
@@ -158,9 +159,19 @@ def test_records_have_the_rows_before_and_deferred_indexes(target: Target, tmp_p
     assert facts_of_record(first)["server_digest"] == facts_of_record(second)["server_digest"]
 
 
+@pytest.mark.parametrize(
+    ("rate", "stored"),
+    [(0.0123456, 0.0123), (0.96, 0.96), (1.26, 1.3), (98_765.43, 98_765.4), (0.0, 0.0)],
+)
+def test_a_slow_rate_is_not_rounded_to_nothing(rate: float, stored: float):
+    assert rounded(rate) == stored
+
+
 @on_one_server
 def test_keys_deferred_on_a_staging_table_count_as_deferred(target: Target, tmp_path: Path):
-    known = facts_of_record(imported(target, tmp_path, LINES, mode="replace", indexes="defer"))
+    job = imported(target, tmp_path, LINES, mode="replace", indexes="defer")
+    assert jobs.report(job)["plan"]["index_policy"] == "defer"
+    known = facts_of_record(job)
     assert (known["indexes"], known["deferred_indexes"], known["staged"]) == ("defer", 1, True)
 
 

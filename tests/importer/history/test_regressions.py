@@ -84,8 +84,16 @@ def test_a_slower_import_is_reported_with_the_changes(target: Target, tmp_path: 
     assert regressions.compare_with_peers(facts | {"mode": "atomic"}) is None
     assert regressions.compare_with_peers(facts | {"data_bytes": 2 * facts["data_bytes"]}) is None
     assert regressions.compare_with_peers(facts | {"pauses": 1}) is None
+    assert regressions.compare_with_peers(facts | {"followed_upload": True}) is None
+    assert regressions.compare_with_peers(facts | {regressions.RATE: 0.0}) is None
     assert regressions.compare_with_peers(facts | {"attempts": 2}) is None
     # What is lost is less than a second: not worth a word.
     assert not regressions.compare_with_peers(facts | {"rows": 1}).slower
     JobRecord.objects.filter(pk=job.pk).delete()
     assert regressions.regression(job).words == slower.words
+    # A peer whose file set its pace, or whose rate an older version stored as 0, is none: then they are too few.
+    for name, number in (("followed_upload", 1), (regressions.RATE, 0)):
+        other = JobFact.objects.get(record=early[0].pk, name=name)
+        JobFact.objects.filter(pk=other.pk).update(number=number)
+        assert regressions.compare_with_peers(facts) is None
+        other.save()

@@ -16,6 +16,7 @@ from importer.engine.mysql.connection import Address, connect, execute, fetch_al
 from importer.engine.plan.options import Options
 from importer.engine.reading.questions import NeedsAnswer
 from importer.engine.source.arriving import NotArrived
+from importer.history.collect import ChunkTotals, facts_of
 from importer.jobs import uploading
 from importer.models import ImportJob, SourceFile, Target
 from importer.preparation import presets
@@ -79,6 +80,7 @@ def test_rows_are_committed_before_the_last_byte_has_come(target: Target):
     job = run(job)
     assert (job.status, job.balanced, job.end_unread) == (Status.SUCCEEDED, True, False)
     assert job.loaded_rows == in_table(target) == ROWS
+    assert facts_of(job, ChunkTotals())["followed_upload"] is True
     assert job.skipped_lines.as_json()["header"]["count"] == 1
     # Together the chunks are the file, each byte once.
     ends = [(each.offset, each.offset + each.length) for each in job.chunks.order_by("number")]
