@@ -4,26 +4,27 @@ from collections.abc import Iterable
 from itertools import pairwise
 
 from importer.diagnosis.watch import kept_counters
+from importer.engine.mysql.diagnosis.counters import Counters
+from importer.history.chunks.axis import Axis, axis_of
 from importer.models import ImportJob
 
 Point = tuple[float, int]
 
 
 def server_rows(job: ImportJob) -> list[Point]:
-    """Points of [seconds since the import began, rows per second], of all connections, while somebody watched.
+    """Points of [seconds on the axis of the curve, rows per second], of all connections, while somebody watched.
 
-    Of an import that has ended, those until its end; none once the looks at the server are no longer kept.
+    Those of the attempts of the import; none once the looks at the server are no longer kept.
     """
-    if job.started_at is None:
-        return []
-    end = job.finished_at.timestamp() if job.finished_at else float("inf")
-    return list(_points(job, job.started_at.timestamp(), end))
+    counters = kept_counters(job.target) if job.started_at else []
+    axis = axis_of(job) if counters else None
+    return list(_points(counters, axis)) if axis else []
 
 
-def _points(job: ImportJob, origin: float, end: float) -> Iterable[Point]:
+def _points(counters: Iterable[Counters], axis: Axis) -> Iterable[Point]:
     """Each at the middle of the time between two looks."""
-    for early, late in pairwise(kept_counters(job.target)):
-        at = (early.at + late.at) / 2
+    for early, late in pairwise(counters):
+        at = axis.place((early.at + late.at) / 2)
         rate = late.per_second("rows_written", early)
-        if rate is not None and origin <= at <= end:
-            yield round(at - origin, 2), round(rate)
+        if rate is not None and at is not None:
+            yield round(at, 2), round(rate)

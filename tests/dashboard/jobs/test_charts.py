@@ -3,11 +3,12 @@
 from datetime import timedelta
 
 import pytest
+from django.db.models import F
 from django.urls import reverse
 
 from importer.engine.errors import TargetProblem
 from importer.history.chunks import rates
-from importer.models import Chunk, SourceFile
+from importer.models import Chunk, ImportJob, SourceFile
 from tests.dashboard.job_data import HEADER, LENGTH, REFUSED, ROWS, Status, make_job, page
 
 pytestmark = pytest.mark.django_db
@@ -109,6 +110,28 @@ class TestRates:
         job = make_job(Status.SUCCEEDED, chunks=40)
         Chunk.objects.filter(job=job, number=5).update(attempt=2)
         curve = browser.get(reverse("job_rates", args=[job.pk])).json()
+        width = curve["points"][1][0] - curve["points"][0][0]
+        assert sum(rate for _, rate, _ in curve["points"]) * width == pytest.approx(40 * ROWS, rel=0.01)
+
+    @pytest.mark.parametrize("most_spans", [rates.MOST_SPANS, 15])
+    @pytest.mark.parametrize(("earlier", "seconds"), [(20, 20.1), (0, 10.1)])
+    def test_the_hours_between_two_attempts_are_no_part_of_it(
+        self, browser, monkeypatch, most_spans: int, earlier: int, seconds: float
+    ):
+        """Of the chunks some, or in a mode that stages none, were loaded by the first attempt."""
+        monkeypatch.setattr(rates, "MOST_SPANS", most_spans)
+        job = make_job(Status.SUCCEEDED, chunks=40)
+        hours = timedelta(hours=5)
+        moved = {name: F(name) - hours for name in ("started_at", "finished_at")}
+        job.chunks.filter(number__lt=earlier).update(**moved)
+        began = job.started_at - hours
+        ended = (began + timedelta(seconds=10)).isoformat()
+        past = {"number": 1, "started": began.isoformat(), "ended": ended, "outcome": "failed"}
+        ImportJob.objects.filter(pk=job.pk).update(
+            attempts=2, started_at=began, attempt_started_at=job.started_at, past_attempts_json=[past]
+        )
+        curve = browser.get(reverse("job_rates", args=[job.pk])).json()
+        assert curve["seconds"] == pytest.approx(seconds, abs=0.2)
         width = curve["points"][1][0] - curve["points"][0][0]
         assert sum(rate for _, rate, _ in curve["points"]) * width == pytest.approx(40 * ROWS, rel=0.01)
 
