@@ -2,6 +2,9 @@
 
 from datetime import datetime, timedelta
 
+from django.utils import timezone
+from django.utils.dateformat import format as date_format
+
 from importer.engine.units import human_bytes, human_rate
 
 _COMPACT = ((10**9, "G"), (10**6, "M"), (10**3, "k"))
@@ -74,6 +77,14 @@ def share(part: int, whole: int | None) -> str:
     if percents < 0.1:
         return "< 0.1 %"
     return f"{percents:.1f} %" if percents < 10 else f"{percents:.0f} %"
+
+
+def time_after(moment: datetime | None, earlier: datetime | None) -> str:
+    """The time of day of a moment after an earlier one, with the day if that is not the day of the earlier one."""
+    if moment is None:
+        return ""
+    days = {timezone.localtime(each).date() for each in (moment, earlier or moment)}
+    return date_format(timezone.localtime(moment), "H:i:s" if len(days) == 1 else "j M Y, H:i:s")
 
 
 def factor(value: float | None) -> str:

@@ -34,6 +34,7 @@ for _format in (
     formatting.percent,
     formatting.share,
     formatting.factor,
+    formatting.time_after,
 ):
     register.filter(_format)
 

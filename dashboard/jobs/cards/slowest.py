@@ -3,13 +3,17 @@
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
+from datetime import datetime
 
 from dashboard.formatting import duration, share
 from dashboard.jobs.cards.timeline import timeline
 from dashboard.jobs.chunk_timings import lap_title
 from importer.history.chunks.timings import LAPS, ChunkTimings
 from importer.models import ImportJob
+from importer.models.outcomes.attempts import blocked_seconds, present_seconds
 
+# Phases in words.
+WAIT, LOAD, PAUSES = "Waiting", "Loading", "Pauses"
 # Shares below these, and times below LEAST_SECONDS, are no reason to change anything.
 LARGE_SHARE, LARGE_LAP = 0.4, 0.25
 LEAST_SECONDS = 1.0
@@ -36,30 +40,39 @@ def slowest(job: ImportJob, timings: ChunkTimings) -> Slowest | None:
     """What took most of the last attempt's time; None if nothing of it is known."""
     if job.finished_at is None:
         return None
-    phases = {each.kind: each.seconds for each in timeline(job, job.finished_at)[-1].phases}
-    # The scan runs while chunks load.
-    one_by_one = {kind: seconds for kind, seconds in phases.items() if kind != "scan"}
-    whole = sum(one_by_one.values())
+    phases = _phases(job, job.finished_at)
+    whole = sum(phases.values())
     if not whole:
         return None
-    kind = max(one_by_one, key=one_by_one.__getitem__)
+    kind = max(phases, key=phases.__getitem__)
     spent = _spent(timings)
-    sentence = f"{_WORDS[kind]} took {duration(one_by_one[kind])}, {share_of(one_by_one[kind], whole)} of the time."
-    if kind == "load" and spent:
+    sentence = f"{kind} took {duration(phases[kind])}, {share_of(phases[kind], whole)} of the time."
+    if kind == LOAD and spent:
         lap, seconds = max(spent.items(), key=lambda each: each[1])
         sentence += f" Most of the work on a chunk was “{lap_title(lap)}”, {share_of(seconds, sum(spent.values()))}."
     if whole < LEAST_SECONDS:
         return Slowest(sentence, (), ())
-    return Slowest(sentence, tuple(_advice(job, phases, spent)), tuple(_held_back(job, phases)))
+    return Slowest(
+        sentence,
+        tuple(_advice(job, phases, spent, _scan_seconds(job, job.finished_at))),
+        tuple(_held_back(job, phases)),
+    )
 
 
-_WORDS = {
-    "wait": "Waiting",
-    "load": "Loading",
-    "index": "Building keys",
-    "verify": "Verification",
-    "past": "The import",
-}
+def _phases(job: ImportJob, ended: datetime) -> dict[str, float]:
+    """The seconds of each phase of the last attempt, one after another; none if an older version did not keep them."""
+    seconds = present_seconds(job, ended)
+    if seconds is None:
+        return {}
+    blocked = blocked_seconds(job, ended)
+    return {
+        WAIT: seconds.waiting - blocked,
+        LOAD: seconds.loading,
+        PAUSES: seconds.paused,
+        "Waiting until keys could be put back": blocked,
+        "Building keys": seconds.indexing,
+        "Verification": seconds.verifying,
+    }
 
 
 def share_of(part: float, whole: float) -> str:
@@ -76,13 +89,12 @@ def _spent(timings: ChunkTimings) -> dict[str, float]:
     return {lap: seconds for lap, seconds in spent.items() if seconds}
 
 
-def _advice(job: ImportJob, phases: dict[str, float], spent: dict[str, float]) -> Iterator[str]:
-    if phases.get("wait", 0) >= max(LEAST_SECONDS, LARGE_SHARE * _whole(phases)):
+def _advice(job: ImportJob, phases: dict[str, float], spent: dict[str, float], scan: float) -> Iterator[str]:
+    if phases[WAIT] >= max(LEAST_SECONDS, LARGE_SHARE * _whole(phases)):
         yield "It waited for its table, a worker or an approval. At another time, or with more workers, it waits less."
     if not _loading_matters(phases):
         return
-    load = phases["load"]
-    if phases.get("scan", 0) > 0.9 * load and load >= LEAST_SECONDS:
+    if scan > 0.9 * phases[LOAD] and phases[LOAD] >= LEAST_SECONDS:
         yield "Reading the file set the pace: chunks were loaded as soon as they were found." + (
             " A file in UTF-8 that is not packed needs no working copy." if job.needs_plain_copy else ""
         )
@@ -96,9 +108,14 @@ def _held_back(job: ImportJob, phases: dict[str, float]) -> Iterator[str]:
 
 
 def _loading_matters(phases: dict[str, float]) -> bool:
-    return phases.get("load", 0) >= LARGE_SHARE * _whole(phases)
+    return phases[LOAD] >= LARGE_SHARE * _whole(phases)
 
 
 def _whole(phases: dict[str, float]) -> float:
-    """The seconds of all phases but the scan, which runs while chunks load."""
-    return sum(phases.values()) - phases.get("scan", 0)
+    """The seconds of all phases but the pauses, which a person made."""
+    return sum(phases.values()) - phases[PAUSES]
+
+
+def _scan_seconds(job: ImportJob, ended: datetime) -> float:
+    """The seconds of the scan, which runs while chunks load; 0 if an earlier attempt has ended it."""
+    return sum(each.seconds for each in timeline(job, ended)[-1].phases if each.kind == "scan")

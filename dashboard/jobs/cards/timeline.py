@@ -11,6 +11,8 @@ from importer.models.outcomes import attempts
 # The units across the timeline, of which a phase has at least LEAST_UNITS.
 WIDTH = 1000
 LEAST_UNITS = 3
+# A shorter wait (seconds) before keys are put back is that for a worker, and not shown.
+LEAST_WAIT = 1.0
 
 Status = ImportJob.Status
 
@@ -49,18 +51,23 @@ class Attempt:
 
     @property
     def began(self) -> datetime | None:
+        """When its first phase began, or when an earlier attempt got the table; None before that."""
+        if self.past:
+            return _moment(self.past.started)
         return self.phases[0].began if self.phases else None
 
     @property
     def ended(self) -> datetime | None:
-        """When its last phase ended; None while one runs."""
+        """When it ended, or its last phase; None while one runs."""
+        if self.past:
+            return _moment(self.past.ended)
         return self.phases[-1].ended if self.phases and not self.phases[-1].runs else None
 
 
 def timeline(job: ImportJob, now: datetime) -> tuple[Attempt, ...]:
     """The attempts of an import, the first one first."""
     past = attempts.past_attempts(job)
-    shown = [Attempt(each.number, tuple(_past_phases(each)), each) for each in past]
+    shown = [Attempt(each.number, tuple(_past_phases(each, job)), each) for each in past]
     # A phase that the end of the import cut short has no end of its own, but it no longer runs.
     present = (replace(each, runs=each.runs and not job.ended) for each in _phases(job, now))
     shown.append(Attempt(job.attempts, tuple(present)))
@@ -68,24 +75,35 @@ def timeline(job: ImportJob, now: datetime) -> tuple[Attempt, ...]:
     return tuple(replace(each, phases=tuple(_placed(each.phases, longest))) for each in shown)
 
 
-def _past_phases(attempt: attempts.Attempt) -> Iterable[Phase]:
+def _moment(text: str | None) -> datetime | None:
+    return datetime.fromisoformat(text) if text else None
+
+
+def _past_phases(attempt: attempts.Attempt, job: ImportJob) -> Iterable[Phase]:
     """The phases of an earlier attempt; of one that an older version kept, the whole is one phase."""
-    if not (attempt.started and attempt.ended):
+    began, ended = _moment(attempt.started), _moment(attempt.ended)
+    if not (began and ended):
         return
-    began, ended = datetime.fromisoformat(attempt.started), datetime.fromisoformat(attempt.ended)
-    if attempt.seconds is None:
+    seconds = attempt.seconds
+    if seconds is None:
         yield Phase("All phases", "past", began, ended, runs=False)
         return
-    for name, took in (("Load", attempt.seconds.loading), ("Index", attempt.seconds.indexing)):
+    load = ("Load", "load", seconds.loading + seconds.paused, seconds.paused)
+    for name, kind, took, paused in (
+        load,
+        ("Index", "index", seconds.indexing, 0),
+        (_verify(job), "verify", seconds.verifying, 0),
+    ):
         if took:
-            yield Phase(name, name.lower(), began, began + timedelta(seconds=took), runs=False)
-            began += timedelta(seconds=took)
+            then = began + timedelta(seconds=took)
+            yield Phase(name, kind, began, then, runs=False, paused=paused)
+            began = then
 
 
 def _phases(job: ImportJob, now: datetime) -> Iterable[Phase]:
     """The phases of the present attempt that have begun. Scan and load overlap."""
     end = job.finished_at or now
-    began = job.attempt_started_at or (job.started_at if job.attempts == 1 else None)
+    began = _began(job)
     if job.attempts == 1:
         yield _phase("Wait", "wait", min(job.created_at, began or now), began, end)
     scan = began if not job.scanned_at or (began and job.scanned_at > began) else job.taken_at
@@ -98,13 +116,36 @@ def _phases(job: ImportJob, now: datetime) -> Iterable[Phase]:
     yield replace(_phase("Load", "load", began, loaded, end), paused=_paused(job, now))
     if loaded is None:
         return
-    built = loaded + timedelta(seconds=job.index_seconds)
+    yield from _phases_after_load(job, loaded, end)
+
+
+def _phases_after_load(job: ImportJob, loaded: datetime, end: datetime) -> Iterable[Phase]:
     indexing = job.status == Status.INDEXING
+    blocked = attempts.blocked_seconds(job, end)
+    if blocked >= LEAST_WAIT:
+        waits = indexing and job.obstacle
+        unblocked = loaded + timedelta(seconds=blocked)
+        yield _phase("Wait to put keys back", "wait", loaded, None if waits else unblocked, end)
+        if waits:
+            return
+        loaded = min(unblocked, end)
+    built = loaded + timedelta(seconds=job.index_seconds)
     if job.index_seconds or indexing:
         yield _phase("Index", "index", loaded, None if indexing else built, end)
     if not indexing:
-        name = "Finish and verify" if job.stages else "Verify"
-        yield _phase(name, "verify", min(built, end), job.finished_at, end)
+        yield _phase(_verify(job), "verify", min(built, end), job.finished_at, end)
+
+
+def _verify(job: ImportJob) -> str:
+    return "Finish and verify" if job.stages else "Verify"
+
+
+def _began(job: ImportJob) -> datetime | None:
+    """When the present attempt had its table and, of a first one, a worker; None before that."""
+    got_table = attempts.started_at(job)
+    if got_table is None or job.attempts > 1 or job.phase_since is None:
+        return got_table
+    return job.taken_at and max(got_table, job.taken_at)
 
 
 def _paused(job: ImportJob, now: datetime) -> float:

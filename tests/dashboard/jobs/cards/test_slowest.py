@@ -42,6 +42,22 @@ def test_the_longest_phase_and_the_longest_part_of_a_chunk_are_named():
 
 
 @pytest.mark.parametrize(
+    ("phases", "index", "said"),
+    [
+        ({"paused": 18_000, "loading": 12}, 0, "Pauses took 5 h 0 min, 100 % of the time."),
+        ({"indexing": 18_010, "loading": 12}, 10, "Waiting until keys could be put back took 5 h 0 min, 100 %"),
+        ({"waiting": 18_000, "loading": 12}, 0, "Waiting took 5 h 0 min, 100 %"),
+        ({"finishing": 12, "loading": 11}, 0, "Verification took 12.0 s, 52 %"),
+    ],
+)
+def test_time_in_which_nothing_could_be_done_is_not_that_of_a_step(phases, index, said):
+    job = make_job(Status.SUCCEEDED, chunks=2)
+    values = {"phases_json": phases, "phase_since": job.finished_at, "index_seconds": index}
+    ImportJob.objects.filter(pk=job.pk).update(**values)
+    assert slowest(ImportJob.objects.get(pk=job.pk), add_up([], 1)).sentence.startswith(said)
+
+
+@pytest.mark.parametrize(
     ("seconds", "laps", "words"),
     [
         ((60, 1, 20, 0), {"load": 9.0}, "It waited for its table"),

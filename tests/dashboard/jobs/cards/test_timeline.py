@@ -67,6 +67,48 @@ def test_the_hours_before_a_retry_are_no_part_of_it():
     assert (first.phases[0].width, second.phases[0].width) == (WIDTH, WIDTH // 2)
 
 
+@pytest.mark.parametrize(("taken", "load"), [(None, {}), (ago(10), {"Load": (10, True)})])
+def test_an_import_waits_until_a_worker_takes_it(taken, load):
+    times = {"created_at": ago(100), "attempt_started_at": ago(40), "started_at": ago(40)}
+    job = job_with(Status.LOADING, **times, taken_at=taken, phase_since=taken or ago(40), scanned_at=None)
+    (attempt,) = timeline(job, NOW)
+    shown = phases(attempt)
+    shown.pop("Scan", None)
+    assert shown == {"Wait": (90, False) if taken else (100, True), **load}
+
+
+@pytest.mark.parametrize("obstacle", [{}, REFUSED.as_json()])
+def test_a_wait_for_an_obstacle_is_not_verification(obstacle):
+    times = {"created_at": ago(100), "attempt_started_at": ago(100), "started_at": ago(100), "taken_at": ago(100)}
+    status, ended = (Status.INDEXING, None) if obstacle else (Status.SUCCEEDED, NOW)
+    waited = {"phases_json": {"loading": 30.0, **({} if obstacle else {"indexing": 67.0, "verifying": 3.0})}}
+    since = {"phase_since": ago(70) if obstacle else NOW, "index_seconds": 0 if obstacle else 7, "obstacle": obstacle}
+    job = job_with(status, **times, **waited, **since, loaded_at=ago(70), finished_at=ended)
+    after = dict(list(phases(timeline(job, NOW)[-1]).items())[3:])
+    if obstacle:
+        assert after == {"Wait to put keys back": (70, True)}
+    else:
+        assert after == {"Wait to put keys back": (60, False), "Index": (7, False), "Verify": (3, False)}
+
+
+def test_an_earlier_attempt_has_all_of_its_phases_and_its_end():
+    seconds = {"waiting": 0, "loading": 10, "paused": 5, "indexing": 7, "verifying": 3}
+    job = job_with(
+        Status.LOADING, attempts=2, attempt_started_at=ago(20), past_attempts_json=[PAST | {"seconds": seconds}]
+    )
+    first = timeline(job, NOW)[0]
+    assert phases(first) == {"Load": (15, False), "Index": (7, False), "Verify": (3, False)}
+    assert (first.phases[0].paused, first.ended) == (5, NOW - timedelta(hours=9))
+
+
+def test_an_attempt_that_never_got_the_table_does_not_wait_for_it_any_more(browser):
+    past = [PAST | {"started": None, "outcome": "cancelled"}]
+    job = job_with(Status.LOADING, attempts=2, attempt_started_at=ago(20), past_attempts_json=past)
+    html = browser.get(f"/jobs/{job.pk}/").content.decode()
+    assert "ended before it got the table" in html
+    assert "waits for the table" not in html
+
+
 @pytest.mark.parametrize("status", Status)
 def test_every_state_has_a_timeline_within_its_width(status):
     for attempt in timeline(make_job(status, chunks=2), timezone.now()):
@@ -82,7 +124,10 @@ def test_the_page_shows_both_attempts_with_the_problem_of_the_first(browser):
 
 def test_a_pause_is_told_from_loading():
     job = job_with(
-        Status.PAUSED, attempt_started_at=ago(60), started_at=ago(60), phases_json={"paused": 5.0}, phase_since=ago(20)
+        Status.PAUSED,
+        **dict.fromkeys(("attempt_started_at", "started_at", "taken_at"), ago(60)),
+        phases_json={"paused": 5.0},
+        phase_since=ago(20),
     )
     (attempt,) = timeline(job, NOW)
     assert attempt.phases[-1].paused == pytest.approx(25)
