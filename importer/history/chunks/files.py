@@ -1,6 +1,6 @@
 """The files of an import of several, each with its rows and its own equation."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from django.db.models import Q, Sum
@@ -14,8 +14,8 @@ class FileRows:
     """The rows of one file so far. `source` is final when the scan of the import is finished.
 
     `taken`: rows that went in, or were equal to one in the table. In a mode that stages, rows of the staging table: the
-    finishing step decides over the rows of all files together which of them are new. `missing`: rows that are in none
-    of the counts.
+    finishing step decides over the rows of all files together which of them are new; if the import ended before that,
+    none. `missing`: rows that are in none of the counts.
     """
 
     name: str
@@ -38,14 +38,20 @@ def rows_of_files(job: ImportJob) -> tuple[FileRows, ...]:
     """The files of an import of several, in their order; none for an import of one file."""
     if not job.files_json:
         return ()
-    if job.chunks_removed_at:
-        kept = JobRecord.objects.values_list("kept_chunks", flat=True).get(pk=job.pk).get("files", [])
-        return tuple(FileRows(**each) for each in kept)
-    return read_rows(job)
+    files = _kept_rows(job) if job.chunks_removed_at else read_rows(job)
+    # The staging table is dropped, and no row has left it.
+    gone = job.stages and job.ended and not job.finished and not job.leftover
+    return tuple(replace(each, taken=0, skipped=0) for each in files) if gone else files
+
+
+def _kept_rows(job: ImportJob) -> tuple[FileRows, ...]:
+    """The files' rows that the record keeps of chunks that are deleted."""
+    kept = JobRecord.objects.values_list("kept_chunks", flat=True).get(pk=job.pk).get("files", [])
+    return tuple(FileRows(**each) for each in kept)
 
 
 def read_rows(job: ImportJob) -> tuple[FileRows, ...]:
-    """The files' rows as rows_of_files() gives them, summed over the chunks."""
+    """The files' rows, summed over the chunks."""
     loaded = Q(status=Chunk.Status.LOADED)
     sums = (
         Chunk.objects.filter(job=job)

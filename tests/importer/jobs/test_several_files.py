@@ -70,6 +70,15 @@ def imported(prepared: PreparedImport) -> ImportJob:
     return run(jobs.create(prepared))
 
 
+def test_no_row_of_a_file_is_in_if_an_import_that_stages_failed(database, tmp_path):
+    files = {"a.csv": b"id,name\n1,one\n", "b.csv": b"id,name\n1,two\n"}
+    job = imported(planned(written(tmp_path, files), database, Options(mode="atomic")))
+    assert (job.status, loaded(database)) == ("failed", [])
+    assert job.chunks.filter(status="loaded").exists()
+    rows = [each["rows"] for each in jobs.report(job)["files"]]
+    assert [(each["source"], each["taken"], each["missing"]) for each in rows] == [(1, 0, 1), (1, 0, 1)]
+
+
 @pytest.mark.parametrize(
     ("mode", "packed", "chunk_rows"), [("append", False, None), ("append", True, 2), ("replace", False, 1)]
 )
