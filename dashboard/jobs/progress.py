@@ -15,7 +15,7 @@ from importer.engine.source.formats.registry import FORMATS
 from importer.models import Chunk, ImportJob, SourceFile
 from importer.models.job import ACCOUNTED_ROWS
 from importer.models.outcomes import outcome_words
-from importer.models.outcomes.attempts import Speed, speed_of
+from importer.models.outcomes.attempts import Speed, speed_of, started_at
 from importer.worker import live_progress
 
 # Current rates cover the last RECENT_SECONDS. The time left is estimated over more, because chunks end in bursts.
@@ -71,6 +71,7 @@ def _copying(job: ImportJob) -> tuple[str, str]:
 class Recent:
     """Recent commits: rows and bytes of the last RECENT_SECONDS, bytes of the last FORECAST_SECONDS.
 
+    `seconds`, `forecast_seconds`: these seconds, or fewer if the first of the chunks began later, as after a sort.
     `steady`: the seconds for which they stay the same if nothing is committed. `stalled`: the next commit is overdue,
     as when the server does not answer.
     """
@@ -78,6 +79,8 @@ class Recent:
     rows: int = 0
     bytes: int = 0
     forecast_bytes: int = 0
+    seconds: float = 0.0
+    forecast_seconds: float = 0.0
     steady: float = inf
     stalled: bool = False
 
@@ -211,7 +214,7 @@ class Progress:
     @property
     def since(self) -> datetime | None:
         """When the present attempt got the table; None before that."""
-        return self.job.attempt_started_at or self.job.started_at
+        return started_at(self.job)
 
     @property
     def elapsed(self) -> float | None:
@@ -237,18 +240,18 @@ class Progress:
 
     @property
     def recent_rows_per_second(self) -> float:
-        return _per_second(self.recent.rows, self._window(RECENT_SECONDS)) or 0.0
+        return _per_second(self.recent.rows, self.recent.seconds) or 0.0
 
     @property
     def recent_bytes_per_second(self) -> float:
-        return _per_second(self.recent.bytes, self._window(RECENT_SECONDS)) or 0.0
+        return _per_second(self.recent.bytes, self.recent.seconds) or 0.0
 
     @property
     def seconds_left(self) -> float | None:
         """Seconds until the last byte is committed, at the pace of the last minute; None if unknown."""
         if self.job.status != Status.LOADING or self.recent.stalled:
             return None
-        pace = _per_second(self.recent.forecast_bytes, self._window(FORECAST_SECONDS))
+        pace = _per_second(self.recent.forecast_bytes, self.recent.forecast_seconds)
         return (self.data_bytes - self.job.committed_bytes) / pace if pace else None
 
     @property
@@ -270,10 +273,6 @@ class Progress:
         if job.status == Status.LOADING:
             state = f"{self.percent} %"
         return f"{state} · {job.source.name} → {job.table}"
-
-    def _window(self, seconds: float) -> float | None:
-        """`seconds`, or less if the job has not run that long."""
-        return None if self.elapsed is None else min(seconds, self.elapsed)
 
     @property
     def bars(self) -> tuple[Bar, ...]:
@@ -306,9 +305,10 @@ def progress(job: ImportJob, now: datetime) -> Progress:
 
 def _recent(job: ImportJob, now: datetime) -> Recent:
     recent = Q(finished_at__gt=now - timedelta(seconds=RECENT_SECONDS))
-    sums = Chunk.objects.filter(
-        job=job, status=Chunk.Status.LOADED, finished_at__gt=now - timedelta(seconds=FORECAST_SECONDS)
-    ).aggregate(
+    earliest = now - timedelta(seconds=FORECAST_SECONDS)
+    if job.attempts > 1:  # The chunks of an earlier attempt tell nothing of this one.
+        earliest = max(earliest, started_at(job) or now)
+    sums = Chunk.objects.filter(job=job, status=Chunk.Status.LOADED, finished_at__gt=earliest).aggregate(
         rows=Sum(ACCOUNTED_ROWS, filter=recent),
         bytes=Sum("length", filter=recent),
         forecast_bytes=Sum("length"),
@@ -316,7 +316,12 @@ def _recent(job: ImportJob, now: datetime) -> Recent:
         first=Min("finished_at"),
         last=Max("finished_at"),
         chunks=Count("pk"),
+        seconds=Min("started_at", filter=recent),
+        forecast_seconds=Min("started_at"),
     )
+    for name, most in (("seconds", RECENT_SECONDS), ("forecast_seconds", FORECAST_SECONDS)):
+        began = sums[name]
+        sums[name] = min(most, (now - began).total_seconds()) if began else most
     first, last, chunks = sums["first"], sums.pop("last"), sums.pop("chunks")
     overdue = _overdue_after((last - first).total_seconds() if chunks else 0.0, chunks, job.parallelism)
     # Each changes what the page shows, that number of seconds after that commit.

@@ -17,7 +17,7 @@ from dashboard.jobs.progress import progress
 from importer.models import Chunk, ImportJob
 from importer.worker import live_progress
 from tests.cost import cost_of
-from tests.dashboard.job_data import Status, make_job
+from tests.dashboard.job_data import ROWS, Status, make_job
 from tests.people import stranger
 
 pytestmark = pytest.mark.django_db
@@ -110,6 +110,32 @@ def test_a_rate_that_falls_by_itself_is_held_back_by_nothing():
     Chunk.objects.filter(job=job, number=0).update(finished_at=now - timedelta(seconds=4))
     for later, steady in ((0, 6), (7, 19), (30, 26), (60, inf)):
         assert progress(job, now + timedelta(seconds=later)).recent.steady == pytest.approx(steady)
+
+
+def test_the_rate_is_that_of_the_chunks_since_the_first_of_them_began():
+    """Before, the file was unpacked or sorted for a long time, or a person paused the import."""
+    job, now = quiet_job(chunks=8, loaded=4), timezone.now()
+    ImportJob.objects.filter(pk=job.pk).update(started_at=now - timedelta(hours=1))
+    job.refresh_from_db()
+    times = {"started_at": now - timedelta(seconds=4), "finished_at": now - timedelta(seconds=1)}
+    Chunk.objects.filter(job=job, status=Chunk.Status.LOADED).update(**times)
+    shown = progress(job, now)
+    assert shown.recent_rows_per_second == pytest.approx(ROWS)
+    assert shown.seconds_left == pytest.approx(4)
+
+
+def test_the_chunks_of_an_earlier_attempt_are_not_in_the_rate():
+    job, now = quiet_job(chunks=8, loaded=4), timezone.now()
+    Chunk.objects.filter(job=job, status=Chunk.Status.LOADED).update(finished_at=now - timedelta(seconds=5))
+    job.attempts, job.attempt_started_at = 2, now - timedelta(seconds=3)
+    shown = progress(job, now)
+    assert (shown.recent_rows_per_second, shown.seconds_left) == (0, None)
+
+
+def test_a_retry_that_waits_for_the_table_has_not_begun():
+    job = make_job(Status.WAITING, started_at=timezone.now() - timedelta(hours=5), attempts=2)
+    shown = progress(job, timezone.now())
+    assert (shown.since, shown.elapsed) == (None, None)
 
 
 def test_no_time_left_is_promised_once_the_next_commit_is_overdue():
