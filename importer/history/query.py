@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from datetime import datetime, time
+from datetime import datetime, timedelta
 from enum import Enum
 from operator import eq, ge, gt, le, lt, ne
 from typing import Any
@@ -60,15 +60,20 @@ _COMPARE: dict[Op, Callable[[Any, Any], bool]] = {
 
 @dataclass(frozen=True)
 class Condition:
-    """A fact compared with a value. None stands for unknown, which only equals unknown and has no order."""
+    """A fact compared with a value. None stands for unknown, which only equals unknown and has no order.
+
+    `after`: of a day, of which `value` is the first moment, the first moment of the next one: each moment of the day
+    equals it. None for other values.
+    """
 
     name: str
     op: Op
     value: Value | None
+    after: float | None = None
 
     @classmethod
     def read(cls, name: str, op: str, text: str) -> "Condition":
-        """Read a condition such as `chunk_bytes >= 32M`, `ended > 2026-11-01`, `lock_table = yes`, `status = failed`.
+        """Read a condition such as `chunk_bytes >= 32M`, `ended >= 2026-11-01`, `lock_table = yes`, `status = failed`.
 
         Raises Problem if the fact or the operator does not exist, or if the fact cannot have the value.
         """
@@ -85,18 +90,26 @@ class Condition:
             raise Problem(
                 f"Unknown values have no order, so {op} unknown never holds.", advice="Ask for = unknown or != unknown."
             )
-        return cls(name, compared, value)
+        after = _moment(text.strip(), days=1) if value is not None and about.kind is Kind.MOMENT else None
+        return cls(name, compared, value, after)
 
     @property
     def text(self) -> str:
         """The value as read() takes it."""
-        return UNKNOWN if self.value is None else written(self.name, self.value)
+        text = UNKNOWN if self.value is None else written(self.name, self.value)
+        return text if self.after is None else text.partition("T")[0]
 
     def holds(self, value: Value | None) -> bool:
         """Whether the condition holds for a fact's value; None: unknown."""
         if self.value is None:
             return (value is None) is (self.op is Op.IS)
-        return value is not None and _COMPARE[self.op](value, self.value)
+        return value is not None and _COMPARE[self.op](self._same_day(value), self.value)
+
+    def _same_day(self, value: Value) -> Value:
+        """The value; of a moment on the condition's day, the first of that day."""
+        if self.after is None or self.value is None:
+            return value
+        return self.value if float(self.value) <= float(value) < self.after else value
 
     @property
     def needs_all(self) -> bool:
@@ -109,7 +122,7 @@ class Condition:
         text = isinstance(self.value, str)
         least = self.op is Op.IS or (self.op in (Op.MORE, Op.AT_LEAST) and not text)
         most = self.op is Op.IS or (self.op in (Op.LESS, Op.AT_MOST) and not text)
-        return self.value if least else None, self.value if most else None
+        return self.value if least else None, (self.after or self.value) if most else None
 
 
 def columns_of(names: Sequence[str]) -> tuple[str, ...]:
@@ -176,7 +189,7 @@ def written(name: str, value: Value) -> str:
             from django.utils import timezone  # Here, because the client of the API reads what stands above.
 
             moment = datetime.fromtimestamp(float(value), timezone.get_current_timezone()).replace(tzinfo=None)
-            return moment.isoformat() if moment.time() != time() else moment.date().isoformat()
+            return moment.isoformat()
     return f"{value:.15g}"
 
 
@@ -196,16 +209,19 @@ def _number(text: str) -> float | None:
     return number if abs(number) < float("inf") else None
 
 
-def _moment(text: str) -> float | None:
-    """Seconds since 1970, in the current time zone where the text names none."""
+def _moment(text: str, days: int = 0) -> float | None:
+    """Seconds since 1970, in the current time zone where the text names none; of a day, its first moment.
+
+    With `days` that of so many days later, and None for a text that is no day.
+    """
     from django.utils import timezone  # Here, because the client of the API reads what stands above.
     from django.utils.dateparse import parse_date, parse_datetime
 
     try:
         day = parse_date(text)
-        moment = datetime(day.year, day.month, day.day) if day else parse_datetime(text)
-    except ValueError:
+        moment = datetime(day.year, day.month, day.day) + timedelta(days) if day else parse_datetime(text)
+    except (ValueError, OverflowError):
         return None
-    if not moment:
+    if not moment or (days and not day):
         return None
     return (timezone.make_aware(moment) if timezone.is_naive(moment) else moment).timestamp()

@@ -5,6 +5,7 @@ import statistics
 from datetime import UTC, datetime
 from io import StringIO
 from itertools import pairwise
+from zoneinfo import ZoneInfo
 
 import pytest
 
@@ -272,6 +273,32 @@ def test_a_wrong_condition_is_refused_with_the_reason(parts, message):
 def test_times_are_in_the_time_zone_of_the_installation(settings):
     settings.TIME_ZONE = "Europe/Vienna"
     assert condition("ended", ">", "2026-11-20").value == condition("ended", ">", "2026-11-19T23:00:00Z").value
+
+
+@pytest.mark.parametrize(
+    ("op", "holds"),
+    [
+        ("=", "ends"),
+        ("!=", "before after"),
+        ("<", "before"),
+        ("<=", "before ends"),
+        (">", "after"),
+        (">=", "ends after"),
+    ],
+)
+def test_a_day_is_all_of_its_moments(facts_by_job, settings, op: str, holds: str):
+    settings.TIME_ZONE = "Europe/Vienna"
+    days = {}
+    for job, facts in facts_by_job.items():
+        days[job] = datetime.fromtimestamp(facts["ended"], ZoneInfo("Europe/Vienna")).date()
+    day = sorted(days.values())[JOBS // 2]
+    asked = condition("ended", op, day.isoformat())
+    where = {job: "before" if each < day else "after" if each > day else "ends" for job, each in days.items()}
+    assert set(in_order(Query((asked,)))) == {job for job, each in where.items() if each in holds.split()}
+    assert condition("ended", op, asked.text) == asked
+    midnight = condition("ended", op, f"{day}T00:00:00")
+    assert (midnight.value, midnight.after) == (asked.value, None)
+    assert condition("ended", op, midnight.text) == midnight
 
 
 def test_all_generated_chunks_are_stored(facts_by_job):
