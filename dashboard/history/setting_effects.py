@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from urllib.parse import urlencode
 
+from dashboard.formatting import factor
 from dashboard.history.labels import short, title
 from dashboard.history.url_state import View
 from importer.history.facts import FACTS, Kind
@@ -75,4 +76,4 @@ def _effect(gain: Gain) -> Effect:
     about = "about " if gain.fact.kind is Kind.BYTES else ""
     setting = f"{title(name)}: {about}{short(name, gain.value)} instead of {about}{short(name, gain.against)}"
     evidence = f"{gain.better.jobs:,} against {gain.other.jobs:,} imports, spread {gain.spread:.0%}"
-    return Effect(setting, f"{gain.times:.2g} times", evidence)
+    return Effect(setting, f"{factor(gain.times)} times", evidence)
