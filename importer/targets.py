@@ -7,6 +7,7 @@ from typing import Any
 from urllib.parse import parse_qs, unquote, urlsplit
 
 from django.conf import settings
+from django.db.models import F
 from django.utils import timezone
 
 from importer.access import audit
@@ -14,11 +15,13 @@ from importer.engine import preflight as engine_check
 from importer.engine.errors import TargetProblem
 from importer.engine.load.finish import READ_TIMEOUT
 from importer.engine.mysql.addresses import AddressRefused, checked_addresses, is_socket
-from importer.engine.mysql.connection import connect
+from importer.engine.mysql.connection import Connection, connect
 from importer.engine.mysql.reasons import REASON_HIDDEN, WHO_SEES_REASONS, without_reason
 from importer.engine.mysql.server_info import is_loopback
 from importer.engine.preflight import Finding
-from importer.engine.target import temporary_changes
+from importer.engine.schema import alter_table, foreign_keys
+from importer.engine.target import global_settings, temporary_changes
+from importer.engine.target.temporary_changes import ChangeRecord
 from importer.models import ImportJob, Target
 from importer.models.checked_save import save_checked
 
@@ -198,14 +201,29 @@ def restore(target: Target) -> Iterator[str]:
     Changes of imports that have not ended stay: those imports undo them. Raises Problem for an error of the server.
     """
     with connect(target.address, READ_TIMEOUT) as connection:
+        alter_table.disable_statement_timeout(connection)
         for record in temporary_changes.list_records(connection):
             job = ImportJob.objects.filter(key=record.job).exclude(status__in=ImportJob.ENDED).first()
             if job:
                 yield f"{record.table}: import {job.pk} has not ended, and puts it back itself."
                 continue
-            temporary_changes.restore(connection, target.address, record.changes)
-            temporary_changes.delete_record(connection, record.job)
-            yield f"{record.table}: {record.changes.description} put back."
+            yield from _restore(connection, target, record)
+
+
+def _restore(connection: Connection, target: Target, record: ChangeRecord) -> Iterator[str]:
+    """Undo the changes of one import, and look for rows that its foreign keys would have refused."""
+    changes = record.changes
+    table_exists = temporary_changes.restore(connection, target.address, changes)
+    global_settings.restore(connection, record.job)
+    unchecked = changes.foreign_keys if table_exists else ()
+    refused = foreign_keys.rows_refused(connection, changes.schema, changes.table, unchecked)
+    temporary_changes.delete_record(connection, record.job)
+    ended = ImportJob.objects.filter(key=record.job, status__in=ImportJob.ENDED)
+    ended.filter(left_changed=True).update(left_changed=False, version=F("version") + 1)
+    gone = "" if table_exists else ", as far as that is possible without the table, which is gone"
+    yield f"{record.table}: {changes.description} put back{gone}."
+    if refused:
+        yield str(refused)
 
 
 def usage(target: Target) -> str:

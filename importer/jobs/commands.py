@@ -31,6 +31,7 @@ from importer.engine.stored import to_json
 from importer.history import totals
 from importer.jobs.approval import digest_of, is_asked_for
 from importer.jobs.lifecycle import advance
+from importer.jobs.obstacles import put_back_variables
 from importer.jobs.rejects.counts import COUNTS
 from importer.jobs.same_table import why_rows_are_gone
 from importer.jobs.transitions import JobStep, Status, change, change_status, unqueue
@@ -225,8 +226,10 @@ def _retry_values(job: ImportJob, leave_out: bool) -> dict[str, Any]:
     values = {"key": key, "plan_json": plan, "options_json": to_json(options), **_without_copy(job), **reset}
     if not job.stages:
         return values | _changes_to_undo(job)
+    put_back_variables(job)
     return {
         **values,
+        "left_changed": False,
         **dict.fromkeys(COUNTS, 0),
         "committed_bytes": 0,
         "reject_reasons": [],

@@ -11,8 +11,9 @@ from django.utils import timezone
 
 from importer import queue
 from importer.engine.errors import NotPutBack, Problem
+from importer.engine.mysql.connection import connect
 from importer.engine.mysql.reasons import KINDS, REASON_HIDDEN
-from importer.engine.target import temporary_changes
+from importer.engine.target import global_settings, temporary_changes
 from importer.jobs.lifecycle import advance
 from importer.jobs.steps.target_changes import merged_problems
 from importer.jobs.transitions import NO_STEP, JobStep, Status, change_status
@@ -92,13 +93,27 @@ def _not_put_back(job: ImportJob) -> NotPutBack:
             where=job.table,
             advice="Remove the obstacle, then retry the import, which looks for them.",
         )
-    sql = " ".join(f"{statement};" for statement in missing.restore_sql)
+    by_hand = [*missing.restore_sql]
+    if missing.variables:
+        by_hand.append(global_settings.restore_query(job.target.database, str(job.key)))
+    sql = " ".join(f"{statement};" for statement in by_hand)
     return NotPutBack(
         f"{rows} {missing.description} could not be put back{_named(missing)}: {reason}.",
         where=f"{missing.schema}.{missing.table}",
         advice=f"Remove the obstacle, then retry the import, or run millrace target restore {job.target.name}."
-        + (f" By hand: {sql}" if sql else ""),
+        f" By hand: {sql}",
     )
+
+
+def put_back_variables(job: ImportJob) -> None:
+    """Put global variables back, and forget the record on the target, for an ended job that is to have another key.
+
+    The keys that are missing are those of a staging table, which is dropped. Raises Problem if the target refuses.
+    """
+    if job.left_changed:
+        with connect(job.target.address) as connection:
+            global_settings.restore(connection, str(job.key))
+            temporary_changes.delete_record(connection, str(job.key))
 
 
 def _named(missing: temporary_changes.TemporaryChanges) -> str:

@@ -8,7 +8,6 @@ from contextlib import contextmanager
 from config.telemetry import traces
 from importer import jobs
 from importer.engine import failpoints
-from importer.engine.errors import Problem, RowsRefused
 from importer.engine.load.finish import READ_TIMEOUT
 from importer.engine.mysql.connection import Connection, connect, kill
 from importer.engine.plan.plan import Reason
@@ -94,12 +93,13 @@ def restore_job(job_id: int, then: FollowUp) -> None:
         with traces.span("restore table", job.trace), keeper, _connected(job, keeper) as connection:
             table_exists = _restore(job, connection)
             seconds = round(time.monotonic() - since, 3)
-            problem = _rows_refused(job, connection) if table_exists else None
+            table = job.plan.schema, job.plan.final_table
+            problem = foreign_keys.rows_refused(connection, *table, job.unchecked) if table_exists else None
         jobs.record_restored(job, seconds, problem)
     except Exception as error:
-        problem = as_problem(error, job, job)
-        log.warning("%s: what it has changed on the server could not be put back yet: %s", job, problem)
-        then(job_id, jobs.restore_failed(job, problem))
+        obstacle = as_problem(error, job, job)
+        log.warning("%s: what it has changed on the server could not be put back yet: %s", job, obstacle)
+        then(job_id, jobs.restore_failed(job, obstacle))
     else:
         then(job_id, ())
 
@@ -116,15 +116,6 @@ def _restore(job: ImportJob, connection: Connection) -> bool:
     temporary_changes.delete_record(connection, str(job.key))
     failpoints.reach("restore.forgotten")
     return table_exists
-
-
-def _rows_refused(job: ImportJob, connection: Connection) -> Problem | None:
-    """The problem of rows that were loaded while foreign keys were off and that violate them; None without any."""
-    try:
-        foreign_keys.check_foreign_keys(connection, job.plan.schema, job.plan.final_table, job.unchecked)
-    except RowsRefused as refused:
-        return refused
-    return None
 
 
 @contextmanager

@@ -1,29 +1,33 @@
-"""Checks for leftovers of imports and labs on the target: dropped keys and scratch tables."""
-
-from dataclasses import replace
+"""Checks for leftovers of imports and labs on the target: dropped keys, global variables and scratch tables."""
 
 from importer.engine.mysql.connection import Connection
+from importer.engine.mysql.variables import Value
 from importer.engine.preflight.finding import Finding, Subject
 from importer.engine.schema import indexes
+from importer.engine.target import global_settings, temporary_changes
 from importer.engine.target import scratch_tables as scratch
-from importer.engine.target import temporary_changes
 from importer.engine.target.staging import existing_tables
-from importer.engine.target.temporary_changes import ChangeRecord
+from importer.engine.target.temporary_changes import ChangeRecord, TemporaryChanges
 
 
 def arrangements(subject: Subject) -> Finding:
-    """Whether indexes or foreign keys are missing that imports have dropped for their duration."""
-    records = temporary_changes.list_records(subject.connection)
-    missing = [(each, sql) for each in records if (sql := _missing(subject.connection, each))]
-    if not missing:
-        return Finding("arrangements", "ok", "No import has left a table without its indexes.")
-    tables = ", ".join(f"{each.table} (import {each.job})" for each, _ in missing)
+    """Whether indexes or foreign keys are missing that imports have dropped for their duration, or global variables
+    still have the values of imports.
+    """
+    remaining = [
+        (each.job, _remaining(subject.connection, each)) for each in temporary_changes.list_records(subject.connection)
+    ]
+    remaining = [(job, changes) for job, changes in remaining if changes]
+    if not remaining:
+        return Finding("arrangements", "ok", "No import has left a table without its indexes, or a variable set.")
+    changed = "; ".join(f"{each.description} of {each.schema}.{each.table} (import {job})" for job, each in remaining)
+    sql = [f"{statement};" for _, each in remaining for statement in _statements(each)]
     return Finding(
         "arrangements",
         "warn",
-        f"Imports have dropped indexes or foreign keys of {tables} and not restored them yet.",
+        f"Imports have changed, and not put back yet: {changed}.",
         "An import that is still running restores them itself. If an import no longer exists: millrace target"
-        " restore, or\n" + "\n".join(f"{statement};" for _, sql in missing for statement in sql),
+        " restore, or\n" + "\n".join(sql),
     )
 
 
@@ -41,13 +45,20 @@ def scratch_tables(subject: Subject) -> Finding:
     )
 
 
-def _missing(connection: Connection, record: ChangeRecord) -> tuple[str, ...]:
-    """The statements that restore the keys that are missing now; none if the table no longer exists."""
+def _remaining(connection: Connection, record: ChangeRecord) -> TemporaryChanges:
+    """What is still changed: keys of a table that exists, and variables, here with their original values."""
     changes = record.changes
+    variables: dict[str, Value] = {}
+    if changes.variables:
+        variables.update(global_settings.originals(connection, record.job))
     if not existing_tables(connection, changes.schema, [changes.table]):
-        return ()
+        return TemporaryChanges(changes.schema, changes.table, variables=variables)
     now = indexes.read_indexes(connection, changes.schema, changes.table)
     keys = indexes.missing_definitions(now.keys, changes.keys)
-    return replace(
-        changes, keys=keys, foreign_keys=indexes.missing_definitions(now.foreign_keys, changes.foreign_keys)
-    ).restore_sql
+    foreign_keys = indexes.missing_definitions(now.foreign_keys, changes.foreign_keys)
+    return TemporaryChanges(changes.schema, changes.table, keys, foreign_keys, variables)
+
+
+def _statements(remaining: TemporaryChanges) -> tuple[str, ...]:
+    variables = (f"SET GLOBAL {name} = {value}" for name, value in remaining.variables.items())
+    return (*remaining.restore_sql, *variables)

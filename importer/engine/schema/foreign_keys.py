@@ -36,6 +36,17 @@ def check_foreign_keys(connection: Connection, schema: str, table: str, foreign_
         _check_rows(connection, schema, table, each)
 
 
+def rows_refused(
+    connection: Connection, schema: str, table: str, foreign_keys: tuple[ForeignKey, ...]
+) -> RowsRefused | None:
+    """The problem of rows that came while foreign keys were off and that violate them; None without any."""
+    try:
+        check_foreign_keys(connection, schema, table, foreign_keys)
+    except RowsRefused as refused:
+        return refused
+    return None
+
+
 def _check_rows(connection: Connection, schema: str, table: str, foreign_key: ForeignKey) -> None:
     name = f"{quote_name(schema)}.{quote_name(table)}"
     parent = foreign_key.parent if "`.`" in foreign_key.parent else f"{quote_name(schema)}.{foreign_key.parent}"
@@ -57,8 +68,8 @@ def _check_rows(connection: Connection, schema: str, table: str, foreign_key: Fo
         f"{count:,} rows have a {column} that {foreign_key.parent} does not have: {named}{more}. The foreign key"
         f" {foreign_key.name} was off while rows came; it is back, and guards every new row, but these are in.",
         where=f"{schema}.{table}",
-        advice=f"See them with: SELECT child.* {without}. Add what {foreign_key.parent} lacks, or delete these rows;"
-        " then retry, which looks again.",
+        advice=f"See them with: SELECT child.* {without}. Add what {foreign_key.parent} lacks, or delete these rows."
+        " A retry of the import looks again.",
         rows=tuple(
             BadRow(0, column, ", ".join(map(str, row[:-1])), f"{row[-1]} rows without a row in {foreign_key.parent}")
             for row in orphans

@@ -35,6 +35,13 @@ CREATE_SQL = f"""CREATE TABLE IF NOT EXISTS {TABLE} (
 # Lock on the whole server: one job at a time reads and sets variables (manual, Locking Functions). Wait in seconds.
 LOCK, LOCK_WAIT = "millrace_variables", 30
 
+# A variable and its upper bound. To keep them in order, the servers change the other one along with the one that is
+# set, or store another value than was asked for (server-behaviour.md, Session settings).
+BOUNDS = (
+    ("innodb_io_capacity", "innodb_io_capacity_max"),
+    ("innodb_max_dirty_pages_pct_lwm", "innodb_max_dirty_pages_pct"),
+)
+
 
 @dataclass(frozen=True)
 class _Entry:
@@ -53,12 +60,16 @@ class _Entry:
 
 
 def check_global_variables(connection: Connection, requested: Mapping[str, Value], server: Server) -> None:
-    """Set each variable to its current value, to test the privilege. Raises TargetProblem with the GRANT if refused."""
+    """Set each variable to its current value, to test the privilege. Raises TargetProblem with the GRANT if refused, or
+    if a value is above the variable's upper bound.
+    """
     for name in requested:
         try:
             execute(connection, f"SET GLOBAL {name} = @@GLOBAL.{name}")
         except MySQLdb.Error as error:
             raise _refused(connection, name, server, error) from error
+    if said := _out_of_order(connection, requested):
+        raise TargetProblem(f"{said}.", advice="Choose values that fit together.", option="server_variables")
 
 
 def _refused(connection: Connection, name: str, server: Server, error: MySQLdb.Error) -> TargetProblem:
@@ -97,23 +108,57 @@ def _set_for(connection: Connection, job: str, wanted: Mapping[str, Value]) -> N
     if not _table_exists(connection):
         execute(connection, CREATE_SQL)
     with _exclusive(connection):
-        for name, value in wanted.items():
-            entries = _entries(connection, name)
-            others = [each for each in entries if not each.restarted]
-            if job not in {each.job for each in others}:
-                original = others[0].original if others else _current(connection, name)
-                execute(
-                    connection,
-                    f"REPLACE INTO {TABLE} (job, name, value, original) VALUES (%s, %s, %s, %s)",
-                    (job, name, str(value), original),
-                )
-            execute(connection, f"SET GLOBAL {name} = %s", (value,))
+        if said := _out_of_order(connection, wanted):
+            raise DeferralRefused(said)
+        # Originals first, also of the variable that the server would change along with a wanted one.
+        values: dict[str, Value | float] = {**_partners(connection, wanted), **wanted}
+        for name, value in values.items():
+            _record(connection, job, name, value)
+        _set(connection, values)
+        for name in values:
             # The server may have rounded the value, so its own is recorded.
             execute(
                 connection,
                 f"UPDATE {TABLE} SET value = %s, is_set = 1 WHERE job = %s AND name = %s",
                 (_current(connection, name), job, name),
             )
+
+
+def _record(connection: Connection, job: str, name: str, value: Value | float) -> None:
+    """Record the wanted and the original value, unless the job has done that."""
+    others = [each for each in _entries(connection, name) if not each.restarted]
+    if job not in {each.job for each in others}:
+        original = others[0].original if others else _current(connection, name)
+        execute(
+            connection,
+            f"REPLACE INTO {TABLE} (job, name, value, original) VALUES (%s, %s, %s, %s)",
+            (job, name, str(value), original),
+        )
+
+
+def _partners(connection: Connection, wanted: Mapping[str, Value]) -> dict[str, int | float]:
+    """The variables that bound a wanted one, or are bounded by it, with their present values."""
+    names = {other for pair in BOUNDS for name, other in (pair, pair[::-1]) if name in wanted and other not in wanted}
+    return {name: _number(_current(connection, name)) for name in sorted(names)}
+
+
+def _out_of_order(connection: Connection, wanted: Mapping[str, Value]) -> str:
+    """The first wanted variable that would be above its upper bound, in words; "" if none is."""
+    for low, high in BOUNDS:
+        if low in wanted or high in wanted:
+            least, most = (wanted.get(each, _current(connection, each)) for each in (low, high))
+            if float(least) > float(most):
+                return f"{low} = {least} is more than {high} = {most}, which bounds it"
+    return ""
+
+
+def _set(connection: Connection, values: Mapping[str, Value | float]) -> None:
+    """Set the variables that have other values, those first that keep each at or below its upper bound."""
+    wanted = {name: value for name, value in values.items() if float(_current(connection, name)) != float(value)}
+    later = {low for low, high in BOUNDS if high in wanted and float(wanted[high]) >= float(_current(connection, low))}
+    later |= {high for low, high in BOUNDS if low not in later}
+    for name in sorted(wanted, key=lambda each: each in later):
+        execute(connection, f"SET GLOBAL {name} = %s", (wanted[name],))
 
 
 def restore(connection: Connection, job: str) -> None:
@@ -125,20 +170,45 @@ def restore(connection: Connection, job: str) -> None:
     if not _table_exists(connection):
         return
     with _exclusive(connection):
-        names = fetch_all(connection, f"SELECT name FROM {TABLE} WHERE job = %s ORDER BY name", (job,))
-        for (name,) in names:
-            entries = _entries(connection, name)
-            mine = next(each for each in entries if each.job == job)
-            _restore_variable(connection, mine, [each for each in entries if each.job != job and not each.restarted])
-            execute(connection, f"DELETE FROM {TABLE} WHERE job = %s AND name = %s", (job, name))
+        names = [name for name, _ in _recorded(connection, job)]
+        values = {name: value for name in names if (value := _value_without(connection, job, name)) is not None}
+        _set(connection, values)
+        execute(connection, f"DELETE FROM {TABLE} WHERE job = %s", (job,))
 
 
-def _restore_variable(connection: Connection, mine: _Entry, others: list[_Entry]) -> None:
-    current, restored = _current(connection, mine.name), others[-1].value if others else mine.original
-    if mine.restarted or current == restored or (mine.is_set and current != mine.value):
-        return
-    # All of these variables are numbers, some with a fraction.
-    execute(connection, f"SET GLOBAL {mine.name} = %s", (float(restored) if "." in restored else int(restored),))
+def originals(connection: Connection, job: str) -> dict[str, str]:
+    """The original values of the variables that the job has set and that have other values now."""
+    if not _table_exists(connection):
+        return {}
+    return {name: value for name, value in _recorded(connection, job) if _current(connection, name) != value}
+
+
+def restore_query(database: str, job: str) -> str:
+    """The query that gives the statements which restore the job's variables by hand."""
+    return (
+        f"SELECT CONCAT('SET GLOBAL ', name, ' = ', original, ';') FROM {quote_name(database)}.{TABLE}"
+        f" WHERE job = '{job}'"
+    )
+
+
+def _recorded(connection: Connection, job: str) -> list[tuple[str, str]]:
+    sql = f"SELECT name, original FROM {TABLE} WHERE job = %s ORDER BY name"
+    return [(str(name), str(original)) for name, original in fetch_all(connection, sql, (job,))]
+
+
+def _value_without(connection: Connection, job: str, name: str) -> int | float | None:
+    """The value that the variable has without the job; None if its present one is not the job's."""
+    entries = _entries(connection, name)
+    mine = next(each for each in entries if each.job == job)
+    others = [each for each in entries if each.job != job and not each.restarted]
+    if mine.restarted or (mine.is_set and _current(connection, name) != mine.value):
+        return None
+    return _number(others[-1].value if others else mine.original)
+
+
+def _number(value: str) -> int | float:
+    """The value for SET GLOBAL: all of these variables are numbers, some with a fraction."""
+    return float(value) if "." in value else int(value)
 
 
 def _current(connection: Connection, name: str) -> str:

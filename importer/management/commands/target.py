@@ -100,9 +100,12 @@ class Command(PreparedCommand):
             raise SystemExit(1)
 
     def _restore(self, *, name: str, **_: Any) -> None:
-        lines = list(targets.restore(_target(name)))
-        for line in lines or ["Nothing is to be restored."]:
+        line = ""
+        # At once, because an error for one import ends the command after others are done.
+        for line in targets.restore(_target(name)):
             self.stdout.write(line)
+        if not line:
+            self.stdout.write("Nothing is to be restored.")
 
     def _list(self, *, as_json: bool, **_: Any) -> None:
         rows = seen(Target.objects.registered().order_by("name"))

@@ -285,6 +285,21 @@ def test_rows_that_violate_a_foreign_key_fail_the_import_until_corrected(target,
     assert run(job).status == Status.SUCCEEDED
 
 
+def test_target_restore_names_rows_that_violate_a_foreign_key(target, file, capsys):
+    with connect(target.address) as connection:
+        execute(connection, "CREATE TABLE parent (n INT PRIMARY KEY)")
+        execute(connection, "ALTER TABLE t ADD CONSTRAINT f FOREIGN KEY (n) REFERENCES parent (n)")
+    before = structure(target)
+    job = created(target, file, foreign_keys="defer")
+    until(job, "restore")
+    job.delete()
+    call_command("target", "restore", target.name)
+    said = capsys.readouterr().out
+    assert "1 foreign key put back" in said
+    assert f"{ROWS:,} rows have a n that `parent` does not have" in said
+    assert (structure(target), written_down(target)) == (before, [])
+
+
 def numbers(count: int) -> str:
     """A query that returns the numbers from 0 on."""
     digits = " UNION ALL ".join(f"SELECT {n} d" for n in range(1, 10))

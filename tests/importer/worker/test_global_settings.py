@@ -1,12 +1,14 @@
 """Global variables, set during an import and restored, on real servers."""
 
+import re
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from django.core.management import call_command
 
-from importer import jobs
+from importer import jobs, targets
 from importer.engine.errors import Problem, TargetProblem
 from importer.engine.mysql.connection import Address, connect, execute, fetch_all
 from importer.engine.mysql.server_info import read_server
@@ -19,6 +21,7 @@ from importer.sources import uploads
 from tests.engine.loads import account_with
 from tests.importer.steps import advance, queued, run, take
 from tests.importer.worker.test_change_target import raising
+from tests.importer.worker.test_obstacles import until_stuck
 from tests.targets import TestServer, saved_target
 
 FLUSH = "innodb_flush_log_at_trx_commit"
@@ -51,6 +54,25 @@ def shop(server: TestServer, database: Address) -> Iterator[Address]:
     put(database, 1)
     yield database
     put(database, 1)
+
+
+def capacities(address: Address) -> tuple[int, int]:
+    return now(address, "innodb_io_capacity"), now(address, "innodb_io_capacity_max")
+
+
+def put_capacities(address: Address, values: tuple[int, int]) -> None:
+    # Twice: the first one is raised to the present capacity if it is lower.
+    for name, value in zip(["_max", "", "_max"], [values[1], *values], strict=True):
+        put(address, value, f"innodb_io_capacity{name}")
+
+
+@pytest.fixture
+def capacity(shop: Address) -> Iterator[Address]:
+    """A server with an I/O capacity of 200, and of 2,000 at most; its own values are restored after the test."""
+    before = capacities(shop)
+    put_capacities(shop, (200, 2000))
+    yield shop
+    put_capacities(shop, before)
 
 
 class TestPutBack:
@@ -103,6 +125,26 @@ class TestPutBack:
             restore(connection, "a")
         assert now(shop, name) == before
 
+    @pytest.mark.parametrize(
+        "wanted", [{"": 15_000, "_max": 30_000}, {"": 100, "_max": 150}, {"": 500}, {"_max": 9000}]
+    )
+    def test_of_variables_that_bound_each_other(self, capacity: Address, wanted: dict):
+        wanted = {f"innodb_io_capacity{each}": value for each, value in wanted.items()}
+        with connect(capacity) as connection:
+            set_for_job(connection, "a", wanted)
+            assert {name: now(capacity, name) for name in wanted} == wanted
+            restore(connection, "a")
+        assert (capacities(capacity), written(capacity)) == ((200, 2000), [])
+
+    @pytest.mark.parametrize("order", ["ab", "ba"])
+    def test_of_one_that_a_second_job_sets_below_the_bound_of_the_first(self, capacity: Address, order: str):
+        with connect(capacity) as connection:
+            set_for_job(connection, "a", {"innodb_io_capacity": 10_000, "innodb_io_capacity_max": 20_000})
+            set_for_job(connection, "b", {"innodb_io_capacity": 15_000})
+            restore(connection, order[0])
+            restore(connection, order[1])
+        assert capacities(capacity) == (200, 2000)
+
     def test_leaves_a_server_alone_that_has_been_restarted(self, server: TestServer, shop: Address):
         change(shop, "a", 2)
         with connect(shop) as connection:
@@ -133,6 +175,15 @@ class TestRefused:
             with pytest.raises(DeferralRefused, match="did not let"):
                 set_for_job(connection, "a", {FLUSH: 2})
         assert now(shop) == 1
+
+    @pytest.mark.parametrize("wanted", [{"innodb_io_capacity": 10_000}, {"innodb_io_capacity_max": 150}])
+    def test_a_value_beyond_its_bound_is_refused(self, capacity: Address, wanted: dict):
+        with connect(capacity) as connection:
+            with pytest.raises(TargetProblem, match="is more than innodb_io_capacity_max"):
+                check_global_variables(connection, wanted, read_server(connection, capacity))
+            with pytest.raises(DeferralRefused, match="is more than innodb_io_capacity_max"):
+                set_for_job(connection, "a", wanted)
+        assert (capacities(capacity), written(capacity)) == ((200, 2000), [])
 
     def test_a_variable_that_the_server_lacks_is_refused(self, server: TestServer, shop: Address):
         with connect(shop) as connection:
@@ -210,13 +261,50 @@ class TestImport:
         assert run(job).status == (ImportJob.Status.CANCELLED if cancelled else ImportJob.Status.SUCCEEDED)
         assert (now(target.address), written(target.address)) == (1, [])
 
+    def test_target_restore_puts_back_what_an_unknown_import_has_set(self, target, file, capsys):
+        job = self.created(target, file)
+        self.until_loading(job)
+        job.delete()
+        finding = {each["name"]: each for each in targets.check(target)}["arrangements"]
+        assert (finding["status"], f"SET GLOBAL {FLUSH} = 1;" in finding["fix"]) == ("warn", True)
+        assert "1 server variable of" in finding["message"]
+        call_command("target", "restore", target.name)
+        assert "1 server variable put back" in capsys.readouterr().out
+        assert (now(target.address), written(target.address)) == (1, [])
+        assert {each["name"]: each for each in targets.check(target)}["arrangements"]["status"] == "ok"
+
+    def test_a_retry_with_another_staging_table_first_puts_back_what_the_last_attempt_left(self, target, file):
+        job = self.created(target, file, mode="replace")
+        self.until_loading(job)
+        own = target.address
+        with account_with(own, "ALL") as few:
+            self.sign_in_as(target, few)
+            jobs.cancel(job.pk)
+            until_stuck(job)
+            jobs.end_without(job.pk)
+            ended = run(job)
+            assert (ended.status, ended.left_changed, now(own)) == (ImportJob.Status.CANCELLED, True, 2)
+            query = re.search(r"SELECT CONCAT.*(?=;)", ended.problem["advice"])[0]
+            with connect(own) as connection:
+                assert fetch_all(connection, query) == [(f"SET GLOBAL {FLUSH} = 1;",)]
+            with pytest.raises(TargetProblem, match="may not set"):
+                jobs.retry(job.pk)
+        self.sign_in_as(target, own)
+        jobs.retry(job.pk)
+        assert now(own) == 1
+        ended = run(job)
+        assert (ended.status, ended.left_changed) == (ImportJob.Status.SUCCEEDED, False)
+        assert (now(own), written(own)) == (1, [])
+
+    def sign_in_as(self, target: Target, account: Address) -> None:
+        target.user = account.user
+        target.set_password(account.password)
+        target.save()
+
     def test_an_import_loads_without_a_variable_that_is_no_longer_allowed(self, target, file):
         with account_with(target.address, "SELECT, INSERT, CREATE, DELETE, UPDATE") as few:
             job = self.created(target, file)
-            Target.objects.filter(pk=target.pk).update(user=few.user)
-            target.refresh_from_db()
-            target.set_password(few.password)
-            target.save()
+            self.sign_in_as(target, few)
             ended = run(job)
         assert ended.status == ImportJob.Status.SUCCEEDED
         assert any(each.choice.startswith("Left as it was: 1 server variable") for each in ended.plan.reasons)

@@ -177,7 +177,7 @@ class TestEndWithout:
         assert "ADD KEY `long_one`" in findings["arrangements"]["fix"]
         may_alter(admin, allowed=True)
         call_command("target", "restore", target.name)
-        assert structure(target) == before
+        assert (structure(target), now(job).left_changed) == (before, False)
 
     @on_one_server
     def test_a_cancelled_import_ends_cancelled_and_says_it_too(self, target, admin, file):
