@@ -43,6 +43,9 @@ UNANSWERED = ((CR.CONNECTION_ERROR,), (CR.CONN_HOST_ERROR,))
 CONNECT_TIMEOUT = 10  # seconds
 READ_TIMEOUT = 600  # seconds without a byte from the server; a long COMMIT counts
 WRITE_TIMEOUT = 60  # seconds
+# Seconds that a connection waits for its server beyond what a session variable lets the server wait for a lock.
+LOCK_MARGIN = 60
+_LOCK_WAITS = ("innodb_lock_wait_timeout", "lock_wait_timeout")
 
 # Strict mode: REPLACE and INSERT fail on bad values. LOAD DATA LOCAL without REPLACE only warns (server-behaviour.md).
 SQL_MODE = (
@@ -188,10 +191,12 @@ def connect_loader(
     """Open a connection for loading: without autocommit, with LOADER_SESSION; closed at the end, which rolls back.
 
     `read_timeout`: seconds that a statement may take without a byte from the server. `session`: the import's own
-    variables, added to LOADER_SESSION or replacing values there (ImportPlan.session). Raises TargetProblem as
-    connect() does.
+    variables, added to LOADER_SESSION or replacing values there (ImportPlan.session); one by which the server waits
+    longer for a lock makes the connection wait longer, too. Raises TargetProblem as connect() does.
     """
-    options = {**_options(address), "read_timeout": read_timeout}
+    least = max((int(session[each]) + LOCK_MARGIN for each in _LOCK_WAITS if each in session), default=0)
+    timeouts = {"read_timeout": max(read_timeout, least), "write_timeout": max(WRITE_TIMEOUT, least)}
+    options = {**_options(address), **timeouts}
     connection = _open(LoaderConnection, address, **options, client_flag=CLIENT.LOCAL_FILES, autocommit=False)
     with closing(connection), explain(str(address)):
         _set_session(connection, {**LOADER_SESSION, ISOLATION: USUAL_ISOLATION, **session})

@@ -65,10 +65,17 @@ MEANINGS = {
     1160: _GONE,
     1161: _GONE,
     1197: Meaning("The transaction is larger than the server's max_binlog_cache_size.", "Choose a smaller chunk size."),
+    1203: Meaning(
+        "The server allows the account no more connections.",
+        "Load fewer chunks in parallel, or raise max_user_connections.",
+        True,
+    ),
     1205: Meaning(
         "Another transaction held a lock for too long.", "Import when nobody else writes to the table for long.", True
     ),
     1213: Meaning("A deadlock with another transaction.", "With fewer parallel chunks, deadlocks are rarer.", True),
+    # The account's limit of connections at a time, or of connections or statements in an hour; the server names it.
+    1226: Meaning("", "Load fewer chunks in parallel, or raise that limit of the account.", True),
     1290: Meaning("", "The server is read-only or restricted by an option: ask its administrator."),
     1317: Meaning("The statement was killed on the server.", "Ask its administrator what ends statements.", True),
     1461: Meaning("", "On the server: SET GLOBAL max_prepared_stmt_count = 65536; or choose the method insert."),
@@ -88,6 +95,10 @@ MEANINGS = {
     2055: _GONE,
     2068: Meaning(
         "LOAD DATA LOCAL is refused.", "On the server: SET GLOBAL local_infile = 1, and the same in its my.cnf."
+    ),
+    # Group Replication, at COMMIT: another member of the group has changed the same rows.
+    3101: Meaning(
+        "The server's group has rolled the transaction back.", "Import while nobody else writes to the table.", True
     ),
     3168: _GONE,
     3169: _GONE,
@@ -116,11 +127,11 @@ _NOT_ABOUT_ROWS = frozenset(
         *(1030, 1031, 1037, 1038, 1041, 1119, 1135, 1286, 1296, 1297, 1436, 3015, 3019, 3032, 3884, 3950, 4081, 4082),
         # Locks and transactions
         *(1099, 1100, 1180, 1181, 1206, 1223, 1402, 1412, 1613, 1614, 1615, 1637, 1689, 1792, 1964, 1969),
-        *(3024, 3101, 3572, 3985),
+        *(3024, 3572, 3985),
         # The binary log and replication
         *(1598, *range(1661, 1668), 1785, 3098, 3100, 3231, 3801, 4165),
         # The account, and what a statement or a trigger refers to
-        *(1054, 1064, 1136, 1226, 1227, 1305, 1318, 1356, 1370, 1442, 1449),
+        *(1054, 1064, 1136, 1227, 1305, 1318, 1356, 1370, 1442, 1449),
     }
 )
 

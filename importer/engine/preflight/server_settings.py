@@ -1,7 +1,6 @@
 """Checks the server's settings for those that make loads slow or unsafe."""
 
-import os
-
+from importer.engine.mysql.diagnosis.advised_sizes import GOOD_REDO_LOG, advised_buffer_pool, log_file_in_cnf
 from importer.engine.mysql.servers.kinds import SAFE_PATH
 from importer.engine.plan.methods import best_allowed
 from importer.engine.preflight.finding import Finding, Subject
@@ -10,7 +9,6 @@ from importer.engine.units import GIB, MIB, human_bytes
 # Bytes. Smaller sizes slow loads down; the defaults of MySQL 8 and of MariaDB 10 and 11 are about these.
 SMALL_BUFFER_POOL = 128 * MIB
 SMALL_REDO_LOG = 512 * MIB
-GOOD_REDO_LOG = 2 * GIB
 # Bytes. A chunk's row events are about as large as its text; four of the planner's usual chunks leave room for wide
 # rows.
 SMALL_BINLOG_CACHE = 128 * MIB
@@ -99,21 +97,13 @@ def buffer_pool(subject: Subject) -> Finding:
         return Finding("buffer_pool", "ok", "This server does not show innodb_buffer_pool_size.")
     if size > SMALL_BUFFER_POOL:
         return Finding("buffer_pool", "ok", f"innodb_buffer_pool_size is {human_bytes(size)}.")
-    advised, why = _advised_buffer_pool(subject)
+    advised, why = advised_buffer_pool(local=subject.server.local)
     return Finding(
         "buffer_pool",
         "warn",
         f"innodb_buffer_pool_size is {human_bytes(size)}: loads slow down once a table and its keys are larger.",
         f"SET GLOBAL innodb_buffer_pool_size = {advised}; and the same in its my.cnf ({human_bytes(advised)}, {why}).",
     )
-
-
-def _advised_buffer_pool(subject: Subject) -> tuple[int, str]:
-    """The advised size in bytes, and its reason: half of this machine's memory if the server runs on it."""
-    if subject.server.local:
-        half = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // 2
-        return max(half // (256 * MIB) * 256 * MIB, 256 * MIB), "about half of this machine's memory"
-    return 4 * GIB, "or half of the server's memory"
 
 
 def redo_log(subject: Subject) -> Finding:
@@ -137,8 +127,7 @@ def _larger_redo_log(subject: Subject) -> str:
     server = subject.server
     if "innodb_redo_log_capacity" in server.variables:
         return f"SET PERSIST innodb_redo_log_capacity = {GOOD_REDO_LOG};"
-    # MariaDB can change the size while it runs, but a crash in that time could lose data (MDEV-34750). Not advised.
-    return "In the server's my.cnf under [mysqld]: innodb_log_file_size = 2G; then restart it."
+    return log_file_in_cnf(GOOD_REDO_LOG)
 
 
 def durability(subject: Subject) -> Finding:

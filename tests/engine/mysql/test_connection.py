@@ -3,6 +3,7 @@ from collections.abc import Iterator
 import MySQLdb
 import pytest
 
+from importer.engine.errors import TargetProblem
 from importer.engine.load.methods import load_data_local
 from importer.engine.mysql.connection import FEED_NAME, Address, connect, connect_loader, execute, fetch_all
 
@@ -23,6 +24,16 @@ class TestConnect:
             mode, zone = fetch_all(connection, "SELECT @@sql_mode, @@time_zone")[0]
         assert "STRICT_ALL_TABLES" in mode
         assert zone == "+00:00"
+
+    def test_a_connection_waits_as_long_as_its_server_waits_for_a_lock(self, database: Address):
+        with connect_loader(database) as holder:
+            execute(holder, "CREATE TABLE t (n INT PRIMARY KEY)")
+            execute(holder, "INSERT INTO t VALUES (1)")
+            with (
+                pytest.raises(TargetProblem, match="error 1205"),
+                connect_loader(database, read_timeout=1, session={"innodb_lock_wait_timeout": 5}) as waiting,
+            ):
+                execute(waiting, "INSERT INTO t VALUES (1)")
 
     def test_a_load_that_requests_no_file_does_not_end_with_the_error_of_the_feed_before(self, database: Address):
         statement = f"LOAD DATA LOCAL INFILE '{FEED_NAME}' INTO TABLE "

@@ -52,7 +52,10 @@ class Block:
 
 
 def find_block(evidence: Evidence) -> Block | None:
-    """What blocks the import: its connection that has waited longest for a lock. None if none waits."""
+    """What blocks the import: of its connections that wait for a lock of others, the one that has waited longest.
+
+    None if none waits, or only for other connections of the import, which release their locks by themselves.
+    """
     snapshot = evidence.snapshot
     if snapshot is None:
         return None
@@ -62,36 +65,48 @@ def find_block(evidence: Evidence) -> Block | None:
         for each in evidence.own
         if (each.waits_for_lock or each.id in row_waiters) and each.seconds >= SHORTEST_WAIT
     ]
-    if not waiting:
-        return None
-    longest = max(waiting, key=lambda each: each.seconds)
-    if longest.id in row_waiters:
-        return _followed(evidence, snapshot, longest, "row")
-    if "table level lock" in longest.state.lower():
-        return _guessed(evidence, snapshot, longest, "table")
-    kind = "server" if GLOBAL_STATE.search(longest.state) else "table"
-    if snapshot.locks and (block := _followed(evidence, snapshot, longest, kind)).holder:
-        return block
-    return _guessed(evidence, snapshot, longest, kind)
+    longest_first = sorted(waiting, key=lambda each: -each.seconds)
+    blocks = (_block_of(evidence, snapshot, each, of_row=each.id in row_waiters) for each in longest_first)
+    return next(filter(None, blocks), None)
 
 
-def _followed(evidence: Evidence, snapshot: Snapshot, waiting: Session, kind: str) -> Block:
-    """The block with the holder at the end of the chain of waits."""
+def _block_of(evidence: Evidence, snapshot: Snapshot, waiting: Session, *, of_row: bool) -> Block | None:
+    """Who is in the way of this connection; None if that is the import itself."""
+    if of_row:
+        return _followed(evidence, snapshot, waiting, "row")
+    if "table level lock" in waiting.state.lower():
+        return _guessed(evidence, snapshot, waiting, "table")
+    kind = "server" if GLOBAL_STATE.search(waiting.state) else "table"
+    block = _followed(evidence, snapshot, waiting, kind)
+    return _guessed(evidence, snapshot, waiting, kind) if block and not block.holder else block
+
+
+def _followed(evidence: Evidence, snapshot: Snapshot, waiting: Session, kind: str) -> Block | None:
+    """The block with the holder at the end of the chain of waits, if the server tells it.
+
+    None if the chain ends at the import's own connections.
+    """
     chain, at, lock = [waiting], waiting, ""
     while (found := _next_holder(evidence, snapshot, at)) and found[0] not in chain:
         at, lock = found
         chain.append(at)
+    followed = len(chain) > 1
     # An ALTER TABLE can wait for the import itself, which then waits behind it.
     while len(chain) > 1 and chain[-1].id in evidence.facts.connections:
         chain.pop()
         lock = ""
-    holder = chain[-1] if len(chain) > 1 else None
-    return Block(waiting, kind, holder, tuple(chain[1:-1]), lock=lock)
+    if len(chain) > 1:
+        return Block(waiting, kind, chain[-1], tuple(chain[1:-1]), lock=lock)
+    return None if followed else Block(waiting, kind)
 
 
 def _next_holder(evidence: Evidence, snapshot: Snapshot, waiting: Session) -> tuple[Session, str] | None:
-    """Who holds what this connection waits for, and the kind of lock; a granted lock goes before one asked for."""
-    for wait in snapshot.row_waits:
+    """Who holds what this connection waits for, and the kind of lock.
+
+    A granted lock goes before one asked for, and one of others before one of the import.
+    """
+    own = evidence.facts.connections
+    for wait in sorted(snapshot.row_waits, key=lambda each: each.holding in own):
         if wait.waiting == waiting.id and (holder := snapshot.session(wait.holding)):
             return holder, "row"
     asked = [each for each in snapshot.locks if each.connection == waiting.id and not each.granted]
@@ -100,7 +115,7 @@ def _next_holder(evidence: Evidence, snapshot: Snapshot, waiting: Session) -> tu
         asked = _asked_by_statement(evidence, waiting)
     for wanted in asked:
         others = [each for each in snapshot.locks if each.connection != waiting.id and _conflict(wanted, each)]
-        for each in sorted(others, key=lambda each: not each.granted):
+        for each in sorted(others, key=lambda each: (not each.granted, each.connection in own)):
             if holder := snapshot.session(each.connection):
                 return holder, each.kind
     return None

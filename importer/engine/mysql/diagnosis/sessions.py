@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import MySQLdb
+from MySQLdb.constants import ER
 
 from importer.engine.mysql.connection import Connection, fetch_all
 
@@ -13,6 +14,10 @@ MOST_CHARACTERS = 1000
 MOST_SESSIONS = 500
 # The server's background threads, and connections of replicas.
 _NO_SESSIONS = ("Daemon", "Binlog Dump", "Binlog Dump GTID", "Slave_IO", "Slave_SQL", "Slave_worker")
+
+# The list of processes. That of information_schema locks out all others on MySQL while it is read; the other one exists
+# since MySQL 8.0.22 (manual, The processlist Table).
+ALL_PROCESSES, UNLOCKED_PROCESSES = "information_schema.PROCESSLIST", "performance_schema.processlist"
 
 SEES_ALL_SESSIONS = "GRANT PROCESS ON *.* TO {account}"
 SEES_LOCKS = "GRANT SELECT ON performance_schema.* TO {account}"
@@ -76,16 +81,7 @@ class RowWait:
 
 def read_sessions(connection: Connection, *, mariadb: bool, missing: list[str]) -> tuple[Session, ...]:
     """The server's connections but this one, with their open transactions; what could not be read goes to `missing`."""
-    # information_schema.PROCESSLIST of MySQL locks out all others while it is read (manual, performance_schema).
-    source = "information_schema.PROCESSLIST" if mariadb else "performance_schema.processlist"
-    names = ", ".join("%s" for _ in _NO_SESSIONS)
-    sql = (
-        "SELECT ID, USER, HOST, COALESCE(DB, ''), COMMAND, COALESCE(TIME, 0), COALESCE(STATE, ''),"
-        f" COALESCE(LEFT(INFO, {MOST_CHARACTERS}), '') FROM {source}"
-        f" WHERE ID <> CONNECTION_ID() AND COMMAND NOT IN ({names}) ORDER BY COMMAND = 'Sleep', TIME DESC"
-        f" LIMIT {MOST_SESSIONS}"
-    )
-    rows = fetch_all(connection, sql, _NO_SESSIONS)
+    rows = _processes(connection, ALL_PROCESSES if mariadb else UNLOCKED_PROCESSES)
     sessions = [
         Session(int(id), _account(user, host), _text(database), command, int(seconds), _text(state), _text(info))
         for id, user, host, database, command, seconds, state, info in rows
@@ -93,9 +89,27 @@ def read_sessions(connection: Connection, *, mariadb: bool, missing: list[str]) 
     return _with_transactions(connection, sessions, missing)
 
 
-def _with_transactions(connection: Connection, sessions: list[Session], missing: list[str]) -> tuple[Session, ...]:
+def _processes(connection: Connection, source: str) -> list[tuple[Any, ...]]:
+    names = ", ".join("%s" for _ in _NO_SESSIONS)
     sql = (
-        "SELECT trx_mysql_thread_id, TIMESTAMPDIFF(SECOND, trx_started, NOW()), trx_rows_modified"
+        "SELECT ID, USER, HOST, COALESCE(DB, ''), COMMAND, COALESCE(TIME, 0), COALESCE(STATE, ''),"
+        f" COALESCE(LEFT(INFO, {MOST_CHARACTERS}), '') FROM {source}"
+        f" WHERE ID <> CONNECTION_ID() AND COMMAND NOT IN ({names}) ORDER BY COMMAND = 'Sleep', TIME DESC"
+        f" LIMIT {MOST_SESSIONS}"
+    )
+    try:
+        return fetch_all(connection, sql, _NO_SESSIONS)
+    except MySQLdb.Error as error:
+        if source == ALL_PROCESSES or error.args[0] != ER.NO_SUCH_TABLE:
+            raise
+    return _processes(connection, ALL_PROCESSES)
+
+
+def _with_transactions(connection: Connection, sessions: list[Session], missing: list[str]) -> tuple[Session, ...]:
+    # trx_started is in the time zone of the server's system, NOW() in that of the session.
+    sql = (
+        "SELECT trx_mysql_thread_id,"
+        " TIMESTAMPDIFF(SECOND, trx_started, CONVERT_TZ(NOW(), @@SESSION.time_zone, 'SYSTEM')), trx_rows_modified"
         " FROM information_schema.INNODB_TRX"
     )
     rows = _or_missing(connection, sql, SEES_ALL_SESSIONS, missing)

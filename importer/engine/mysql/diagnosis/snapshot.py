@@ -22,6 +22,7 @@ from importer.engine.mysql.diagnosis.sessions import (
     read_sessions,
     with_last_statements,
 )
+from importer.engine.mysql.server_info import is_loopback
 
 VARIABLES = (
     "binlog_format",
@@ -44,12 +45,14 @@ VARIABLES = (
 class Snapshot:
     """What a server showed at one moment. With a `problem` (Problem as JSON) it did not answer, and the rest is empty.
 
-    `missing`: the GRANT statements that would show more. `error`: the number of the server's or client's error.
+    `local`: the server runs on this machine. `missing`: the GRANT statements that would show more. `error`: the number
+    of the server's or client's error.
     """
 
     at: float
     flavour: str = "MySQL"
     account: str = ""
+    local: bool = False
     sessions: tuple[Session, ...] = ()
     locks: tuple[MetadataLock, ...] = ()
     row_waits: tuple[RowWait, ...] = ()
@@ -97,6 +100,8 @@ def read_snapshot(connection: Connection) -> Snapshot:
         at=at,
         flavour="MariaDB" if mariadb else "MySQL",
         account=_quoted(account),
+        # Of "127.0.0.1 via TCP/IP" or "Localhost via UNIX socket".
+        local=is_loopback(str(connection.get_host_info()).partition(" via ")[0]),
         sessions=sessions,
         locks=locks,
         row_waits=waits,

@@ -3,7 +3,9 @@
 import pytest
 
 from importer.engine.mysql.connection import execute
+from importer.engine.mysql.diagnosis.sessions import read_sessions
 from tests.engine.mysql.diagnosis.scene import Scene
+from tests.stack import wait_until
 
 LOAD = "INSERT INTO t VALUES (7, 8)"
 HELD = {
@@ -38,6 +40,36 @@ def test_behind_an_alter_table_that_waits_the_transaction_that_it_waits_for_is_n
     (first,) = on_table.explained(on_table.waiting(LOAD))
     assert (first.cause, first.holder) == ("open_transaction", holder.thread_id())
     assert f"Connection {between} (root@" in first.evidence
+
+
+def test_a_connection_of_the_import_that_holds_a_lock_is_no_cause(on_table: Scene):
+    holder = on_table.other(*HELD["row_lock"]).thread_id()
+    own = on_table.waiting(LOAD)
+    assert on_table.explained(own, holder) == []
+    # Of two holders the other one is named, which another connection of the import waits for.
+    stranger = on_table.other("START TRANSACTION", "INSERT INTO t VALUES (9, 9)").thread_id()
+    other = on_table.waiting("INSERT INTO t VALUES (9, 8)")
+    assert [each.holder for each in on_table.explained(own, holder, other)] == [stranger]
+
+
+def test_the_age_of_a_transaction_does_not_depend_on_the_time_zone(on_table: Scene):
+    holder = on_table.other("START TRANSACTION", "INSERT INTO t VALUES (7, 7)")
+
+    def age() -> int | None:
+        return on_table.snapshot().session(holder.thread_id()).transaction_seconds
+
+    # MySQL reads its list of transactions again after a tenth of a second.
+    wait_until(lambda: age() is not None, what="an open transaction")
+    for zone in ("+09:00", "-05:30", "SYSTEM"):
+        execute(on_table.watch, f"SET SESSION time_zone = '{zone}'")
+        assert age() in range(60)
+
+
+def test_connections_are_seen_on_a_server_without_the_list_of_performance_schema(on_table: Scene):
+    # MySQL before 8.0.22 has none, as MariaDB.
+    idle = on_table.other("SELECT 1")
+    seen = read_sessions(on_table.watch, mariadb=False, missing=[])
+    assert idle.thread_id() in {each.id for each in seen}
 
 
 def test_the_last_statement_of_a_holder_that_runs_none_is_shown_where_the_server_tells_it(on_table: Scene, server):

@@ -49,6 +49,30 @@ def test_nobody_listens_there():
     assert causes(watch.unanswered(refused(nowhere))) == ["unreachable"]
 
 
+def test_a_server_that_answers_is_not_said_to_be_silent(on_table: Scene):
+    lost = refused(Address("127.0.0.1", free_port(), "root", "", "d"))
+    assert causes(on_table.snapshot(), lost) == ["retry"]
+    gone = refused(on_table.address, "SELECT * FROM performance_schema.nothing")
+    assert causes(watch.unanswered(gone)) == []
+
+
+@pytest.mark.parametrize("error", [1203, 1226])
+def test_the_account_has_no_connection_left(on_table: Scene, server, error: int):
+    if (server.flavour, error) == ("mariadb", 1203):
+        pytest.skip("A MariaDB that was started without max_user_connections does not let it be set.")
+    with plain_account(on_table) as address, ExitStack() as opened:
+        if error == 1203:
+            opened.enter_context(setting(on_table, "max_user_connections", 3))
+        else:
+            for each in ("plain@127.0.0.1", "plain@localhost"):
+                execute(on_table.root, f"ALTER USER {each} WITH MAX_USER_CONNECTIONS 3")
+        with pytest.raises(TargetProblem) as problem:
+            [opened.enter_context(connect(address)) for _ in range(5)]
+        assert (f"(error {error})" in problem.value.what, problem.value.retryable) == (True, True)
+        (first,) = diagnose(Evidence(Facts(problem=problem.value.as_json()), on_table.snapshot()))
+    assert (first.cause, "the account's limit" in first.advice) == ("connections", True)
+
+
 def test_the_server_has_no_connection_left(on_table: Scene):
     with plain_account(on_table) as address, setting(on_table, "max_connections", 10), ExitStack() as opened:
         with pytest.raises(TargetProblem) as problem:

@@ -1,5 +1,6 @@
 """Servers, lines and tables that make a load slow, made as such: the cause that is named first, and none on others."""
 
+import re
 import subprocess
 import threading
 from collections import Counter
@@ -72,7 +73,10 @@ def first_seen(look: Callable[[], Snapshot], cause: str) -> Explanation:
 def test_the_redo_log_is_full(on_table: Scene, server):
     with setting(on_table, *SMALL_LOG[server.flavour]), filled(on_table.address):
         first = first_seen(on_table.snapshot, "redo_log")
-    assert first.sql.startswith(f"SET GLOBAL {SMALL_LOG[server.flavour][0]} = ")
+    if server.flavour == "mysql":
+        assert first.sql == f"SET GLOBAL innodb_redo_log_capacity = {2 * 2**30};"
+    else:
+        assert (first.sql, "my.cnf under [mysqld]: innodb_log_file_size = 2G;" in first.advice) == ("", True)
     assert not first.waits
 
 
@@ -90,6 +94,30 @@ def test_the_buffer_pool_is_too_small(small_pool: Address):
     with connect(small_pool) as watch, filled(small_pool):
         first = first_seen(lambda: read_snapshot(watch), "buffer_pool")
     assert "the buffer pool has 8 MiB" in first.evidence
+    half = int(re.fullmatch(r"SET GLOBAL innodb_buffer_pool_size = (\d+);", first.sql)[1])
+    with connect(small_pool) as watch:
+        seen = read_snapshot(watch)
+    assert seen.local
+    # What is advised is no larger than what a server on this machine has room for, and larger than what it has.
+    read = replace(seen.counters, pages_read=10**6, rows_written=10, at=seen.counters.at + 1)
+    before = replace(read, pages_read=0, rows_written=0, at=seen.counters.at)
+    large = replace(seen, counters=read, variables={**seen.variables, "innodb_buffer_pool_size": str(half)})
+    assert [(each.cause, each.sql) for each in explained(large, before)] == [("buffer_pool", "")]
+
+
+def test_a_larger_redo_log_than_the_present_one_is_advised(on_table: Scene, server):
+    seen, capacity = on_table.snapshot(), 8 * 2**30
+    name = SMALL_LOG[server.flavour][0]
+    full = replace(
+        seen.counters, redo_written=10**9, redo_age=capacity, redo_capacity=capacity, at=seen.counters.at + 1
+    )
+    before = replace(full, redo_written=0, at=seen.counters.at)
+    large = replace(seen, counters=full, variables={**seen.variables, name: str(capacity)})
+    (first,) = explained(large, before)
+    assert (first.cause, first.sql or first.advice.rpartition(": ")[2]) == (
+        "redo_log",
+        f"SET GLOBAL {name} = {2 * capacity};" if server.flavour == "mysql" else f"{name} = 16G; then restart it.",
+    )
 
 
 @pytest.fixture(scope="module")

@@ -1,9 +1,12 @@
 """A server that does not answer, refuses to write, or has no room."""
 
+from importer.engine.errors import TargetUnreachable
 from importer.engine.mysql.diagnosis.cause import Cause, Evidence, Explanation
 from importer.engine.mysql.error_messages import NO_ROOM
 
-NO_CONNECTION_LEFT = (1040, 1203, 1226)
+# Limits of the account, not of the server.
+ACCOUNT_LIMITS = (1203, 1226)
+NO_CONNECTION_LEFT = (1040, *ACCOUNT_LIMITS)
 READ_ONLY = (1290, 1792, 1836, 3032)
 _READ_ONLY_VARIABLES = ("read_only", "super_read_only", "offline_mode")
 SEMI_SYNC = "semi-sync ack"
@@ -13,10 +16,18 @@ RETRIED = "It is tried again by itself."
 
 
 def connections(evidence: Evidence) -> Explanation | None:
-    """The server has no connection left."""
-    facts, snapshot = evidence.facts, evidence.snapshot
-    if facts.error not in NO_CONNECTION_LEFT and not (snapshot and snapshot.error in NO_CONNECTION_LEFT):
+    """The server has no connection left, or the account."""
+    snapshot = evidence.snapshot
+    met = {evidence.facts.error, snapshot.error if snapshot else 0} & {*NO_CONNECTION_LEFT}
+    if not met:
         return None
+    if met & {*ACCOUNT_LIMITS}:
+        return Explanation(
+            "connections",
+            "The server gives the import's account no more connections.",
+            _said(evidence),
+            f"{RETRIED} Load fewer chunks in parallel, or raise the account's limit or max_user_connections.",
+        )
     most = snapshot.number("max_connections") if snapshot else None
     used = f"{snapshot.counters.connected} of {most} are in use." if snapshot and most else ""
     return Explanation(
@@ -30,9 +41,12 @@ def connections(evidence: Evidence) -> Explanation | None:
 
 def unreachable(evidence: Evidence) -> Explanation | None:
     """The server does not answer."""
-    snapshot = evidence.snapshot
-    silent = snapshot is not None and snapshot.problem and snapshot.error not in NO_CONNECTION_LEFT
-    if not silent and evidence.facts.problem.get("kind") != "TargetUnreachable":
+    seen = evidence.snapshot
+    if seen is not None and seen.error in NO_CONNECTION_LEFT:
+        return None
+    # What a chunk met a while ago tells nothing about a server that answers now.
+    problem = evidence.facts.problem if seen is None else seen.problem
+    if problem.get("kind") != TargetUnreachable.__name__:
         return None
     return Explanation(
         "unreachable",

@@ -1,8 +1,9 @@
 """What makes a load slow while it runs: the server's log, memory and disk, the network, the worker, the table."""
 
+from importer.engine.mysql.diagnosis.advised_sizes import GOOD_REDO_LOG, advised_buffer_pool, log_file_in_cnf
 from importer.engine.mysql.diagnosis.cause import Cause, Evidence, Explanation
 from importer.engine.mysql.diagnosis.snapshot import Snapshot
-from importer.engine.units import GIB, human_bytes
+from importer.engine.units import human_bytes
 
 # The share of the redo log in use from which the server lets writers wait, at two looks. MariaDB's capacity is that
 # point itself (Innodb_checkpoint_max_age); MySQL begins to hold back earlier: with a log of 8 MiB it stays at 0.62 to
@@ -29,15 +30,16 @@ def redo_log(evidence: Evidence) -> Explanation | None:
     if now is None or then is None or now < least or then < least * 0.9:
         return None
     written = snapshot.counters.per_second("redo_written", before) or 0
-    size = 2 * GIB
-    variable = "innodb_log_file_size" if snapshot.mariadb else "innodb_redo_log_capacity"
+    capacity = snapshot.number("innodb_redo_log_capacity")
+    size = max(GOOD_REDO_LOG, 2 * (capacity or snapshot.number("innodb_log_file_size") or 0))
+    larger = "A larger one lets the server write pages back later, and each fewer times."
     return Explanation(
         "redo_log",
         "The redo log is full: the server must write pages back before it takes more rows.",
         f"{now:.0%} of {human_bytes(snapshot.counters.redo_capacity or 0)} are in use, and"
         f" {human_bytes(round(written))}/s are written to it.",
-        "A larger one lets the server write pages back later, and each fewer times.",
-        sql=f"SET GLOBAL {variable} = {size};",
+        larger if capacity else f"{larger} {log_file_in_cnf(size)}",
+        sql=f"SET GLOBAL innodb_redo_log_capacity = {size};" if capacity else "",
         waits=False,
     )
 
@@ -52,13 +54,14 @@ def buffer_pool(evidence: Evidence) -> Explanation | None:
     if not rows or read < max(LEAST_READS, READS_PER_ROW * rows):
         return None
     size = snapshot.number("innodb_buffer_pool_size") or 0
+    advised, _ = advised_buffer_pool(local=snapshot.local)
     return Explanation(
         "buffer_pool",
         "The buffer pool is too small: the server reads pages from disk to add rows to them.",
         f"{read:,.0f} pages/s are read for {rows:,.0f} rows/s; the buffer pool has {human_bytes(size)}.",
         "Enlarge it as far as the server's memory allows; or load in the order of the primary key, with the keys built"
         " afterwards.",
-        sql=f"SET GLOBAL innodb_buffer_pool_size = {max(GIB, 8 * size)};",
+        sql=f"SET GLOBAL innodb_buffer_pool_size = {advised};" if advised > size else "",
         waits=False,
     )
 
