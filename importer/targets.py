@@ -1,13 +1,13 @@
 """Targets: parses their URLs, saves and checks them, and restores their temporary changes."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import parse_qs, unquote, urlsplit
 
 from django.conf import settings
-from django.db.models import F
+from django.db.models import F, Q
 from django.utils import timezone
 
 from importer.access import audit
@@ -26,6 +26,11 @@ from importer.models import ImportJob, Target
 from importer.models.checked_save import save_checked
 
 DEFAULT_PORT = 3306
+# The fields that say where the tables are; and the imports that must go there again: they have not ended, or have left
+# something there.
+PLACE = ("host", "port", "database")
+BOUND = ~Q(status__in=ImportJob.ENDED) | Q(unrestored=True) | Q(left_changed=True) | Q(leftover=True)
+MOST_NAMED = 10
 URL_SHAPE = (
     "Write it as mysql://USER@HOST:PORT/DATABASE, or mysql://USER@localhost/DATABASE?socket=PATH; % @ : / in a name as"
     " %25 %40 %3A %2F."
@@ -152,11 +157,30 @@ def add_or_replace(
         target.set_password(password)
     elif target.password_ciphertext:
         _require_password_again([each for each in Target.PASSWORD_GOES_TO if getattr(target, each) != before[each]])
+    if known and (why := why_it_stays(target, [each for each in PLACE if getattr(target, each) != before[each]])):
+        raise why
     # The findings are about the old address.
     target.findings, target.checked_at, target.round_trip_ms, target.bytes_per_second = [], None, None, None
     save_checked(target, TargetProblem)
     audit.target_saved(target, before if known else {}, password is not None)
     return target
+
+
+def why_it_stays(target: Target, changed: Iterable[str]) -> TargetProblem | None:
+    """The problem if one of the `changed` fields says where the target's tables are, and imports must still go there.
+
+    They would load, or put back what they have changed, on another server or in another database.
+    """
+    moved = [each for each in changed if each in PLACE]
+    bound = target.jobs.filter(BOUND).order_by("pk").values_list("pk", flat=True) if moved and target.pk else ()
+    if not bound:
+        return None
+    numbers = ", ".join(str(each) for each in bound[:MOST_NAMED]) + (" and others" if len(bound) > MOST_NAMED else "")
+    return TargetProblem(
+        f"The target's {' and '.join(moved)} cannot change now: imports still have work to do there: {numbers}.",
+        advice="Let them end or cancel them, and put back what they have changed: millrace target restore"
+        f" {target.name}. For a server that has moved, add another target, and restore that one.",
+    )
 
 
 def _require_password_again(changed: list[str]) -> None:

@@ -11,7 +11,7 @@ from dashboard.targets.ca_file import WithCAFile
 from importer.engine.errors import TargetProblem
 from importer.engine.mysql.addresses import is_socket
 from importer.models import Target
-from importer.targets import refuse_forbidden
+from importer.targets import PLACE, refuse_forbidden, why_it_stays
 
 SWITCHES = ("tls", "clear_password", "needs_approval")
 
@@ -88,6 +88,8 @@ class TargetForm(WithCAFile, StoredModelForm):
         moved = [str(self.fields[name].label or name) for name in Target.PASSWORD_GOES_TO if name in self.changed_data]
         if self.instance.password_ciphertext and moved and not self.cleaned_data.get("password"):
             self.add_error("password", f"Changed: {', '.join(moved)}. Enter the password again.")
+        if problem := why_it_stays(self.instance, self.changed_data):
+            self.add_error(next(each for each in PLACE if each in self.changed_data), str(problem))
         return super().clean()
 
     def save(self, commit: bool = True) -> Target:

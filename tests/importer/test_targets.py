@@ -5,8 +5,9 @@ from django.db import connection as app_database
 
 from importer import targets
 from importer.engine.errors import TargetProblem
-from importer.models import Target
+from importer.models import ImportJob, Target
 from importer.targets import Protection, TargetUrl, Terms, add_or_replace, default_tls, parse_url, refuse_forbidden
+from tests.dashboard.job_data import make_job
 from tests.rogue_server import RoguePasswordServer
 
 CANARY = "CANARY-7f3a"
@@ -147,6 +148,25 @@ class TestAddOrReplace:
         assert getattr(Target.objects.get(), name) != value
         moved = add_or_replace("shop", url, password="another", protection=protection, replace=True)
         assert moved.address.password == "another"
+
+    @pytest.mark.parametrize(
+        ("status", "left"),
+        [
+            ("loading", {}),
+            ("failed", {"left_changed": True}),
+            ("failed", {"unrestored": True}),
+            ("failed", {"leftover": True}),
+        ],
+    )
+    def test_a_target_that_imports_must_go_back_to_stays_where_it_is(self, status, left):
+        job = make_job(status, **left)
+        here = TargetUrl("127.0.0.1", 1, "loader", "osm")
+        for moved in (replace(here, host="127.0.0.2"), replace(here, port=2), replace(here, database="other")):
+            with pytest.raises(TargetProblem, match=f"work to do there: {job.pk}"):
+                add_or_replace("warehouse", moved, replace=True)
+        assert add_or_replace("warehouse", replace(here, user="root"), replace=True).user == "root"
+        ImportJob.objects.update(status="failed", **dict.fromkeys(left, False))
+        assert add_or_replace("warehouse", moved, replace=True).database == "other"
 
     @pytest.mark.parametrize(
         "text",

@@ -179,6 +179,13 @@ class TestEditing:
         assert str(getattr(target, *changes)) not in changes.values()
         assert self.edit(browser, target, password="another", **changes).status_code == 302
 
+    def test_a_target_that_an_import_must_go_back_to_stays_where_it_is(self, browser, target):
+        job = make_job("loading")
+        answer = self.edit(browser, target, port="2", password="another")
+        assert answer.status_code == 422
+        assert f"work to do there: {job.pk}." in answer.content.decode()
+        assert self.edit(browser, target, user="root", password="another").status_code == 302
+
     def test_a_refused_edit_still_names_the_target_as_it_is(self, browser, target):
         answer = self.edit(browser, target, name="not a name")
         assert "<title>warehouse" in answer.content.decode()
