@@ -20,7 +20,7 @@ from importer.engine.mapping.columns import (
 )
 from importer.engine.mapping.new_table.filled_columns import add_filled_columns, for_fields
 from importer.engine.mapping.new_table.suggestion import formats_of, suggest_table
-from importer.engine.mapping.suggest import map_to_new, suggest_mapping, with_suggested_null
+from importer.engine.mapping.suggest import map_to_new, suggest_mapping
 from importer.engine.mysql.connection import Connection, connect
 from importer.engine.mysql.server_info import Server, read_server
 from importer.engine.plan.methods import METHODS
@@ -37,7 +37,7 @@ from importer.engine.reading.questions import NeedsAnswer
 from importer.engine.reading.reading import Reading
 from importer.engine.reading.stated import Stated
 from importer.engine.schema.new_table import NewColumn, NewTable, change_table, name_columns_as, partition_table
-from importer.engine.schema.table import Table
+from importer.engine.schema.table import Table, default_charset
 from importer.engine.sorting.key_sample import KeyOrder, key_order
 from importer.engine.sorting.sort_key import SortKey, Unsortable
 from importer.engine.source.byte_source import open_source
@@ -185,9 +185,7 @@ def prepare(
         server_file = find_server_file(connection, server, source, profile, options)
     joined = _joined(source, profile, options, context.table.column_names)
     profile, mapping = joined.profile, tuple(_mapping(request, joined.profile, context))
-    if context.new_table:
-        marked = with_suggested_null(context.new_table, profile, mapping, request.null_markers, request.overrides)
-        context = replace(context, new_table=marked)
+    context = context.with_suggested_null(profile, mapping, request.null_markers, request.overrides)
     reading = _reading(source, request, profile, context, mapping)
     key = uuid4()
     facts = SourceFacts(profile.size - profile.data_offset, profile.dialect, mapping, tuple(request.fillings))
@@ -304,6 +302,8 @@ def _new_table(connection: Connection, server: Server, table: NewTable, request:
         raise TableExists(
             f"There is a table {table.schema}.{table.name} already.", advice="Choose another name, or mode replace."
         )
+    if default_charset(connection, table.schema) == table.charset:
+        table = replace(table, charset="")
     if request.mapping is not None:
         table = name_columns_as(table, [each.column for each in request.mapping])
     table = add_filled_columns(table, request.fillings)

@@ -4,7 +4,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from uuid import UUID
 
-from importer.engine.mapping.columns import ColumnMapping, GeneratedColumn
+from importer.engine.mapping.columns import ColumnMapping, FieldOverride, GeneratedColumn
+from importer.engine.mapping.suggest import with_suggested_null
 from importer.engine.mysql.connection import Connection
 from importer.engine.mysql.server_info import Server
 from importer.engine.plan.options import Options
@@ -14,6 +15,7 @@ from importer.engine.schema.indexes import NO_INDEXES, Indexes, is_empty, read_i
 from importer.engine.schema.new_table import NewTable, check_new_table
 from importer.engine.schema.table import Table
 from importer.engine.source.dialect import Dialect
+from importer.engine.source.profile.profile import Profile
 from importer.engine.target import write_modes
 from importer.engine.target.privileges import check_privileges, why_no_index_deferral
 from importer.engine.target.staging import staging_name
@@ -41,6 +43,18 @@ class TableContext:
     new_table: NewTable | None
     dependencies: TableDependencies
     indexes: Indexes
+
+    def with_suggested_null(
+        self,
+        profile: Profile,
+        mapping: Sequence[ColumnMapping],
+        null_markers: Sequence[str] | None,
+        overrides: Sequence[FieldOverride],
+    ) -> "TableContext":
+        """The context whose new table knows the columns with NULL markers that nobody chose."""
+        if not self.new_table:
+            return self
+        return replace(self, new_table=with_suggested_null(self.new_table, profile, mapping, null_markers, overrides))
 
     def planning_context(self, key: UUID, source: SourceFacts, options: Options) -> PlanningContext:
         """The context for the plan of the job with this key, as far as target and file decide it."""

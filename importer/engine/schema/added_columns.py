@@ -8,7 +8,7 @@ from importer.engine.errors import TargetProblem
 from importer.engine.mysql.connection import Connection, execute
 from importer.engine.mysql.quoting import quote_name
 from importer.engine.schema.column_types import column_type
-from importer.engine.schema.new_table import NewColumn, as_column, check_name
+from importer.engine.schema.new_table import CHARSET, NewColumn, as_column, check_name
 from importer.engine.schema.table import Table, read_table
 from importer.engine.schema.type_inference import check_type
 
@@ -50,7 +50,7 @@ def add_statement(schema: str, table: str, columns: Sequence[NewColumn]) -> str:
 
 def _charset(column: NewColumn) -> str:
     """The character set of a text, which may not be the table's: that of a new table."""
-    return " CHARACTER SET utf8mb4" if column_type(column.type).has_charset else ""
+    return f" CHARACTER SET {CHARSET}" if column_type(column.type).has_charset else ""
 
 
 def add_missing(connection: Connection, schema: str, name: str, columns: Sequence[NewColumn], digest: str) -> str:

@@ -14,6 +14,9 @@ from importer.engine.schema.row_size import MOST_KEY_BYTES, MOST_KEY_COLUMNS, ch
 from importer.engine.schema.table import Column, Key, Table
 from importer.engine.schema.type_inference import check_type
 
+# The character set of new texts: it has every character.
+CHARSET = "utf8mb4"
+
 
 @dataclass(frozen=True)
 class NewColumn:
@@ -31,11 +34,13 @@ class NewColumn:
 class NewTable:
     """A table to be created, in the connection's own database if `schema` is "".
 
-    `widen`: a type that is too narrow for the whole file is widened, instead of an error.
-    `partitions`: the number of partitions by hash of the primary key, None for a table without partitions. `stated`:
-    the columns whose type a user chose: it is widened to another of its kind at most, never to a text. `notes`: what
-    was decided about names and types, in plain words. `proposed_key`: a column that could be the primary key, "" if the
-    sample has none. `suggested_null`: the columns whose NULL markers nobody chose: as a text they have none.
+    `widen`: a type that is too narrow for the whole file is widened, instead of an error. `partitions`: the number of
+    partitions by hash of the primary key, None for a table without partitions. `stated`: the columns whose type a user
+    chose: it is widened to another of its kind at most, never to a text. `notes`: what was decided about names and
+    types, in plain words. `proposed_key`: a column that could be the primary key, "" if the sample has none. `charset`:
+    its character set; "" for the database's default, which is the same one then, with the database's own collation: a
+    join of texts in two collations fails (1267). `suggested_null`: the columns whose NULL markers nobody chose: as a
+    text they have none.
     """
 
     schema: str
@@ -48,6 +53,7 @@ class NewTable:
     notes: tuple[str, ...] = ()
     proposed_key: str = ""
     suggested_null: tuple[str, ...] = ()
+    charset: str = CHARSET
 
     def statement(self, name: str) -> str:
         """The CREATE TABLE statement with this name instead of the table's own."""
@@ -56,7 +62,8 @@ class NewTable:
             lines.append(f"PRIMARY KEY ({', '.join(quote_name(name) for name in self.primary_key)})")
         body = ",\n  ".join(lines)
         place = ".".join(quote_name(each) for each in (self.schema, name) if each)
-        sql = f"CREATE TABLE {place} (\n  {body}\n) ENGINE=InnoDB CHARSET=utf8mb4"
+        charset = f" CHARSET={self.charset}" if self.charset else ""
+        sql = f"CREATE TABLE {place} (\n  {body}\n) ENGINE=InnoDB{charset}"
         return f"{sql}\n{self.partitioning}" if self.partitions else sql
 
     @property
@@ -90,7 +97,7 @@ class NewTable:
 def as_column(column: NewColumn) -> Column:
     """A new column as the server will describe it, as far as a plan needs that."""
     described = Column(column.name, column.type, column.nullable, None, False, False)
-    return replace(described, charset="utf8mb4") if described.column_type.has_charset else described
+    return replace(described, charset=CHARSET) if described.column_type.has_charset else described
 
 
 def partitioning(primary_key: Sequence[str], types: Sequence[str], partitions: int) -> str:

@@ -183,6 +183,12 @@ def read_table(connection: Connection, schema: str, name: str, may_name: Callabl
     )
 
 
+def default_charset(connection: Connection, schema: str) -> str:
+    """The character set that the database gives to new tables; "" if the account may not see the database."""
+    sql = "SELECT DEFAULT_CHARACTER_SET_NAME FROM information_schema.SCHEMATA WHERE SCHEMA_NAME = %s"
+    return next((_text(name) for (name,) in fetch_all(connection, sql, (schema,))), "")
+
+
 def read_digest(connection: Connection, schema: str, name: str) -> str:
     """Table.digest of the table as it is now, from two cheap queries; that of no columns if the table is gone."""
     engine = fetch_all(

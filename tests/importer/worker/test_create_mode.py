@@ -187,6 +187,27 @@ def test_requested_types_are_used_unchanged(target, file):
     assert told(target, "SHOW KEYS FROM things")[0][2] == "PRIMARY"
 
 
+@pytest.mark.parametrize(
+    ("charset", "collation"), [("utf8mb4", "utf8mb4_bin"), ("utf8mb4", "utf8mb4_unicode_ci"), ("latin1", "latin1_bin")]
+)
+def test_texts_have_the_collation_of_the_database_if_its_character_set_has_every_character(
+    target, tmp_path, charset, collation
+):
+    with connect(target.address) as connection:
+        execute(connection, f"ALTER DATABASE {target.database} CHARACTER SET {charset} COLLATE {collation}")
+    path = tmp_path / "words.csv"
+    path.write_text("n,word\n1,🙂\n")
+    job = run(created(target, path, "words"))
+    assert (job.status, job.problem) == (Status.SUCCEEDED, {})
+    [(found,)] = told(
+        target,
+        "SELECT COLLATION_NAME FROM information_schema.COLUMNS WHERE TABLE_SCHEMA = DATABASE()"
+        " AND TABLE_NAME = 'words' AND COLUMN_NAME = 'word'",
+    )
+    assert found == collation if charset == "utf8mb4" else found.startswith("utf8mb4")
+    assert told(target, "SELECT word FROM words") == [("🙂",)]
+
+
 def test_a_table_that_is_there_is_refused(target, file):
     with connect(target.address) as connection:
         execute(connection, "CREATE TABLE things (a INT)")
