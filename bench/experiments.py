@@ -25,6 +25,7 @@ def main() -> None:
     parser.add_argument("experiments", nargs="+", choices=EXPERIMENTS, metavar="NAME", help=", ".join(EXPERIMENTS))
     settings.add_servers(parser)
     parser.add_argument("--size", default=FULL, metavar="small|full|ROWS")
+    parser.add_argument("--way", action="append", default=[], help="only these ways; * stands for any text")
     parser.add_argument("--repeats", type=int, default=3, help="rounds that count")
     parser.add_argument("--no-warm-up", action="store_true", help="count the first round, too")
     parser.add_argument("--folder", type=settings.absolute, default=settings.var(), help="folder for the servers' data")
@@ -46,7 +47,8 @@ def _run(arguments: argparse.Namespace) -> None:
                 options += ["--repeats", str(arguments.repeats), "--report", str(arguments.report)]
                 if program := server.program(arguments.folder):
                     options += ["--server-program", str(program)]
-                call_command("experiment", "run", name, *options, *["--no-warm-up"] * arguments.no_warm_up)
+                ways = [word for each in arguments.way for word in ("--way", each)]
+                call_command("experiment", "run", name, *options, *ways, *["--no-warm-up"] * arguments.no_warm_up)
     shutil.rmtree(state)
 
 
