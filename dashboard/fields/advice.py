@@ -30,6 +30,8 @@ _FIELDS = {
     "--match": "Columns by",
     "--type": "Type",
     "--primary-key": "Primary key",
+    "--tls": "TLS",
+    "--tls-ca": "CA file",
 }
 _OF_ONE = ("--map", "--type")
 _VALUE = r"'[^']*'|[\w#=*+:/][\w#=*+:/-]*(?:\([^)]*\))?"

@@ -31,6 +31,7 @@ TERMINAL = ("management", "experiments", "option_specs.py", "targets.py", "quest
         ),
         ("such as --type n=varchar(4); or", "such as “Type: varchar(4)” for n; or"),
         ("--map paid=paid:yes-no makes them 1", "“Read as: yes-no” for paid makes them 1"),
+        ("choose --tls off for the target", "choose “TLS: off” for the target"),
         ("another one: --time-zone", "another one: “Time zone”"),
         ("as mysql --batch prints it", "as mysql --batch prints it"),
     ],

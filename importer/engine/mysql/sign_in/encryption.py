@@ -15,7 +15,7 @@ class NotEncrypted(TargetProblem):
             "The target asks for TLS, but the server offers none.",
             where=where,
             advice="Give the server a certificate (ssl_cert and ssl_key in its my.cnf); or, on this machine or a"
-            " trusted network only, set the target's TLS to off (--tls off).",
+            " trusted network only, choose --tls off for the target.",
         )
 
 
@@ -26,9 +26,8 @@ class CertificateRefused(TargetProblem):
         super().__init__(
             f"The server's certificate cannot be verified: {reason}.",
             where=where,
-            advice="Name the file of the certificate's authority as the target's CA file (--tls-ca); or, on this"
-            " machine or a trusted network only, set the target's TLS to encrypt (--tls encrypt), which does not check"
-            " the certificate.",
+            advice="Name the file of the certificate's authority by --tls-ca; or, on this machine or a trusted network"
+            " only, choose --tls encrypt for the target, which does not check the certificate.",
         )
 
 
