@@ -97,19 +97,18 @@ def test_the_time_to_retry_protects_rows_beyond_their_days(ended, target, settin
     assert keys_in(target) == set()
 
 
-def test_an_import_without_its_rows_is_not_retried(ended, target, settings):
-    settings.CHUNKS_DAYS = None
+def test_an_import_without_its_rows_is_not_retried(ended, target):
     job = ended(91, Status.FAILED, target=target)
     put_rows(target, str(job.key))
-    run(NOW)
+    assert ledgers.remove_rows(NOW, 10) == 1
     assert keys_in(target) == set()
     with pytest.raises(Problem, match="its ledger rows were deleted"):
         jobs.retry(job.pk)
 
 
-def test_rows_of_an_import_that_is_retried_meanwhile_stay(ended, target, settings, monkeypatch, no_workers):
-    settings.CHUNKS_DAYS = None
-    retried = ended(92, Status.FAILED, target=target)
+def test_rows_of_an_import_that_is_retried_meanwhile_stay(ended, target, monkeypatch, no_workers):
+    # Of one whose finishing step is done, a retry looks at nothing on the target.
+    retried = ended(92, Status.FAILED, target=target, finished=True)
     put_rows(target, str(retried.key))
     connected = ledgers.connect
 
@@ -118,5 +117,6 @@ def test_rows_of_an_import_that_is_retried_meanwhile_stay(ended, target, setting
         return connected(address)
 
     monkeypatch.setattr(ledgers, "connect", retry_first)
-    run(NOW)
+    ledgers.remove_rows(NOW, 10)
+    assert not ImportJob.objects.get(pk=retried.pk).ended
     assert keys_in(target) == {str(retried.key)}
