@@ -77,7 +77,7 @@ class TestPresets:
         wanted = {"file": program.upload(b"id,name,amount\n9,eve,2\n"), "preset": "nightly"}
         assert program.send("POST", "imports", wanted).status_code == 201
         told = problem(program.send("POST", "imports", {**wanted, "format": {"header": True}}), 422)
-        assert told["where"] == "body.format"
+        assert told["where"] == "body.format.header"
         path = f"presets/{made.json()['id']}"
         assert program.send("PATCH", path, {"name": "daily"}).json()["name"] == "daily"
         assert program.send("DELETE", path).status_code == 204
