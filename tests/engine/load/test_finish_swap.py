@@ -244,7 +244,7 @@ def test_plan_names_the_dependencies_that_stay(database: Address, file: Path):
     assert f"{database.database}.watching" in choices
     assert "other" not in choices
     assert "Generated columns stay" in choices
-    assert "AUTO_INCREMENT continues" in choices
+    assert "id has the file's own numbers" in choices
 
 
 def test_plan_names_the_checks_and_histograms_that_mysql_does_not_keep(database: Address, file: Path, server):

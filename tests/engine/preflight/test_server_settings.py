@@ -228,7 +228,7 @@ class TestTls:
         (finding,) = check(replace(unusual, tls="verify"))
         assert (finding.name, finding.status, finding.tls_to_offer) == ("tls", "fail", "encrypt")
         assert "cannot be verified: self-signed certificate" in finding.message
-        assert "CA file" in finding.fix
+        assert "--tls-ca" in finding.fix
 
     @pytest.mark.parametrize("open_connection", [connect, connect_loader])
     def test_tls_encrypt_never_connects_unencrypted(self, servers, open_connection):
