@@ -109,7 +109,7 @@ class TestChanges:
         user("role", "bob", "viewer")
         event = AuditEvent.objects.get()
         assert (event.action, event.object_name, event.outcome) == ("command", "bob", "done")
-        assert event.details == {"command": "user role", "role": "viewer"}
+        assert event.details == {"command": "user role", "role": {"old": "operator", "new": "viewer"}}
         assert event.actor_name.startswith("system user")
 
     def test_a_link_is_not_in_the_audit_log(self, bob):
