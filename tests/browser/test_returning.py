@@ -111,6 +111,7 @@ def test_a_lossy_night_is_amber_everywhere_and_is_fixed_from_home(
     page.goto(reverse("home"))
     page.locator("#home").get_by_role("link", name="sales-").first.click()
     lossy = ImportJob.objects.get(rejected_rows=LOST)
+    page.wait_for_url(f"**{reverse('job', args=[lossy.pk])}")  # with its scripts, which store what is typed
     rejected = page.get_by_role("region", name="Rejected rows")
     for number in range(ROWS - LOST, ROWS):
         value = rejected.get_by_label(f"name, line {number + 2}", exact=True)
