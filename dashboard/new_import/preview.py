@@ -264,6 +264,8 @@ def _has_header_of(before: ImportJob | MappingPreset | Lab, profile: Profile) ->
     """Whether the file has the header of the earlier one, so that its fields go into the same columns by position."""
     if isinstance(before, Lab):
         return before.of_job is not None and _has_header_of(before.of_job, profile)
+    if not before.file_dialect.header and not profile.dialect.header:
+        return True
     if not before.file_dialect.header:
         columns = [each.column for each in before.mapping]
         named = match_names(profile.header, filter(None, columns))

@@ -242,6 +242,8 @@ def check_header(preset: MappingPreset, header: Sequence[str]) -> None:
 
     Files without a header may have got one, with the columns in their order.
     """
+    if normalized_names(header) == normalized_names(preset.header):
+        return
     if not preset.file_dialect.header and len(header) == len(preset.header):
         columns = [each.column for each in preset.mapping]
         named = match_names(header, filter(None, columns))

@@ -9,7 +9,10 @@ from typing import Any
 
 import pytest
 
+from importer.engine.errors import SourceProblem
 from importer.engine.mysql.connection import Address
+from importer.engine.reading.other_file import profile_like
+from importer.engine.source.profile.profile import profile_file
 from tests.reading.case import STRUCTURE, Case, cases
 from tests.reading.check import check
 from tests.reading.still_wrong import STILL_WRONG
@@ -28,6 +31,20 @@ def parameters() -> Iterator[Any]:
 @pytest.mark.parametrize("case", list(parameters()))
 def test_the_rows_are_right(case: Case, database: Address, in_zone: None, folder: Path, transactional_db: None):
     check(case, database, folder)
+
+
+def test_no_file_differs_from_itself(tmp_path: Path):
+    """A preset or a schedule is compared with each later file: a false difference would stop it each time."""
+    path, compared = tmp_path / "input.csv", 0
+    for case in ALL:
+        path.write_bytes(case.content)
+        try:
+            profile = profile_file(path)
+        except SourceProblem:
+            continue
+        compared += 1
+        assert profile_like(path, profile.dialect, ()).differing == (), case.name
+    assert compared > 200
 
 
 def test_few_cases_may_ask():

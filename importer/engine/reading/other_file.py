@@ -8,6 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from importer.engine.errors import SourceProblem
 from importer.engine.source import encodings
 from importer.engine.source.byte_source import Readable, SourceLocation, open_source, read_at
 from importer.engine.source.decoding import open_sample, read_head
@@ -15,20 +16,24 @@ from importer.engine.source.dialect import Dialect
 from importer.engine.source.encodings import UTF8, EncodingKind
 from importer.engine.source.profile.decisions import Answer, Decision, Standing
 from importer.engine.source.profile.encoding_detection import answers_for, shows_utf8
-from importer.engine.source.profile.header import header_question, kind
+from importer.engine.source.profile.header import header_question, is_like
 from importer.engine.source.profile.layout.lines_among import are_units, footer_decision, last_lines
 from importer.engine.source.profile.names import match_names
 from importer.engine.source.profile.profile import TAIL_BYTES, Profile, profile_file
 from importer.engine.source.profile.sample import SAMPLE_BYTES
 from importer.engine.source.records.blocks import read_exactly
-from importer.engine.units import GIB, MIB
+from importer.engine.units import MIB
 
 # The fields of Dialect that are compared, and may be stated for a file that is read with the dialect of another one.
 COMPARED = ("encoding", "member", "header", "skip_rows", "quote", "skip_after_header", "skip_footer")
 LINES = ("skip_after_header", "skip_footer")
-BESIDE_QUOTE = ("encoding", "delimiter", "header", "skip_rows", "comment", "escape")
+# What a file is read with to see its quote.
+BESIDE_QUOTE = (
+    *("encoding", "delimiter", "header", "skip_rows", "comment", "escape", "trailing_delimiter", "line_end"),
+    *("blank_lines", *LINES),
+)
 # Bytes of a plain file in which characters beyond ASCII are looked for.
-LOOKED_AT, AT_A_TIME = GIB, 4 * MIB
+LOOKED_AT, AT_A_TIME = 64 * MIB, 4 * MIB
 
 
 def profile_like(
@@ -58,11 +63,13 @@ def _with_sampled(path: SourceLocation, profile: Profile, stated: Collection[str
     """
     dialect = profile.dialect
     lines = [name for name in LINES if name in stated and getattr(dialect, name)]
-    if not lines or dialect.is_converted:
-        return profile
-    shown = _shown_lines(path, _whole(path, profile))
-    seen = [name for name in lines if shown[name] == getattr(dialect, name)]
-    return replace(profile, dialect=replace(dialect, sampled=(*dialect.sampled, *seen)))
+    seen: list[str] = []
+    if lines and not dialect.is_converted:
+        shown = _shown_lines(path, _whole(path, profile))
+        seen = [name for name in lines if shown[name] == getattr(dialect, name)]
+    if "skip_rows" in stated and dialect.skip_rows and not _records_above(path, profile):
+        seen.append("skip_rows")
+    return replace(profile, dialect=replace(dialect, sampled=(*dialect.sampled, *seen))) if seen else profile
 
 
 def encoding_of(path: SourceLocation, dialect: Dialect) -> str:
@@ -82,7 +89,8 @@ def differing_encoding(path: SourceLocation, dialect: Dialect) -> Decision | Non
     with open_source(path) as fd:
         head = read_head(fd, SAMPLE_BYTES, dialect.member)
         # A file on this machine is looked at further: its first character beyond ASCII may stand far below.
-        further = head.data.isascii() and not head.packing and isinstance(path, Path)
+        single = encodings.kind(dialect.encoding) is EncodingKind.SINGLE
+        further = single and head.data.isascii() and not head.packing and isinstance(path, Path)
         data = _beyond_ascii(fd, head.size) if further else head.data
     if not shows_utf8(data, whole=head.whole):
         return None
@@ -159,12 +167,7 @@ def _differing_preamble(path: SourceLocation, profile: Profile) -> Decision | No
     With a header they are not compared: a wrong line would be the header then, and its names differ.
     """
     dialect = profile.dialect
-    if dialect.header or not dialect.skip_rows or not profile.rows:
-        return None
-    whole = profile_file(path, replace(dialect, skip_rows=0))
-    above = [row for row, line in zip(whole.rows, whole.lines, strict=True) if line < profile.lines[0]]
-    kinds = [kind(value) for value in profile.rows[0]]
-    records = [row for row in above if [kind(value) for value in row] == kinds]
+    records = _records_above(path, profile) if "skip_rows" in dialect.sampled else []
     if not records:
         return None
     shown, count = dialect.delimiter.join(records[0]), dialect.skip_rows
@@ -172,17 +175,38 @@ def _differing_preamble(path: SourceLocation, profile: Profile) -> Decision | No
     return _asked("skip_rows", count, count - len(records), evidence, shown)
 
 
+def _records_above(path: SourceLocation, profile: Profile) -> list[tuple[str, ...]]:
+    """The lines that are left out above the first record, in a file without a header, and look like it."""
+    dialect = profile.dialect
+    if dialect.header or not dialect.skip_rows or not profile.rows:
+        return []
+    try:
+        whole = profile_file(path, replace(dialect, skip_rows=0))
+    except SourceProblem:  # A title may be read as a quote that never closes.
+        return []
+    above = (row for row, line in zip(whole.rows, whole.lines, strict=True) if line < profile.lines[0])
+    return [row for row in above if is_like(row, profile.rows[0])]
+
+
 def _differing_quote(path: SourceLocation, profile: Profile) -> Decision | None:
     """The question about the quote, if the file proves that it has another one."""
     dialect = profile.dialect
-    if dialect.escape:
+    if "quote" not in dialect.sampled or dialect.escape:
         return None
     known: dict[str, Any] = {name: getattr(dialect, name) for name in BESIDE_QUOTE}
     if dialect.member:
         known["member"] = dialect.member
-    fresh = profile_file(path, **known)
-    proved = any(each.name == "quote" and each.standing is Standing.PROVED for each in fresh.decisions)
-    if not proved or fresh.dialect.quote == dialect.quote or fresh.rows == profile.rows:
+    try:
+        fresh = profile_file(path, **known)
+    except SourceProblem:  # The reading in the other file's dialect says what is wrong.
+        return None
+    # That the character merely occurs has no evidence.
+    proved = any(
+        each.name == "quote" and each.standing is Standing.PROVED and each.evidence for each in fresh.decisions
+    )
+    if not proved or (not fresh.dialect.quote and dialect.unquoted_empty_is_null):
+        return None
+    if fresh.dialect.quote == dialect.quote or fresh.rows == profile.rows:
         return None
     names = [each.quote or "none" for each in (fresh.dialect, dialect)]
     evidence = f"The quote of the file is {names[0]}, and that of the file that showed the format is {names[1]}."

@@ -46,9 +46,10 @@ class Dialect:
     - `unquoted_empty_is_null`: an empty field without quotes is NULL, and `""` is an empty text.
     - `width`: the usual number of fields in a record, 0 if it is not known. It does not change how a sound file is
       read: it distinguishes a quote that was never closed from a long text.
-    - `sampled`: of `comment`, `skip_after_header` and `skip_footer` those that a file's sample has shown: a stated
-      comment is not among them, and a stated number of lines is only if the sample shows as many. A comment that may be
-      a record is a flaw then (boundary/no_records.py), and other files are compared (reading/other_file.py).
+    - `sampled`: of `comment`, `quote`, `skip_rows`, `skip_after_header` and `skip_footer` those that a file's sample
+      has shown: a stated mark is not among them, and a stated number of lines is only if the sample shows as many. A
+      comment that may be a record is a flaw then (boundary/no_records.py), and other files are compared
+      (reading/other_file.py).
     - `format`: the name of the file's format (source/formats/registry.py). Of another format than CSV, a working copy
       in text is read: the marks above are the copy's then, and those of Dialect `COPY`. `fields`: the copy's header,
       found by the profile. `member`, `sheet`, `widths`, `sql_table`: the options of formats (formats/options.py).

@@ -2,6 +2,7 @@
 
 from collections.abc import Collection
 from pathlib import Path
+from typing import Any
 from zipfile import ZipFile
 
 import pytest
@@ -30,6 +31,38 @@ def read(tmp_path: Path, data: bytes, dialect: Dialect, stated: Collection[str] 
 
 def values(asked: Decision) -> list[object]:
     return [each.states[0][1] for each in asked.answers]
+
+
+TITLED = "Report,of Monday\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "known"),
+    [
+        (f"{TITLED}ann,berlin\nbob,rome\n", {"header": False, "skip_rows": 1}),
+        ("Names\nann\nbob\n", {"header": False, "skip_rows": 1, "delimiter": ","}),
+        ("2019,2020\n1,2\n3,4\n", {"header": False, "skip_rows": 1}),
+        ('"Report\n1,2\n3,4\n', {"header": False, "skip_rows": 1}),
+        ('n;word\n1;"Heroes" live\n2;two\n', {"quote": ""}),
+        ("n,word\n1,'a'\n2,'b'\n", {"quote": '"'}),
+        ("n,word\n1,'a, b'\n2,'\"c\" d'\n3,'e'\n", {}),
+        ('n\tword\n1\t6" disk\n2\ttwo\n', {}),
+        ("id,note\n1,Smith\n2,Doe\n", {}),
+    ],
+)
+def test_an_ordinary_file_differs_from_itself_in_nothing(tmp_path: Path, text: str, known: dict[str, Any]):
+    dialect = sampled(tmp_path, text, "utf-8", **known)
+    path = tmp_path / "again.csv"
+    path.write_text(text)
+    assert profile_like(path, dialect, ("", "")).differing == ()
+
+
+def test_rows_of_another_width_are_no_question(tmp_path: Path):
+    """They are refused or rejected by their lines, as in any file."""
+    dialect = sampled(tmp_path, "id,note\n1,Smith\n2,Doe\n", "utf-8")
+    path = tmp_path / "again.csv"
+    path.write_text("id,note\n1,Smith, John\n2,Doe, Ann\n")
+    assert profile_like(path, dialect, ("id", "note")).differing == ()
 
 
 @pytest.mark.parametrize("text", [PLAIN, TOTAL, UNITS])

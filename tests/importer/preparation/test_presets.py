@@ -1,5 +1,6 @@
 """Presets, from the command line and on a real server."""
 
+from contextlib import nullcontext
 from dataclasses import replace
 from datetime import datetime
 from decimal import Decimal
@@ -137,6 +138,24 @@ def test_another_header_is_refused(target: Target, prices: Path, tmp_path: Path)
         presets.check_header(preset, profile_file(other).header)
     with pytest.raises(Problem, match="the order differs"):
         presets.check_header(preset, ["Preis", "nr", "sold"])
+
+
+@pytest.mark.parametrize(
+    ("header", "refused"),
+    [
+        (["column_1", "column_2", "column_3"], False),
+        (["id", "column_2", "note"], False),
+        (["note", "column_2", "id"], True),
+    ],
+)
+def test_columns_of_files_without_a_header(target: Target, prices: Path, header: list[str], refused: bool):
+    """A column that has the generated name of its field is no header in another order."""
+    preset = presets.save("p", prepared(target, prices))
+    preset.header = ["column_1", "column_2", "column_3"]
+    preset.dialect_json |= {"header": False}
+    preset.mapping_json = [{"column": name} for name in ("id", "column_2", "note")]
+    with pytest.raises(Problem, match="in another order") if refused else nullcontext():
+        presets.check_header(preset, header)
 
 
 def test_a_person_has_at_most_so_many(target: Target, prices: Path, settings):

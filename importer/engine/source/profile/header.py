@@ -140,6 +140,12 @@ def kind(value: str) -> str:
     return "number" if NUMBER.fullmatch(value) else ""
 
 
+def is_like(row: Sequence[str], other: Sequence[str]) -> bool:
+    """Whether both rows have numbers and dates, and have them in the same places."""
+    kinds = [kind(value) for value in row]
+    return any(kinds) and kinds == [kind(value) for value in other]
+
+
 def stated_header(header: bool) -> Decision:
     return _decided(header, Standing.STATED, "")
 

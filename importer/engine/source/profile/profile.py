@@ -22,6 +22,7 @@ from importer.engine.source.formats.layout import ConvertedLayout, converted_lay
 from importer.engine.source.profile.decisions import Answer, Decision, SkippedLine, Standing
 from importer.engine.source.profile.encoding_detection import DetectedEncoding, detect_encoding
 from importer.engine.source.profile.expected_columns import ExpectedColumn
+from importer.engine.source.profile.header import is_like
 from importer.engine.source.profile.sample import (
     SAMPLE_BYTES,
     SampleRecord,
@@ -212,6 +213,8 @@ def _profile(
         return _profile_without_rows(below, sample.size, known, () if whole_dialect else expected)
     decisions = (detected.decision, *(each for each in sniffed.decisions if each.name != "encoding"))
     rows = tuple(record.values for record in data)
+    if not whole_dialect and known.get("skip_rows") and data and not _has_row_above(sample, dialect, data[0]):
+        dialect = replace(dialect, sampled=(*dialect.sampled, "skip_rows"))
     usual = Counter(map(len, rows)).most_common(1)[0][0] if rows else 0
     header = first.values if first else tuple(f"column_{number}" for number in range(1, usual + 1))
     width = usual or len(header)
@@ -229,6 +232,16 @@ def _profile(
         decisions=decisions,
         skipped=sniffed.skipped,
     )
+
+
+def _has_row_above(sample: SourceSample, dialect: Dialect, first: SampleRecord) -> bool:
+    """Whether a line that is left out above the first record, as stated, looks like it."""
+    plain = replace(dialect.plain, sampled=(), skip_rows=0)
+    try:
+        above = first_records(sample, plain, 0, dialect.skip_rows)
+    except SourceProblem:  # A title may be read as a quote that never closes.
+        return False
+    return any(is_like(each.values, first.values) for each in above if each.offset < first.offset)
 
 
 def _records(

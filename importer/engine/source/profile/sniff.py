@@ -184,6 +184,7 @@ class _Sniffer:
                 self.decisions.append(escape)
         if "quote" not in self.known and not best.dialect.escape:
             best, quote = choose_quote(self.sample, best, self.final)
+            self.sampled.append("quote")
             if quote:
                 self.decisions.append(quote)
         self.decisions += [
@@ -197,6 +198,7 @@ class _Sniffer:
         """Find lines before the table, unless their number is stated."""
         if "skip_rows" in self.known:
             return best
+        self.sampled.append("skip_rows")
         skipped = lines_before_table(self.sample, best, self.names)
         if not skipped.lines:
             return best
