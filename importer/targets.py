@@ -179,7 +179,8 @@ def why_it_stays(target: Target, changed: Iterable[str]) -> TargetProblem | None
     return TargetProblem(
         f"The target's {' and '.join(moved)} cannot change now: imports still have work to do there: {numbers}.",
         advice="Let them end or cancel them, and put back what they have changed: millrace target restore"
-        f" {target.name}. For a server that has moved, add another target, and restore that one.",
+        f" {target.name}. A staging table that is left is dropped once the server answers there. For a server that has"
+        " moved, add another target, and restore that one.",
     )
 
 

@@ -139,7 +139,11 @@ class ImportIn(
         file="5097bcd8-b699-4dfc-8229-2ebba0f07047", target="warehouse", table="orders", options={"on_error": "reject"}
     ),
 ):
-    """A file to be loaded into a table. With a preset, its format, columns and options hold."""
+    """A file to be loaded into a table.
+
+    With a preset, its format, columns and options hold; `options`, `answers`, and the parts of `format` in which files
+    may differ, may be given, too.
+    """
 
     file: Annotated[UUID | None, Field(description="An upload.")] = None
     files: Annotated[

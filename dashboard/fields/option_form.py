@@ -29,6 +29,7 @@ from importer.engine.target import write_modes
 NAMES = {"chunk_bytes": "chunk_mib"}
 # The check box that confirms changes of server variables.
 AGREED = "server_variables_agreed"
+OF_CONSENT = {"server_variables", AGREED}
 # The word none stands for these options being unlimited.
 MAY_BE_NONE = ("max_rejects",)
 ALLOWED = {"session": sorted(SESSION_VARIABLES), "server_variables": sorted(SERVER_VARIABLES)}
@@ -139,8 +140,10 @@ class OptionsForm(forms.Form):
 
     @property
     def changed(self) -> dict[str, str]:
-        """The values that are not those of `before`, by the names of their fields."""
-        return {name: self.data[name] for name, text in self._before.items() if self.data[name] != text}
+        """The values that are not those of `before`, by the names of their fields; the consent with its variables."""
+        names = {name for name, text in self._before.items() if self.data[name] != text}
+        names |= OF_CONSENT if names & OF_CONSENT else set()
+        return {name: self.data[name] for name in self._before if name in names}
 
     def _applies(self, name: str) -> bool:
         method, mode = self.data["method"], self.data["mode"]

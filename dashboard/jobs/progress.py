@@ -321,7 +321,7 @@ def _recent(job: ImportJob, now: datetime) -> Recent:
     )
     for name, most in (("seconds", RECENT_SECONDS), ("forecast_seconds", FORECAST_SECONDS)):
         began = sums[name]
-        sums[name] = min(most, (now - began).total_seconds()) if began else most
+        sums[name] = min(most, max(0.0, (now - began).total_seconds())) if began else most
     first, last, chunks = sums["first"], sums.pop("last"), sums.pop("chunks")
     overdue = _overdue_after((last - first).total_seconds() if chunks else 0.0, chunks, job.parallelism)
     # Each changes what the page shows, that number of seconds after that commit.

@@ -56,7 +56,7 @@ class ScheduleForm(StoredModelForm):
             "move_to": "Folder",
             "drift": "If header or table have changed",
             "lateness_minutes": "Late after, in minutes",
-            "rejects_limit": "More of them in a run's successful imports send a notification. Empty: that of channels.",
+            "rejects_limit": "Allowed rejected rows",
         }
         help_texts = {
             "pattern": "* stands for any characters: orders-*.csv. {date:%Y%m%d} is the day that is due, "
@@ -68,7 +68,8 @@ class ScheduleForm(StoredModelForm):
             "backoff_seconds": "Then twice as long each time. Only what may pass by itself is tried again.",
             "deadline_minutes": "A run that takes longer is ended. Empty: no limit.",
             "lateness_minutes": "A run that has not ended this long after its due time sends a notification.",
-            "rejects_limit": "More of them in a run's successful imports send a notification. Empty: that of channels.",
+            "rejects_limit": "If a run's successful imports reject more, a notification is sent. Empty: the limit of"
+            " each channel.",
         }
 
     # Asked only if the import or preset that is copied has no limit of rejected rows.

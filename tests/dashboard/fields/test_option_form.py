@@ -71,3 +71,12 @@ def test_what_means_nothing_beside_other_choices_is_left_out():
 def test_server_variables_need_a_word_of_consent():
     written = {"server_variables": "innodb_io_capacity = 5"}
     assert options(**written, server_variables_agreed="yes").server_variables == {"innodb_io_capacity": "5"}
+
+
+def test_the_consent_to_change_server_variables_goes_with_them() -> None:
+    before = Options(server_variables={"innodb_io_capacity": 500})
+    sent = {"server_variables": "innodb_io_capacity = 600", "server_variables_agreed": "yes"}
+    assert OptionsForm(sent, before, "append").changed == sent
+    withdrawn = {"server_variables": "innodb_io_capacity = 500", "server_variables_agreed": ""}
+    assert OptionsForm(withdrawn, before, "append").changed == withdrawn
+    assert OptionsForm({}, before, "append").changed == {}

@@ -231,6 +231,7 @@ class TestResult:
         answer = browser.post(address, {"name": "fast"})
         assert answer.status_code == 422
         assert "cannot be the preset's name" in text(answer)
+        assert 'name="name" value="fast"' in answer.content.decode()
 
 
 def test_the_empty_list_says_what_a_lab_is(browser):

@@ -101,9 +101,12 @@ def test_an_earlier_attempt_has_all_of_its_phases_and_its_end():
     assert (first.phases[0].paused, first.ended) == (5, NOW - timedelta(hours=9))
 
 
-def test_an_attempt_that_never_got_the_table_does_not_wait_for_it_any_more(browser):
-    past = [PAST | {"started": None, "outcome": "cancelled"}]
-    job = job_with(Status.LOADING, attempts=2, attempt_started_at=ago(20), past_attempts_json=past)
+@pytest.mark.parametrize(
+    ("status", "began", "past"),
+    [(Status.LOADING, 20, PAST | {"started": None, "outcome": "cancelled"}), (Status.CANCELLED, None, PAST)],
+)
+def test_an_attempt_that_never_got_the_table_does_not_wait_for_it_any_more(browser, status, began, past):
+    job = job_with(status, attempts=2, attempt_started_at=began and ago(began), past_attempts_json=[past])
     html = browser.get(f"/jobs/{job.pk}/").content.decode()
     assert "ended before it got the table" in html
     assert "waits for the table" not in html
