@@ -135,12 +135,13 @@ def add_or_replace(
     protection: Protection = Protection(),
     terms: Terms = Terms(),
     replace: bool = False,
+    moved: bool = False,
 ) -> Target:
     """Save a target. With `replace` an existing target of that name is updated and keeps its imports.
 
-    `password` None keeps the stored password, but not for another server, account or way there: it was entered for the
-    old one. Raises TargetProblem if it is needed again, the name is taken, the address is forbidden, or a value is
-    invalid.
+    `moved`: the server itself has another address now, and unfinished imports continue there. `password` None keeps the
+    stored password, but not for another server, account or way there: it was entered for the old one. Raises
+    TargetProblem if it is needed again, the name is taken, the address is forbidden, or a value is invalid.
     """
     refuse_forbidden(url.host)
     target = Target.objects.filter(name=name).first() or Target(name=name)
@@ -157,7 +158,11 @@ def add_or_replace(
         target.set_password(password)
     elif target.password_ciphertext:
         _require_password_again([each for each in Target.PASSWORD_GOES_TO if getattr(target, each) != before[each]])
-    if known and (why := why_it_stays(target, [each for each in PLACE if getattr(target, each) != before[each]])):
+    if (
+        known
+        and not moved
+        and (why := why_it_stays(target, [each for each in PLACE if getattr(target, each) != before[each]]))
+    ):
         raise why
     # The findings are about the old address.
     target.findings, target.checked_at, target.round_trip_ms, target.bytes_per_second = [], None, None, None
@@ -179,8 +184,8 @@ def why_it_stays(target: Target, changed: Iterable[str]) -> TargetProblem | None
     return TargetProblem(
         f"The target's {' and '.join(moved)} cannot change now: imports still have work to do there: {numbers}.",
         advice="Let them end or cancel them, and put back what they have changed: millrace target restore"
-        f" {target.name}. A staging table that is left is dropped once the server answers there. For a server that has"
-        " moved, add another target, and restore that one.",
+        f" {target.name}. If the server itself has moved, with its tables: millrace target add {target.name} URL"
+        " --replace --moved.",
     )
 
 

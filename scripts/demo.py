@@ -75,7 +75,7 @@ def register_target(database: PrivateDatabase) -> None:
     """Create the database `demo`, and save it as the target `demo` with the server's current port."""
     with _connection(database, "mysql") as connection:
         execute(connection, f"CREATE DATABASE IF NOT EXISTS {NAME}")
-    call_command("target", "add", NAME, f"{database.url}{NAME}", "--replace")
+    call_command("target", "add", NAME, f"{database.url}{NAME}", "--replace", "--moved")
     findings = io.StringIO()
     try:
         call_command("target", "check", NAME, stdout=findings)

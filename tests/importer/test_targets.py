@@ -165,6 +165,8 @@ class TestAddOrReplace:
             with pytest.raises(TargetProblem, match=f"work to do there: {job.pk}"):
                 add_or_replace("warehouse", moved, replace=True)
         assert add_or_replace("warehouse", replace(here, user="root"), replace=True).user == "root"
+        assert add_or_replace("warehouse", replace(here, port=2), replace=True, moved=True).port == 2
+        add_or_replace("warehouse", here, replace=True, moved=True)
         ImportJob.objects.update(status="failed", **dict.fromkeys(left, False))
         assert add_or_replace("warehouse", moved, replace=True).database == "other"
 

@@ -50,6 +50,11 @@ class Command(PreparedCommand):
             help="whether another person must approve each import and lab before it writes anything",
         )
         add.add_argument("--replace", action="store_true", help="change the target of that name, if there is one")
+        add.add_argument(
+            "--moved",
+            action="store_true",
+            help="with --replace: the server has moved with its tables, and unfinished imports continue there",
+        )
         check = verbs.add_parser("check", help="connect, and report what works, what does not, and the fix")
         check.add_argument("name")
         restore = verbs.add_parser(
@@ -83,6 +88,7 @@ class Command(PreparedCommand):
                 None if options["needs_approval"] is None else options["needs_approval"] == "yes",
             ),
             replace=options["replace"],
+            moved=options["moved"],
         )
         release_unmarked(target)
         self.stdout.write(f"{name}: {_where(target)}, TLS {target.tls}. Next: millrace target check {name}")
