@@ -4,6 +4,7 @@ from dataclasses import replace
 
 from django.contrib.auth.models import User
 from django.db import transaction
+from django.db.models import Max
 
 from importer.access.policy import require_admin
 from importer.connections.source_location import location_of
@@ -45,7 +46,7 @@ def newest_of_file(job: ImportJob) -> int:
     same = uploads.imports_of(job.source, *job.source.files).filter(
         target=job.target, schema_name=job.schema_name, table_name=job.table_name, trial=None
     )
-    newest = same.order_by("-pk").values_list("pk", flat=True).first()
+    newest: int | None = same.order_by().aggregate(newest=Max("pk"))["newest"]
     return newest or job.pk
 
 

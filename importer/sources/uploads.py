@@ -256,8 +256,10 @@ def remove(source: SourceFile) -> None:
 
 def imports_of(*sources: SourceFile) -> models.QuerySet[ImportJob]:
     """The imports that read one of the files, by itself or with others, the oldest first."""
-    with_others = SourceMember.objects.filter(file__in=sources).values("whole")
-    return ImportJob.objects.filter(models.Q(source__in=sources) | models.Q(source__in=with_others)).order_by("pk")
+    # Two queries: with a subquery in an OR the index on sources would not be used.
+    keys = [each.pk for each in sources]
+    wholes = SourceMember.objects.filter(file__in=keys).values_list("whole", flat=True)
+    return ImportJob.objects.filter(source__in=[*keys, *wholes]).order_by("pk")
 
 
 def last_imports(files: Iterable[SourceFile], jobs: models.QuerySet[ImportJob]) -> dict[int, ImportJob]:
