@@ -102,7 +102,7 @@ def accept(schedule: Schedule, columns: Sequence[str]) -> DiscoveredFile:
         mapping=mapping,
         fillings=schedule.fillings,
         options=schedule.options,
-        stated=Stated(format=True, fields=frozenset(range(len(mapping))), formats=_known(schedule, profile, mapping)),
+        stated=Stated(format=True, fields=frozenset(range(len(mapping))), formats=_known(schedule, mapping)),
     )
     prepare(file.source, schedule.target, schedule.table, request)
     values = {
@@ -119,11 +119,10 @@ def accept(schedule: Schedule, columns: Sequence[str]) -> DiscoveredFile:
     return file
 
 
-def _known(schedule: Schedule, profile: Profile, mapping: Sequence[ColumnMapping]) -> frozenset[int]:
-    """The positions of the fields that are converted as before: those that keep their name and their column."""
-    columns = dict(zip(presets.normalized_names(schedule.header), schedule.mapping, strict=True))
-    names = presets.normalized_names(profile.header)
-    return frozenset(number for number, name in enumerate(names) if columns.get(name) == mapping[number])
+def _known(schedule: Schedule, mapping: Sequence[ColumnMapping]) -> frozenset[int]:
+    """The positions of the fields that are converted as before, also those that take the column of a missing field."""
+    before = [each for each in schedule.mapping if each.column]
+    return frozenset(number for number, each in enumerate(mapping) if each in before)
 
 
 def _read(schedule: Schedule) -> tuple[DiscoveredFile, Profile, Table]:

@@ -113,6 +113,20 @@ class TestNewHeader:
         (again,) = schedules.run_again(schedules.accept(schedule, ["n", "label"]).run)
         assert outcomes(to_end(again)) == {"a.csv": "loaded"}
 
+    def test_a_renamed_field_is_read_as_before(self, make, folder, database):
+        schedule = make()
+        run_sql(database, "ALTER TABLE t ADD COLUMN day DATE")
+        schedule.header, schedule.columns_json = ["n", "word", "day"], [*schedule.columns_json, ["day", "date"]]
+        schedule.mapping_json = [*schedule.mapping_json, {"column": "day", "datetime_format": "%d/%m/%Y"}]
+        schedule.save()
+        drop(folder, "a.csv", "1,one,03/04/2024\n", "n,word,date\n")
+        run_now(schedule)
+        schedule.refresh_from_db()
+        (again,) = schedules.run_again(schedules.accept(schedule, ["n", "word", "day"]).run)
+        assert outcomes(to_end(again)) == {"a.csv": "loaded"}
+        with connect(database) as connection:
+            assert fetch_all(connection, "SELECT day FROM t") == [(date(2024, 4, 3),)]
+
     def test_values_that_can_be_read_in_two_ways_are_asked_about(self, make, folder, database):
         schedule = make()
         run_sql(database, "ALTER TABLE t ADD COLUMN day DATE")
