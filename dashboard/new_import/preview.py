@@ -22,7 +22,7 @@ from importer.engine.schema.added_columns import with_added
 from importer.engine.schema.new_table import NewColumn, NewTable
 from importer.engine.schema.table import Table
 from importer.engine.schema.type_inference import check_type
-from importer.engine.source.byte_source import open_source, read_at
+from importer.engine.source.byte_source import SourceLocation, open_source, read_at
 from importer.engine.source.dialect import RFC4180, Dialect
 from importer.engine.source.encodings import UTF8
 from importer.engine.source.profile.names import match_names
@@ -196,16 +196,21 @@ def _dialect_before(source: SourceFile, choices: NewImportForm) -> Dialect | Non
     if not earlier:
         return choices.before.file_dialect if choices.before else None
     place = location_of(source)
-    dialect = dialect_of_corrected(choices.again, place) if choices.again else earlier.file_dialect
+    encoding = UTF8 if _is_utf8(place, choices.again) else ""
+    if choices.again:
+        return dialect_of_corrected(choices.again, place, encoding)
+    return replace(earlier.file_dialect, encoding=encoding) if encoding else earlier.file_dialect
+
+
+def _is_utf8(place: SourceLocation, again: ImportJob | None) -> bool:
+    """Whether the file certainly is UTF-8, with characters beyond ASCII, and not the own reject file of an import."""
     with open_source(place) as file:
         start = read_at(file, SAMPLE_BYTES, 0)
     try:
         text = codecs.getincrementaldecoder(UTF8)().decode(start)
     except UnicodeDecodeError:
-        return dialect
-    if text.isascii() or (choices.again and downloads.is_own_start(choices.again, start)):
-        return dialect
-    return replace(dialect, encoding=UTF8)
+        return False
+    return not text.isascii() and not (again and downloads.is_own_start(again, start))
 
 
 def _read_existing_table(preview: Preview) -> Problem | None:

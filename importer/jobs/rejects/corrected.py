@@ -4,7 +4,9 @@ import re
 from dataclasses import replace
 
 from importer.engine.source.byte_source import SourceLocation, open_source, read_at, size_of
+from importer.engine.source.decoding import read_head
 from importer.engine.source.dialect import Dialect
+from importer.engine.source.profile.sample import SAMPLE_BYTES
 from importer.models import ImportJob
 
 # What is not compared with the import's file: rejected rows may have any quotes, and no footer but the stand-in.
@@ -14,12 +16,13 @@ STAND_IN = "-"
 TAIL_BYTES = 4096
 
 
-def dialect_of_corrected(job: ImportJob, path: SourceLocation) -> Dialect:
-    """The dialect of a corrected reject file of the job. It leaves out no row as a footer.
+def dialect_of_corrected(job: ImportJob, path: SourceLocation, encoding: str = "") -> Dialect:
+    """The dialect of a corrected reject file of the job. It leaves out no row as a footer, unless the file is packed.
 
-    Raises SourceProblem if the file cannot be read.
+    `encoding`: the file's own, where it is another one than the job's. Raises SourceProblem if the file cannot be read.
     """
     dialect = job.file_dialect.of_rejects
+    dialect = replace(dialect, encoding=encoding) if encoding else dialect
     if dialect.skip_footer and not _ends_with_stand_ins(path, dialect):
         return replace(dialect, skip_footer=0)
     return dialect
@@ -27,6 +30,8 @@ def dialect_of_corrected(job: ImportJob, path: SourceLocation) -> Dialect:
 
 def _ends_with_stand_ins(path: SourceLocation, dialect: Dialect) -> bool:
     with open_source(path) as fd:
+        if read_head(fd, SAMPLE_BYTES, dialect.member).packing:
+            return True
         size = size_of(fd)
         # Of an encoding with two bytes for a character, no half of one is read: TAIL_BYTES is even.
         begin = max(0, size - size % 2 - TAIL_BYTES)

@@ -1,5 +1,6 @@
 """An ended import is run again: with changes, or as it is, and once for each press of the button."""
 
+import gzip
 import re
 
 import pytest
@@ -192,6 +193,8 @@ class TestRunAgain:
         (b"id;name\n7;seven\n8;eight\n-\n", ["seven", "eight"]),
         (b"id;name\n7;seven\n8;eight\n-;\n", ["seven", "eight"]),
         (b"id;name\n7;seven\n8;eight\n", ["seven", "eight"]),
+        ("id;name\n7;sieben\n8;ächt\n-\n".encode(), ["sieben", "ächt"]),
+        (gzip.compress(b"id;name\n7;seven\n8;eight\n-\n"), ["seven", "eight"]),
     ],
 )
 def test_the_last_corrected_row_is_no_footer(browser, user, imported, content: bytes, names: list[str]):
