@@ -107,7 +107,7 @@ class Notification(models.Model):
     attempts = models.PositiveSmallIntegerField(default=0)
     # When it may be sent; during an attempt, the time after which the sender counts as dead.
     next_at = models.DateTimeField()
-    # The problem of the last attempt, in words.
+    # The problem of the last attempt, in words; of one that was sent, the addresses that were refused.
     problem = models.TextField(blank=True)
     created_at = models.DateTimeField(auto_now_add=True, db_index=True)
     sent_at = models.DateTimeField(null=True, blank=True)

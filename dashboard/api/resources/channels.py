@@ -62,7 +62,10 @@ class ChannelOut(Schema):
 
 
 class NoticeOut(Schema):
-    """A message to a channel. `problem`: why the last attempt failed; empty if it did not."""
+    """A message to a channel.
+
+    `problem`: why the last attempt failed; of one that was sent, the addresses that the mail server refused.
+    """
 
     id: int
     event: str
