@@ -38,7 +38,8 @@ def same_content(request: HttpRequest, source: SourceFile) -> dict[str, object]:
     """Earlier imports of this content, and other uploads of it that this user may see and nobody has imported."""
     same = uploads.same_content(source)
     waiting = set(uploads.not_imported(request.user).filter(pk__in=[other.pk for other in same]))
-    of_content = uploads.imports_of(source, *source.files, *same)
+    # A lab's trial loads into a table of its own.
+    of_content = uploads.imports_of(source, *source.files, *same).filter(trial=None)
     earlier = seen(of_content).select_related("source").order_by("-pk")
     return {"earlier_jobs": list(earlier[:JOBS_SHOWN]), "same": [other for other in same if other in waiting]}
 

@@ -13,6 +13,7 @@ from importer.engine.load import ledger
 from importer.engine.mysql.connection import connect, execute, fetch_all
 from importer.models import ImportJob, SourceFile, Target
 from importer.sources import parts, uploads
+from tests.dashboard.lab.reports import reported
 from tests.people import operator
 from tests.targets import saved_target
 
@@ -362,6 +363,13 @@ class TestSameFile:
         start(browser, first, **shown_form(show(browser, first)))
         html = show(browser, uploaded(user)).content.decode()
         assert f'href="{reverse("job", args=[ImportJob.objects.get().pk])}"' in html
+
+    def test_a_trial_of_a_lab_is_no_earlier_import(self, browser, user, target):
+        first = uploaded(user)
+        start(browser, first, **shown_form(show(browser, first)))
+        ImportJob.objects.update(trial=reported(target, eight=2000.0).trials.create(number=1, round=1, combination=0))
+        html = show(browser, uploaded(user)).content.decode()
+        assert f'href="{reverse("job", args=[ImportJob.objects.get().pk])}"' not in html
 
     def test_somebody_elses_upload_stays_theirs(self, browser, user, target):
         other = uploaded(operator("bob"), name="secret.csv")
