@@ -210,9 +210,9 @@ def _number(text: str) -> float | None:
 
 
 def _moment(text: str, days: int = 0) -> float | None:
-    """Seconds since 1970, in the current time zone where the text names none; of a day, its first moment.
+    """Seconds since 1970, in the current time zone where the text names none; for a day, its first moment.
 
-    With `days` that of so many days later, and None for a text that is no day.
+    `days`: the first moment of the day that is so many days later. None if the text is not a day then.
     """
     from django.utils import timezone  # Here, because the client of the API reads what stands above.
     from django.utils.dateparse import parse_date, parse_datetime

@@ -107,7 +107,7 @@ def next_number() -> int:
 def continue_numbers() -> None:
     """Let the next import have a number that none had before: the records of deleted imports still have theirs.
 
-    A restored database counts on from its last row, and SQLite does so after a migration that makes a table anew.
+    A restored database counts on from its last row, and SQLite does so after a migration that creates a table again.
     """
     if {IMPORTS, JobRecord._meta.db_table} - set(connection.introspection.table_names()):
         return  # The migrations of an earlier version.

@@ -17,7 +17,7 @@ from importer.access.acting import acting_from
 from importer.access.policy import narrow
 
 REFUSED = (401, 403, 404, 429)
-# The pages on which a person confirms by password, code or passkey who it is, before allauth goes on.
+# The pages on which people confirm their identity by password, code or passkey, before allauth continues the action.
 CONFIRMING = ("account_reauthenticate", "mfa_reauthenticate", "mfa_reauthenticate_webauthn")
 
 

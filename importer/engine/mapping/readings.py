@@ -169,7 +169,7 @@ def is_grouped_only(values: Iterable[str]) -> bool:
 
 
 def with_thousands(values: Counter[str], column: Column, chosen: ValueReading) -> Choice:
-    """The choice for numbers with a point beside a field with decimal commas: 1.234 as it is, or as 1234."""
+    """The choice for numbers with a point if another field has decimal commas: 1.234 as it is, or as 1234."""
     type_ = column.column_type
     if not (chosen.is_plain and type_.is_number and type_.has_fraction and is_grouped_only(values)):
         return Choice(chosen)

@@ -7,8 +7,10 @@ from importer.access.acting import acting_as
 from importer.models import ImportJob
 from importer.sources.several import as_one
 from tests.dashboard.job_data import Status, make_job
+from tests.dashboard.lab.reports import reported
 from tests.dashboard.new_import.test_page import CITIES, show, shown_form, start, uploaded
 from tests.dashboard.new_import.test_page import target as target  # noqa: PLC0414 -- a fixture
+from tests.people import operator
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -65,3 +67,30 @@ def test_a_file_that_was_read_with_others_has_been_imported(browser, user):
     assert reverse("remove_source", args=[one.key]) not in recent
     assert f"Import {job.pk}</a>" in browser.get(reverse("storage")).content.decode()
     assert "It was not imported." not in browser.get(reverse("storage_file_delete", args=[one.key])).content.decode()
+
+
+class TestSameFile:
+    def test_an_earlier_upload_is_linked(self, browser, user, target):
+        first, second = uploaded(user, name="one.csv"), uploaded(user, name="two.csv")
+        html = show(browser, second).content.decode()
+        assert "The same file has been uploaded before" in html
+        assert reverse("new_source", args=[first.key]) in html
+
+    def test_earlier_imports_are_linked(self, browser, user, target):
+        first = uploaded(user)
+        start(browser, first, **shown_form(show(browser, first)))
+        html = show(browser, uploaded(user)).content.decode()
+        assert f'href="{reverse("job", args=[ImportJob.objects.get().pk])}"' in html
+
+    def test_a_trial_of_a_lab_is_no_earlier_import(self, browser, user, target):
+        first = uploaded(user)
+        start(browser, first, **shown_form(show(browser, first)))
+        ImportJob.objects.update(trial=reported(target, eight=2000.0).trials.create(number=1, round=1, combination=0))
+        html = show(browser, uploaded(user)).content.decode()
+        assert f'href="{reverse("job", args=[ImportJob.objects.get().pk])}"' not in html
+
+    def test_somebody_elses_upload_stays_theirs(self, browser, user, target):
+        other = uploaded(operator("bob"), name="secret.csv")
+        html = show(browser, uploaded(user)).content.decode()
+        assert str(other.key) not in html
+        assert "secret.csv" not in html

@@ -13,7 +13,6 @@ from importer.engine.load import ledger
 from importer.engine.mysql.connection import connect, execute, fetch_all
 from importer.models import ImportJob, SourceFile, Target
 from importer.sources import parts, uploads
-from tests.dashboard.lab.reports import reported
 from tests.people import operator
 from tests.targets import saved_target
 
@@ -349,33 +348,6 @@ class TestStart:
         values = shown_form(shown) | {"column_0": "", "column_1": "c0"}
         assert start(browser, source, **values).status_code == 200
         assert [each.column for each in ImportJob.objects.get().mapping[:3]] == ["", "c0", "c2"]
-
-
-class TestSameFile:
-    def test_an_earlier_upload_is_linked(self, browser, user, target):
-        first, second = uploaded(user, name="one.csv"), uploaded(user, name="two.csv")
-        html = show(browser, second).content.decode()
-        assert "The same file has been uploaded before" in html
-        assert reverse("new_source", args=[first.key]) in html
-
-    def test_earlier_imports_are_linked(self, browser, user, target):
-        first = uploaded(user)
-        start(browser, first, **shown_form(show(browser, first)))
-        html = show(browser, uploaded(user)).content.decode()
-        assert f'href="{reverse("job", args=[ImportJob.objects.get().pk])}"' in html
-
-    def test_a_trial_of_a_lab_is_no_earlier_import(self, browser, user, target):
-        first = uploaded(user)
-        start(browser, first, **shown_form(show(browser, first)))
-        ImportJob.objects.update(trial=reported(target, eight=2000.0).trials.create(number=1, round=1, combination=0))
-        html = show(browser, uploaded(user)).content.decode()
-        assert f'href="{reverse("job", args=[ImportJob.objects.get().pk])}"' not in html
-
-    def test_somebody_elses_upload_stays_theirs(self, browser, user, target):
-        other = uploaded(operator("bob"), name="secret.csv")
-        html = show(browser, uploaded(user)).content.decode()
-        assert str(other.key) not in html
-        assert "secret.csv" not in html
 
 
 class TestRemove:

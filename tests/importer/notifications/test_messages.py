@@ -126,7 +126,7 @@ def test_limits_and_events_are_the_channels_own(target: Target, tmp_path: Path, 
 @pytest.mark.parametrize(("own", "most", "sent"), [(10, 1000, 1), (None, 1000, 0), (None, 10, 1)])
 @pytest.mark.parametrize("subscribed", [False, True])
 def test_the_limit_of_a_schedule_comes_before_that_of_a_channel(webhook: Channel, own, most, sent, subscribed):
-    """The first import of a run rejects 100 rows, its last one none. Without a limit the import itself is told."""
+    """The first import of a run rejects 100 rows, its last one none. Without a limit, the import sends the message."""
     first = make_job(Status.SUCCEEDED, table="orders", rejected_rows=100)
     run = run_of(first, rejects_limit=own)
     last = make_job(Status.SUCCEEDED, table="orders")

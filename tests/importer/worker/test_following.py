@@ -62,6 +62,17 @@ def started(source: SourceFile, target: Target, *, known: dict[str, int] | None 
     return run(jobs.create(prepare(source, target, "t", request)))
 
 
+def by_preset(target: Target, first: str, second: str) -> ImportJob:
+    """The import of an upload that loads as it arrives, with a preset of another file, after its last byte."""
+    source, send = begun(first)
+    send(len(first))
+    preset = presets.save("nightly", prepare(source, target, "t", ImportRequest(accept_guesses=True)))
+    source, send = begun(second)
+    job = run(jobs.create(presets.prepare_with(preset, source, target, "t", Options())))
+    send(len(second))
+    return run(job)
+
+
 def in_table(target: Target) -> int:
     with connect(target.address) as connection:
         return int(fetch_all(connection, "SELECT COUNT(*) FROM t")[0][0])
@@ -176,13 +187,7 @@ class TestEndOfTheFile:
     @pytest.mark.parametrize(("first", "second"), [("", "Total,40000\n"), ("Total,40000\n", "")])
     def test_a_presets_file_need_not_end_as_this_one(self, target: Target, first: str, second: str):
         """A row would be left out as a footer in silence, or a footer loaded as a row."""
-        source, send = begun(TEXT + first)
-        send(len(TEXT + first))
-        preset = presets.save("nightly", prepare(source, target, "t", ImportRequest(accept_guesses=True)))
-        source, send = begun(TEXT + second)
-        job = run(jobs.create(presets.prepare_with(preset, source, target, "t", Options())))
-        send(len(TEXT + second))
-        job = run(job)
+        job = by_preset(target, TEXT + first, TEXT + second)
         assert job.problem["kind"] == "EndNeedsAnswer"
         jobs.retry(job.pk, end_is_footer=bool(second))
         job = run(job)
@@ -190,13 +195,7 @@ class TestEndOfTheFile:
 
     @pytest.mark.parametrize("end", ["", "Total,40000\n"])
     def test_a_presets_file_that_ends_as_this_one(self, target: Target, end: str):
-        source, send = begun(TEXT + end)
-        send(len(TEXT + end))
-        preset = presets.save("nightly", prepare(source, target, "t", ImportRequest(accept_guesses=True)))
-        source, send = begun(TEXT + end)
-        job = run(jobs.create(presets.prepare_with(preset, source, target, "t", Options())))
-        send(len(TEXT + end))
-        job = run(job)
+        job = by_preset(target, TEXT + end, TEXT + end)
         assert (job.status, in_table(target)) == (Status.SUCCEEDED, ROWS)
         assert "skip_footer" in job.file_dialect.sampled
 
