@@ -25,7 +25,6 @@ from importer.engine.schema.type_inference import check_type
 from importer.engine.source.byte_source import SourceLocation, open_source, read_at
 from importer.engine.source.dialect import RFC4180, Dialect
 from importer.engine.source.encodings import UTF8
-from importer.engine.source.profile.names import match_names
 from importer.engine.source.profile.profile import Profile, profile_file
 from importer.engine.source.profile.sample import SAMPLE_BYTES
 from importer.jobs.rejects import downloads, origin
@@ -269,14 +268,9 @@ def _has_header_of(before: ImportJob | MappingPreset | Lab, profile: Profile) ->
     """Whether the file has the header of the earlier one, so that its fields go into the same columns by position."""
     if isinstance(before, Lab):
         return before.of_job is not None and _has_header_of(before.of_job, profile)
-    if not before.file_dialect.header and not profile.dialect.header:
-        return True
-    if not before.file_dialect.header:
-        columns = [each.column for each in before.mapping]
-        named = match_names(profile.header, filter(None, columns))
-        return not any(named) or named == columns
     header = before.header if isinstance(before, MappingPreset) else presets.header_of(before)
-    return not presets.header_difference(header, profile.header)
+    had_header = before.file_dialect.header
+    return not presets.fields_difference(header, before.mapping, profile.header, had_header=had_header)
 
 
 def _mapping_of_new(preview: Preview, table: str) -> tuple[ColumnMapping, ...] | None:

@@ -238,26 +238,27 @@ def prepare_with(
 
 
 def check_header(preset: MappingPreset, header: Sequence[str]) -> None:
-    """Raise Problem if the preset was saved for files with another header.
-
-    Files without a header may have got one, with the columns in their order.
-    """
-    if normalized_names(header) == normalized_names(preset.header):
-        return
-    if not preset.file_dialect.header and len(header) == len(preset.header):
-        columns = [each.column for each in preset.mapping]
-        named = match_names(header, filter(None, columns))
-        if any(named) and named != columns:
-            raise Problem(
-                f"The header of the file has the columns of the preset {preset.name} in another order.",
-                advice="Import without it, and save the result as a new preset.",
-            )
-        return
-    if difference := header_difference(preset.header, header):
+    """Raise Problem if the preset was saved for files with another header."""
+    had_header = preset.file_dialect.header
+    if difference := fields_difference(preset.header, preset.mapping, header, had_header=had_header):
         raise Problem(
             f"The preset {preset.name} is for files with another header: {difference}.",
             advice="Import without it, and save the result as a new preset.",
         )
+
+
+def fields_difference(
+    then: Sequence[str], mapping: Sequence[ColumnMapping], now: Sequence[str], *, had_header: bool
+) -> str:
+    """The difference of two headers in words; "" if the fields go into the columns of the mapping by position.
+
+    Files without a header may have got one, with the columns in their order.
+    """
+    if had_header or len(then) != len(now) or normalized_names(then) == normalized_names(now):
+        return header_difference(then, now)
+    columns = [each.column for each in mapping]
+    named = match_names(now, filter(None, columns))
+    return "the columns are in another order" if any(named) and named != columns else ""
 
 
 def header_difference(then: Sequence[str], now: Sequence[str]) -> str:
