@@ -11,7 +11,7 @@ from django.utils import timezone
 
 from importer import jobs
 from importer.engine.errors import NotDropped, Problem
-from importer.engine.mysql.quoting import quote_name
+from importer.engine.mysql.quoting import quote_table
 from importer.engine.target import scratch_tables, staging, write_modes
 from importer.lab.cleanup import remove_sample
 from importer.lab.setup import scratch_of
@@ -90,7 +90,7 @@ def _left_over(lab: Lab) -> Iterator[str]:
         names = [job.table_name]
         if write_modes.stages(job.options.mode):
             names += staging.names_of_job(str(job.key))
-        yield from (f"{quote_name(job.schema_name)}.{quote_name(name)}" for name in names)
+        yield from (quote_table(job.schema_name, name) for name in names)
     last = lab.trials.filter(begun__gt=0).order_by("-number").first()
     if last and not lab.experiment:
         yield scratch_of(lab, last.number).quoted

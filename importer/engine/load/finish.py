@@ -21,7 +21,7 @@ from importer.engine.load.outcome import Tally
 from importer.engine.load.rejects.server_warnings import DUPLICATE
 from importer.engine.mysql.connection import Address, Connection, LoaderConnection, connect_loader, execute
 from importer.engine.mysql.error_messages import message_of
-from importer.engine.mysql.quoting import quote_name
+from importer.engine.mysql.quoting import quote_table
 from importer.engine.plan.plan import ImportPlan
 from importer.engine.schema import alter_table, indexes
 from importer.engine.schema.dependencies import next_auto_increment, read_dependencies
@@ -227,7 +227,7 @@ def _complete_half_swap(connection: LoaderConnection, step: FinishingStep) -> bo
     tables = existing_tables(connection, plan.schema, [stage, staged.table, *([staged.old] if staged.old else [])])
     if not staged.old or tables != {stage, staged.old}:
         return False
-    execute(connection, f"RENAME TABLE {_name(plan, stage)} TO {_name(plan, staged.table)}")
+    execute(connection, f"RENAME TABLE {quote_table(plan.schema, stage)} TO {quote_table(plan.schema, staged.table)}")
     return True
 
 
@@ -249,7 +249,7 @@ def _rename(connection: LoaderConnection, step: FinishingStep, callbacks: LoadCa
         number = next_auto_increment(connection, plan.schema, staged.table)
         if number and any(column.auto_increment for column in table.columns):
             # The server takes the greater of this and what the rows need (manual, ALTER TABLE, AUTO_INCREMENT).
-            execute(connection, f"ALTER TABLE {_name(plan, stage)} AUTO_INCREMENT = {number}")
+            execute(connection, f"ALTER TABLE {quote_table(plan.schema, stage)} AUTO_INCREMENT = {number}")
     failpoints.reach("swap.counted")
     execute(connection, staged.finish)
 
@@ -292,7 +292,3 @@ def _check_rows(counted: int, step: FinishingStep) -> None:
         where=str(step.address),
         advice="Another program changed it. Retry, which stages the file again.",
     )
-
-
-def _name(plan: ImportPlan, table: str) -> str:
-    return f"{quote_name(plan.schema)}.{quote_name(table)}"

@@ -2,7 +2,7 @@
 
 from importer.engine.load import ledger
 from importer.engine.mysql.connection import LoaderConnection, execute
-from importer.engine.mysql.quoting import quote_name
+from importer.engine.mysql.quoting import quote_name, quote_table
 from importer.engine.plan.plan import ImportPlan
 
 
@@ -13,5 +13,5 @@ def lock(connection: LoaderConnection, plan: ImportPlan) -> None:
     START TRANSACTION would; without autocommit the transaction begins by itself (manual, LOCK TABLES and UNLOCK TABLES
     Statements).
     """
-    table = f"{quote_name(plan.schema)}.{quote_name(plan.table)}"
+    table = quote_table(plan.schema, plan.table)
     execute(connection, f"LOCK TABLES {table} WRITE, {quote_name(ledger.TABLE)} WRITE")

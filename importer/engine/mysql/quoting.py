@@ -12,6 +12,11 @@ def quote_name(name: str) -> str:
     return "`" + name.replace("`", "``") + "`"
 
 
+def quote_table(schema: str, table: str) -> str:
+    """The table's name, qualified with its schema, as an identifier."""
+    return f"{quote_name(schema)}.{quote_name(table)}"
+
+
 def quote_text(text: str) -> str:
     """Quote a string literal (manual, String Literals), for sessions whose sql_mode lacks NO_BACKSLASH_ESCAPES."""
     return "'" + text.translate(_ESCAPES) + "'"

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from importer.engine.errors import TargetProblem
 from importer.engine.mysql.connection import Connection, execute
-from importer.engine.mysql.quoting import quote_name
+from importer.engine.mysql.quoting import quote_name, quote_table
 from importer.engine.schema.column_types import column_type
 from importer.engine.schema.new_table import CHARSET, NewColumn, as_column, check_name
 from importer.engine.schema.table import Table, read_table
@@ -45,7 +45,7 @@ def missing_from(table: Table, columns: Sequence[NewColumn]) -> tuple[NewColumn,
 def add_statement(schema: str, table: str, columns: Sequence[NewColumn]) -> str:
     """ALTER TABLE that adds the columns at the end. They take NULL, which rows that are there already get."""
     added = ", ".join(f"ADD COLUMN {quote_name(each.name)} {each.type}{_charset(each)} NULL" for each in columns)
-    return f"ALTER TABLE {quote_name(schema)}.{quote_name(table)} {added}"
+    return f"ALTER TABLE {quote_table(schema, table)} {added}"
 
 
 def _charset(column: NewColumn) -> str:

@@ -10,7 +10,7 @@ import MySQLdb
 from MySQLdb.constants import ER
 
 from importer.engine.mysql.connection import Connection, fetch_all, fetch_row
-from importer.engine.mysql.quoting import quote_name
+from importer.engine.mysql.quoting import quote_table
 from importer.engine.schema.table import NEXT_NUMBER
 
 # Each query returns one name a row. Its arguments are the table's schema and name, except where a comment says else.
@@ -89,7 +89,7 @@ def read_dependencies(connection: Connection, schema: str, name: str) -> TableDe
         triggers=tuple(trigger for trigger, _ in triggers),
         updating=tuple(trigger for trigger, event in triggers if event == "UPDATE"),
         deleting=tuple(trigger for trigger, event in triggers if event == "DELETE"),
-        views=_names(connection, _VIEWS, f"{quote_name(schema)}.{quote_name(name)}"),
+        views=_names(connection, _VIEWS, quote_table(schema, name)),
         granted=_names(connection, _GRANTED, schema, name),
         checks=_named_checks(connection, schema, name),
         histograms=_histograms(connection, schema, name),
@@ -104,7 +104,7 @@ def next_auto_increment(connection: Connection, schema: str, name: str) -> int |
     From SHOW CREATE TABLE, because MySQL's information_schema reads it from a cache that is up to a day old (manual,
     The INFORMATION_SCHEMA TABLES Table, information_schema_stats_expiry).
     """
-    text = fetch_row(connection, f"SHOW CREATE TABLE {quote_name(schema)}.{quote_name(name)}")[1]
+    text = fetch_row(connection, f"SHOW CREATE TABLE {quote_table(schema, name)}")[1]
     options = str(text).rpartition("\n)")[2]
     match = NEXT_NUMBER.search(options)
     return int(match[1]) if match else None

@@ -4,7 +4,7 @@ import xxhash
 
 from importer.engine.errors import BadRow, RowsRefused
 from importer.engine.mysql.connection import Connection, execute, fetch_all, fetch_row
-from importer.engine.mysql.quoting import quote_name
+from importer.engine.mysql.quoting import quote_name, quote_table
 from importer.engine.schema.indexes import ForeignKey
 
 MOST_NAMED = 10
@@ -18,9 +18,9 @@ def rehearse_foreign_keys(
     Raises MySQLdb.Error if they cannot be added: the account lacks REFERENCES on the parent, or the server no longer
     accepts the key (MySQL 8.4, restrict_fk_on_non_standard_key).
     """
-    copy = f"{quote_name(schema)}.{quote_name(f'millrace_try_{xxhash.xxh3_64_hexdigest(table.encode())}')}"
+    copy = quote_table(schema, f"millrace_try_{xxhash.xxh3_64_hexdigest(table.encode())}")
     execute(connection, f"DROP TABLE IF EXISTS {copy}")
-    execute(connection, f"CREATE TABLE {copy} LIKE {quote_name(schema)}.{quote_name(table)}")
+    execute(connection, f"CREATE TABLE {copy} LIKE {quote_table(schema, table)}")
     try:
         for each in foreign_keys:
             # Without the constraint's name, which must be unique in the database.
@@ -48,7 +48,7 @@ def rows_refused(
 
 
 def _check_rows(connection: Connection, schema: str, table: str, foreign_key: ForeignKey) -> None:
-    name = f"{quote_name(schema)}.{quote_name(table)}"
+    name = quote_table(schema, table)
     parent = foreign_key.parent if "`.`" in foreign_key.parent else f"{quote_name(schema)}.{foreign_key.parent}"
     columns = [f"child.{quote_name(column)}" for column in foreign_key.columns]
     theirs = [f"parent.{quote_name(column)}" for column in foreign_key.parent_columns]

@@ -8,7 +8,7 @@ from typing import TypeVar
 import xxhash
 
 from importer.engine.mysql.connection import Connection, execute, fetch_all, fetch_row
-from importer.engine.mysql.quoting import quote_name
+from importer.engine.mysql.quoting import quote_name, quote_table
 from importer.engine.schema.table import NEXT_NUMBER, Key, Table
 
 # SHOW CREATE TABLE has each key and each constraint on one line; line ends in comments are escaped.
@@ -72,7 +72,7 @@ def read_indexes(connection: Connection, schema: str, table: str) -> Indexes:
 def show_create(connection: Connection, schema: str, table: str) -> str:
     """SHOW CREATE TABLE with names in backticks; sets the session's sql_mode and sql_quote_show_create for that."""
     execute(connection, "SET SESSION sql_mode = '', SESSION sql_quote_show_create = 1")
-    return str(fetch_row(connection, f"SHOW CREATE TABLE {_name(schema, table)}")[1])
+    return str(fetch_row(connection, f"SHOW CREATE TABLE {quote_table(schema, table)}")[1])
 
 
 def definition_besides_keys(connection: Connection, schema: str, table: str) -> str:
@@ -98,7 +98,7 @@ def foreign_keys(show_create: str) -> tuple[ForeignKey, ...]:
 
 def is_empty(connection: Connection, schema: str, table: str) -> bool:
     """Whether the table has no rows."""
-    return not fetch_all(connection, f"SELECT 1 FROM {_name(schema, table)} LIMIT 1")
+    return not fetch_all(connection, f"SELECT 1 FROM {quote_table(schema, table)} LIMIT 1")
 
 
 def droppable_keys(
@@ -133,12 +133,12 @@ def drop_statement(
     """The statement that drops the keys and foreign keys."""
     parts = [f"DROP FOREIGN KEY {quote_name(each.name)}" for each in foreign_keys]
     parts += [f"DROP KEY {quote_name(each.name)}" for each in keys]
-    return f"ALTER TABLE {_name(schema, table)} {', '.join(parts)}"
+    return f"ALTER TABLE {quote_table(schema, table)} {', '.join(parts)}"
 
 
 def add_statement(schema: str, table: str, missing: Sequence[KeyDefinition]) -> str:
     """The statement that adds the missing keys, all at once."""
-    return f"ALTER TABLE {_name(schema, table)} {', '.join(f'ADD {each.sql}' for each in missing)}"
+    return f"ALTER TABLE {quote_table(schema, table)} {', '.join(f'ADD {each.sql}' for each in missing)}"
 
 
 def missing_definitions(present: Sequence[KeyDefinition], wanted: Sequence[Kind]) -> tuple[Kind, ...]:
@@ -173,7 +173,3 @@ def _names(written: str) -> tuple[str, ...]:
 
 def _unquoted(name: str) -> str:
     return name.replace("``", "`")
-
-
-def _name(schema: str, table: str) -> str:
-    return f"{quote_name(schema)}.{quote_name(table)}"

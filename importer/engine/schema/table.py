@@ -13,7 +13,7 @@ from MySQLdb.constants import ER
 
 from importer.engine.errors import TargetProblem, UnknownTable
 from importer.engine.mysql.connection import Connection, execute, fetch_all, fetch_row
-from importer.engine.mysql.quoting import quote_name
+from importer.engine.mysql.quoting import quote_table
 from importer.engine.schema.column_types import ColumnType, column_type, name_of
 
 # Escapes in the member lists of information_schema; after a backslash other characters stand for themselves.
@@ -206,7 +206,7 @@ def read_definition(connection: Connection, schema: str, name: str) -> str:
     types, for a missing table, and if the account may not see the table.
     """
     try:
-        text = _text(fetch_row(connection, f"SHOW CREATE TABLE {quote_name(schema)}.{quote_name(name)}")[1])
+        text = _text(fetch_row(connection, f"SHOW CREATE TABLE {quote_table(schema, name)}")[1])
     except MySQLdb.Error as error:
         if error.args[0] not in (ER.NO_SUCH_TABLE, ER.TABLEACCESS_DENIED_ERROR):
             raise

@@ -13,7 +13,7 @@ import MySQLdb
 from importer.engine.errors import TargetProblem
 from importer.engine.mysql.connection import Connection, execute, fetch_all
 from importer.engine.mysql.error_messages import explain, is_lost
-from importer.engine.mysql.quoting import quote_name
+from importer.engine.mysql.quoting import quote_name, quote_table
 from importer.engine.schema.indexes import ForeignKey, foreign_keys, show_create
 from importer.engine.schema.new_table import partitioning
 from importer.engine.schema.table import Table
@@ -46,7 +46,7 @@ class ScratchTable:
 
     @property
     def quoted(self) -> str:
-        return f"{quote_name(self.schema)}.{quote_name(self.name)}"
+        return quote_table(self.schema, self.name)
 
 
 def scratch_name(lab: str, trial: int) -> str:
@@ -107,7 +107,7 @@ def create(
     `partitions` is the number of partitions by hash of the primary key; None keeps those of `table`. Raises
     TargetProblem with the server's message.
     """
-    like = f"{quote_name(table.schema)}.{quote_name(table.name)}"
+    like = quote_table(table.schema, table.name)
     with explain(f"{scratch.schema}.{scratch.name}"):
         copied_keys = foreign_keys(show_create(connection, table.schema, table.name)) if with_parents else ()
         execute(connection, f"CREATE TABLE {scratch.quoted} LIKE {like}")
@@ -152,7 +152,7 @@ def _unnamed(key: ForeignKey, scratch: ScratchTable, table: Table) -> str:
     """
     _, _, definition = key.sql.partition(" FOREIGN KEY ")
     parent = key.parent if "`.`" in key.parent else f"{quote_name(table.schema)}.{key.parent}"
-    if parent == f"{quote_name(table.schema)}.{quote_name(table.name)}":
+    if parent == quote_table(table.schema, table.name):
         parent = scratch.quoted
     return f"FOREIGN KEY {definition.replace(f'REFERENCES {key.parent} ', f'REFERENCES {parent} ', 1)}"
 

@@ -10,7 +10,7 @@ import MySQLdb
 from MySQLdb.constants import ER
 
 from importer.engine.mysql.connection import Connection, execute, fetch_all, fetch_row
-from importer.engine.mysql.quoting import quote_name
+from importer.engine.mysql.quoting import quote_name, quote_table
 from importer.engine.schema.dependencies import TableDependencies
 from importer.engine.schema.indexes import KeyDefinition, definition_besides_keys, drop_statement
 from importer.engine.schema.table import Column, Table, read_digest
@@ -102,7 +102,7 @@ def plan_staging(
 ) -> Staged:
     """The statements for a mode with a staging table; `columns` are those that the import fills."""
     create, engine, without = staging_table.create, staging_table.engine, staging_table.without
-    stage, target = _name(table.schema, staging_name(job)), _name(table.schema, table.name)
+    stage, target = quote_table(table.schema, staging_name(job)), quote_table(table.schema, table.name)
     numbered = write_modes.numbers_rows(mode, on_duplicate)
     make: tuple[str, ...]
     if mode == "create":
@@ -110,7 +110,7 @@ def plan_staging(
     elif mode == "replace":
         off = (drop_statement(table.schema, staging_name(job), without),) if without else ()
         make = (f"CREATE TABLE {stage} LIKE {target}", *off)
-        finish = f"RENAME TABLE {target} TO {_name(table.schema, backup_name(job))}, {stage} TO {target}"
+        finish = f"RENAME TABLE {target} TO {quote_table(table.schema, backup_name(job))}, {stage} TO {target}"
     else:
         nullable = staging_table.nullable
         clauses = [*_without_slow_keys(table, nullable), *_with_nullable(table, dependencies, nullable)]
@@ -252,7 +252,7 @@ def number_rows(connection: Connection, chunk: int) -> None:
 def drop(connection: Connection, schema: str, job: str) -> bool:
     """Drop the job's staging table; waits for a load that is still open. False: there is none (any more)."""
     try:
-        execute(connection, f"DROP TABLE {_name(schema, staging_name(job))}")
+        execute(connection, f"DROP TABLE {quote_table(schema, staging_name(job))}")
     except MySQLdb.Error as error:
         if error.args[0] != ER.BAD_TABLE_ERROR:
             raise
@@ -273,8 +273,4 @@ def existing_tables(connection: Connection, schema: str, names: Sequence[str]) -
 
 def count_rows(connection: Connection, schema: str, name: str) -> int:
     """The number of rows of the table, by COUNT(*)."""
-    return int(fetch_row(connection, f"SELECT COUNT(*) FROM {_name(schema, name)}")[0])
-
-
-def _name(schema: str, table: str) -> str:
-    return f"{quote_name(schema)}.{quote_name(table)}"
+    return int(fetch_row(connection, f"SELECT COUNT(*) FROM {quote_table(schema, name)}")[0])

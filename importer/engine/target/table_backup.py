@@ -2,7 +2,7 @@
 
 from importer.engine.errors import TargetProblem
 from importer.engine.mysql.connection import Connection, execute, fetch_all
-from importer.engine.mysql.quoting import quote_name
+from importer.engine.mysql.quoting import quote_table
 from importer.engine.schema.dependencies import read_dependencies
 from importer.engine.target import staging, write_modes
 from importer.engine.target.staging import existing_tables
@@ -28,14 +28,14 @@ def restore(connection: Connection, schema: str, job: str, table: str) -> str:
     for name in (table, old):
         write_modes.check_swap(name, read_dependencies(connection, schema, name), "Drop them before the restore.")
     execute(connection, f"SET SESSION lock_wait_timeout = {RENAME_WAIT}")
-    names = [f"{quote_name(schema)}.{quote_name(name)}" for name in (table, undone, old, table)]
+    names = [quote_table(schema, name) for name in (table, undone, old, table)]
     execute(connection, "RENAME TABLE {} TO {}, {} TO {}".format(*names))
     return undone
 
 
 def drop(connection: Connection, schema: str, name: str) -> None:
     """Drop the table if it exists."""
-    execute(connection, f"DROP TABLE IF EXISTS {quote_name(schema)}.{quote_name(name)}")
+    execute(connection, f"DROP TABLE IF EXISTS {quote_table(schema, name)}")
 
 
 def size(connection: Connection, schema: str, name: str) -> tuple[int, int] | None:

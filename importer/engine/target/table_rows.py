@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from importer.engine.mysql.connection import Address, Connection, connect, execute, fetch_all
-from importer.engine.mysql.quoting import quote_name, quote_text
+from importer.engine.mysql.quoting import quote_name, quote_table, quote_text
 from importer.engine.schema.column_types import Family
 from importer.engine.schema.table import Column, Table, read_table
 
@@ -79,7 +79,7 @@ def _select(
     connection: Connection, table: Table, columns: Sequence[Column], condition: str, most: int
 ) -> list[tuple[str | None, ...]]:
     order = ", ".join(map(quote_name, primary_key(table)))
-    values, place = ", ".join(map(_shown, columns)), f"{quote_name(table.schema)}.{quote_name(table.name)}"
+    values, place = ", ".join(map(_shown, columns)), quote_table(table.schema, table.name)
     ordered = f" ORDER BY {order}" if order else ""
     rows = fetch_all(connection, f"SELECT {values} FROM {place}{condition}{ordered} LIMIT {most}")
     return [tuple(_text(value, column) for value, column in zip(row, columns, strict=True)) for row in rows]

@@ -18,7 +18,7 @@ from importer.engine.load.methods.field_expressions import (
 from importer.engine.load.methods.statement_request import StatementRequest
 from importer.engine.mysql.connection import LoaderConnection, execute
 from importer.engine.mysql.error_messages import message_of
-from importer.engine.mysql.quoting import quote_name, quote_text
+from importer.engine.mysql.quoting import quote_name, quote_table, quote_text
 
 _FROM_FILE = re.compile(r"LOAD DATA INFILE '((?:[^'\\]|\\.)*)' (IGNORE )")
 
@@ -44,7 +44,7 @@ def into_table(request: StatementRequest) -> str:
     # The server reads an empty field after a trailing delimiter (records/blocks.py makes sure that it is empty).
     targets += ["@skipped"] if dialect.sent.trailing_delimiter else []
     return (
-        f"INTO TABLE {quote_name(table.schema)}.{quote_name(table.name)}\n"
+        f"INTO TABLE {quote_table(table.schema, table.name)}\n"
         f"CHARACTER SET {'binary' if request.as_bytes else 'utf8mb4'}\n"
         f"{dialect.fields_and_lines(quote_text)}{_skipping(request)}\n({', '.join(targets)})"
         + ("\nSET " + ",\n    ".join(assignments) if assignments else "")

@@ -6,7 +6,7 @@ from typing import Any
 
 from importer.engine.load.readback.row_keys import key_of, literals_of
 from importer.engine.mysql.connection import Connection
-from importer.engine.mysql.quoting import quote_bytes, quote_name
+from importer.engine.mysql.quoting import quote_bytes, quote_name, quote_table
 from importer.engine.plan.readback import Readback, Reading
 from importer.engine.schema.table import Column
 from importer.engine.source import encodings
@@ -89,7 +89,7 @@ def from_keys(readback: Readback, keys: Sequence[Sequence[str]]) -> str:
 
 def from_table(readback: Readback) -> str:
     """FROM clause of the table."""
-    return f"FROM {quote_name(readback.schema)}.{quote_name(readback.table)}"
+    return f"FROM {quote_table(readback.schema, readback.table)}"
 
 
 def _as_text(column: Column) -> str:

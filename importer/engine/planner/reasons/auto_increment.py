@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from importer.engine.mysql.quoting import quote_name
+from importer.engine.mysql.quoting import quote_name, quote_table
 from importer.engine.plan.plan import Reason
 from importer.engine.planner.context import PlanningContext
 from importer.engine.planner.decisions.chunks import chunk_rows
@@ -36,7 +36,7 @@ def auto_increment_reasons(context: PlanningContext, sizes: ChunkSizes) -> Itera
     yield Reason(
         f"{column.name} {'has' if surely else 'may have'} too few numbers left: {max(0, largest - first + 1):,}",
         f"about {rows:,} rows need one each{gaps}; without any left the server refuses rows (error 1467). For more:"
-        f" ALTER TABLE {quote_name(context.table.schema)}.{quote_name(context.table.name)}"
+        f" ALTER TABLE {quote_table(context.table.schema, context.table.name)}"
         f" MODIFY {quote_name(column.name)} {wider} NOT NULL AUTO_INCREMENT",
     )
 

@@ -13,7 +13,7 @@ from importer.engine.load.methods.field_expressions import (
     with_trace,
 )
 from importer.engine.load.methods.statement_request import StatementRequest
-from importer.engine.mysql.quoting import quote_name
+from importer.engine.mysql.quoting import quote_name, quote_table
 
 _IGNORING, _REPLACING = "INSERT IGNORE INTO ", "REPLACE INTO "
 _VALUES = "\nVALUES "
@@ -41,7 +41,7 @@ def statement(request: StatementRequest) -> str:
         column, _, value = assignment.partition(" = ")
         given.append((column, value))
     columns, values = (", ".join(each) for each in zip(*given, strict=True))
-    return f"{_IGNORING}{quote_name(table.schema)}.{quote_name(table.name)} ({columns}){_VALUES}({values})"
+    return f"{_IGNORING}{quote_table(table.schema, table.name)} ({columns}){_VALUES}({values})"
 
 
 def replacing(statement: str) -> str:
