@@ -43,9 +43,6 @@ DATABASE_STEPS: tuple[Step, ...] = (
     network.network,
 )
 
-# Error numbers of a lost connection (manual, Client and Server Error Message Reference; 1927 is MariaDB's own).
-LOST = (1053, 1927, 2006, 2013, 2055, 4031)
-
 
 def check(address: Address, files_dir: str = "") -> list[Finding]:
     """Connect and run all steps; creates the ledger table if the account may. Takes about a second, two for a server on
@@ -81,7 +78,7 @@ def _sign_in(step: Callable[[Connection, Address], Finding], connection: Connect
         with explain(str(address)):
             return step(connection, address)
     except TargetProblem as problem:
-        if access.error_number(problem) in LOST:
+        if access.is_lost(problem):
             raise
         return Finding("sign_in", "fail", f"Signed in, but: {problem.what}", problem.advice)
 
@@ -113,6 +110,6 @@ def _run(step: Step, subject: Subject) -> Finding:
         with explain(str(subject.address)):
             return _where_changed(step(subject), subject.server)
     except TargetProblem as problem:
-        if access.error_number(problem) in LOST:
+        if access.is_lost(problem):
             raise
         return Finding(step.__name__, "fail", f"This could not be checked: {problem.what}", problem.advice)

@@ -5,6 +5,7 @@ from MySQLdb.constants import ER
 
 from importer.engine.errors import TargetProblem
 from importer.engine.load import ledger
+from importer.engine.mysql import error_messages
 from importer.engine.mysql.connection import (
     Address,
     Connection,
@@ -27,6 +28,12 @@ def error_number(problem: TargetProblem) -> int:
     cause = problem.__cause__
     number = cause.args[0] if isinstance(cause, MySQLdb.Error) and cause.args else 0
     return number if isinstance(number, int) else 0
+
+
+def is_lost(problem: TargetProblem) -> bool:
+    """Whether the connection or the server is gone, so that no further step can succeed."""
+    cause = problem.__cause__
+    return isinstance(cause, MySQLdb.Error) and error_messages.is_lost(cause)
 
 
 def is_database_missing(problem: TargetProblem) -> bool:

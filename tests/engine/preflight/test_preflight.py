@@ -6,11 +6,13 @@ import uuid
 from contextlib import contextmanager
 from dataclasses import replace
 
+import MySQLdb
 import pytest
 
 from importer.engine import preflight
 from importer.engine.load import ledger
 from importer.engine.mysql.connection import Address, connect, execute, fetch_all, kill
+from importer.engine.mysql.error_messages import MEANINGS, is_lost
 from importer.engine.preflight import check
 from importer.engine.units import human_bytes
 from importer.management.processes.private_servers import free_port
@@ -133,6 +135,14 @@ class TestSignIn:
         findings = check(database)
         assert [finding.name for finding in findings] == ["sign_in", "version", "connection"]
         assert "lost" in findings[-1].message
+
+    @pytest.mark.parametrize("number", [number for number in MEANINGS if is_lost(MySQLdb.OperationalError(number, ""))])
+    def test_every_error_of_a_lost_connection_ends_the_check(self, mariadb, monkeypatch, number):
+        def lose_connection(subject):
+            raise MySQLdb.OperationalError(number, "gone")
+
+        monkeypatch.setattr(preflight, "SERVER_STEPS", (lose_connection, preflight.access.excess_privileges))
+        assert [finding.name for finding in check(mariadb)] == ["sign_in", "connection"]
 
 
 class TestPrivileges:
