@@ -25,6 +25,9 @@ _GONE = Meaning("The connection to the server was lost.", "Check that the server
 _DOWN = Meaning("No server answers there.", "Check host and port, and that the server runs and listens there.", True)
 _UNKNOWN_HOST = Meaning("The host name is unknown.", "Check the host name of the target.")
 _UNREACHABLE = (_GONE, _DOWN, _UNKNOWN_HOST)
+_LOCAL_REFUSED = Meaning(
+    "The server refuses LOAD DATA LOCAL.", "On the server: SET GLOBAL local_infile = 1, and the same in its my.cnf."
+)
 # The server's text names the file. What a transaction writes for the binary log is in tmpdir until its COMMIT.
 _NOT_WRITTEN = Meaning(
     "",
@@ -57,9 +60,7 @@ MEANINGS = {
     1142: Meaning("", "Give the account that right; the target's check writes the GRANT for you."),
     1143: Meaning("", "Give the account that right; the target's check writes the GRANT for you."),
     1146: Meaning("", "The table is gone: create it again, then retry the import."),
-    1148: Meaning(
-        "The server refuses LOAD DATA LOCAL.", "On the server: SET GLOBAL local_infile = 1, and the same in its my.cnf."
-    ),
+    1148: _LOCAL_REFUSED,
     1158: _GONE,
     1159: _GONE,
     1160: _GONE,
@@ -93,21 +94,15 @@ MEANINGS = {
     2013: _GONE,
     2026: Meaning("", "Check the target's TLS setting and its CA file."),
     2055: _GONE,
-    2068: Meaning(
-        "LOAD DATA LOCAL is refused.", "On the server: SET GLOBAL local_infile = 1, and the same in its my.cnf."
-    ),
+    2068: _LOCAL_REFUSED,
     # Group Replication, at COMMIT: another member of the group has changed the same rows.
     3101: Meaning(
         "The server's group has rolled the transaction back.", "Import while nobody else writes to the table.", True
     ),
     3168: _GONE,
     3169: _GONE,
-    3948: Meaning(
-        "The server refuses LOAD DATA LOCAL.", "On the server: SET GLOBAL local_infile = 1, and the same in its my.cnf."
-    ),
-    4166: Meaning(
-        "The server refuses LOAD DATA LOCAL.", "On the server: SET GLOBAL local_infile = 1, and the same in its my.cnf."
-    ),
+    3948: _LOCAL_REFUSED,
+    4166: _LOCAL_REFUSED,
     4031: _GONE,
 }
 
