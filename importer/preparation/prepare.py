@@ -37,7 +37,7 @@ from importer.engine.reading.questions import NeedsAnswer
 from importer.engine.reading.reading import Reading
 from importer.engine.reading.stated import Stated
 from importer.engine.schema.new_table import NewColumn, NewTable, change_table, name_columns_as, partition_table
-from importer.engine.schema.table import Table, default_charset
+from importer.engine.schema.table import Table, default_charset, existing_tables
 from importer.engine.sorting.key_sample import KeyOrder, key_order
 from importer.engine.sorting.sort_key import SortKey, Unsortable
 from importer.engine.source.byte_source import open_source
@@ -48,7 +48,6 @@ from importer.engine.source.profile.decisions import Standing
 from importer.engine.source.profile.expected_columns import ExpectedColumn
 from importer.engine.source.profile.profile import Profile, profile_file
 from importer.engine.target.global_settings import check_global_variables
-from importer.engine.target.staging import existing_tables
 from importer.models import ImportJob, Level, SourceFile, Target
 from importer.preparation.added_columns import add_to_context, add_to_plan
 from importer.preparation.joined_files import JoinedProfile, explain_order, join_files

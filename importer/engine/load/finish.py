@@ -25,9 +25,16 @@ from importer.engine.mysql.quoting import quote_table
 from importer.engine.plan.plan import ImportPlan
 from importer.engine.schema import alter_table, indexes
 from importer.engine.schema.dependencies import next_auto_increment, read_dependencies
-from importer.engine.schema.table import Table, changed_since_planned, read_table, require_unchanged
-from importer.engine.target import staging, write_modes
-from importer.engine.target.staging import Staged, existing_tables, staging_name
+from importer.engine.schema.table import (
+    Table,
+    changed_since_planned,
+    count_rows,
+    existing_tables,
+    read_table,
+    require_unchanged,
+)
+from importer.engine.target import write_modes
+from importer.engine.target.staging import Staged, staging_name
 from importer.engine.target.table_backup import RENAME_WAIT
 
 # A merge sends nothing until it is done. The step's heartbeat kills the connection when the step must stop.
@@ -243,7 +250,7 @@ def _rename(connection: LoaderConnection, step: FinishingStep, callbacks: LoadCa
         )
     _convert_staging_table(connection, step)
     _restore_keys(connection, step, callbacks)
-    _check_rows(staging.count_rows(connection, plan.schema, stage), step)
+    _check_rows(count_rows(connection, plan.schema, stage), step)
     if staged.mode == "replace":
         table = _check_replaced(connection, plan)  # To build keys takes minutes.
         number = next_auto_increment(connection, plan.schema, staged.table)

@@ -13,6 +13,7 @@ from importer.engine.errors import TargetProblem
 from importer.engine.load.outcome import Tally
 from importer.engine.mysql.connection import Connection, execute, fetch_all, fetch_row
 from importer.engine.mysql.quoting import quote_name, quote_text
+from importer.engine.schema.table import has_table
 
 TABLE = "millrace_ledger"
 
@@ -98,8 +99,8 @@ def _add_unchanged(connection: Connection) -> None:
 
 
 def exists(connection: Connection) -> bool:
-    sql = "SELECT 1 FROM information_schema.TABLES WHERE TABLE_SCHEMA = DATABASE() AND TABLE_NAME = %s"
-    return bool(fetch_all(connection, sql, (TABLE,)))
+    """Whether the database of the connection has TABLE."""
+    return has_table(connection, TABLE)
 
 
 def insert(connection: Connection, *entries: Entry) -> bool:

@@ -12,7 +12,7 @@ from importer.engine.errors import TargetProblem
 from importer.engine.load import ledger
 from importer.engine.mysql.connection import Connection, execute, fetch_row
 from importer.engine.plan.plan import ImportPlan
-from importer.engine.target import staging
+from importer.engine.schema.table import count_rows
 
 ENGINES = ("myisam", "aria")
 LOCK_WAIT = 50  # seconds; the connection of a worker that is considered dead is killed earlier
@@ -42,7 +42,7 @@ def require_row_count(connection: Connection, plan: ImportPlan, job: str, more: 
 
     COUNT(*) is exact and immediate in these engines (manual, COUNT()).
     """
-    rows, known = staging.count_rows(connection, plan.schema, plan.table), ledger.count_rows(connection, job) + more
+    rows, known = count_rows(connection, plan.schema, plan.table), ledger.count_rows(connection, job) + more
     if rows == known:
         return
     raise TargetProblem(

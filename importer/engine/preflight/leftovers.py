@@ -4,9 +4,9 @@ from importer.engine.mysql.connection import Connection
 from importer.engine.mysql.variables import Value
 from importer.engine.preflight.finding import Finding, Subject
 from importer.engine.schema import indexes
+from importer.engine.schema.table import existing_tables
 from importer.engine.target import global_settings, temporary_changes
 from importer.engine.target import scratch_tables as scratch
-from importer.engine.target.staging import existing_tables
 from importer.engine.target.temporary_changes import ChangeRecord, TemporaryChanges
 
 

@@ -2,7 +2,7 @@
 
 import difflib
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from typing import Any
@@ -145,6 +145,28 @@ def list_tables(connection: Connection, schema: str, search: str = "", limit: in
         (schema, search, limit),
     )
     return [row[0] for row in rows]
+
+
+def has_table(connection: Connection, name: str) -> bool:
+    """Whether the connection's own database has a table of this name."""
+    sql = "SELECT 1 FROM information_schema.TABLES WHERE TABLE_SCHEMA = DATABASE() AND TABLE_NAME = %s"
+    return bool(fetch_all(connection, sql, (name,)))
+
+
+def existing_tables(connection: Connection, schema: str, names: Sequence[str]) -> set[str]:
+    """The tables of `names` that exist in the schema, by case-insensitive names."""
+    placeholders = ", ".join("%s" for _ in names)
+    rows = fetch_all(
+        connection,
+        f"SELECT TABLE_NAME FROM information_schema.TABLES WHERE TABLE_SCHEMA = %s AND TABLE_NAME IN ({placeholders})",
+        (schema, *names),
+    )
+    return {name for name in names if name.lower() in {str(row[0]).lower() for row in rows}}
+
+
+def count_rows(connection: Connection, schema: str, name: str) -> int:
+    """The number of rows of the table, by COUNT(*)."""
+    return int(fetch_row(connection, f"SELECT COUNT(*) FROM {quote_table(schema, name)}")[0])
 
 
 def read_table(connection: Connection, schema: str, name: str, may_name: Callable[[str], bool] | None = None) -> Table:

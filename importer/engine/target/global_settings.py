@@ -18,6 +18,7 @@ from importer.engine.mysql.error_messages import is_lost, message_of
 from importer.engine.mysql.quoting import quote_name
 from importer.engine.mysql.server_info import Server
 from importer.engine.mysql.variables import Value
+from importer.engine.schema.table import has_table
 from importer.engine.target.privileges import account
 from importer.engine.target.temporary_changes import DeferralRefused
 
@@ -105,7 +106,7 @@ def set_for_job(connection: Connection, job: str, wanted: Mapping[str, Value]) -
 
 
 def _set_for(connection: Connection, job: str, wanted: Mapping[str, Value]) -> None:
-    if not _table_exists(connection):
+    if not has_table(connection, TABLE):
         execute(connection, CREATE_SQL)
     with _exclusive(connection):
         if said := _out_of_order(connection, wanted):
@@ -167,7 +168,7 @@ def restore(connection: Connection, job: str) -> None:
     A value that someone else has set since stays, and so do the values that the server started with after a
     restart. The last statement is a commit: if the job had relaxed flushing, this flushes all earlier commits.
     """
-    if not _table_exists(connection):
+    if not has_table(connection, TABLE):
         return
     with _exclusive(connection):
         names = [name for name, _ in _recorded(connection, job)]
@@ -178,7 +179,7 @@ def restore(connection: Connection, job: str) -> None:
 
 def originals(connection: Connection, job: str) -> dict[str, str]:
     """The original values of the variables that the job has set and that have other values now."""
-    if not _table_exists(connection):
+    if not has_table(connection, TABLE):
         return {}
     return {name: value for name, value in _recorded(connection, job) if _current(connection, name) != value}
 
@@ -213,11 +214,6 @@ def _number(value: str) -> int | float:
 
 def _current(connection: Connection, name: str) -> str:
     return str(fetch_row(connection, f"SELECT @@GLOBAL.{name}")[0])
-
-
-def _table_exists(connection: Connection) -> bool:
-    sql = "SELECT 1 FROM information_schema.TABLES WHERE TABLE_SCHEMA = DATABASE() AND TABLE_NAME = %s"
-    return bool(fetch_all(connection, sql, (TABLE,)))
 
 
 def _entries(connection: Connection, name: str) -> list[_Entry]:

@@ -16,7 +16,7 @@ from importer.engine.mysql.error_messages import explain, is_lost
 from importer.engine.mysql.quoting import quote_name, quote_table
 from importer.engine.schema.indexes import ForeignKey, foreign_keys, show_create
 from importer.engine.schema.new_table import partitioning
-from importer.engine.schema.table import Table
+from importer.engine.schema.table import Table, has_table
 
 TABLE = "millrace_lab"
 PREFIX = "millrace_lab_"
@@ -60,7 +60,7 @@ def record(connection: Connection, scratch: ScratchTable) -> None:
     Raises TargetProblem if the account may not.
     """
     with explain(TABLE), _records_locked(connection):
-        if not exists(connection):
+        if not has_table(connection, TABLE):
             execute(connection, CREATE_SQL)
         _delete_record(connection, scratch)
         execute(
@@ -73,7 +73,7 @@ def record(connection: Connection, scratch: ScratchTable) -> None:
 def drop_empty_records(connection: Connection) -> None:
     """Drop TABLE if it has no record of any lab. It stays where the account may not drop it."""
     with _records_locked(connection) as locked:
-        if locked and exists(connection) and not fetch_all(connection, f"SELECT 1 FROM {TABLE} LIMIT 1"):
+        if locked and has_table(connection, TABLE) and not fetch_all(connection, f"SELECT 1 FROM {TABLE} LIMIT 1"):
             with suppress(MySQLdb.OperationalError):
                 execute(connection, f"DROP TABLE {TABLE}")
 
@@ -190,18 +190,12 @@ def list_records(connection: Connection, lab: str = "") -> list[ScratchTable]:
 
     The latest come first, so that a table with foreign keys comes before its parents.
     """
-    if not exists(connection):
+    if not has_table(connection, TABLE):
         return []
     sql, args = f"SELECT schema_name, table_name, lab, made_like FROM {TABLE}", (lab,) if lab else ()
     rows = fetch_all(connection, f"{sql}{' WHERE lab = %s' if lab else ''} ORDER BY since DESC, table_name DESC", args)
     # A forged record must not lead to the loss of a table that is not a scratch table.
     return [ScratchTable(*row) for row in rows if row[1] == f"{PREFIX}{row[2].replace('-', '')}_{_number(row[1])}"]
-
-
-def exists(connection: Connection) -> bool:
-    """Whether TABLE, which has the records, exists."""
-    sql = "SELECT 1 FROM information_schema.TABLES WHERE TABLE_SCHEMA = DATABASE() AND TABLE_NAME = %s"
-    return bool(fetch_all(connection, sql, (TABLE,)))
 
 
 def _delete_record(connection: Connection, scratch: ScratchTable) -> None:

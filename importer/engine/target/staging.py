@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 import MySQLdb
 from MySQLdb.constants import ER
 
-from importer.engine.mysql.connection import Connection, execute, fetch_all, fetch_row
+from importer.engine.mysql.connection import Connection, execute
 from importer.engine.mysql.quoting import quote_name, quote_table
 from importer.engine.schema.dependencies import TableDependencies
 from importer.engine.schema.indexes import KeyDefinition, definition_besides_keys, drop_statement
@@ -258,19 +258,3 @@ def drop(connection: Connection, schema: str, job: str) -> bool:
             raise
         return False
     return True
-
-
-def existing_tables(connection: Connection, schema: str, names: Sequence[str]) -> set[str]:
-    """The tables of `names` that exist in the schema, by case-insensitive names."""
-    placeholders = ", ".join("%s" for _ in names)
-    rows = fetch_all(
-        connection,
-        f"SELECT TABLE_NAME FROM information_schema.TABLES WHERE TABLE_SCHEMA = %s AND TABLE_NAME IN ({placeholders})",
-        (schema, *names),
-    )
-    return {name for name in names if name.lower() in {str(row[0]).lower() for row in rows}}
-
-
-def count_rows(connection: Connection, schema: str, name: str) -> int:
-    """The number of rows of the table, by COUNT(*)."""
-    return int(fetch_row(connection, f"SELECT COUNT(*) FROM {quote_table(schema, name)}")[0])

@@ -4,8 +4,8 @@ from importer.engine.errors import TargetProblem
 from importer.engine.mysql.connection import Connection, execute, fetch_all
 from importer.engine.mysql.quoting import quote_table
 from importer.engine.schema.dependencies import read_dependencies
+from importer.engine.schema.table import existing_tables
 from importer.engine.target import staging, write_modes
-from importer.engine.target.staging import existing_tables
 
 # Seconds that RENAME TABLE waits for sessions that read the table. All other sessions wait behind the RENAME, so it
 # gives up and is tried again later.

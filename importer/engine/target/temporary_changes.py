@@ -22,6 +22,7 @@ from importer.engine.schema import alter_table, indexes
 from importer.engine.schema.alter_table import OnDdlProgress
 from importer.engine.schema.foreign_keys import check_foreign_keys, rehearse_foreign_keys
 from importer.engine.schema.indexes import ForeignKey, KeyDefinition, Kind
+from importer.engine.schema.table import has_table
 from importer.engine.stored import from_json, to_json
 
 TABLE = "millrace_arrangement"
@@ -198,12 +199,7 @@ def delete_record(connection: Connection, job: str) -> None:
 
 def exists(connection: Connection) -> bool:
     """Whether TABLE, which has the records, exists."""
-    rows = fetch_all(
-        connection,
-        "SELECT 1 FROM information_schema.TABLES WHERE TABLE_SCHEMA = DATABASE() AND TABLE_NAME = %s",
-        (TABLE,),
-    )
-    return bool(rows)
+    return has_table(connection, TABLE)
 
 
 def list_records(connection: Connection) -> list[ChangeRecord]:

@@ -11,6 +11,7 @@ from importer.engine.load.finish import is_done
 from importer.engine.load.outcome import Tally
 from importer.engine.mapping.columns import ColumnMapping
 from importer.engine.mysql.connection import Address, connect, connect_loader, execute
+from importer.engine.schema.table import count_rows
 from importer.engine.source.dialect import MYSQL_TSV
 from importer.engine.target import staging
 from tests.engine.staged import DIALECT, given, planned, rows_of
@@ -378,7 +379,7 @@ def test_making_the_staging_table_twice_takes_nothing_away(database: Address, pe
         made = staging.create(connection, load.plan.schema, load.job, load.plan.staged)
         execute(connection, f"INSERT INTO {load.plan.table} (id{places}) VALUES (1{', 0, 1' if places else ''})")
         assert staging.create(connection, load.plan.schema, load.job, load.plan.staged) == made
-        assert staging.count_rows(connection, load.plan.schema, load.plan.table) == 1
+        assert count_rows(connection, load.plan.schema, load.plan.table) == 1
 
 
 def test_the_server_dies_before_the_commit(database: Address, distinct: Path, server):

@@ -9,6 +9,7 @@ from importer.engine.load.chunk_load import LoadCallbacks
 from importer.engine.load.finish import FinishingStep, finish
 from importer.engine.mysql.connection import Address, Connection, connect, execute, fetch_all
 from importer.engine.plan.options import Options
+from importer.engine.schema.table import existing_tables
 from importer.engine.target import staging
 from importer.models import ImportJob, Target
 from importer.preparation.prepare import ImportRequest, NewTableRequest, prepare
@@ -57,7 +58,7 @@ def test_of_a_cancelled_import_is_recorded(target: Target, tmp_path: Path, mode:
     def drop_a_moment_later(connection: Connection, schema: str, key: str) -> bool:
         if mode == "atomic":
             finish(FinishingStep(str(job.key), 1, target.address, job.plan, ROWS), LoadCallbacks())
-        elif staging.existing_tables(connection, schema, [staging.staging_name(key)]):
+        elif existing_tables(connection, schema, [staging.staging_name(key)]):
             execute(connection, job.plan.staged.finish)
         return drop(connection, schema, key)
 
