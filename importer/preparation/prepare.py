@@ -267,7 +267,7 @@ def _reading(
 
 def _widths(table: Table) -> tuple[int, int]:
     """The numbers of fields that go in by position: with a field for AUTO_INCREMENT columns, and without."""
-    taken = [column for column in table.columns if not column.generated]
+    taken = table.fillable_columns
     return len(taken), sum(not column.auto_increment for column in taken)
 
 

@@ -182,6 +182,6 @@ def columns(request: HttpRequest, id: int, table: Annotated[str, Field(min_lengt
     with connect(target.address) as connection:
         read = read_loadable(connection, target, schema or target.database, name)
     names = ("name", "type", "nullable", "default", "auto_increment", "generated")
-    key = next((each.columns for each in read.keys if each.name == "PRIMARY"), ())
     shown = [{name: getattr(each, name) for name in names} for each in read.columns]
-    return {"table": f"{read.schema}.{read.name}", "engine": read.engine, "primary_key": key, "columns": shown}
+    place = f"{read.schema}.{read.name}"
+    return {"table": place, "engine": read.engine, "primary_key": read.primary_key, "columns": shown}

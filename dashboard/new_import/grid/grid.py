@@ -84,7 +84,7 @@ class Grid:
         preview, mapping = self.preview, self.mapping[number]
         table, request = preview.table, preview.new_table_request
         columns = {column.name.lower(): column for column in table.columns} if table else {}
-        keys = [name.lower() for key in (table.keys if table else ()) if key.name == "PRIMARY" for name in key.columns]
+        keys = [name.lower() for name in (table.primary_key if table else ())]
         sure = preview.reading.columns[number] if preview.reading else None
         wrong_types = request.types if request and preview.problem else {}
         return Field(

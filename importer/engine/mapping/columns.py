@@ -88,7 +88,7 @@ def overrides_by_position(overrides: Sequence[FieldOverride], header: Sequence[s
 
 def map_by_name(header: Sequence[str], table: Table) -> tuple[ColumnMapping, ...]:
     """Map each field of the header to the column of its name (profile/names.py)."""
-    columns = [column.name for column in table.columns if not column.generated]
+    columns = [column.name for column in table.fillable_columns]
     return tuple(ColumnMapping(column) for column in match_names(header, columns))
 
 

@@ -160,8 +160,8 @@ def _trimming(values: Iterable[str], column: Column) -> tuple[str, ...]:
 def _columns(profile: Profile, table: Table, match: str) -> tuple[ColumnMapping, ...]:
     if match == BY_NAME or (profile.dialect.header and not match):
         return map_by_name(profile.header, table)
-    taken = [column for column in table.columns if not column.generated]
-    given = [column for column in taken if not column.auto_increment]
+    taken = table.fillable_columns
+    given = tuple(column for column in taken if not column.auto_increment)
     for columns in (taken, given):
         if len(columns) == len(profile.header):
             return tuple(ColumnMapping(column.name) for column in columns)

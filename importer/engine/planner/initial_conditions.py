@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from importer.engine.mysql.server_info import SPEED_VARIABLES
 from importer.engine.planner.context import PlanningContext
-from importer.engine.schema.table import Key
+from importer.engine.schema.table import Table
 
 Fact = int | float | str | bool
 
@@ -26,8 +26,7 @@ def _order(context: PlanningContext) -> Iterator[tuple[str, Fact | None]]:
 
 
 def _table(context: PlanningContext) -> Iterator[tuple[str, Fact | None]]:
-    table, keys = context.table, context.table.keys
-    primary = next((key for key in keys if key.name == "PRIMARY"), None)
+    table, keys, primary = context.table, context.table.keys, context.table.primary_key
     new = context.options.mode == "create"
     yield "table_engine", table.engine
     yield "table_columns", len(table.columns)
@@ -35,10 +34,10 @@ def _table(context: PlanningContext) -> Iterator[tuple[str, Fact | None]]:
     yield "rows_before", 0 if new or context.indexes.empty else table.rows_estimate
     yield "table_bytes_before", table.data_bytes
     yield "index_bytes_before", table.index_bytes
-    yield "primary_key", ", ".join(primary.columns) if primary else "none"
-    yield "primary_key_type", _type(context, primary) if primary else None
+    yield "primary_key", ", ".join(primary) or "none"
+    yield "primary_key_type", _type(table, primary[0]) if primary else None
     yield "auto_increment", any(column.auto_increment for column in table.columns)
-    yield "unique_keys", sum(key.unique and key is not primary for key in keys)
+    yield "unique_keys", sum(key.unique and key.name != "PRIMARY" for key in keys)
     yield "secondary_keys", sum(not key.unique and key.kind not in ("FULLTEXT", "SPATIAL") for key in keys)
     yield "fulltext_keys", sum(key.kind == "FULLTEXT" for key in keys)
     yield "spatial_keys", sum(key.kind == "SPATIAL" for key in keys)
@@ -47,9 +46,9 @@ def _table(context: PlanningContext) -> Iterator[tuple[str, Fact | None]]:
     yield "insert_triggers", len(table.triggers)
 
 
-def _type(context: PlanningContext, key: Key) -> str:
+def _type(table: Table, first: str) -> str:
     """The type of the key's first column: some types come in ascending order, others do not."""
-    return next((each.kind for each in context.table.columns if each.name == key.columns[0]), "")
+    return next((each.kind for each in table.columns if each.name == first), "")
 
 
 def _server(context: PlanningContext) -> Iterator[tuple[str, Fact | None]]:

@@ -18,8 +18,7 @@ def expected_columns(table: Table) -> tuple[ExpectedColumn, ...]:
     """The columns that a file can fill, in the table's order: all but those that the server computes."""
     return tuple(
         ExpectedColumn(column.name, _fits(column), column.required, column.auto_increment)
-        for column in table.columns
-        if not column.generated
+        for column in table.fillable_columns
     )
 
 

@@ -54,8 +54,8 @@ def match_fields(
         tuple(number for number, each in enumerate(mapping) if not each.column),
         tuple(
             column
-            for column in table.columns
-            if column.name.lower() not in filled and not (column.generated or column.auto_increment)
+            for column in table.fillable_columns
+            if column.name.lower() not in filled and not column.auto_increment
         ),
     )
 

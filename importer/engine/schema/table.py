@@ -123,6 +123,16 @@ class Table:
         return tuple(column.name for column in self.columns)
 
     @property
+    def fillable_columns(self) -> tuple[Column, ...]:
+        """The columns that a file can fill: all but those that the server computes."""
+        return tuple(column for column in self.columns if not column.generated)
+
+    @property
+    def primary_key(self) -> tuple[str, ...]:
+        """The columns of the primary key, in its order; empty without one."""
+        return next((key.columns for key in self.keys if key.name == "PRIMARY"), ())
+
+    @property
     def digest(self) -> str:
         """A hash of the columns and the engine; rows do not change it."""
         return _digest(self.engine, self.columns)

@@ -70,19 +70,18 @@ class SortKey:
 
         Raises Unsortable if the table has no primary key, or its first column is not in the file unchanged.
         """
-        primary = next((key for key in table.keys if key.name == "PRIMARY"), None)
-        if not primary:
+        if not table.primary_key:
             raise Unsortable(f"{table.name} has no primary key.")
         parts: list[KeyPart] = []
         names: list[str] = []
-        for name in primary.columns:
+        for name in table.primary_key:
             part = _part(table.column(name), mapping)
             if not part or sum(each.width() for each in parts) >= ENOUGH_BYTES:
                 break
             parts.append(part)
             names.append(name)
         if not parts:
-            raise Unsortable(f"{primary.columns[0]}, with which the primary key begins, is not in the file as it is.")
+            raise Unsortable(f"{table.primary_key[0]}, with which the primary key begins, is not in the file as it is.")
         return cls(tuple(names), tuple(parts), len(mapping))
 
     def keys(self, fd: Readable, block: Block, dialect: Dialect) -> tuple[Keys, Mask]:

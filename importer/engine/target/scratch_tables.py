@@ -124,7 +124,7 @@ def check_partitions(table: Table, *, with_parents: bool = False) -> None:
     Each unique key must have all columns of the partitioning (manual, Partitioning Keys, Primary Keys, and Unique
     Keys), and partitioned InnoDB tables have no foreign keys (Partitioning Limitations Relating to Storage Engines).
     """
-    key, why = _primary_key(table), ""
+    key, why = table.primary_key, ""
     if not key:
         why = f"{table.name} has no primary key, by hash of which it could be partitioned."
     elif short := [each.name for each in table.keys if each.unique and not set(key) <= set(each.columns)]:
@@ -135,13 +135,9 @@ def check_partitions(table: Table, *, with_parents: bool = False) -> None:
         raise TargetProblem(why, advice="Leave the partitions out of the grid.", option="partitions")
 
 
-def _primary_key(table: Table) -> tuple[str, ...]:
-    return next((each.columns for each in table.keys if each.name == "PRIMARY"), ())
-
-
 def _partitioning(table: Table, partitions: int) -> str:
     check_partitions(table)
-    key = _primary_key(table)
+    key = table.primary_key
     return partitioning(key, [table.column(name).type for name in key], partitions)
 
 

@@ -167,9 +167,8 @@ def _with_nullable(table: Table, dependencies: TableDependencies, nullable: str)
     if not nullable:
         return []
     parts = _with_null(table.column(nullable))
-    primary = next((key for key in table.keys if key.name == "PRIMARY" and nullable in key.columns), None)
-    if primary:
-        parts += ["DROP PRIMARY KEY", f"ADD UNIQUE KEY ({', '.join(quote_name(each) for each in primary.columns)})"]
+    if nullable in table.primary_key:
+        parts += ["DROP PRIMARY KEY", f"ADD UNIQUE KEY ({', '.join(map(quote_name, table.primary_key))})"]
         if not dependencies.partitioned:
             parts += [f"ADD COLUMN {ROW} BIGINT UNSIGNED NOT NULL AUTO_INCREMENT", f"ADD PRIMARY KEY ({ROW})"]
     return parts

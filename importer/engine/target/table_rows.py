@@ -31,11 +31,6 @@ class TableRows:
     more_columns: int = 0
 
 
-def primary_key(table: Table) -> tuple[str, ...]:
-    """The columns of the table's primary key, in order; empty without one."""
-    return next((each.columns for each in table.keys if each.name == "PRIMARY"), ())
-
-
 def read_rows(
     address: Address, schema: str, name: str, most: int, wanted: dict[str, KeyValues] | None = None
 ) -> TableRows:
@@ -47,7 +42,7 @@ def read_rows(
     with connect(address, read_timeout=2 * SECONDS) as connection:
         _limit(connection)
         table = read_table(connection, schema, name)
-        key = primary_key(table)
+        key = table.primary_key
         columns = table.columns[:MOST_COLUMNS]
         found: list[tuple[str | None, ...]] = []
         if wanted and key and {each.lower() for each in key} == {each.lower() for each in wanted}:
@@ -78,7 +73,7 @@ def _with_keys(key: Sequence[str], wanted: dict[str, KeyValues]) -> str:
 def _select(
     connection: Connection, table: Table, columns: Sequence[Column], condition: str, most: int
 ) -> list[tuple[str | None, ...]]:
-    order = ", ".join(map(quote_name, primary_key(table)))
+    order = ", ".join(map(quote_name, table.primary_key))
     values, place = ", ".join(map(_shown, columns)), quote_table(table.schema, table.name)
     ordered = f" ORDER BY {order}" if order else ""
     rows = fetch_all(connection, f"SELECT {values} FROM {place}{condition}{ordered} LIMIT {most}")

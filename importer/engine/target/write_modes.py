@@ -130,9 +130,8 @@ def clashing_keys(table: Table, columns: Sequence[str]) -> tuple[Key, ...]:
     filled = {column.lower() for column in (*columns, *table.named_by_triggers)}
     never_equal = {
         column.name.lower()
-        for column in table.columns
+        for column in table.fillable_columns
         if column.name.lower() not in filled
-        and not column.generated
         and (column.auto_increment or (column.nullable and column.default in (None, "NULL")))
     }
     return tuple(key for key in table.keys if key.unique and not never_equal & {name.lower() for name in key.columns})
