@@ -15,6 +15,7 @@ from importer.engine import failpoints
 from importer.engine.errors import Problem, TargetProblem
 from importer.engine.load import ledger
 from importer.engine.load.chunk_load import LoadCallbacks
+from importer.engine.load.methods import info_text, read_warning_rows
 from importer.engine.load.methods.equal_rows import UpdateCounter
 from importer.engine.load.non_transactional import lock_staging_table
 from importer.engine.load.outcome import Tally
@@ -117,8 +118,7 @@ def _insert(connection: LoaderConnection, step: FinishingStep) -> Tally:
         if error.args[0] != DUPLICATE:
             raise
         raise _duplicate(step, message_of(error)) from error
-    info = connection.info()
-    match = _INFO.search(info.decode() if isinstance(info, bytes) else info or "")
+    match = _INFO.search(info_text(connection))
     records, duplicates, warnings = map(int, match.groups()) if match else (-1, 0, 0)
     if records != step.rows:
         raise TargetProblem(
@@ -127,8 +127,7 @@ def _insert(connection: LoaderConnection, step: FinishingStep) -> Tally:
             advice="Another program changed it. Retry, which stages the file again.",
         )
     if warnings:
-        _, code, message = connection.show_warnings()[0]
-        text = message.decode(errors="replace") if isinstance(message, bytes) else message
+        _, code, text = read_warning_rows(connection)[0]
         raise TargetProblem(
             f"The server would change values while it merges the rows: {text} (warning {code}).",
             where=str(step.address),

@@ -25,7 +25,7 @@ class Loaded:
         statement = load_data_local.statement(StatementRequest(table, DIALECT, (mapping,)))
         with connect_loader(address) as connection:
             self.report = load_data_local.load(connection, statement, [value + b"\n" for value in raw])
-            warnings = [warning for _, warning in read_warnings(self.report.said).all]
+            warnings = [warning for _, warning in read_warnings(self.report.warning_rows).all]
             rows = fetch_all(connection, "SELECT v FROM t ORDER BY id")
         assert self.report.records == len(values)
         self.numbered = {warning.row for warning in warnings} - {0}

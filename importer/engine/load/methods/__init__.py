@@ -7,7 +7,7 @@ Each has `statement(...)`, the SQL that the plan shows; `replacing(statement)`, 
 import re
 import sys
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from importer.engine.mysql.connection import Connection, Feed, LoaderConnection
 
@@ -24,36 +24,35 @@ ServerWarningRow = tuple[str, int, str]
 class Report:
     """The server's report about the records that it was sent.
 
-    `unchanged` records, sent with REPLACE, were equal to existing rows (methods/equal_rows.py). `said` are the rows of
-    SHOW WARNINGS, with record numbers through all statements. The server limits its list, so there may be fewer than
-    `warnings`.
+    `unchanged` records, sent with REPLACE, were equal to existing rows (methods/equal_rows.py). `warning_rows` are
+    those of SHOW WARNINGS, with record numbers through all statements. The server limits its list, so there may be
+    fewer than `warnings`.
     """
 
     records: int
     deleted: int = 0
     skipped: int = 0
     warnings: int = 0
-    said: tuple[ServerWarningRow, ...] = ()
+    warning_rows: tuple[ServerWarningRow, ...] = ()
     unchanged: int = 0
 
     @classmethod
-    def from_info(cls, info: bytes | str | None, said: tuple[ServerWarningRow, ...] = ()) -> "Report":
-        """Parse the text of mysql_info() after LOAD DATA (manual, mysql_info()); records are -1 if there is none."""
-        text = info.decode() if isinstance(info, bytes) else info or ""
-        counts = _INFO.search(text)
-        if not counts:
-            return cls(records=-1, said=said)
-        records, deleted, skipped, warnings = map(int, counts.groups())
-        return cls(records, deleted, skipped, warnings, said)
-
-    @classmethod
     def of_load_data(cls, connection: Connection) -> "Report":
-        """The report about the LOAD DATA that the connection has just run."""
-        report = cls.from_info(connection.info())
-        return replace(report, said=lines(connection)) if report.warnings else report
+        """The report about the LOAD DATA that the connection has just run; records are -1 if the server gave none."""
+        counts = _INFO.search(info_text(connection))
+        if not counts:
+            return cls(records=-1)
+        records, deleted, skipped, warnings = map(int, counts.groups())
+        return cls(records, deleted, skipped, warnings, read_warning_rows(connection) if warnings else ())
 
 
-def lines(connection: Connection) -> tuple[ServerWarningRow, ...]:
+def info_text(connection: Connection) -> str:
+    """The server's text about the last statement (manual, mysql_info()); "" if it gave none."""
+    info: bytes | str | None = connection.info()
+    return info.decode() if isinstance(info, bytes) else info or ""
+
+
+def read_warning_rows(connection: Connection) -> tuple[ServerWarningRow, ...]:
     """The warnings of the last statement; the server keeps at most max_error_count of them (65,535)."""
     # Not show_warnings(), which keeps three copies in memory: there may be two warnings a row.
     connection.query("SHOW WARNINGS")

@@ -160,7 +160,7 @@ class BadRowIsolator:
             if count == 1:
                 self._require_row_at_fault(statement, error)
             return LoadResult(accepted=False, first_warning=ServerWarning.from_message(*error.args[:2]))
-        warnings = read_warnings(report.said)
+        warnings = read_warnings(report.warning_rows)
         if statement == self._statements.traced and not warnings.rows_traced:
             # Otherwise halving would reject every row, one by one.
             raise TargetProblem(

@@ -52,4 +52,4 @@ class Inserting:
 
     def add(self, run: RecordRun, affected: int) -> None:
         """Add the report of the statement that has just inserted this run."""
-        self.totals.add(self.connection, run.count, self.connection.info(), affected)
+        self.totals.add(self.connection, run.count, affected)

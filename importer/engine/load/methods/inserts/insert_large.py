@@ -31,7 +31,7 @@ def insert_large(
     sent = [values[field] for field in template.fields]
     with closing(PreparedStatement(connection, template.head + template.prepared, len(template.fields))) as statement:
         affected = statement.execute_in_pieces([value.pieces() if value else None for value in sent])
-    totals.add(connection, 1, connection.info(), affected)
+    totals.add(connection, 1, affected)
 
 
 def _values(run: RecordRun) -> list[LargeValue | None]:

@@ -4,7 +4,7 @@ import re
 from collections.abc import Collection
 from dataclasses import dataclass, field
 
-from importer.engine.load.methods import Report, ServerWarningRow, lines
+from importer.engine.load.methods import Report, ServerWarningRow, info_text, read_warning_rows
 from importer.engine.mysql.connection import MAX_ERROR_COUNT, Connection
 
 _INFO = re.compile(r"Records: (\d+)\s+Duplicates: (\d+)")
@@ -24,16 +24,15 @@ class InsertTotals:
     _warnings: int = 0
     _warning_rows: list[ServerWarningRow] = field(default_factory=list)
 
-    def add(self, connection: Connection, rows: int, info: str | bytes | None, affected: int) -> None:
+    def add(self, connection: Connection, rows: int, affected: int) -> None:
         """Add the statement that the connection has just run. For a single row the server gives no info (manual)."""
-        text = info.decode() if isinstance(info, bytes) else info or ""
-        if counted := _INFO.search(text):
+        if counted := _INFO.search(info_text(connection)):
             records, others = map(int, counted.groups())
         else:
             records, others = rows, affected - rows if self.replacing else rows - affected
         self._records, self._others = self._records + records, self._others + others
         if count := connection.warning_count():
-            self._add_warnings(lines(connection), count)
+            self._add_warnings(read_warning_rows(connection), count)
         self._sent += rows
 
     def miscounted(self, counts: Collection[tuple[int, int]], width: int) -> None:
