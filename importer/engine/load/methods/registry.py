@@ -4,30 +4,14 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 
-from importer.engine.load.methods import Load, load_data_infile, load_data_local, load_data_server
+from importer.engine.load.methods import Load, Report, load_data_infile, load_data_local, load_data_server
 from importer.engine.load.methods.inserts import insert, insert_prepared, insert_sql
 from importer.engine.load.methods.load_data import replacing_from_file
+from importer.engine.load.methods.load_request import LoadRequest
 from importer.engine.load.methods.statement_request import StatementRequest
 from importer.engine.plan.methods import METHODS
 from importer.engine.plan.plan import ImportPlan, LoadStatements
-from importer.engine.plan.server_file import ServerFile
 from importer.engine.source.dialect import Dialect
-
-
-@dataclass(frozen=True)
-class LoadRequest:
-    """What a method needs to run its statements.
-
-    Records have `width` fields, `numbers` among them (ImportPlan.numbers); `rows` go into an INSERT, None for the
-    methods that send files; a server's pipes lie in `folder`, and it reads `file` itself.
-    """
-
-    dialect: Dialect
-    width: int
-    numbers: tuple[str, ...] = ()
-    rows: int | None = None
-    folder: str = ""
-    file: ServerFile | None = None
 
 
 @dataclass(frozen=True)
@@ -43,12 +27,8 @@ class Implementation:
     loader: Callable[[LoadRequest], Load]
 
 
-def _inserting(load: Callable[..., object]) -> Implementation:
-    def loader(request: LoadRequest) -> Load:
-        how = {"numbers": request.numbers, "width": request.width, "rows": request.rows}
-        return partial(load, dialect=request.dialect, **how)  # type: ignore[return-value]
-
-    return Implementation(insert_sql.statement, insert_sql.replacing, loader)
+def _inserting(load: Callable[..., Report]) -> Implementation:
+    return Implementation(insert_sql.statement, insert_sql.replacing, lambda request: partial(load, request=request))
 
 
 def _reading(request: LoadRequest) -> Load:

@@ -14,7 +14,7 @@ from importer.engine.errors import SourceChanged, TargetProblem
 from importer.engine.load.chunk_load import LoadCallbacks
 from importer.engine.load.loader import load_chunk
 from importer.engine.load.methods import registry
-from importer.engine.load.methods.registry import LoadRequest
+from importer.engine.load.methods.load_request import LoadRequest
 from importer.engine.load.outcome import Tally
 from importer.engine.mysql.connection import Address
 from importer.engine.mysql.infile.named_pipes import PREFIX, PipeWriter, pipe_in

@@ -11,29 +11,21 @@ from importer.engine.load.methods import Report
 from importer.engine.load.methods.inserts.insert_batches import Inserting
 from importer.engine.load.methods.inserts.insert_sql import Template, template
 from importer.engine.load.methods.inserts.statement_size import rows_of
+from importer.engine.load.methods.load_request import LoadRequest
 from importer.engine.load.methods.row_batches import RecordRun
 from importer.engine.mysql.connection import Feed, LoaderConnection
-from importer.engine.source.dialect import Dialect
 
 
-def load(
-    connection: LoaderConnection,
-    statement: str,
-    feed: Feed,
-    *,
-    dialect: Dialect,
-    numbers: tuple[str, ...],
-    width: int,
-    rows: int,
-) -> Report:
-    """Insert the records of `feed`, `rows` with each statement, or fewer to stay below the server's max_allowed_packet.
+def load(connection: LoaderConnection, statement: str, feed: Feed, *, request: LoadRequest) -> Report:
+    """Insert the records of `feed`. A statement has as many as requested, or fewer to stay below the server's
+    max_allowed_packet.
 
-    `numbers` are the fields before each record, which has `width` fields with them. Raises the feed's error, the
-    server's error, or TargetProblem if a row is larger than max_allowed_packet.
+    Raises the feed's error, the server's error, or TargetProblem if a row is larger than max_allowed_packet.
     """
-    row_template = template(statement, numbers, width)
+    row_template = template(statement, request.numbers, request.width)
+    rows = rows_of(connection, row_template, request)
     inserting = Inserting.on(connection, row_template)
-    return inserting.all_of(feed, dialect, rows_of(connection, row_template, rows), partial(_insert, inserting))
+    return inserting.all_of(feed, request.dialect, rows, partial(_insert, inserting))
 
 
 def _insert(inserting: Inserting, run: RecordRun) -> bool:

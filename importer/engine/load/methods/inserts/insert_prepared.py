@@ -9,35 +9,26 @@ from importer.engine.load.methods import Report
 from importer.engine.load.methods.inserts.insert_batches import Inserting
 from importer.engine.load.methods.inserts.insert_sql import template
 from importer.engine.load.methods.inserts.statement_size import rows_of
+from importer.engine.load.methods.load_request import LoadRequest
 from importer.engine.load.methods.row_batches import RecordRun, lay_out_run, null_words
 from importer.engine.mysql.connection import Feed, LoaderConnection
 from importer.engine.mysql.prepared_statements import MOST_PLACEHOLDERS, PreparedStatement
 from importer.engine.source.arrays import Mask, Offsets, np
-from importer.engine.source.dialect import Dialect
 
 # Bytes that the protocol sends for each text in addition: its length and type.
 OVERHEAD = 12
 
 
-def load(
-    connection: LoaderConnection,
-    statement: str,
-    feed: Feed,
-    *,
-    dialect: Dialect,
-    numbers: tuple[str, ...],
-    width: int,
-    rows: int,
-) -> Report:
+def load(connection: LoaderConnection, statement: str, feed: Feed, *, request: LoadRequest) -> Report:
     """Insert the records of `feed`. Arguments and errors are those of insert.load().
 
-    A statement has `rows` records, or fewer if it would have too many placeholders.
+    A statement also has fewer records if it would have too many placeholders.
     """
-    row_template = template(statement, numbers, width)
-    rows = min(rows_of(connection, row_template, rows), MOST_PLACEHOLDERS // len(row_template.fields))
+    row_template = template(statement, request.numbers, request.width)
+    rows = min(rows_of(connection, row_template, request), MOST_PLACEHOLDERS // len(row_template.fields))
     inserting = Inserting.on(connection, row_template)
     with ExitStack() as closing:
-        return inserting.all_of(feed, dialect, max(1, rows), _Session(inserting, closing).insert)
+        return inserting.all_of(feed, request.dialect, max(1, rows), _Session(inserting, closing).insert)
 
 
 class _Session:
