@@ -16,6 +16,7 @@ from dataclasses import replace
 from functools import lru_cache
 
 from importer.engine.feed.feed import FeedTransform
+from importer.engine.source.arrays import np
 from importer.engine.source.dialect import ANY_LINE_END, Dialect
 from importer.engine.source.records.boundary.boundaries import Ends, blank_records, quotes_are_regular
 from importer.engine.source.records.boundary.no_records import find_no_records
@@ -117,8 +118,6 @@ def _by_replacing(data: bytes, dialect: Dialect) -> bytes:
 
 def _with_null_words(data: bytes, dialect: Dialect) -> bytes:
     """The records, which end in LF, with the word NULL in each field that is empty and not quoted."""
-    import numpy as np
-
     view = np.frombuffer(data, np.uint8)
     marks = np.flatnonzero((view == ord(dialect.sent.delimiter)) | (view == ord("\n")))
     if dialect.quote and dialect.quote.encode() in data:
@@ -137,8 +136,6 @@ def _marks_stay(dialect: Dialect) -> bool:
 
 def _with_line_ends_set(data: bytes, ends: Ends, dialect: Dialect) -> bytes:
     """The records with LF as line end; CR and LF inside quotes stay."""
-    import numpy as np
-
     view = np.frombuffer(data, np.uint8).copy()
     lasts = np.asarray(ends.as_array())
     stays = np.ones(len(view), bool)

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from importer.engine.feed.feed import FeedTransform
 from importer.engine.sorting.original_positions import LINE, ROW, OriginalPositions
-from importer.engine.source.arrays import ByteArray, Mask, Offsets
+from importer.engine.source.arrays import ByteArray, Mask, Offsets, np
 from importer.engine.source.chunks.scanner import ChunkRange
 from importer.engine.source.dialect import Dialect
 from importer.engine.source.records.boundary.boundaries import Ends
@@ -61,8 +61,6 @@ class _Prefix:
 
     def fields(self, values: dict[str, Offsets]) -> ByteArray:
         """The rendered numbers, an array of records x bytes. `values` has one number a record, by name."""
-        import numpy as np
-
         powers = 10 ** np.arange(self._digits - 1, -1, -1)
         delimiter = np.tile(np.frombuffer(self._delimiter, np.uint8), (len(values["row"]), 1))
         parts = [
@@ -80,8 +78,6 @@ class _Block:
     """
 
     def __init__(self, data: bytes, ends: Ends, offset: int, row: int, line: int, dialect: Dialect) -> None:
-        import numpy as np  # Not at the top: it costs 16 MB, and most loads number nothing.
-
         self._data = np.frombuffer(data, np.uint8)
         self._offset, self._row, self._line = offset, row, line
         self._ends = ends.as_array()
@@ -97,8 +93,6 @@ class _Block:
     def numbered(
         self, prefix: _Prefix, left_out: "Offsets | Sequence[tuple[int, int]]", places: OriginalPositions | None
     ) -> bytes:
-        import numpy as np
-
         fields = prefix.fields(self._numbers(places))
         lengths = self._ends - self._starts
         sent = self._sent(left_out) & self._is_row
@@ -108,8 +102,6 @@ class _Block:
 
     def _numbers(self, places: OriginalPositions | None) -> dict[str, Offsets]:
         """Row and line of each record; those of blank lines have no meaning."""
-        import numpy as np
-
         rows = np.cumsum(self._is_row) - 1
         if places:
             place = places.of(self._row, self.row_count)[np.maximum(rows, 0)]
@@ -118,8 +110,6 @@ class _Block:
 
     def _sent(self, left_out: "Offsets | Sequence[tuple[int, int]]") -> Mask:
         """A mask of the records that are sent."""
-        import numpy as np
-
         if not len(left_out):
             return np.ones(len(self._starts), bool)
         lows, highs = np.asarray(left_out).T
@@ -131,8 +121,6 @@ class _Block:
 
 def _interleaved(data: ByteArray, lengths: Offsets, fields: ByteArray) -> bytes:
     """The records in `data`, which have these lengths, each after its row of `fields`."""
-    import numpy as np
-
     width = fields.shape[1]
     begins = np.cumsum(lengths + width) - lengths - width
     joined = np.empty(len(data) + fields.size, np.uint8)

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from importer.engine.errors import SourceChanged, SourceMissing
-from importer.engine.source.arrays import Offsets
+from importer.engine.source.arrays import Offsets, np
 from importer.engine.source.byte_source import Readable, RemoteCopy, open_source, read_at, size_of
 
 SUFFIX = ".places"
@@ -68,8 +68,6 @@ class OriginalPositions:
 
         Raises SourceChanged if they are missing.
         """
-        import numpy as np
-
         with self._opened() as source:
             width = int.from_bytes(read_at(source, HEAD_BYTES, 0), "little")
             size = NUMBERS * width
@@ -80,8 +78,6 @@ class OriginalPositions:
 
     def of_rows(self, rows: Offsets) -> Offsets:
         """The positions of these rows of a converted copy (from 1), in any order: rows x (row, line, offset)."""
-        import numpy as np
-
         assert isinstance(self.path, Path), "positions are looked up where the copy is made"
         places: Offsets = np.memmap(self.path, "<i8", "r", HEAD_BYTES).reshape(-1, NUMBERS)[rows - 1]
         return places

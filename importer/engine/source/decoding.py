@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from importer.engine.errors import RecordUnreadable, SourceProblem
 from importer.engine.source import encodings
 from importer.engine.source.archives import PACKING_NAMES, detect_packing, members, tar_packing, unpacked
-from importer.engine.source.arrays import Offsets
+from importer.engine.source.arrays import Offsets, np
 from importer.engine.source.arriving import ArrivingBytes
 from importer.engine.source.byte_source import Readable, read_at, size_of
 from importer.engine.source.compression import MAGIC, DecompressionLimits, Piece
@@ -194,6 +194,4 @@ def _noted(pieces: Iterator[Piece], taken: list[Piece]) -> Iterator[Piece]:
 
 
 def _places(pieces: list[Piece]) -> "Offsets | None":
-    import numpy as np
-
     return np.concatenate([each.places for each in pieces if each.places is not None]) if pieces else None

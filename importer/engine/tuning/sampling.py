@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import IO
 
 from importer.engine.errors import Problem
+from importer.engine.source.arrays import np
 from importer.engine.source.byte_source import Readable
 from importer.engine.source.dialect import Dialect
 from importer.engine.source.records.blocks import Block, blocks, end_of_records, pieces
@@ -107,8 +108,6 @@ def _sampled_ranges(block: Block, sample: Sample, rows: int, start: int, end: in
 
 def _record_at(block: Block, at: float) -> int:
     """The offset of the first record that begins at or after `at`; the block's size if none does."""
-    import numpy as np
-
     if at <= 0:
         return 0
     ends = block.ends.as_array()

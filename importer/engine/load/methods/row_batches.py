@@ -3,19 +3,16 @@
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING
 
 from importer.engine.mysql.connection import Feed
-from importer.engine.source.arrays import Mask
+from importer.engine.source.arrays import Mask, np
 from importer.engine.source.dialect import Dialect
 from importer.engine.source.records.blocks import Block
 from importer.engine.source.records.boundary.boundaries import find_ends
 from importer.engine.source.records.fields import Record, records, sent_values
 from importer.engine.source.records.record_stream import whole_records
 from importer.engine.units import MIB
-
-if TYPE_CHECKING:
-    from importer.engine.validation.record_layout import Layout
+from importer.engine.validation.record_layout import Layout, lay_out
 
 NULL_WORD = b"NULL"
 # Bytes of the records of one statement. The statement and its parts are in memory at the same time.
@@ -79,10 +76,8 @@ class RecordRun:
         return self.data[record.start : record.end]
 
 
-def lay_out_run(run: RecordRun, width: int) -> "Layout | None":
+def lay_out_run(run: RecordRun, width: int) -> Layout | None:
     """The positions of the fields without quotes (validation/record_layout.py); None if that needs a full parse."""
-    from importer.engine.validation.record_layout import lay_out  # numpy costs 16 MB, and LOAD DATA needs none
-
     if run.dialect.escapes_in(run.data):
         return None
     ends = find_ends(run.data, run.dialect, final=True)
@@ -91,10 +86,8 @@ def lay_out_run(run: RecordRun, width: int) -> "Layout | None":
     return lay_out(Block(0, 1, len(run.data), 0, ends, run.data), run.dialect, width)
 
 
-def null_words(layout: "Layout", dialect: Dialect) -> Mask:
+def null_words(layout: Layout, dialect: Dialect) -> Mask:
     """A mask, fields x records, of the bare word NULL, which the server reads as NULL if fields may be quoted."""
-    import numpy as np
-
     view, starts = layout.page.view, layout.starts
     is_null: Mask = (layout.ends - starts == len(NULL_WORD)) & bool(dialect.quote)
     if not is_null.any():

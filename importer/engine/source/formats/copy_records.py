@@ -7,6 +7,7 @@ A row that cannot be read, although those after it can, is a RowRefused. It stop
 from collections.abc import Iterable, Iterator, Sequence
 
 from importer.engine.errors import RecordUnreadable
+from importer.engine.source.arrays import np
 from importer.engine.source.compression import PIECE_BYTES, Piece
 from importer.engine.source.records.copy_escapes import escaped
 from importer.engine.source.records.refused import Refusal, mark
@@ -82,8 +83,6 @@ class CopyRecords:
 
     def piece(self, used: int) -> Piece:
         """The records since the last piece, after `used` bytes of the file."""
-        import numpy as np
-
         rows = np.arange(self._row + 1, self._row + 1 + len(self._data), dtype=np.int64)
         places = np.column_stack((rows, np.array(self._lines, np.int64), np.array(self._offsets, np.int64)))
         piece = Piece(b"".join(self._data), used, places, self._refused)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 from importer.engine.errors import SourceChanged, SourceProblem
-from importer.engine.source.arrays import Offsets
+from importer.engine.source.arrays import Offsets, np
 from importer.engine.source.byte_source import Readable, read_at
 from importer.engine.source.dialect import ANY_LINE_END, Dialect
 from importer.engine.source.records import null_words
@@ -61,16 +61,12 @@ class Block:
 
     def row_numbers(self) -> Offsets:
         """For each record of the block, its number (from 0) among the rows; -1 for a blank line."""
-        import numpy as np
-
         rows = np.ones(self.ends.count(0, self.size), bool)
         rows[np.searchsorted(self.ends.as_array(), np.asarray(self.blank, np.int64), side="right")] = False
         return np.where(rows, np.cumsum(rows) - 1, -1)
 
     def only_rows(self) -> "Block":
         """The block without the lines that are no rows: record and row numbers are then the same. Without flaws."""
-        import numpy as np
-
         if not len(self.blank):
             return replace(self, flaws=())
         kept, lengths = self.row_numbers() >= 0, np.diff(self.ends.as_array(), prepend=0)

@@ -7,6 +7,7 @@ import ctypes
 from dataclasses import dataclass
 
 from importer.engine.native import loader
+from importer.engine.source.arrays import np
 from importer.engine.source.records.lines import NUMPY_BYTES, line_ends
 
 
@@ -59,8 +60,6 @@ def has_null_letters(data: bytes, low: int, high: int) -> bool:
         return False
     if high - first < NUMPY_BYTES:
         return data.find(b"NULL", first, high) >= 0
-    import numpy as np
-
     view = np.frombuffer(data, np.uint8, high - first, first)
     matches = view[:-3] == ord("N")
     for at, letter in enumerate(b"ULL", 1):
@@ -69,9 +68,6 @@ def has_null_letters(data: bytes, low: int, high: int) -> bool:
 
 
 def _has_empty_line(data: bytes, size: int) -> bool:
-    # Imported here, not at the top: numpy takes 16 MB.
-    import numpy as np
-
     view = np.frombuffer(data, np.uint8, size)
     lf, cr = view == ord("\n"), view == ord("\r")
     doubled = (lf[:-1] & (lf[1:] | cr[1:])) | (cr[:-1] & cr[1:])

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence
 
 from importer.engine.source import encodings
+from importer.engine.source.arrays import np
 from importer.engine.source.dialect import ANY_LINE_END, Dialect
 from importer.engine.source.records.boundary.boundaries import Ends, count_between
 from importer.engine.source.records.boundary.stray_quotes import (
@@ -72,8 +73,6 @@ def _all_end_in(data: bytes, ends: Ends, dialect: Dialect) -> bool:
     """Whether each record ends in delimiter and line end, by one check for all; False may also mean "not certain"."""
     if dialect.line_end == ANY_LINE_END:
         return False
-    import numpy as np
-
     mark = dialect.delimiter_bytes + dialect.line_end.encode()
     view, lasts = np.frombuffer(data, np.uint8), ends.as_array()
     if np.diff(lasts, prepend=0).min() < len(mark):

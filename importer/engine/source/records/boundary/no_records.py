@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from importer.engine.source.arrays import Mask
+from importer.engine.source.arrays import Mask, np
 from importer.engine.source.dialect import Dialect
 from importer.engine.source.records.boundary.boundaries import Ends, blank_records
 from importer.engine.source.records.fields import fields
@@ -51,8 +51,6 @@ def _may_be_record(comment: bytes, dialect: Dialect) -> bool:
 
 
 def _begin_with(data: bytes, starts: Sequence[int], text: bytes) -> Mask:
-    import numpy as np
-
     view, at = np.frombuffer(data, np.uint8), np.asarray(starts, np.int64)
     begins = at + len(text) <= len(view)
     for index, byte in enumerate(text):

@@ -4,7 +4,7 @@ import ctypes
 from typing import NamedTuple
 
 from importer.engine.native import loader
-from importer.engine.source.arrays import Offsets
+from importer.engine.source.arrays import Offsets, np
 from importer.engine.source.dialect import Dialect
 from importer.engine.source.records.boundary.delimiter_marks import DelimiterMarks, marks_for
 from importer.engine.source.records.lines import count_byte
@@ -44,8 +44,6 @@ def is_supported(dialect: Dialect) -> bool:
 
 def find_regular_ends(data: bytes, dialect: Dialect) -> RegularEnds | None:
     """The ends of the records of `data`, which begins with a record; None if a closing quote does not end its field."""
-    import numpy as np
-
     ends, native = np.empty(count_byte(data, b"\n", 0, len(data)), np.int64), _NativeBoundaries()
     call = loader.function("find_quoted_boundaries", ctypes.c_int, *_ARGUMENTS)
     if not call(data, len(data), marks_for(dialect), ends.ctypes.data, native):
