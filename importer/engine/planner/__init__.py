@@ -7,12 +7,10 @@ load. All of them read one PlanningContext.
 
 from dataclasses import replace
 
-from importer.engine.errors import Problem
 from importer.engine.mapping.columns import check_mapping
 from importer.engine.mysql.connection import UTC
 from importer.engine.plan.options import check_options
 from importer.engine.plan.plan import ImportPlan
-from importer.engine.plan.readback import Readback
 from importer.engine.planner.context import PlanningContext
 from importer.engine.planner.decisions.chunks import chunk_sizes, chunks_reason, transaction_bytes
 from importer.engine.planner.decisions.global_settings import (
@@ -29,6 +27,7 @@ from importer.engine.planner.decisions.index_deferral import (
 from importer.engine.planner.decisions.load_statements import load_statements, numbering_reasons, trigger_reasons
 from importer.engine.planner.decisions.method import choose_method, with_commits_of
 from importer.engine.planner.decisions.parallelism import choose_parallelism
+from importer.engine.planner.decisions.readback import choose_readback
 from importer.engine.planner.decisions.row_order import choose_order
 from importer.engine.planner.decisions.server_file import check_server_file, server_file_reasons
 from importer.engine.planner.decisions.session_settings import check_session, session, session_reasons
@@ -63,7 +62,7 @@ def make_plan(context: PlanningContext) -> ImportPlan:
     together = transaction_bytes(context, at_once)
     order, order_reason = choose_order(context)
     statements = load_statements(context, method)
-    readback = _readback(context)
+    readback = choose_readback(context)
     return ImportPlan(
         statements=statements,
         schema=context.table.schema,
@@ -159,23 +158,3 @@ def _exactness(context: PlanningContext) -> ValidationRules | None:
         rounding=context.options.rounding,
         utc=session_zone(context) == UTC,
     )
-
-
-def _readback(context: PlanningContext) -> Readback | None:
-    options = context.options
-    if options.verify != "full":
-        return None
-    if options.on_duplicate != "fail" or context.numbers_rows:
-        raise Problem(
-            "Rows that skip, replace or change one another cannot be compared with the file one by one.",
-            advice="Verify by counts, or let duplicates fail in mode append, atomic or replace.",
-        )
-    table, mapping = context.loaded_into, context.mapping
-    try:
-        return Readback.of(table, mapping, options.rounding)
-    except Problem:
-        by_number = context.rolls_back and not context.server.careful
-        readback = Readback.by_number(table, mapping, options.rounding, context.columns) if by_number else None
-        if not readback:
-            raise
-        return readback
