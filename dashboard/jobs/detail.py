@@ -152,7 +152,7 @@ def end_without(request: HttpRequest, pk: int) -> HttpResponse:
 @require_POST
 def restore(request: HttpRequest, pk: int) -> HttpResponse:
     """Restore the table backup of mode replace: the old table gets its name back."""
-    return _act(request, pk, jobs.restore)
+    return _act(request, pk, jobs.restore_backup)
 
 
 @require_POST
@@ -221,7 +221,7 @@ def _live_context(now: Progress, with_rejects: bool = True) -> dict[str, Any]:
         "ahead": _ahead(shown),
         "can": _can(shown),
         "priorities": [(value, words, PRIORITY.hint(value)) for value, words in PRIORITY.offered.items()],
-        "no_restore": jobs.why_no_restore(shown) if shown.kept_table else "",
+        "no_restore": jobs.why_backup_stays(shown) if shown.kept_table else "",
         "since_restore": jobs.imports_since_restore(shown) if shown.restored_at else [],
         "rejects": rejected_rows(shown) if with_rejects else None,
         "peers": peer_comparison(shown),

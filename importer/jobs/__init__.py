@@ -100,8 +100,8 @@ from importer.jobs.steps.table_backup import (
     pending_backups,
     record_backup,
     release_backup,
-    restore,
-    why_no_restore,
+    restore_backup,
+    why_backup_stays,
 )
 from importer.jobs.steps.target_changes import (
     claim_restore,
@@ -205,7 +205,7 @@ __all__ = [
     "renew_target_change",
     "reopen",
     "report",
-    "restore",
+    "restore_backup",
     "restore_failed",
     "resume",
     "retry",
@@ -223,6 +223,6 @@ __all__ = [
     "try_now",
     "unended",
     "waiting_for_target",
-    "why_no_restore",
+    "why_backup_stays",
     "write_record",
 ]

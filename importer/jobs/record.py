@@ -74,7 +74,7 @@ def write_record(job_id: int) -> None:
             import_recorded(job)
 
 
-def record_restored(job_id: int) -> None:
+def record_backup_restored(job_id: int) -> None:
     """Change the job's record, if there is one: the old table is back, which happens long after the end."""
     for record in JobRecord.objects.filter(pk=job_id):
         ((name, number, text),) = fact_values({"restored": True})

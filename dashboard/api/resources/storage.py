@@ -182,7 +182,7 @@ def _kept_table(job: ImportJob) -> dict[str, Any]:
         "table": job.table,
         "kept_table": job.kept_table,
         "restored": job.restored_at is not None,
-        "why_no_restore": jobs.why_no_restore(job),
+        "why_no_restore": jobs.why_backup_stays(job),
     }
 
 

@@ -13,7 +13,7 @@ from importer.engine import failpoints
 from importer.engine.errors import Problem
 from importer.engine.mysql.connection import Connection, connect
 from importer.engine.target import staging, table_backup
-from importer.jobs.record import record_restored
+from importer.jobs.record import record_backup_restored
 from importer.jobs.same_table import at_work_since, others_of_table
 from importer.jobs.transitions import NO_STEP, STEP, JobStep, claim_of, held_step, step_is_free
 from importer.models import ImportJob, Schedule
@@ -36,10 +36,10 @@ def record_backup(job: ImportJob) -> None:
     if name == undone:
         # The pages of the schedules whose runs it belongs to say so, and the history.
         Schedule.objects.filter(pk__in=job.picked.values("schedule")).update(version=F("version") + 1)
-        record_restored(job.pk)
+        record_backup_restored(job.pk)
 
 
-def why_no_restore(job: ImportJob) -> str:
+def why_backup_stays(job: ImportJob) -> str:
     """Why the old table cannot be restored; "" if it can."""
     if job.restored_at:
         return "The old table was restored already."
@@ -60,12 +60,12 @@ def imports_since_restore(job: ImportJob) -> list[int]:
     return list(since.order_by("pk").values_list("pk", flat=True)[:3])
 
 
-def restore(job_id: int) -> None:
+def restore_backup(job_id: int) -> None:
     """Give the old table its name back atomically; the job's table becomes the backup.
 
     Raises Problem if that is not possible, or if another job uses the table.
     """
-    job = _hold(job_id, why_no_restore, claim=True)
+    job = _hold(job_id, why_backup_stays, claim=True)
     failpoints.reach("backup.claimed")
     try:
         with _connected(job) as connection:

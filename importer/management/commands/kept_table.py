@@ -11,7 +11,7 @@ from importer.engine.errors import Problem
 from importer.management.base_command import PreparedCommand
 from importer.models import ImportJob
 
-ACTIONS = {"restore": jobs.restore, "drop": jobs.drop_backup}
+ACTIONS = {"restore": jobs.restore_backup, "drop": jobs.drop_backup}
 
 
 class Command(PreparedCommand):

@@ -69,7 +69,7 @@ def test_an_append_whose_rows_went_with_the_table_is_not_continued(target: Targe
     with pytest.raises(Problem, match=f"Import {replacing.pk} has put .* {GONE}"):
         jobs.retry(job.pk, leave_out=True)
     assert (now(job).status, count(target)) == (Status.FAILED, 100)
-    jobs.restore(replacing.pk)
+    jobs.restore_backup(replacing.pk)
     jobs.retry(job.pk, leave_out=True)
     assert run(job).status == Status.SUCCEEDED
     assert count(target) == ROWS - 1
@@ -107,7 +107,7 @@ def test_a_replacement_that_was_undone_is_not_verified_again(target: Target, goo
         execute(connection, f"DELETE FROM {ledger.TABLE} WHERE job = %s", (str(job.key),))
     ImportJob.objects.filter(pk=job.pk).update(status=Status.VERIFYING)
     assert run(job).status == Status.FAILED
-    jobs.restore(job.pk)
+    jobs.restore_backup(job.pk)
     with pytest.raises(Problem, match="its rows are no longer in"):
         jobs.retry(job.pk)
     assert now(job).status == Status.FAILED
@@ -125,7 +125,7 @@ def test_a_replacement_is_not_undone_after_a_retry_of_an_earlier_import(
     jobs.retry(job.pk)
     assert run(job).status == Status.FAILED
     with pytest.raises(Problem, match=f"Import {job.pk} {SINCE}"):
-        jobs.restore(replacing.pk)
+        jobs.restore_backup(replacing.pk)
     # Also when another retry has not got the table yet.
     other = created(target, good, "append")
     jobs.advance(other.pk)
@@ -135,13 +135,13 @@ def test_a_replacement_is_not_undone_after_a_retry_of_an_earlier_import(
         run(each)
     ImportJob.objects.filter(pk=other.pk).delete()
     with pytest.raises(Problem, match=f"Import {job.pk} {SINCE}"):
-        jobs.restore(replacing.pk)
+        jobs.restore_backup(replacing.pk)
 
 
 def test_a_retry_after_the_restore_is_named_as_one_since_then(target: Target, bad: Path, good: Path):
     job = failed(target, bad, "atomic")
     replacing = run(created(target, good, "replace"))
-    jobs.restore(replacing.pk)
+    jobs.restore_backup(replacing.pk)
     jobs.retry(job.pk, leave_out=True)
     assert run(job).status == Status.SUCCEEDED
     assert jobs.imports_since_restore(now(replacing)) == [job.pk]

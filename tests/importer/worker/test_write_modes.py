@@ -324,7 +324,7 @@ class TestKept:
 
     def test_restore_brings_the_old_table_back_and_keeps_the_new_one(self, target, replaced):
         assert replaced.kept_bytes > 0
-        jobs.restore(replaced.pk)
+        jobs.restore_backup(replaced.pk)
         job = now(replaced)
         assert rows(target, "SELECT * FROM t ORDER BY n") == [(-1, "was there"), (5, "five")]
         assert rows(target, f"SELECT COUNT(*) FROM {job.kept_table}") == [(ROWS,)]
@@ -335,14 +335,14 @@ class TestKept:
         assert now(job).kept_table == ""
 
     def test_second_restore_is_refused(self, target, replaced):
-        jobs.restore(replaced.pk)
+        jobs.restore_backup(replaced.pk)
         with pytest.raises(Problem, match="restored already"):
-            jobs.restore(replaced.pk)
+            jobs.restore_backup(replaced.pk)
         assert rows(target) == [(2,)]
 
     def test_restore_after_the_drop_is_refused(self, target, replaced):
         jobs.drop_backup(replaced.pk)
-        for refused in (jobs.restore, jobs.drop_backup):
+        for refused in (jobs.restore_backup, jobs.drop_backup):
             with pytest.raises(Problem, match=r"No .*table.* is kept"):
                 refused(replaced.pk)
         assert rows(target) == [(ROWS,)]
@@ -350,18 +350,18 @@ class TestKept:
     def test_restore_is_refused_once_another_import_has_worked_on_the_table(self, target, file, replaced):
         run(created(target, file, "upsert"))
         with pytest.raises(Problem, match="has worked on the table since"):
-            jobs.restore(replaced.pk)
+            jobs.restore_backup(replaced.pk)
         assert rows(target) == [(ROWS,)]
 
     def test_restore_is_refused_while_another_import_has_the_table(self, target, file, replaced):
         other = created(target, file, "append")
         ImportJob.objects.filter(pk=other.pk).update(table_claim=f"{target.pk}:{target.database}.t")
         with pytest.raises(Problem, match="worked on the table since"):
-            jobs.restore(replaced.pk)
+            jobs.restore_backup(replaced.pk)
 
     def test_a_restore_whose_worker_died_is_settled_by_the_sweeper(self, target, replaced, monkeypatch):
         monkeypatch.setattr("importer.jobs.steps.table_backup.release_backup", lambda _job: None)
-        jobs.restore(replaced.pk)
+        jobs.restore_backup(replaced.pk)
         monkeypatch.undo()
         assert now(replaced).table_claim
         ImportJob.objects.filter(pk=replaced.pk).update(step_lease="2000-01-01T00:00Z")
@@ -373,7 +373,7 @@ class TestKept:
     def test_a_job_that_replaced_nothing_has_nothing_to_restore(self, target, file):
         job = run(created(target, file, "upsert"))
         with pytest.raises(Problem, match="has replaced no table"):
-            jobs.restore(job.pk)
+            jobs.restore_backup(job.pk)
 
     def test_the_command_does_the_same(self, target, replaced, capsys):
         call_command("kept_table", "restore", str(replaced.pk))

@@ -191,7 +191,7 @@ def _acts(word: str, path: str, about: str, act: Callable[[int], Any]) -> None:
 _acts("Pause", "pause", "Start no more chunks; those that load are loaded to their end.", jobs.pause)
 _acts("Resume", "resume", "Continue after a pause.", jobs.resume)
 _acts("Cancel", "cancel", "Committed rows stay, except in a staging table.", jobs.cancel)
-_acts("Restore the old table", "restore", "Give the old table of mode replace its name back.", jobs.restore)
+_acts("Restore the old table", "restore", "Give the old table of mode replace its name back.", jobs.restore_backup)
 _acts("Drop the old table", "drop-backup", "Drop the old table that mode replace keeps.", jobs.drop_backup)
 _acts("Put the table back now", "restore-now", "Try at once what is tried again from time to time.", jobs.try_now)
 _acts(
