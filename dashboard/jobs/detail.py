@@ -218,7 +218,7 @@ def _live_context(now: Progress, with_rejects: bool = True) -> dict[str, Any]:
         "loaders": loaders(shown, now.now),
         "hosts": hosts(shown),
         "timeline": timeline(shown, now.now),
-        "ahead": _ahead(shown),
+        "ahead": jobs.table_owner(shown),
         "can": _can(shown),
         "priorities": [(value, words, PRIORITY.hint(value)) for value, words in PRIORITY.offered.items()],
         "no_restore": jobs.why_backup_stays(shown) if shown.kept_table else "",
@@ -250,13 +250,3 @@ def _can(shown: ImportJob) -> dict[str, bool]:
         "table_rows": shown.ended and bool(shown.accounted_rows) and may_now(Level.LOAD, shown),
         "parallelism": loads and under_way,
     }
-
-
-def _ahead(waiting: ImportJob) -> ImportJob | None:
-    """The import that this one waits for, because it holds the table."""
-    if waiting.status != Status.WAITING:
-        return None
-    same_table = ImportJob.objects.filter(
-        target=waiting.target, schema_name=waiting.schema_name, table_name=waiting.table_name, table_claim__isnull=False
-    )
-    return same_table.exclude(pk=waiting.pk).first()

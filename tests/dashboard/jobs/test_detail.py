@@ -62,8 +62,8 @@ class TestStates:
         assert "Scanning and loading" not in page(browser, make_job())
 
     def test_a_waiting_job_names_the_job_that_has_the_table(self, browser):
-        first = make_job(table_claim="1:osm.nodes")
         second = make_job(Status.WAITING, chunks=0)
+        first = make_job(table_claim=f"{second.target_id}:osm.nodes")
         assert reverse("job", args=[first.pk]) in page(browser, second)
 
     def test_the_priority_is_changed_until_the_end(self, browser):

@@ -16,7 +16,7 @@ pytestmark = pytest.mark.django_db
 def test_those_that_have_not_ended_are_named_the_one_that_has_the_table_first(client: Client):
     waiting = make_job(Status.WAITING, chunks=1, loaded=0)
     loading = make_job(Status.LOADING, chunks=2)
-    ImportJob.objects.filter(pk=loading.pk).update(table_claim="1:osm.nodes")
+    ImportJob.objects.filter(pk=loading.pk).update(table_claim=f"{loading.target_id}:osm.nodes")
     make_job(Status.SUCCEEDED, chunks=1)
     make_job(Status.LOADING, chunks=1, table="ways")
     found = imports_under_way(loading.target, "osm", "nodes")
