@@ -17,7 +17,7 @@ from importer.engine.target.temporary_changes import DeferralRefused
 from importer.models import ImportJob
 from importer.queue import FollowUp
 from importer.worker import live_progress
-from importer.worker.errors import as_problem
+from importer.worker.errors import after_failure, as_problem
 from importer.worker.heartbeat import LeaseKeeper
 
 log = logging.getLogger(__name__)
@@ -33,11 +33,7 @@ def change_target_job(job_id: int, then: FollowUp) -> None:
         with traces.span("prepare table", job.trace), keeper, _connected(job, keeper) as connection:
             _change_target(job, connection)
     except Exception as error:
-        if keeper.killed:
-            jobs.release_step(job)
-            then(job_id, ())
-        else:
-            then(job_id, jobs.step_failed(job, as_problem(error, job, job)))
+        then(job_id, after_failure(job, error, given_up=keeper.killed))
     else:
         then(job_id, ())
 

@@ -1,11 +1,16 @@
-"""Turns any exception of a worker into a Problem that the job, the schedule or the lab stores and shows."""
+"""Turns any exception of a worker into a Problem that the job, the schedule or the lab stores and shows.
+
+A step of a job then fails, or is left to another worker.
+"""
 
 import logging
 
 from django.db import OperationalError
 
+from importer import jobs
 from importer.engine.errors import Problem, SourceMissing
 from importer.models import Chunk, ImportJob, Lab, Schedule, ScheduleRun
+from importer.queue import Message
 from importer.sources import uploads
 from importer.worker.hosts import placement
 
@@ -40,3 +45,11 @@ def as_problem(error: Exception, where: ImportJob | Chunk, job: ImportJob) -> Pr
         where=str(where),
         advice="Please report it with the worker's log. Nothing of this part was kept; Retry loads what is not in yet.",
     )
+
+
+def after_failure(job: ImportJob, error: Exception, *, given_up: bool) -> list[Message]:
+    """Fail the job's step with the error, or release it if it is given up: then any worker may take it again."""
+    if given_up:
+        jobs.release_step(job)
+        return []
+    return jobs.step_failed(job, as_problem(error, job, job))

@@ -24,7 +24,7 @@ from importer.models import Chunk, ImportJob
 from importer.queue import FollowUp
 from importer.sources import in_place
 from importer.worker import shutdown, working_copies
-from importer.worker.errors import as_problem
+from importer.worker.errors import after_failure
 from importer.worker.hosts import placement
 
 # Chunks are recorded in groups, since a scan finds small chunks faster than a database records single ones.
@@ -47,12 +47,8 @@ def scan_job(job_id: int, then: FollowUp) -> None:
         with traces.span("scan", job.trace):
             ended = _scan_arrived(job, then) if job.source.arriving else _scan_to_end(job, then)
     except Exception as error:
-        if placement.hand_back(job, error, "scan"):
-            jobs.release_step(job)
-            then(job_id, ())
-        else:
-            # A store or a connection that is away is asked again; every other problem fails the import.
-            then(job_id, jobs.step_failed(job, as_problem(error, job, job)))
+        # A store or a connection that is away is asked again; every other problem fails the import.
+        then(job_id, after_failure(job, error, given_up=placement.hand_back(job, error, "scan")))
     else:
         if not ended:
             jobs.release_step(job)

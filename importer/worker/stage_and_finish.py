@@ -37,7 +37,7 @@ from importer.preparation.prepare import replan
 from importer.preparation.whole_file import original_lines
 from importer.queue import FollowUp
 from importer.worker import live_progress
-from importer.worker.errors import as_problem
+from importer.worker.errors import after_failure, as_problem
 from importer.worker.heartbeat import LeaseKeeper
 from importer.worker.hosts import placement
 from importer.worker.sweep import end_connection
@@ -69,11 +69,7 @@ def stage_job(job_id: int, then: FollowUp) -> None:
         jobs.release_step(job)
         then(job_id, ())
     except Exception as error:
-        if placement.hand_back(job, error, "stage"):
-            jobs.release_step(job)
-            then(job_id, ())
-        else:
-            then(job_id, jobs.step_failed(job, as_problem(error, job, job)))
+        then(job_id, after_failure(job, error, given_up=placement.hand_back(job, error, "stage")))
     else:
         then(job_id, ())
 
@@ -153,13 +149,9 @@ def finish_job(job_id: int, then: FollowUp) -> None:
                 _drop_staging(job)
                 _record_clean(job)
     except Exception as error:
-        if keeper.killed:
-            jobs.release_step(job)
-            then(job_id, ())
-        else:
-            then(job_id, jobs.step_failed(job, as_problem(error, job, job)))
-        return
-    then(job_id, ())
+        then(job_id, after_failure(job, error, given_up=keeper.killed))
+    else:
+        then(job_id, ())
 
 
 def clean_job(job_id: int, then: FollowUp) -> None:
