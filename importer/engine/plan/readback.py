@@ -16,7 +16,7 @@ from importer.engine.schema.table import Column, Key, Table
 
 
 @dataclass(frozen=True)
-class Reading:
+class ComparedColumn:
     """A column that is compared, and the field (from 0) that goes into it.
 
     `expression` is SQL that computes its value from the field's text, `said.f<field>`; "" if the text is stored
@@ -38,11 +38,12 @@ class Readback:
     """The columns that are read back from a table. `key` finds the rows; `rounding` permits lost digits.
 
     Where no key does, `key` is empty, and the AUTO_INCREMENT column `numbered_by` numbers the rows of a transaction.
+    `readings` are the columns, under the name that stored plans have for them.
     """
 
     schema: str
     table: str
-    readings: tuple[Reading, ...]
+    readings: tuple[ComparedColumn, ...]
     key: tuple[str, ...]
     rounding: bool
     numbered_by: str = ""
@@ -50,7 +51,7 @@ class Readback:
     @classmethod
     def of(cls, table: Table, mapping: Sequence[ColumnMapping], rounding: str) -> "Readback":
         """Reads back every column that takes a field. Raises Problem if no key finds the rows again."""
-        readings = _readings(table, mapping)
+        readings = _compared_columns(table, mapping)
         as_they_are = [each.column.name for each in readings if not (each.expression or each.null_markers)]
         key = key_for(table, as_they_are)
         return cls(table.schema, table.name, readings, key.columns, rounding == "notice")
@@ -67,7 +68,7 @@ class Readback:
         numbers = [each.name for each in table.columns if each.auto_increment and each.name.lower() not in given]
         if not numbers:
             return None
-        readings = _readings(table, mapping)
+        readings = _compared_columns(table, mapping)
         return cls(table.schema, table.name, readings, (), rounding == "notice", numbers[0])
 
     @cached_property
@@ -77,20 +78,20 @@ class Readback:
 
     @cached_property
     def key_columns(self) -> tuple[tuple[int, Column], ...]:
-        """The position of each column of the key among the readings, and the column."""
+        """The position of each column of the key among `readings`, and the column."""
         return tuple((at, self.readings[at].column) for at in self.key_positions)
 
 
-def _readings(table: Table, mapping: Sequence[ColumnMapping]) -> tuple[Reading, ...]:
+def _compared_columns(table: Table, mapping: Sequence[ColumnMapping]) -> tuple[ComparedColumn, ...]:
     return tuple(
-        _reading(number, each, table.column(each.column)) for number, each in enumerate(mapping) if each.column
+        _compared_column(number, each, table.column(each.column)) for number, each in enumerate(mapping) if each.column
     )
 
 
-def _reading(number: int, mapping: ColumnMapping, column: Column) -> Reading:
+def _compared_column(number: int, mapping: ColumnMapping, column: Column) -> ComparedColumn:
     converted = mapping.transforms or mapping.datetime_format
     sql = expression(f"said.f{number}", mapping, column) if converted else ""
-    return Reading(column, number, () if sql else mapping.null_markers, sql)
+    return ComparedColumn(column, number, () if sql else mapping.null_markers, sql)
 
 
 def key_for(table: Table, as_they_are: Iterable[str]) -> Key:

@@ -13,7 +13,7 @@ from importer.engine.load.rejects.server_warnings import ServerWarning
 from importer.engine.mapping.columns import ColumnMapping
 from importer.engine.mapping.preview import preview_values
 from importer.engine.mysql.connection import Address, connect, fetch_all
-from importer.engine.plan.readback import Reading
+from importer.engine.plan.readback import ComparedColumn
 from importer.engine.schema import column_types
 from importer.engine.schema.column_types import COLUMN_TYPES, ColumnType, Creatable, Family, Order, column_type
 from importer.engine.schema.table import Column, Table, read_table
@@ -143,7 +143,7 @@ def test_large_value_of_each_binary_type_is_compared_by_its_digest(name: str):
     class Large:
         size = OVERSIZED_BYTES
 
-    assert _is_large(Reading(column(name), 0, (), ""), Large())  # type: ignore[arg-type]
+    assert _is_large(ComparedColumn(column(name), 0, (), ""), Large())  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("name", ["tinyblob", "blob", "mediumblob", "longblob"])

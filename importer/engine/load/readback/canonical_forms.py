@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from enum import IntEnum
 
 from importer.engine.mysql.quoting import quote_name
-from importer.engine.plan.readback import Readback, Reading
+from importer.engine.plan.readback import ComparedColumn, Readback
 from importer.engine.schema.charsets import AS_UTF8, WITH_ASCII
 from importer.engine.schema.column_types import Family
 from importer.engine.schema.table import Column
@@ -43,17 +43,17 @@ class CanonicalForm:
         return self.ascii_sql if ascii_only and self.ascii_sql else self.sql
 
 
-def canonical_form(reading: Reading) -> CanonicalForm | None:
-    """The form of the reading's stored values; None if it cannot be known before the load (why_unknown())."""
-    if why_unknown(reading):
+def canonical_form(compared: ComparedColumn) -> CanonicalForm | None:
+    """The form of the column's stored values; None if it cannot be known before the load (why_unknown())."""
+    if why_unknown(compared):
         return None
-    return _FORMS[reading.column.column_type.family](reading.column)
+    return _FORMS[compared.column.column_type.family](compared.column)
 
 
-def why_unknown(reading: Reading) -> str:
-    """Why the form of the reading's stored values is not known before the load; "" if it is."""
-    column = reading.column
-    if reading.expression:
+def why_unknown(compared: ComparedColumn) -> str:
+    """Why the form of the column's stored values is not known before the load; "" if it is."""
+    column = compared.column
+    if compared.expression:
         return "converted while they load"
     if column.column_type.family not in _FORMS or column.column_type.is_single:
         return f"{column.kind.upper()} is shown in another form than it is written"
@@ -61,7 +61,7 @@ def why_unknown(reading: Reading) -> str:
         return f"{column.type.upper()} rounds them"
     if "zerofill" in column.type.lower():
         return "ZEROFILL puts zeros before them"
-    if any(len(marker) > LONGEST_MARKER for marker in reading.null_bytes):
+    if any(len(marker) > LONGEST_MARKER for marker in compared.null_bytes):
         return "a NULL marker is too long"
     return ""
 

@@ -144,9 +144,9 @@ def _why_not_found(readback: Readback, expected_row: Values) -> str:
 
 
 def _differing_cells(readback: Readback, line: int, expected_row: Values, stored_row: Values) -> Iterator[BadRow]:
-    for reading, expected, stored in zip(readback.readings, expected_row, stored_row, strict=True):
-        if expected != stored and not accepted(reading.column, expected, stored, readback.rounding):
-            yield BadRow(line, reading.column.name, _shown(expected), f"the table has {_shown(stored)}.")
+    for compared, expected, stored in zip(readback.readings, expected_row, stored_row, strict=True):
+        if expected != stored and not accepted(compared.column, expected, stored, readback.rounding):
+            yield BadRow(line, compared.column.name, _shown(expected), f"the table has {_shown(stored)}.")
 
 
 def _shown(value: bytes | None) -> str:

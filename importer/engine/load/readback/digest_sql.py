@@ -19,7 +19,7 @@ from importer.engine.load.readback.row_keys import key_literals
 from importer.engine.mysql.connection import Connection
 from importer.engine.mysql.error_messages import is_lost
 from importer.engine.mysql.quoting import quote_name
-from importer.engine.plan.readback import Readback, Reading
+from importer.engine.plan.readback import ComparedColumn, Readback
 
 # A range is not read if the server expects more than this many times the rows of the file, and some more: it estimates.
 MOST_OTHERS = 3
@@ -35,7 +35,7 @@ class StoredDigests:
 
     connection: Connection
     readback: Readback
-    forms: tuple[tuple[Reading, CanonicalForm], ...]
+    forms: tuple[tuple[ComparedColumn, CanonicalForm], ...]
     ascii_only: bool = False
 
     def of_range(self, first: Texts, last: Texts, rows: int) -> Digest | None:
@@ -59,8 +59,8 @@ class StoredDigests:
 
     def _select(self, rows: str) -> Digest:
         terms = [
-            crc_sql(form.sql_of(ascii_only=self.ascii_only), nullable=reading.column.nullable)
-            for reading, form in self.forms
+            crc_sql(form.sql_of(ascii_only=self.ascii_only), nullable=compared.column.nullable)
+            for compared, form in self.forms
         ]
         ((count, total),) = fetch_bytes(self.connection, f"SELECT COUNT(*), SUM({row_hash_sql(terms)}) {rows}")
         return Digest(int(count or 0), int(total or 0))

@@ -7,7 +7,7 @@ from typing import Any
 from importer.engine.load.readback.row_keys import key_of, literals_of
 from importer.engine.mysql.connection import Connection
 from importer.engine.mysql.quoting import quote_bytes, quote_name, quote_table
-from importer.engine.plan.readback import Readback, Reading
+from importer.engine.plan.readback import ComparedColumn, Readback
 from importer.engine.schema.table import Column
 from importer.engine.source import encodings
 from importer.engine.source.dialect import Dialect
@@ -29,8 +29,8 @@ def texts(raw: bytes, dialect: Dialect) -> Texts:
 
 def expected_values(connection: Connection, readback: Readback, rows: list[Texts]) -> list[Values]:
     """The value that the file gives for each column of each row. The server applies the transforms, as in a load."""
-    transformed_readings = [each for each in readback.readings if each.expression]
-    transformed_rows = _transform(connection, transformed_readings, rows) if transformed_readings else [()] * len(rows)
+    transformed_columns = [each for each in readback.readings if each.expression]
+    transformed_rows = _transform(connection, transformed_columns, rows) if transformed_columns else [()] * len(rows)
     result = []
     for row, transformed_row in zip(rows, transformed_rows, strict=True):
         transformed = iter(transformed_row)
@@ -43,18 +43,18 @@ def expected_values(connection: Connection, readback: Readback, rows: list[Texts
     return result
 
 
-def _null_if_marker(text: bytes | None, reading: Reading) -> bytes | None:
-    return None if text in reading.null_bytes else text
+def _null_if_marker(text: bytes | None, compared: ComparedColumn) -> bytes | None:
+    return None if text in compared.null_bytes else text
 
 
-def _transform(connection: Connection, readings: list[Reading], rows: list[Texts]) -> list[Values]:
-    """The values of the readings' expressions for each row, in one round trip. Expressions refer to `said.f<field>`."""
-    numbers = [each.field for each in readings]
+def _transform(connection: Connection, columns: list[ComparedColumn], rows: list[Texts]) -> list[Values]:
+    """The values of the columns' expressions for each row, in one round trip. Expressions refer to `said.f<field>`."""
+    numbers = [each.field for each in columns]
     lines = (
         f"SELECT {at} AS place, " + ", ".join(f"{quote_bytes(row[number])} AS f{number}" for number in numbers)
         for at, row in enumerate(rows)
     )
-    selected = ", ".join(each.expression for each in readings)
+    selected = ", ".join(each.expression for each in columns)
     sql = f"SELECT {selected} FROM ({' UNION ALL '.join(lines)}) AS said ORDER BY said.place"
     return list(fetch_bytes(connection, sql))
 
@@ -64,7 +64,7 @@ def stored_values(
 ) -> dict[tuple[bytes, ...], Values]:
     """The table's rows that have the keys of `rows`, by key; every value as the text that the server makes of it.
 
-    `instead` is SQL that is selected instead of a column, by the number of its reading.
+    `instead` is SQL that is selected instead of a column, by its number among the compared ones.
     """
     sql = f"SELECT {selected_columns(readback, instead)} {from_rows(readback, rows)}"
     return {key_of(readback, row): row for row in fetch_bytes(connection, sql)}

@@ -7,7 +7,7 @@ from typing import NamedTuple
 from importer.engine.load.readback.canonical_forms import CanonicalForm, canonical_form
 from importer.engine.load.readback.row_hash import NULL_CRC, factor
 from importer.engine.native import loader
-from importer.engine.plan.readback import Readback, Reading
+from importer.engine.plan.readback import ComparedColumn, Readback
 from importer.engine.source.dialect import Dialect
 from importer.engine.source.records.boundary.delimiter_marks import DelimiterMarks
 from importer.engine.validation.fast_path import marks_of
@@ -65,10 +65,10 @@ _ARGUMENTS = (
 class FileDigests:
     """Computes the digests of one import's rows, over the columns whose form is known.
 
-    `forms` are the form of each such column with its reading, in the order in which they are hashed.
+    `forms` has each such column with its form, in the order in which they are hashed.
     """
 
-    forms: tuple[tuple[Reading, CanonicalForm], ...]
+    forms: tuple[tuple[ComparedColumn, CanonicalForm], ...]
     rule: _Rule
     fields: ctypes.Array[_Field]
     _scratch: ctypes.Array[ctypes.c_char] | None = None
@@ -85,8 +85,8 @@ class FileDigests:
             return None
         # A field that goes into no column stays zero: Form.SKIPPED.
         fields = (_Field * count)()
-        for number, (reading, form) in enumerate(forms):
-            fields[reading.field] = _field(reading, form, number)
+        for number, (compared, form) in enumerate(forms):
+            fields[compared.field] = _field(compared, form, number)
         return cls(forms, _Rule(marks, count, NULL_CRC, fields), fields)
 
     def digest(self, data: bytes, size: int) -> Digest | None:
@@ -109,7 +109,7 @@ def why_no_digests(dialect: Dialect) -> str:
     return ""
 
 
-def _field(reading: Reading, form: CanonicalForm, number: int) -> _Field:
-    markers = sorted(reading.null_bytes)
+def _field(compared: ComparedColumn, form: CanonicalForm, number: int) -> _Field:
+    markers = sorted(compared.null_bytes)
     words = b"".join(bytes([len(marker)]) + marker for marker in markers)
     return _Field(form.form, form.scale, factor(number), len(markers), words)

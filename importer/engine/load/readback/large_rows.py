@@ -14,7 +14,7 @@ from importer.engine.load.readback.value_equality import accepted
 from importer.engine.mysql.connection import Connection
 from importer.engine.mysql.prepared_statements import PreparedStatement
 from importer.engine.mysql.quoting import quote_name
-from importer.engine.plan.readback import Readback, Reading
+from importer.engine.plan.readback import ComparedColumn, Readback
 from importer.engine.schema.column_types import Family
 from importer.engine.schema.table import Column
 from importer.engine.source import encodings
@@ -50,8 +50,8 @@ def matches(connection: Connection, readback: Readback, dialect: Dialect, record
     stored_rows = expected_rows.stored_values(connection, readback, [expected_row], instead)
     stored_row = stored_rows.get(key_of(readback, expected_row))
     return stored_row is not None and all(
-        expected == stored or (at not in large and accepted(reading.column, expected, stored, readback.rounding))
-        for at, (reading, expected, stored) in enumerate(zip(readback.readings, expected_row, stored_row, strict=True))
+        expected == stored or (at not in large and accepted(compared.column, expected, stored, readback.rounding))
+        for at, (compared, expected, stored) in enumerate(zip(readback.readings, expected_row, stored_row, strict=True))
     )
 
 
@@ -60,8 +60,8 @@ def _is_document(column: Column) -> bool:
     return column.column_type.family is Family.JSON
 
 
-def _is_large(reading: Reading, value: LargeValue | None) -> bool:
-    comparable = not reading.expression and (reading.column.column_type.is_digested or _is_document(reading.column))
+def _is_large(compared: ComparedColumn, value: LargeValue | None) -> bool:
+    comparable = not compared.expression and (compared.column.column_type.is_digested or _is_document(compared.column))
     return comparable and value is not None and value.size > OVERSIZED_BYTES // 2
 
 
@@ -93,7 +93,7 @@ def _equality_variable(at: int) -> str:
 def _compare(
     connection: Connection, readback: Readback, at: int, expected_row: expected_rows.Values, document: Iterator[bytes]
 ) -> None:
-    """Set the variable of reading `at` on the server: 1 if the row's JSON value is `document`, 0 if not, NULL if none.
+    """Set the variable of column `at` on the server: 1 if the row's JSON value is `document`, 0 if not, NULL if none.
 
     MySQL ignores the order of keys when it compares JSON (manual, Comparison and Ordering of JSON Values).
     """

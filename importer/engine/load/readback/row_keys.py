@@ -23,7 +23,7 @@ _DAY = re.compile(rb"\d{4}-\d\d-\d\d")
 def key_of(readback: Readback, row: Sequence[bytes | None]) -> tuple[bytes, ...]:
     """The row's key values as the server shows them, so that keys from the file and from the server are equal.
 
-    `row` has a value for each reading.
+    `row` has a value for each compared column.
     """
     return tuple([_as_shown(column, row[at] or b"") for at, column in readback.key_columns])
 

@@ -20,7 +20,7 @@ from importer.engine.load.readback.expected_rows import texts as row_texts
 from importer.engine.mapping.columns import ColumnMapping
 from importer.engine.mysql.connection import Address, Connection, connect, execute, fetch_all
 from importer.engine.native import loader
-from importer.engine.plan.readback import Readback, Reading
+from importer.engine.plan.readback import ComparedColumn, Readback
 from importer.engine.planner.reasons.verification import DIGEST_COST, verification_reasons
 from importer.engine.schema.charsets import WITH_ASCII
 from importer.engine.schema.table import Column, read_table
@@ -181,9 +181,9 @@ def test_digest_of_each_type_equals_that_of_the_server(filled):
     for dialect in WRITERS:
         readings = [replace(each, null_markers=() if dialect.null else ("NA",)) for each in whole.readings]
         with table.file(dialect) as file:
-            for reading, type_ in zip(readings, ("INT", *TYPES), strict=True):
-                key = () if reading.field == 0 else (replace(readings[0], null_markers=()),)
-                table.readback = replace(whole, readings=(*key, reading))
+            for compared, type_ in zip(readings, ("INT", *TYPES), strict=True):
+                key = () if compared.field == 0 else (replace(readings[0], null_markers=()),)
+                table.readback = replace(whole, readings=(*key, compared))
                 comparison = table.comparison(file, dialect)
                 assert list(comparison.differing_rows()) == [], f"{type_}, {dialect}"
                 assert comparison.equal == [(0, len(rows))]
@@ -223,7 +223,9 @@ def test_columns_whose_form_is_unknown_are_read_back(filled):
 
 def test_the_plan_names_what_is_read_back_and_why():
     columns = [Column(f"c{at}", type_, True, None, False, False) for at, type_ in enumerate(("int", "float", "date"))]
-    readings = tuple(Reading(each, at, (), "x" if each.type == "date" else "") for at, each in enumerate(columns))
+    readings = tuple(
+        ComparedColumn(each, at, (), "x" if each.type == "date" else "") for at, each in enumerate(columns)
+    )
     readback = Readback("", "", readings, ("c0",), rounding=False)
     assert [(each.choice, each.why) for each in verification_reasons(readback, PLAIN)] == [
         ("Every value is compared with the file", DIGEST_COST),

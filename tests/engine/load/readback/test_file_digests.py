@@ -10,7 +10,7 @@ from importer.engine.load.readback.canonical_forms import canonical_form
 from importer.engine.load.readback.file_digests import PADDING, Digest, FileDigests
 from importer.engine.load.readback.row_hash import NULL_TEXT, factor
 from importer.engine.native import loader
-from importer.engine.plan.readback import Readback, Reading
+from importer.engine.plan.readback import ComparedColumn, Readback
 from importer.engine.schema.table import Column
 from importer.engine.source.dialect import MYSQL_TSV, Dialect
 
@@ -22,7 +22,7 @@ pytestmark = [
 PLAIN = Dialect(delimiter=";", header=False)
 
 COLUMNS = (Column(f"c{at}", "varchar(9)", True, None, False, False) for at in (0, 2))
-READINGS = tuple(Reading(column, at, ("NA",), "") for column, at in zip(COLUMNS, (0, 2), strict=True))
+READINGS = tuple(ComparedColumn(column, at, ("NA",), "") for column, at in zip(COLUMNS, (0, 2), strict=True))
 READBACK = Readback("", "", READINGS, key=(), rounding=False)
 
 
@@ -80,7 +80,7 @@ TYPES = (
 
 
 def alone(type_: str) -> Readback:
-    return Readback("", "", (Reading(Column("c", type_, True, None, False, False), 0, ("NA",), ""),), (), False)
+    return Readback("", "", (ComparedColumn(Column("c", type_, True, None, False, False), 0, ("NA",), ""),), (), False)
 
 
 @pytest.mark.parametrize(
@@ -127,7 +127,7 @@ def test_a_value_of_unknown_form_has_no_digest(type_, written):
 def test_any_bytes_have_a_digest_or_none(dialect):
     chance = random.Random(35)
     readings = tuple(
-        Reading(Column("c", type_, True, None, False, False), at, ("NA",), "") for at, type_ in enumerate(TYPES)
+        ComparedColumn(Column("c", type_, True, None, False, False), at, ("NA",), "") for at, type_ in enumerate(TYPES)
     )
     assert all(map(canonical_form, readings))
     digests = FileDigests.of(Readback("", "", readings, (), False), dialect, len(TYPES))

@@ -9,7 +9,7 @@ from importer.engine.errors import RowsRefused
 from importer.engine.load.readback.row_keys import key_literals, key_of
 from importer.engine.mysql.connection import Address
 from importer.engine.plan.options import Options
-from importer.engine.plan.readback import Readback, Reading
+from importer.engine.plan.readback import ComparedColumn, Readback
 from importer.engine.schema.table import Column
 from importer.engine.source.dialect import Dialect
 from tests.engine.load.values import came_of
@@ -67,7 +67,7 @@ def test_a_key_in_a_notation_of_mariadb_is_found(mariadb: Address, tmp_path: Pat
 @pytest.mark.parametrize("text", [b"", b"1.5", b"x", b"inf", b"1); DROP", b"\xff"])
 def test_what_is_no_value_of_the_key_is_a_text_in_sql(type_: str, text: bytes):
     column = Column("k", type_, nullable=False, default=None, auto_increment=False, generated=False)
-    readback = Readback("s", "t", (Reading(column, 0, (), ""),), ("k",), rounding=True)
+    readback = Readback("s", "t", (ComparedColumn(column, 0, (), ""),), ("k",), rounding=True)
     assert key_of(readback, (text,)) == (text,)
     assert key_literals(readback, [text]) == [f"_utf8mb4 x'{text.hex()}'" if text else "''"]
 
