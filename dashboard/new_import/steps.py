@@ -12,6 +12,7 @@ from importer.engine.source.formats.options import FORMAT_OPTIONS
 from importer.engine.source.formats.registry import FORMATS
 from importer.engine.source.profile.profile import SAMPLE_ROWS, Profile
 from importer.engine.source.profile.sample import SAMPLE_BYTES
+from importer.engine.target.write_modes import SWAPPING
 from importer.jobs.rejects.origin import columns_of_place
 from importer.preparation.expected_time import expected_seconds
 from importer.preparation.prepare import PreparedImport
@@ -186,7 +187,7 @@ def groups(preview: Preview) -> Groups:
 
 
 def _into(mode: str, table: str) -> str:
-    return f" {table}" if mode in ("replace", "create") else f" to {table}" if mode == "append" else f" into {table}"
+    return f" {table}" if mode in SWAPPING else f" to {table}" if mode == "append" else f" into {table}"
 
 
 def _limit(preview: Preview) -> str:

@@ -174,8 +174,7 @@ def _import(
         )
     require_as_requested(requested, job.plan, str(trial))
     timings = step_seconds(job)
-    staged = options.mode != "append"
-    seconds = timings["total"] if staged else (timings["load"] or 0) + (timings["index"] or 0)
+    seconds = timings["total"] if job.stages else (timings["load"] or 0) + (timings["index"] or 0)
     if not seconds:
         raise Problem("Its import took no time.", str(trial), "Take more rows.")
     return {

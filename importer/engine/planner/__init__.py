@@ -133,7 +133,7 @@ def _check(context: PlanningContext) -> None:
 
 
 def _staged(context: PlanningContext) -> Staged | None:
-    if not context.staged:
+    if not context.stages:
         return None
     options = context.options
     return plan_staging(

@@ -52,7 +52,7 @@ class PlanningContext:
     server_file: ServerFile | None = None
 
     @property
-    def staged(self) -> bool:
+    def stages(self) -> bool:
         """Whether the chunks load into a staging table."""
         return write_modes.stages(self.options.mode)
 
@@ -80,7 +80,7 @@ class PlanningContext:
     @cached_property
     def loaded_into(self) -> Table:
         """The table that the chunks load into."""
-        return replace(self.table, name=staging_name(self.job)) if self.staged else self.table
+        return replace(self.table, name=staging_name(self.job)) if self.stages else self.table
 
     @property
     def stored_behind_triggers(self) -> bool:
@@ -89,7 +89,7 @@ class PlanningContext:
         Not in a staging table, which has no triggers: the INSERT of its finishing step is right.
         """
         affected = self.server.mariadb and not self.server.recomputes_behind_triggers
-        return affected and not self.staged and bool(self.table.stored_behind_triggers)
+        return affected and not self.stages and bool(self.table.stored_behind_triggers)
 
     @property
     def columns(self) -> list[str]:

@@ -17,7 +17,7 @@ PAYS_FROM = 8 * MIB
 
 def index_deferral(context: PlanningContext) -> TemporaryChanges | None:
     """The keys and foreign keys to drop before the load; None if all stay."""
-    if context.staged or _hindrance(context):
+    if context.stages or _hindrance(context):
         return None
     foreign_keys = context.indexes.foreign_keys if context.options.foreign_keys == "defer" else ()
     keys, _ = _may_go(context) if _wanted(context) else ((), ())
@@ -39,7 +39,7 @@ def check_foreign_keys(context: PlanningContext) -> None:
     options = context.options
     if options.foreign_keys != "defer":
         return
-    if context.staged:
+    if context.stages:
         raise Problem(
             f"In mode {options.mode} no foreign key is in the way of the load: the rows go into a staging table"
             " without any.",
@@ -68,7 +68,7 @@ def index_reasons(context: PlanningContext) -> Iterator[Reason]:
 
 
 def _about_keys(context: PlanningContext) -> Iterator[Reason]:
-    if context.options.mode in ("create", "atomic", "upsert"):
+    if context.stages and context.options.mode != "replace":
         if context.options.indexes == "defer":
             why = "the finishing step needs the table's keys; the staging table is without those that refuse no row"
             yield Reason("Indexes stay on", why, option="indexes")
@@ -113,22 +113,22 @@ def _hindrance(context: PlanningContext) -> str:
         return f"no key is dropped on {context.server.flavour}, where imports take the safe path"
     if context.staging_engine != "InnoDB":
         return f"a {context.staging_engine} table is filled with its keys disabled"
-    if context.staged or context.indexes.obstacle:
-        return "" if context.staged else context.indexes.obstacle
+    if context.stages or context.indexes.obstacle:
+        return "" if context.stages else context.indexes.obstacle
     if not context.indexes.empty:
         return "the table is not empty: rebuilding its keys would take longer than adding to them"
     return ""
 
 
 def _may_go(context: PlanningContext) -> tuple[tuple[KeyDefinition, ...], tuple[str, ...]]:
-    foreign_keys_go = context.staged or context.options.foreign_keys == "defer"
+    foreign_keys_go = context.stages or context.options.foreign_keys == "defer"
     return indexes.droppable_keys(context.table, context.indexes, foreign_keys_go=foreign_keys_go)
 
 
 def _why(context: PlanningContext) -> str:
     if context.options.indexes == "defer":
         return "as requested;"
-    empty = "the staging table starts empty" if context.staged else "the table is empty"
+    empty = "the staging table starts empty" if context.stages else "the table is empty"
     # Measured (server-behaviour.md, Indexes after the load) with two keys on random values.
     return f"{empty}, and that takes 1.3 (100,000 rows) to 1.7 times (400,000) less work on the server;"
 

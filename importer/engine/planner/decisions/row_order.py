@@ -8,6 +8,7 @@ from importer.engine.planner.context import PlanningContext
 from importer.engine.schema.table import Table
 from importer.engine.sorting.sort_key import SortKey, Unsortable
 from importer.engine.source.decoding import needs_copy
+from importer.engine.target.write_modes import SWAPPING
 from importer.engine.units import MIB, human_bytes
 
 # Bytes in InnoDB for each byte in the file: a row has some 20 bytes more, and pages are not quite full.
@@ -76,7 +77,7 @@ def _key(context: PlanningContext) -> SortKey:
 
 
 def _table_bytes(data_bytes: int, table: Table, options: Options) -> float:
-    there = table.data_bytes if options.mode in ("append", "atomic", "upsert") else 0
+    there = 0 if options.mode in SWAPPING else table.data_bytes
     return there + TABLE_BYTES_PER_BYTE * data_bytes
 
 

@@ -12,6 +12,7 @@ from importer.engine.plan.server_file import LONGEST_SILENCE
 from importer.engine.planner.context import PlanningContext
 from importer.engine.planner.decisions.time_zone import session_zone
 from importer.engine.schema.table import Key
+from importer.engine.target.write_modes import SWAPPING
 
 # A LOCK TABLES waits for every other import on the target; by default the servers let it wait for a day or a year.
 LOCK_WAIT = 50  # seconds
@@ -73,7 +74,7 @@ def _check_unlogged(context: PlanningContext) -> None:
         raise TargetProblem(
             "In a Galera cluster every node must get the rows.", advice="Leave sql_log_bin out.", option="session"
         )
-    if context.options.mode in ("replace", "create"):
+    if context.options.mode in SWAPPING:
         raise Problem(
             "With sql_log_bin = 0 the replicas would put an empty table in the place of theirs.",
             advice="Leave sql_log_bin out, or choose mode append.",
@@ -83,7 +84,7 @@ def _check_unlogged(context: PlanningContext) -> None:
 
 def _check_lock(context: PlanningContext) -> None:
     table, dependencies = context.table, context.dependencies
-    if context.staged:
+    if context.stages:
         raise Problem(
             "A lock would guard the staging table, which nobody else uses.",
             advice="Leave lock_table out, or choose mode append.",
@@ -127,7 +128,7 @@ def session_reasons(context: PlanningContext) -> Iterator[Reason]:
         gives_up = f"; gives up: {variable.gives_up}" if variable.gives_up else ""
         why = f"as requested: {variable.does}{gives_up}"
         yield Reason(f"{name} = {value} in each session", why, option="session")
-    if context.server.mariadb and (context.staged or context.table.rows_estimate == 0) and options.unique_checks:
+    if context.server.mariadb and (context.stages or context.table.rows_estimate == 0) and options.unique_checks:
         yield Reason(
             "MariaDB's bulk load into an empty table is not used",
             "with both checks off it is fast, but one duplicate loses rows that the server has reported as loaded",

@@ -8,6 +8,7 @@ from importer.engine.planner.context import PlanningContext
 from importer.engine.planner.decisions.chunks import chunk_rows
 from importer.engine.schema.column_types import Family
 from importer.engine.source.chunks.chunk_sizes import ChunkSizes
+from importer.engine.target.write_modes import SWAPPING
 
 # A LOAD DATA reserves up to as many numbers again as it has rows, at most this many, and does not return them
 # (server-behaviour.md, LOAD DATA LOCAL).
@@ -25,7 +26,7 @@ def auto_increment_reasons(context: PlanningContext, sizes: ChunkSizes) -> Itera
         return
     unsigned = "unsigned" in column.type
     largest = 2 ** (8 * type_.size - (not unsigned)) - 1
-    first = 1 if context.options.mode in ("replace", "create") else max(1, context.table.next_number)
+    first = 1 if context.options.mode in SWAPPING else max(1, context.table.next_number)
     rows = int(context.data_bytes / context.record_bytes)
     ahead = _ahead(context, rows, sizes)
     if first + rows + ahead <= largest + 1:
