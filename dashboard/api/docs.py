@@ -58,15 +58,15 @@ def groups(schema: dict[str, Any]) -> dict[str, list[Operation]]:
 def _operation(method: str, address: str, operation: dict[str, Any]) -> Operation:
     status, answer = next(iter(operation["responses"].items()))
     return Operation(
-        operation["operationId"],
-        method.upper(),
-        address,
-        operation["summary"],
-        operation["description"],
-        operation["parameters"],
-        _schema(operation.get("requestBody", {})),
-        status,
-        _schema(answer),
+        id=operation["operationId"],
+        method=method.upper(),
+        address=address,
+        summary=operation["summary"],
+        about=operation["description"],
+        parameters=operation["parameters"],
+        body=_schema(operation.get("requestBody", {})),
+        status=status,
+        answer=_schema(answer),
     )
 
 

@@ -43,16 +43,16 @@ def estimate(prepared: PreparedImport, request: LabRequest, of_job: ImportJob | 
     choice = choose(prepared, request, of_job)
     sample, rate = expected_sample(prepared, request.sample), rate_of(prepared)
     return LabEstimate(
-        choice.tried,
-        choice.left_out,
-        choice.alike,
-        len(turns(len(choice.tried), request.repeats, request.seed)),
-        most_finals(len(choice.tried), request.repeats),
-        sample.rows,
-        sample.bytes,
-        expected_bytes(prepared.table, sample.rows) or sample.bytes,
-        _seconds(choice, request.repeats, sample.rows, rate) if rate else None,
-        rate,
+        tried=choice.tried,
+        left_out=choice.left_out,
+        alike=choice.alike,
+        trials=len(turns(len(choice.tried), request.repeats, request.seed)),
+        finals=most_finals(len(choice.tried), request.repeats),
+        sample_rows=sample.rows,
+        sample_bytes=sample.bytes,
+        table_bytes=expected_bytes(prepared.table, sample.rows) or sample.bytes,
+        seconds=_seconds(choice, request.repeats, sample.rows, rate) if rate else None,
+        rate=rate,
     )
 
 

@@ -71,7 +71,7 @@ class NewTableRequest:
     not_null: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class PreparedImport:
     """All values of a new job, including its key."""
 
@@ -200,20 +200,20 @@ def prepare(
     plan = explain_order(add_to_plan(make_plan(planned_from), before, added), joined.files)
     _try_session(target, plan, server)
     return PreparedImport(
-        key,
-        source,
-        target,
-        profile,
-        context.table,
-        mapping,
-        facts.fillings,
-        options,
-        plan,
-        planned_from,
-        reading,
-        context.new_table,
-        joined.files,
-        previous,
+        key=key,
+        source=source,
+        target=target,
+        profile=profile,
+        table=context.table,
+        mapping=mapping,
+        fillings=facts.fillings,
+        options=options,
+        plan=plan,
+        planned_from=planned_from,
+        reading=reading,
+        new_table=context.new_table,
+        files=joined.files,
+        previous=previous,
     )
 
 

@@ -142,15 +142,15 @@ class ExportedPreset:
 def exported(preset: MappingPreset) -> ExportedPreset:
     """The preset for another installation."""
     return ExportedPreset(
-        preset.name,
-        preset.target.name,
-        preset.table,
-        tuple(preset.header),
-        preset.file_dialect,
-        preset.mapping,
-        preset.fillings,
-        preset.options,
-        tuple((name, type_) for name, type_ in preset.columns_json),
+        name=preset.name,
+        target=preset.target.name,
+        table=preset.table,
+        header=tuple(preset.header),
+        dialect=preset.file_dialect,
+        mapping=preset.mapping,
+        fillings=preset.fillings,
+        options=preset.options,
+        columns=tuple((name, type_) for name, type_ in preset.columns_json),
     )
 
 

@@ -88,16 +88,16 @@ class Grid:
         sure = preview.reading.columns[number] if preview.reading else None
         wrong_types = request.types if request and preview.problem else {}
         return Field(
-            number,
-            self.profile.header[number],
-            mapping,
-            columns.get(mapping.column.lower()),
-            mapping.column.lower() in keys,
-            sure,
-            preview.created.nulls(mapping.column) if preview.created else "",
-            preview.created.nulls_offered(mapping.column) if preview.created else {},
-            wrong_types.get(mapping.column, ""),
-            next((each.type for each in preview.added if each.name == mapping.column), ""),
+            number=number,
+            name=self.profile.header[number],
+            mapping=mapping,
+            column=columns.get(mapping.column.lower()),
+            key=mapping.column.lower() in keys,
+            sure=sure,
+            nulls=preview.created.nulls(mapping.column) if preview.created else "",
+            nulls_offered=preview.created.nulls_offered(mapping.column) if preview.created else {},
+            wrong_type=wrong_types.get(mapping.column, ""),
+            added=next((each.type for each in preview.added if each.name == mapping.column), ""),
         )
 
     @property
