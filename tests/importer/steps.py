@@ -17,7 +17,7 @@ def queued(job: ImportJob) -> list[Message]:
         for task in ("scan", "verify", "arrange", "restore", "stage", "finish", "clean")
     }
     chunks = Chunk.objects.filter(job=job, status=Chunk.Status.QUEUED).values_list("pk", flat=True)
-    step = ImportJob.objects.get(pk=job.pk).step
+    step = now(job).step
     return [*([own[step]] if step in own else []), *(Message("load_run", pk) for pk in chunks)]
 
 
@@ -34,4 +34,16 @@ def run(job: ImportJob) -> ImportJob:
         for step in steps:
             take(step)
         advance(job)
+    return now(job)
+
+
+def until(job: ImportJob, task: str) -> None:
+    """Take steps until the job's next step is this one."""
+    while not (steps := jobs.advance(job.pk)) or steps[0].task != task:
+        assert steps
+        for step in steps:
+            take(step)
+
+
+def now(job: ImportJob) -> ImportJob:
     return ImportJob.objects.get(pk=job.pk)

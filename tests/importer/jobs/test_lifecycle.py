@@ -15,7 +15,7 @@ from importer.preparation.prepare import ImportRequest, prepare
 from importer.queue import Message
 from importer.sources import uploads
 from importer.worker import scan, shutdown, sweep
-from tests.importer.steps import run, take
+from tests.importer.steps import run, take, until
 from tests.importer.word_file import word_file
 from tests.targets import on_one_server, target_with
 
@@ -108,16 +108,14 @@ def test_failed_job_keeps_other_chunks_and_retry_loads_the_rest(target: Target, 
 
 def test_chunk_that_a_fail_over_lost_is_loaded_again(target: Target, file: Path):
     job = created(target, file)
-    while not (steps := jobs.advance(job.pk)) or steps[0].task != "verify":
-        for step in steps:
-            take(step)
+    until(job, "verify")
     lost = job.chunks.get(number=1)
     with connect(target.address) as connection:
         execute(connection, f"DELETE FROM {ledger.TABLE} WHERE job = %s AND chunk = 1", (str(job.key),))
         first = lost.first_line - 2
         execute(connection, "DELETE FROM t WHERE n >= %s AND n < %s", (first, first + lost.rows))
     assert count(target) == ROWS - lost.rows
-    take(steps[0])
+    take(Message("verify", job.pk))
     assert ImportJob.objects.get(pk=job.pk).status == Status.LOADING
     assert run(job).status == Status.SUCCEEDED
     assert count(target) == ROWS

@@ -12,7 +12,7 @@ from importer.engine.plan.options import Options
 from importer.models import ImportJob, Target
 from importer.preparation.prepare import ImportRequest, prepare
 from importer.sources import uploads
-from tests.importer.steps import run
+from tests.importer.steps import now, run
 from tests.importer.word_file import word_file
 from tests.targets import on_one_server, target_with
 
@@ -45,10 +45,6 @@ def good(tmp_path: Path) -> Path:
 def created(target: Target, file: Path, mode: str) -> ImportJob:
     options = Options(mode=mode, chunk_bytes=8000, parallelism=1)
     return jobs.create(prepare(uploads.register(file), target, "t", ImportRequest(options=options)))
-
-
-def now(job: ImportJob) -> ImportJob:
-    return ImportJob.objects.get(pk=job.pk)
 
 
 def count(target: Target) -> int:

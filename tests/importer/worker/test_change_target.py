@@ -16,7 +16,7 @@ from importer.models import ImportJob, Target
 from importer.preparation.prepare import ImportRequest, prepare
 from importer.sources import uploads
 from importer.worker import change_target, verify
-from tests.importer.steps import run, take
+from tests.importer.steps import now, run, until
 from tests.importer.word_file import word_file
 from tests.targets import saved_target
 
@@ -61,23 +61,11 @@ def written_down(target: Target) -> list[str]:
         return [each.job for each in temporary_changes.list_records(connection)]
 
 
-def until(job: ImportJob, task: str) -> None:
-    """Take steps until the job's next step is this one."""
-    while not (steps := jobs.advance(job.pk)) or steps[0].task != task:
-        assert steps
-        for step in steps:
-            take(step)
-
-
 def raising(error: BaseException) -> Callable:
     def fail(*_: object) -> None:
         raise error
 
     return fail
-
-
-def now(job: ImportJob) -> ImportJob:
-    return ImportJob.objects.get(pk=job.pk)
 
 
 def test_keys_are_off_while_rows_come_and_back_at_the_end(target, file):

@@ -14,7 +14,7 @@ from importer.engine.target import staging
 from importer.models import ImportJob, Target
 from importer.preparation.prepare import ImportRequest, NewTableRequest, prepare
 from importer.sources import uploads
-from tests.importer.steps import run, take
+from tests.importer.steps import now, run, until
 from tests.importer.word_file import word_file
 from tests.targets import target_with
 
@@ -37,11 +37,8 @@ def before_finishing(target: Target, folder: Path, mode: str) -> ImportJob:
     options, new = Options(mode=mode), NewTableRequest() if mode == "create" else None
     table = "made" if mode == "create" else "t"
     job = jobs.create(prepare(source, target, table, ImportRequest(options=options, new_table=new)))
-    while not (steps := jobs.advance(job.pk)) or steps[0].task != "finish":
-        assert steps
-        for step in steps:
-            take(step)
-    return ImportJob.objects.get(pk=job.pk)
+    until(job, "finish")
+    return now(job)
 
 
 def count(target: Target, table: str) -> int:

@@ -16,9 +16,9 @@ from importer.management.command_line.follow.ctrl_c import CtrlC
 from importer.models import ImportJob, Target
 from importer.queue import Message
 from tests.engine.loads import account_with, run_sql
-from tests.importer.steps import queued, run, take
+from tests.importer.steps import now, queued, run, take, until
 from tests.importer.word_file import word_file
-from tests.importer.worker.test_change_target import created, keys, now, structure, until, written_down
+from tests.importer.worker.test_change_target import created, keys, structure, written_down
 from tests.targets import on_one_server, saved_target
 
 pytestmark = pytest.mark.usefixtures("no_workers")

@@ -17,7 +17,7 @@ from importer.models import ImportJob, Target
 from importer.preparation.prepare import ImportRequest, prepare
 from importer.sources import uploads
 from importer.worker import stage_and_finish, sweep
-from tests.importer.steps import queued, run, take
+from tests.importer.steps import now, queued, run, take, until
 from tests.importer.word_file import word_file
 from tests.targets import saved_target
 
@@ -58,18 +58,6 @@ def rows(target: Target, sql: str = "SELECT COUNT(*) FROM t") -> list[tuple]:
 
 def tables(target: Target) -> set[str]:
     return {row[0] for row in rows(target, "SHOW TABLES")}
-
-
-def until(job: ImportJob, task: str) -> None:
-    """Take steps until the job's next step is this one."""
-    while not (steps := jobs.advance(job.pk)) or steps[0].task != task:
-        assert steps
-        for step in steps:
-            take(step)
-
-
-def now(job: ImportJob) -> ImportJob:
-    return ImportJob.objects.get(pk=job.pk)
 
 
 def as_it_was(target: Target, job: ImportJob) -> None:
