@@ -99,6 +99,7 @@ JOB = _of(
     ("table", "Table", Kind.WORD),
     ("table_name", "Table without its schema", Kind.WORD),
     ("schedule", "Schedule", Kind.WORD),
+    # The version that writes the record.
     ("software", "Millrace", Kind.WORD),
     # "any" or "newer" by its build, "none" without it.
     ("native", "C library", Kind.WORD),

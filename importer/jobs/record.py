@@ -128,7 +128,7 @@ def jobs_without_record(most: int = MOST_AT_ONCE) -> list[int]:
     """At most `most` jobs that have ended without a record, the latest first.
 
     Writing failed when they ended, or they are older than records: then they lack the initial conditions of table and
-    server, which newer plans store (planner/initial_conditions.py). `software` is the version that writes the record.
+    server, which newer plans store (planner/initial_conditions.py).
     """
     ended = ImportJob.objects.filter(status__in=ImportJob.ENDED, trial=None, record=None)
     return list(ended.order_by("-pk").values_list("pk", flat=True)[:most])

@@ -261,9 +261,10 @@ def _rename(connection: LoaderConnection, step: FinishingStep, callbacks: LoadCa
 
 
 def _check_replaced(connection: LoaderConnection, plan: ImportPlan) -> Table:
-    """The table that is to be replaced, as it is now. Raises Problem if that would lose a change that it has got since.
+    """The table that is to be replaced, as it is now.
 
-    Keys that refuse no row are no such change: the new table gets them.
+    Raises Problem if the swap would lose a change made to the table since the plan. Keys that refuse no row are no such
+    change: the new table gets them.
     """
     staged = plan.staged
     assert staged

@@ -32,7 +32,10 @@ def expired_runs() -> list[ChunkRun]:
 
 
 def expire_run(run: ChunkRun) -> None:
-    """Make the chunks of a dead worker's run pending. The first was in its hand: it fails after MAX_DEATHS deaths."""
+    """Make the chunks of a dead worker's run pending.
+
+    The worker was loading the first chunk when it died: that one fails after MAX_DEATHS deaths.
+    """
     for number, chunk in enumerate(run.chunks):
         if not number:
             _record_death(run, chunk)

@@ -81,7 +81,7 @@ def owns_target_change(job: ImportJob) -> bool:
 def record_restored(job: ImportJob, seconds: float, problem: Problem | None) -> bool:
     """Record that everything is restored, which took `seconds`. False: another worker has the step.
 
-    They are added to those of the keys of a staging table, which the finishing step has built.
+    `seconds` is added to the time in which the finishing step built keys.
     `problem`: the table has rows that violate a foreign key, so the job fails.
     """
     done: dict[str, Any] = {
