@@ -1,6 +1,7 @@
 """Types of command-line options. Each converts a text, or raises ArgumentTypeError with a message for the user."""
 
 import argparse
+import os
 import re
 from collections.abc import Callable, Sequence
 from datetime import date
@@ -164,3 +165,15 @@ def once_each(flag: str, pairs: Sequence[tuple[str, str]]) -> dict[str, str]:
         twice = next(name for name in values if [each for each, _ in pairs].count(name) > 1)
         raise Problem(f"{flag} names {twice} twice.", advice="Give it once.")
     return values
+
+
+def from_environment(variable: str, holds: str = "secret") -> str:
+    """The value of the environment variable that an option names. Raises Problem if there is no such variable.
+
+    `holds`: what its value is, for the advice.
+    """
+    if variable not in os.environ:
+        raise Problem(
+            f"There is no environment variable {variable}.", advice=f"Export it first, with the {holds} in it."
+        )
+    return os.environ[variable]

@@ -20,6 +20,7 @@ from importer.access.policy import require_admin
 from importer.engine.errors import Problem, TargetProblem
 from importer.engine.mysql.addresses import is_socket
 from importer.engine.mysql.connection import connect
+from importer.management.argument_types import from_environment
 from importer.management.command_line.option_files import read_options
 from importer.models import Target
 from importer.security import held_passwords
@@ -167,9 +168,9 @@ def _defaults(path: Path | None) -> dict[str, str]:
 
 
 def _variable(name: str | None) -> str:
-    if name is not None and name not in os.environ:
-        raise Problem(f"There is no environment variable {name}.", advice="Export it first, with the password in it.")
-    return os.environ.get(name or PASSWORD_VARIABLE, "")
+    if name is not None:
+        return from_environment(name, "password")
+    return os.environ.get(PASSWORD_VARIABLE, "")
 
 
 def _asked_for(target: Target) -> str:

@@ -1,6 +1,5 @@
 """`millrace channel`: lists, adds, subscribes, tests and removes notification channels."""
 
-import os
 import secrets
 from argparse import ArgumentParser
 from collections.abc import Callable
@@ -10,7 +9,7 @@ from config.contracts.documents import CHANNEL, CHANNEL_TEST, CHANNELS
 from importer import notifications
 from importer.access.policy import seen
 from importer.engine.errors import Problem
-from importer.management.argument_types import rows
+from importer.management.argument_types import from_environment, rows
 from importer.management.base_command import PreparedCommand
 from importer.models import Channel, Schedule
 from importer.models.channel import Event
@@ -68,7 +67,7 @@ class Command(PreparedCommand):
             values["private_allowed"] = options["private"]
         variable = options["secret_env"]
         new_secret = secrets.token_urlsafe(32) if kind.secret and not variable else ""
-        secret = (new_secret or _from_environment(variable)) if kind.secret else None
+        secret = (new_secret or from_environment(variable)) if kind.secret else None
         notifications.save(Channel(name=name, kind=kind.name, **values), secret)
         if as_json:
             self.give(CHANNEL, {"name": name, **({"secret": new_secret} if new_secret else {})})
@@ -121,12 +120,6 @@ def _line(channel: dict[str, Any]) -> str:
     unsent = f"{channel['waiting']} waiting, {channel['given_up']} given up"
     events = ", ".join(channel["events"]) or "nothing of its own"
     return f"{channel['name']}: {channel['kind']} to {to}, {state}, {unsent}; tells {events}"
-
-
-def _from_environment(variable: str) -> str:
-    if variable not in os.environ:
-        raise Problem(f"There is no environment variable {variable}.", advice="Export it first, with the secret in it.")
-    return os.environ[variable]
 
 
 def _channel(name: str) -> Channel:

@@ -1,6 +1,5 @@
 """`millrace connection`: adds, checks, lists and removes the places that files are fetched from."""
 
-import os
 from argparse import ArgumentParser
 from collections.abc import Callable
 from getpass import getpass
@@ -13,6 +12,7 @@ from importer.connections.connection_kind import ConnectionField
 from importer.connections.connection_kinds import KINDS, examples
 from importer.connections.connection_settings import add_or_replace, remove
 from importer.engine.errors import Problem
+from importer.management.argument_types import from_environment
 from importer.management.base_command import PreparedCommand
 from importer.management.client.report_text import finding_lines
 from importer.models import SourceConnection
@@ -49,7 +49,7 @@ class Command(PreparedCommand):
         VERBS[verb](self, **options)
 
     def _add(self, *, name: str, place: str, set_values: list[str], secret_env: list[str], **options: Any) -> None:
-        secrets = {key: _from_environment(variable) for key, variable in map(_pair, secret_env)}
+        secrets = {key: from_environment(variable) for key, variable in map(_pair, secret_env)}
         secrets |= {each: _asked(each) for each in options["ask"]}
         connection = add_or_replace(
             name,
@@ -114,12 +114,6 @@ def _pair(text: str) -> tuple[str, str]:
     if not (name and sign):
         raise Problem(f"“{text}” has no name or no value.", advice="Write NAME=VALUE, and NAME=VARIABLE for a secret.")
     return name, value
-
-
-def _from_environment(variable: str) -> str:
-    if variable not in os.environ:
-        raise Problem(f"There is no environment variable {variable}.", advice="Export it first, with the secret in it.")
-    return os.environ[variable]
 
 
 def _asked(name: str) -> str:

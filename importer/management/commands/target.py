@@ -1,6 +1,5 @@
 """`millrace target`: adds, checks, restores, lists and removes targets."""
 
-import os
 from argparse import ArgumentParser
 from collections.abc import Callable
 from pathlib import Path
@@ -13,6 +12,7 @@ from importer import targets
 from importer.access.policy import seen
 from importer.engine.errors import Problem
 from importer.lab import release_unmarked
+from importer.management.argument_types import from_environment
 from importer.management.base_command import PreparedCommand
 from importer.management.client.report_text import finding_lines
 from importer.management.command_line.words import PROGRAM
@@ -70,7 +70,7 @@ class Command(PreparedCommand):
 
     def _add(self, *, name: str, url: str, password_env: str | None, **options: Any) -> None:
         parsed = targets.parse_url(url)
-        password = _password(password_env)
+        password = None if password_env is None else from_environment(password_env, "password")
         if parsed.password:
             self.stderr.write(
                 "Warning: others see a password in a command line (process list, history). Use --password-env."
@@ -136,15 +136,6 @@ VERBS: dict[str, Callable[..., None]] = {
     "list": Command._list,
     "remove": Command._remove,
 }
-
-
-def _password(variable: str | None) -> str | None:
-    if variable is None:
-        return None
-    if variable not in os.environ:
-        what, advice = f"There is no environment variable {variable}.", "Export it first, with the password in it."
-        raise Problem(what, advice=advice)
-    return os.environ[variable]
 
 
 def _server_key(path: str | None) -> str:
