@@ -222,7 +222,7 @@ def delete(connection: Connection, job: str) -> None:
 
 
 def delete_if_allowed(connection: Connection, job: str) -> None:
-    """Delete the rows of a job whose table is gone. An account without that right leaves them: few, and unused."""
+    """Delete the rows of a job that nobody needs any more. An account without that right leaves them: they are few."""
     try:
         delete(connection, job)
     except MySQLdb.OperationalError as error:

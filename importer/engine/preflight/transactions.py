@@ -3,7 +3,6 @@
 import uuid
 
 import MySQLdb
-from MySQLdb.constants import ER
 
 from importer.engine.load import ledger
 from importer.engine.mysql.connection import connect_loader, execute, fetch_all
@@ -61,7 +60,7 @@ def rollback(subject: Subject) -> Finding:
     left = _count(subject, job)
     if not left:
         return _held(subject, f"{PROBE_ROWS} rows were loaded by {method} and rolled back: none is left.")
-    _clean_up(subject, job)
+    ledger.delete_if_allowed(subject.connection, job)
     return Finding(
         "rollback",
         "fail",
@@ -93,15 +92,6 @@ def _load_and_roll_back(subject: Subject, job: str) -> tuple[int, str]:
 
 def _count(subject: Subject, job: str) -> int:
     return len(ledger.rows_by_chunk(subject.connection, job))
-
-
-def _clean_up(subject: Subject, job: str) -> None:
-    """Delete the probe's rows. They stay if the account may not DELETE: no job refers to them."""
-    try:
-        execute(subject.connection, f"DELETE FROM {ledger.TABLE} WHERE job = %s", (job,))
-    except MySQLdb.OperationalError as error:
-        if error.args[0] != ER.TABLEACCESS_DENIED_ERROR:
-            raise
 
 
 def _engine(subject: Subject) -> str:
