@@ -16,7 +16,7 @@ from importer.engine.mapping import date_formats
 from importer.engine.mapping.date_values import stored_text, stored_time
 from importer.engine.mapping.expressions import most_bytes
 from importer.engine.mapping.number_transforms import amount_names, currency_of
-from importer.engine.mapping.transforms import FALSE_WORDS, TRANSFORMS, TRUE_WORDS, unwrapped
+from importer.engine.mapping.transforms import BLANKS, FALSE_WORDS, TRANSFORMS, TRUE_WORDS, unwrapped
 from importer.engine.schema.column_types import Family
 from importer.engine.schema.table import Column
 from importer.engine.schema.value_kinds import is_number
@@ -49,6 +49,14 @@ MOST_MISMATCHES = 0.05
 T = TypeVar("T")
 Fits = Callable[[str], bool]
 MOST_SHOWN = 3
+
+
+def trimmed(values: Counter[str]) -> Counter[str]:
+    """The values without blanks around them, each with its count."""
+    bare: Counter[str] = Counter()
+    for value, times in values.items():
+        bare[value.strip(BLANKS)] += times
+    return bare
 
 
 def count_mismatches(counts: Counter[str], fits: Fits, most: int | None = None) -> int:

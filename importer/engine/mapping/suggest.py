@@ -7,7 +7,7 @@ from dataclasses import replace
 from importer.engine.errors import Problem
 from importer.engine.mapping.columns import ColumnMapping, FieldOverride, map_by_name, overrides_by_position
 from importer.engine.mapping.new_table.suggestion import read_fields
-from importer.engine.mapping.readings import choose
+from importer.engine.mapping.readings import choose, trimmed
 from importer.engine.mapping.transforms import BLANKS
 from importer.engine.schema.column_types import Family, column_type
 from importer.engine.schema.new_table import NewTable
@@ -192,11 +192,3 @@ def non_null_values(profile: Profile, number: int, mapping: ColumnMapping) -> Co
     """The values of the sample's field that are not NULL, each with its count."""
     values = profile.values_of(number)
     return Counter({value: n for value, n in values.items() if value.strip(BLANKS) not in mapping.null_markers})
-
-
-def trimmed(values: Counter[str]) -> Counter[str]:
-    """The values without blanks around them, each with its count."""
-    bare: Counter[str] = Counter()
-    for value, times in values.items():
-        bare[value.strip(BLANKS)] += times
-    return bare

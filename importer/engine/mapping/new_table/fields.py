@@ -8,8 +8,8 @@ from itertools import islice
 from importer.engine.mapping.columns import ColumnMapping, FieldOverride
 from importer.engine.mapping.date_formats import is_date
 from importer.engine.mapping.new_table.typed_values import is_few, is_value_of, reader
-from importer.engine.mapping.readings import Choice, Fits, choose
-from importer.engine.mapping.transforms import BLANKS, FALSE_WORDS, TRANSFORMS, TRUE_WORDS
+from importer.engine.mapping.readings import Choice, Fits, choose, trimmed
+from importer.engine.mapping.transforms import FALSE_WORDS, TRANSFORMS, TRUE_WORDS
 from importer.engine.schema.table import Column
 from importer.engine.schema.type_inference import ANY_NUMBER, TypeTracker, is_of_kind
 from importer.engine.schema.value_kinds import is_number
@@ -62,9 +62,7 @@ def read_field(names: FieldNames, values: Counter[str], delimiter: str) -> NewFi
         return NewField(note=f"text, since {tracker.code}. {names.typed(tracker.type)} makes it a number.")
     if tracker.is_typed:
         return NewField(tracker.type)
-    bare: Counter[str] = Counter()
-    for value, times in values.items():
-        bare[value.strip(BLANKS)] += times
+    bare = trimmed(values)
     found = _as_dates(names, bare, delimiter) or _as_numbers(names, bare, delimiter)
     if not found:
         return NewField(note=_note_on_text(names, values))
