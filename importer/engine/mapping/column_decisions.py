@@ -12,7 +12,7 @@ from importer.engine.mapping.readings import (
     trimmed,
     with_thousands,
 )
-from importer.engine.mapping.suggest import is_typed, non_null_values
+from importer.engine.mapping.suggest import non_null_values
 from importer.engine.mapping.transforms import BLANKS, TRANSFORMS
 from importer.engine.schema.table import Column, Table
 from importer.engine.source.profile.decisions import Answer, Decision, Standing
@@ -99,7 +99,7 @@ def _rule(profile: Profile, number: int, mapping: ColumnMapping, column: Column)
     seen = {value.strip(BLANKS) for value in profile.values_of(number)}
     words = [word or "an empty text" for word in mapping.null_markers if word in seen]
     null = f" {' and '.join(words)} {'is' if len(words) == 1 else 'are'} NULL." if words else ""
-    return f"the values are {'read by the server' if is_typed(column) else 'stored'} as they are.{null}"
+    return f"the values are {'read by the server' if column.column_type.is_typed else 'stored'} as they are.{null}"
 
 
 def _question(name: str, choice: Choice, proof: str) -> str:

@@ -47,7 +47,7 @@ def suggest_mapping(
             suggested.append(field)
             continue
         column = table.column(field.column)
-        markers = (words if is_typed(column) else text) if column.nullable else ()
+        markers = (words if column.column_type.is_typed else text) if column.nullable else ()
         marked = replace(field, null_markers=markers)
         values = non_null_values(profile, number, marked)
         of_bytes = number in profile.of_bytes
@@ -76,7 +76,7 @@ def map_to_new(
     mapping = _with_new_formats(profile, table, mapping, null_markers, overrides)
     if null_markers is not None:
         return mapping
-    nullable = {column.name for column in table.columns if is_typed(column) and column.nullable}
+    nullable = {column.name for column in table.columns if column.column_type.is_typed and column.nullable}
     return tuple(
         replace(each, null_markers=tuple(dict.fromkeys(("", *each.null_markers)))) if each.column in nullable else each
         for each in mapping
@@ -178,14 +178,9 @@ def _null_words_seen(profile: Profile, mapping: Sequence[ColumnMapping], table: 
     """
     seen: set[str] = set()
     for number, each in enumerate(mapping):
-        if each.column and is_typed(table.column(each.column)):
+        if each.column and table.column(each.column).column_type.is_typed:
             seen.update(profile.values_of(number))
     return tuple(word for word in NULL_WORDS if not word or word in seen)
-
-
-def is_typed(column: Column) -> bool:
-    """Whether the column holds numbers, dates or times, in contrast to free text."""
-    return column.column_type.is_typed
 
 
 def non_null_values(profile: Profile, number: int, mapping: ColumnMapping) -> Counter[str]:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from importer.engine.mapping import date_formats
 from importer.engine.mapping.columns import ColumnMapping
 from importer.engine.mapping.readings import Fits, count_mismatches
-from importer.engine.mapping.suggest import is_typed, non_null_values
+from importer.engine.mapping.suggest import non_null_values
 from importer.engine.mapping.transforms import BLANKS, TRANSFORMS
 from importer.engine.schema.table import Column, Table
 from importer.engine.schema.value_kinds import is_number
@@ -51,7 +51,7 @@ def _null_notes(profile: Profile, table: Table, mapping: Sequence[ColumnMapping]
         for word in sorted(seen):
             if word not in each.null_markers:
                 text_notes.append(f"{each.column}: {word} stays text here; elsewhere it means NULL.")
-            elif is_typed(table.column(each.column)):
+            elif table.column(each.column).column_type.is_typed:
                 null.setdefault(word, []).append(each.column)
     return [*(f"{word} is read as NULL in {', '.join(columns)}." for word, columns in null.items()), *text_notes]
 
