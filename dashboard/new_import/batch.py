@@ -75,7 +75,7 @@ def read_batch(request: HttpRequest, preview: Preview) -> Batch:
     """The other files that the form names, as far as the person may import them, each compared with the first."""
     sent = request.POST if request.method == "POST" else request.GET
     wanted = [*sent.get(ALSO, "").split(","), sent.get(ADD, "")]
-    named = [key for key in dict.fromkeys(wanted) if _is_key(key) and key != sent.get(DROP)]
+    named = [key for key in dict.fromkeys(wanted) if is_key(key) and key != sent.get(DROP)]
     keys, refused = named[:MOST], sent.get(ADD, "") if sent.get(ADD) in named[MOST:] else ""
     if not keys:
         return Batch()
@@ -112,7 +112,8 @@ def prepare_others(preview: Preview, batch: Batch) -> list[PreparedImport]:
     return prepared
 
 
-def _is_key(text: str) -> bool:
+def is_key(text: str) -> bool:
+    """Whether the text is the key of a file, as pages write it."""
     try:
         return str(UUID(text)) == text
     except ValueError:

@@ -12,7 +12,7 @@ from django.urls import reverse
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
-from dashboard.new_import.batch import ALSO
+from dashboard.new_import.batch import ALSO, is_key
 from dashboard.new_import.form import NewImportForm
 from dashboard.new_import.views import leave
 from importer.access.policy import may_now, seen, sees_everything
@@ -134,7 +134,7 @@ def together(request: HttpRequest) -> HttpResponse:
     """
     members = bool(request.POST.get("members"))
     keys = [request.POST.get("key", ""), *([] if members else request.POST.get("also", "").split(","))]
-    known = {str(each.key): each for each in uploads.importable_by(request.user).filter(key__in=filter(_is_key, keys))}
+    known = {str(each.key): each for each in uploads.importable_by(request.user).filter(key__in=filter(is_key, keys))}
     try:
         chosen = [known[key] for key in keys if key in known]
         if members:
@@ -143,7 +143,7 @@ def together(request: HttpRequest) -> HttpResponse:
     except Problem as problem:
         messages.error(request, str(problem))
         also = {name: text for name in (ALSO,) if (text := request.POST.get(name, ""))}
-        return leave(request, _page_of(keys[0], also) if _is_key(keys[0]) else reverse("new"))
+        return leave(request, _page_of(keys[0], also) if is_key(keys[0]) else reverse("new"))
     return leave(request, _page_of(source.key, NewImportForm(request.POST.dict()).for_another_file))
 
 
@@ -151,13 +151,6 @@ def _page_of(key: UUID | str, query: dict[str, str]) -> str:
     """The address of a file's page of a new import."""
     address = reverse("new_source", args=[key])
     return f"{address}?{urlencode(query)}" if query else address
-
-
-def _is_key(text: str) -> bool:
-    try:
-        return str(UUID(text)) == text
-    except ValueError:
-        return False
 
 
 def _address(pk: int, folder: str) -> str:
