@@ -3,8 +3,8 @@
 commands: create, pause, resume, cancel, retry. again: further imports of a file that was imported before. lifecycle:
 what comes next, and how a job ends. steps/: claims and results of the workers' steps. report and rejects/: what a job
 amounts to. obstacles: ways out if the target cannot be put back. record: the job's facts for the history.
-approval: plans that another person must approve.
-transitions: the compare-and-set updates of the states. bulk: inserts and updates of many rows.
+approval: plans that another person must approve. transitions: the steps that workers take, and the compare-and-set
+updates of the states. bulk: inserts and updates of many rows.
 """
 
 from importer.jobs.again import (

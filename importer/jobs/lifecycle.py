@@ -23,8 +23,8 @@ from importer.jobs.steps.claimants import share_of_target
 from importer.jobs.steps.hosts import left_out_hosts
 from importer.jobs.transitions import (
     NO_STEP,
-    QUEUED_AS,
-    JobStep,
+    RUNNING,
+    STEPS,
     Status,
     backoff,
     change,
@@ -42,22 +42,11 @@ from importer.models.outcomes.attempts import measures
 from importer.notifications import import_ended
 from importer.queue import Message, announce_end
 
-# Steps during which a worker uses the target or the file.
-RUNNING = (
-    JobStep.SCANNING,
-    JobStep.ARRANGING,
-    JobStep.RESTORING,
-    JobStep.STAGING,
-    JobStep.FINISHING,
-    JobStep.CLEANING,
-)
 # What changes when a job is admitted to its table, or waits for approval.
 CHANGED_FIRST = (
     *("status", "phase_since", "phases_json", "version"),
     *("table_claim", "started_at", "attempt_started_at", "approval_asked_at", "awaits_bytes"),
 )
-# The tasks of steps that read the file.
-READING = ("scan", "stage")
 
 
 def advance(job_id: int) -> list[Message]:
@@ -77,10 +66,10 @@ def advance(job_id: int) -> list[Message]:
             case Status.UNAPPROVED:
                 return [*_release_untouched_table(job), *_steps_before_approval(job)]
             case Status.LOADING | Status.PAUSED if job.awaits_changes:
-                return _queue_step(job, "arrange", JobStep.ARRANGE_QUEUED)
+                return _queue_step(job, "arrange")
             case Status.LOADING if job.stages and not (job.staged or job.finished):
                 # The types are read from the whole file, or from the plain copy, which the scan makes.
-                return _scan_step(job) if job.awaits_whole_file else _queue_step(job, "stage", JobStep.STAGE_QUEUED)
+                return _scan_step(job) if job.awaits_whole_file else _queue_step(job, "stage")
             case Status.LOADING:
                 return [*_scan_step(job), *_load_steps(job), *_steps_after_load(job)]
             case Status.PAUSED:
@@ -90,7 +79,7 @@ def advance(job_id: int) -> list[Message]:
             case Status.FAILING | Status.CANCELLING:
                 return _end_when_idle(job)
             case _ if job.ended and job.leftover:
-                return _queue_step(job, "clean", JobStep.CLEAN_QUEUED)
+                return _queue_step(job, "clean")
             case _ if job.ended:
                 return _wake_waiting(job)
         return []
@@ -125,7 +114,7 @@ def _steps_before_approval(job: ImportJob) -> list[Message]:
     if not job.scan_finished:
         return _scan_step(job)
     if job.approval_asked_at is None and job.new_table_json and not job.staged:
-        return _queue_step(job, "stage", JobStep.STAGE_QUEUED)
+        return _queue_step(job, "stage")
     if job.approval_asked_at is None:
         approval.ask(job)
     return []
@@ -151,7 +140,7 @@ def table_owner(job: ImportJob) -> ImportJob | None:
 
 
 def _scan_step(job: ImportJob) -> list[Message]:
-    return [] if job.scan_finished or not can_scan(job) else _queue_step(job, "scan", JobStep.SCAN_QUEUED)
+    return [] if job.scan_finished or not can_scan(job) else _queue_step(job, "scan")
 
 
 def _load_steps(job: ImportJob) -> list[Message]:
@@ -188,21 +177,18 @@ def _why_not_finish(job: ImportJob) -> Problem | None:
 
 def _queue_status_step(job: ImportJob, status: ImportJob.Status) -> list[Message]:
     """Queue the step that belongs to a status."""
-    task, step = {
-        Status.FINISHING: ("finish", JobStep.FINISH_QUEUED),
-        Status.INDEXING: ("restore", JobStep.RESTORE_QUEUED),
-        Status.VERIFYING: ("verify", JobStep.VERIFY_QUEUED),
-    }[status]
-    return _queue_step(job, task, step)
+    tasks = {Status.FINISHING: "finish", Status.INDEXING: "restore", Status.VERIFYING: "verify"}
+    return _queue_step(job, tasks[status])
 
 
-def _queue_step(job: ImportJob, task: str, step: ImportJob.Step) -> list[Message]:
-    """Queue the job's step unless a worker holds one."""
+def _queue_step(job: ImportJob, task: str) -> list[Message]:
+    """Queue the job's step of this task unless a worker holds one."""
+    kind = STEPS[task]
     with transaction.atomic(savepoint=False):
-        queued = ImportJob.objects.filter(step_is_free(), pk=job.pk).update(step=step, step_lease=lease_end())
-        if queued and job.step in QUEUED_AS:
+        queued = ImportJob.objects.filter(step_is_free(), pk=job.pk).update(step=kind.queued, step_lease=lease_end())
+        if queued and job.step in RUNNING:
             totals.count_expired(totals.STEP)  # A worker had it.
-    not_on = left_out_hosts(job) if task in READING else ()
+    not_on = left_out_hosts(job) if kind.reads_file else ()
     return [Message(task, job.pk, label=job.target.label, not_on=not_on)] if queued else []
 
 
@@ -251,13 +237,14 @@ def room_for_sessions(job: ImportJob) -> int:
 
 def _end_when_idle(job: ImportJob) -> list[Message]:
     """End a failing or cancelling job once no worker works on it, its changes are undone and it is cleaned up."""
-    busy = job.step in RUNNING and job.step_lease and job.step_lease > timezone.now()
+    delays = job.step in RUNNING and RUNNING[job.step].delays_end
+    busy = delays and job.step_lease and job.step_lease > timezone.now()
     if busy or job.chunks.filter(status__in=Chunk.IN_FLIGHT).exists():
         return []
     if job.unrestored:
-        return _queue_step(job, "restore", JobStep.RESTORE_QUEUED)
+        return _queue_step(job, "restore")
     if job.leftover and job.step_failures < settings.MAX_ATTEMPTS:
-        return _queue_step(job, "clean", JobStep.CLEAN_QUEUED)
+        return _queue_step(job, "clean")
     end = Status.FAILED if job.status == Status.FAILING else Status.CANCELLED
     return [*_end(job, Status(job.status), end), *_wake_waiting(job)]
 
@@ -299,7 +286,7 @@ def _wake_next_of_table(job: ImportJob) -> list[Message]:
 
 def claim_verify(job_id: int) -> ImportJob | None:
     """The job, for the one worker that may verify it now; None for all others."""
-    return claim_step(job_id, JobStep.VERIFY_QUEUED, JobStep.VERIFYING)
+    return claim_step(job_id, "verify")
 
 
 def planned_rows(job: ImportJob) -> dict[int, int]:

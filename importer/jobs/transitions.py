@@ -1,5 +1,6 @@
 """Compare-and-set updates of jobs and their steps, on importer.lease. The graphs of states are in importer/models/."""
 
+from dataclasses import dataclass
 from typing import Any
 
 from django.db import transaction
@@ -16,15 +17,36 @@ Status = ImportJob.Status
 JobStep = ImportJob.Step
 
 STEP = lease.Lease(ImportJob, "step_")
-QUEUED_AS = {
-    JobStep.SCANNING: JobStep.SCAN_QUEUED,
-    JobStep.VERIFYING: JobStep.VERIFY_QUEUED,
-    JobStep.ARRANGING: JobStep.ARRANGE_QUEUED,
-    JobStep.RESTORING: JobStep.RESTORE_QUEUED,
-    JobStep.STAGING: JobStep.STAGE_QUEUED,
-    JobStep.FINISHING: JobStep.FINISH_QUEUED,
-    JobStep.CLEANING: JobStep.CLEAN_QUEUED,
-}
+
+
+@dataclass(frozen=True)
+class StepKind:
+    """A step that workers take: the name of its task, and the job's step while it is queued and while it runs.
+
+    `reads_file`: a host that does not see the file gets no message for it. `delays_end`: a failing or cancelling job
+    does not end while a worker has the step, because the worker uses the target or the file.
+    """
+
+    task: str
+    queued: ImportJob.Step
+    running: ImportJob.Step
+    reads_file: bool = False
+    delays_end: bool = True
+
+
+_KINDS = (
+    StepKind("scan", JobStep.SCAN_QUEUED, JobStep.SCANNING, reads_file=True),
+    StepKind("arrange", JobStep.ARRANGE_QUEUED, JobStep.ARRANGING),
+    StepKind("stage", JobStep.STAGE_QUEUED, JobStep.STAGING, reads_file=True),
+    StepKind("finish", JobStep.FINISH_QUEUED, JobStep.FINISHING),
+    StepKind("restore", JobStep.RESTORE_QUEUED, JobStep.RESTORING),
+    # The verification only reads. A job that it fails ends although its worker has not released the step.
+    StepKind("verify", JobStep.VERIFY_QUEUED, JobStep.VERIFYING, delays_end=False),
+    StepKind("clean", JobStep.CLEAN_QUEUED, JobStep.CLEANING),
+)
+# By their tasks; and by the job's step while they run.
+STEPS = {each.task: each for each in _KINDS}
+RUNNING: dict[str, StepKind] = {each.running: each for each in _KINDS}
 
 # The fields from which the seconds of a phase are counted.
 TIMED_BY = ("phase_since", "phases_json", "taken_at")
@@ -68,16 +90,16 @@ def claim_of(job: ImportJob) -> str:
     return f"{job.target_id}:{job.schema_name}.{job.table_name}"
 
 
-def claim_step(job_id: int, queued: ImportJob.Step, running: ImportJob.Step) -> ImportJob | None:
-    """The job, for the one worker that may take the queued step now; None for all others.
+def claim_step(job_id: int, task: str) -> ImportJob | None:
+    """The job, for the one worker that may take the queued step of this task now; None for all others.
 
     None as well if a newer release has planned the job.
     """
     job = ImportJob.objects.filter(pk=job_id).only("plan_json", "status", *TIMED_BY).first()
     if job is None or is_newer(job.plan_json):
         return None
-    queued_job = ImportJob.objects.filter(pk=job_id, step=queued)
-    values = {"step": running, "version": F("version") + 1}
+    queued_job = ImportJob.objects.filter(pk=job_id, step=STEPS[task].queued)
+    values = {"step": STEPS[task].running, "version": F("version") + 1}
     if not (_claim_first(job, queued_job, values) or STEP.claim(queued_job, **values, **_taken_now())):
         return None
     return ImportJob.objects.select_related("target", "source").get(pk=job_id)
@@ -116,7 +138,7 @@ def held_step(job: ImportJob) -> QuerySet[ImportJob]:
 def backoff(job: ImportJob) -> int:
     """Queue the job's failed step again. Returns the seconds until it may be claimed; they double with each failure."""
     with transaction.atomic():
-        delay = STEP.postpone(job, step=QUEUED_AS[JobStep(job.step)], version=F("version") + 1)
+        delay = STEP.postpone(job, step=RUNNING[job.step].queued, version=F("version") + 1)
         totals.count_retry(totals.STEP)
     return delay
 

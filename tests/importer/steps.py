@@ -1,6 +1,7 @@
 """The worker's steps, taken one by one in the test's own process: the messages for a broker, and their effect."""
 
 from importer import jobs
+from importer.jobs.transitions import STEPS
 from importer.models import Chunk, ImportJob
 from importer.queue import Message
 from importer.worker.steps import IMPORT_STEPS
@@ -12,10 +13,7 @@ def take(step: Message) -> None:
 
 def queued(job: ImportJob) -> list[Message]:
     """What a broker would hold for the job."""
-    own = {
-        f"{task} queued": Message(task, job.pk)
-        for task in ("scan", "verify", "arrange", "restore", "stage", "finish", "clean")
-    }
+    own: dict[str, Message] = {kind.queued: Message(task, job.pk) for task, kind in STEPS.items()}
     chunks = Chunk.objects.filter(job=job, status=Chunk.Status.QUEUED).values_list("pk", flat=True)
     step = now(job).step
     return [*([own[step]] if step in own else []), *(Message("load_run", pk) for pk in chunks)]

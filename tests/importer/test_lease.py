@@ -8,6 +8,7 @@ from django.utils import timezone
 from importer import tasks
 from importer.engine.load.finish import READ_TIMEOUT
 from importer.engine.plan.server_file import LONGEST_SILENCE
+from importer.jobs.transitions import STEPS
 from importer.lease import LONGEST_BACKOFF, MOST_FAILURES, Lease, backoff_seconds, lease_end
 from importer.models import ImportJob
 from importer.worker.steps import IMPORT_STEPS
@@ -82,6 +83,10 @@ def test_backoff_and_the_count_of_failures_have_a_limit(job):
     rows(job).update(step_failures=MOST_FAILURES)
     STEP.postpone(rows(job).get())
     assert rows(job).get().step_failures == MOST_FAILURES
+
+
+def test_each_step_of_an_import_has_a_function_that_takes_it():
+    assert {*STEPS, "load_run"} == IMPORT_STEPS.keys()
 
 
 @pytest.mark.parametrize("task", [*IMPORT_STEPS, "take_lab", "take_run"])

@@ -23,7 +23,7 @@ from importer.models.job import LINES_AFTER, LINES_AMONG, LINES_BEFORE
 
 def claim_scan(job_id: int) -> ImportJob | None:
     """The job, for the one worker that may scan it now; None for all others."""
-    return claim_step(job_id, JobStep.SCAN_QUEUED, JobStep.SCANNING)
+    return claim_step(job_id, "scan")
 
 
 def renew_copy(job: ImportJob, copied_bytes: int) -> bool:

@@ -37,7 +37,7 @@ NOT_DONE = (Status.FAILING, Status.CANCELLING, Status.FAILED, Status.CANCELLED)
 
 def claim_stage(job_id: int) -> ImportJob | None:
     """The job, for the one worker that may create its staging table now; None for all others."""
-    job = claim_step(job_id, JobStep.STAGE_QUEUED, JobStep.STAGING)
+    job = claim_step(job_id, "stage")
     if job and job.status != Status.UNAPPROVED:
         # Set before the table is created: whichever error follows, the sweeper will look for it.
         held_step(job).update(leftover=True)
@@ -78,7 +78,7 @@ def claim_finish(job_id: int) -> ImportJob | None:
 
     Fails the job instead if the person who asked for it may no longer load into its table.
     """
-    job = claim_step(job_id, JobStep.FINISH_QUEUED, JobStep.FINISHING)
+    job = claim_step(job_id, "finish")
     if job and (problem := why_forbidden(job)):
         fail(job.pk, problem)
         release_step(job)
@@ -135,7 +135,7 @@ def _sum(job: ImportJob, name: str) -> int:
 
 def claim_clean(job_id: int) -> ImportJob | None:
     """The job, for the one worker that may clean up after it now; None for all others."""
-    return claim_step(job_id, JobStep.CLEAN_QUEUED, JobStep.CLEANING)
+    return claim_step(job_id, "clean")
 
 
 def record_clean(job: ImportJob) -> None:

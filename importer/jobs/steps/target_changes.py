@@ -22,7 +22,7 @@ from importer.queue import Message
 
 def claim_target_change(job_id: int) -> ImportJob | None:
     """The job, for the one worker that may change the target now; None for all others."""
-    return claim_step(job_id, JobStep.ARRANGE_QUEUED, JobStep.ARRANGING)
+    return claim_step(job_id, "arrange")
 
 
 def record_planned_changes(job: ImportJob, changes: TemporaryChanges) -> bool:
@@ -65,7 +65,7 @@ def record_unchanged(job: ImportJob, reason: Reason) -> bool:
 
 def claim_restore(job_id: int) -> ImportJob | None:
     """The job, for the one worker that may restore the target now; None for all others."""
-    return claim_step(job_id, JobStep.RESTORE_QUEUED, JobStep.RESTORING)
+    return claim_step(job_id, "restore")
 
 
 def renew_target_change(job: ImportJob, connection_id: int | None) -> bool:

@@ -115,7 +115,7 @@ def test_an_import_that_waits_its_chunks_and_its_dead_workers(change: Change, ta
     change.seen()
     assert 300 <= change.by("millrace_queue_age_seconds") < 400
     settings.LEASE_SECONDS = 0  # A worker takes the step, and is silent from the first moment.
-    assert transitions.claim_step(job.pk, ImportJob.Step.SCAN_QUEUED, ImportJob.Step.SCANNING)
+    assert transitions.claim_step(job.pk, "scan")
     settings.LEASE_SECONDS = 60
     assert jobs.advance(job.pk) == [scan]
     take(scan)
@@ -135,7 +135,7 @@ def test_an_import_that_waits_its_chunks_and_its_dead_workers(change: Change, ta
 def test_retries_of_a_chunk_and_of_a_step(change: Change, target: Target, tmp_path: Path):
     job = created(target, tmp_path / "t.csv", on_error="reject")
     [scan] = jobs.advance(job.pk)
-    claimed = transitions.claim_step(job.pk, ImportJob.Step.SCAN_QUEUED, ImportJob.Step.SCANNING)
+    claimed = transitions.claim_step(job.pk, "scan")
     assert claimed
     transitions.backoff(claimed)
     ImportJob.objects.filter(pk=job.pk).update(step_lease=timezone.now() + timedelta(minutes=1))
