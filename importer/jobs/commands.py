@@ -1,6 +1,6 @@
 """The actions that people request for a job."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any
 from uuid import uuid4
@@ -24,7 +24,7 @@ from importer.engine.errors import (
 )
 from importer.engine.plan.option_specs import MOST_PARALLELISM
 from importer.engine.plan.options import Options, check_options
-from importer.engine.plan.stored_plan import plan_to_json
+from importer.engine.plan.stored_plan import plan_from_json, plan_to_json
 from importer.engine.reading.end_of_file import footer_lines
 from importer.engine.reading.reading import reading_to_json
 from importer.engine.stored import to_json
@@ -201,8 +201,8 @@ def retry(
         if not job.stages:
             chunks = chunks.exclude(status=Chunk.Status.LOADED)
         if not job.finished:
-            nothing = dict.fromkeys(COUNTS, 0)
-            chunks.update(status=Chunk.Status.PENDING, attempt=0, deaths=0, lease=None, problem={}, **nothing)
+            again = {**dict.fromkeys(COUNTS, 0), **_to_check_again(job, values)}
+            chunks.update(status=Chunk.Status.PENDING, attempt=0, deaths=0, lease=None, problem={}, **again)
         totals.count_retry(totals.IMPORT)
     start(job_id)
 
@@ -235,6 +235,16 @@ def _retry_values(job: ImportJob, leave_out: bool) -> dict[str, Any]:
         "reject_reasons": [],
         "notices": [],
     }
+
+
+def _to_check_again(job: ImportJob, values: Mapping[str, Any]) -> dict[str, bool]:
+    """The values of chunks that the scan has compared with other checks than those of the new plan in `values`.
+
+    The table or the server has changed since. The load checks each of their rows before it sends any.
+    """
+    if plan_from_json(values["plan_json"]).exactness == job.plan.exactness:
+        return {}
+    return {"suspect": True, "null_marker": True}
 
 
 def _changes_to_undo(job: ImportJob) -> dict[str, Any]:

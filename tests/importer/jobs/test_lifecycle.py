@@ -35,8 +35,8 @@ def file(tmp_path: Path) -> Path:
     return word_file(tmp_path / "words.csv", range(ROWS))
 
 
-def created(target: Target, file: Path, chunk_bytes: int = 8000, parallelism: int = 2) -> ImportJob:
-    options = Options(chunk_bytes=chunk_bytes, parallelism=parallelism)
+def created(target: Target, file: Path, chunk_bytes: int = 8000, parallelism: int = 2, **more) -> ImportJob:
+    options = Options(chunk_bytes=chunk_bytes, parallelism=parallelism, **more)
     return jobs.create(prepare(uploads.register(file), target, "t", ImportRequest(options=options)))
 
 
@@ -104,6 +104,29 @@ def test_failed_job_keeps_other_chunks_and_retry_loads_the_rest(target: Target, 
     job = run(job)
     assert (job.status, job.problem) == (Status.SUCCEEDED, {})
     assert count(target) == ROWS
+
+
+@pytest.mark.parametrize("mode", ["append", "atomic"])
+@pytest.mark.parametrize(
+    ("stricter", "row"), [("n INT", "2500.5,word 2500"), ("n FLOAT", "250012345,word 2500"), ("word CHAR(40)", "2500,x ")]
+)
+def test_a_retry_checks_each_value_for_the_types_that_the_table_has_now(
+    target: Target, file: Path, mode: str, stricter: str, row: str
+):
+    """The server would change the value silently. The scan of the first attempt found nothing wrong with it."""
+    with connect(target.address) as connection:
+        execute(connection, "ALTER TABLE t MODIFY n DECIMAL(12, 1)")
+    text = file.read_text().replace("2500,word 2500\n", f"{row}\n")
+    file.write_text(text.replace("word 2000\n", "a word that is much too long\n"))
+    job = run(created(target, file, parallelism=1, mode=mode, rounding="reject"))
+    assert (job.status, job.problem["rows"][0]["line"]) == (Status.FAILED, 2002)
+    with connect(target.address) as connection:
+        execute(connection, "ALTER TABLE t MODIFY word VARCHAR(40)")
+        execute(connection, f"ALTER TABLE t MODIFY {stricter}")
+    jobs.retry(job.pk)
+    job = run(job)
+    assert (job.status, job.problem["rows"][0]["line"]) == (Status.FAILED, 2502)
+    assert (count(target) == 0) == (mode == "atomic")
 
 
 def test_chunk_that_a_fail_over_lost_is_loaded_again(target: Target, file: Path):
