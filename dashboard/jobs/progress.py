@@ -167,7 +167,7 @@ class Progress:
             return f"{self._preparing_words} first; the chunks wait for that"
         if self.job.status == Status.INDEXING:
             return f"Loaded; putting back {self._changes_words}"
-        if self.job.unrestored and self.job.status in (Status.FAILING, Status.CANCELLING):
+        if self.job.unrestored and self.job.status in ImportJob.ENDING:
             return f"{self.job.get_status_display()}: putting back {self._changes_words}"
         if self.job.status == Status.LOADING and not self.job.scan_finished:
             return "Scanning and loading" + (" into a staging table" if self.job.stages else "")

@@ -201,7 +201,7 @@ def end_abandoned(target: Target) -> None:
 def _end_imports(lab: Lab) -> None:
     """Finish the cancelled imports of the lab's trials here, because no worker may be running."""
     for job in ImportJob.objects.filter(trial__lab=lab, status=ImportJob.Status.CANCELLING):
-        sweep.expire_runs()
+        sweep.expire_runs(jobs.expired_runs(job))
         for step in jobs.advance(job.pk):
             local_pool.run_step(step)
 

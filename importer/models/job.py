@@ -91,8 +91,10 @@ class ImportJob(ImportRecipe, Approvable):
     ENDED = (Status.SUCCEEDED, Status.FAILED, Status.CANCELLED)
     # For queries: a database finds few by an index, but reads all that are not in ENDED.
     UNENDED = tuple(sorted(set(Status) - set(ENDED)))
+    # Nothing more is loaded, and one of ENDED follows once workers, changes and staging table are gone.
+    ENDING = (Status.FAILING, Status.CANCELLING)
     # While temporary changes may be undone on the target.
-    RESTORING = (Status.INDEXING, Status.FINISHING, Status.FAILING, Status.CANCELLING)
+    RESTORING = (Status.INDEXING, Status.FINISHING, *ENDING)
 
     # The name of this job in the target's ledger and of its staging table; unique over all installations that share the
     # target. A retry in a mode that stages starts over with another key.

@@ -37,24 +37,23 @@ def run(job_id: int, parallelism: int, look: Callable[[ImportJob], None], *, wai
     Starts one process more than `parallelism`, for the scan; for a small file, threads instead. The processes ignore
     Ctrl-C: `look` may cancel the job. With `wait_for_start` all processes are up before the import begins, so that its
     time does not contain their start. While another import has the table, its steps are run too: the process that began
-    it may have been killed. Returns early if the job waits for another person's approval. Raises Problem if a newer
-    release has planned it.
+    it may have been killed. Chunks of a killed process are loaded once their lease has expired. Returns early if the
+    job waits for another person's approval. Raises Problem if a newer release has planned it.
     """
     job = ImportJob.objects.select_related("source").get(pk=job_id)
     if job.is_newer:
         raise Problem(f"A newer release has planned import {job_id}.", advice="Run it with that release.")
-    left_to_workers = _queued(job)
     # No process that is forked may share a connection.
     connections.close_all()
     pool = _pool(job, parallelism + 1, wait_for_start)
     running = Running(pool)
     ended = False
     try:
-        running.add(left_to_workers)
         while not is_over(job := ImportJob.objects.select_related("source").get(pk=job_id)):
             look(job)
             if not running.all_sessions_load(job):
-                running.add(_steps(job))
+                running.add(_steps(job, idle=running.is_idle))
+                running.adopt(_queued(job))
             running.wait_for_change(job)
         ended = True
         return job
@@ -74,6 +73,16 @@ class Running:
     def add(self, steps: list[Message]) -> None:
         """Give the steps to the pool."""
         self._steps |= {self._pool.submit(run_step, step): step for step in steps}
+
+    def adopt(self, queued: list[Message]) -> None:
+        """Give the pool these steps, without those that it has been given already."""
+        has = {(step.task, step.id) for step in self._steps.values()}
+        self.add([step for step in queued if (step.task, step.id) not in has])
+
+    @property
+    def is_idle(self) -> bool:
+        """Whether no process of the pool has anything to do."""
+        return not self._steps
 
     def all_sessions_load(self, job: ImportJob) -> bool:
         """Whether the job loads with all its sessions, so that no step can begin before another one has ended."""
@@ -107,10 +116,14 @@ class Running:
 
 
 def _queued(job: ImportJob) -> list[Message]:
-    """The steps that were left to workers, of which there may be none. The first process that claims one takes it."""
-    chunks = job.chunks.filter(status=Chunk.Status.QUEUED).values_list("pk", flat=True)
+    """The steps that somebody else has left to workers, of which there may be none.
+
+    The first process that claims one takes it. A step that has failed is left alone: it waits for its next attempt.
+    """
     task, queued, _ = job.step.partition(" queued")
-    return [*([Message(task, job.pk)] if queued else []), *(Message("load_run", pk) for pk in chunks)]
+    own = [Message(task, job.pk)] if queued and not job.step_failures else []
+    chunks = job.chunks.filter(status=Chunk.Status.QUEUED).values_list("pk", flat=True)
+    return [*own, *(Message("load_run", pk) for pk in chunks)]
 
 
 def is_over(job: ImportJob) -> bool:
@@ -176,15 +189,17 @@ def _import_steps(_: int) -> int:
     return os.getpid()
 
 
-def _steps(job: ImportJob) -> list[Message]:
-    """The job's next steps; while it waits for the table, also those of the import that has the table."""
-    before = jobs.table_owner(job)
-    if not before:
-        return jobs.advance(job.pk)
-    from importer.worker import sweep
+def _steps(job: ImportJob, *, idle: bool) -> list[Message]:
+    """The job's next steps; while it waits for the table, also those of the import that has the table.
 
-    sweep.expire_runs()
-    return [*jobs.advance(before.pk), *jobs.advance(job.pk)]
+    `idle`: this pool loads nothing, so that chunks whose lease has expired are those of a dead process.
+    """
+    before = jobs.table_owner(job)
+    if idle and (expired := jobs.expired_runs(before or job)):
+        from importer.worker import sweep  # Here: most imports need none of it.
+
+        sweep.expire_runs(expired)
+    return [*(jobs.advance(before.pk) if before else ()), *jobs.advance(job.pk)]
 
 
 def run_step(step: Message) -> None:

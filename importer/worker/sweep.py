@@ -1,6 +1,7 @@
 """Recovers from lost messages and dead workers."""
 
 import logging
+from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
@@ -17,9 +18,9 @@ from importer.worker import load_chunks, working_copies
 log = logging.getLogger(__name__)
 
 
-def expire_runs() -> None:
-    """Kill the connections of dead workers, record what they had committed, and release their other chunks."""
-    for run in jobs.expired_runs():
+def expire_runs(runs: Iterable[jobs.ChunkRun]) -> None:
+    """Kill the connections of the dead workers of these runs, record what is committed, and release the other chunks."""
+    for run in runs:
         if folder := run.job.plan.statements.feeding.pipe_folder:
             with suppress(OSError):
                 # A server that reads from a dead worker's pipe does not react to KILL.
@@ -33,7 +34,7 @@ def expire_runs() -> None:
 
 def sweep_jobs(then: FollowUp) -> None:
     """Repair the consequences of lost messages and dead workers. Idempotent."""
-    expire_runs()
+    expire_runs(jobs.expired_runs())
     for job in jobs.pending_backups():
         with suppress(Problem):  # If the server is away, a later sweep does it.
             end_connection(job.target.address, job.step_connection_id, job)

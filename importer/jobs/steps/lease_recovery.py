@@ -12,16 +12,19 @@ from importer.engine.errors import Problem
 from importer.history import totals
 from importer.jobs.lifecycle import fail
 from importer.jobs.steps.chunk_leases import ChunkRun
-from importer.jobs.transitions import touch
-from importer.models import Chunk
+from importer.jobs.transitions import lock, touch
+from importer.models import Chunk, ImportJob
 
 
-def expired_runs() -> list[ChunkRun]:
+def expired_runs(of: ImportJob | None = None) -> list[ChunkRun]:
     """The unfinished chunks of runs whose leases have expired. Chunks of lost messages become pending at once.
 
-    Those of jobs that a newer release has planned are left to its workers.
+    `of`: only those of this job. Those of jobs that a newer release has planned are left to its workers.
     """
-    late = Chunk.objects.filter(lease__lte=timezone.now())
+    late = Chunk.objects.filter(status__in=Chunk.IN_FLIGHT, lease__lte=timezone.now())
+    late = late.filter(job=of) if of else late
+    if not late.exists():
+        return []
     late.filter(status=Chunk.Status.QUEUED).update(status=Chunk.Status.PENDING, lease=None)
     loading = late.filter(status=Chunk.Status.LOADING).select_related("job__target").order_by("job", "run", "number")
     return [

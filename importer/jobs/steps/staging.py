@@ -32,7 +32,7 @@ from importer.queue import Message
 # Time until the next try to drop the staging table of a job that has ended, after MAX_ATTEMPTS without an answer.
 CLEAN_AGAIN = timedelta(minutes=10)
 
-NOT_DONE = (Status.FAILING, Status.CANCELLING, Status.FAILED, Status.CANCELLED)
+NOT_DONE = (*ImportJob.ENDING, Status.FAILED, Status.CANCELLED)
 
 
 def claim_stage(job_id: int) -> ImportJob | None:

@@ -302,7 +302,7 @@ def test_committed_chunks_of_a_dead_worker_are_not_counted_as_deaths(target: Tar
         first_load = load_chunks._first_load(claimed)
         for chunk in claimed.chunks[:3]:
             loader.load(load_chunks._of_chunk(first_load, chunk, claimed.job))
-    sweep.expire_runs()
+    sweep.expire_runs(jobs.expired_runs())
     assert [each.deaths for each in job.chunks.order_by("number")] == [0, 0, 0, 1, *[0] * 16]
     assert list(job.chunks.filter(status=Chunk.Status.LOADED).values_list("number", flat=True)) == [0, 1, 2]
     assert ImportJob.objects.get(pk=job.pk).loaded_rows == 3

@@ -143,7 +143,7 @@ def _cancelled(context: CommandContext, job: int) -> dict[str, Any]:
     try:
         report = watched(context, job)
     except KeyboardInterrupt:
-        left = f"{context.prefix} job cancel {job}; {context.prefix} job retry {job}"
+        left = f"{context.prefix} job wait {job}; {context.prefix} job retry {job}"
         raise Problem("Ended at once.", advice=f"What is committed stays. The missing rows: {left}") from None
     context.output.warn(f"To load the missing rows: {context.prefix} job retry {job}")
     return report

@@ -19,7 +19,7 @@ class CtrlC:
 
     def __init__(self, write: Callable[[str], None], job_id: int) -> None:
         self._write, self._job_id = write, job_id
-        self._pressed, self._acted = 0, False
+        self._pressed, self._acted, self._cancelled = 0, False, False
 
     @property
     def pressed(self) -> bool:
@@ -38,18 +38,22 @@ class CtrlC:
         end = jobs.end_without if jobs.is_stuck(job) else jobs.cancel
         try:
             end(job.pk)
+            self._cancelled = True
         except Problem as problem:
             self._write(str(problem))
 
     def press(self, _signal: int, _frame: FrameType | None) -> None:
-        """Count one. The second ends this process and those that load; the server rolls back what they had begun."""
+        """Count one. The second ends this process and those that load; the server rolls back what they had begun.
+
+        The command that it names for the missing rows ends the import first if that is cancelled, and else continues.
+        """
         self._pressed += 1
         if self._pressed == 1:
             return
         for each in multiprocessing.active_children():
             each.kill()
-        number = self._job_id
-        left = f"What is committed stays. The missing rows: millrace job cancel {number}; millrace job retry {number}"
+        verb = "retry" if self._cancelled else "run"
+        left = f"What is committed stays. The missing rows: millrace job {verb} {self._job_id}"
         os.write(2, f"\nEnded at once. {left}\n".encode())
         os._exit(UNKNOWN)
 

@@ -126,7 +126,7 @@ def test_an_import_that_waits_its_chunks_and_its_dead_workers(change: Change, ta
     assert change.by("millrace_chunks_in_flight", state="queued") == 1
     settings.LEASE_SECONDS = 0
     assert jobs.claim_run(first.id)
-    sweep.expire_runs()
+    sweep.expire_runs(jobs.expired_runs())
     change.seen()
     assert change.by("millrace_lease_expiries_total", what="chunk") == 1
     assert change.by("millrace_chunks_in_flight", state="queued") == 0

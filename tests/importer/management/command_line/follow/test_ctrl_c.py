@@ -16,6 +16,8 @@ from tests.importer.management.people_file import loaded
 from tests.stack import Stack, wait_until
 
 ROWS = 200
+# Seconds after which the chunks of a killed process are loaded by another one.
+SHORT_LEASE = {"LEASE_SECONDS": "2"}
 PROGRAM = "from importer.management.command_line.main import main; main()"
 
 
@@ -31,6 +33,14 @@ def large(tmp_path: Path) -> Path:
 def start(env: dict[str, str], *words: str) -> "subprocess.Popen[str]":
     """Start `millrace` with the words."""
     return started(PROGRAM, words, env)
+
+
+def manage(env: dict[str, str], *words: str) -> int:
+    """The exit code of `millrace` with the words."""
+    command = start(env, *words)
+    _, said = command.communicate(timeout=90)
+    assert "Traceback" not in said
+    return command.returncode
 
 
 def begun(command: subprocess.Popen[str], target: Target) -> list[psutil.Process]:
@@ -55,9 +65,12 @@ def test_ctrl_c_once_cancels_and_says_how_to_continue(target_on_each: Target, la
     assert loaded(target_on_each)[0] == 0
 
 
-def test_ctrl_c_twice_ends_all_processes_at_once(target: Target, large: Path, stack_env: Stack):
+def test_ctrl_c_twice_ends_all_processes_at_once_and_a_retry_loads_the_rows(
+    target: Target, large: Path, stack_env: Stack
+):
+    env = stack_env.env | SHORT_LEASE
     with locked(target, "people"):
-        command = start(stack_env.env, "load", str(large), "--to", "t", "--table", "people", "--ignore-fields")
+        command = start(env, "load", str(large), "--to", "t", "--table", "people", "--ignore-fields")
         processes = begun(command, target)
         # They do not see that the import is cancelled: so it has not ended before the second Ctrl-C.
         for each in processes:
@@ -67,18 +80,27 @@ def test_ctrl_c_twice_ends_all_processes_at_once(target: Target, large: Path, st
         while "Ctrl-C once more ends at once" not in "".join(lines[-1:]):
             lines.append(command.stderr.readline())
             assert lines[-1], "".join(lines)
+        wait_until(lambda: ImportJob.objects.get().status == ImportJob.Status.CANCELLING)
         os.killpg(command.pid, signal.SIGINT)
         _, said = command.communicate(timeout=60)
         assert command.returncode == 1
-        assert "Ended at once. What is committed stays." in said
+        job = ImportJob.objects.get()
+        assert "Ended at once. What is committed stays. The missing rows: millrace job " in said
         wait_until(lambda: not any(each.is_running() for each in processes))
+    assert manage(env, "job", "retry", str(job.pk)) == 0
+    assert loaded(target)[0] == ROWS
 
 
-def test_no_process_outlives_a_killed_command(target: Target, large: Path, stack_env: Stack):
+def test_no_process_outlives_a_killed_command_and_another_one_continues(
+    target: Target, large: Path, stack_env: Stack
+):
+    env = stack_env.env | SHORT_LEASE
     with locked(target, "people"):
-        command = start(stack_env.env, "load", str(large), "--to", "t", "--table", "people", "--ignore-fields")
+        command = start(env, "load", str(large), "--to", "t", "--table", "people", "--ignore-fields")
         processes = begun(command, target)
         assert processes
         command.kill()
         command.communicate(timeout=60)
         wait_until(lambda: not any(each.is_running() for each in processes))
+    assert manage(env, "job", "run", str(ImportJob.objects.get().pk)) == 0
+    assert loaded(target)[0] == ROWS
