@@ -54,8 +54,15 @@ def facts_of(job: ImportJob) -> Facts:
         work=tuple(_work(job)),
         network=job.target.bytes_per_second,
         low=job.options.priority == LOW,
+        left_to_command=_left_to_command(job),
         age=(now - job.started_at).total_seconds() if job.started_at else 0,
     )
+
+
+def _left_to_command(job: ImportJob) -> bool:
+    """Whether nobody works on the import, and this process lacks its target's password, as workers do."""
+    idle = not job.step or job.step.endswith(" queued")
+    return idle and job.target.lacks_password and not job.chunks.filter(status=Chunk.Status.LOADING).exists()
 
 
 def _runs(job: ImportJob) -> list[tuple[int, Any, int | None]]:

@@ -182,7 +182,9 @@ def _queue_status_step(job: ImportJob, status: ImportJob.Status) -> list[Message
 
 
 def _queue_step(job: ImportJob, task: str) -> list[Message]:
-    """Queue the job's step of this task unless a worker holds one."""
+    """Queue the job's step of this task unless a worker holds one, or the target's password is missing here."""
+    if job.target.lacks_password:
+        return []
     kind = STEPS[task]
     with transaction.atomic(savepoint=False):
         queued = ImportJob.objects.filter(step_is_free(), pk=job.pk).update(step=kind.queued, step_lease=lease_end())
@@ -195,11 +197,12 @@ def _queue_step(job: ImportJob, task: str) -> list[Message]:
 def queue_chunks(job: ImportJob, most: int = MOST_PARALLELISM) -> list[int]:
     """Queue the first chunk of a run for each free session. Returns the ids of these chunks, at most `most`.
 
+    None where the target's password is missing: the command that has it queues them, and loads them itself.
     Sessions are limited by the job's parallelism, and by the target's ceiling over all its jobs, of which each has its
     fair share. The caller has locked the rows of job and target. Of an ordered job, only the first chunk that is not
     loaded may be queued, so that no row overtakes an earlier one.
     """
-    if job.needs_copy and not job.plain_copy:
+    if job.target.lacks_password or (job.needs_copy and not job.plain_copy):
         return []
     candidates = pending(job).order_by("number")
     if job.plan_json.get("ordered"):

@@ -50,6 +50,8 @@ RUNNING: dict[str, StepKind] = {each.running: each for each in _KINDS}
 
 # The fields from which the seconds of a phase are counted.
 TIMED_BY = ("phase_since", "phases_json", "taken_at")
+# The fields that Target.lacks_password reads.
+PASSWORD = ("target__key", "target__password_ciphertext", "target__password_unstored")
 # The values of a job whose step no worker holds.
 NO_STEP: dict[str, Any] = {"step": JobStep.NONE, "step_lease": None, "step_connection_id": None}
 
@@ -93,10 +95,11 @@ def claim_of(job: ImportJob) -> str:
 def claim_step(job_id: int, task: str) -> ImportJob | None:
     """The job, for the one worker that may take the queued step of this task now; None for all others.
 
-    None as well if a newer release has planned the job.
+    None as well if a newer release has planned the job, or if this process lacks the target's password.
     """
-    job = ImportJob.objects.filter(pk=job_id).only("plan_json", "status", *TIMED_BY).first()
-    if job is None or is_newer(job.plan_json):
+    found = ImportJob.objects.filter(pk=job_id).select_related("target")
+    job = found.only("plan_json", "status", *TIMED_BY, *PASSWORD).first()
+    if job is None or is_newer(job.plan_json) or job.target.lacks_password:
         return None
     queued_job = ImportJob.objects.filter(pk=job_id, step=STEPS[task].queued)
     values = {"step": STEPS[task].running, "version": F("version") + 1}

@@ -79,6 +79,8 @@ class Target(Named):
     )
     # Whether a URL on the command line named it: a record for its imports, with no password, that nobody chooses again.
     by_url = models.BooleanField(default=False, editable=False)
+    # Of such a target: whether its server wants a password, which only the command has that was given it (by_url.py).
+    password_unstored = models.BooleanField(default=False, db_default=False, editable=False)
     needs_approval = models.BooleanField("imports need another person's approval", default=False)
     # The last check's findings (importer.engine.preflight.Finding as JSON) and when it ran.
     findings = models.JSONField(default=list, blank=True)
@@ -109,6 +111,12 @@ class Target(Named):
     def distance(self) -> NetworkProbe | None:
         """The network distance to the server, measured by the last check."""
         return None if self.round_trip_ms is None else NetworkProbe(self.round_trip_ms, self.bytes_per_second)
+
+    @property
+    def lacks_password(self) -> bool:
+        """Whether the server wants a password that this process does not have: a command holds it, or asks for it."""
+        stored = bool(self.password_ciphertext) or not self.password_unstored
+        return not stored and held_passwords.held(self.key) is None
 
     @property
     def address(self) -> Address:

@@ -70,8 +70,8 @@ class LoadedChunk:
 def claim_run(chunk_id: int) -> ChunkRun | None:
     """A run that begins with this chunk, for the one worker that may load it now; None for all others.
 
-    None as well if a newer release has planned the job. Fails the job instead if the person who asked for it may no
-    longer load into its table.
+    None as well if a newer release has planned the job, or if this process lacks the target's password. Fails the job
+    instead if the person who asked for it may no longer load into its table.
     """
     queued = Chunk.objects.filter(pk=chunk_id, status=Chunk.Status.QUEUED)
     first = queued.values_list("job_id", "number", "length").first()
@@ -81,7 +81,7 @@ def claim_run(chunk_id: int) -> ChunkRun | None:
     key = uuid4()
     with transaction.atomic():
         job = ImportJob.objects.select_for_update().select_related("target").filter(pk=job_id).first()
-        if job is None or job.is_newer:
+        if job is None or job.is_newer or job.target.lacks_password:
             return None
         if problem := why_forbidden(job):
             fail(job.pk, problem)

@@ -98,7 +98,7 @@ def saved(new: Target) -> Target:
     values = {each.name: getattr(new, each.name) for each in Target._meta.concrete_fields if not each.primary_key}
     # Another command may have named the same server at this moment.
     target, _ = Target.objects.get_or_create(name=new.name, defaults=values)
-    held_passwords.hold(target.key, password)
+    _hold(target, password)
     return target
 
 
@@ -123,7 +123,14 @@ def hold_password(
             "The running workers do not have the password of this server, which is stored nowhere.",
             advice="Load in this process: --in-process instead of --workers. Or save the server: target add.",
         )
+    _hold(target, password)
+
+
+def _hold(target: Target, password: str) -> None:
+    """Hold the password in memory. For a target that is not registered, record that running workers do not have it."""
     held_passwords.hold(target.key, password)
+    target.password_unstored = target.by_url and bool(password)
+    Target.objects.filter(pk=target.pk).update(password_unstored=target.password_unstored)
 
 
 def hold_password_again(target: Target, options: Mapping[str, Any]) -> None:
@@ -131,8 +138,12 @@ def hold_password_again(target: Target, options: Mapping[str, Any]) -> None:
 
     A registered target may have none, and an option file that of another server.
     """
-    if not target.password_ciphertext and _denied(target):
+    if target.password_ciphertext:
+        return
+    if _denied(target):
         hold_password(target, options)
+    else:
+        _hold(target, "")
 
 
 def _parse(url: str, defaults: Mapping[str, str], socket: str | None) -> tuple[TargetUrl, str]:

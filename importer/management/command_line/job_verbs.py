@@ -107,7 +107,9 @@ def pause(command: DocumentCommand, job: ImportJob, _options: Mapping[str, Any])
 def resume(command: DocumentCommand, job: ImportJob, _options: Mapping[str, Any]) -> None:
     """Continue after a pause."""
     jobs.resume(job.pk)
-    command.stdout.write(f"{job} continues.")
+    where = " in the command that loads it" if job.target.lacks_password else ""
+    ended = f" If that has ended: millrace job run {job.pk}" if where else ""
+    command.stdout.write(f"{job} continues{where}.{ended}")
 
 
 def priority(command: DocumentCommand, job: ImportJob, options: Mapping[str, Any]) -> None:

@@ -12,7 +12,7 @@ from importer.access.policy import seen
 from importer.engine.errors import Problem
 from importer.engine.stored import to_json
 from importer.management.base_command import PreparedCommand
-from importer.management.command_line import job_verbs
+from importer.management.command_line import by_url, job_verbs
 from importer.management.command_line.follow import waiting
 from importer.management.command_line.verbs import LIST, add_job_verbs
 from importer.management.output import problem_and_ways_out
@@ -29,6 +29,7 @@ class Command(PreparedCommand):
     def add_arguments(self, parser: ArgumentParser) -> None:
         verbs = add_job_verbs(parser, (LIST, *job_verbs.VERBS, *VERBS))
         job_verbs.add_retry_arguments(verbs["retry"])
+        by_url.add_password_flags(verbs["run"])
 
     def handle(self, *_args: Any, verb: str, **options: Any) -> None:
         """Run one verb. Raises Problem if the import's state does not allow it."""
@@ -71,6 +72,7 @@ class Command(PreparedCommand):
         self._tell(job, options)
 
     def _run(self, job: ImportJob, options: dict[str, Any]) -> None:
+        by_url.hold_password_again(job.target, {**options, "in_process": True})
         jobs.advance(job.pk)  # One that waited for an approval may need none any more.
         job = local_pool.run(job.pk, job.parallelism, lambda _: None)
         self._tell(job, options)

@@ -13,7 +13,7 @@ from importer.engine.mysql.diagnosis.cause import Evidence, Explanation
 from importer.engine.mysql.diagnosis.causes.application import OF_LOW_PRIORITY
 from importer.engine.mysql.diagnosis.diagnose import diagnose
 from importer.engine.plan import stored_plan
-from importer.models import Chunk, ImportJob, SourceFile
+from importer.models import Chunk, ImportJob, SourceFile, Target
 from importer.worker.hosts import presence
 from tests.dashboard.job_data import Status, make_job
 
@@ -88,6 +88,16 @@ def test_only_workers_of_an_older_release_run(two_places):
     assert "newer_release" in causes(job), "that worker works for other targets"
     presence.announce("load@new", 2, QUEUES, plan_format=stored_plan.FORMAT + 1)
     assert "newer_release" not in causes(job)
+
+
+def test_only_a_command_has_the_password_of_the_server(two_places):
+    job = make_job()
+    Target.objects.update(password_ciphertext="", password_unstored=True)
+    assert "left_to_command" not in causes(job), "the command loads"
+    loading(job, 0)
+    (first,) = explained(job)
+    assert first.cause == "left_to_command"
+    assert f"millrace job run {job.pk}" in first.advice
 
 
 def test_a_worker_of_another_kind_is_no_help():

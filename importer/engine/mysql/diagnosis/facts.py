@@ -67,8 +67,9 @@ class Facts:
     `arrived` of `size` bytes of an upload under way; `size` 0: all are there. `full_disk`: the folder of this machine
     whose disk is full. `network`: the bytes per second that one session can send, as the target's check measured.
     `busy`: the share of the time in which a loading worker computes, None if nobody knows. `age`: seconds since the
-    import began. `low`: it has a low priority, so that it loads only while no other import waits. `work`: what the
-    table adds to each row, such as "3 triggers".
+    import began. `low`: it has a low priority, so that it loads only while no other import waits. `left_to_command`:
+    nobody works on it, and only a command has the server's password. `work`: what the table adds to each row, such as
+    "3 triggers".
     """
 
     number: int = 0
@@ -90,6 +91,7 @@ class Facts:
     busy: float | None = None
     age: float = 0
     low: bool = False
+    left_to_command: bool = False
     work: tuple[str, ...] = ()
 
     @property

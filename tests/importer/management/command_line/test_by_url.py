@@ -6,10 +6,17 @@ from pathlib import Path
 import pytest
 from django.core.management import CommandError, call_command
 
+from importer import jobs
 from importer.engine.mysql.connection import Address, connect, execute, fetch_all
 from importer.models import ImportJob, Target
 from importer.models.outcomes import REFUSED
+from importer.preparation.prepare import prepare
+from importer.security import held_passwords
+from importer.sources import uploads
+from importer.worker import sweep
+from tests.importer.steps import queued, until
 from tests.people import operator
+from tests.targets import void
 
 ACCOUNT, PASSWORD = "by_url", "s#cret ' % word"
 FILE = "id,v\n1,a\n2,b\n3,c\n"
@@ -100,12 +107,35 @@ def test_workers_are_refused_a_password_that_only_the_command_has(file, db, monk
     assert not ImportJob.objects.exists()
 
 
+def test_an_import_is_left_to_the_command_that_has_the_password(file, url, database, tmp_path, monkeypatch):
+    monkeypatch.setenv("MYSQL_PWD", PASSWORD)
+    load(str(file), url)
+    more = tmp_path / "more.csv"
+    more.write_text("id,v\n4,d\n")
+    job = jobs.create(prepare(uploads.register(more), Target.objects.get(), "three"))
+    until(job, "load_run")
+    [chunk] = job.chunks.all()
+    monkeypatch.setattr(held_passwords, "_held", {})  # As in a worker, or in the web server.
+    assert jobs.claim_run(chunk.pk) is None
+    jobs.pause(job.pk)
+    jobs.resume(job.pk)
+    sweep.sweep_jobs(lambda job_id, _: void(jobs.advance(job_id)))
+    assert queued(job) == []
+    ImportJob.objects.filter(pk=job.pk).update(step=ImportJob.Step.VERIFY_QUEUED)
+    assert jobs.claim_verify(job.pk) is None
+    ImportJob.objects.filter(pk=job.pk).update(step=ImportJob.Step.NONE)
+    with pytest.raises(SystemExit) as ended:
+        call_command("job", "run", str(job.pk))
+    assert (ended.value.code, rows(database)) == (0, 4)
+
+
 def test_through_a_unix_socket(file, database, transactional_db):
     with connect(database) as connection:
         execute(connection, "CREATE TABLE three (id INT PRIMARY KEY, v VARCHAR(20))")
         socket = fetch_all(connection, "SELECT @@socket")[0][0]
     load(str(file), f"mysql://root@localhost/{database.database}.three?socket={socket}")
     assert rows(database) == 3
+    assert not Target.objects.get().password_unstored
     call_command("target", "add", "by-socket", f"mysql://root@localhost/{database.database}", "--replace")
     call_command("target", "add", "by-socket", f"mysql://root@/{database.database}?socket={socket}", "--replace")
     target = Target.objects.get(name="by-socket")

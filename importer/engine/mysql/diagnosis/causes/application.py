@@ -66,6 +66,19 @@ def newer_release(evidence: Evidence) -> Explanation | None:
     )
 
 
+def left_to_command(evidence: Evidence) -> Explanation | None:
+    """Nobody works on it who has the server's password."""
+    facts = evidence.facts
+    if not facts.left_to_command:
+        return None
+    return Explanation(
+        "left_to_command",
+        "The import waits for the command that has the server's password.",
+        "The password is stored nowhere, so that the running workers leave the import alone.",
+        f"If the command has ended, this one continues: millrace job run {facts.number}",
+    )
+
+
 def no_worker(evidence: Evidence) -> Explanation | None:
     """No worker runs that would take its next work."""
     workers = evidence.facts.workers
@@ -155,6 +168,7 @@ CAUSES = tuple(
         approval,
         other_import,
         newer_release,
+        left_to_command,
         no_worker,
         workers_busy,
         upload,
