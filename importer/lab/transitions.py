@@ -67,7 +67,7 @@ def end(lab: Lab, becomes: Status, problem: dict[str, Any] | None = None) -> boo
 
 def lease_keeper(lab: Lab) -> LeaseKeeper:
     """Renews the lab's lease, and kills the work on the target when it is no longer wanted."""
-    return LeaseKeeper(str(lab), lab.target.address, partial(renew, lab), lambda: held(lab).exists())
+    return LeaseKeeper(str(lab), lab.target, partial(renew, lab), lambda: held(lab).exists())
 
 
 @contextmanager

@@ -53,8 +53,7 @@ def look_again(run: ScheduleRun, seconds: float, **values: Any) -> None:
 
 def lease_keeper(run: ScheduleRun) -> LeaseKeeper:
     """Renews the run's lease while files are listed or fetched."""
-    address = run.schedule.target.address
-    return LeaseKeeper(str(run), address, lambda _: LEASE.renew(held(run)), lambda: held(run).exists())
+    return LeaseKeeper(str(run), run.schedule.target, lambda _: LEASE.renew(held(run)), lambda: held(run).exists())
 
 
 def touch(schedule_id: int) -> None:

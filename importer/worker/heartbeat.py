@@ -12,8 +12,8 @@ from django.db import OperationalError, connections
 
 from importer import jobs
 from importer.engine.errors import Cancelled, Problem
-from importer.engine.mysql.connection import Address, kill
-from importer.models import ImportJob
+from importer.engine.mysql.connection import kill
+from importer.models import ImportJob, Target
 from importer.worker import shutdown
 
 log = logging.getLogger(__name__)
@@ -35,7 +35,7 @@ class LeaseKeeper(threading.Thread):
     def __init__(
         self,
         of: object,
-        address: Address,
+        target: Target,
         renew: Callable[[int | None], bool],
         is_wanted: Callable[[], bool],
         *,
@@ -47,7 +47,7 @@ class LeaseKeeper(threading.Thread):
         self._yields = yields
         self._asked_to_stop_at: float | None = None
         self._of = of
-        self._address = address
+        self._target = target
         self._renew = renew
         self._is_wanted = is_wanted
         self._connection_id: int | None = None
@@ -58,18 +58,23 @@ class LeaseKeeper(threading.Thread):
     def for_run(cls, run: jobs.ChunkRun) -> "LeaseKeeper":
         """For the leases of a run's chunks."""
         renew, is_wanted = partial(jobs.renew_run, run), partial(jobs.is_wanted, run)
-        return cls(run, run.job.target.address, renew, is_wanted, yields=run.job.plan.rolls_back)
+        return cls(run, run.job.target, renew, is_wanted, yields=run.job.plan.rolls_back)
 
     @classmethod
     def for_step(cls, job: ImportJob) -> "LeaseKeeper":
         """For a step of the whole job. Cancelling the job kills it."""
-        return cls(job, job.target.address, partial(jobs.renew_step, job), partial(jobs.is_step_wanted, job))
+        return cls(job, job.target, partial(jobs.renew_step, job), partial(jobs.is_step_wanted, job))
+
+    @classmethod
+    def for_scan(cls, job: ImportJob) -> "LeaseKeeper":
+        """For the scan. It has no connection to kill, and looks itself whether it is wanted, after each chunk."""
+        return cls(job, job.target, lambda _: jobs.renew_scan(job), partial(jobs.is_scan_wanted, job))
 
     @classmethod
     def for_target_change(cls, job: ImportJob) -> "LeaseKeeper":
         """For the steps that change and restore the target. Cancelling the job does not kill them."""
         renew, owns = jobs.renew_target_change, jobs.owns_target_change
-        return cls(job, job.target.address, partial(renew, job), partial(owns, job))
+        return cls(job, job.target, partial(renew, job), partial(owns, job))
 
     def connected(self, connection_id: int) -> None:
         """Set the connection to kill when the work must stop. Raises Cancelled if the work must not even begin."""
@@ -127,6 +132,6 @@ class LeaseKeeper(threading.Thread):
             return
         self.killed = True
         try:
-            kill(self._address, self._connection_id)
+            kill(self._target.address, self._connection_id)
         except Problem as problem:
             log.warning("%s: the connection could not be killed, trying again: %s", self._of, problem)

@@ -57,16 +57,29 @@ def load(chunk_id: int, then: FollowUp) -> None:
     if not run:
         return
     failpoints.reach("chunk.claimed")
-    job = run.job
     later: list[Message] = []
-    until = time.monotonic() + TASK_SECONDS
     try:
-        with Loader(location_of_job(job), job.target.address, job.plan) as loader, _recorder() as recorder:
-            while run:
-                later, continues = RunLoader(run, loader, recorder, until).load_run()
-                run = jobs.claim_next_run(run) if continues and time.monotonic() < until else None
+        later = _load_runs(run)
     finally:
-        then(job.pk, [*later, *(Message("advance", pk) for pk in jobs.waiting_for_target(job))])
+        then(run.job.pk, [*later, *(Message("advance", pk) for pk in jobs.waiting_for_target(run.job))])
+
+
+def _load_runs(first: jobs.ChunkRun) -> list[Message]:
+    """Load the run and further ones, on one connection. Returns messages to send later if a chunk fails."""
+    job, until = first.job, time.monotonic() + TASK_SECONDS
+    try:
+        new = Loader(location_of_job(job), job.target.address, job.plan)
+    except Exception as error:
+        chunk, *others = first.chunks
+        jobs.release_chunks(first, others)
+        return jobs.record_failed(first, chunk, _as_problem(error, chunk, job))
+    later: list[Message] = []
+    run: jobs.ChunkRun | None = first
+    with new as loader, _recorder() as recorder:
+        while run:
+            later, continues = RunLoader(run, loader, recorder, until).load_run()
+            run = jobs.claim_next_run(run) if continues and time.monotonic() < until else None
+    return later
 
 
 def claim(chunk_id: int) -> jobs.ChunkRun | None:

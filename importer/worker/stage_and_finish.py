@@ -60,7 +60,7 @@ def stage_job(job_id: int, then: FollowUp) -> None:
             then(job_id, ())
             return
         failpoints.reach("stage.claimed")
-        end_connection(job.target.address, job.step_connection_id, job)
+        end_connection(job.target, job.step_connection_id, job)
         with traces.span("create staging table", job.trace):
             digest = _create_staging(job)
         failpoints.reach("stage.created")
@@ -135,7 +135,7 @@ def finish_job(job_id: int, then: FollowUp) -> None:
         return
     keeper = LeaseKeeper.for_step(job)
     try:
-        end_connection(job.target.address, job.step_connection_id, job)
+        end_connection(job.target, job.step_connection_id, job)
         missing = verify.missing_chunks(job.target.address, str(job.key), jobs.planned_rows(job))
         if missing:
             jobs.reopen(job, missing)
@@ -160,7 +160,7 @@ def clean_job(job_id: int, then: FollowUp) -> None:
     if not job:
         return
     try:
-        end_connection(job.target.address, job.step_connection_id, job)
+        end_connection(job.target, job.step_connection_id, job)
         done = job.finished or _record_if_done(job)
         dropped = _drop_staging(job)
         # The server may still have completed a RENAME or a COMMIT whose connection was lost. A table that could be

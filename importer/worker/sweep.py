@@ -8,9 +8,10 @@ from pathlib import Path
 
 from importer import jobs
 from importer.engine.errors import Problem
-from importer.engine.mysql.connection import Address, kill
+from importer.engine.mysql.connection import kill
 from importer.engine.mysql.infile.named_pipes import remove_stale
 from importer.jobs.rejects import downloads
+from importer.models import Target
 from importer.queue import FollowUp
 from importer.sources import abandoned
 from importer.worker import load_chunks, working_copies
@@ -25,7 +26,7 @@ def expire_runs(runs: Iterable[jobs.ChunkRun]) -> None:
             with suppress(OSError):
                 # A server that reads from a dead worker's pipe does not react to KILL.
                 remove_stale(Path(folder))
-        end_connection(run.job.target.address, run.chunks[0].connection_id, run)
+        end_connection(run.job.target, run.chunks[0].connection_id, run)
         loaded = load_chunks.committed(run)
         jobs.record_loaded(run, loaded)
         in_ledger = {each.chunk.pk for each in loaded}
@@ -37,7 +38,7 @@ def sweep_jobs(then: FollowUp) -> None:
     expire_runs(jobs.expired_runs())
     for job in jobs.pending_backups():
         with suppress(Problem):  # If the server is away, a later sweep does it.
-            end_connection(job.target.address, job.step_connection_id, job)
+            end_connection(job.target, job.step_connection_id, job)
             jobs.release_backup(job)
     for job_id in (*jobs.unended(), *jobs.leftovers()):
         then(job_id, ())
@@ -49,11 +50,14 @@ def sweep_jobs(then: FollowUp) -> None:
     working_copies.remove_unneeded()
 
 
-def end_connection(address: Address, connection_id: int | None, of: object) -> None:
-    """Kill the connection that a dead worker left open. If the server is away, it has rolled back already."""
+def end_connection(target: Target, connection_id: int | None, of: object) -> None:
+    """Kill the connection that a dead worker left open. If the server is away, it has rolled back already.
+
+    It stays if this process cannot sign in, or if the target's stored password cannot be read.
+    """
     if not connection_id:
         return
     try:
-        kill(address, connection_id)
+        kill(target.address, connection_id)
     except Problem as problem:
         log.info("%s: its connection could not be killed: %s", of, problem)

@@ -16,10 +16,10 @@ from importer.jobs.steps import chunk_leases
 from importer.models import Chunk, ImportJob, SourceFile, Target
 from importer.preparation.prepare import ImportRequest, prepare
 from importer.sources import uploads
-from importer.worker import load_chunks
+from importer.worker import load_chunks, sweep
 from tests.importer.steps import queued, run, take
 from tests.stack import wait_until
-from tests.targets import TestServer
+from tests.targets import TestServer, on_one_server
 
 pytestmark = pytest.mark.usefixtures("no_workers")
 
@@ -138,6 +138,23 @@ class TestAccount:
         nothing_is_left(database, job)
         assert PASSWORD not in str(job.problem)
         target.set_password("another-Passw0rd")
+        target.save()
+        repaired(job, database)
+
+    @on_one_server
+    def test_with_a_stored_password_that_cannot_be_read_it_fails_and_holds_up_no_other(
+        self, database: Address, target: Target, source: SourceFile
+    ):
+        job = in_the_middle(target, source)
+        dead = jobs.claim_run(jobs.advance(job.pk)[0].id)
+        assert dead
+        held = Chunk.objects.filter(run=dead.key)
+        held.update(lease="2000-01-01T00:00Z", connection_id=1)
+        Target.objects.update(password_ciphertext="of another installation")
+        sweep.sweep_jobs(lambda *_: None)
+        assert set(held.values_list("status", "deaths")) == {(Chunk.Status.PENDING, 1)}
+        job = failed(job, "The stored password cannot be read", "enter the password again")
+        nothing_is_left(database, job)
         target.save()
         repaired(job, database)
 

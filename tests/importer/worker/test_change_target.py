@@ -14,11 +14,12 @@ from importer.engine.schema import indexes
 from importer.engine.target import temporary_changes
 from importer.models import ImportJob, Target
 from importer.preparation.prepare import ImportRequest, prepare
+from importer.queue import Message
 from importer.sources import uploads
 from importer.worker import change_target, verify
-from tests.importer.steps import now, run, until
+from tests.importer.steps import now, run, take, until
 from tests.importer.word_file import word_file
-from tests.targets import saved_target
+from tests.targets import on_one_server, saved_target
 
 pytestmark = pytest.mark.usefixtures("no_workers")
 
@@ -199,6 +200,22 @@ def test_restoring_is_retried_until_it_succeeds(target, file, monkeypatch):
     ImportJob.objects.filter(pk=job.pk).update(step_lease=None, step="")
     ended = run(job)
     assert (ended.status, ended.obstacle) == (Status.SUCCEEDED, {})
+    assert structure(target) == before
+
+
+@on_one_server
+@pytest.mark.parametrize(("task", "end"), [("arrange", Status.FAILED), ("restore", Status.SUCCEEDED)])
+def test_a_stored_password_that_cannot_be_read_is_a_problem_of_the_step(target, file, task, end):
+    before = structure(target)
+    job = created(target, file)
+    until(job, task)
+    Target.objects.update(password_ciphertext="of another installation")
+    take(Message(task, job.pk))
+    failed = now(job)
+    assert "The stored password cannot be read" in (failed.obstacle or failed.problem)["what"]
+    target.save()
+    ImportJob.objects.filter(pk=job.pk).update(step_lease=None, step="")
+    assert run(job).status == end
     assert structure(target) == before
 
 
