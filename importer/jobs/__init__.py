@@ -73,10 +73,12 @@ from importer.jobs.steps.scanning import (
     await_bytes,
     claim_scan,
     finish_scan,
+    is_scan_wanted,
     record_copy,
     record_end_read,
     record_unsorted,
     renew_copy,
+    renew_scan,
     scanned_rows,
 )
 from importer.jobs.steps.staging import (
@@ -160,6 +162,7 @@ __all__ = [
     "is_file_there",
     "is_kept",
     "is_loading",
+    "is_scan_wanted",
     "is_step_wanted",
     "is_stuck",
     "is_wanted",
@@ -201,6 +204,7 @@ __all__ = [
     "release_step",
     "renew_copy",
     "renew_run",
+    "renew_scan",
     "renew_step",
     "renew_target_change",
     "reopen",

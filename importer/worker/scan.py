@@ -25,6 +25,7 @@ from importer.queue import FollowUp
 from importer.sources import in_place
 from importer.worker import shutdown, working_copies
 from importer.worker.errors import after_failure
+from importer.worker.heartbeat import LeaseKeeper
 from importer.worker.hosts import placement
 
 # Chunks are recorded in groups, since a scan finds small chunks faster than a database records single ones.
@@ -44,7 +45,8 @@ def scan_job(job_id: int, then: FollowUp) -> None:
     if not job:
         return
     try:
-        with traces.span("scan", job.trace):
+        # A chunk may be the whole file, and take longer than the lease.
+        with traces.span("scan", job.trace), LeaseKeeper.for_scan(job):
             ended = _scan_arrived(job, then) if job.source.arriving else _scan_to_end(job, then)
     except Exception as error:
         # A store or a connection that is away is asked again; every other problem fails the import.
@@ -167,7 +169,7 @@ def _refuse_changed(fd: Readable, job: ImportJob) -> None:
             advice="Wait until it is complete, then import it again.",
         )
     for each in () if job.needs_copy else job.source.files:
-        in_place.require_same(each, lambda: jobs.renew_copy(job, job.copied_bytes))
+        in_place.require_same(each, lambda: None)
 
 
 def _grouped(found: Iterable[ChunkRange]) -> Iterator[list[ChunkRange]]:

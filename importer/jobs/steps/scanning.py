@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from django.db import transaction
-from django.db.models import F
+from django.db.models import F, QuerySet
 from django.utils import timezone
 
 from importer.engine.plan.plan import ImportPlan
@@ -32,6 +32,16 @@ def renew_copy(job: ImportJob, copied_bytes: int) -> bool:
     False: another worker scans now, or the job is ending.
     """
     return _renew(job, copied_bytes=copied_bytes)
+
+
+def renew_scan(job: ImportJob) -> bool:
+    """Renew the scan's lease. False as for renew_copy()."""
+    return _renew(job)
+
+
+def is_scan_wanted(job: ImportJob) -> bool:
+    """Whether the scan is still wanted from this attempt. Only reads."""
+    return _wanted(job).exists()
 
 
 def record_copy(
@@ -129,8 +139,11 @@ def _lines(job: ImportJob) -> dict[str, Any]:
 
 def _renew(job: ImportJob, **values: Any) -> bool:
     """Renew the lease if this attempt still scans the job, and the job is not ending; and set the values."""
-    wanted = held_step(job).filter(step=JobStep.SCANNING, status__in=[Status.UNAPPROVED, Status.LOADING, Status.PAUSED])
-    return STEP.renew(wanted, version=F("version") + 1, **values)
+    return STEP.renew(_wanted(job), version=F("version") + 1, **values)
+
+
+def _wanted(job: ImportJob) -> QuerySet[ImportJob]:
+    return held_step(job).filter(step=JobStep.SCANNING, status__in=[Status.UNAPPROVED, Status.LOADING, Status.PAUSED])
 
 
 def _chunk_values(job: ImportJob, chunk: ChunkRange) -> dict[str, Any]:

@@ -1,7 +1,9 @@
 """The life of a job, on real servers, with the worker's steps taken one by one in this process."""
 
 import os
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -10,13 +12,15 @@ from importer.engine.errors import Problem
 from importer.engine.load import ledger
 from importer.engine.mysql.connection import Address, connect, execute, fetch_all
 from importer.engine.plan.options import Options
+from importer.engine.source.chunks.scanner import ChunkRange
 from importer.models import Chunk, ImportJob, Target
 from importer.preparation.prepare import ImportRequest, prepare
 from importer.queue import Message
 from importer.sources import uploads
-from importer.worker import scan, shutdown, sweep
+from importer.worker import heartbeat, scan, shutdown, sweep
 from tests.importer.steps import run, take, until
 from tests.importer.word_file import word_file
+from tests.stack import wait_until
 from tests.targets import on_one_server, target_with
 
 pytestmark = pytest.mark.usefixtures("no_workers")
@@ -222,6 +226,26 @@ def test_a_scan_continues_where_a_worker_was_shut_down(target: Target, file: Pat
     job = run(job)
     assert (job.status, job.scanned_rows) == (Status.SUCCEEDED, ROWS)
     assert count(target) == ROWS
+
+
+@on_one_server
+def test_the_lease_of_a_scan_is_renewed_while_it_reads_a_chunk(target: Target, file: Path, settings, monkeypatch):
+    settings.HEARTBEAT_SECONDS = 0
+    monkeypatch.setattr(heartbeat, "CHECK_SECONDS", 0.01)
+    job = created(target, file)
+    [message] = jobs.advance(job.pk)
+    lease = ImportJob.objects.filter(pk=job.pk).values_list("step_lease", flat=True)
+    find_chunks = scan.scan
+
+    def find_chunks_in_a_large_file(*given: Any, **more: Any) -> Iterator[ChunkRange]:
+        begun = lease.get()
+        wait_until(lambda: lease.get() > begun, what="a lease that is renewed")
+        yield from find_chunks(*given, **more)
+
+    monkeypatch.setattr(scan, "scan", find_chunks_in_a_large_file)
+    take(message)
+    job.refresh_from_db()
+    assert (job.scan_finished, job.scanned_rows, job.step_lease) == (True, ROWS, None)
 
 
 @on_one_server
