@@ -157,7 +157,9 @@ def _steps_after_load(job: ImportJob) -> list[Message]:
         fail(job.pk, problem)
         return [Message("advance", job.pk)]
     following = Status.FINISHING if finishing else after_all_rows(job)
-    if not change(job.pk, [Status.LOADING], status=following, loaded_at=timezone.now()):
+    # A retry of what is finished loads nothing: the restore of the old table asks which imports came after the load.
+    loaded_at = job.loaded_at if job.finished else timezone.now()
+    if not change(job.pk, [Status.LOADING], status=following, loaded_at=loaded_at):
         return []
     return _queue_status_step(job, following)
 

@@ -134,6 +134,17 @@ def test_a_replacement_is_not_undone_after_a_retry_of_an_earlier_import(
         jobs.restore_backup(replacing.pk)
 
 
+def test_a_replacement_is_not_undone_after_a_retry_that_only_verified_it(target: Target, good: Path, tmp_path: Path):
+    replacing = run(created(target, good, "replace"))
+    later = run(created(target, word_file(tmp_path / "later.csv", range(10)), "append"))
+    ImportJob.objects.filter(pk=replacing.pk).update(status=Status.FAILED)
+    jobs.retry(replacing.pk)
+    assert run(replacing).status == Status.SUCCEEDED
+    with pytest.raises(Problem, match=f"Import {later.pk} {SINCE}"):
+        jobs.restore_backup(replacing.pk)
+    assert count(target) == 110
+
+
 def test_a_retry_after_the_restore_is_named_as_one_since_then(target: Target, bad: Path, good: Path):
     job = failed(target, bad, "atomic")
     replacing = run(created(target, good, "replace"))
