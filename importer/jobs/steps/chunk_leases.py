@@ -294,11 +294,10 @@ def record_failed(run: ChunkRun, chunk: Chunk, problem: Problem) -> list[Message
     problem = problem.after(chunk.attempt) if problem.retryable else problem
     with transaction.atomic():
         lock(run.job.pk)
-        was_held = held.update(
-            status=Chunk.Status.FAILED, lease=None, finished_at=timezone.now(), problem=problem.as_json()
-        )
-    if was_held:
-        fail(run.job.pk, problem)
+        ended = {"status": Chunk.Status.FAILED, "lease": None, "finished_at": timezone.now()}
+        if held.update(**ended, problem=problem.as_json()):
+            # In the same transaction: a job that loads never ends while one of its chunks has failed.
+            fail(run.job.pk, problem)
     return []
 
 

@@ -54,8 +54,10 @@ def _record_death(run: ChunkRun, chunk: Chunk) -> None:
     )
     problem = problem.after(chunk.deaths + 1) if last else problem
     status = Chunk.Status.FAILED if last else Chunk.Status.PENDING
-    if _release(run, chunk, status=status, deaths=F("deaths") + 1, problem=problem.as_json()) and last:
-        fail(run.job.pk, problem)
+    with transaction.atomic():
+        lock(run.job.pk)
+        if _release(run, chunk, status=status, deaths=F("deaths") + 1, problem=problem.as_json()) and last:
+            fail(run.job.pk, problem)
 
 
 def _release(run: ChunkRun, chunk: Chunk, **values: object) -> int:

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 
 import pytest
-from django.db import connection
+from django.db import DatabaseError, connection
 from django.test.utils import CaptureQueriesContext
 
 from bench.hosts.simulation import make_import
@@ -14,6 +14,10 @@ from tests.people import admin
 
 pytestmark = pytest.mark.django_db
 
+ENDS: dict[str, Callable[[jobs.ChunkRun], object]] = {
+    "failed": lambda run: jobs.record_failed(run, run.chunks[0], Problem("no")),
+    "its worker died": lambda _: [jobs.expire_run(run) for run in jobs.expired_runs()],
+}
 CHANGES: dict[str, Callable[[jobs.ChunkRun], object]] = {
     "renew": lambda run: jobs.renew_run(run, 1),
     "release": lambda run: jobs.release_chunks(run, run.chunks),
@@ -24,14 +28,20 @@ CHANGES: dict[str, Callable[[jobs.ChunkRun], object]] = {
 }
 
 
-@pytest.mark.parametrize("change", CHANGES)
-def test_the_job_is_locked_before_its_chunks(change: str):
+def claimed() -> jobs.ChunkRun:
+    """A run of an import."""
     target = Target.objects.create(name="shop", host="127.0.0.1", user="u", database="s")
     # More chunks than a run takes, so that some are left to fetch.
     job = make_import(target, admin("ann"), "t", chunks=40, parallelism=1)
     Chunk.objects.filter(job=job, number=0).update(status=Chunk.Status.QUEUED)
     run = jobs.claim_run(job.chunks.get(number=0).pk)
     assert run
+    return run
+
+
+@pytest.mark.parametrize("change", CHANGES)
+def test_the_job_is_locked_before_its_chunks(change: str):
+    run = claimed()
     with CaptureQueriesContext(connection) as captured:
         CHANGES[change](run)
     statements = [each["sql"] for each in captured]
@@ -39,3 +49,20 @@ def test_the_job_is_locked_before_its_chunks(change: str):
     begun = max(number for number, sql in enumerate(statements[:changed]) if sql.startswith(("BEGIN", "SAVEPOINT")))
     locked = [sql for sql in statements[begun:changed] if 'FROM "importer_importjob"' in sql]
     assert locked, statements
+
+
+@pytest.mark.skipif("connection.vendor != 'sqlite'", reason="the trigger is one of SQLite")
+@pytest.mark.parametrize("end", ENDS)
+def test_no_chunk_fails_without_its_job(end: str, settings):
+    """The application's database refuses the change of the job: another attempt fails both."""
+    settings.MAX_DEATHS = 1
+    run = claimed()
+    Chunk.objects.filter(run=run.key).update(lease="2000-01-01T00:00Z")
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "CREATE TRIGGER disk_is_full BEFORE UPDATE ON importer_importjob WHEN NEW.status = 'failing'"
+            " BEGIN SELECT RAISE(ABORT, 'the disk is full'); END"
+        )
+    with pytest.raises(DatabaseError, match="the disk is full"):
+        ENDS[end](run)
+    assert set(Chunk.objects.filter(run=run.key).values_list("status", flat=True)) == {Chunk.Status.LOADING}
