@@ -300,9 +300,13 @@ def planned_rows(job: ImportJob) -> dict[int, int]:
 
 
 def reopen(job: ImportJob, numbers: set[int]) -> None:
-    """Load chunks again that were recorded as loaded and are not in the ledger: a fail-over has lost them."""
+    """Load chunks again that were recorded as loaded and are not in the ledger: a fail-over has lost them.
+
+    Nothing changes if another worker has taken the step, or the job is ending.
+    """
     with transaction.atomic():
-        lock(job.pk)
+        if not lock(job.pk, Status.FINISHING, Status.VERIFYING) or not held_step(job).exists():
+            return
         lost = job.chunks.filter(number__in=numbers, status=Chunk.Status.LOADED)
         sums = lost.aggregate(*(Sum(name, default=0) for name in (*COUNTS, "length")))
         lost.update(status=Chunk.Status.PENDING, attempt=0, lease=None)

@@ -149,6 +149,19 @@ def test_chunk_that_a_fail_over_lost_is_loaded_again(target: Target, file: Path)
 
 
 @on_one_server
+@pytest.mark.parametrize("change", [{"step_attempt": 9}, {"status": Status.CANCELLING}])
+def test_chunks_are_not_reopened_by_a_worker_that_has_lost_the_step(target: Target, file: Path, change: dict):
+    job = created(target, file)
+    until(job, "verify")
+    claimed = jobs.claim_verify(job.pk)
+    assert claimed
+    ImportJob.objects.filter(pk=job.pk).update(**change)
+    jobs.reopen(claimed, {1})
+    assert set(job.chunks.values_list("status", flat=True)) == {Chunk.Status.LOADED}
+    assert ImportJob.objects.get(pk=job.pk).loaded_rows == ROWS
+
+
+@on_one_server
 def test_a_chunk_that_kills_its_workers_fails_the_job(target: Target, file: Path, settings):
     settings.LEASE_SECONDS = 0  # the worker is dead as soon as it has the chunk
     job = created(target, file, parallelism=1)
