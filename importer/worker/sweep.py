@@ -20,7 +20,7 @@ log = logging.getLogger(__name__)
 
 
 def expire_runs(runs: Iterable[jobs.ChunkRun]) -> None:
-    """Kill the connections of the dead workers of these runs, record what is committed, and release the other chunks."""
+    """Kill the connections of the dead workers of these runs, record what is committed, and release the rest."""
     for run in runs:
         if folder := run.job.plan.statements.feeding.pipe_folder:
             with suppress(OSError):

@@ -136,10 +136,13 @@ def _may_continue(job: ImportJob) -> bool:
 
 
 def _other_work_waits(job: ImportJob, *, loading: bool) -> bool:
-    """Whether the worker is needed for another job: its chunks come first, or its finishing or restoring step waits."""
+    """Whether the worker is needed for another job: its chunks come first, or its finishing or restoring step waits.
+
+    A step that has failed waits for its next attempt, not for a worker.
+    """
     steps = (JobStep.FINISH_QUEUED, JobStep.RESTORE_QUEUED)
     for_same_workers = ImportJob.objects.filter(target__label=job.target.label)
-    return others_wait(job, loading=loading) or for_same_workers.filter(step__in=steps).exists()
+    return others_wait(job, loading=loading) or for_same_workers.filter(step__in=steps, step_failures=0).exists()
 
 
 def _claim(chunks: QuerySet[Chunk], key: UUID, connection_id: int | None = None) -> int:

@@ -112,7 +112,8 @@ def test_failed_job_keeps_other_chunks_and_retry_loads_the_rest(target: Target, 
 
 @pytest.mark.parametrize("mode", ["append", "atomic"])
 @pytest.mark.parametrize(
-    ("stricter", "row"), [("n INT", "2500.5,word 2500"), ("n FLOAT", "250012345,word 2500"), ("word CHAR(40)", "2500,x ")]
+    ("stricter", "row"),
+    [("n INT", "2500.5,word 2500"), ("n FLOAT", "250012345,word 2500"), ("word CHAR(40)", "2500,x ")],
 )
 def test_a_retry_checks_each_value_for_the_types_that_the_table_has_now(
     target: Target, file: Path, mode: str, stricter: str, row: str

@@ -172,6 +172,18 @@ def test_imports_that_advance_at_the_same_time_keep_the_ceiling(transactional_db
             assert (len(loads(second)), len(loads(first))) == (of_second, of_first), priority
 
 
+@pytest.mark.parametrize(
+    ("step", "failures", "goes_first"),
+    [("finish queued", 0, True), ("restore queued", 0, True), ("restore queued", 3, False)],
+)
+def test_a_step_that_ends_an_import_goes_before_further_chunks_unless_it_has_failed(two, step, failures, goes_first):
+    first, second = two
+    run, *_ = loads(first)
+    second.chunks.update(status=Chunk.Status.LOADED)
+    ImportJob.objects.filter(pk=second.pk).update(step=step, step_failures=failures)
+    assert jobs.should_continue(run) != goes_first
+
+
 def set_priority(job: ImportJob, priority: str) -> None:
     job.options_json["priority"] = priority
     job.save(update_fields=["options_json"])
