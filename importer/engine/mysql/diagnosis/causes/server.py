@@ -30,12 +30,13 @@ def connections(evidence: Evidence) -> Explanation | None:
         )
     most = snapshot.number("max_connections") if snapshot else None
     used = f"{snapshot.counters.connected} of {most} are in use." if snapshot and most else ""
+    # Often the look gets no connection either. Then nobody knows the limit, and a fixed number could lower it.
+    larger = f"on the server: SET GLOBAL max_connections = {2 * most};" if most else "raise max_connections."
     return Explanation(
         "connections",
         "The server has no connection left for the import.",
         used or _said(evidence),
-        f"{RETRIED} Close connections that nobody uses, or on the server: SET GLOBAL max_connections = "
-        f"{2 * most if most else 500};",
+        f"{RETRIED} Close connections that nobody uses, or {larger}",
     )
 
 
