@@ -13,6 +13,7 @@ from django.utils import timezone
 from importer import jobs, queue
 from importer.engine.mysql.diagnosis.facts import Facts, Recent, Sessions, Workers
 from importer.engine.plan.option_specs import LOW
+from importer.engine.plan.plan import ImportPlan
 from importer.engine.plan.stored_plan import format_of
 from importer.models import Chunk, ImportJob
 from importer.queue import queue_of
@@ -130,16 +131,25 @@ def _recent(job: ImportJob, now: datetime) -> Recent:
 
 
 def _work(job: ImportJob) -> Iterator[str]:
-    """What the table adds to each row, in words."""
+    """What the table that the chunks load into adds to each row, in words."""
     plan = job.plan
-    off = {key.name for key in plan.temporary_changes.keys} if plan.temporary_changes else set()
-    keys = int(plan.seen.get("secondary_keys", 0)) - len(off)
-    counts = {
-        "secondary key": max(0, keys),
-        "foreign key": 0 if job.unchecked_json else int(plan.seen.get("table_foreign_keys", 0)),
-        "trigger": int(plan.seen.get("insert_triggers", 0)),
-    }
+    counts = {"secondary key": _keys(plan)}
+    # A staging table has neither (manual, CREATE TABLE ... LIKE).
+    if not plan.staged:
+        unchecked = job.unchecked_json or not job.options.foreign_key_checks
+        counts["foreign key"] = 0 if unchecked else int(plan.seen.get("table_foreign_keys", 0))
+        counts["trigger"] = int(plan.seen.get("insert_triggers", 0))
     return (f"{count} {name}{'s' if count > 1 else ''}" for name, count in counts.items() if count)
+
+
+def _keys(plan: ImportPlan) -> int:
+    """The secondary keys that are on during the load."""
+    staged, changes = plan.staged, plan.temporary_changes
+    # Only these modes load into a table with the keys of the target table; `settle` enables keys afterwards.
+    if staged and (staged.settle or staged.mode not in ("create", "replace")):
+        return 0
+    off = len(staged.later) if staged else len(changes.keys) if changes else 0
+    return max(0, int(plan.seen.get("secondary_keys", 0)) - off)
 
 
 def _problem(job: ImportJob, now: datetime) -> Mapping[str, Any]:
