@@ -65,7 +65,11 @@ OFFERS = (
         "foreign_keys",
     ),
     Offer("methods", "Methods", "What LOAD DATA gains over INSERT here, and how many rows a statement should have."),
-    Offer("checks", "Checks", "What unique and foreign key checks cost, which leaving them out would save."),
+    Offer(
+        "checks",
+        "Checks",
+        "What unique and foreign key checks cost. Without them, duplicates and rows without a parent can be stored.",
+    ),
     Offer("commits", "Rows per commit", "What frequent commits cost: small ones lose less when one is repeated."),
     Offer(
         "partitions",

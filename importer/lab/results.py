@@ -20,6 +20,20 @@ from importer.preparation import presets
 from importer.preparation.prepare import ImportRequest, prepare
 
 State = Trial.Status
+# What a recommended setting gives up for its speed.
+GIVEN_UP: dict[tuple[str, Any], str] = {
+    ("unique_checks", False): (
+        "With unique checks off, a server with a change buffer can store duplicates in unique keys other than the"
+        " primary one; the plan then shows the query that finds them."
+    ),
+    ("foreign_key_checks", False): (
+        "With foreign key checks off, rows without a parent are stored, and nothing checks them later."
+    ),
+    ("foreign_keys", "defer"): (
+        "Deferred foreign keys are checked after the load: if rows have no parent, the import fails then, and they stay"
+        " in the table."
+    ),
+}
 
 
 def outcome(lab: Lab) -> dict[str, Any]:
@@ -183,6 +197,7 @@ def _caveats(lab: Lab, advice: Recommendation | None) -> list[str]:
         f"Measured with {lab.sample_rows:,} rows in an empty table; a longer load, or a fuller table, may differ."
     ]
     if advice:
+        caveats += (GIVEN_UP[setting] for setting in advice.settings.items() if setting in GIVEN_UP)
         caveats += _about_deferred_keys(lab, advice.settings)
     if "partitions" in lab.grid.values:
         caveats.append("Partitions belong to the table: no import changes those of an existing table.")

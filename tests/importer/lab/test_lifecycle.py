@@ -113,11 +113,20 @@ class TestToTheEnd:
         assert (preset.options.on_error, preset.table) == ("reject", ended.table)
 
     @on_one_server
-    def test_a_caveat_says_that_keys_are_dropped_only_from_an_empty_table(self, target, path):
-        begun = created_lab(target, path, {"indexes": ("keep", "defer")})
+    @pytest.mark.parametrize(
+        ("setting", "usual", "faster", "says"),
+        [
+            ("indexes", "keep", "defer", "only from an empty table"),
+            ("unique_checks", True, False, "can store duplicates in unique keys"),
+            ("foreign_key_checks", True, False, "rows without a parent are stored, and nothing checks them later"),
+            ("foreign_keys", "keep", "defer", "if rows have no parent, the import fails then"),
+        ],
+    )
+    def test_a_caveat_says_what_the_recommended_setting_costs(self, target, path, setting, usual, faster, says):
+        begun = created_lab(target, path, {setting: (usual, faster)})
         for number in range(12):
             combination = number % len(begun.combinations)
-            rate = 2000 if begun.combinations[combination].get("indexes") == "defer" else 1000
+            rate = 2000 if begun.combinations[combination].get(setting) == faster else 1000
             begun.trials.create(
                 number=number,
                 round=1 + number // len(begun.combinations),
@@ -126,8 +135,8 @@ class TestToTheEnd:
                 rows_per_second=rate + number,
             )
         outcome = lab.outcome(begun)
-        assert outcome["recommendation"]["settings"] == {"indexes": "defer"}
-        assert "only from an empty table" in outcome["caveats"][-1]
+        assert outcome["recommendation"]["settings"] == {setting: faster}
+        assert says in " ".join(outcome["caveats"])
 
     def test_scratch_tables_can_lie_in_another_schema_and_have_partitions(self, target, path, database, server):
         run_sql(database, "ALTER TABLE t DROP FOREIGN KEY f")
