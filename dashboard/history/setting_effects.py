@@ -6,6 +6,7 @@ from urllib.parse import urlencode
 from dashboard.formatting import factor
 from dashboard.history.labels import short, title
 from dashboard.history.url_state import View
+from importer.history.compare import FEWEST
 from importer.history.facts import FACTS, Kind
 from importer.history.query import Condition, Op, Query
 from importer.history.search import in_order
@@ -32,6 +33,7 @@ class EffectReport:
     Each of `tables` is a name, its number of imports, and the address of the view of it.
 
     `lab` is the query string of a new lab that tries the untried settings; "" without an import to base it on.
+    `fewest`: the runs of each value that a gain needs.
     """
 
     tables: list[tuple[str, int, str]]
@@ -42,6 +44,7 @@ class EffectReport:
     untried: str = ""
     lab: str = ""
     differences: Differences | None = None
+    fewest: int = FEWEST
 
 
 def effect_report(view: View, tables: list[tuple[str, int]]) -> EffectReport:

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from importer.engine.plan.previous_imports import FEWEST
 from importer.history.charts import TimingSpread
 from importer.history.facts import CHOSEN, FILE, REQUESTED, SERVER, TABLE, TIMINGS, Fact, Value
 from importer.history.query import Condition, Op, Query
@@ -11,9 +12,10 @@ from importer.history.read import column, rows
 from importer.history.search import matching
 from importer.models import JobRecord
 
-# Least runs of each import for a clear verdict, the same as the planner requires
-# (importer.engine.plan.previous_imports).
-FEWEST = 2
+# A smaller difference is not worth a change; runs of the same import can differ by as much.
+CLEARLY = 1.1
+# From this number of runs of each on, quartiles are compared instead of ranges, so that an outlier does not count.
+MANY = 8
 # Facts that are equal for runs of the same import. Other differences are chance, or the subject of the comparison.
 ALIKE = ("settings_digest", "table", "target", "mode")
 
@@ -113,10 +115,9 @@ def _verdict(first: TimingSpread | None, other: TimingSpread | None) -> Verdict:
     if first.jobs == other.jobs == 1:
         return Verdict(False, "one run each: it may be chance")
     known = f"{first.jobs} like the first{_spread(first)}, {other.jobs} like this one{_spread(other)}"
-    if min(first.jobs, other.jobs) < FEWEST:
-        return Verdict(False, f"{known}: it may be chance")
-    clear = apart(first, other)
-    return Verdict(clear, f"{known}: {'the difference is clear' if clear else 'they overlap, so it may be chance'}")
+    if doubt := doubts(first, other):
+        return Verdict(False, f"{known}: {doubt}")
+    return Verdict(True, f"{known}: the difference is clear")
 
 
 def _spread(runs: TimingSpread) -> str:
@@ -124,6 +125,22 @@ def _spread(runs: TimingSpread) -> str:
     return f" (spread {100 * runs.share:.0f} %)" if runs.jobs > 1 else ""
 
 
-def apart(one: TimingSpread, other: TimingSpread) -> bool:
-    """Whether two timings differ by more than chance: FEWEST runs of each, and ranges that do not overlap."""
-    return min(one.jobs, other.jobs) >= FEWEST and (one.least > other.most or other.least > one.most)
+def doubts(one: TimingSpread, other: TimingSpread) -> str:
+    """Why two timings do not clearly differ, in words; "" if they do.
+
+    They do with FEWEST runs of each, ranges that do not overlap (of MANY runs each: middle halves), and medians that
+    differ by CLEARLY.
+    """
+    if min(one.jobs, other.jobs) < FEWEST:
+        return f"with fewer than {FEWEST} runs of either, it may be chance"
+    if _overlap(one, other):
+        return "they overlap, so it may be chance"
+    if max(one.median, other.median) < CLEARLY * min(one.median, other.median):
+        return f"the medians differ by less than {100 * (CLEARLY - 1):.0f} %"
+    return ""
+
+
+def _overlap(one: TimingSpread, other: TimingSpread) -> bool:
+    if min(one.jobs, other.jobs) >= MANY:
+        return one.low <= other.high and other.low <= one.high
+    return one.least <= other.most and other.least <= one.most

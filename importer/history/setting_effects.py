@@ -14,17 +14,15 @@ from typing import Any
 
 from importer.engine.plan.option_specs import SPEED
 from importer.history.charts import TimingSpread
-from importer.history.compare import FEWEST, apart
+from importer.history.compare import doubts
 from importer.history.facts import FACTS, Fact, Kind, Value
 from importer.history.query import Query
 from importer.history.read import FEW, rows
 from importer.history.search import in_order
 
-# A smaller gain is not worth a change; two runs of the same import can differ by as much.
-CLEARLY = 1.1
-# From this number of runs of each value on, quartiles are compared instead of ranges, so that an outlier does not
-# count.
-MANY = 8
+# Runs of each value in a group: each run counts relative to the median of one value there, and the median of a single
+# run is that run, as if its speed were exact.
+LEAST_IN_GROUP = 2
 SETTINGS = tuple(FACTS[each.name] for each in SPEED)
 CONDITIONS = ("target", "table", "mode", "server_digest", "on_duplicate", "verify", "checks", "packing")
 # A file is in key order if at least this share of neighbouring keys ascends.
@@ -127,22 +125,15 @@ def _size(facts: Facts) -> int:
 
 
 def _gain(setting: Fact, groups: Sequence[Group], value: Value, against: Value) -> Gain | None:
-    both = [(group[value], group[against]) for group in groups if value in group and against in group]
-    if min(sum(len(one) for one, _ in both), sum(len(other) for _, other in both)) < FEWEST:
+    pairs = [(group.get(value, []), group.get(against, [])) for group in groups]
+    both = [pair for pair in pairs if min(map(len, pair)) >= LEAST_IN_GROUP]
+    if not both:
         return None
     usual = [median(other) for _, other in both]
     better = [run / of for (runs, _), of in zip(both, usual, strict=True) for run in runs]
     other = [run / of for (_, runs), of in zip(both, usual, strict=True) for run in runs]
-    if median(better) < CLEARLY * median(other):
-        return None
     gain = Gain(setting, value, against, TimingSpread.of(better), TimingSpread.of(other))
-    return gain if _clear(gain.better, gain.other) else None
-
-
-def _clear(better: TimingSpread, other: TimingSpread) -> bool:
-    if min(better.jobs, other.jobs) >= MANY:
-        return better.low > other.high
-    return apart(better, other)
+    return gain if gain.times > 1 and not doubts(gain.better, gain.other) else None
 
 
 def untried(query: Query) -> Iterator[Untried]:

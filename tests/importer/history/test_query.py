@@ -12,7 +12,7 @@ import pytest
 from importer.engine.errors import Problem
 from importer.history import charts
 from importer.history.chunks import timings
-from importer.history.compare import apart, compare, runs_like
+from importer.history.compare import compare, runs_like
 from importer.history.export import as_csv, as_json
 from importer.history.facts import FACTS, PHASES
 from importer.history.query import Condition, Query
@@ -166,13 +166,6 @@ def test_compare_shows_differing_settings_timings_and_reasons(facts_by_job):
     assert all(reason["option"] for reasons in result.reasons for reason in reasons)
     assert result.runs[0] == runs_like(facts_by_job[first])
     assert not result.sure
-
-
-def test_two_runs_each_without_overlap_are_clearly_different():
-    fast, slow = charts.TimingSpread.of([10.0, 11.0]), charts.TimingSpread.of([8.0, 9.0])
-    one, between = charts.TimingSpread.of([10.0]), charts.TimingSpread.of([8.0, 10.5])
-    assert (apart(fast, slow), apart(slow, fast)) == (True, True)
-    assert not any((apart(one, slow), apart(between, fast), apart(fast, fast)))
 
 
 def test_the_phases_add_up_to_the_time_of_the_sessions(facts_by_job):

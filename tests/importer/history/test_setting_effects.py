@@ -21,6 +21,7 @@ USUAL = {
     "data_bytes": 10**8,
     "secondary_keys": 2,
 }
+RATES = (100, 101, 103, 104)
 
 
 def remember(rate, **changed):
@@ -40,33 +41,42 @@ def gains():
 
 
 def test_runs_that_differ_in_one_setting_are_compared(db):
-    for rate in (100, 104):
+    for rate in RATES:
         remember(rate)
         remember(rate * 2, indexes="defer")
     assert gains() == [("indexes", "defer", "keep", 2.0)]
     (gain,) = differences(Query()).gains
-    assert (gain.better.jobs, gain.other.jobs) == (2, 2)
+    assert (gain.better.jobs, gain.other.jobs) == (4, 4)
 
 
 @pytest.mark.parametrize(
-    "runs",
+    ("keep", "defer"),
     [
-        pytest.param([(100, "keep"), (104, "keep"), (210, "defer")], id="one run is not enough"),
-        pytest.param([(100, "keep"), (205, "keep"), (200, "defer"), (210, "defer")], id="they overlap"),
-        pytest.param([(100, "keep"), (101, "keep"), (104, "defer"), (105, "defer")], id="too little to matter"),
+        pytest.param(RATES, (210, 211, 212), id="three runs are not enough"),
+        pytest.param((100, 101, 102, 205), (200, 210, 211, 212), id="they overlap"),
+        pytest.param(RATES, (106, 107, 108, 109), id="too little to matter"),
     ],
 )
-def test_no_gain_is_reported_without_a_clear_difference(db, runs):
-    for rate, indexes in runs:
-        remember(rate, indexes=indexes)
+def test_no_gain_is_reported_without_a_clear_difference(db, keep, defer):
+    for rate in keep:
+        remember(rate)
+    for rate in defer:
+        remember(rate, indexes="defer")
     effects = differences(Query())
     assert effects.gains == ()
     assert effects.unclear == (FACTS["indexes"],)
 
 
+def test_a_single_run_in_each_group_says_nothing_of_the_noise(db):
+    for number, size in enumerate((10**5, 10**6, 10**7, 10**8)):
+        remember(100 * 2**number, data_bytes=size)
+        remember(120 * 2**number, data_bytes=size, indexes="defer")
+    assert gains() == []
+
+
 @pytest.mark.parametrize("other", [{"parallelism": 4}, {"server_digest": "later"}, {"data_bytes": 10**6}])
 def test_no_gain_is_reported_if_another_fact_differs_too(db, other):
-    for rate in (100, 104):
+    for rate in RATES:
         remember(rate)
         remember(rate * 2, indexes="defer", **other)
     assert "indexes" not in [name for name, *_ in gains()]
