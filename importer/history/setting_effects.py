@@ -1,7 +1,7 @@
 """Finds settings whose values clearly differ in speed, all else being equal, and settings that were not tried yet.
 
-Runs are compared within groups that are equal in every other setting, in server, mode and size. So a gain belongs to
-one setting only, and a group in which the setting has a single value is ignored.
+Runs are compared within groups that are equal in every other setting, and in CONDITIONS and SIZES. So
+a gain belongs to one setting only, and a group in which the setting has a single value is ignored.
 """
 
 import math
@@ -24,7 +24,13 @@ from importer.history.search import in_order
 # run is that run, as if its speed were exact.
 LEAST_IN_GROUP = 2
 SETTINGS = tuple(FACTS[each.name] for each in SPEED)
-CONDITIONS = ("target", "table", "mode", "server_digest", "on_duplicate", "verify", "checks", "packing")
+CONDITIONS = (
+    *("target", "table", "mode", "server_digest", "on_error", "on_duplicate", "verify", "checks", "packing"),
+    *("unique_keys", "secondary_keys", "fulltext_keys", "spatial_keys", "table_foreign_keys", "insert_triggers"),
+)
+# Facts that are equal if they have the same size class. Small imports end before a second session begins; keys come off
+# an empty table only, and cost more in a full one.
+SIZES = ("data_bytes", "rows_before")
 # A file is in key order if at least this share of neighbouring keys ascends.
 IN_ORDER = 0.9
 ABOUT_UNTRIED = ("secondary_keys", "key_ascending", "mode")
@@ -78,7 +84,7 @@ class Differences:
 
 def differences(query: Query, timing: str = "overall_rows_per_second") -> Differences:
     """Compare the settings of the newest imports of the query, at most FEW. Of `timing`, more is better."""
-    runs = [facts for facts in _newest(query, *CONDITIONS, timing, "data_bytes") if facts.get(timing)]
+    runs = [facts for facts in _newest(query, *CONDITIONS, *SIZES, timing) if facts.get(timing)]
     varied = [each for each in SETTINGS if len({_value(each, facts) for facts in runs} - {None}) > 1]
     greatest = {each: _greatest(each, runs, timing) for each in varied}
     gains = sorted(filter(None, greatest.values()), key=lambda gain: -gain.times)
@@ -114,14 +120,17 @@ def _groups(setting: Fact, runs: Sequence[Facts], timing: str) -> list[Group]:
     for facts in runs:
         value = _value(setting, facts)
         if value is not None:
-            key = (*(_value(each, facts) for each in alike), *map(facts.get, CONDITIONS), _size(facts))
+            sizes = (_size(facts.get(name)) for name in SIZES)
+            key = (*(_value(each, facts) for each in alike), *map(facts.get, CONDITIONS), *sizes)
             groups[key][value].append(float(facts[timing]))
     return [group for group in groups.values() if len(group) > 1]
 
 
-def _size(facts: Facts) -> int:
-    """The size class (powers of four). Small imports end before a second session begins, so sizes must be similar."""
-    return round(math.log(max(1.0, float(facts.get("data_bytes", 1))), 4))
+def _size(amount: Value | None) -> int | None:
+    """The size class: 0 for nothing, then powers of four; None for an unknown amount."""
+    if not amount:
+        return None if amount is None else 0
+    return 1 + round(math.log(max(1.0, float(amount)), 4))
 
 
 def _gain(setting: Fact, groups: Sequence[Group], value: Value, against: Value) -> Gain | None:

@@ -19,6 +19,7 @@ USUAL = {
     "chunk_bytes": 8 * 2**20,
     "indexes": "keep",
     "data_bytes": 10**8,
+    "rows_before": 0,
     "secondary_keys": 2,
 }
 RATES = (100, 101, 103, 104)
@@ -74,12 +75,27 @@ def test_a_single_run_in_each_group_says_nothing_of_the_noise(db):
     assert gains() == []
 
 
-@pytest.mark.parametrize("other", [{"parallelism": 4}, {"server_digest": "later"}, {"data_bytes": 10**6}])
+@pytest.mark.parametrize(
+    "other",
+    [
+        *({"parallelism": 4}, {"server_digest": "later"}, {"data_bytes": 10**6}),
+        # The planner defers the keys of an empty table only, and commits fewer rows at a time to reject bad ones.
+        *({"rows_before": 90_000_000}, {"on_error": "reject"}),
+        *({"secondary_keys": 3}, {"unique_keys": 1}, {"table_foreign_keys": 1}, {"insert_triggers": 1}),
+    ],
+)
 def test_no_gain_is_reported_if_another_fact_differs_too(db, other):
     for rate in RATES:
         remember(rate)
         remember(rate * 2, indexes="defer", **other)
     assert "indexes" not in [name for name, *_ in gains()]
+
+
+def test_tables_of_a_similar_size_are_compared(db):
+    for number, rate in enumerate(RATES):
+        remember(rate, rows_before=1_000_000 + 50_000 * number)
+        remember(rate * 2, rows_before=1_100_000 + 50_000 * number, indexes="defer")
+    assert gains() == [("indexes", "defer", "keep", 2.0)]
 
 
 def test_a_single_outlier_among_many_runs_does_not_hide_a_gain(db):
