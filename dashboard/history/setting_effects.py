@@ -11,6 +11,7 @@ from importer.history.facts import FACTS, Kind
 from importer.history.query import Condition, Op, Query
 from importer.history.search import in_order
 from importer.history.setting_effects import Differences, Gain, differences, untried
+from importer.models.outcomes.own_pace import IN_WORDS
 
 RATES = (Kind.ROWS_PER_SECOND, Kind.BYTES_PER_SECOND)
 MOST_TABLES = 8
@@ -33,7 +34,7 @@ class EffectReport:
     Each of `tables` is a name, its number of imports, and the address of the view of it.
 
     `lab` is the query string of a new lab that tries the untried settings; "" without an import to base it on.
-    `fewest`: the runs of each value that a gain needs.
+    `fewest`: the runs of each value that a gain needs; `pace`: which imports count.
     """
 
     tables: list[tuple[str, int, str]]
@@ -45,6 +46,7 @@ class EffectReport:
     lab: str = ""
     differences: Differences | None = None
     fewest: int = FEWEST
+    pace: str = IN_WORDS
 
 
 def effect_report(view: View, tables: list[tuple[str, int]]) -> EffectReport:

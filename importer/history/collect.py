@@ -250,5 +250,12 @@ def _of_chunks(job: ImportJob, chunks: ChunkTotals) -> Pairs:
     yield "chunk_longest_seconds", round(max(chunks.seconds), 6)
     for phase in PHASES:
         yield phase.name, round(chunks.phases.get(phase.name.removeprefix("phase_"), 0), 6)
-    if load := step_seconds(job)["load"]:
-        yield "phase_wait", round(max(0.0, job.parallelism * load - sum(chunks.seconds)), 6)
+    yield "phase_wait", _seconds_without_chunk(job, sum(chunks.seconds))
+
+
+def _seconds_without_chunk(job: ImportJob, spent: float) -> float | None:
+    """The time of the sessions without a chunk; None if it is unknown how many there were."""
+    load = step_seconds(job)["load"]
+    if load is None or job.parallelism != job.plan_json.get("parallelism", job.parallelism):
+        return None
+    return round(max(0.0, job.parallelism * load - spent), 6)

@@ -8,9 +8,10 @@ from importer.engine.plan.previous_imports import FEWEST
 from importer.history.charts import TimingSpread
 from importer.history.facts import CHOSEN, FILE, REQUESTED, SERVER, TABLE, TIMINGS, Fact, Value
 from importer.history.query import Condition, Op, Query
-from importer.history.read import column, rows
+from importer.history.read import column, columns, rows
 from importer.history.search import matching
 from importer.models import JobRecord
+from importer.models.outcomes.own_pace import IN_WORDS, PACE_FACTS, at_own_pace
 
 # A smaller difference is not worth a change; runs of the same import can differ by as much.
 CLEARLY = 1.1
@@ -47,7 +48,7 @@ class Comparison:
     """Compared imports: the `settings` that differ (requested, chosen, file, table, server) and all known `timings`.
 
     `alike`: the settings that are equal in all imports. `runs`: for each import the rows per second of all runs of the
-    same import (ALIKE), None if it did not succeed. `reasons`: the planner's reasons for each
+    same import (runs_like()), None if it did not succeed at its own pace. `reasons`: the planner's reasons for each
     (importer.engine.plan.plan.Reason as JSON). `slower`: whether each was found slower than its peers (regressions.py).
     """
 
@@ -92,12 +93,20 @@ def _side_by_side(imports: dict[int, dict[str, Value]], facts: Sequence[Fact]) -
 
 
 def runs_like(facts: dict[str, Value], timing: str = "overall_rows_per_second") -> TimingSpread | None:
-    """A timing's spread over all runs of the import with these facts (ALIKE); None if it has no such timing itself."""
-    if timing not in facts:
+    """A timing's spread over all runs of the import with these facts (ALIKE), of those at their own pace.
+
+    None if the import has no such timing itself, or did not run at its own pace.
+    """
+    if timing not in facts or not at_own_pace(facts):
         return None
-    alike = matching(Query(tuple(Condition(name, Op.IS, facts.get(name)) for name in ALIKE)))
+    alike = _at_own_pace(matching(Query(tuple(Condition(name, Op.IS, facts.get(name)) for name in ALIKE))))
     took = column(timing, alike)
     return TimingSpread.of([float(took[job]) for job in alike if job in took])
+
+
+def _at_own_pace(jobs: Sequence[int]) -> list[int]:
+    known = columns(PACE_FACTS, jobs)
+    return [job for job in jobs if at_own_pace({name: values.get(job) for name, values in known.items()})]
 
 
 def _watched(first: bool, other: bool) -> Verdict | None:
@@ -109,7 +118,7 @@ def _watched(first: bool, other: bool) -> Verdict | None:
 
 def _verdict(first: TimingSpread | None, other: TimingSpread | None) -> Verdict:
     if not (first and other):
-        return Verdict(False, "only imports that succeeded have a rate to compare")
+        return Verdict(False, f"only imports that succeeded {IN_WORDS} are judged")
     if first == other:
         return Verdict(False, f"both are among {first.jobs} runs of the same{_spread(first)}: it may be chance")
     if first.jobs == other.jobs == 1:

@@ -2,9 +2,9 @@
 
 The rates are overall ones: putting keys back can be what has become slower.
 
-Peers are the latest earlier imports into the same table of the same target that succeeded at the first try, with the
-same requested mode and options and about as many bytes. The planner's decisions may differ: they are among the
-possible changes.
+Peers are the latest earlier imports into the same table of the same target that succeeded at their own pace
+(models/outcomes/own_pace.py), with the same requested mode and options and about as many bytes. The planner's
+decisions may differ: they are among the possible changes.
 """
 
 import statistics
@@ -21,6 +21,7 @@ from importer.history.search import matching
 from importer.history.slowdown_test import FEWEST, MOST, clearly_slower
 from importer.models import ImportJob, JobRecord
 from importer.models.outcomes.attempts import rounded
+from importer.models.outcomes.own_pace import PACE_FACTS, at_own_pace
 
 # The fact that is compared.
 RATE = "overall_rows_per_second"
@@ -28,8 +29,6 @@ RATE = "overall_rows_per_second"
 # less than a third of this cost; losses below LEAST_SECONDS are ignored.
 SIZES = 1.5
 LEAST_SECONDS = 1.0
-# Facts of imports whose pace was set by a person, or by the arrival of their file.
-_DELAYS = ("pauses", "followed_upload")
 # Most imports into the table that are searched for peers.
 MOST_CANDIDATES = 200
 
@@ -145,10 +144,9 @@ def recorded_peer_speed(job: ImportJob) -> PeerSpeed | None:
 def compare_with_peers(facts: dict[str, Value]) -> PeerSpeed | None:
     """Compare the import with these facts with its peers.
 
-    None if it did not succeed, if it was retried or delayed (its duration is not the load's), or if it has fewer than
-    FEWEST peers.
+    None if it did not succeed at its own pace, or if it has fewer than FEWEST peers.
     """
-    if not facts.get(RATE) or facts.get("attempts") != 1 or _delayed(facts):
+    if not facts.get(RATE) or not at_own_pace(facts):
         return None
     alike = peers(facts)
     rates = [float(rate) for rate in column(RATE, alike).values()]
@@ -168,7 +166,6 @@ def peers(facts: dict[str, Value]) -> list[int]:
         Condition("target", Op.IS, facts.get("target")),
         Condition("status", Op.IS, ImportJob.Status.SUCCEEDED.value),
         Condition("ended", Op.LESS, facts.get("ended", 0)),
-        Condition("attempts", Op.IS, 1),
         Condition("data_bytes", Op.AT_LEAST, size / SIZES),
         Condition("data_bytes", Op.AT_MOST, size * SIZES),
     )
@@ -184,16 +181,11 @@ def peers(facts: dict[str, Value]) -> list[int]:
 
 
 def _alike(facts: dict[str, Value], jobs: Sequence[int]) -> list[int]:
-    """Those of the jobs that were requested with the same options, were not delayed, and have a rate."""
-    known = rows(jobs, [*(each.name for each in REQUESTED), *_DELAYS, RATE])
+    """Those of the jobs that were requested with the same options, ran at their own pace, and have a rate."""
+    known = rows(jobs, {*(each.name for each in REQUESTED), *PACE_FACTS, RATE})
     wanted = _requested(facts)
-    alike = (job for job in jobs if _requested(known[job]) == wanted and not _delayed(known[job]))
+    alike = (job for job in jobs if _requested(known[job]) == wanted and at_own_pace(known[job]))
     return [job for job in alike if known[job].get(RATE)]
-
-
-def _delayed(facts: dict[str, Value]) -> bool:
-    """Whether a person or the arrival of the file set the pace."""
-    return any(facts.get(name) for name in _DELAYS)
 
 
 def _requested(facts: dict[str, Value]) -> dict[str, Value]:

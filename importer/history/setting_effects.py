@@ -1,6 +1,6 @@
 """Finds settings whose values clearly differ in speed, all else being equal, and settings that were not tried yet.
 
-Runs are compared within groups that are equal in every other setting, and in CONDITIONS and SIZES. So
+Runs at their own pace are compared within groups that are equal in every other setting, and in CONDITIONS and SIZES. So
 a gain belongs to one setting only, and a group in which the setting has a single value is ignored.
 """
 
@@ -19,6 +19,7 @@ from importer.history.facts import FACTS, Fact, Kind, Value
 from importer.history.query import Query
 from importer.history.read import FEW, rows
 from importer.history.search import in_order
+from importer.models.outcomes.own_pace import PACE_FACTS, at_own_pace
 
 # Runs of each value in a group: each run counts relative to the median of one value there, and the median of a single
 # run is that run, as if its speed were exact.
@@ -83,8 +84,12 @@ class Differences:
 
 
 def differences(query: Query, timing: str = "overall_rows_per_second") -> Differences:
-    """Compare the settings of the newest imports of the query, at most FEW. Of `timing`, more is better."""
-    runs = [facts for facts in _newest(query, *CONDITIONS, *SIZES, timing) if facts.get(timing)]
+    """Compare the settings of the newest imports of the query, at most FEW, that ran at their own pace.
+
+    Of `timing`, more is better.
+    """
+    newest = _newest(query, *CONDITIONS, *SIZES, *PACE_FACTS, timing)
+    runs = [facts for facts in newest if facts.get(timing) and at_own_pace(facts)]
     varied = [each for each in SETTINGS if len({_value(each, facts) for facts in runs} - {None}) > 1]
     greatest = {each: _greatest(each, runs, timing) for each in varied}
     gains = sorted(filter(None, greatest.values()), key=lambda gain: -gain.times)

@@ -1,6 +1,10 @@
 """How large a lab's sample will be, and should be: from the file's beginning and from earlier loads."""
 
+from collections.abc import Mapping
 from statistics import median
+from typing import Any, TypeVar
+
+from django.db.models import Model, QuerySet
 
 from importer.engine.plan.methods import METHODS
 from importer.engine.plan.plan import ImportPlan
@@ -8,7 +12,9 @@ from importer.engine.tuning.grid import Grid, Value
 from importer.engine.tuning.sampling import Sample, SampleSize
 from importer.engine.units import MIB
 from importer.models import ImportJob, Trial
+from importer.models.outcomes.own_pace import job_at_own_pace
 from importer.preparation.prepare import PreparedImport
+from importer.preparation.previous_imports import UNREAD
 from importer.worker.hosts import presence
 
 SAMPLE_ROWS = 200_000
@@ -23,6 +29,8 @@ LATEST_LOADS = 20
 # (docs/server-behaviour.md, Methods). SLOWER_AT_BEST: with more rows.
 SLOWER = ((1, 30.0), (10, 4.5), (40, 2.5), (100, 2.0))
 SLOWER_AT_BEST = 1.7
+
+Load = TypeVar("Load", bound=Model)
 
 
 def expected_sample(prepared: PreparedImport, sample: Sample) -> SampleSize:
@@ -67,23 +75,31 @@ def _numbers(grid: Grid, name: str) -> list[int]:
 
 
 def rate_of(prepared: PreparedImport) -> float | None:
-    """Rows per second of a load as planned, by the latest trials of labs of this table, or by imports into it.
+    """Rows per second of a load as planned: by the latest trials of labs of this table, or else by imports into it.
 
-    A load by another method than the planned one counts with the rate that the planned one would have had.
+    Imports that did not run at their own pace are left out. A load by another method than the planned one counts with
+    the rate that the planned one would have had.
     """
     name = {"schema_name": prepared.table.schema, "table_name": prepared.table.name}
     of_table = {f"lab__{key}": value for key, value in name.items()}
     trials = Trial.objects.filter(lab__target=prepared.target, status=Trial.Status.DONE, **of_table)
-    jobs = ImportJob.objects.filter(target=prepared.target, status=ImportJob.Status.SUCCEEDED, **name)
+    jobs = ImportJob.objects.filter(target=prepared.target, status=ImportJob.Status.SUCCEEDED, **name).defer(*UNREAD)
     planned = prepared.plan.statements
-    for loads, how in ((trials, "ran_as"), (jobs, "plan_json")):
-        # The trials of experiments do not tell how they ran.
-        known = loads.filter(rows_per_second__gt=0, **{f"{how}__has_key": "method"}).order_by("-pk")
-        latest = known.values_list("rows_per_second", f"{how}__method", f"{how}__rows_per_statement")[:LATEST_LOADS]
-        rates: list[float] = [rate * slower(method, rows) for rate, method, rows in latest]
-        if rates:
-            return median(rates) / slower(planned.method, planned.rows_per_statement)
-    return None
+    rates = [_as_load_data(each.rows_per_second, each.ran_as) for each in _latest(trials, "ran_as")]
+    if not rates:
+        at_own_pace = filter(job_at_own_pace, _latest(jobs, "plan_json"))
+        rates = [_as_load_data(each.rows_per_second, each.plan_json) for each in at_own_pace]
+    return median(rates) / slower(planned.method, planned.rows_per_statement) if rates else None
+
+
+def _latest(loads: QuerySet[Load], how: str) -> QuerySet[Load]:
+    """The latest loads of which `how` tells the method. Trials of experiments do not tell it."""
+    return loads.filter(rows_per_second__gt=0, **{f"{how}__has_key": "method"}).order_by("-pk")[:LATEST_LOADS]
+
+
+def _as_load_data(rate: float | None, how: Mapping[str, Any]) -> float:
+    """The rate that LOAD DATA would have had instead of the method of `how`."""
+    return (rate or 0.0) * slower(how["method"], how.get("rows_per_statement"))
 
 
 def slower(method: Value, rows_per_statement: Value) -> float:

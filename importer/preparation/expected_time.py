@@ -6,7 +6,7 @@ from importer.preparation.prepare import PreparedImport
 
 
 def expected_seconds(prepared: PreparedImport, rows: int) -> float | None:
-    """Seconds for `rows` at the median rate of earlier imports into the table, of a similar size and in the same mode.
+    """Seconds for `rows` at the median rate of earlier imports into the table, as previous_imports.past() chooses them.
 
     None if there are none.
     """

@@ -3,6 +3,7 @@
 from importer.engine.plan.previous_imports import Past, PastImport
 from importer.models import ImportJob, Target
 from importer.models.outcomes.attempts import speed_of
+from importer.models.outcomes.own_pace import job_at_own_pace
 
 # Only imports of similar size are compared: a small one ends before its second session has begun.
 SMALLER, LARGER = 0.25, 4.0
@@ -12,7 +13,7 @@ UNREAD = ("dialect_json", "mapping_json", "reading_json", "new_table_json", "lin
 
 
 def past(target: Target, schema: str, table: str, mode: str, data_bytes: int) -> Past:
-    """The latest imports into the table that succeeded, in the same mode and with about as many bytes."""
+    """The latest imports into the table that succeeded at their own pace, in the mode, with about as many bytes."""
     jobs = (
         ImportJob.objects.filter(
             target=target,
@@ -25,10 +26,8 @@ def past(target: Target, schema: str, table: str, mode: str, data_bytes: int) ->
         .select_related("source")
         .defer(*UNREAD)
     )
-    alike = [
-        job for job in jobs.order_by("-pk")[:MOST_RUNS] if SMALLER <= job.data_bytes / max(1, data_bytes) <= LARGER
-    ]
-    return Past(tuple(_run(job) for job in alike))
+    latest = [job for job in jobs.order_by("-pk")[:MOST_RUNS] if job_at_own_pace(job)]
+    return Past(tuple(_run(job) for job in latest if SMALLER <= job.data_bytes / max(1, data_bytes) <= LARGER))
 
 
 def _run(job: ImportJob) -> PastImport:

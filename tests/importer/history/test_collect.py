@@ -159,6 +159,19 @@ def test_records_have_the_rows_before_and_deferred_indexes(target: Target, tmp_p
     assert facts_of_record(first)["server_digest"] == facts_of_record(second)["server_digest"]
 
 
+@on_one_server
+def test_the_time_without_a_chunk_is_unknown_if_the_sessions_were_changed(target: Target, tmp_path: Path):
+    path = tmp_path / "t.csv"
+    path.write_text("id,a,b\n" + "".join(f"{line}\n" for line in LINES))
+    request = ImportRequest(options=Options(parallelism=2))
+    job = jobs.create(prepare(uploads.register(path), target, "t", request))
+    jobs.set_parallelism(job.pk, 64)
+    known = facts_of_record(run(job))
+    assert (known["planned_parallelism"], known["parallelism"]) == (2, 64)
+    assert "phase_load" in known
+    assert "phase_wait" not in known
+
+
 @pytest.mark.parametrize(
     ("rate", "stored"),
     [(0.0123456, 0.0123), (0.96, 0.96), (1.26, 1.3), (98_765.43, 98_765.4), (0.0, 0.0)],

@@ -1,11 +1,13 @@
-"""When the comparison of two imports calls their difference clear."""
+"""When the comparison of two imports calls their difference clear, and which runs count."""
 
 import pytest
 
 from importer.history.charts import TimingSpread
-from importer.history.compare import compare, doubts
-from importer.history.facts import Value
+from importer.history.compare import compare, doubts, runs_like
+from importer.history.facts import FACTS, Value
+from importer.history.read import rows
 from importer.models import JobFact
+from tests.importer.history.own_pace import OTHER_PACE
 from tests.sample_imports import made_up_imports
 
 SLOW = (8.0, 8.2, 8.4, 9.0)
@@ -55,3 +57,14 @@ def test_four_runs_each_are_clearly_different(runs: list[int]):
     (verdict,) = compare([runs[0], runs[-1]]).verdicts
     assert verdict.clear
     assert verdict.words.endswith(": the difference is clear")
+
+
+@pytest.mark.parametrize("other_pace", OTHER_PACE)
+def test_runs_whose_pace_was_not_their_own_do_not_count(runs: list[int], other_pace: dict[str, Value]):
+    put(runs[-1], **other_pace)
+    (verdict,) = compare([runs[0], runs[-2]]).verdicts
+    assert not verdict.clear
+    assert verdict.words.endswith("3 like this one (spread 1 %): with fewer than 4 runs of either, it may be chance")
+    assert runs_like(rows([runs[-1]], list(FACTS))[runs[-1]]) is None
+    (verdict,) = compare([runs[0], runs[-1]]).verdicts
+    assert verdict.words.startswith("only imports that succeeded at the first attempt, without a pause, ")

@@ -7,6 +7,7 @@ from importer.history.query import Query
 from importer.history.setting_effects import differences, untried
 from importer.models import JobFact, JobRecord
 from tests.dashboard.job_data import Status, make_job
+from tests.importer.history.own_pace import OTHER_PACE
 
 pytestmark = pytest.mark.django_db
 
@@ -21,6 +22,7 @@ USUAL = {
     "data_bytes": 10**8,
     "rows_before": 0,
     "secondary_keys": 2,
+    "planned_parallelism": None,
 }
 RATES = (100, 101, 103, 104)
 
@@ -96,6 +98,15 @@ def test_tables_of_a_similar_size_are_compared(db):
         remember(rate, rows_before=1_000_000 + 50_000 * number)
         remember(rate * 2, rows_before=1_100_000 + 50_000 * number, indexes="defer")
     assert gains() == [("indexes", "defer", "keep", 2.0)]
+
+
+@pytest.mark.parametrize("other_pace", OTHER_PACE)
+def test_imports_whose_pace_was_not_their_own_are_left_out(db, other_pace):
+    for rate in RATES:
+        remember(rate, **other_pace)
+        remember(rate * 2, indexes="defer")
+    effects = differences(Query())
+    assert (effects.gains, effects.unclear, effects.jobs) == ((), (), 4)
 
 
 def test_a_single_outlier_among_many_runs_does_not_hide_a_gain(db):

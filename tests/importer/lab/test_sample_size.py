@@ -72,6 +72,8 @@ def test_earlier_imports_count_by_their_method(target, path):
     assert rate_of(planned(target, path, "insert")) == pytest.approx(1000)
     rows = job.plan.statements.rows_per_statement
     assert rate_of(planned(target, path)) == pytest.approx(1000 * slower("insert", rows))
+    ImportJob.objects.filter(pk=job.pk).update(awaits_bytes=1)
+    assert rate_of(planned(target, path)) is None, "its file was still arriving"
 
 
 @pytest.mark.parametrize("method", ["auto", "insert"])

@@ -1,6 +1,7 @@
 """The earlier imports that the planner uses."""
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -51,3 +52,15 @@ def test_the_next_plan_uses_earlier_imports(target: Target, tmp_path: Path):
     prepared = prepare(uploads.register(tmp_path / "numbers.csv"), target, "t")
     assert prepared.plan.parallelism == 4
     assert any("measured 3 times faster here (4 imports against 4)" in each.why for each in prepared.plan.reasons)
+
+
+@pytest.mark.parametrize(
+    "other_pace", [{"attempts": 2}, {"pauses": 1}, {"awaits_bytes": 1}, {"parallelism": 8}, {"priority": "low"}]
+)
+def test_imports_whose_pace_was_not_their_own_are_left_out(target: Target, tmp_path: Path, other_pace: dict[str, Any]):
+    job = imported(target, tmp_path, 2)
+    assert past(target, target.database, "t", "append", 2000).runs
+    if "priority" in other_pace:
+        other_pace = {"options_json": job.options_json | other_pace}
+    ImportJob.objects.filter(pk=job.pk).update(**other_pace)
+    assert past(target, target.database, "t", "append", 2000).runs == ()
