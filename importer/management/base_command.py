@@ -27,7 +27,7 @@ from importer.models.outcomes import REFUSED, UNKNOWN, UNREACHABLE, WRONG_USAGE,
 
 AS = "as_user"
 # Verbs that only show something.
-SHOWING = ("list", "show", "export", "plan", "experiments", "wait")
+SHOWING = ("list", "show", "export", "plan", "why", "experiments", "wait")
 
 
 class CheckedCommand(DocumentCommand):
@@ -100,6 +100,8 @@ class PreparedCommand(CheckedCommand):
 
     # Whether the command changes nothing, with any of its verbs.
     only_shows = False
+    # Options with which it changes nothing.
+    showing_options: tuple[str, ...] = ()
 
     def run_checked(self, *args: Any, **options: Any) -> str | None:
         """Run the command, as CheckedCommand does, once there are tables."""
@@ -112,7 +114,8 @@ class PreparedCommand(CheckedCommand):
     def recording(self, options: dict[str, Any]) -> AbstractContextManager[None]:
         """Records the command with its outcome, unless it only shows something."""
         name = self.words(options)
-        if self.only_shows or name.rpartition(" ")[2] in SHOWING:
+        showing = any(options.get(each) for each in self.showing_options)
+        if self.only_shows or showing or name.rpartition(" ")[2] in SHOWING:
             return nullcontext()
         target = str(options.get("name" if name.startswith("target ") else "target") or "")
         return recorded(name, target)

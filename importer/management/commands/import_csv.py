@@ -31,6 +31,7 @@ Made = TypeVar("Made")
 
 class Command(PreparedCommand):
     help = "Load a CSV file into a table of a target, and prove that every row arrived."
+    showing_options = ("plan_only", "check_only")
     _job: ImportJob | None = None
     # Whether the command line asks for a check of the file only, before it is parsed.
     _checks = False

@@ -8,7 +8,7 @@ from django.core.management import CommandError, call_command
 
 from importer import queue
 from importer.engine.mysql.connection import Address, connect, execute, fetch_all
-from importer.models import ImportJob, SourceFile, Target
+from importer.models import AuditEvent, ImportJob, SourceFile, Target
 from importer.models.outcomes import FAILED, FOUND_BAD_ROWS, OUTCOMES, READER_GONE, WITH_REJECTS, WRONG_USAGE
 from importer.models.outcomes.exit_codes import exit_codes
 from importer.worker import local_pool
@@ -201,6 +201,7 @@ def test_plan_only_shows_reasons_and_sql_and_does_nothing(target: Target, people
     assert "LOAD DATA LOCAL INFILE" in printed
     assert "(`id`, `name`, @field3)" in printed
     assert not ImportJob.objects.exists()
+    assert not AuditEvent.objects.exists()
 
 
 @pytest.mark.parametrize(

@@ -264,6 +264,10 @@ class TestCommands:
         call_command(*words)
         assert not AuditEvent.objects.exists()
 
+    def test_why_an_import_waits_leaves_no_event(self):
+        call_command("job", "why", str(make_job(Status.SUCCEEDED).pk))
+        assert not AuditEvent.objects.exists()
+
 
 class TestWork:
     """What is recorded by the code that does the work, for pages, commands and schedules alike."""

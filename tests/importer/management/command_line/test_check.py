@@ -8,7 +8,7 @@ import pytest
 from django.conf import settings
 from django.core.management import CommandError, call_command
 
-from importer.models import ImportJob, Target
+from importer.models import AuditEvent, ImportJob, Target
 from importer.models.outcomes import FOUND_BAD_ROWS, NEEDS_ANSWER, REFUSED
 from tests.documents import read
 from tests.importer.management.people_file import loaded
@@ -30,6 +30,7 @@ def checked(capsys, *words: str) -> tuple[int, dict]:
     assert document["exit_code"] == code
     assert list(settings.PLAIN_DIR.glob("*")) == []
     assert not ImportJob.objects.exists()
+    assert not AuditEvent.objects.exists()
     return code, document
 
 
