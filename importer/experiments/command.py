@@ -36,7 +36,8 @@ def run_and_show(command: DocumentCommand, *, as_json: bool, **options: Any) -> 
         command.stdout.write(markdown(result, ""))
     if ended.status != Lab.Status.DONE:
         what, where, advice = (str(ended.problem.get(name, "")) for name in ("what", "where", "advice"))
-        raise Problem(what or f"The experiment was {ended.status}.", where, advice)
+        kind = Cancelled if ended.status == Lab.Status.CANCELLED else Problem
+        raise kind(what or f"The experiment was {ended.status}.", where, advice)
 
 
 def listed() -> list[dict[str, Any]]:

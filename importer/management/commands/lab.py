@@ -22,6 +22,7 @@ from importer.management.argument_types import bounded, percent, setting_values,
 from importer.management.base_command import PreparedCommand
 from importer.management.build_import import named_target
 from importer.models import ImportJob, Lab, Level, Target, Trial
+from importer.models.outcomes import CANCELLED, UNKNOWN
 from importer.preparation.prepare import ImportRequest, PreparedImport, prepare, require_load
 from importer.sources import uploads
 from importer.worker.hosts import presence
@@ -82,7 +83,7 @@ class Command(PreparedCommand):
             ended = self._follow(created.pk, quiet=as_json)
         self._show_one(ended, as_json)
         if ended.status != Lab.Status.DONE:
-            sys.exit(1)
+            sys.exit(CANCELLED.exit_code if ended.status == Lab.Status.CANCELLED else UNKNOWN)
 
     def _follow(self, lab_id: int, quiet: bool) -> Lab:
         """Wait for the end of the lab, and print the result of each trial unless `quiet`. Returns the ended lab."""

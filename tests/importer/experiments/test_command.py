@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 from django.conf import settings
-from django.core.management import call_command
+from django.core.management import CommandError, call_command
 from django.urls import reverse
 
 from importer import jobs, lab
@@ -21,6 +21,7 @@ from importer.lab.lifecycle import GONE
 from importer.lab.transitions import end
 from importer.management.processes.private_servers import free_port
 from importer.models import Chunk, ImportJob, Lab, SourceFile, Target
+from importer.models.outcomes import CANCELLED
 from importer.preparation.prepare import prepare
 from importer.sources import uploads
 from tests.documents import read
@@ -152,6 +153,24 @@ def test_an_experiment_whose_process_was_killed_while_it_ended_ends_as_was_decid
     runner.end_abandoned(target)
     ended = Lab.objects.get()
     assert (ended.status, ended.problem) == (becomes, {})
+    require_nothing_left(mariadb)
+
+
+class PressedAtFirstTrial(StringIO):
+    """A terminal on which Ctrl-C is pressed when the first trial begins."""
+
+    def write(self, text: str) -> int:
+        if "round 1" in text:
+            raise KeyboardInterrupt
+        return super().write(text)
+
+
+def test_ctrl_c_cancels_an_experiment_and_ends_with_the_exit_code_of_that(mariadb, transactional_db):
+    target = saved_target(mariadb, mariadb.database)
+    words = ("experiment", "run", "partitions", "--target", target.name, "--size", "40", *TINY)
+    with pytest.raises(CommandError, match="The experiment was cancelled") as ended:
+        call_command(*words, stdout=StringIO(), stderr=PressedAtFirstTrial())
+    assert (ended.value.returncode, Lab.objects.get().status) == (CANCELLED.exit_code, Lab.Status.CANCELLED)
     require_nothing_left(mariadb)
 
 

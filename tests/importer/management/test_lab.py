@@ -9,11 +9,14 @@ from django.core.management import CommandError, call_command
 
 from importer.engine.tuning.grid import GRIDS
 from importer.engine.units import MIB
+from importer.management.commands import lab as lab_command
 from importer.management.commands.lab import Command, _create, _grid
 from importer.models import Lab
+from importer.models.outcomes import CANCELLED
 from tests.documents import read
 from tests.engine.loads import run_sql
-from tests.importer.labs import created_lab, record_count, tables, write_rows
+from tests.importer.labs import created_lab, record_count, tables, to_end, write_rows
+from tests.importer.management.command_line.interrupts import press_ctrl_c_in_sleep
 from tests.shell import Shell
 from tests.stack import PYTHON, ROOT, Stack
 from tests.targets import saved_target
@@ -49,6 +52,13 @@ def test_lab_run_prints_the_result_and_list_and_show_have_it(arguments, mariadb,
     assert run("sweep") == "No scratch table is left over.\n"
     with pytest.raises(CommandError, match="is ending, or has ended"):
         run("cancel", str(result["lab"]))
+
+
+def test_ctrl_c_cancels_a_lab_and_ends_with_the_exit_code_of_that(arguments, monkeypatch, no_workers, capsys):
+    press_ctrl_c_in_sleep(monkeypatch, lab_command, then=lambda: to_end(Lab.objects.get()))
+    with pytest.raises(SystemExit) as ended:
+        call_command("lab", "run", "own", *arguments, "--rows", "500", "--set", "chunk_bytes=4K,1M", "--json")
+    assert (ended.value.code, read(capsys.readouterr().out)["status"]) == (CANCELLED.exit_code, "cancelled")
 
 
 def test_a_lab_goes_on_with_guesses_and_names_them(database, tmp_path: Path, transactional_db, capsys):

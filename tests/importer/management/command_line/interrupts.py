@@ -3,7 +3,7 @@
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import partial
 from types import ModuleType, SimpleNamespace
@@ -30,10 +30,20 @@ def started(program: str, words: tuple[str, ...], env: Mapping[str, str]) -> "su
     )
 
 
-def press_ctrl_c_in_sleep(monkeypatch: pytest.MonkeyPatch, module: ModuleType) -> None:
-    """Ctrl-C is pressed as soon as this module sleeps; what other threads sleep is left alone."""
+def press_ctrl_c_in_sleep(
+    monkeypatch: pytest.MonkeyPatch, module: ModuleType, then: Callable[[], object] | None = None
+) -> None:
+    """Ctrl-C is pressed as soon as this module sleeps; what other threads sleep is left alone.
+
+    It is pressed once if `then` is given, which works while the module sleeps the next times.
+    """
+    pressed: list[bool] = []
 
     def sleep(_seconds: float) -> None:
+        if pressed and then:
+            then()
+            return
+        pressed.append(True)
         raise KeyboardInterrupt
 
     monkeypatch.setattr(module, "time", SimpleNamespace(sleep=sleep))
