@@ -29,7 +29,7 @@ STANDINGS = {
     Standing.PROVED: ("proved", "green", "the first rows allow nothing else"),
     Standing.STATED: ("stated", "azure", "chosen here, by a preset or by an earlier import"),
     Standing.RULE: ("rule", "secondary", "a documented default"),
-    Standing.GUESSED: ("question", "yellow", "another reading is possible; asked above"),
+    Standing.GUESSED: ("guessed", "yellow", "another reading is possible; asked above"),
 }
 
 

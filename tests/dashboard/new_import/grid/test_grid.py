@@ -37,6 +37,11 @@ def test_a_converted_value_has_its_text_in_the_title(browser, user, target):
     assert re.search(r'<span class="badge bg-green-lt"[^>]*>proved</span>', html)
 
 
+def test_what_is_asked_about_is_called_guessed_as_in_reports(browser, user, target):
+    html = show(browser, uploaded(user, b"id,day,amount\n1,01/02/2024,1.5\n", "sales.csv")).content.decode()
+    assert re.search(r'<span class="badge bg-yellow-lt"[^>]*>guessed</span>', html)
+
+
 def test_rows_with_problems_are_counted_and_shown_alone(browser, user, target):
     lines = [b"%d,2024-01-01,1.5\n" % number for number in range(1, 900)]
     lines[700] = b"x,2024-01-01,1.5\n"
