@@ -79,8 +79,8 @@ class ScheduleForm(StoredModelForm):
             (NO_LIMIT, "may reject any number of rows"),
         ),
         widget=forms.RadioSelect(attrs={"class": "form-check-input"}),
-        label="What is copied has no limit of rejected rows. A run of the schedule",
-        error_messages={"required": "Choose one: the rejected rows of a run are not in the table."},
+        label="What is copied has no limit of rejected rows. Each import of the schedule",
+        error_messages={"required": "Choose one: the rejected rows of an import are not in the table."},
     )
 
     def __init__(self, *args: Any, asks_limit: bool = False, **kwargs: Any) -> None:
@@ -100,7 +100,7 @@ class ScheduleForm(StoredModelForm):
 
     @property
     def no_limit(self) -> bool:
-        """Whether a run may reject any number of rows, as was answered; the form must be valid."""
+        """Whether each import may reject any number of rows, as was answered; the form must be valid."""
         return self.cleaned_data.get("reject_limit") == NO_LIMIT
 
     def refuse(self, problem: Problem) -> None:

@@ -66,8 +66,8 @@ def create(
 ) -> Schedule:
     """Create a schedule with the preset's mapping, options and table. Its first run is due at the next due time.
 
-    `no_limit`: a run may reject any number of rows, if the preset has no limit either; otherwise the default one holds.
-    Raises Problem for an invalid request, and TooMany if the user has as many as allowed.
+    `no_limit`: each import may reject any number of rows, if the preset has no limit either; otherwise the default one
+    holds. Raises Problem for an invalid request, and TooMany if the user has as many as allowed.
     """
     names = ("target", "schema_name", "table_name", "header", "columns_json")
     recipe = {name: getattr(preset, name) for name in (*names, "dialect_json", "mapping_json", "fillings_json")}

@@ -58,9 +58,9 @@ def details(schedule: Schedule) -> dict[str, Any]:
 
 
 def _reject_limit(schedule: Schedule) -> str:
-    """How many rows a run may reject, in words."""
+    """How many rows each import of the schedule may reject, in words."""
     if schedule.options.on_error != "reject":
-        return "none: invalid rows stop a run"
+        return "none: an invalid row stops an import"
     return schedule.options.reject_limit_words or "any number"
 
 

@@ -133,7 +133,7 @@ def write_schedule(schedule: Mapping[str, Any], say: Writer, warn: Writer) -> No
     """Write one schedule: what it does, and when; its problems; and its last runs."""
     say(f"{schedule['name']}: {schedule['when']}{', paused' if schedule['paused'] else ''}")
     say(f"{schedule['pattern']} of {schedule['connection']} into {schedule['table']} of {schedule['target']}")
-    say(f"rejected rows of a run: {schedule['reject_limit']}")
+    say(f"rejected rows of each file: {schedule['reject_limit']}")
     for each in schedule["upcoming"]:
         say(f"due {each}")
     for each in schedule["warnings"]:

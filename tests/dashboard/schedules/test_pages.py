@@ -53,7 +53,7 @@ class TestForm:
         url = f"{reverse('schedule_new')}?preset={preset.pk}"
         assert "May reject any number of rows" in browser.get(url).text
         answer = browser.post(url, values(connection))
-        assert (answer.status_code, "the rejected rows of a run are not in the table" in answer.text) == (422, True)
+        assert (answer.status_code, "the rejected rows of an import are not in the table" in answer.text) == (422, True)
         browser.post(url, values(connection, reject_limit="default"))
         page = browser.get(reverse("schedule", args=[Schedule.objects.get().pk])).text
         assert "are rejected, at most 100 rows or 1 % of them, whichever is more" in page

@@ -49,6 +49,7 @@ def test_a_schedule_is_created_run_shown_and_paused(make, folder, tmp_path):
     (shown,) = schedule("show", "daily")["runs"]
     assert [(each["name"], each["outcome"], each["rows"]) for each in shown["files"]] == [("a.csv", "loaded", 2)]
     assert "a.csv: loaded, 2 rows" in told("show", "daily")
+    assert "rejected rows of each file: none" in told("show", "daily")
     listed = {each["name"]: each for each in schedule("list")["schedules"]}
     assert (listed["daily"]["last_run"]["status"], listed["other"]["when"]) == ("succeeded", "When a new file appears")
     assert schedule("pause", "daily")["paused"]

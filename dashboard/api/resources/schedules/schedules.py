@@ -81,7 +81,7 @@ class NewSchedule(
 
     job: Annotated[int | None, Field(ge=1, le=LARGEST)] = None
     preset: Annotated[str, Field(max_length=64)] = ""
-    no_limit: Annotated[bool, Field(description="A run may reject any number of rows.")] = False
+    no_limit: Annotated[bool, Field(description="Each import of the schedule may reject any number of rows.")] = False
     name: Annotated[str, Field(min_length=1, max_length=64)]
     connection: Annotated[str, Field(min_length=1, max_length=64, description="A name.")]
     pattern: Annotated[str, Field(min_length=1, max_length=512)]
