@@ -40,7 +40,7 @@ def try_now(job_id: int) -> None:
 
 
 def end_without(job_id: int) -> None:
-    """End the job although keys that it took off the table are missing. A retry of the job brings them back.
+    """End the job although keys or server variables are not put back, or rows not checked. A retry does that.
 
     Raises Problem if nothing is in the job's way, or while a worker is trying to put them back.
     """

@@ -309,7 +309,7 @@ def register(path: Path, server_path: str = "") -> SourceFile:
     """A source for a file on this server, which stays in place and is never deleted.
 
     The same unchanged file gives the same row. `server_path`: its path on the database's host, if it was named by that.
-    Raises SourceProblem if it is empty, or not a readable regular file, or if its path is too long to be stored.
+    Raises SourceProblem if it is no readable regular file, or if its path is too long to be stored.
     """
     path = path.absolute()
     if max(len(str(path)), len(server_path)) > LONGEST_PATH:

@@ -1,4 +1,4 @@
-"""The verbs of `job` and `preset` with their options, which are the same here and with --server."""
+"""The verbs of `job`, `preset` and `schedule` with their options, which are the same here and with --server."""
 
 from argparse import ArgumentParser
 from collections.abc import Callable, Iterable, Mapping
@@ -25,8 +25,8 @@ JOB_VERBS: Mapping[str, str] = {
     "run": "run an import to its end in this process; for one that no worker takes",
     "cancel": "end an import; what is committed stays, except in a staging table",
     "delete": "delete an ended import with its rejected rows; what it loaded stays",
-    "restore-now": "try at once to put back the keys that the server refused to build",
-    "end-without": "end an import without these keys; it shows the SQL that brings them back",
+    "restore-now": "try at once to put back keys and server variables that an import has changed",
+    "end-without": "end an import although keys or server variables are not put back; shows the SQL for it",
 }
 PRESET_VERBS: Mapping[str, str] = {
     LIST: "all presets, by name",
@@ -35,6 +35,17 @@ PRESET_VERBS: Mapping[str, str] = {
     "delete": "delete a preset; schedules keep their settings",
     "export": "write a preset as JSON, for `import` in another installation",
     "import": "make a preset of what `export` has written",
+}
+SCHEDULE_VERBS: Mapping[str, str] = {
+    LIST: "all schedules",
+    "show": "one schedule, its next due times and its last runs",
+    "create-from-job": "import files like that of a past import regularly",
+    "run": "run it now and wait for the end; exit code 0 only if it succeeds, or with --no-wait once it is queued",
+    "pause": "begin no more runs",
+    "resume": "run again from now on",
+    "run-again": "start an ended or a missed run again, for its moment",
+    "backfill": "start a run for each due time of some past days",
+    "forget": "load a file as a new one in the next run, after its rows were removed from the table",
 }
 # What these verbs print.
 PRESET_SAID: Mapping[str, str] = {
@@ -109,6 +120,19 @@ def add_preset_verbs(parser: ArgumentParser, names: Iterable[str]) -> None:
             verb.add_argument("new", metavar="NEW_NAME")
         if name == "export":
             verb.add_argument("--out", type=Path, metavar="FILE", help="write it there, not to standard output")
+
+
+def add_schedule_verbs(parser: ArgumentParser, names: Iterable[str]) -> dict[str, ArgumentParser]:
+    """Add these verbs of `schedule` with the options that they have everywhere; the parser of each, by its name."""
+    from importer.management.argument_types import day  # Here: no other command needs it.
+
+    verbs = add_verbs(parser, {name: SCHEDULE_VERBS[name] for name in names})
+    for name, verb in verbs.items():
+        if name not in (LIST, "create-from-job"):
+            verb.add_argument("name", help="the schedule's name")
+    verbs["run"].add_argument("--date", type=day, metavar="YYYY-MM-DD", help="run as if it were that day")
+    verbs["run"].add_argument("--no-wait", action="store_true", help="leave it to the workers, and do not wait")
+    return verbs
 
 
 def _add_preset_import(verb: ArgumentParser) -> None:

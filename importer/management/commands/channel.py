@@ -119,7 +119,7 @@ def _line(channel: dict[str, Any]) -> str:
     to, state = ", ".join(channel["to"]), "on" if channel["on"] else "off"
     unsent = f"{channel['waiting']} waiting, {channel['given_up']} given up"
     events = ", ".join(channel["events"]) or "nothing of its own"
-    return f"{channel['name']}: {channel['kind']} to {to}, {state}, {unsent}; tells {events}"
+    return f"{channel['name']}: {channel['kind']} to {to}, {state}, {unsent}; is sent: {events}"
 
 
 def _channel(name: str) -> Channel:

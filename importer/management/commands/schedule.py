@@ -19,6 +19,7 @@ from importer.engine.plan.options import DEFAULT_LIMIT, NO_LIMIT
 from importer.management.argument_types import day
 from importer.management.base_command import PreparedCommand
 from importer.management.client.report_text import run_continues, schedule_line, write_run, write_schedule
+from importer.management.command_line.verbs import add_schedule_verbs
 from importer.management.command_line.words import PROGRAM
 from importer.models import ImportJob, Schedule, ScheduleRun, SourceConnection
 from importer.schedules import ScheduleRequest, serialization
@@ -40,11 +41,8 @@ class Command(PreparedCommand):
     help = "Import files by themselves, on time, each file once."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        verbs = parser.add_subparsers(dest="verb", required=True, metavar="VERB")
-        verbs.add_parser("list", help="all schedules")
-        show = verbs.add_parser("show", help="one schedule, its next due times and its last runs")
-        _add_name(show)
-        create = verbs.add_parser("create-from-job", help="import files like that of a past import regularly")
+        verbs = add_schedule_verbs(parser, VERBS)
+        create = verbs["create-from-job"]
         create.add_argument("job", type=int, help="the import's number")
         _add_request(create)
         create.add_argument(
@@ -53,23 +51,10 @@ class Command(PreparedCommand):
             default=DEFAULT_LIMIT,
             help="of rejected rows, if the import had none: the larger of 100 rows and 1 %% (default), or none",
         )
-        run = verbs.add_parser("run", help="run it now and wait for the end; exit status 0 only if it succeeds")
-        _add_name(run)
-        run.add_argument("--date", type=day, metavar="YYYY-MM-DD", help="run as if it were that day")
-        run.add_argument("--no-wait", action="store_true", help="leave it to the workers, and do not wait")
-        for verb, about in (("pause", "begin no more runs"), ("resume", "run again from now on")):
-            changed = verbs.add_parser(verb, help=about)
-            _add_name(changed)
-        again = verbs.add_parser("run-again", help="start an ended or a missed run again, for its moment")
-        _add_name(again)
-        again.add_argument("run", type=int, help="the run's number, from `schedule show`")
-        backfill = verbs.add_parser("backfill", help="start a run for each due time of some past days")
-        _add_name(backfill)
-        backfill.add_argument("--from", dest="first", type=day, required=True, metavar="YYYY-MM-DD")
-        backfill.add_argument("--to", dest="last", type=day, required=True, metavar="YYYY-MM-DD")
-        forget = verbs.add_parser("forget", help="ignore failed attempts of a file whose rows were dealt with")
-        _add_name(forget)
-        forget.add_argument("file", help="the file's name as the run lists it")
+        verbs["run-again"].add_argument("run", type=int, help="the run's number, from `schedule show`")
+        for flag, moment in (("--from", "first"), ("--to", "last")):
+            verbs["backfill"].add_argument(flag, dest=moment, type=day, required=True, metavar="YYYY-MM-DD")
+        verbs["forget"].add_argument("file", help="the file's name as the run lists it")
 
     def handle(self, *_args: Any, verb: str, **options: Any) -> None:
         """Run one verb."""
@@ -144,10 +129,6 @@ class Command(PreparedCommand):
     def _forget(self, *, name: str, file: str, **_: Any) -> None:
         schedules.forget(schedules.by_name(name), file)
         self.stdout.write(f"The next run loads {file} as a new file.")
-
-
-def _add_name(parser: ArgumentParser) -> None:
-    parser.add_argument("name", help="the schedule's name")
 
 
 def _add_request(parser: ArgumentParser) -> None:

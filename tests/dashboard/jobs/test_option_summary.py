@@ -53,6 +53,14 @@ class TestArrangement:
         html = page(browser, self.job(Status.INDEXING, arranged=True, unrestored=True, obstacle=obstacle))
         assert "Loaded; putting back 1 index" in html
         assert "will be tried again: The disk is full. Make room." in html
+        assert "End the import without 1 index? Its page will have the SQL that brings them back." in html
+
+    def test_sql_is_promised_only_for_what_is_not_put_back(self, browser):
+        """Everything is back, but whether a foreign key would have refused rows could not be found out."""
+        unchecked = [asdict(ForeignKey("by_way", "CONSTRAINT `by_way` ...", ("way",), "`ways`", ("id",)))]
+        obstacle = Problem("The disk is full.", advice="Make room.").as_json()
+        html = page(browser, self.job(Status.INDEXING, arranged=True, unchecked_json=unchecked, obstacle=obstacle))
+        assert 'data-confirm="End the import without this check?"' in html
 
     def test_foreign_keys_that_rows_may_lack_are_named_until_none_does(self, browser):
         key = ForeignKey("by_way", "CONSTRAINT `by_way` ...", ("way",), "`ways`", ("id",))

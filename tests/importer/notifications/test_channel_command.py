@@ -1,5 +1,7 @@
 """`millrace channel` as scripts use it."""
 
+import re
+
 import pytest
 from django.core.management import CommandError, call_command
 
@@ -24,10 +26,12 @@ def told(capsys, *args: str):
 def test_added_listed_and_tested(capsys, hook: Hook, inbox: Inbox):
     channel = told(capsys, "add", "ops", "--webhook", hook.url, "--private", "--events", "failed")
     assert Channel.objects.get().secret == channel["secret"]
-    team = told(capsys, "add", "team", "--mail", "ann@example.org", "bob@example.org")
+    team = told(capsys, "add", "team", "--mail", "ann@example.org", "bob@example.org", "--events")
     assert team == {"schema": CHANNEL.schema, "name": "team"}
     listed = {each["name"]: (each["to"], each["waiting"], each["on"]) for each in told(capsys, "list")["channels"]}
     assert listed == {"ops": ([hook.url], 0, True), "team": (["ann@example.org", "bob@example.org"], 0, True)}
+    call_command("channel", "list")
+    assert re.findall("; is sent: (.*)", capsys.readouterr().out) == ["failed", "nothing of its own"]
     assert told(capsys, "test", "ops") == {"schema": CHANNEL_TEST.schema, "name": "ops", "ok": True, "problem": ""}
     hook.answers = [500]
     with pytest.raises(CommandError, match="answered 500"):

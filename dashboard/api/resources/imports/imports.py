@@ -195,9 +195,9 @@ _acts("Restore the old table", "restore", "Give the old table of mode replace it
 _acts("Drop the old table", "drop-backup", "Drop the old table that mode replace keeps.", jobs.drop_backup)
 _acts("Put the table back now", "restore-now", "Try at once what is tried again from time to time.", jobs.try_now)
 _acts(
-    "End without keys",
+    "End without putting back",
     "end-without",
-    "End an import that cannot build the keys which it took off; its report has the SQL.",
+    "End an import although keys or server variables are not put back; its report has the SQL for it.",
     jobs.end_without,
 )
 

@@ -7,32 +7,17 @@ from typing import Any
 
 from config.contracts.documents import SCHEDULE, SCHEDULE_RUN, SCHEDULES
 from config.contracts.outcomes import UNKNOWN
-from importer.management.argument_types import day
 from importer.management.client.api import LOOK_EVERY
 from importer.management.client.commands.context import Command, CommandContext
 from importer.management.client.report_text import run_continues, schedule_line, write_run, write_schedule
-from importer.management.command_line.verbs import LIST, add_verbs
+from importer.management.command_line.verbs import LIST, add_schedule_verbs
 
 ABOUT = "list, show and run schedules"
 
 
 def add_arguments(parser: ArgumentParser) -> None:
     """Add the verbs and their options."""
-    verbs = add_verbs(
-        parser,
-        {
-            LIST: "all schedules that the token may see",
-            "show": "one schedule, its next due times and its last runs",
-            "run": "run it now and wait for the end; exit status 0 only if it succeeds",
-            "pause": "begin no more runs",
-            "resume": "run again from now on",
-        },
-    )
-    for name, verb in verbs.items():
-        if name != LIST:
-            verb.add_argument("name", help="the schedule's name")
-    verbs["run"].add_argument("--date", type=day, metavar="YYYY-MM-DD", help="run as if it were that day")
-    verbs["run"].add_argument("--no-wait", action="store_true", help="leave it to the workers, and do not wait")
+    add_schedule_verbs(parser, VERBS)
 
 
 def run(context: CommandContext) -> int:
