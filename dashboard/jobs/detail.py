@@ -145,7 +145,7 @@ def restore_now(request: HttpRequest, pk: int) -> HttpResponse:
 
 @require_POST
 def end_without(request: HttpRequest, pk: int) -> HttpResponse:
-    """End the import although keys that it took off the table cannot be built; its page has the SQL."""
+    """End the import although keys or server variables cannot be put back; its page has the SQL."""
     return _act(request, pk, jobs.end_without)
 
 

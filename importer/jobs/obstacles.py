@@ -81,7 +81,7 @@ def _tried_just_now(job: ImportJob) -> Problem:
 
 
 def _not_put_back(job: ImportJob) -> NotPutBack:
-    """The problem of a job that ends without its keys, with the SQL that brings them back."""
+    """The problem of a job that ends without putting something back, with the SQL for it, or without a check."""
     rows = "All rows are in the table, but" if job.status == Status.INDEXING else "The import has ended, but"
     # Everybody who may see the import reads this, also who may not know why there is no connection.
     reason = (REASON_HIDDEN if job.obstacle["kind"] in KINDS else job.obstacle["what"]).rstrip(".")

@@ -31,7 +31,7 @@ WORDS = {
     "job_restore": "restore old table",
     "job_drop_backup": "drop old table",
     "job_restore_now": "retry putting back keys",
-    "job_end_without": "end import without keys",
+    "job_end_without": "end import without putting back",
     "job_table_rows": "look at rows of table",
     "job_parallelism": "change parallel chunks",
     "job_priority": "change priority of import",
