@@ -62,17 +62,37 @@ def _lines_of(own: BaseDatabaseWrapper, table: str) -> Iterator[bytes]:
 
     The rows stay on the server until they are read: the usual cursor would hold a whole table in memory.
     """
+    columns = _stored_columns(own, table)
     with closing(own.connection.cursor(SSCursor)) as cursor:
-        cursor.execute(f"SELECT * FROM {_quoted(table)}")
-        yield json.dumps({"table": table, "columns": [each[0] for each in cursor.description]}).encode()
+        cursor.execute(f"SELECT {', '.join(map(_quoted, columns))} FROM {_quoted(table)}")
+        yield json.dumps({"table": table, "columns": columns}).encode()
         for row in cursor:
             yield json.dumps([_as_json(value) for value in row], ensure_ascii=False).encode()
 
 
+def _stored_columns(of: BaseDatabaseWrapper, table: str) -> list[str]:
+    """The columns of a table that an INSERT may name.
+
+    A generated one takes no value: error 3105 in MySQL, 1906 in MariaDB. MySQL gives the other columns an empty
+    expression, MariaDB gives them NULL.
+    """
+    with of.cursor() as cursor:
+        cursor.execute(
+            "SELECT column_name FROM information_schema.columns WHERE table_schema = DATABASE() AND table_name = %s"
+            " AND COALESCE(generation_expression, '') = '' ORDER BY ordinal_position",
+            [table],
+        )
+        return [name for (name,) in cursor.fetchall()]
+
+
 def _batches(path: Path) -> Iterator[tuple[str, list[list[Any]]]]:
-    """Statements with the rows for them, about BATCH_BYTES at once."""
+    """Statements with the rows for them, about BATCH_BYTES at once.
+
+    A backup of an earlier version has values of generated columns, too. They are left out.
+    """
     statement, size = "", 0
     rows: list[list[Any]] = []
+    stored: list[int] = []  # the places of the values in a line
     with gzip.open(path, "rb") as lines:
         for line in lines:
             value = json.loads(line)
@@ -80,11 +100,14 @@ def _batches(path: Path) -> Iterator[tuple[str, list[list[Any]]]]:
                 yield statement, rows
                 rows, size = [], 0
             if isinstance(value, dict):
-                columns = ", ".join(map(_quoted, value["columns"]))
-                places = ", ".join(["%s"] * len(value["columns"]))
+                names: list[str] = value["columns"]
+                may_be_named = set(_stored_columns(connection, value["table"]))
+                stored = [place for place, name in enumerate(names) if name in may_be_named]
+                columns = ", ".join(_quoted(names[place]) for place in stored)
+                places = ", ".join(["%s"] * len(stored))
                 statement = f"INSERT INTO {_quoted(value['table'])} ({columns}) VALUES ({places})"
             else:
-                rows.append([_from_json(each) for each in value])
+                rows.append([_from_json(value[place]) for place in stored])
                 size += len(line)
     if rows:
         yield statement, rows
