@@ -9,13 +9,14 @@ import json
 import os
 import shutil
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import asdict
 from functools import partial
 from pathlib import Path
 
 from django.conf import settings
 from django.core.management import call_command
+from redis import RedisError
 
 from config.environment import secret
 from importer.engine.errors import Problem
@@ -24,6 +25,7 @@ from importer.management.backup.adjust import adjust
 from importer.management.backup.archive import ENCRYPTION_KEYS, REJECTS, SECRET_KEY, UPLOADS
 from importer.management.backup.manifest import Manifest, manifest_from_json, refuse_newer
 from importer.sources.room import room
+from importer.worker.hosts.presence import SILENCE_SECONDS, live_workers
 
 HIDDEN = ".restore"
 JOURNAL = "journal.json"
@@ -185,7 +187,10 @@ def _refuse_no_room(manifest: Manifest) -> None:
 
 @contextmanager
 def _stopped() -> Iterator[None]:
-    """Hold the lock of this VAR_DIR, which `make run` holds, too. Raises Problem if it is held."""
+    """Hold the lock of this VAR_DIR, which `millrace serve` holds, too.
+
+    Raises Problem if it is held, or if a worker is alive: in a container or on another host it has no such lock.
+    """
     path = settings.VAR_DIR / "run" / "lock"
     path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
     with path.open("a+") as lock:
@@ -195,7 +200,19 @@ def _stopped() -> Iterator[None]:
             raise Problem(
                 "Millrace is running.", str(settings.VAR_DIR), "Stop it with Ctrl-C where it runs; then try again."
             ) from error
+        _refuse_live_workers()
         yield
+
+
+def _refuse_live_workers() -> None:
+    # A private Redis ends with the processes that use it.
+    with suppress(RedisError):
+        if names := [worker.name for worker in live_workers()]:
+            raise Problem(
+                f"Workers of this installation are running: {', '.join(names)}.",
+                str(settings.VAR_DIR),
+                f"Stop all processes of Millrace on all hosts. {SILENCE_SECONDS} seconds later, try again.",
+            )
 
 
 def _write_synced(path: Path, text: str) -> None:

@@ -18,6 +18,7 @@ import pytest
 from importer.engine.errors import Problem
 from importer.engine.mysql.connection import Address, connect, execute, fetch_all
 from importer.management.backup.archive import Damaged, checked
+from importer.worker.hosts import presence
 from tests.conftest import FLAVOURS
 from tests.importer.management.in_process import InProcess, make_keys
 from tests.importer.management.installation import Installation
@@ -357,6 +358,14 @@ class TestRestore:
         with lock.open("w") as held:
             fcntl.flock(held, fcntl.LOCK_EX)
             assert "Millrace is running" in here(empty).refused("backup", "restore", str(backup))
+
+    def test_beside_a_worker_of_another_host_is_refused(self, redis, settings, empty: Installation, backup: Path):
+        presence.announce("load@there", 4, ["load"])
+        elsewhere = Installation(empty.folder, REDIS_URL=settings.REDIS_URL)
+        refused = elsewhere.refused("backup", "restore", str(backup))
+        assert "Workers of this installation are running: load@there." in refused
+        presence.withdraw("load@there")
+        elsewhere.manage("backup", "restore", str(backup))
 
     def test_a_killed_one_has_not_begun_or_is_finished_by_the_next_start(self, installed, backup, unused):
         journal = unused.var / "restore" / "journal.json"
