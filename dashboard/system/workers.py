@@ -27,14 +27,17 @@ class Overview:
 
     @property
     def idle_labels(self) -> dict[str, list[str]]:
-        """The labels that no loading worker has, of targets that the person may see, with the targets' names."""
-        served = {label for worker in self.workers or () if worker.role == "load" for label in worker.labels}
+        """The labels that no loading or no control worker has, of targets that the person may see, with their names."""
+        served = self._labels_of("load") & self._labels_of("control")
         idle: dict[str, list[str]] = {}
         labelled = seen(Target.objects.registered()).exclude(label="").order_by("name")
         for label, name in labelled.values_list("label", "name"):
             if label not in served:
                 idle.setdefault(label, []).append(name)
         return idle
+
+    def _labels_of(self, role: str) -> set[str]:
+        return {label for worker in self.workers or () if worker.role == role for label in worker.labels}
 
     @property
     def versions(self) -> list[str]:

@@ -263,22 +263,26 @@ class TestOptions:
         }
         assert "https://import.example.org/" in shown["small"]
         assert "logs job/millrace-prepare" in shown["small"]
-        load_only = ("--set", "loadOnly=true", "--show-only", "templates/notes.yaml")
-        [notes] = rendered(MANY, *load_only, chart=chart)
+        workers_only = ("--set", "workersOnly=true", "--show-only", "templates/notes.yaml")
+        [notes] = rendered(MANY, *workers_only, chart=chart)
         assert "page Workers" in notes["notes"]
         assert "prepare" not in notes["notes"]
         # There the Secret has the password.
         assert "logs job/millrace-prepare" not in shown["shared-folder"]
 
-    def test_a_release_may_have_load_pods_only(self):
-        objects = rendered(MANY, "--set", "loadOnly=true,load.env.LOADS=eu-west")
+    def test_a_release_may_have_workers_only(self):
+        """Both kinds: the steps of a target with a label go to control workers with that label, too."""
+        objects = rendered(MANY, "--set", "workersOnly=true,env.LOADS=eu-west")
         assert {(each["kind"], each["metadata"]["name"]) for each in objects} == {
+            ("Deployment", "millrace-control"),
             ("Deployment", "millrace-load"),
             ("NetworkPolicy", "millrace"),
+            ("PodDisruptionBudget", "millrace-control"),
             ("PodDisruptionBudget", "millrace-load"),
             ("ScaledObject", "millrace-load"),
         }
-        assert settings_of(pods(objects)["load"]["containers"][0])["LOADS"] == "eu-west"
+        labels = {role: settings_of(pod["containers"][0])["LOADS"] for role, pod in pods(objects).items()}
+        assert labels == {"load": "eu-west", "control": "eu-west"}
 
     def test_a_wrong_value_is_named(self):
         done = helm("--values", str(SMALL), "--set", "load.replica=3")

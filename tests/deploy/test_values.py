@@ -52,7 +52,8 @@ def test_there_are_three_examples():
         {"autoscaling": {"minReplicas": 0}},
         {"persistence": {"shared": False}},
         {"persistence": {"enabled": False}},
-        {"loadOnly": True},
+        {"workersOnly": True},
+        {"load": {"env": {"LOADS": "eu-west"}}},
     ],
     ids=lambda change: " ".join(map(str, change.items())),
 )

@@ -64,9 +64,12 @@ def test_a_host_whose_clock_differs_is_named(page, redis, ahead, named):
 def test_a_label_that_no_worker_has_is_named_with_its_targets(page, redis):
     Target.objects.create(name="far", host="db", user="u", database="d", label="eu-west")
     presence.announce("load@here", 4, ["load"])
-    assert "No loading worker has the label eu-west: imports into far wait." in page()
+    named = "The label eu-west needs a loading and a control worker: imports into far wait."
+    assert named in page()
     presence.announce("load@there", 4, ["load.eu-west"], labels=["eu-west"])
-    assert "No loading worker has the label" not in page()
+    assert named in page(), "nobody scans its files"
+    presence.announce("control@there", 2, ["control.eu-west", "scan.eu-west"], labels=["eu-west"])
+    assert named not in page()
 
 
 def test_a_label_s_targets_are_not_named_to_who_may_not_see_them(client, redis):
