@@ -37,6 +37,8 @@ SHORTEST_KEY = 32  # characters
 # id (at most 4194304) while it creates its socket.
 LONGEST_SOCKET_PATH = 107 - len(".4194304")
 MOST_DAYS = 36500
+# Of the client library, without those that use TLS only if it happens to be there.
+TLS_MODES = ("DISABLED", "REQUIRED", "VERIFY_CA", "VERIFY_IDENTITY")
 
 
 # A label of workers, and of the targets that they load into.
@@ -143,6 +145,27 @@ def browser_address(text: str, store: str) -> str:
     if origin and not store:
         raise ImproperlyConfigured("FILE_STORE_BROWSER_URL: it is an address of FILE_STORE, which is not set.")
     return origin
+
+
+def server_options(of_url: dict[str, Any]) -> dict[str, Any]:
+    """The options of connections to the application's tables in MySQL or MariaDB.
+
+    `of_url`: the options of DATABASE_URL: `ssl_mode`, and `ssl_ca`, a file with certificates. Raises
+    ImproperlyConfigured for another option or value: a misspelled one would leave the connection without TLS.
+    """
+    if unknown := sorted(set(of_url) - {"ssl_mode", "ssl_ca"}):
+        raise ImproperlyConfigured(f"DATABASE_URL: {unknown[0]} is no option of it. It has ssl_mode and ssl_ca.")
+    # READ COMMITTED: a compare-and-set update must see the latest commits of other workers.
+    options: dict[str, Any] = {"charset": "utf8mb4", "local_infile": 0, "isolation_level": "read committed"}
+    if mode := of_url.get("ssl_mode"):
+        if mode not in TLS_MODES:
+            raise ImproperlyConfigured(f"DATABASE_URL: ssl_mode is {mode!r}. Write one of {', '.join(TLS_MODES)}.")
+        options["ssl_mode"] = mode
+    if authority := of_url.get("ssl_ca"):
+        if not Path(authority).is_file():
+            raise ImproperlyConfigured(f"DATABASE_URL: ssl_ca names {authority}, which is no file.")
+        options["ssl"] = {"ca": authority}
+    return options
 
 
 def fernet_key() -> str:

@@ -18,6 +18,7 @@ from config.environment import (
     private_folder,
     private_sqlite,
     secret,
+    server_options,
     signing_key,
     socket_path,
     sqlite_database,
@@ -215,9 +216,7 @@ if "sqlite" in DATABASES["default"]["ENGINE"]:
     DATABASES["default"] |= {"NAME": below(HOME_DIR, DATABASES["default"]["NAME"]), "OPTIONS": SQLITE["OPTIONS"]}
     private_sqlite(Path(DATABASES["default"]["NAME"]))
 if "mysql" in DATABASES["default"]["ENGINE"]:
-    # READ COMMITTED: a compare-and-set update must see the latest commits of other workers.
-    DATABASES["default"]["OPTIONS"] = {"charset": "utf8mb4", "local_infile": 0, "isolation_level": "read committed"}
-
+    DATABASES["default"]["OPTIONS"] = server_options(DATABASES["default"].get("OPTIONS", {}))
     # Of the three conditional constraints of allauth, one is made by importer/migrations/0035_one_second_factor.py; the
     # others are about addresses of mail, by which nobody signs in.
     SILENCED_SYSTEM_CHECKS = ["models.W036"]

@@ -14,6 +14,7 @@ from config.environment import (
     browser_address,
     private_folder,
     private_sqlite,
+    server_options,
     signing_key,
     socket_path,
     store_address,
@@ -190,3 +191,25 @@ class TestStoreAddress:
     def test_another_text_is_refused_with_what_to_write(self, text: str):
         with pytest.raises(ImproperlyConfigured, match=r"FILE_STORE: write s3://BUCKET or"):
             store_address(text)
+
+
+class TestServerOptions:
+    def test_they_have_the_tls_of_the_url(self, tmp_path: Path):
+        authority = tmp_path / "ca.pem"
+        authority.write_text("")
+        options = server_options({"ssl_mode": "VERIFY_IDENTITY", "ssl_ca": str(authority)})
+        assert (options["ssl_mode"], options["ssl"]) == ("VERIFY_IDENTITY", {"ca": str(authority)})
+        assert options["isolation_level"] == server_options({})["isolation_level"] == "read committed"
+
+    @pytest.mark.parametrize(
+        ("of_url", "said"),
+        [
+            ({"sslmode": "REQUIRED"}, "sslmode is no option"),
+            ({"ssl_mode": "required"}, "Write one of DISABLED, REQUIRED"),
+            ({"ssl_mode": "PREFERRED"}, "ssl_mode is 'PREFERRED'"),
+            ({"ssl_ca": "/nowhere/ca.pem"}, "/nowhere/ca.pem, which is no file"),
+        ],
+    )
+    def test_a_wrong_one_is_named(self, of_url: dict[str, str], said: str):
+        with pytest.raises(ImproperlyConfigured, match=said):
+            server_options(of_url)
