@@ -49,6 +49,8 @@ def test_readyz_names_redis_and_the_database_and_tells_no_more(client, settings)
     queue.connection.cache_clear()
     answer = client.get(reverse("readyz"))
     assert (answer.status_code, answer.json()["failing"]) == (503, ["redis"])
+    health = client.get(reverse("healthz"))
+    assert (health.status_code, health.json()["redis"]) == (200, False), "pages, uploads and the API work"
     assert b"nowhere" not in answer.content
     queue.connection.cache_clear()
 
