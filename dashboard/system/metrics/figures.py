@@ -8,7 +8,7 @@ from pathlib import Path
 
 import redis
 from django.conf import settings
-from django.db.models import Count, Min, Q, Sum
+from django.db.models import Count, F, Min, Q, Sum
 from django.utils import timezone
 
 from dashboard.system.state import queue_names
@@ -62,9 +62,14 @@ class Figures:
         return dict.fromkeys(states, 0) | dict(counts)
 
     def queue_age(self) -> float:
-        """Seconds since the oldest import that has its table, and that no worker has taken yet, could begin."""
+        """Seconds since the oldest import that has its table, and that no worker has taken yet, could begin.
+
+        One whose file has still to arrive waits for its sender, not for a worker.
+        """
         untaken = Q(status=ImportJob.Status.LOADING, taken_at=None)
-        oldest = ImportJob.objects.filter(untaken).aggregate(oldest=Min("attempt_started_at"))["oldest"]
+        without_bytes = Q(source__status=SourceFile.Status.UPLOADING, source__received__lt=F("awaits_bytes"))
+        could_begin = ImportJob.objects.filter(untaken).exclude(without_bytes)
+        oldest = could_begin.aggregate(oldest=Min("attempt_started_at"))["oldest"]
         return self._seconds_since(oldest)
 
     def outbox(self) -> dict[str, int]:

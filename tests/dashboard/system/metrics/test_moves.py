@@ -5,6 +5,7 @@ from datetime import timedelta
 from pathlib import Path
 
 import pytest
+from django.db.models import F
 from django.test import Client, override_settings
 from django.utils import timezone
 
@@ -114,6 +115,12 @@ def test_an_import_that_waits_its_chunks_and_its_dead_workers(change: Change, ta
     ImportJob.objects.filter(pk=job.pk).update(attempt_started_at=timezone.now() - timedelta(minutes=5))
     change.seen()
     assert 300 <= change.by("millrace_queue_age_seconds") < 400
+    files = SourceFile.objects.filter(pk=job.source_id)
+    files.update(status=SourceFile.Status.UPLOADING, received=F("size") - 1)
+    ImportJob.objects.filter(pk=job.pk).update(awaits_bytes=job.source.size)
+    change.seen()
+    assert change.by("millrace_queue_age_seconds") == 0, "it waits for its bytes, not for a worker"
+    files.update(status=SourceFile.Status.READY, received=F("size"))
     settings.LEASE_SECONDS = 0  # A worker takes the step, and is silent from the first moment.
     assert transitions.claim_step(job.pk, "scan")
     settings.LEASE_SECONDS = 60
