@@ -39,7 +39,7 @@ def worker_control() -> list[str]:
 
 def beat() -> list[str]:
     private_folder(Path(settings.CELERY_BEAT_SCHEDULE_FILENAME).parent)
-    return [CELERY, "beat", "--loglevel=WARNING"]
+    return [CELERY, "beat", _log_level()]
 
 
 def redis() -> list[str]:
@@ -55,9 +55,14 @@ def _worker(name: str, queues: str, concurrency: int) -> list[str]:
     served = ",".join(labelled(queue, label) for queue in queues.split(",") for label in settings.LOADS or [""])
     return [
         *(CELERY, "worker", f"--hostname={name}@%h", f"--queues={served}"),
-        *(f"--concurrency={concurrency}", "--loglevel=INFO", "--without-gossip", "--without-mingle"),
+        *(f"--concurrency={concurrency}", _log_level(), "--without-gossip", "--without-mingle"),
         "--heartbeat-interval=5",
     ]
+
+
+def _log_level() -> str:
+    """That of LOG_LEVEL: Celery gives the root logger the level of its own command line."""
+    return f"--loglevel={settings.LOGGING['root']['level']}"
 
 
 COMMANDS: dict[str, Callable[[], list[str]]] = {
