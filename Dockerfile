@@ -16,6 +16,8 @@ RUN /build/scripts/setup.sh client \
 COPY --from=build /opt/venv /opt/venv
 COPY . /opt/millrace
 COPY --from=build /build/importer/engine/native /opt/millrace/importer/engine/native
+# A checkout of a user with the umask 077 has files that nobody else may read.
+RUN chmod -R a+rX /opt/millrace
 # The command: docker compose exec web millrace user list
 RUN printf '#!/bin/sh\nPYTHONPATH=/opt/millrace exec /opt/venv/bin/python -m importer.management.command_line "$@"\n' \
       > /usr/local/bin/millrace \

@@ -125,6 +125,10 @@ class TestContainers:
         images = re.findall(r"image: chrislusf/seaweedfs:(\S+)", (ROOT / "docker-compose.yml").read_text())
         assert set(images) == {tested}
 
+    def test_an_image_has_nothing_of_the_folder_of_incoming_files(self):
+        [folder] = set(re.findall(r"\$\{INCOMING:-\./([\w/]+)\}", (ROOT / "docker-compose.yml").read_text()))
+        assert folder in (ROOT / ".dockerignore").read_text().splitlines()
+
     def test_containers_run_processes_that_exist(self):
         from importer.management.processes.command_lines import COMMANDS
 
