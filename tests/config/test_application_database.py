@@ -34,6 +34,25 @@ for kind in ("webauthn", "webauthn", "totp", "recovery_codes", "totp", "recovery
         codes.append("refused")
 answer = [answer, codes]
 """
+# Backups of earlier versions have the values of the generated column of second factors, too.
+BACKUPS = """
+from pathlib import Path
+from allauth.mfa.models import Authenticator
+from importer.management.backup import rows
+
+def all_columns(of, table):
+    with of.cursor() as cursor:
+        return [each.name for each in of.introspection.get_table_description(cursor, table)]
+
+stored, answer = rows._stored_columns, []
+for name, columns in (("new", stored), ("earlier", all_columns)):
+    path = Path({folder!r}) / name
+    rows._stored_columns = columns
+    rows.write_rows(path)
+    rows._stored_columns = stored
+    rows.replace_rows(path)
+    answer.append(sorted(Authenticator.objects.values_list("type", flat=True)))
+"""
 
 
 def test_it_migrates_imports_signs_in_and_takes_one_app_for_codes(
@@ -58,6 +77,7 @@ def test_it_migrates_imports_signs_in_and_takes_one_app_for_codes(
     signed_in, codes = installation.python(SIGN_IN % PASSWORD)
     assert signed_in == [302, 200, 200, counted]
     assert codes == ["webauthn", "webauthn", "totp", "recovery_codes", "refused", "refused"]
+    assert installation.python(BACKUPS.format(folder=str(tmp_path))) == [sorted(codes[:4])] * 2
     assert "no issues" in installation.manage("check", "--database", "default")
 
 
