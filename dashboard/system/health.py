@@ -22,8 +22,8 @@ from importer.worker.hosts import presence
 def healthz(_request: HttpRequest) -> JsonResponse:
     """200 if the database answers, else 503. Without Redis the pages, uploads and the API work, so they stay in reach.
 
-    `redis`: whether it answers. `workers`: the roles of the workers that are alive. `native`: the build of the C library
-    that this process uses, "any" or "newer"; null without the library, which makes imports slower.
+    `redis`: whether it answers. `workers`: the roles of the workers that are alive. `native`: the build of the C
+    library that this process uses, "any" or "newer"; null without the library, which makes imports slower.
     """
     health: dict[str, object] = {"database": _database_answers(), "native": loader.build_in_use()}
     try:

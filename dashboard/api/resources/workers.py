@@ -29,7 +29,9 @@ class WorkersOut(Schema):
 
     workers: Annotated[list[WorkerOut] | None, Field(description="Null: Redis does not answer.")]
     idle_queues: list[str]
-    idle_labels: Annotated[dict[str, list[str]], Field(description="Labels of targets without a loading or a control worker.")]
+    idle_labels: Annotated[
+        dict[str, list[str]], Field(description="Labels of targets without a loading or a control worker.")
+    ]
     wrong_clocks: Annotated[
         dict[str, int], Field(description="By host: seconds by which its clock is ahead of that of the web server.")
     ]
