@@ -1,5 +1,6 @@
 """Notes about a mapping that a user should check, from the sample."""
 
+import re
 from collections import Counter
 from collections.abc import Sequence
 
@@ -12,6 +13,10 @@ from importer.engine.schema.table import Column, Table
 from importer.engine.schema.value_kinds import is_number
 from importer.engine.source.profile.profile import Profile
 from importer.engine.source.records.row_error import shortened
+
+# Spreadsheets show a number of 12 digits and more with 6 of them, and write into a CSV file what they show. Larger
+# exponents than identifiers have are those of measurements.
+_SHORTENED = re.compile(r"-?[1-9](\.[0-9]{1,5})?E\+(?P<exponent>1[1-9])")
 
 
 def mapping_notes(profile: Profile, table: Table, mapping: Sequence[ColumnMapping]) -> tuple[str, ...]:
@@ -26,6 +31,7 @@ def mapping_notes(profile: Profile, table: Table, mapping: Sequence[ColumnMappin
         values = non_null_values(profile, number, each)
         notes += _mismatch_notes(values, each, column)
         notes += _currency_notes(each)
+        notes += _lost_digits_notes(values, each)
     return (*notes, *_null_notes(profile, table, mapping))
 
 
@@ -36,6 +42,18 @@ def _currency_notes(mapping: ColumnMapping) -> list[str]:
         f"{mapping.column}: each value is in {sign}; the column keeps the number. Another currency is a bad value."
         for sign in signs
         if sign
+    ]
+
+
+def _lost_digits_notes(values: Counter[str], mapping: ColumnMapping) -> list[str]:
+    """A note on long numbers as a spreadsheet shows and exports them: 4006381333931 as 4.00638E+12."""
+    found = next(filter(None, map(_SHORTENED.fullmatch, values)), None)
+    if not found:
+        return []
+    digits = int(found["exponent"]) + 1
+    return [
+        f"{mapping.column}: {found[0]} shows at most 6 of {digits} digits. If a spreadsheet wrote it, the others are"
+        " lost: format the column there as a whole number, and export it again."
     ]
 
 

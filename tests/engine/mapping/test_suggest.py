@@ -55,6 +55,18 @@ def test_suggested_transforms_fit_the_sample(source, type_: str, values: list[st
     assert mapping[1].transforms == transforms
 
 
+@pytest.mark.parametrize("type_", ["bigint", "double", "varchar(20)"])
+@pytest.mark.parametrize(
+    ("value", "digits"),
+    [("4.00638E+12", 13), ("-1E+11", 12), ("4.006381333931E+12", None), ("1.5E+9", None), ("6.02E+23", None)],
+)
+def test_a_number_that_a_spreadsheet_has_shortened_is_noted(source, type_: str, value: str, digits: int | None):
+    profile, target = profile_file(source(f"id;v\n1;{value}\n")), table(id="int", v=type_)
+    notes = mapping_notes(profile, target, suggest_mapping(profile, target))
+    said = [f"v: {value} shows at most 6 of {digits} digits"] if digits else []
+    assert [note.partition(". If")[0] for note in notes if "digits" in note] == said
+
+
 def test_a_currency_that_the_column_does_not_keep_is_noted(source):
     profile, target = profile_file(source("id;v\n1;$7.50\n")), table(id="int", v="decimal(8,2)")
     (note,) = mapping_notes(profile, target, suggest_mapping(profile, target))

@@ -1,5 +1,6 @@
 """Decides the type of a new column and the format of its values from a sample, by the same readings as for a table."""
 
+import re
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -22,6 +23,8 @@ _MOMENT = Column("", "datetime(6)", True, None, False, False)
 _PROBED, _PROBED_SHARE = 20, 0.6
 # Numbers among other texts are more often codes than dates are: only in a sample of as many do some not count.
 _LEAST_FOR_BAD_NUMBERS = 20
+# Hours, minutes and seconds. 9:05 is none: it may be minutes and seconds.
+_TIME = re.compile(r"-?[0-9]{1,3}:[0-5][0-9]:[0-5][0-9](\.[0-9]{1,6})?")
 # A note names a text column of which at least this share are numbers.
 _NEARLY_ALL = 0.8
 
@@ -65,7 +68,7 @@ def read_field(names: FieldNames, values: Counter[str], delimiter: str) -> NewFi
     bare = trimmed(values)
     found = _as_dates(names, bare, delimiter) or _as_numbers(names, bare, delimiter)
     if not found:
-        return NewField(note=_note_on_text(names, values))
+        return NewField(note=_note_on_amounts(names, bare, delimiter) or _note_on_text(names, values))
     trimming = ("trim",) if found.type and bare != values else ()
     return NewField(found.type, (*trimming, *found.transforms), found.datetime_format, found.note)
 
@@ -153,12 +156,26 @@ def _ambiguous(names: FieldNames, choice: Choice, kind: str) -> str:
     return f"text, since {shortened(value)} can be {shown}. {' or '.join(flags)} makes it a {kind}."
 
 
+def _note_on_amounts(names: FieldNames, values: Counter[str], delimiter: str) -> str:
+    """Why amounts that all have the same currency are a text, and the flag that makes them numbers; "" for others."""
+    choice = choose(values, _NUMBER, delimiter)
+    chosen = choice.chosen
+    if not any(TRANSFORMS[name].currency for name in chosen.transforms) or not all(map(chosen.fits, values)):
+        return ""
+    if choice.rivals:
+        return _ambiguous(names, choice, "number")
+    flag = names.mapped(",".join(chosen.transforms))
+    return f"text, which keeps the currency ({shortened(next(iter(values)))}). {flag} makes it a number."
+
+
 def _note_on_text(names: FieldNames, values: Counter[str]) -> str:
-    """Why a column is a text although its values look like numbers or words for yes and no; "" for other texts."""
+    """Why a column is a text although its values look like numbers, words for yes and no, or times; "" for others."""
     if not values:
         return ""
     if all(value in TRUE_WORDS or value in FALSE_WORDS for value in values):
         return f"text: words for yes and no. {names.typed('tinyint')} {names.mapped('yes-no')} makes them 1 and 0."
+    if all(map(_TIME.fullmatch, values)):
+        return f"text: times or durations. {names.typed('time')} makes them TIME values, up to 838:59:59."
     numbers = sum(times for value, times in values.items() if is_number(value, fraction=True))
     if numbers == values.total():
         odd = next((each for each in values if each[:1] == "+" or _has_leading_zero(each)), "")

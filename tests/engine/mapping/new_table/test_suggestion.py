@@ -56,6 +56,8 @@ def column_of(*values: str, name: str = "x") -> str:
         (("NA", "5"), "int", ""),
         (("abc", "5"), "varchar(16)", ""),
         (("12", "16a"), "varchar(16)", ""),
+        (("9:05", "17:30"), "varchar(16)", ""),
+        (("5 €", "7 $"), "varchar(16)", ""),
     ],
 )  # fmt: skip
 def test_type_and_note_of_a_column(suggested, values, type_, note):
@@ -143,6 +145,9 @@ def test_types_and_formats_of_a_file_with_semicolons(suggest_both, values, type_
         (("01/02/2024",), ("'01/02/2024' can be 2024-02-01", "--map 'x=x:date=%d/%m/%Y' or --map 'x=x:date=%m/%d/%Y'")),
         (("1,234",), ("1.234 (decimal comma) or 1234 (thousands comma)", "--map 'x=x:decimal-comma'")),
         (("ja", "nein"), ("words for yes and no", "--type 'x=tinyint' --map 'x=x:yes-no'")),
+        (("1.234,50 €", "-5,00 €"), ("which keeps the currency ('1.234,50 €')", "--map 'x=x:money-comma-€' makes it")),
+        (("$1,234", "$5,678"), ("1234 (amount in $, decimal point)", "1.234", "--map 'x=x:money-$'")),
+        (("25:30:00", "0:00:10.5"), ("times or durations", "--type 'x=time'")),
         ([*map(str, range(9)), "n/k"], ("'n/k' is no number, as 9 of 10 values are", "--map 'x=x:null=n/k'")),
     ],
 )
