@@ -1,21 +1,35 @@
+from typing import TYPE_CHECKING
+
 from django.apps import AppConfig
+from django.conf import settings
 from django.core import checks
 from django.db.models.signals import post_migrate
+
+if TYPE_CHECKING:
+    from importer.engine.source.compression import DecompressionLimits
 
 
 class ImporterConfig(AppConfig):
     name = "importer"
 
     def ready(self) -> None:
-        """Register the system checks and what follows migrations, and decide who sees why a connection failed."""
+        """Register the system checks and what follows migrations, and give the engine what settings and roles decide."""
         from importer.access.policy import sees_everything
         from importer.engine.mysql import reasons
+        from importer.engine.source.compression import limit_unpacking
         from importer.management.checks import OWN, native_library
 
         reasons.show_reasons_if(sees_everything)
+        limit_unpacking(_limits_of_settings)
 
         checks.register(native_library, OWN)
         post_migrate.connect(_migrated, sender=self)
+
+
+def _limits_of_settings() -> "DecompressionLimits":
+    from importer.engine.source.compression import DecompressionLimits
+
+    return DecompressionLimits(settings.UNPACKED_MAX_BYTES, settings.UNPACKED_MAX_RATIO)
 
 
 def _migrated(**_: object) -> None:

@@ -14,14 +14,13 @@ from dashboard.access.api_rules import is_api
 from importer.access.idempotency import NotAnsweredYet
 from importer.access.limits import TooMany, TooOften
 from importer.access.policy import Forbidden
-from importer.engine.errors import Problem, TargetUnreachable
+from importer.engine.errors import DiskFull, Problem, TargetUnreachable
 from importer.engine.reading.questions import NeedsAnswer
 from importer.engine.reading.reading import reading_to_json
 from importer.preparation.whole_file import TooManyChecks
 from importer.sources import direct, parts
 from importer.sources import uploads as sources
 from importer.sources.quotas import QuotaExceeded
-from importer.sources.room import DiskFull
 from importer.sources.store.file_store import StoreAway
 
 DOCS = "/api/docs/#problem-"

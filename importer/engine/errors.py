@@ -1,6 +1,7 @@
 """Problems: the exceptions for everything that can go wrong, each with what happened, where, and what to do next."""
 
-from collections.abc import Iterator, Mapping
+import errno
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any, ClassVar, Self
@@ -90,6 +91,25 @@ class SourceChanged(SourceProblem):
     """The file has changed since the scan."""
 
     code = 1102
+
+
+class DiskFull(SourceProblem):
+    """A disk has no room left, except what is kept free."""
+
+
+# The errors of a full disk and of an exhausted quota of the account (write(2)).
+_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+
+
+@contextmanager
+def full_disk_as(problem: Callable[[], DiskFull]) -> Iterator[None]:
+    """Raise the problem instead of an OSError for a full disk."""
+    try:
+        yield
+    except OSError as error:
+        if error.errno not in _FULL:
+            raise
+        raise problem() from error
 
 
 class NoConnection(SourceProblem):

@@ -3,6 +3,7 @@
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 
 from django.conf import settings
@@ -17,7 +18,7 @@ from importer.engine.schema.table import Table, read_table
 from importer.engine.source.byte_source import SourceLocation, open_source, size_of
 from importer.engine.source.chunks.chunk_sizes import ChunkSizes
 from importer.engine.source.chunks.scanner import ChunkRange, Position, ScanPolicy, scan
-from importer.engine.source.compression import DecompressionLimits
+from importer.engine.source.compression import unpacking_limits
 from importer.engine.source.decoding import needs_copy, plain_pieces
 from importer.engine.source.profile.profile import Profile, profile_file
 from importer.engine.target import scratch_tables
@@ -133,8 +134,8 @@ def _write(lab: Lab, source: SourceFile) -> tuple[Path, SampleSize]:
 
 def _unpack(lab: Lab, file: SourceLocation, profile: Profile, plain: Path) -> None:
     """Write the decompressed and transcoded file, within the budget: records can be found only in that copy."""
-    most = min(settings.UNPACKED_MAX_BYTES, lab.budget.local_bytes or settings.UNPACKED_MAX_BYTES)
-    limits = DecompressionLimits(most, settings.UNPACKED_MAX_RATIO)
+    limits = unpacking_limits()
+    limits = replace(limits, largest=min(limits.largest, lab.budget.local_bytes or limits.largest))
     with open_source(file) as fd, plain.open("wb") as out:
         for piece in plain_pieces(fd, profile.packing, profile.dialect, limits):
             _require_wanted(lab)

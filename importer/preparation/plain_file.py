@@ -10,17 +10,17 @@ from typing import IO
 from django.conf import settings
 
 from importer.connections.source_location import location_of, location_of_all
-from importer.engine.errors import in_file
+from importer.engine.errors import DiskFull, full_disk_as, in_file
 from importer.engine.sorting.original_positions import WIDE, OriginalPositions, head, numbered_from
 from importer.engine.source.byte_source import Readable, open_source, size_of
-from importer.engine.source.compression import DecompressionLimits
+from importer.engine.source.compression import unpacking_limits
 from importer.engine.source.decoding import needs_copy, plain_pieces
 from importer.engine.source.dialect import Dialect
 from importer.engine.source.joined import JoinedFile, copy_joined, require_size
 from importer.engine.source.profile.profile import Profile
 from importer.models import SourceFile
 from importer.sources import in_place
-from importer.sources.room import DiskFull, full_disk_as, is_full
+from importer.sources.room import is_full
 
 # Takes how many of the source's own bytes have been read.
 OnBytes = Callable[[int], None]
@@ -40,7 +40,7 @@ class CopyOut:
 
 def copy_one(fd: Readable, packing: str, dialect: Dialect, out: CopyOut, on_bytes: OnBytes) -> None:
     """Write the plain bytes of an open file. Raises SourceProblem as plain_pieces() does."""
-    for piece in plain_pieces(fd, packing, dialect, _limits(), tolerate=out.tolerate):
+    for piece in plain_pieces(fd, packing, dialect, unpacking_limits(), tolerate=out.tolerate):
         out.data.write(piece.data)
         if piece.places is not None:
             out.places.write(piece.places.tobytes())
@@ -63,7 +63,7 @@ def copy_several(
         first_lines.append(data_line + rows if dialect.is_converted else file.line)
         with in_file(file.name), open_source(location_of(sources[number])) as fd:
             _refuse_changed(fd, file, sources[number], lambda: on_bytes(done))
-            for piece in plain_pieces(fd, file.packing, dialect, _limits(), tolerate=out.tolerate):
+            for piece in plain_pieces(fd, file.packing, dialect, unpacking_limits(), tolerate=out.tolerate):
                 if piece.places is not None:
                     # Rows are numbered through all files.
                     out.places.write(numbered_from(piece.places, rows + 1).tobytes())
@@ -145,7 +145,3 @@ def _disk_full(source: SourceFile) -> DiskFull:
         where=source.name,
         advice=f"Make room under {settings.PLAIN_DIR}, or give PLAIN_DIR a larger disk.",
     )
-
-
-def _limits() -> DecompressionLimits:
-    return DecompressionLimits(settings.UNPACKED_MAX_BYTES, settings.UNPACKED_MAX_RATIO)

@@ -18,11 +18,11 @@ from django.contrib.auth.models import User
 from django.utils import timezone
 
 from config.environment import private_folder
-from importer.engine.errors import SourceProblem
+from importer.engine.errors import DiskFull, SourceProblem, full_disk_as
 from importer.engine.source.file_signature import NoCSV, refuse_other_kinds
 from importer.models import SourceFile
 from importer.sources.reservations import require_room
-from importer.sources.room import DiskFull, full_disk_as, is_full
+from importer.sources.room import is_full
 from importer.sources.upload_storage import PIECE_BYTES
 from importer.sources.uploads import (
     TooLarge,

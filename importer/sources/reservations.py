@@ -7,8 +7,9 @@ from django.db import models
 from django.db.models.functions import Least
 from django.utils import timezone
 
+from importer.engine.errors import DiskFull
 from importer.models import SourceFile
-from importer.sources.room import DiskFull, room
+from importer.sources.room import room
 
 RESERVED_FOR = timedelta(minutes=5)  # after an upload's last byte
 

@@ -4,25 +4,14 @@ Writing stops while some room is left. The application's database and Redis are 
 for them everything stops, for everybody.
 """
 
-import errno
 import shutil
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
 from django.conf import settings
 
-from importer.engine.errors import SourceProblem
-
 # The settings with the folders that uploads, imports and the application write into.
 WRITTEN = ("VAR_DIR", "UPLOAD_DIR", "PLAIN_DIR", "REJECTS_DIR")
-# The errors of a full disk and of an exhausted quota of the account (write(2)).
-FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
-
-
-class DiskFull(SourceProblem):
-    """A disk has no room left, except what is kept free."""
 
 
 @dataclass(frozen=True)
@@ -65,17 +54,6 @@ def fullest_disk() -> Disk:
     """Of the disks that Millrace writes to, the one with the fewest free bytes."""
     folders = [Path(getattr(settings, name)) for name in WRITTEN]
     return min(map(disk_of, folders), key=lambda disk: disk.free)
-
-
-@contextmanager
-def full_disk_as(problem: Callable[[], DiskFull]) -> Iterator[None]:
-    """Raise the problem instead of an OSError for a full disk."""
-    try:
-        yield
-    except OSError as error:
-        if error.errno not in FULL:
-            raise
-        raise problem() from error
 
 
 def disk_of(folder: Path) -> Disk:

@@ -17,13 +17,12 @@ from django.utils import timezone
 
 from importer import queue
 from importer.access import policy
-from importer.engine.errors import NoConnection, Problem, SourceProblem
+from importer.engine.errors import DiskFull, NoConnection, Problem, SourceProblem, full_disk_as
 from importer.engine.source.file_signature import NoCSV
 from importer.models import Examination, ImportJob, SourceFile, SourceMember
 from importer.queue import Message
 from importer.sources import in_place, quotas, upload_storage
 from importer.sources.reservations import require_room
-from importer.sources.room import DiskFull, full_disk_as
 from importer.sources.upload_storage import fingerprint
 
 ABANDONED_AFTER = timedelta(hours=24)

@@ -23,7 +23,7 @@ from config.telemetry import traces
 from importer import jobs
 from importer.connections.source_location import copy_of, location_of
 from importer.engine import failpoints
-from importer.engine.errors import Cancelled, Problem, SourceChanged
+from importer.engine.errors import Cancelled, DiskFull, Problem, SourceChanged, full_disk_as
 from importer.engine.plan.plan import Reason
 from importer.engine.planner.decisions.row_order import DISK_BYTES_PER_BYTE
 from importer.engine.sorting.external_sort import SortInput, sort_records
@@ -35,7 +35,7 @@ from importer.engine.source.joined import JoinedFile
 from importer.models import ImportJob
 from importer.preparation.plain_file import CopyOut, copy_one, copy_several
 from importer.sources import in_place
-from importer.sources.room import DiskFull, full_disk_as, is_full, room
+from importer.sources.room import is_full, room
 from importer.sources.store.file_store import UNKNOWN_KEPT, FileStore, file_store, require_store
 from importer.sources.store.stored_file import StoredFile
 from importer.worker import shutdown

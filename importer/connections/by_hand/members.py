@@ -2,8 +2,6 @@
 
 from collections.abc import Iterator
 
-from django.conf import settings
-
 from importer.access.acting import acting_user
 from importer.connections.download import copy_stream
 from importer.connections.listed_files import ListedFile
@@ -11,7 +9,7 @@ from importer.connections.source_location import location_of
 from importer.engine.errors import SourceProblem
 from importer.engine.source.archives import contents
 from importer.engine.source.byte_source import open_source
-from importer.engine.source.compression import DecompressionLimits, Piece
+from importer.engine.source.compression import Piece, unpacking_limits
 from importer.engine.source.decoding import packing_of
 from importer.models import SourceFile
 from importer.sources import uploads
@@ -26,11 +24,10 @@ def copy_members(source: SourceFile, *, somebody_waits: bool = False) -> list[So
     """
     if source.arriving:
         raise SourceProblem("The archive is not there as a whole.", source.name, "Wait for its upload.")
-    limits = DecompressionLimits(settings.UNPACKED_MAX_BYTES, settings.UNPACKED_MAX_RATIO)
     copies: list[SourceFile] = []
     try:
         with open_source(location_of(source)) as fd:
-            for name, pieces in contents(fd, packing_of(fd), limits):
+            for name, pieces in contents(fd, packing_of(fd), unpacking_limits()):
                 stream = _PieceStream(pieces, source.name)
                 stream.waited_for = sum(each.size for each in copies) if somebody_waits else None
                 copies.append(copy_stream(None, ListedFile(name, None, None), stream, None, acting_user()))

@@ -49,6 +49,19 @@ class DecompressionLimits:
             )
 
 
+_limits: list[Callable[[], DecompressionLimits]] = [DecompressionLimits]
+
+
+def limit_unpacking(limits: Callable[[], DecompressionLimits]) -> None:
+    """Take the limits for unpacking from this function from now on."""
+    _limits[:] = [limits]
+
+
+def unpacking_limits() -> DecompressionLimits:
+    """The limits for unpacking: those of the application's settings (importer/apps.py)."""
+    return _limits[0]()
+
+
 class Piece(NamedTuple):
     """Plain bytes, and the number of the file's own bytes used so far, for this piece and all before it.
 

@@ -1,6 +1,5 @@
 """Plain contents of a file: unpacked, and converted to UTF-8 or from another format if that is needed."""
 
-import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -11,19 +10,19 @@ from importer.engine.source.archives import PACKING_NAMES, detect_packing, membe
 from importer.engine.source.arrays import Offsets, np
 from importer.engine.source.arriving import ArrivingBytes
 from importer.engine.source.byte_source import Readable, read_at, size_of
-from importer.engine.source.compression import MAGIC, DecompressionLimits, Piece
+from importer.engine.source.compression import MAGIC, DecompressionLimits, Piece, unpacking_limits
 from importer.engine.source.dialect import CSV, Dialect
 from importer.engine.source.encodings import EncodingKind
 from importer.engine.source.file_signature import refuse_other_kinds
 from importer.engine.source.formats import copy_records
-from importer.engine.source.formats.contents import Contents
+from importer.engine.source.formats.contents import Contents, temporary_file
 from importer.engine.source.formats.registry import FORMATS, detect_format
 
 # The first bytes, which show whether a file is a tar archive.
 TAR_BYTES = 512
 # Bytes that show the format of a file that is packed by itself, such as a workbook.
 FORMAT_BYTES = 64 * 1024
-# For samples, which are bounded by the number of bytes they need.
+# For samples that are no more than the first bytes, and so bounded by their number.
 NO_LIMITS = DecompressionLimits(largest=2**63, ratio=2**63)
 
 
@@ -175,9 +174,11 @@ def open_sample(fd: Readable, head: SourceHead, dialect: Dialect) -> Iterator[So
         yield SourceSample(fd, head.size, head.size, True)
         return
     taken: list[Piece] = []
-    data, used = _first(_noted(plain_pieces(fd, head.packing, dialect, NO_LIMITS, tolerate=True), taken), head.wanted)
+    # A format may need the whole file for its first record.
+    limits = unpacking_limits() if dialect.is_converted else NO_LIMITS
+    data, used = _first(_noted(plain_pieces(fd, head.packing, dialect, limits, tolerate=True), taken), head.wanted)
     whole = len(data) < head.wanted
-    with tempfile.TemporaryFile() as file:
+    with temporary_file() as file:
         file.write(data)
         file.flush()
         size = len(data) if whole else max(len(data), len(data) * head.size // used)

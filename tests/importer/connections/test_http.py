@@ -7,9 +7,8 @@ import pytest
 
 from importer import connections
 from importer.connections.protocols import http
-from importer.engine.errors import Problem, SourceChanged
+from importer.engine.errors import DiskFull, Problem, SourceChanged
 from importer.models import SourceConnection, SourceFile
-from importer.sources.room import DiskFull
 from importer.sources.uploads import TooLarge
 from tests.file_servers.web import MODIFIED
 from tests.importer.connections.protocol_checks import find

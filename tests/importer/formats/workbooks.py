@@ -1,7 +1,10 @@
 """Makes workbooks with the libraries that others use to write them."""
 
 import datetime
-from collections.abc import Sequence
+import re
+import zipfile
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from io import BytesIO
 from pathlib import Path
 from typing import Any, TypeVar
@@ -25,6 +28,37 @@ def write_xlsx(path: To, sheets: Sheets, *, from_1904: bool = False) -> To:
         for row in rows:
             sheet.append(list(row))
     book.save(path)
+    return path
+
+
+@contextmanager
+def parts_of(path: Path) -> Iterator[dict[str, str]]:
+    """The parts of a workbook by name, which may be changed."""
+    with zipfile.ZipFile(path) as archive:
+        parts = {name: archive.read(name).decode() for name in archive.namelist()}
+    yield parts
+    with zipfile.ZipFile(path, "w") as archive:
+        for name, text in parts.items():
+            archive.writestr(name, text)
+
+
+_INLINE = re.compile(r't="inlineStr"><is>(.*?)</is>', re.DOTALL)
+
+
+def share_texts(path: Path, more: str = "") -> Path:
+    """Put the texts of the first sheet's cells where Excel has them, in a part of their own. `more`: its last texts."""
+    texts: list[str] = []
+
+    def shared(found: re.Match[str]) -> str:
+        texts.append(f"<si>{found[1]}</si>")
+        return f't="s"><v>{len(texts) - 1}</v>'
+
+    with parts_of(path) as parts:
+        sheet, relations = "xl/worksheets/sheet1.xml", "xl/_rels/workbook.xml.rels"
+        parts[sheet] = _INLINE.sub(shared, parts[sheet])
+        parts["xl/sharedStrings.xml"] = f"<sst>{''.join(texts)}{more}</sst>"
+        relation = '<Relationship Id="texts" Type="http://x/sharedStrings" Target="sharedStrings.xml"/>'
+        parts[relations] = parts[relations].replace("</Relationships>", f"{relation}</Relationships>")
     return path
 
 

@@ -8,9 +8,9 @@ import pytest
 from django.contrib.auth.models import User
 from django.utils import timezone
 
+from importer.engine.errors import DiskFull
 from importer.models import SourceFile
 from importer.sources import parts, room, uploads
-from importer.sources.room import DiskFull
 from tests.people import operator
 
 pytestmark = pytest.mark.django_db

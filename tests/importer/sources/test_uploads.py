@@ -11,10 +11,9 @@ import xxhash
 from django.contrib.auth.models import User
 from django.utils import timezone
 
-from importer.engine.errors import SourceProblem
+from importer.engine.errors import DiskFull, SourceProblem
 from importer.models import ImportJob, SourceFile, Target
 from importer.sources import abandoned, parts, upload_storage, uploads
-from importer.sources.room import DiskFull
 from tests.people import admin, operator
 
 pytestmark = pytest.mark.django_db

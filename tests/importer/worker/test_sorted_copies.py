@@ -16,6 +16,7 @@ from django.utils import timezone
 
 from importer import jobs
 from importer.connections.source_location import location_of_job
+from importer.engine.errors import DiskFull
 from importer.engine.mapping.columns import GeneratedColumn
 from importer.engine.mysql.connection import Address, connect, fetch_all
 from importer.engine.plan.options import Options
@@ -24,7 +25,6 @@ from importer.jobs.rejects import downloads
 from importer.models import ImportJob, Target
 from importer.preparation.prepare import ImportRequest, NewTableRequest, prepare
 from importer.sources import uploads
-from importer.sources.room import DiskFull
 from importer.worker import working_copies
 from tests.importer.steps import run, take
 from tests.stack import ROOT, wait_until

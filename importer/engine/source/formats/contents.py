@@ -6,13 +6,28 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import BinaryIO
 
-from importer.engine.errors import SourceProblem
+from importer.engine.errors import DiskFull, SourceProblem, full_disk_as
 from importer.engine.source import encodings
 from importer.engine.source.archives import unpacked
 from importer.engine.source.byte_source import Readable, as_file, size_of
 from importer.engine.source.compression import DecompressionLimits, Piece, as_it_is
 from importer.engine.source.encodings import UTF8, EncodingKind
 from importer.engine.source.records.blocks import read_exactly
+
+
+@contextmanager
+def temporary_file() -> Iterator[BinaryIO]:
+    """A file without a name. Raises DiskFull if its disk is full, whoever writes into it."""
+    with full_disk_as(_disk_full), tempfile.TemporaryFile() as file:
+        yield file
+
+
+def _disk_full() -> DiskFull:
+    folder = tempfile.gettempdir()
+    return DiskFull(
+        f"The disk of {folder} is full: what is unpacked or looked up there has no room.",
+        advice="Make room there, or name a folder on a larger disk in TMPDIR.",
+    )
 
 
 @dataclass(frozen=True)
@@ -41,7 +56,7 @@ class Contents:
             with as_file(self.fd) as file:
                 yield file
             return
-        with tempfile.TemporaryFile() as copy:
+        with temporary_file() as copy:
             for piece in self.pieces():
                 copy.write(piece.data)
             copy.seek(0)

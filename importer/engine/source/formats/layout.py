@@ -7,7 +7,8 @@ from typing import Any
 from importer.engine.errors import RecordUnreadable
 from importer.engine.source.arriving import ArrivingBytes, NotArrived
 from importer.engine.source.byte_source import Readable
-from importer.engine.source.decoding import NO_LIMITS, SourceHead
+from importer.engine.source.compression import unpacking_limits
+from importer.engine.source.decoding import SourceHead
 from importer.engine.source.dialect import COPY, CSV, Dialect
 from importer.engine.source.encodings import UTF8
 from importer.engine.source.file_signature import NoCSV
@@ -67,11 +68,13 @@ def converted_layout(
     stated = {**(stated_for(found, dialect) if dialect else {}), **known}
     encoding = _encoding(found, head, stated.get("encoding", ""))
     wanted = Wanted(stated, tuple(column.name for column in expected))
-    layout = found.layout(Contents(fd, head.packing, NO_LIMITS, encoding.encoding, head.member, True), wanted)
+    contents = Contents(fd, head.packing, unpacking_limits(), encoding.encoding, head.member, tolerate=True)
+    layout = found.layout(contents, wanted)
     options = {key: value for key, value in stated.items() if key in found.options} | dict(layout.chosen)
     copied = replace(
         COPY,
         **{**options, "format": name, "member": head.member, "fields": layout.fields, "encoding": encoding.encoding},
+        sampled=tuple(each for each in dialect.sampled if each in found.options) if dialect else (),
     )
     noted = (Decision("content", "as it is", Standing.RULE, note) for note in layout.notes)
     decisions = (_format_decision(found, bool(stated_format(known))), encoding.decision, *layout.decisions, *noted)

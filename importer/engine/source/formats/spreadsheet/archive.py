@@ -55,6 +55,12 @@ def children(element: ElementTree.Element, name: str) -> Iterator[ElementTree.El
     return (each for each in element.iter() if local(each.tag) == name)
 
 
+def children_of(element: ElementTree.Element, parent: str, name: str) -> list[ElementTree.Element]:
+    """The elements of this name below the first one of the parent's name."""
+    found = next(children(element, parent), None)
+    return [] if found is None else list(children(found, name))
+
+
 def attribute(element: ElementTree.Element, name: str) -> str:
     """An attribute in any namespace; "" if it is missing."""
     return next((value for key, value in element.attrib.items() if local(key) == name), "")

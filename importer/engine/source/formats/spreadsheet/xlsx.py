@@ -1,14 +1,18 @@
 """Excel workbooks (.xlsx, .xlsm): sheets, formats of numbers, shared texts and cells (ECMA-376 part 1, 18)."""
 
 import re
-import tempfile
 import zipfile
 from array import array
+from contextlib import ExitStack, closing
+from itertools import accumulate
 from mmap import ACCESS_READ, mmap
+from struct import Struct
+from typing import BinaryIO
 
 from importer.engine.errors import SourceProblem
 from importer.engine.source.compression import DecompressionLimits
-from importer.engine.source.formats.spreadsheet.archive import XmlStream, attribute, children, tree
+from importer.engine.source.formats.contents import temporary_file
+from importer.engine.source.formats.spreadsheet.archive import XmlStream, attribute, children, children_of, tree
 from importer.engine.source.formats.spreadsheet.cells import (
     EMPTY,
     UNCOMPUTED,
@@ -36,6 +40,8 @@ _NUMBER, _DATE, _DURATION = "number", "date", "duration"
 _COLUMN = re.compile("[A-Z]{1,3}")
 # The first byte of each surrogate in UTF-8, if they were in it, and of some letters.
 _SURROGATES_BEGIN = b"\xed"
+# Where a shared text and the next one begin.
+_PLACES = Struct("=QQ")
 _EXCEL_ESCAPE = re.compile("_x([0-9A-Fa-f]{4})_")
 
 
@@ -82,7 +88,8 @@ class Workbook:
     def rows(self, sheet: Sheet) -> Rows:
         """The rows of a sheet that have cells."""
         part = next((path for kind, path in self._relations(_WORKBOOK).values() if kind == "sharedStrings"), "")
-        with SharedTexts() as texts:
+        with ExitStack() as files:
+            texts = SharedTexts(files)
             if part in self._archive.NameToInfo:
                 texts.read(self._archive, part, self._limits)
             reader = _SheetReader(texts, self._formats(), self.from_1904)
@@ -91,15 +98,17 @@ class Workbook:
     def _formats(self) -> list[str]:
         """What the numbers of each cell style are."""
         styles = tree(self._archive, _STYLES)
-        codes = {attribute(each, "numFmtId"): attribute(each, "formatCode") for each in children(styles, "numFmt")}
-        cells = next(children(styles, "cellXfs"), None)
-        xfs = list(children(cells, "xf")) if cells is not None else []
-        return [_kind_of_format(attribute(each, "numFmtId"), codes) for each in xfs]
+        # Styles of tables have formats of their own (dxfs), which use the same numbers.
+        formats = children_of(styles, "numFmts", "numFmt")
+        codes = {attribute(each, "numFmtId"): attribute(each, "formatCode") for each in formats}
+        return [_kind_of_format(attribute(each, "numFmtId"), codes) for each in children_of(styles, "cellXfs", "xf")]
 
 
 def _kind_of_format(number: str, codes: dict[str, str]) -> str:
     if number in codes:
-        code = _NO_CODE.sub("", codes[number]).partition(";")[0].lower()
+        # One that only hides values, such as [=0]"", tells nothing of the others.
+        sections = (each.strip() for each in _NO_CODE.sub("", codes[number]).lower().split(";"))
+        code = next(filter(None, sections), "")
         if re.search(r"\[[hms]+\]", code):
             return _DURATION
         return _DATE if re.search("[dmyhs]", code) and "general" not in code else _NUMBER
@@ -108,20 +117,16 @@ def _kind_of_format(number: str, codes: dict[str, str]) -> str:
 
 
 class SharedTexts:
-    """The texts that cells name by number, escaped for the copy: in a temporary file, so that memory is bounded."""
+    """The texts that cells name by number, escaped for the copy: in temporary files, so that memory is bounded.
 
-    def __init__(self) -> None:
-        self._file = tempfile.TemporaryFile()  # noqa: SIM115  # closed by __exit__
-        self._ends = array("Q", [0])
-        self._map: mmap | None = None
+    One has the texts, and the other where each begins in it. `files` closes both.
+    """
 
-    def __enter__(self) -> "SharedTexts":
-        return self
-
-    def __exit__(self, *_error: object) -> None:
-        if self._map:
-            self._map.close()
-        self._file.close()
+    def __init__(self, files: ExitStack) -> None:
+        self._files = files
+        self._count = 0
+        self._texts: mmap | bytes = b""
+        self._begins: mmap | bytes = b""
 
     def read(self, archive: zipfile.ZipFile, part: str, limits: DecompressionLimits) -> None:
         parts = Text()
@@ -147,20 +152,27 @@ class SharedTexts:
 
         stream = XmlStream(start, end, lambda text: parts.add(text) if capturing else None)
         size = 0
+        texts, begins = (self._files.enter_context(temporary_file()) for _ in range(2))
         for found, _ in stream.each(archive, part, limits):
-            for each in found:
-                size += len(each)
-                self._ends.append(size)
-            self._file.write(b"".join(found))
-        self._file.flush()
-        if size:
-            self._map = mmap(self._file.fileno(), 0, access=ACCESS_READ)
+            places = array("Q", accumulate(map(len, found), initial=size))
+            size = places.pop()
+            begins.write(places.tobytes())
+            texts.write(b"".join(found))
+            self._count += len(found)
+        begins.write(array("Q", [size]).tobytes())
+        self._texts, self._begins = self._mapped(texts), self._mapped(begins)
+
+    def _mapped(self, file: BinaryIO) -> mmap | bytes:
+        file.flush()
+        if not file.tell():
+            return b""
+        return self._files.enter_context(closing(mmap(file.fileno(), 0, access=ACCESS_READ)))
 
     def __getitem__(self, number: int) -> bytes:
-        if number < 0:
+        if not 0 <= number < self._count:
             raise IndexError(f"there is no shared text {number}")
-        begin, end = self._ends[number], self._ends[number + 1]
-        return self._map[begin:end] if self._map and end > begin else b""
+        begin, end = _PLACES.unpack_from(self._begins, number * 8)
+        return self._texts[begin:end]
 
 
 def copied_text(text: str) -> bytes:
