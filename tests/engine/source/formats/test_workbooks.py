@@ -1,6 +1,7 @@
 """Cells of workbooks as text, and workbooks that are refused or ask."""
 
 import datetime
+import io
 import zipfile
 from pathlib import Path
 
@@ -10,8 +11,9 @@ import pytest
 from importer.engine.errors import SourceProblem
 from importer.engine.source.formats.spreadsheet.cells import column_name, date_of, duration_of
 from importer.engine.source.profile.profile import profile_file
+from tests.engine.packing import zipped
 from tests.engine.source.formats.copies import copied
-from tests.importer.formats.workbooks import write_ods, write_xlsx
+from tests.importer.formats.workbooks import parts_of, share_texts, write_ods, write_xlsx
 
 
 @pytest.mark.parametrize(
@@ -80,12 +82,9 @@ def test_the_rows_of_a_sheet_that_counts_from_1904(tmp_path: Path):
 
 def changed(path: Path, old: str, new: str) -> Path:
     """The workbook with another text in the part that has its cells."""
-    with zipfile.ZipFile(path) as archive:
-        parts = {name: archive.read(name).decode() for name in archive.namelist()}
-    assert sum(old in text for text in parts.values()) == 1
-    with zipfile.ZipFile(path, "w") as archive:
-        for name, text in parts.items():
-            archive.writestr(name, text.replace(old, new))
+    with parts_of(path) as parts:
+        (name,) = [name for name, text in parts.items() if old in text]
+        parts[name] = parts[name].replace(old, new)
     return path
 
 
@@ -115,6 +114,78 @@ def test_a_damaged_or_hostile_workbook_is_refused_in_bounded_memory(tmp_path: Pa
         copied(changed(write(tmp_path / "b", {"S": ROWS}), old, new))
 
 
+@pytest.mark.parametrize(
+    ("stored", "read"),
+    [
+        ("1.1000000000000001", "1.1"),
+        ("-4.3499999999999996", "-4.35"),
+        ("1.0000000000000001E-5", "0.00001"),
+        ("0.30000000000000004", "0.30000000000000004"),
+        ("1.0000000000000000", "1.0"),
+        # No digits of a double, or none that another text could have.
+        ("12345678901234567", "12345678901234567"),
+        ("1.10000000000000010", "1.10000000000000010"),
+        ("1.10000000000000", "1.10000000000000"),
+        ("1.1000000000000001e999", "1.1000000000000001e999"),
+        ("1.1000000000000001e-350", "0." + "0" * 349 + "11000000000000001"),
+    ],
+)
+@pytest.mark.parametrize(("write", "old", "new"), [(write_xlsx, "<v>1.5<", "<v>{}<"), (write_ods, '"1.5"', '"{}"')])
+def test_a_double_has_its_shortest_text(tmp_path: Path, write, old: str, new: str, stored: str, read: str):
+    path = changed(write(tmp_path / "b", {"S": ROWS}), old, new.format(stored))
+    assert copied(path) == [("a", "b"), (read, "2")]
+
+
+DAY = [("day",), (datetime.date(2024, 2, 29),)]
+
+
+def test_formats_within_styles_of_tables_are_none_of_cells(tmp_path: Path):
+    """They have numbers of their own."""
+    of_table = '<dxfs><dxf><numFmt numFmtId="164" formatCode="0.00%"/></dxf></dxfs>'
+    path = changed(write_xlsx(tmp_path / "b", {"S": DAY}), "</cellXfs>", "</cellXfs>" + of_table)
+    assert copied(path) == [("day",), ("2024-02-29",)]
+
+
+@pytest.mark.parametrize("format_", ['[=0]"";dd/mm/yyyy', '"" ;[Red]yyyy', "dd/mm/yyyy;;"])
+def test_a_part_of_a_format_that_hides_values_tells_nothing_of_others(tmp_path: Path, format_: str):
+    path = write_xlsx(tmp_path / "b.xlsx", {"S": DAY})
+    book = openpyxl.load_workbook(path)
+    book["S"]["A2"].number_format = format_
+    book.save(path)
+    assert copied(path) == [("day",), ("2024-02-29",)]
+
+
+@pytest.mark.parametrize("name", ["size-xl/a.csv", "xl/a.csv", "my xl/b.xml"])
+def test_a_folder_in_an_archive_makes_it_no_workbook(tmp_path: Path, name: str):
+    path = tmp_path / "b.zip"
+    path.write_bytes(zipped((name, b"id,n\n1,x\n"), method=zipfile.ZIP_STORED))
+    assert copied(path) == [("id", "n"), ("1", "x")]
+
+
+@pytest.mark.parametrize("streamed", [False, True])
+def test_a_workbook_is_recognised_by_the_names_of_its_parts(tmp_path: Path, streamed: bool):
+    """In any order, and with sizes before or behind each part."""
+    path = write_xlsx(tmp_path / "b", {"S": ROWS})
+    with zipfile.ZipFile(path) as archive:
+        parts = sorted(((name, archive.read(name)) for name in archive.namelist()), reverse=True)
+    into = io.BytesIO() if not streamed else _Stream()
+    with zipfile.ZipFile(into, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, data in parts:
+            archive.writestr(name, data)
+    path.write_bytes(into.getvalue())
+    assert copied(path) == [("a", "b"), ("1.5", "2")]
+
+
+class _Stream(io.BytesIO):
+    """Cannot go back, so that sizes are written behind the data."""
+
+    def seekable(self) -> bool:
+        return False
+
+    def seek(self, *_: int) -> int:
+        raise OSError
+
+
 def test_a_number_that_is_none_arrives_as_it_is(tmp_path: Path):
     for number in ("1\t5\n7", "1e999999999", "1e", "NaN"):
         path = changed(write_xlsx(tmp_path / "b", {"S": ROWS}), "<v>1.5</v>", f"<v>{number}</v>")
@@ -138,11 +209,20 @@ def test_a_character_may_be_written_as_two_escapes(tmp_path: Path):
 
 
 def half(folder: Path, *, shared: bool = False) -> Path:
-    sheets = {"S": [("a", "b"), (1, "x_xD83D_")]}
-    path = write_xlsx(folder / "b.xlsx", sheets)
-    if shared:
-        openpyxl.load_workbook(path).save(path)
-    return path
+    path = write_xlsx(folder / "b.xlsx", {"S": [("a", "b"), (1, "x_xD83D_")]})
+    return share_texts(path) if shared else path
+
+
+def test_texts_that_cells_share_are_those_of_their_numbers(tmp_path: Path):
+    rows = [("n", "text"), *((str(n), f"{n}é\t" * (n % 4 + 1)) for n in range(8_000))]
+    assert copied(share_texts(write_xlsx(tmp_path / "b", {"S": rows}), "<si/>")) == rows
+
+
+@pytest.mark.parametrize("number", ["-1", "3"])
+def test_a_number_of_no_shared_text_is_refused(tmp_path: Path, number: str):
+    path = share_texts(write_xlsx(tmp_path / "b", {"S": [("a", "b"), ("x", 1)]}))
+    with pytest.raises(SourceProblem, match="damaged"):
+        copied(changed(path, "<v>2</v>", f"<v>{number}</v>"))
 
 
 def test_a_row_with_half_of_a_character_is_marked(tmp_path: Path):
@@ -209,12 +289,8 @@ def password(folder: Path) -> Path:
 
 def encrypted_ods(folder: Path) -> Path:
     path = write_ods(folder / "b", {"S": [("a",), (1,)]})
-    with zipfile.ZipFile(path) as archive:
-        parts = {name: archive.read(name) for name in archive.namelist()}
-    parts["META-INF/manifest.xml"] = b'<m:manifest xmlns:m="m"><m:encryption-data/></m:manifest>'
-    with zipfile.ZipFile(path, "w") as archive:
-        for name, data in parts.items():
-            archive.writestr(name, data)
+    with parts_of(path) as parts:
+        parts["META-INF/manifest.xml"] = '<m:manifest xmlns:m="m"><m:encryption-data/></m:manifest>'
     return path
 
 

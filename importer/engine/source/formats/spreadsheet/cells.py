@@ -1,6 +1,8 @@
 """The rows of a sheet as both kinds of workbooks give them, and their numbers and dates as text."""
 
 import datetime
+import math
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
@@ -14,6 +16,11 @@ from importer.engine.source.records.blocks import MAX_RECORD_BYTES
 MOST_COLUMNS, MOST_ROWS = 16_384, 16_777_216
 # A number in a workbook is a double, below 1.8e308.
 MOST_DIGITS = 400
+
+
+# Two numbers of so many digits are never the same double, and no double needs more than so many (IEEE 754, binary64).
+EXACT_DIGITS, MOST_DIGITS_OF_A_DOUBLE = 15, 17
+_FRACTION = re.compile("[-+]?(?P<whole>[0-9]*)(?P<point>[.]?)(?P<rest>[0-9]*)(?P<exponent>(?:[eE][-+]?[0-9]+)?)")
 
 
 class Kind(Enum):
@@ -138,11 +145,29 @@ class Sheet:
 
 
 def plain_number(text: str) -> str:
-    """A number without an exponent, with the digits of the file; a text that is none as it is."""
+    """A number without an exponent, with the digits of the file; a text that is none as it is.
+
+    A number in a workbook is a double, and Excel writes 1.1 with 17 digits: 1.1000000000000001. Of a fraction with 16 or
+    17 digits, or such a number with an exponent, the fewest digits that stand for the same double are taken.
+    """
+    if len(text) > EXACT_DIGITS:
+        text = _shortest(text)
     if "e" not in text and "E" not in text:
         return text
     number = _number(text)
     return text if number is None else f"{number:f}"
+
+
+def _shortest(text: str) -> str:
+    """The number with the fewest digits that are the same double, if its own are those of a double."""
+    found = _FRACTION.fullmatch(text)
+    if not found or not (found["point"] or found["exponent"]):
+        return text
+    digits = (found["whole"] + found["rest"]).lstrip("0")
+    if not EXACT_DIGITS < len(digits) <= MOST_DIGITS_OF_A_DOUBLE:
+        return text
+    double = float(text)
+    return min(text, repr(double), key=len) if double and math.isfinite(double) else text
 
 
 def _number(text: str) -> Decimal | None:
