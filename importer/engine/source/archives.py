@@ -4,8 +4,9 @@ import struct
 import tarfile
 import zipfile
 import zlib
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager, suppress
+from typing import Self
 
 from importer.engine.errors import SourceProblem
 from importer.engine.source.byte_source import Readable, as_file, read_at, size_of
@@ -20,6 +21,7 @@ from importer.engine.source.compression import (
     damaged,
     decompressed,
     require_within,
+    unpacking_limits,
 )
 
 # Enough for an archive of one file, with folders and the entries that macOS adds.
@@ -41,7 +43,6 @@ PACKING_NAMES = {
     ZIP: "ZIP",
     **{tar: " and ".join(filter(None, ("tar", packing))) for tar, packing in _TARS.items()},
 }
-_DEFAULT_LIMITS = DecompressionLimits()
 ENDINGS = (".gz", ".zst", ".bz2", ".xz", ".zip", ".tar", ".tgz", ".tbz2", ".txz")
 
 
@@ -79,7 +80,7 @@ def _pieces(fd: Readable, packing: str, limits: DecompressionLimits, member: str
     return _tar(fd, packing, limits, member) if packing in _TARS else decompressed(fd, packing)
 
 
-def members(fd: Readable, packing: str, limits: DecompressionLimits = _DEFAULT_LIMITS) -> tuple[str, ...]:
+def members(fd: Readable, packing: str) -> tuple[str, ...]:
     """The names of the files in an archive, without those that macOS adds; () for a file that is no archive.
 
     A compressed tar archive must be unpacked to find them: of a large one, those that begin in its first LISTED_BYTES
@@ -87,12 +88,12 @@ def members(fd: Readable, packing: str, limits: DecompressionLimits = _DEFAULT_L
     """
     if packing == ZIP:
         with _opened_zip(fd) as archive:
-            return tuple(each.filename for each in _files_of_zip(archive))
+            return tuple(_files_of_zip(archive))
     if packing == "tar":
         return _names_by_headers(fd)
     if packing in _TARS:
         names: list[str] = []
-        with suppress(_Enough), _TarReader(fd, packing, limits, LISTED_BYTES).opened() as archive:
+        with suppress(_Enough), _TarReader(fd, packing, unpacking_limits(), LISTED_BYTES).opened() as archive:
             for each in _entries(archive):
                 _add_name(names, each)
         return tuple(names)
@@ -105,12 +106,29 @@ def _names_by_headers(fd: Readable) -> tuple[str, ...]:
     with as_file(fd) as file:
         file.seek(0)
         try:
-            with tarfile.open(fileobj=file, mode="r:") as archive:
+            with tarfile.open(fileobj=file, mode="r:", tarinfo=_Entry) as archive:
                 for each in _entries(archive):
                     _add_name(names, each)
         except (tarfile.TarError, EOFError) as error:
             raise damaged(f"at about byte {file.tell():,}", error) from error
     return tuple(names)
+
+
+class _Entry(tarfile.TarInfo):
+    """An entry of a tar archive, for which a damaged or cut header is an error.
+
+    tarfile takes one for the end of the archive. That is a block of zeros, or the end of the file behind an entry, as
+    GNU tar accepts it.
+    """
+
+    @classmethod
+    def frombuf(cls, buf: bytes | bytearray, encoding: str, errors: str) -> Self:
+        try:
+            return super().frombuf(buf, encoding, errors)
+        except tarfile.HeaderError as error:
+            if any(buf):
+                raise tarfile.ReadError(f"{error} of an entry") from error
+            raise
 
 
 def _entries(archive: tarfile.TarFile) -> Iterator[tarfile.TarInfo]:
@@ -124,12 +142,22 @@ def _add_name(names: list[str], info: tarfile.TarInfo) -> bool:
     """Add the name of an entry that is a file, and none that macOS adds. Returns whether it is one."""
     if not info.isreg() or _is_added(info.name):
         return False
+    _refuse_second(names, info.name, "tar")
     names.append(info.name)
     if len(names) > MOST_ENTRIES:
         raise SourceProblem(
             f"The tar archive holds more than {MOST_ENTRIES:,} files.", advice="Pack the file to import by itself."
         )
     return True
+
+
+def _refuse_second(names: Collection[str], name: str, what: str) -> None:
+    """Raise SourceProblem for a file that is in the archive already: one of the two is an older version."""
+    if name in names:
+        raise SourceProblem(
+            f"The {what} archive has the file {name[:LONGEST_SHOWN]} twice: a newer version was added to it.",
+            advice="Unpack it, and import the version that is wanted.",
+        )
 
 
 def contents(fd: Readable, packing: str, limits: DecompressionLimits) -> Iterator[tuple[str, Iterator[Piece]]]:
@@ -149,8 +177,8 @@ def contents(fd: Readable, packing: str, limits: DecompressionLimits) -> Iterato
 
     if packing == ZIP:
         with _opened_zip(fd) as archive:
-            for chosen in _files_of_zip(archive):
-                yield chosen.filename, within(_of_zip(archive, chosen))
+            for name, chosen in _files_of_zip(archive).items():
+                yield name, within(_of_zip(archive, chosen))
     elif packing in _TARS:
         reader, names = _TarReader(fd, packing, limits), list[str]()
         with reader.opened() as tar:
@@ -189,14 +217,20 @@ def _opened_zip(fd: Readable) -> Iterator[zipfile.ZipFile]:
             raise damaged(f"at about byte {file.tell():,}", error) from error
 
 
-def _files_of_zip(archive: zipfile.ZipFile) -> list[zipfile.ZipInfo]:
-    return [each for each in archive.infolist() if not each.is_dir() and not _is_added(each.filename)]
+def _files_of_zip(archive: zipfile.ZipFile) -> dict[str, zipfile.ZipInfo]:
+    """The files by name. Raises SourceProblem for a name that occurs twice."""
+    files: dict[str, zipfile.ZipInfo] = {}
+    for each in archive.infolist():
+        if not each.is_dir() and not _is_added(each.filename):
+            _refuse_second(files, each.filename, "ZIP")
+            files[each.filename] = each
+    return files
 
 
 def _zip(fd: Readable, member: str) -> Iterator[Piece]:
     """Unpack a file of a ZIP archive."""
     with _opened_zip(fd) as archive:
-        files = {each.filename: each for each in _files_of_zip(archive)}
+        files = _files_of_zip(archive)
         yield from _of_zip(archive, files[choose_member(tuple(files), member, "ZIP")])
 
 
@@ -273,7 +307,7 @@ class _TarReader:
     @contextmanager
     def opened(self) -> Iterator[tarfile.TarFile]:
         try:
-            with tarfile.open(fileobj=self, mode="r|") as archive:  # type: ignore[call-overload]
+            with tarfile.open(fileobj=self, mode="r|", tarinfo=_Entry) as archive:  # type: ignore[call-overload]
                 yield archive
         except (tarfile.TarError, EOFError) as error:
             raise damaged(f"at about byte {self.used:,}", error) from error

@@ -1,6 +1,8 @@
 """Archives of several files: one of them is chosen, and nothing else of them is read."""
 
+import gzip
 import tarfile
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -8,6 +10,8 @@ import pytest
 from importer.engine.errors import SourceProblem
 from importer.engine.reading.questions import question_lines
 from importer.engine.source import archives
+from importer.engine.source.byte_source import open_source
+from importer.engine.source.decoding import NO_LIMITS, packing_of
 from importer.engine.source.profile.profile import profile_file
 from importer.engine.source.profile.sample import SAMPLE_BYTES
 from tests.engine.packing import PACKED, tarred, zipped, zstd_packed
@@ -48,6 +52,50 @@ def test_a_cut_archive_is_refused(archive: Path):
     archive.write_bytes(whole[: 1540 if len(whole) > 2048 else len(whole) // 3])
     with pytest.raises(SourceProblem, match=r"cut|damaged|ends"):
         profile_file(archive, member="a.csv")
+
+
+def flipped(data: bytes) -> bytes:
+    """With a wrong bit in the header of the second file, behind one with a block of data."""
+    return data[:1030] + bytes([data[1030] ^ 1]) + data[1031:]
+
+
+THREE = tarred(*((f"{n}.csv", b"id\n1\n") for n in range(3)))
+# GNU tar, too, takes the end of the file behind a whole entry for that of the archive.
+ENDS = {
+    "a damaged header": (flipped(THREE), None),
+    "a cut header": (THREE[:1200], None),
+    "a header without its file": (THREE[:2560], None),
+    "no end": (THREE[:2048], 2),
+    "a lone block of zeros": (THREE[:2048] + bytes(512), 2),
+    "something behind the end": (THREE + b"x" * 512, 3),
+}
+
+
+@pytest.mark.parametrize("pack", [bytes, gzip.compress], ids=["tar", "tar.gz"])
+@pytest.mark.parametrize(("data", "files"), ENDS.values(), ids=ENDS)
+def test_where_a_tar_archive_ends(tmp_path: Path, pack, data: bytes, files: int | None):
+    path = tmp_path / "archive"
+    path.write_bytes(pack(data))
+    with open_source(path) as fd:
+        if files:
+            assert len(archives.members(fd, packing_of(fd))) == files
+            assert len([name for name, _ in archives.contents(fd, packing_of(fd), NO_LIMITS)]) == files
+            return
+        with pytest.raises(SourceProblem, match="damaged"):
+            archives.members(fd, packing_of(fd))
+        with pytest.raises(SourceProblem, match="damaged"):
+            list(archives.contents(fd, packing_of(fd), NO_LIMITS))
+
+
+@pytest.mark.parametrize("pack", [zipped, tarred, partial(tarred, mode="w:gz")], ids=["zip", "tar", "tar.gz"])
+@pytest.mark.filterwarnings("ignore:Duplicate name")
+def test_two_versions_of_a_file_are_refused(tmp_path: Path, pack):
+    path = tmp_path / "archive"
+    path.write_bytes(pack(("a.csv", b"id\n1\n"), ("b.csv", b"id\n2\n"), ("a.csv", b"id\n3\n")))
+    with pytest.raises(SourceProblem, match=r"has the file a\.csv twice"):
+        profile_file(path, member="a.csv")
+    with open_source(path) as fd, pytest.raises(SourceProblem, match=r"has the file a\.csv twice"):
+        list(archives.contents(fd, packing_of(fd), NO_LIMITS))
 
 
 @pytest.mark.parametrize("pack", PACKED.values(), ids=PACKED)
