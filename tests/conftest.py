@@ -124,6 +124,14 @@ def server(request: pytest.FixtureRequest, servers: dict[str, TestServer]) -> Te
 
 
 @pytest.fixture
+def elsewhere(server: TestServer) -> Iterator[None]:
+    """The server is at +05:00 during the test."""
+    server.run("SET GLOBAL time_zone = '+05:00'")
+    yield
+    server.run("SET GLOBAL time_zone = 'SYSTEM'")
+
+
+@pytest.fixture
 def database(server: TestServer) -> Iterator[Address]:
     """An empty database on the server, dropped afterwards."""
     with server.fresh_database() as address:

@@ -103,10 +103,11 @@ def _difference(first: Profile, other: Profile, first_name: str, other_name: str
 
 def _format_difference(first: Dialect, other: Dialect, first_name: str, other_name: str) -> str:
     """How what was chosen in two files of another format than CSV differs, such as the sheet."""
-    for name in FORMATS[first.format].options:
-        one, two = getattr(first, name), getattr(other, name)
+    for name in (*FORMATS[first.format].options, "time_zone"):
+        one, two = (getattr(each, name) for each in (first, other))
         if one != two:
-            return f"The files differ in {name.replace('_', ' ')}: {first_name} {one}, {other_name} {two}."
+            texts = f"{first_name} {'none' if one == '' else one}, {other_name} {'none' if two == '' else two}"
+            return f"The files differ in {name.replace('_', ' ')}: {texts}."
     return ""
 
 

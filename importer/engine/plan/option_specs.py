@@ -214,9 +214,9 @@ OPTIONS: tuple[OptionSpec, ...] = (
         "--time-zone",
         "Time zone",
         "The zone of the times that go into TIMESTAMP columns, such as +02:00, or Europe/Berlin if the server knows it"
-        " (default: the server's own)",
+        " (default: that of an SQL dump, otherwise the server's own)",
         group=Group.MODE,
-        unset="the server's own",
+        unset="the dump's or the server's own",
         hints={"": "Of the times for TIMESTAMP columns: such as +02:00, or Europe/Berlin if the server knows it."},
     ),
     OptionSpec(

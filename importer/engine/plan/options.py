@@ -30,9 +30,9 @@ class Options:
     `max_reject_percent` of the file's rows; without these numbers, up to `reject_limit`: NO_LIMIT, or DEFAULT_LIMIT for
     the larger of DEFAULT_REJECTS rows and DEFAULT_REJECT_PERCENT. `rounding` concerns rows with a number, a time or a
     text that would lose digits or trailing spaces: "notice" loads and counts them, "reject" rejects them. `time_zone`
-    is that of the times for TIMESTAMP columns, such as +02:00 or a name; "" is the server's own. `verify` "full" reads
-    every value back and compares it with the file. `checks` False turns off the search for values that the server would
-    change without an error.
+    is that of the times for TIMESTAMP columns, such as +02:00 or a name; "" is that of an SQL dump, otherwise the
+    server's own. `verify` "full" reads every value back and compares it with the file. `checks` False turns off the
+    search for values that the server would change without an error.
 
     Speed: `method`, and `rows_per_statement` for the INSERT methods. Chunks have at most `chunk_bytes` and
     `commit_rows`; each is one transaction, unless small chunks share one; `parallelism` chunks load in parallel.

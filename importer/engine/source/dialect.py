@@ -53,7 +53,8 @@ class Dialect:
     - `format`: the name of the file's format (source/formats/registry.py). Of another format than CSV, a working copy
       in text is read: the marks above are the copy's then, and those of Dialect `COPY`. `fields`: the copy's header,
       found by the profile. `member`, `sheet`, `widths`, `sql_table`: the options of formats (formats/options.py).
-      `marks_refused`: the copy marks the rows that the format could not read (records/refused.py).
+      `marks_refused`: the copy marks the rows that the format could not read (records/refused.py). `time_zone`: that of
+      the file's times, which an SQL dump sets for its session; "" for none. The rejected rows of the dump keep it.
     """
 
     delimiter: str = ","
@@ -80,6 +81,7 @@ class Dialect:
     widths: str = ""
     sql_table: str = ""
     marks_refused: bool = field(default=False, compare=False)
+    time_zone: str = field(default="", compare=False)
 
     def __post_init__(self) -> None:
         _require(_is_delimiter(self.delimiter), "delimiter", self.delimiter, f"1 to {LONGEST_DELIMITER} characters")

@@ -1,6 +1,5 @@
 """Times for TIMESTAMP columns are in the server's time zone, or in the one that was asked for; and the plan says so."""
 
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -18,19 +17,10 @@ from importer.engine.preflight.session_settings import check_session
 from tests.engine.load.values import Came, came_of
 from tests.engine.loads import HEADERLESS, load_bytes, rows_of, run_sql, works
 from tests.engine.time_zones import add_zone
-from tests.targets import TestServer
 
 # 2024-01-31 10:00 UTC, and 2024-07-01 10:00 UTC.
 WINTER, SUMMER = 1706695200, 1719828000
 HOUR = 3600
-
-
-@pytest.fixture
-def elsewhere(server: TestServer) -> Iterator[None]:
-    """The server is at +05:00 during the test."""
-    server.run("SET GLOBAL time_zone = '+05:00'")
-    yield
-    server.run("SET GLOBAL time_zone = 'SYSTEM'")
 
 
 def moments(database: Address, tmp_path: Path, times: list[str], **options) -> list[int]:

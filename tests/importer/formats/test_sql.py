@@ -2,10 +2,18 @@
 
 from decimal import Decimal
 from pathlib import Path
+from uuid import uuid4
 
-from importer.engine.mysql.connection import connect, execute
+import pytest
+
+from importer import jobs
+from importer.engine.mysql.connection import connect, execute, fetch_all
+from importer.engine.plan.options import Options
 from importer.jobs.rejects import downloads
 from importer.models import ImportJob, Target
+from importer.preparation.prepare import ImportRequest, prepare, replan
+from importer.sources import uploads
+from tests.importer.steps import run
 
 Status = ImportJob.Status
 DUMP = rb"""-- MySQL dump 10.13
@@ -63,6 +71,42 @@ def test_the_server_itself_reads_the_dump_like_that(target: Target, rows):
             connection.query(table)
         execute(connection, "INSERT INTO items (id) VALUES (7)")
     assert rows("id, name, price, data") == WANTED
+
+
+MOMENTS = rb"""/*!40103 SET @OLD_TIME_ZONE=@@TIME_ZONE */;
+/*!40103 SET TIME_ZONE='+00:00' */;
+CREATE TABLE moments (id int PRIMARY KEY, seen timestamp NULL, day datetime);
+INSERT INTO moments VALUES (1,'2024-01-31 10:00:00','2024-01-31 10:00:00');
+/*!40103 SET TIME_ZONE=@OLD_TIME_ZONE */;
+"""
+TEN, HOUR = 1706695200, 3600  # 2024-01-31 10:00 UTC, and seconds
+
+
+@pytest.mark.parametrize(
+    ("dump", "stated", "seen"),
+    [
+        (MOMENTS, "", TEN),
+        (MOMENTS, "+02:00", TEN - 2 * HOUR),
+        (MOMENTS.replace(b"+00:00", b"-03:00"), "", TEN + 3 * HOUR),
+        (MOMENTS.replace(b"SET", b""), "", TEN - 5 * HOUR),
+    ],
+)
+def test_times_are_in_the_zone_that_the_dump_sets(elsewhere, target: Target, tmp_path: Path, dump, stated: str, seen: int):
+    with connect(target.address) as connection:
+        execute(connection, "CREATE TABLE moments (id INT PRIMARY KEY, seen TIMESTAMP NULL, day DATETIME NULL)")
+    path = tmp_path / "dump.sql"
+    path.write_bytes(dump)
+    request = ImportRequest(options=Options(parallelism=1, verify="full", time_zone=stated))
+    job = run(jobs.create(prepare(uploads.register(path), target, "moments", request)))
+    assert (job.status, job.problem) == (Status.SUCCEEDED, {})
+    with connect(target.address) as connection:
+        stored = "SELECT UNIX_TIMESTAMP(seen), CAST(day AS CHAR) FROM moments"
+        assert fetch_all(connection, stored) == [(seen, "2024-01-31 10:00:00")]
+    (reason,) = [each for each in job.plan.reasons if each.choice.startswith("Times of seen")]
+    assert ("(SET TIME_ZONE)" in reason.why) is (not stated and b"SET" in dump)
+    # A new plan for the rest of the job, and its corrected rows, have the same zone.
+    assert replan(job, uuid4()).session.get("time_zone") == job.plan.session.get("time_zone")
+    assert job.file_dialect.of_rejects.time_zone == job.file_dialect.time_zone
 
 
 def test_a_bad_row_is_named_by_its_line(load, rows, tmp_path: Path):

@@ -80,6 +80,13 @@ class TestDifferent:
         with pytest.raises(FilesDiffer, match=difference):
             prepare(sources, target, "t", ImportRequest(accept_guesses=True))
 
+    def test_dumps_whose_times_are_in_two_zones_are_refused(self, database, tmp_path):
+        dump = "SET time_zone = '+00:00';\nINSERT INTO t (id) VALUES (1);"
+        files = {"a.sql": dump.encode(), "b.sql": dump.replace("SET", "-- SET").encode()}
+        target = target_with(database, "CREATE TABLE t (id INT)")
+        with pytest.raises(FilesDiffer, match=r"differ in time zone: a\.sql \+00:00, b\.sql none"):
+            prepare(resolve_sources(written(tmp_path, files)), target, "t", ImportRequest())
+
     def test_one_file_twice_is_refused(self, database, tmp_path):
         names = written(tmp_path, {"a.csv": FILES["a.csv"]})
         with pytest.raises(SourceProblem, match="named twice"):

@@ -6,6 +6,7 @@ import pytest
 
 from importer.engine.errors import SourceProblem
 from importer.engine.mapping.new_table.suggestion import suggest_table
+from importer.engine.source import compression
 from importer.engine.source.formats.registry import detect_format
 from importer.engine.source.formats.sql import layout
 from importer.engine.source.profile.expected_columns import ExpectedColumn
@@ -127,8 +128,22 @@ def test_what_is_not_executed_is_named(tmp_path: Path):
     assert note.startswith("Other statements are not executed: 2 DELETE, 1 DROP. Rows that DELETE would")
 
 
-FIRST, LAST = "-- MariaDB dump 10.19, for Linux\n--\n", "-- Dump completed on 2026-11-26  9:00:00\n"
 ROW = "INSERT INTO t (a) VALUES ('-- Dump completed');\n"
+COMMENTS = ["/*!999999\\- enable the sandbox mode */", "/*!40000 a ; b */", "/* a ; b */", "-- it's ; a", "# it's ; a"]
+
+
+@pytest.mark.parametrize("comment", COMMENTS)
+def test_no_comment_hides_the_rows_behind_it(tmp_path: Path, comment: str, monkeypatch):
+    """Wherever the part of the file ends that is read at once."""
+    monkeypatch.setattr(compression, "PIECE_BYTES", 2048)
+    within = "" if comment.startswith("/*!") else comment
+    text = f"{comment}\nINSERT INTO t (a) VALUES (1)\n{within}\n,(2);\nDROP TABLE o {within}\n;\n{comment}\n{ROW}"
+    for cut in range(len(text)):
+        path = written(tmp_path, f"-- {'x' * (2048 - cut - 4)}\n{text}")
+        assert copied(path) == [("a",), ("1",), ("2",), ("-- Dump completed",)], text[:cut]
+
+
+FIRST, LAST = "-- MariaDB dump 10.19, for Linux\n--\n", "-- Dump completed on 2026-11-26  9:00:00\n"
 
 
 @pytest.mark.parametrize(
@@ -136,6 +151,7 @@ ROW = "INSERT INTO t (a) VALUES ('-- Dump completed');\n"
     [
         (FIRST + ROW, True),
         ("/*M!999999\\- enable the sandbox mode */\n" + FIRST.replace("MariaDB", "MySQL") + ROW, True),
+        ("/*!999999\\- enable the sandbox mode */ \n" + FIRST + ROW, True),
         (FIRST + ROW + LAST, False),
         (FIRST + ROW + LAST + "COMMIT;\n", False),
         (FIRST + ROW + LAST + FIRST + ROW, True),
@@ -182,6 +198,54 @@ def test_the_mode_of_a_trigger_ends_with_it(tmp_path: Path):
     )
     path = written(tmp_path, own + trigger * 2 + r"INSERT INTO t (a, b) VALUES ('it\'s', '\n');")
     assert copied(path) == [("a", "b"), ("it's", "\n")]
+
+
+EVENT = (
+    "/*!50106 SET @save_time_zone= @@TIME_ZONE */ ;\nDELIMITER ;;\n/*!50003 SET time_zone = 'SYSTEM' */ ;;\n"
+    "/*!50106 CREATE EVENT e ON SCHEDULE EVERY 1 DAY DO SELECT 1 */ ;;\nDELIMITER ;\n"
+    "/*!50106 SET TIME_ZONE= 'SYSTEM' */ ;\n/*!50106 SET TIME_ZONE= @save_time_zone */ ;\n"
+)
+OF_MYSQLDUMP = "/*!40103 SET @OLD_TIME_ZONE=@@TIME_ZONE */;\n/*!40103 SET TIME_ZONE='+00:00' */;\n"
+
+
+@pytest.mark.parametrize(
+    ("above", "zone"),
+    [
+        (OF_MYSQLDUMP, "+00:00"),
+        (OF_MYSQLDUMP + EVENT, "+00:00"),
+        (OF_MYSQLDUMP + "/*!40103 SET TIME_ZONE=@OLD_TIME_ZONE */;\n", ""),
+        ('SET SQL_MODE = "NO_AUTO_VALUE_ON_ZERO";\nSET time_zone = "+00:00";\n', "+00:00"),
+        ("SET NAMES utf8, @@SESSION.time_zone := 'Europe/Berlin';\n", "Europe/Berlin"),
+        ("SET time_zone = SYSTEM;\n", ""),
+        ("SET time_zone = 'SYSTEM';\n", ""),
+        ("SET GLOBAL time_zone = '+05:00';\n", ""),
+        ("SET @time_zone = '+05:00';\n", ""),
+        ("", ""),
+    ],
+)
+def test_the_time_zone_is_the_one_that_the_dump_sets(tmp_path: Path, above: str, zone: str):
+    profile = profile_file(written(tmp_path, above + "INSERT INTO t (a) VALUES (1);"))
+    assert profile.dialect.time_zone == zone
+    assert [each.value for each in profile.decisions if each.name == "time_zone"] == [zone] * bool(zone)
+
+
+ZONES = (
+    "SET time_zone = '+00:00';\nINSERT INTO t (a) VALUES (1);\n"
+    "SET time_zone = '+02:00';\nREPLACE INTO t (a) VALUES (2);"
+)
+
+
+@pytest.mark.parametrize("created", ["", "CREATE TABLE t (a timestamp(3) NULL);"])
+def test_times_of_two_zones_are_not_mixed(tmp_path: Path, created: str):
+    with pytest.raises(SourceProblem, match=r"t in two time zones: \+00:00 and \+02:00") as refused:
+        copied(written(tmp_path, created + ZONES))
+    assert "line 4" in refused.value.where
+
+
+def test_without_a_timestamp_the_time_zone_does_not_matter(tmp_path: Path):
+    path = written(tmp_path, "CREATE TABLE t (a int);" + ZONES)
+    assert copied(path) == [("a",), ("1",), ("2",)]
+    assert "time_zone" not in [each.name for each in profile_file(path).decisions]
 
 
 def test_the_types_of_its_table_are_those_of_a_new_one(tmp_path: Path):
@@ -262,6 +326,7 @@ def test_bytes_that_cannot_be_told_are_refused(tmp_path: Path, names: str):
         ("PRAGMA foreign_keys=OFF;\nBEGIN TRANSACTION;\n", "sql"),
         ("-- a comment\nid,name\n", "csv"),
         ("/* a */ /*M!999999\\- enable the sandbox mode */ \nCREATE TABLE `t`", "sql"),
+        ("/*!999999\\- enable the sandbox mode */ \nINSERT INTO `t` VALUES (1);", "sql"),
         # Backtracking would try 2 ** 5000 ways to divide these into comments.
         ("/**/" * 5000 + "id,name\n", "csv"),
     ],

@@ -1,1 +1,4 @@
-"""SQL dumps: the rows of INSERT and REPLACE as records. In reading order: tokens, values, dump, layout, declared."""
+"""SQL dumps: the rows of INSERT and REPLACE as records.
+
+In reading order: session, tokens, values, dump, layout, declared.
+"""

@@ -10,6 +10,7 @@ from importer.engine.source.encodings import UTF8, errors_of_mysql, source_bytes
 from importer.engine.source.formats.contents import Contents
 from importer.engine.source.formats.copy_records import LINE_END, NULL, TAB, RowRefused
 from importer.engine.source.formats.sql.other_servers import refuse_other_servers
+from importer.engine.source.formats.sql.session import zone_of
 from importer.engine.source.formats.sql.tokens import NAME, SqlText, name_of
 from importer.engine.source.formats.sql.values import (
     FieldKind,
@@ -64,11 +65,15 @@ _ENDS_VALUE = re.compile(rb"\s*+[,)]")
 
 @dataclass(frozen=True)
 class Insert:
-    """The head of an INSERT: its database, "" if the dump names none, its table, and the columns that it names."""
+    """The head of an INSERT: its database, "" if the dump names none, its table, and the columns that it names.
+
+    `zone`: the time zone of its times, "" if the dump has set none.
+    """
 
     database: str
     table: str
     columns: tuple[str, ...]
+    zone: str = ""
 
 
 class Dump:
@@ -83,7 +88,7 @@ class Dump:
         self.others: Counter[str] = Counter()
         self.open = False
         self._database = ""
-        self._databases: dict[str, str] = {}
+        self._first: dict[str, Insert] = {}
 
     def inserts(self, most: float = float("inf")) -> Iterator[Insert]:
         """Each INSERT up to `most` bytes, with its rows as the next token: the caller reads or skips them."""
@@ -101,7 +106,9 @@ class Dump:
                 yield self._insert()
                 continue
             if word in ("SET", "/*!"):
-                text.take_mode()
+                text.read_settings()
+            if word == "/*!" and text.skip_executed_comment():
+                continue
             if word == "USE" and (used := text.match(_USE)):
                 self._database = name_of(used["database"])
             if word == "CREATE" and (head := text.match(_CREATE)):
@@ -120,17 +127,28 @@ class Dump:
         names = tuple(name_of(each["name"]) for each in _NAMES.finditer(head["columns"] or b""))
         self.text.take(head)
         database = name_of(head["database"]) if head["database"] else self._database
-        return Insert(database, name_of(head["table"]), names)
+        return Insert(database, name_of(head["table"]), names, zone_of(self.text.zone))
 
-    def require_one_database(self, insert: Insert) -> None:
-        """Raise SourceProblem if an earlier INSERT into a table of this name was in another database."""
-        first = self._databases.setdefault(insert.table, insert.database)
-        if first != insert.database:
+    def require_like_first(self, insert: Insert) -> None:
+        """Raise SourceProblem if the first INSERT into a table of this name was in another database or time zone."""
+        first = self._first.setdefault(insert.table, insert)
+        if first.database != insert.database:
             raise self.text.problem(
-                f"The dump has rows for {insert.table} in two databases: {first or 'one without a name'} and"
+                f"The dump has rows for {insert.table} in two databases: {first.database or 'one without a name'} and"
                 f" {insert.database or 'one without a name'}.",
                 "Write a dump of each database, and import them one after the other.",
             )
+        if first.zone != insert.zone and self.may_have_moments(insert.table):
+            raise self.text.problem(
+                f"The dump has rows for {insert.table} in two time zones: {first.zone or 'that of the server'} and"
+                f" {insert.zone or 'that of the server'}.",
+                "Divide the dump where it sets TIME_ZONE, and import the parts one after the other.",
+            )
+
+    def may_have_moments(self, table: str) -> bool:
+        """Whether the table may have a TIMESTAMP, whose values depend on the time zone: by its CREATE TABLE."""
+        created = self.created.get(table)
+        return created is None or any(type_.startswith("timestamp") for type_ in created.values())
 
     def _read_columns(self, head: re.Match[bytes]) -> None:
         """Read the names and types of a new table's columns."""
@@ -154,7 +172,7 @@ class Dump:
         if opened := text.peek(_OPEN):
             text.take(opened)
         while True:
-            text.skip_gap()
+            text.take_gap()
             _next_value(text)
             count += 1
             if not (comma := text.peek(_COMMA)):
@@ -254,11 +272,11 @@ class Rows:
         text = self._text
         while True:
             yield text.line, text.offset
-            text.skip_gap()
+            text.take_gap()
             if text.next() != b",":
                 break
             text.take_byte()
-            text.skip_gap()
+            text.take_gap()
         if text.next() == b"(":
             raise text.problem("There is no comma between two rows.", "Write or copy the dump again.")
         # A semicolon, perhaps after ON DUPLICATE KEY UPDATE.
@@ -284,7 +302,7 @@ class Rows:
             raise text.problem(f"A row is expected, and this follows: {text.shown()}", "Write or copy the dump again.")
         text.take(opened)
         while True:
-            text.skip_gap()
+            text.take_gap()
             found.append(_next_value(text))
             if comma := text.peek(_COMMA):
                 text.take(comma)
@@ -301,7 +319,7 @@ def _next_value(text: SqlText) -> Literal:
     begun = b""
     if value := text.match(value_pattern(text.strings)):
         text.take(value)
-        text.skip_gap()
+        text.take_gap()
         if text.peek(_ENDS_VALUE):
             return literal(value, text.strings)
         begun = value[0]

@@ -32,9 +32,11 @@ def layout(contents: Contents, wanted: Wanted) -> Layout:
     dump = Dump(contents)
     statements: Counter[str] = Counter()
     fields: dict[str, tuple[str, ...]] = {}
+    zones: dict[str, str] = {}
     unnamed: set[str] = set()
     for insert in dump.inserts(TABLES_BYTES):
         statements[insert.table] += 1
+        zones.setdefault(insert.table, insert.zone)
         if insert.table not in fields:
             named = insert.columns or tuple(dump.created.get(insert.table, ()))
             if not named:
@@ -43,10 +45,12 @@ def layout(contents: Contents, wanted: Wanted) -> Layout:
         dump.text.end_insert()
     parts = [Part(name, fields[name], (_inserts(count),)) for name, count in statements.items()]
     part, decision = _choose(parts, wanted)
-    chosen = {"sql_table": part.name, "header": part.name not in unnamed}
+    zone = zones[part.name]
+    chosen = {"sql_table": part.name, "header": part.name not in unnamed, "time_zone": zone}
     created = dump.created.get(part.name, {})
     types = tuple(_OF_NEW_TABLES.sub("", created.get(name, "")) for name in part.fields) if created else ()
-    decisions = (decision, *_types(types), *_other_statements(dump), *_missing_end(dump, contents))
+    of_zone = _time_zone(zone) if dump.may_have_moments(part.name) else ()
+    decisions = (decision, *_types(types), *of_zone, *_other_statements(dump), *_missing_end(dump, contents))
     kinds = _kinds_of_types(created, part.fields) if created else _kinds(contents, part.name, part.fields)
     of_bytes = frozenset(at for at, kind in enumerate(kinds) if kind is FieldKind.BYTES)
     return Layout(part.fields, chosen, decisions, types=types, of_bytes=of_bytes)
@@ -55,6 +59,12 @@ def layout(contents: Contents, wanted: Wanted) -> Layout:
 def _types(types: Sequence[str]) -> Iterator[Decision]:
     if types:
         yield Decision("types", ", ".join(types), Standing.PROVED, "CREATE TABLE in the dump states the types.")
+
+
+def _time_zone(zone: str) -> Iterator[Decision]:
+    if zone:
+        evidence = f"The dump sets the time zone {zone}: the values of its TIMESTAMP columns are times there."
+        yield Decision("time_zone", zone, Standing.PROVED, evidence)
 
 
 def _inserts(count: int) -> str:
@@ -137,7 +147,7 @@ def convert(contents: Contents, dialect: Dialect) -> Iterator[Piece]:
         if insert.table != dialect.sql_table:
             dump.text.skip_statement()
             continue
-        dump.require_one_database(insert)
+        dump.require_like_first(insert)
         for record, line, offset in rows.records(insert):
             full = out.refuse(record, line, offset) if isinstance(record, RowRefused) else out.add(record, line, offset)
             if full:

@@ -7,10 +7,15 @@ from functools import cache
 
 from importer.engine.errors import SourceProblem
 from importer.engine.source.compression import Piece
+from importer.engine.source.formats.sql.session import SET, SessionVariable
 from importer.engine.source.records.blocks import MAX_RECORD_BYTES
 
-# What stands between tokens. A comment that MySQL executes (/*!40101 ... */) is a statement.
-_GAP = re.compile(rb"(?:\s++|--(?=\s)[^\n]*+(?:\n|\Z)|#[^\n]*+(?:\n|\Z)|/\*(?!!)(?:[^*]|\*(?!/))*+\*/)*+")
+_IN_COMMENT = rb"(?:[^*]++|\*(?!/))*+"
+# What stands between tokens. A comment that MySQL executes (/*!40101 ... */) is a statement, or a part of one.
+_GAP = re.compile(rb"(?:\s++|--(?=\s)[^\n]*+(?:\n|\Z)|#[^\n]*+(?:\n|\Z)|/\*(?!!)" + _IN_COMMENT + rb"\*/)*+")
+# The begin of a comment of any kind that the data ends within, or the end of the data.
+_CUT_COMMENT = re.compile(rb"(?:--?|/(?:\*" + _IN_COMMENT + rb")?)?\Z")
+_EXECUTED_COMMENT = re.compile(rb"/\*!" + _IN_COMMENT + rb"\*/")
 
 
 @dataclass(frozen=True)
@@ -30,19 +35,14 @@ LITERAL = Strings(rb"'[^']*+(?:''[^']*+)*+'", rb'"[^"]*+(?:""[^"]*+)*+"', backsl
 NAME = rb"`(?:[^`]|``)++`|\"(?:[^\"]|\"\")++\"|[\w$\x80-\xff]++"
 # Python keeps a kilobyte for each repetition of a group until the match ends.
 PARTS_AT_ONCE = 1000
-_SQL_MODE = re.compile(
-    rb"(?:/\*![0-9]*+\s*+)?SET\s[^;]{0,200}?(?<!\w)SQL_MODE\s*+:?=\s*+"
-    rb"(?:(?P<quote>['\"])(?P<modes>[A-Z_, ]*+)(?P=quote)|@\w++)",
-    re.IGNORECASE,
-)
 
 
 @cache
 def _parts(strings: Strings) -> re.Pattern[bytes]:
     """The parts of a statement up to its end, as far as they are whole."""
     return re.compile(
-        rb"(?:[^;'\"`#/-]++|" + strings.single + rb"|" + strings.double + rb"|`[^`]*+`|--(?=\s)[^\n]*+\n|-(?!-\s)(?=.)"
-        rb"|#[^\n]*+\n|/\*(?:[^*]|\*(?!/))*+\*/|/(?!\*)(?=.)){0,%d}+" % PARTS_AT_ONCE,
+        rb"(?:[^;'\"`#/-]++|" + strings.single + rb"|" + strings.double + rb"|`[^`]*+`|--(?=\s)[^\n]*+\n"
+        rb"|-(?!-(?:\s|\Z))(?=.)|#[^\n]*+\n|/\*" + _IN_COMMENT + rb"\*/|/(?!\*)(?=.)){0,%d}+" % PARTS_AT_ONCE,
         re.DOTALL,
     )
 
@@ -53,10 +53,13 @@ _DELIMITER = re.compile(rb"DELIMITER[ \t]+(\S+)[ \t\r]*\n", re.IGNORECASE)
 
 
 class SqlText:
-    """A dump that is read from its start. `line` and `offset` are those of the next token, `strings` its texts'."""
+    """A dump that is read from its start. `line` and `offset` are those of the next token, `strings` its texts'.
+
+    `zone`: the time zone of the session, as the dump sets it.
+    """
 
     def __init__(self, pieces: Iterator[Piece]) -> None:
-        self.strings = self._strings_before = ESCAPING
+        self.strings, self._mode, self.zone = ESCAPING, SessionVariable(b"SQL_MODE"), SessionVariable(b"TIME_ZONE")
         self._pieces = pieces
         self._data, self._at = b"", 0
         self._ended = False
@@ -116,18 +119,26 @@ class SqlText:
         self.offset += end - self._at
         self._at = end
 
-    def skip_gap(self) -> None:
-        """Skip white space and comments."""
-        if found := self.match(_GAP):
-            self.take(found)
-
     def take_gap(self) -> bytes:
-        """Skip white space and comments, and return them."""
-        found = self.match(_GAP)
-        if not found:
-            return b""
-        self.take(found)
-        return found[0]
+        """Skip white space and comments, and return them. A comment that follows is in the data with its end."""
+        while True:
+            found = _GAP.match(self._data, self._at)
+            assert found
+            if self._ended or not _CUT_COMMENT.match(self._data, found.end()):
+                self.take(found)
+                return found[0]
+            self.more()
+
+    def skip_executed_comment(self) -> bool:
+        """Skip a comment that MySQL executes, and nothing behind it. False if it does not end.
+
+        An older server than the one that it names, and any server for /*!999999 ... */, ignores it. So it ends no
+        statement, and without a semicolon the next one follows.
+        """
+        found = self.match(_EXECUTED_COMMENT)
+        if found:
+            self.take(found)
+        return found is not None
 
     def take_byte(self) -> None:
         """Skip a byte that is no line end."""
@@ -147,17 +158,12 @@ class SqlText:
                 "Write or copy the dump again; if all of its rows are there, add the semicolon.",
             )
 
-    def take_mode(self) -> None:
-        """Learn how texts are written from the statement that is the next token, if it sets the SQL mode.
-
-        A mode from a variable is the one before: mysqldump sets that of a trigger, and then its own again.
-        """
-        found = self.peek(_SQL_MODE)
-        if found and found["modes"] is None:
-            self.strings = self._strings_before
-        elif found:
-            self._strings_before = self.strings
-            self.strings = LITERAL if b"NO_BACKSLASH_ESCAPES" in found["modes"].upper() else ESCAPING
+    def read_settings(self) -> None:
+        """Learn the SQL mode and the time zone from the statement that is the next token, if it sets them."""
+        if found := self.peek(SET):
+            self.zone.read(found[0])
+            self._mode.read(found[0])
+            self.strings = LITERAL if b"NO_BACKSLASH_ESCAPES" in self._mode.value.upper() else ESCAPING
 
     def skip_statement(self) -> bool:
         """Skip the rest of the statement, in bounded memory. False for the last one if it has no semicolon."""
