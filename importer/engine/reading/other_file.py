@@ -16,10 +16,10 @@ from importer.engine.source.dialect import Dialect
 from importer.engine.source.encodings import UTF8, EncodingKind
 from importer.engine.source.profile.decisions import Answer, Decision, Standing
 from importer.engine.source.profile.encoding_detection import answers_for, shows_utf8
-from importer.engine.source.profile.header import header_question, is_like
+from importer.engine.source.profile.header import header_question
 from importer.engine.source.profile.layout.lines_among import are_units, footer_decision, last_lines
 from importer.engine.source.profile.names import match_names
-from importer.engine.source.profile.profile import TAIL_BYTES, Profile, profile_file
+from importer.engine.source.profile.profile import TAIL_BYTES, Profile, profile_file, rows_above
 from importer.engine.source.profile.sample import SAMPLE_BYTES
 from importer.engine.source.records.blocks import read_exactly
 from importer.engine.units import MIB
@@ -67,7 +67,7 @@ def _with_sampled(path: SourceLocation, profile: Profile, stated: Collection[str
     if lines and not dialect.is_converted:
         shown = _shown_lines(path, _whole(path, profile))
         seen = [name for name in lines if shown[name] == getattr(dialect, name)]
-    if "skip_rows" in stated and dialect.skip_rows and not _records_above(path, profile):
+    if "skip_rows" in stated and dialect.skip_rows and not rows_above(path, profile):
         seen.append("skip_rows")
     return replace(profile, dialect=replace(dialect, sampled=(*dialect.sampled, *seen))) if seen else profile
 
@@ -167,25 +167,12 @@ def _differing_preamble(path: SourceLocation, profile: Profile) -> Decision | No
     With a header they are not compared: a wrong line would be the header then, and its names differ.
     """
     dialect = profile.dialect
-    records = _records_above(path, profile) if "skip_rows" in dialect.sampled else []
+    records = rows_above(path, profile) if "skip_rows" in dialect.sampled else []
     if not records:
         return None
     shown, count = dialect.delimiter.join(records[0]), dialect.skip_rows
     evidence = f"A line above the first record would be left out, as in the file that showed the format: {shown}."
     return _asked("skip_rows", count, count - len(records), evidence, shown)
-
-
-def _records_above(path: SourceLocation, profile: Profile) -> list[tuple[str, ...]]:
-    """The lines that are left out above the first record, in a file without a header, and look like it."""
-    dialect = profile.dialect
-    if dialect.header or not dialect.skip_rows or not profile.rows:
-        return []
-    try:
-        whole = profile_file(path, replace(dialect, skip_rows=0))
-    except SourceProblem:  # A title may be read as a quote that never closes.
-        return []
-    above = (row for row, line in zip(whole.rows, whole.lines, strict=True) if line < profile.lines[0])
-    return [row for row in above if is_like(row, profile.rows[0])]
 
 
 def _differing_quote(path: SourceLocation, profile: Profile) -> Decision | None:

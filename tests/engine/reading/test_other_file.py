@@ -1,6 +1,6 @@
 """A file that is read with the dialect of another one: what it shows otherwise is asked about, and read so."""
 
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from pathlib import Path
 from typing import Any
 from zipfile import ZipFile
@@ -11,6 +11,7 @@ from importer.engine.reading.other_file import profile_like
 from importer.engine.source.dialect import Dialect
 from importer.engine.source.profile.decisions import Decision
 from importer.engine.source.profile.profile import Profile, profile_file
+from tests.importer.formats.workbooks import write_ods, write_xlsx
 
 PLAIN = "id,word,price\n" + "".join(f"{n},Zürich,{n}.50\n" for n in range(9))
 COLUMNS = ("id", "word", "price")
@@ -135,6 +136,49 @@ def test_the_first_row_is_no_title(tmp_path: Path, above: str):
     profile = read(tmp_path, rows.encode(), dialect)
     assert ([each.name for each in profile.differing], values(profile.differing[0])) == (["skip_rows"], [0, 1])
     assert len(profile.rows) == 9
+
+
+SKIPPED = {"header": False, "skip_rows": 2}
+
+
+def fixed(folder: Path, rows: list[tuple]) -> Path:
+    path = folder / f"{len(rows)}.txt"
+    path.write_text("".join("".join(f"{each!s:10}" for each in row) + "\n" for row in rows))
+    return path
+
+
+def workbook(write) -> Callable[[Path, list[tuple]], Path]:
+    return lambda folder, rows: write(folder / f"{len(rows)}", {"S": rows})
+
+
+@pytest.mark.parametrize(
+    ("write", "known"),
+    [
+        (workbook(write_xlsx), SKIPPED),
+        (workbook(write_xlsx), {}),
+        (workbook(write_ods), SKIPPED),
+        (fixed, {"format": "fixed", "widths": "10,10", **SKIPPED}),
+    ],
+    ids=["xlsx", "xlsx as detected", "ods", "fixed width"],
+)
+def test_the_first_rows_of_another_format_are_no_title(tmp_path: Path, write, known: dict[str, Any]):
+    rows = [(n, "word") for n in range(4)]
+    titled, plain = write(tmp_path, [("Report",), (), *rows]), write(tmp_path, rows)
+    first = profile_file(titled, **known)
+    assert (first.dialect.skip_rows, first.dialect.header, len(first.rows)) == (2, False, 4)
+    assert profile_like(titled, first.dialect, ("", "")).differing == ()
+    profile = profile_like(plain, first.dialect, ("", ""))
+    assert ([each.name for each in profile.differing], values(profile.differing[0])) == (["skip_rows"], [0, 2])
+    assert len(profile.rows) == 4
+    third = profile_like(plain, profile_like(titled, first.dialect, ("", "")).dialect, ("", ""))
+    assert len(third.rows) == 4
+
+
+def test_rows_that_were_left_out_as_stated_are_so_in_the_next_file(tmp_path: Path):
+    rows = [(n, "word") for n in range(4)]
+    first = profile_file(write_xlsx(tmp_path / "a", {"S": rows}), **SKIPPED)
+    profile = profile_like(write_xlsx(tmp_path / "b", {"S": rows}), first.dialect, ("", ""))
+    assert (profile.differing, len(profile.rows)) == ((), 2)
 
 
 def test_another_quote_is_asked_about(tmp_path: Path):

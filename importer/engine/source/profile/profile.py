@@ -125,10 +125,35 @@ def profile_file(
                 with open_sample(fd, head, replace(RFC4180, encoding=detected.encoding, member=head.member)) as sample:
                     profile = _profile(sample, detected, dialect, known, expected)
             if profile:
-                return _of_member(replace(profile, packing=head.packing), head, stated=bool(member))
+                whole = _of_member(replace(profile, packing=head.packing), head, stated=bool(member))
+                return whole if dialect else _with_sampled_rows(path, whole)
         raise SourceProblem(
             f"No record ends within {MAX_RECORD_BYTES:,} bytes.", advice="Check that this is a CSV file, and its quote."
         )
+
+
+def _with_sampled_rows(path: SourceLocation, profile: Profile) -> Profile:
+    """The profile, whose dialect has seen the lines that are left out above the first record, unless one looks like it.
+
+    So they are compared with those of the next file (reading/other_file.py).
+    """
+    dialect = profile.dialect
+    if not dialect.skip_rows or not profile.rows or "skip_rows" in dialect.sampled or rows_above(path, profile):
+        return profile
+    return replace(profile, dialect=replace(dialect, sampled=(*dialect.sampled, "skip_rows")))
+
+
+def rows_above(path: SourceLocation, profile: Profile) -> list[tuple[str, ...]]:
+    """The lines that are left out above the first record, in a file without a header, and look like it."""
+    dialect = profile.dialect
+    if dialect.header or not dialect.skip_rows or not profile.rows:
+        return []
+    try:
+        whole = profile_file(path, replace(dialect, skip_rows=0))
+    except SourceProblem:  # A title may be read as a quote that never closes.
+        return []
+    above = (row for row, line in zip(whole.rows, whole.lines, strict=True) if line < profile.lines[0])
+    return [row for row in above if is_like(row, profile.rows[0])]
 
 
 def _profile_converted(sample: SourceSample, converted: ConvertedLayout) -> Profile | None:
@@ -213,8 +238,6 @@ def _profile(
         return _profile_without_rows(below, sample.size, known, () if whole_dialect else expected)
     decisions = (detected.decision, *(each for each in sniffed.decisions if each.name != "encoding"))
     rows = tuple(record.values for record in data)
-    if not whole_dialect and known.get("skip_rows") and data and not _has_row_above(sample, dialect, data[0]):
-        dialect = replace(dialect, sampled=(*dialect.sampled, "skip_rows"))
     usual = Counter(map(len, rows)).most_common(1)[0][0] if rows else 0
     header = first.values if first else tuple(f"column_{number}" for number in range(1, usual + 1))
     width = usual or len(header)
@@ -232,16 +255,6 @@ def _profile(
         decisions=decisions,
         skipped=sniffed.skipped,
     )
-
-
-def _has_row_above(sample: SourceSample, dialect: Dialect, first: SampleRecord) -> bool:
-    """Whether a line that is left out above the first record, as stated, looks like it."""
-    plain = replace(dialect.plain, sampled=(), skip_rows=0)
-    try:
-        above = first_records(sample, plain, 0, dialect.skip_rows)
-    except SourceProblem:  # A title may be read as a quote that never closes.
-        return False
-    return any(is_like(each.values, first.values) for each in above if each.offset < first.offset)
 
 
 def _records(
