@@ -139,15 +139,15 @@ def _records(batch: pyarrow.RecordBatch) -> Iterator[bytes]:
     import pyarrow
     from pyarrow import compute
 
-    columns = [_texts(column) for column in batch.columns]
+    columns = [_texts(column, name) for column, name in zip(batch.columns, batch.schema.names, strict=True)]
     tab = pyarrow.scalar(_TAB, pyarrow.large_string())
     joined = compute.binary_join_element_wise(*columns, tab, null_handling="replace", null_replacement=_NULL)
     for each in joined.cast(pyarrow.large_binary()).to_pylist():
         yield each + b"\n"
 
 
-def _texts(column: pyarrow.Array) -> pyarrow.Array:
-    """The values of a column as they stand in the copy."""
+def _texts(column: pyarrow.Array, name: str) -> pyarrow.Array:
+    """The values of a column as they stand in the copy. Raises SourceProblem, with its name, for one that has no text."""
     import pyarrow
     from pyarrow import types
 
@@ -158,7 +158,7 @@ def _texts(column: pyarrow.Array) -> pyarrow.Array:
         column = column.dictionary_decode()
     kind = column.type
     if types.is_nested(kind):
-        values = [None if each is None else _json(each) for each in column.to_pylist()]
+        values = [None if each is None else _json(each) for each in _nested(column, name)]
         return pyarrow.array([None if each is None else _escaped(each) for each in values], text)
     if _is_bytes(kind):
         digits = [None if each is None else f"0x{each.hex()}" if each else "" for each in column.to_pylist()]
@@ -170,6 +170,19 @@ def _texts(column: pyarrow.Array) -> pyarrow.Array:
     if types.is_string(kind) or types.is_large_string(kind) or kind == pyarrow.string_view():
         return _escaped_column(column.cast(text))
     return column.cast(text)
+
+
+def _nested(column: pyarrow.Array, name: str) -> list[Any]:
+    """The values of a nested column. Raises SourceProblem for one that Python does not have, such as a nanosecond."""
+    try:
+        values: list[Any] = column.to_pylist()
+    except (ValueError, OverflowError, LookupError) as error:
+        what = str(error).partition("\n")[0]
+        raise SourceProblem(
+            f"The column {name} has a value in a list or structure that cannot be read: {what}.",
+            advice="Write it as a column of its own; or times in microseconds, before the year 10000, and texts in UTF-8.",
+        ) from error
+    return values
 
 
 def _values_of(type_: pyarrow.DataType) -> pyarrow.DataType:

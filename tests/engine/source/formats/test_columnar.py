@@ -110,6 +110,22 @@ def test_a_type_that_no_column_has_is_refused_by_name(tmp_path: Path):
         profile_file(path)
 
 
+@pytest.mark.parametrize(
+    ("value", "type_"),
+    [
+        ([1], pa.list_(pa.timestamp("ns"))),
+        ({"at": 2**62}, pa.struct([("at", pa.timestamp("us"))])),
+        ([1], pa.list_(pa.time64("ns"))),
+        ([2**40], pa.list_(pa.timestamp("s", "Nowhere/Land"))),
+    ],
+    ids=lambda each: str(each) if isinstance(each, pa.DataType) else "",
+)
+def test_a_time_in_a_list_that_cannot_be_read_is_reported_with_its_column(tmp_path: Path, value: object, type_):
+    written = pa.table({"id": [1], "times": pa.array([value], type_)})
+    with pytest.raises(SourceProblem, match="column times has a value in a list"):
+        copied(write_arrow(tmp_path / "file", written))
+
+
 @pytest.mark.parametrize("write", [write_parquet, write_arrow])
 def test_a_cut_file_is_refused(tmp_path: Path, write):
     path = write(tmp_path / "file", table())
