@@ -88,10 +88,13 @@ def answer(problem: Problem, status: int | None = None, **more: Any) -> HttpResp
     """The answer that tells a problem."""
     status = status or status_of(problem)
     body = json.dumps(told(problem, status, **more))
-    response = HttpResponse(body, status=status, content_type=CONTENT_TYPE)
-    if isinstance(problem, TooOften):
-        response.headers["Retry-After"] = str(problem.seconds)
-    return response
+    return HttpResponse(body, status=status, content_type=CONTENT_TYPE, headers=headers_of(problem))
+
+
+def headers_of(problem: Problem) -> dict[str, str]:
+    """The headers of an answer that tells the problem: the seconds until it may be gone, where that is known."""
+    seconds = getattr(problem, "seconds", None)
+    return {} if seconds is None else {"Retry-After": str(seconds)}
 
 
 class ApiProblems:

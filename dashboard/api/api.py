@@ -2,6 +2,8 @@
 
 import json
 from collections.abc import Sequence
+from functools import wraps
+from inspect import unwrap
 from typing import Any
 
 from django.conf import settings
@@ -10,11 +12,13 @@ from django.http import Http404, HttpRequest, HttpResponse
 from ninja import NinjaAPI
 from ninja.errors import HttpError, ValidationError
 from ninja.operation import Operation
+from ninja.params.models import QueryModel
 from ninja.parser import Parser
 
 from dashboard.access import problems
 from dashboard.access.middleware import token_of
 from dashboard.api import forms, planning
+from dashboard.api.once import View
 from dashboard.api.resources import (
     approvals,
     audit,
@@ -83,6 +87,24 @@ class _Api(NinjaAPI):
         return operation.view_func.__name__
 
 
+def _with_known_parameters(run: View) -> View:
+    """Let an operation refuse parameters in the query that it does not have: a list would not be narrowed by them."""
+    operation: Operation = unwrap(run).__self__
+    of_query = (each for each in operation.models if issubclass(each, QueryModel))
+    known = sorted(name for each in of_query for name in each.__ninja_flatten_map__)  # type: ignore[attr-defined]
+
+    @wraps(run)
+    def running(request: HttpRequest, *args: Any, **named: Any) -> HttpResponse:
+        unknown = [f"query.{name}" for name in request.GET if name not in known]
+        if not unknown:
+            return run(request, *args, **named)
+        advice = f"Known: {', '.join(known)}." if known else "Leave it out: this address takes none."
+        problem = Problem("There is no such parameter.", unknown[0], advice)
+        return problems.answer(problem, errors=[{"where": each, "what": problem.what} for each in unknown])
+
+    return running
+
+
 def make_api() -> NinjaAPI:
     """The API with all its resources, and the answers to their problems."""
     made = _Api(
@@ -95,6 +117,7 @@ def make_api() -> NinjaAPI:
         parser=JsonParser(),
         urls_namespace="api",
     )
+    made.add_decorator(_with_known_parameters, "view")
     made.add_exception_handler(Problem, _problem)
     made.add_exception_handler(planning.NotBegun, planning.tell)
     made.add_exception_handler(forms.InvalidValues, forms.tell)

@@ -71,6 +71,7 @@ def _earlier(user: User, key: str, digest: str) -> Answer | None:
             f"A request with the Idempotency-Key {key} has begun, and is not answered.",
             advice="Send it again in a moment. If that does not help, look at what it has made before you send a new"
             " key.",
+            retryable=True,
         )
     return Answer(known.status, known.location, known.body)
 

@@ -104,7 +104,7 @@ class FileCheck:
 class TooManyChecks(Problem):
     """The web server checks as many files at once as it may."""
 
-    retryable = True
+    seconds = 60  # until it may continue: a check takes as long as its file is large
 
 
 def document_of(name: str, check: FileCheck) -> dict[str, Any]:

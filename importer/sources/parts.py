@@ -42,6 +42,8 @@ ALGORITHMS = ("sha1", "sha256")  # tus 1.0 asks for SHA-1
 class TooManyParts(SourceProblem):
     """The person sends as many parts at once as one may."""
 
+    seconds = 5  # after which the sender asks again for a place
+
 
 class ChecksumMismatch(SourceProblem):
     """The part that arrived is not the one that was sent."""

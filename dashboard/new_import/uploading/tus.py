@@ -30,7 +30,6 @@ from importer.sources import abandoned, parts
 from importer.sources import uploads as sources
 
 VERSION = "1.0.0"
-RETRY_SECONDS = 5  # after which a client without a free place asks again
 # The name of the URL of one upload, for pages and for the API.
 _NAMES = {False: "upload", True: "api_upload"}
 
@@ -54,8 +53,6 @@ def _tus(view: View) -> View:
                 answer = view(request, *args, **kwargs)
             except Problem as problem:
                 answer = problem_answer(request, problem)
-                if answer.status_code == 429:
-                    answer.headers["Retry-After"] = str(RETRY_SECONDS)
         answer.headers["Tus-Resumable"] = answer.headers["Tus-Version"] = VERSION
         answer.headers["Cache-Control"] = "no-store"
         return answer

@@ -108,6 +108,8 @@ class TestAccount:
         assert other.read("filters")["items"] == []
         long = problem(vic.send("POST", "filters", {"name": "x", "filters": {"q": "ü" * 180}}), 422)
         assert "1,024" in long["what"]
+        wrong = vic.send("POST", "filters", {"name": "x", "filters": {"status": "failed", "ownr": "me"}})
+        assert problem(wrong, 422)["where"] == "body.filters.ownr"
         path = f"filters/{made.json()['id']}"
         problem(other.send("DELETE", path), 404)
         assert vic.send("DELETE", path).status_code == 204

@@ -6,10 +6,12 @@ import zipfile
 from typing import Any
 
 import pytest
+from django.contrib.auth.models import User
 from django.db.models import F
 
 from dashboard.api.events import JobEvents
 from dashboard.api.resources.imports import checks
+from importer.access import idempotency
 from importer.engine.mysql.connection import connect, fetch_all
 from importer.models import AccessToken, AuditEvent, Grant, ImportJob, SourceFile
 from tests.dashboard.api.conftest import make_target
@@ -105,11 +107,13 @@ def test_a_few_files_are_checked_at_once(program, prepared):
     assert (found["schema"], found["exit_code"], found["rows"]["source"]) == ("millrace.check/1", 0, 2)
     taken = [checks._places.acquire(blocking=False) for _ in range(checks.MOST_AT_ONCE)]
     try:
-        refused = problem(program.send("POST", "checks", prepared), 429)
+        answer = program.send("POST", "checks", prepared)
     finally:
         for _ in taken:
             checks._places.release()
+    refused = problem(answer, 429)
     assert (taken, refused["kind"], refused["retryable"]) == ([True, True], "TooManyChecks", True)
+    assert answer["Retry-After"] == "60"
 
 
 class TestQuestions:
@@ -228,6 +232,12 @@ class TestKeys:
         program.send("POST", "imports", prepared, **key)
         told = problem(program.send("POST", "imports", {**prepared, "table": "other"}, **key), 422)
         assert "was sent with another request" in told["what"]
+
+    def test_a_request_whose_first_try_is_not_answered_may_be_sent_again(self, program, prepared):
+        digest = idempotency.digest_of(b"POST", b"/api/v1/imports", json.dumps(prepared).encode())
+        idempotency.begin(User.objects.get(username="ann"), "7b1", digest)
+        told = problem(program.send("POST", "imports", prepared, **{"Idempotency-Key": "7b1"}), 409)
+        assert (told["kind"], told["retryable"]) == ("NotAnsweredYet", True)
 
     def test_a_refused_request_can_be_corrected(self, program, prepared):
         key = {"Idempotency-Key": "7b1"}

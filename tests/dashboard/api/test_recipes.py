@@ -50,8 +50,10 @@ class TestSchedules:
         assert "No attempt to load" in problem(program.send("POST", f"{path}/forget", {"name": "x.csv"}), 422)["what"]
 
     def test_past_days_are_run(self, program, path):
-        begun = program.send("POST", f"{path}/backfill", {"first": "2026-03-01", "last": "2026-03-02"})
+        days, key = {"first": "2026-03-01", "last": "2026-03-02"}, {"Idempotency-Key": "7b1"}
+        begun, repeated = (program.send("POST", f"{path}/backfill", days, **key) for _ in range(2))
         assert (begun.status_code, len(begun.json())) == (201, 1)
+        assert (repeated.content, ScheduleRun.objects.count()) == (begun.content, 1)
         told = problem(program.send("POST", f"{path}/backfill", {"first": "2026-03-02", "last": "2026-03-01"}), 422)
         assert told["advice"] == "Choose the earlier day first."
 

@@ -219,6 +219,20 @@ class TestRefusals:
         problem(program.generic("POST", "/api/v1/plans", "a=b", content_type="text/plain"), 415)
         problem(program.send("POST", "plans", []), 422)
 
+    @pytest.mark.parametrize(
+        ("method", "path", "advice"),
+        [
+            ("GET", "imports?limit=1&state=failed", "Known: cursor, limit, origin, owner, q, status, target."),
+            ("GET", "history.csv?state=failed", "Known: columns, limit, sort, where."),
+            ("GET", "account?state=failed", "Leave it out: this address takes none."),
+            ("POST", "imports?state=failed", "Leave it out: this address takes none."),
+        ],
+    )
+    def test_a_parameter_that_there_is_not_is_named_with_those_that_there_are(self, program, method, path, advice):
+        told = problem(program.send(method, path), 422)
+        assert (told["where"], told["advice"]) == ("query.state", advice)
+        assert [each["where"] for each in told["errors"]] == ["query.state"]
+
     def test_a_viewer_starts_nothing(self, target):
         told = problem(Program(viewer("vic")).send("POST", "imports", {}), 403)
         assert told["advice"] == "Ask an admin to make you an operator."
@@ -251,6 +265,44 @@ def check_example(schema, operation):
         whole = {"$ref": f"#/components/schemas/{name}", "components": schema["components"]}
         for example in examples:
             Draft202012Validator(whole).validate(example)
+
+
+def objects_of(schema, part):
+    """The schemas of objects with named values in a part of the description, and in what it refers to."""
+    if isinstance(part, list):
+        for each in part:
+            yield from objects_of(schema, each)
+    elif isinstance(part, dict):
+        if "properties" in part:
+            yield part
+        if name := str(part.get("$ref", "")).rpartition("/")[2]:
+            yield from objects_of(schema, schema["components"]["schemas"][name])
+        for each in part.values():
+            yield from objects_of(schema, each)
+
+
+def test_no_body_takes_a_value_that_it_does_not_declare(client, db):
+    schema = client.get("/api/v1/openapi.json").json()
+    bodies = [each.get("requestBody") for methods in schema["paths"].values() for each in methods.values()]
+    objects = list(objects_of(schema, bodies))
+    assert len(objects) > 40
+    assert [each for each in objects if each.get("additionalProperties") is not False] == []
+
+
+# What a second request creates takes the place of the first, or goes by itself.
+WITHOUT_KEY = {"save_filter", "grant_to_person", "grant_to_group", "begin_an_upload", "begin_an_upload_into_the_store"}
+
+
+def test_what_creates_something_takes_a_key(client, db):
+    paths = client.get("/api/v1/openapi.json").json()["paths"]
+    creating = [each["post"] for each in paths.values() if "201" in each.get("post", {"responses": ()})["responses"]]
+    keyless = {
+        each["operationId"]
+        for each in creating
+        if not any(parameter["name"] == "Idempotency-Key" for parameter in each["parameters"])
+    }
+    assert len(creating) > 15
+    assert keyless == WITHOUT_KEY
 
 
 def test_the_description_is_complete(client, db):

@@ -47,7 +47,7 @@ class ImportOut(Schema):
     rows: Annotated[int, Field(description="How many are settled: in the table, skipped or rejected.")]
 
 
-class FiltersIn(Schema):
+class FiltersIn(Schema, extra="forbid"):
     """What a list of imports is narrowed to; an empty text does not narrow it."""
 
     q: Annotated[str, Field(max_length=255, description="A part of the name of file or table.")] = ""

@@ -8,6 +8,7 @@ from ninja import Router, Schema, Status
 from pydantic import Field
 
 from dashboard.api.body import Body, example
+from dashboard.api.once import PARAMETER, once
 from dashboard.api.resources.schedules.schedules import read
 from importer import notifications, schedules
 from importer.engine.errors import Problem
@@ -97,7 +98,9 @@ def _header(change: HeaderChange) -> dict[str, Any]:
     response={201: list[dict[str, Any]]},
     url_name="api_schedule_header",
     summary="Accept the new header",
+    openapi_extra=PARAMETER,
 )
+@once
 def accept_header(request: HttpRequest, id: int, chosen: ColumnsIn) -> Any:
     """Store the new header with a column for each field, and run again for the file that stopped the schedule."""
     file = schedules.accept(read(id), chosen.columns)

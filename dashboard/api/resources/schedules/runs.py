@@ -8,6 +8,7 @@ from django.shortcuts import get_object_or_404
 from ninja import Query, Router, Status
 
 from dashboard.api.body import Body, Day, example
+from dashboard.api.once import PARAMETER, once
 from dashboard.api.pages import Cursor, Page
 from dashboard.api.resources.schedules.schedules import read
 from importer import schedules
@@ -39,7 +40,9 @@ def list_runs(request: HttpRequest, id: int, page: Query[Cursor]) -> Any:
     response={201: list[dict[str, Any]]},
     url_name="api_schedule_backfill",
     summary="Run for past days",
+    openapi_extra=PARAMETER,
 )
+@once
 def backfill(request: HttpRequest, id: int, days: DaysIn) -> Any:
     """Begin a run for each due time of past days. Files whose rows are in the table are not loaded again."""
     begun = schedules.backfill(read(id), days.first, days.last, cast(User, request.user))
@@ -59,7 +62,14 @@ def cancel_run(request: HttpRequest, id: int) -> Any:
     return serialization.run(_run(id))
 
 
-@router.post("runs/{int:id}/again", response=list[dict[str, Any]], url_name="api_run_again", summary="Run again")
+@router.post(
+    "runs/{int:id}/again",
+    response=list[dict[str, Any]],
+    url_name="api_run_again",
+    summary="Run again",
+    openapi_extra=PARAMETER,
+)
+@once
 def repeat_run(request: HttpRequest, id: int) -> Any:
     """Begin a run for the moment of an ended one, or for each due time that was missed or left out together."""
     return [serialization.run(each) for each in schedules.run_again(_run(id), cast(User, request.user))]
