@@ -27,13 +27,14 @@ LEFT_AFTER = timedelta(seconds=5)
 def take_over(source: SourceFile, received: int, digest: bytes) -> None:
     """Let the acting sender alone continue an upload: it gets another key, and its earlier sender finds it no more.
 
-    `received`, `digest`: how many bytes of the sender's own file would be continued, and their SHA-256. Raises
-    WrongOffset if another number has arrived or nothing is missing, UploadBusy while somebody sends or has just sent a
-    part, SourceInUse if an import follows it, ChecksumMismatch if its bytes are others, UploadGone after a removal.
+    `received`, `digest`: how many bytes of the sender's own file would be continued, and their SHA-256; that may be all
+    of them, if the process has died that was to finish the upload. Raises WrongOffset if another number has arrived or
+    the upload is finished, UploadBusy while somebody sends or has just sent a part, SourceInUse if an import follows
+    it, ChecksumMismatch if its bytes are others, UploadGone after a removal.
     """
     with locked(source) as descriptor:
         refresh(source)
-        if source.received != received or source.received == source.size:
+        if source.received != received or not source.arriving:
             raise WrongOffset(f"{source.received:,} of {source.size:,} bytes have arrived.", source.name)
         if timezone.now() - source.touched_at < LEFT_AFTER:
             raise UploadBusy("A part of this upload has just arrived.", source.name, "Try again in a moment.")

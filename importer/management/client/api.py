@@ -16,12 +16,13 @@ from importer.engine.errors import SourceProblem
 from importer.management.client.description import ADDRESS, KEY, Description
 from importer.management.client.events import AGAIN_AFTER, END, events
 from importer.management.client.http import SILENT_SECONDS, Server
-from importer.management.client.problems import ServerProblem, ServerUnreachable, values_in
-from importer.management.client.uploads import Look, Upload
+from importer.management.client.problems import NOT_ANSWERED_YET, ServerProblem, ServerUnreachable, values_in
+from importer.management.client.uploads import Look, Upload, may_follow
 
 READ_BYTES = 2**18
 LOOK_EVERY = 0.5  # seconds between two requests about work that sends no events
-NOT_ANSWERED_YET = "NotAnsweredYet"  # the kind of a problem (docs/api.md, Sending a request twice)
+# Seconds without a byte of the answers that may take longer than others: a check reads the whole file.
+SILENT = {"check": 12 * 3600.0}
 
 Json = dict[str, Any]
 
@@ -62,20 +63,29 @@ class Millrace:
         request whose answer is lost can be sent again. Raises ServerProblem, ServerUnreachable, and TypeError for
         parameters that the operation does not have.
         """
+        return self._call(operation, body, values, str(uuid.uuid4()))
+
+    def _call(self, operation: str, body: Any, values: Mapping[str, Any], key: str) -> Any:
+        """`key`: of the request, if the operation takes one."""
         known = self._description.operation(operation)
-        headers = {KEY: str(uuid.uuid4())} if known.has_key else {}
+        headers = {KEY: key} if known.has_key else {}
         content = None if body is None else json.dumps(body).encode()
         if content is not None:
             headers["Content-Type"] = "application/json"
-        repeatable = True if known.has_key else None
-        until = time.monotonic() + SILENT_SECONDS
+        repeatable, silent = True if known.has_key else None, SILENT.get(operation)
+        until: float | None = None
         while True:
             try:
-                answer = self._server.send(known.method, known.address(values), content, headers, repeatable=repeatable)
+                answer = self._server.send(
+                    known.method, known.address(values), content, headers, repeatable=repeatable, silent=silent
+                )
                 return values_in(answer.status, answer.data) if answer.data else None
             except ServerProblem as problem:
+                if problem.kind != NOT_ANSWERED_YET:
+                    raise
                 # The answer to the first try was lost, and what it does is not done yet.
-                if problem.details.get("kind") != NOT_ANSWERED_YET or time.monotonic() > until:
+                until = until or time.monotonic() + SILENT_SECONDS
+                if time.monotonic() > until:
                     raise
             time.sleep(AGAIN_AFTER)
 
@@ -103,18 +113,19 @@ class Millrace:
         """Upload an open file under a name; its key.
 
         An upload of the same file that was interrupted is continued. What has arrived is removed again if the rest
-        cannot follow. After Ctrl-C, and where the server does not answer, it stays, to be continued; the server removes
+        cannot follow. After Ctrl-C, and where the rest may follow later, it stays, to be continued; the server removes
         it after some time.
         """
         size = file.seek(0, 2)
         upload = self._continued(file, name, size) or Upload.begin(self._server, name, size)
         try:
             upload.send(file, look)
-        except (ServerUnreachable, KeyboardInterrupt):
+        except KeyboardInterrupt:
             raise
-        except BaseException:
-            with suppress(ServerProblem, ServerUnreachable):
-                upload.remove()
+        except BaseException as error:
+            if not may_follow(error):
+                with suppress(ServerProblem, ServerUnreachable):
+                    upload.remove()
             raise
         return upload.key
 
@@ -141,9 +152,13 @@ class Millrace:
         planned: Json = self.call("plan", wanted)
         return planned
 
-    def start(self, wanted: Json) -> Json:
-        """Start an import; its report. `wanted`: the body of POST imports."""
-        begun: Json = self.call("start_import", wanted)
+    def start(self, wanted: Json, key: str = "") -> Json:
+        """Start an import; its report. `wanted`: the body of POST imports.
+
+        `key`: of the sender's own, such as a UUID. The same request with the same key starts one import within 24
+        hours, however often it is made; without one, each call starts an import.
+        """
+        begun: Json = self._call("start_import", wanted, {}, key or str(uuid.uuid4()))
         return begun
 
     def report(self, job: int) -> Json:

@@ -11,7 +11,7 @@ from urllib3.exceptions import HTTPError, MaxRetryError
 
 from config.version import VERSION
 from importer.engine.errors import Problem
-from importer.management.client.problems import ServerUnreachable, problem_in
+from importer.management.client.problems import BUSY, TOO_MUCH, ServerUnreachable, problem_in
 
 CONNECT_SECONDS = 10.0
 # Without a byte: of an answer that takes long, such as a plan; and of a stream of events, which has a comment in
@@ -21,7 +21,7 @@ LONGEST_WAIT = 30  # seconds between two tries
 TRIES = 5
 READING = ("GET", "HEAD")
 # What the server asks to send again, and what proxies answer while it starts.
-PASSING = (423, 429, 502, 503, 504)
+PASSING = (BUSY, TOO_MUCH, 502, 503, 504)
 API = "/api/v1"
 
 
@@ -47,13 +47,16 @@ class Server:
         *,
         repeatable: bool | None = None,
         streamed: bool = False,
+        silent: float | None = None,
     ) -> urllib3.BaseHTTPResponse:
         """The answer to a request, if it is none of a problem.
 
         `repeatable`: whether it may arrive twice; by default if it only reads. `streamed`: the answer's body is still
-        to be read. Raises ServerProblem, and ServerUnreachable.
+        to be read. `silent`: the seconds without a byte after which no answer is expected any more; by default those
+        above. Raises ServerProblem, and ServerUnreachable.
         """
         repeats = method in READING if repeatable is None else repeatable
+        silent = silent or (SILENT_STREAM_SECONDS if streamed else SILENT_SECONDS)
         try:
             answer = self._pool.request(
                 method,
@@ -63,12 +66,10 @@ class Server:
                 redirect=False,
                 retries=_tries() if repeats else False,
                 preload_content=not streamed,
-                timeout=urllib3.Timeout(
-                    connect=CONNECT_SECONDS, read=SILENT_STREAM_SECONDS if streamed else SILENT_SECONDS
-                ),
+                timeout=urllib3.Timeout(connect=CONNECT_SECONDS, read=silent),
             )
             if answer.status >= 300:
-                raise problem_in(answer.status, answer.headers.get("Content-Type", ""), answer.data)
+                raise problem_in(answer.status, answer.headers, answer.data)
         except HTTPError as error:
             raise self.unreachable(error) from error
         return answer

@@ -2,6 +2,7 @@
 
 import base64
 import hashlib
+import io
 
 import pytest
 from django.utils import timezone
@@ -59,6 +60,15 @@ def test_one_of_which_other_bytes_have_arrived_is_left_alone(program, begun):
     key = begun.key
     begun.refresh_from_db()
     assert begun.key == key
+
+
+def test_one_whose_end_was_not_finished_is_finished_by_who_continues_it(program, begun):
+    parts.append(begun, ARRIVED, io.BytesIO(DATA[ARRIVED:]), len(DATA) - ARRIVED)
+    SourceFile.objects.update(touched_at=timezone.now() - LEFT_AFTER)
+    continued = ask(program, begun, len(DATA)).json()
+    assert program.head(f"/api/v1/uploads/{continued['file']}", headers=TUS)["Upload-Offset"] == str(len(DATA))
+    begun.refresh_from_db()
+    assert (begun.status, begun.file.read_bytes()) == (SourceFile.Status.READY, DATA)
 
 
 def test_one_that_somebody_sends_is_left_to_that_sender(program, begun):

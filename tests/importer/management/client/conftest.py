@@ -1,5 +1,6 @@
 """A target on a real server, and a token for the real web server."""
 
+import socket
 from collections.abc import Callable, Iterator
 
 import pytest
@@ -24,6 +25,14 @@ Run = Callable[..., tuple[int, str, str]]
 @pytest.fixture
 def target(mariadb: Address, transactional_db) -> Target:
     return target_with(mariadb, CREATE)
+
+
+@pytest.fixture
+def silent(target: Target) -> Iterator[socket.socket]:
+    """The listening socket of the target, which says nothing: plans wait for it."""
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        Target.objects.update(port=listening.getsockname()[1])
+        yield listening
 
 
 @pytest.fixture

@@ -1,26 +1,38 @@
 """The client of the API, with the real web server: uploads that resume, events, and problems as exceptions."""
 
+import io
 import threading
+import time
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
+from datetime import timedelta
 from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from types import ModuleType, SimpleNamespace
 
 import pytest
 from django.db.models import F
 from django.utils import timezone
 
+from importer.access import limits
 from importer.engine.errors import Problem, SourceChanged
-from importer.management.client import http, uploads
+from importer.management.client import api, http, uploads
 from importer.management.client.api import Millrace
 from importer.management.client.http import Server
 from importer.management.client.problems import ServerProblem, ServerUnreachable
 from importer.management.client.uploads import PART_TYPE, VERSION, Upload
-from importer.models import AccessToken, ImportJob, SourceFile, Target
+from importer.models import AccessToken, AnsweredRequest, ImportJob, LimitCount, SourceFile, Target
+from importer.sources import parts
+from importer.sources.continuing import LEFT_AFTER
+from importer.sources.uploads import begin_upload, locked
 from tests.importer.management.client.conftest import CREATE, INTO, ROWS, rows
 from tests.proxy import Loss, proxy
+from tests.stack import wait_until
 from tests.targets import target_with
 
-MARK = b"MARK-IN-THE-MIDDLE"
+MARK, LAST = b"MARK-IN-THE-MIDDLE", b"MARK-AT-THE-END"
 
 
 @pytest.fixture
@@ -54,14 +66,66 @@ def test_an_import_whose_answer_is_lost_is_started_once(web, token, target, orde
     assert [each.pk for each in ImportJob.objects.all()] == [begun["job"]]
 
 
+def test_a_request_that_is_not_answered_yet_is_waited_for_from_then_on(millrace, silent, orders, monkeypatch):
+    wanted = {"file": millrace.upload(orders), **INTO}
+    for module in (api, http):
+        monkeypatch.setattr(module, "SILENT_SECONDS", 1.0)
+
+    def end_planning(_waits: int) -> None:
+        silent.accept()[0].close()
+        silent.close()
+        wait_until(lambda: not AnsweredRequest.objects.exists(), what="the end of the first try")
+
+    act_in_waits(monkeypatch, api, end_planning)
+    with pytest.raises(ServerProblem) as refused:
+        millrace.start(wanted)
+    assert refused.value.kind == "TargetUnreachable"
+
+
+def test_a_check_may_take_longer_than_other_answers(millrace, silent, orders, monkeypatch):
+    wanted = {"file": millrace.upload(orders), **INTO}
+    monkeypatch.setattr(http, "SILENT_SECONDS", 0.5)
+    with ThreadPoolExecutor(1) as pool:
+        check = pool.submit(millrace.call, "check", wanted)
+        connection, _ = silent.accept()
+        with pytest.raises(ServerUnreachable):
+            millrace.plan(wanted)  # It began later, and is given up.
+        waits = not check.done()
+        silent.close()
+        connection.close()
+        with pytest.raises(ServerProblem):
+            check.result()
+    assert waits
+
+
+def act_in_waits(monkeypatch: pytest.MonkeyPatch, module: ModuleType, act: Callable[[int], object]) -> list[float]:
+    """The seconds of each wait of this module, which calls `act` instead with the number of waits so far."""
+    waits: list[float] = []
+
+    def sleep(seconds: float) -> None:
+        waits.append(seconds)
+        act(len(waits))
+
+    monkeypatch.setattr(module, "time", SimpleNamespace(sleep=sleep, monotonic=time.monotonic))
+    return waits
+
+
 class TestUploads:
     @pytest.fixture
     def large(self, tmp_path: Path, monkeypatch) -> Path:
         """A file of several parts."""
         monkeypatch.setattr(uploads, "PART_BYTES", 4096)
         path = tmp_path / "large.csv"
-        path.write_bytes(b"a,b\n" * 1500 + MARK + b"a,b\n" * 1500)
+        path.write_bytes(b"a,b\n" * 1500 + MARK + b"a,b\n" * 1500 + LAST)
         return path
+
+    @pytest.fixture
+    def whole(self, ann, orders) -> SourceFile:
+        """An upload whose bytes have all arrived, and that nobody has finished."""
+        source = begin_upload(orders.name, len(ROWS), ann)
+        parts.append(source, 0, io.BytesIO(ROWS), len(ROWS))
+        SourceFile.objects.update(touched_at=timezone.now() - LEFT_AFTER)
+        return SourceFile.objects.get()
 
     def test_continue_after_a_connection_that_broke(self, web, token, large):
         with proxy("127.0.0.1", web.port) as line:
@@ -93,6 +157,74 @@ class TestUploads:
             server.send("PATCH", f"/api/v1/uploads/{upload.key}", ROWS, headers)
         assert refused.value.status == 460
         assert upload.arrived() == 0
+
+    def test_wait_while_the_server_finishes_them(self, web, token, whole, orders, monkeypatch):
+        monkeypatch.setattr(http, "TRIES", 1)
+        arrived: list[int] = []
+        with ExitStack() as finishing, orders.open("rb") as file:
+            finishing.enter_context(locked(whole))
+            act_in_waits(monkeypatch, uploads, lambda waits: waits > uploads.TRIES and finishing.close())
+            Upload(Server(web.url, token), str(whole.key)).send(file, arrived.append)
+        whole.refresh_from_db()
+        assert (arrived, whole.status) == ([len(ROWS)], SourceFile.Status.READY)
+
+    def test_that_nobody_has_finished_are_finished(self, millrace, whole, orders):
+        key = millrace.upload(orders)
+        assert key != str(whole.key)
+        whole.refresh_from_db()
+        assert (str(whole.key), whole.status) == (key, SourceFile.Status.READY)
+
+    def test_whose_last_answer_is_lost_are_complete(self, web, token, large, monkeypatch):
+        right, sent = uploads._checksum, []
+
+        def counted(part: bytes):
+            sent.append(len(part))
+            return right(part)
+
+        monkeypatch.setattr(uploads, "_checksum", counted)
+        with proxy("127.0.0.1", web.port) as line:
+            line.loss = Loss((LAST,), arrives=True, once=True)
+            key = Millrace(f"http://127.0.0.1:{line.port}", token).upload(large)
+            assert line.loss is None
+        assert sent == [4096, 4096, large.stat().st_size - 8192]
+        assert SourceFile.objects.get(key=key).status == SourceFile.Status.READY
+
+    def test_stay_where_the_rest_may_follow_later(self, web, token, large, monkeypatch):
+        monkeypatch.setattr(http, "TRIES", 1)
+        monkeypatch.setattr(uploads, "BUSY_SECONDS", 0.0)
+        with ExitStack() as busy:
+
+            def hold(_arrived: int) -> None:
+                busy.enter_context(locked(SourceFile.objects.get()))
+
+            with pytest.raises(ServerProblem) as refused:
+                Millrace(web.url, token).upload(large, hold)
+        assert refused.value.status == 423
+        assert SourceFile.objects.get().received == 4096
+
+    def test_wait_for_a_place_among_the_parts_of_the_person(self, millrace, ann, orders, settings, monkeypatch):
+        with ExitStack() as others:
+            for _ in range(settings.UPLOAD_PARTS_AT_ONCE):
+                others.enter_context(parts._place_of(ann))
+            waits = act_in_waits(monkeypatch, uploads, lambda waits: waits > uploads.TRIES and others.close())
+            key = millrace.upload(orders)
+        assert set(waits) == {parts.TooManyParts.seconds}
+        assert SourceFile.objects.get(key=key).file.read_bytes() == ROWS
+
+    def test_wait_where_the_person_has_begun_as_many_as_allowed(self, millrace, ann, orders, monkeypatch):
+        now, key = timezone.now(), f"{limits.UPLOADS.setting} {ann.pk}"
+        LimitCount.objects.create(key=key, uses=10**6, began=now, kept_until=now + timedelta(minutes=1))
+        waits = act_in_waits(monkeypatch, uploads, lambda _: LimitCount.objects.all().delete())
+        assert millrace.upload(orders)
+        assert len(waits) == 1
+        assert 1 < waits[0] <= 60
+
+    def test_of_a_token_that_has_ended_say_where_a_token_is_given(self, web, token, whole):
+        AccessToken.objects.update(expires_at=timezone.now())
+        with pytest.raises(ServerProblem) as refused:
+            Upload(Server(web.url, token), str(whole.key)).arrived()  # HEAD, whose answer has no words.
+        assert refused.value.status == 401
+        assert "MILLRACE_TOKEN" in refused.value.advice
 
     def test_of_a_file_that_changes_are_removed(self, web, token, large):
         def change(_arrived: int) -> None:
