@@ -2,6 +2,7 @@
 
 from argparse import SUPPRESS, Action, ArgumentParser
 from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
 from typing import Any, NoReturn
 
 from importer.engine.errors import Cancelled, Problem
@@ -10,6 +11,7 @@ from importer.management.client.api import is_over
 from importer.management.client.commands.body import body_of, keep_written
 from importer.management.client.commands.context import CommandContext
 from importer.management.client.commands.files import Uploads, named_files
+from importer.management.client.problems import ServerUnreachable, may_be_done
 from importer.management.client.report_text import (
     equation_of,
     kind_lines,
@@ -93,28 +95,72 @@ def load(context: CommandContext) -> int:
     wanted = wanted_of(context, uploads)
     try:
         begun = context.millrace.start(wanted)
-    except Problem:
-        uploads.remove()
-        raise
+    except Problem as problem:
+        if not may_be_done(problem):
+            uploads.remove()
+            raise
+        begun = _begun_unheard(context, uploads, problem)
     except KeyboardInterrupt:
         return _end_if_begun(context, uploads)
     context.output.report = begun
     return end(context, follow(context, begun["job"]))
 
 
+def _begun_unheard(context: CommandContext, uploads: Uploads, problem: Problem) -> dict[str, Any]:
+    """The report of the import that the server has begun although its answer is lost, or is still to come.
+
+    Raises `problem`, with what to do next, if it has begun none, and if nobody knows.
+    """
+    usual = problem.advice
+    problem.advice = f"The import may have begun all the same. Before you try again, look: {context.prefix} job list"
+    begun = _taken_back(uploads, problem)
+    if not begun:
+        problem.advice = f"Nothing was written. {usual}"
+        raise problem
+    context.output.warn(f"{problem.what} Import {begun[-1]} has begun all the same.")
+    return _report(context, begun[-1])
+
+
 def _end_if_begun(context: CommandContext, uploads: Uploads) -> int:
     """After Ctrl-C while the server plans: without its files it begins nothing; what it has begun, is cancelled.
 
-    Files that the server has itself cannot be taken back. Raises Cancelled if nothing has begun, as far as is known.
+    Raises Cancelled if nothing has begun, as far as is known.
     """
-    if not uploads.sent:
-        advice = f"Look whether the server has begun it all the same: {context.prefix} job list; job cancel ends it."
-        raise Cancelled("Ctrl-C ended the command while the server planned the import.", advice=advice)
-    begun = uploads.take_back()
+    advice = f"Look whether the server has begun it all the same: {context.prefix} job list; job cancel ends it."
+    unknown = Cancelled("Ctrl-C ended the command while the server planned the import.", advice=advice)
+    begun = _taken_back(uploads, unknown)
     if not begun:
         raise Cancelled("Ctrl-C ended the import before it began.", advice="Nothing was written.")
-    context.output.report = context.millrace.report(begun[-1])
+    context.output.report = _report(context, begun[-1])
     return end(context, _cancelled(context, begun[-1]))
+
+
+def _taken_back(uploads: Uploads, unknown: Problem) -> list[int]:
+    """The imports that the server has begun with the uploads; without one it begins none any more.
+
+    Raises `unknown` if the server does not say, and of files that the server has itself, which cannot be taken back.
+    """
+    if uploads.sent:
+        with suppress(Problem):
+            return uploads.take_back()
+    raise unknown
+
+
+def _report(context: CommandContext, job: int) -> dict[str, Any]:
+    """The report of an import that has begun."""
+    with _continuing(context, job):
+        return context.millrace.report(job)
+
+
+@contextmanager
+def _continuing(context: CommandContext, job: int) -> Iterator[None]:
+    """Let a lost connection say that the import continues: to try the command again would load the files twice."""
+    try:
+        yield
+    except ServerUnreachable as away:
+        again = f"{context.prefix} job wait {job} waits for it again"
+        away.advice = f"Import {job} continues. Once the server answers, {again}."
+        raise
 
 
 def wanted_of(context: CommandContext, uploads: Uploads) -> dict[str, Any]:
@@ -158,7 +204,8 @@ def watched(context: CommandContext, job: int) -> dict[str, Any]:
         progress.show_amounts(f"import {job}", done, now["status"])
 
     try:
-        return context.millrace.wait(job, look)
+        with _continuing(context, job):
+            return context.millrace.wait(job, look)
     finally:
         progress.close()
 

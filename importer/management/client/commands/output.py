@@ -14,8 +14,8 @@ from importer.management.client.problems import (
     FORBIDDEN,
     UNAUTHORIZED,
     ServerProblem,
-    ServerUnreachable,
     in_words,
+    may_be_done,
     values_of,
 )
 from importer.management.command_line.verbs import write_list
@@ -98,13 +98,11 @@ class Output:
         if isinstance(problem, ServerProblem):
             if known := problem.report or _check_of(problem):
                 return int(known["exit_code"])
-            if problem.details.get("kind") == TargetUnreachable.__name__:
+            if problem.kind == TargetUnreachable.__name__:
                 return UNREACHABLE.exit_code
-            refused = problem.status in (UNAUTHORIZED, FORBIDDEN)
-            return REFUSED.exit_code if refused or (self._not_begun and problem.status < 500) else UNKNOWN
-        if isinstance(problem, ServerUnreachable) or not self._not_begun:
-            return UNKNOWN
-        return REFUSED.exit_code
+            if problem.status in (UNAUTHORIZED, FORBIDDEN):
+                return REFUSED.exit_code
+        return REFUSED.exit_code if self._not_begun and not may_be_done(problem) else UNKNOWN
 
     @property
     def _not_begun(self) -> bool:

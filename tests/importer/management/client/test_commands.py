@@ -11,6 +11,8 @@ from typing import Any
 import pytest
 from django.core.management import CommandError, call_command
 
+from config.contracts.documents import REPORT
+from config.serving.refusals import problem_of
 from dashboard.api.wanted import ImportIn
 from importer.access import tokens
 from importer.management.client.commands import files, schedules
@@ -18,6 +20,7 @@ from importer.management.client.commands.body import body_of
 from importer.management.client.commands.load import LOCAL_ONLY, add_arguments
 from importer.management.client.commands.main import REMOTE, _Parser, main
 from importer.management.client.commands.output import Output
+from importer.management.client.problems import ServerProblem
 from importer.management.client.tokens import token_from
 from importer.management.command_line.start import command_of
 from importer.management.command_line.verbs import NONE_TO_LIST
@@ -268,6 +271,16 @@ class TestWithoutAServer:
         with pytest.raises(BrokenPipeError):
             Output("job list", as_json=False).run(unread)
         assert capsys.readouterr() == ("", "")
+
+    @pytest.mark.parametrize(
+        ("status", "kind", "code"), [(409, "NotAnsweredYet", 1), (409, "SourceInUse", 4), (500, "", 1), (401, "", 4)]
+    )
+    def test_the_exit_code_says_whether_something_may_be_written(self, capsys, status, kind, code):
+        def refused() -> int:
+            raise ServerProblem(status, problem_of(status) | {"kind": kind})
+
+        assert Output("load", as_json=True, of_problems=REPORT).run(refused) == code
+        assert read(capsys.readouterr().out)["outcome"] == ("refused" if code == 4 else None)
 
     def test_a_word_of_the_machine_itself_is_refused(self, capsys):
         with pytest.raises(SystemExit) as ended:

@@ -12,10 +12,13 @@ import pytest
 from django.utils import timezone
 
 from importer.engine.errors import Cancelled
+from importer.management.client import http
+from importer.management.client.api import Millrace
 from importer.management.client.commands.context import CommandContext
 from importer.management.client.commands.files import Uploads
-from importer.management.client.commands.load import _end_if_begun
+from importer.management.client.commands.load import _begun_unheard, _end_if_begun, watched
 from importer.management.client.commands.output import Output
+from importer.management.client.problems import ServerUnreachable
 from importer.models import ImportJob, SourceFile, Target
 from importer.models.outcomes import CANCELLED
 from importer.sources.continuing import LEFT_AFTER
@@ -68,16 +71,14 @@ def test_ctrl_c_during_the_load_cancels_the_import_on_the_server(start: Start, t
     assert rows(target) == []
 
 
-def test_ctrl_c_while_the_server_plans_leaves_nothing(start: Start, target: Target, tmp_path: Path):
+def test_ctrl_c_while_the_server_plans_leaves_nothing(start: Start, silent: socket.socket, tmp_path: Path):
     path = tmp_path / "orders.csv"
     path.write_bytes(ROWS)
-    with socket.create_server(("127.0.0.1", 0)) as silent:
-        Target.objects.update(port=silent.getsockname()[1])
-        command = start("load", str(path), *TO)
-        connection, _ = silent.accept()  # The planning waits for the greeting of the database.
-        command.send_signal(signal.SIGINT)
-        printed, said = command.communicate(timeout=60)
-        connection.close()
+    command = start("load", str(path), *TO)
+    connection, _ = silent.accept()  # The planning waits for the greeting of the database.
+    command.send_signal(signal.SIGINT)
+    printed, said = command.communicate(timeout=60)
+    connection.close()
     report = read(printed)
     assert (command.returncode, report["outcome"]) == (CANCELLED.exit_code, CANCELLED.words), said
     assert report["problem"]["advice"] == "Nothing was written."
@@ -85,11 +86,75 @@ def test_ctrl_c_while_the_server_plans_leaves_nothing(start: Start, target: Targ
     assert not ImportJob.objects.exists()
 
 
-def test_after_ctrl_c_files_of_the_server_may_be_loaded_all_the_same(millrace):
-    context = CommandContext(millrace, Namespace(), Output("load", as_json=False), "millrace --server URL")
-    with pytest.raises(Cancelled) as ended:
-        _end_if_begun(context, Uploads(millrace, quiet=True))
-    assert "millrace --server URL job list" in ended.value.advice
+def about(millrace: Millrace) -> CommandContext:
+    """The context of a command."""
+    return CommandContext(millrace, Namespace(), Output("load", as_json=False), "millrace --server URL")
+
+
+def test_files_of_the_server_may_be_loaded_all_the_same(millrace):
+    """After Ctrl-C, and after an answer that is lost: they cannot be taken back."""
+    uploads, lost = Uploads(millrace, quiet=True), ServerUnreachable("It does not answer.", advice="Try again.")
+    with pytest.raises(Cancelled) as cancelled:
+        _end_if_begun(about(millrace), uploads)
+    with pytest.raises(ServerUnreachable) as unheard:
+        _begun_unheard(about(millrace), uploads, lost)
+    for ended in (cancelled, unheard):
+        assert "millrace --server URL job list" in ended.value.advice
+
+
+class TestLostAnswers:
+    """The network takes the answer to the start of an import."""
+
+    START = b"POST /api/v1/imports"
+
+    @pytest.fixture
+    def line(self, web: Stack) -> Iterator[Proxy]:
+        with proxy("127.0.0.1", web.port) as made:
+            yield made
+
+    @pytest.fixture
+    def loaded(self, start: Start, line: Proxy, target: Target, tmp_path: Path) -> Callable[[], tuple[int, dict, str]]:
+        """Loads a file; exit code, report and standard error."""
+        path = tmp_path / "orders.csv"
+        path.write_bytes(ROWS)
+
+        def load() -> tuple[int, dict, str]:
+            command = start("load", str(path), *TO, port=line.port)
+            printed, said = command.communicate(timeout=120)
+            return command.returncode, read(printed), said
+
+        return load
+
+    def test_the_import_is_followed(self, loaded, line: Proxy, target: Target):
+        line.loss = Loss((self.START,), arrives=True)
+        code, report, said = loaded()
+        assert (code, report["outcome"], report["job"]) == (0, "succeeded", ImportJob.objects.get().pk), said
+        assert f"Import {report['job']} has begun all the same." in said
+        assert rows(target) == [(1, "ann", "1.50"), (2, "bob", None)]
+
+    def test_nobody_is_told_to_try_again_while_the_server_does_not_say(self, loaded, line: Proxy):
+        line.loss = Loss((self.START, b"DELETE /api/v1/uploads"), arrives=True)
+        code, report, said = loaded()
+        assert (code, report["outcome"], report["job"]) == (1, None, None), said
+        assert report["problem"]["advice"].endswith(f"look: millrace --server http://127.0.0.1:{line.port} job list")
+        assert "try again." not in said
+        assert SourceFile.objects.get().jobs.count() == 1
+        wait_until(lambda: ImportJob.objects.get().status in ImportJob.ENDED, what="the end of the import")
+
+    def test_a_start_that_did_not_arrive_leaves_nothing(self, loaded, line: Proxy):
+        line.loss = Loss((self.START,), arrives=False)
+        code, report, said = loaded()
+        assert code == 1, said
+        assert report["problem"]["advice"].startswith("Nothing was written.")
+        assert not SourceFile.objects.exists()
+        assert not ImportJob.objects.exists()
+
+    def test_while_an_import_is_followed_name_the_import_that_continues(self, monkeypatch):
+        monkeypatch.setattr(http, "TRIES", 1)
+        with pytest.raises(ServerUnreachable) as lost:
+            watched(about(Millrace("http://127.0.0.1:1", "millrace_x")), 7)
+        again = "millrace --server URL job wait 7 waits for it again."
+        assert lost.value.advice == f"Import 7 continues. Once the server answers, {again}"
 
 
 def test_an_import_that_has_begun_in_spite_of_ctrl_c_is_cancelled(millrace, target: Target, tmp_path: Path):
