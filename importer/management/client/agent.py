@@ -4,6 +4,9 @@ It speaks over standard input and output, and works by the API with a token: an 
 approves nothing itself, so nothing is written that needs a person's approval and does not have it.
 """
 
+import json
+import threading
+import uuid
 from argparse import ArgumentParser
 from collections.abc import Callable, Mapping, Sequence
 from functools import wraps
@@ -13,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from config.version import VERSION
 from importer.engine.errors import Problem, SourceProblem, how_to_install
 from importer.management.client.api import Json, Millrace
-from importer.management.client.problems import in_words
+from importer.management.client.problems import NOT_FOUND, ServerProblem, in_words
 
 if TYPE_CHECKING:
     from mcp.server.mcpserver import MCPServer
@@ -44,6 +47,9 @@ def run(context: "CommandContext") -> int:
     return 0
 
 
+_FileState = tuple[Path, int, int]  # path, bytes, and time of the last change
+
+
 class Agent:
     """The tools. Each answers with a part of the report (docs/contracts.md), and raises Problem.
 
@@ -53,8 +59,12 @@ class Agent:
     def __init__(self, millrace: Millrace, folder: Path) -> None:
         """`folder`: the files below it may be uploaded."""
         self._millrace, self._folder = millrace, folder.resolve()
-        # The uploads by path and state of the file, so that a load sends nothing again that a plan has sent.
-        self._uploads: dict[tuple[Path, int, int], str] = {}
+        # The uploads by path and state of the file, so that a load sends nothing again that a plan has sent. A call
+        # that an agent has given up still runs when the agent calls again: each file has a lock while it is sent.
+        self._uploads: dict[_FileState, str] = {}
+        self._sending: dict[_FileState, threading.Lock] = {}
+        # The requests for imports with their keys, by which the server answers a repeated one with the same import.
+        self._requests: dict[str, tuple[Json, str]] = {}
 
     def targets(self) -> list[Json]:
         """List the targets, which are databases, that the token may load into."""
@@ -86,9 +96,18 @@ class Agent:
         connection: str = "",
         settings: Mapping[str, Any] | None = None,
         answers: Mapping[str, str] | None = None,
+        again: bool = False,
     ) -> Json:
-        """Start an import with the arguments of a plan. Answers at once, with the number of the import in `job`."""
-        return _shown(self._millrace.start(self._wanted(target, table, files, connection, settings, answers)))
+        """Start an import with the arguments of a plan. Answers at once, with the number of the import in `job`.
+
+        A repeated call with the same arguments and unchanged files starts nothing within 24 hours, and answers with the
+        same import. `again`: start another one, which loads all rows once more; only if a person wants that.
+        """
+        wanted = self._wanted(target, table, files, connection, settings, answers)
+        request, new = json.dumps(wanted, sort_keys=True), (wanted, str(uuid.uuid4()))
+        if again:
+            self._requests[request] = new
+        return _shown(self._millrace.start(*self._requests.setdefault(request, new)))
 
     def watch(self, job: int, seconds: int = 30) -> Json:
         """Wait until an import is over, at most this number of seconds; its outcome is null while it is under way."""
@@ -132,7 +151,9 @@ class Agent:
         answers: Mapping[str, str] | None,
     ) -> Json:
         named = {"connection": connection, "paths": list(files)} if connection else {"files": self._sent(files)}
-        return {**(settings or {}), "target": target, "table": table, "answers": dict(answers or {}), **named}
+        stated = dict(settings or {})
+        answered = {**(stated.get("answers") or {}), **(answers or {})}
+        return {**stated, "target": target, "table": table, "answers": answered, **named}
 
     def _sent(self, files: Sequence[str]) -> list[str]:
         """The uploads of these files. Raises SourceProblem for one outside of the folder."""
@@ -152,9 +173,20 @@ class Agent:
         except OSError as error:
             raise SourceProblem("There is no such file.", str(path), "Name one below the allowed folder.") from error
         known = (path, state.st_size, state.st_mtime_ns)
-        if known not in self._uploads:
-            self._uploads[known] = self._millrace.upload(path)
-        return self._uploads[known]
+        with self._sending.setdefault(known, threading.Lock()):
+            if known not in self._uploads or not self._is_there(self._uploads[known]):
+                self._uploads[known] = self._millrace.upload(path)
+            return self._uploads[known]
+
+    def _is_there(self, upload: str) -> bool:
+        """Whether the server still has an upload: it deletes those that are not used for a time."""
+        try:
+            self._millrace.call("show_file", file=upload)
+        except ServerProblem as problem:
+            if problem.status != NOT_FOUND:
+                raise
+            return False
+        return True
 
 
 def server(agent: Agent) -> "MCPServer[Any]":

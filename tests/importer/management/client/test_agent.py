@@ -2,14 +2,19 @@
 
 import json
 import sys
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from pathlib import Path
+from threading import Barrier, BrokenBarrierError
 from typing import Any
 
 import anyio
 import pytest
 from mcp import Client, StdioServerParameters
 
-from importer.models import SourceFile, Target
+from importer.management.client.agent import Agent
+from importer.management.client.api import Millrace
+from importer.models import ImportJob, SourceFile, Target
 from tests.importer.management.client.conftest import ROWS, rows
 from tests.stack import ROOT, Stack
 from tests.targets import saved_target
@@ -86,3 +91,49 @@ def test_an_agent_loads_files_of_its_folder_and_writes_nothing_that_needs_approv
     assert "orders" in unknown
     assert rows(target) == [(1, "ann", "1.50"), (2, "bob", None)]
     assert SourceFile.objects.count() == 1, "a file is sent again that has been sent"
+
+
+class InTwos(Millrace):
+    """Begins two uploads at the same time, where it may."""
+
+    both = Barrier(2, timeout=1)
+
+    def upload(self, *args: Any) -> str:
+        with suppress(BrokenBarrierError):
+            self.both.wait()
+        return super().upload(*args)
+
+
+class TestRepeatedCalls:
+    LOAD: Any = {**INTO, "files": ["orders.csv"], "settings": {"options": {"mode": "upsert"}}}
+
+    def test_of_load_start_one_import_also_after_its_end(self, millrace, target, folder):
+        agent = Agent(millrace, folder)
+        first = agent.load(**self.LOAD)["job"]
+        millrace.wait(first)
+        assert agent.load(**self.LOAD)["job"] == first
+        again = agent.load(**self.LOAD, again=True)["job"]
+        assert again != first
+        assert millrace.wait(again)["outcome"] == "succeeded"
+        assert (ImportJob.objects.count(), SourceFile.objects.count()) == (2, 1)
+
+    def test_send_a_file_once_that_is_still_uploaded(self, web, token, millrace, target, folder):
+        agent = Agent(InTwos(web.url, token), folder)
+        with ThreadPoolExecutor(2) as pool:
+            begun = list(pool.map(lambda _: agent.load(**self.LOAD)["job"], range(2)))
+        assert begun == [ImportJob.objects.get().pk] * 2
+        assert millrace.wait(begun[0])["outcome"] == "succeeded"
+        assert SourceFile.objects.count() == 1
+
+    def test_send_a_file_again_that_the_server_has_deleted(self, millrace, target, folder):
+        agent = Agent(millrace, folder)
+        for _ in range(2):
+            assert agent.plan(**self.LOAD)["outcome"] == "planned"
+            millrace.remove_upload(str(SourceFile.objects.get().key))
+
+
+def test_answers_in_the_settings_count(millrace, target, folder):
+    (folder / "orders.csv").write_bytes(b"id,name,price\n1,ann,1.50\n")
+    answers = {"mapping:price": "it is left out"}
+    planned = Agent(millrace, folder).plan(**INTO, files=["orders.csv"], settings={"answers": answers})
+    assert planned["outcome"] == "planned"
