@@ -105,6 +105,7 @@ class Upload {
       retryDelays: [0, 1000, 3000, 5000, 10000, 20000],
       removeFingerprintOnSuccess: true,
       onBeforeRequest: (request) => this.prepare(request),
+      onAfterResponse: requireKnown,
       onChunkComplete: (sent, accepted) => {
         this.choosePartBytes(sent);
         this.showArrived(accepted);
@@ -120,10 +121,13 @@ class Upload {
     return this.row.querySelector(`[data-upload-part=${name}]`);
   }
 
+  // A problem is read out with the file's name; progress is not.
   setStatus(text, problem = false) {
     const status = this.part("status");
     status.textContent = text;
     status.classList.toggle("text-danger", problem);
+    if (problem) this.row.setAttribute("role", "alert");
+    else this.row.removeAttribute("role");
   }
 
   showButtons(...actions) {
@@ -293,20 +297,19 @@ class Upload {
 
   worthRetrying(error) {
     if (NO_MORE.includes(error.causingError?.name)) return false;
-    const status = error.originalResponse?.getStatus() ?? 0;
+    const status = statusOf(answerOf(error));
     if (error.originalRequest?.getMethod() === "PATCH") this.tus.options.chunkSize = partBytes(this.tus.options.chunkSize / 4);
-    return [0, 408, 409, 423, 460].includes(status) || (status >= 500 && status !== 507);
+    return [NO_CONNECTION, 408, 409, 423, 460].includes(status) || (status >= 500 && status !== 507);
   }
 
   async showError(error) {
-    const status = error.originalResponse?.getStatus() ?? 0;
-    const words = status ? error.originalResponse.getBody() : "The connection was lost. Resume when it is back.";
-    if (!status && !(await isReadable(this.file))) {
+    const answer = answerOf(error);
+    if (!answer && !(await isReadable(this.file))) {
       return this.showEnd("The file has changed on your computer or is no longer there. Choose it again.", true);
     }
-    if (status === 429) return this.waitForTurn(words, Number(error.originalResponse.getHeader("Retry-After")) || 5);
-    const outOfDate = "The page is out of date: reload it, then drop the file again.";
-    this.showEnd(status === 403 ? outOfDate : words, [404, 413, 422, 507].includes(status));
+    const status = statusOf(answer);
+    if (status === 429) return this.waitForTurn(wordsOf(answer), Number(answer.getHeader("Retry-After")) || 5);
+    this.showEnd(wordsOf(answer), [404, 413, 422, 507].includes(status));
   }
 
   // `final`: the upload cannot be resumed.
@@ -314,7 +317,6 @@ class Upload {
     this.leave();
     this.over = final;
     this.setStatus(words, true);
-    this.row.setAttribute("role", "alert");
     this.progress.hidden = final;
     this.showButtons(...(final ? ["remove"] : ["resume", "remove"]));
   }

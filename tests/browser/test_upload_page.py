@@ -17,6 +17,9 @@ from tests.targets import target_with
 
 CITIES = "id,name,population\n" + "".join(f"{number},City {number},{number * 1000}\n" for number in range(1, 3001))
 
+# An answer that asks to wait; in plain text, as the site gives it.
+TOO_MANY = {"headers": {"Retry-After": "1"}, "content_type": "text/plain", "body": "4 parts are arriving already."}
+
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("upload_dir")]
 
 
@@ -195,21 +198,6 @@ class TestPause:
         expect(page.locator("[data-upload]")).to_have_count(0)
         assert list(upload_dir.iterdir()) == []
 
-    def test_a_server_that_fails_for_a_moment_is_tried_again(self, page, target, cities):
-        failures = []
-
-        def fail_twice(route):
-            if route.request.method == "PATCH" and len(failures) < 2:
-                failures.append(route)
-                return route.fulfill(status=503)
-            return route.continue_()
-
-        page.route("**/uploads/*/", fail_twice)
-        drop(page, cities)
-        expect(page.get_by_role("button", name=f"into {target.database}.cities")).to_be_enabled(timeout=15_000)
-        assert len(failures) == 2
-        assert SourceFile.objects.get().file.read_text() == CITIES
-
 
 class TestParts:
     """What the server answers to a part, and what the browser makes of it."""
@@ -244,7 +232,7 @@ class TestParts:
     def test_without_a_free_place_it_waits_and_goes_on(self, page, target, cities, sent):
         def refuse(route):
             if route.request.method == "PATCH" and len(sent) == 1:
-                return route.fulfill(status=429, headers={"Retry-After": "1"}, body="4 parts are arriving already.")
+                return route.fulfill(status=429, **TOO_MANY)
             return route.continue_()
 
         page.route("**/uploads/*/", refuse)
@@ -254,10 +242,7 @@ class TestParts:
         assert SourceFile.objects.get().file.read_text() == CITIES
 
     def test_paused_while_it_waits_it_stays_paused(self, page, cities, sent):
-        page.route(
-            "**/uploads/*/",
-            lambda route: route.fulfill(status=429, headers={"Retry-After": "1"}, body="4 parts are arriving already."),
-        )
+        page.route("**/uploads/*/", lambda route: route.fulfill(status=429, **TOO_MANY))
         drop(page, cities)
         expect(page.get_by_text("4 parts are arriving already.")).to_be_visible()
         with pytest.raises(PlaywrightTimeout), page.expect_request("**/uploads/*/", timeout=2000):
@@ -330,8 +315,3 @@ class TestSession:
         delimiter.press("Tab")
         page.wait_for_url(re.compile(rf"/login/\?next=/new/{SourceFile.objects.get().key}/$"))
         expect(page.get_by_role("status")).to_contain_text("what you sent last was not done")
-
-    def test_an_upload_then_says_what_to_do(self, page, cities):
-        page.context.clear_cookies(name="sessionid")
-        drop(page, cities)
-        expect(page.get_by_role("alert").filter(has_text="Sign in again in another tab")).to_be_visible()

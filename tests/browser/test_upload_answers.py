@@ -1,0 +1,84 @@
+"""An upload whose requests fail: it continues where it was, or says in words what has happened and what to do."""
+
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Page, Request, Route, expect
+
+from importer.models import SourceFile
+from tests.browser.test_upload_page import CITIES, cities, drop, page, target, upload_dir
+
+__all__ = ["cities", "page", "target", "upload_dir"]
+
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("upload_dir")]
+
+
+def is_part(request: Request) -> bool:
+    return request.method == "PATCH"
+
+
+def expect_whole(page: Page, target) -> None:
+    """The file has arrived, by one upload."""
+    expect(page.get_by_role("button", name=f"into {target.database}.cities")).to_be_enabled()
+    assert SourceFile.objects.get().file.read_text() == CITIES
+
+
+@pytest.mark.parametrize("failing", [("PATCH", "PATCH"), ("PATCH", "HEAD")], ids=lambda methods: methods[-1])
+def test_a_server_that_fails_for_a_moment_is_asked_again(page: Page, target, cities: Path, failing):
+    to_fail = list(failing)
+
+    def fail(route: Route) -> None:
+        if to_fail and route.request.method == to_fail[0]:
+            to_fail.pop(0)
+            return route.fulfill(status=503)
+        return route.continue_()
+
+    page.route("**/uploads/*/", fail)
+    drop(page, cities)
+    expect_whole(page, target)
+    assert not to_fail
+
+
+@pytest.mark.parametrize(
+    ("status", "said"),
+    [(404, "perhaps it was removed in another tab"), (413, "A proxy in front of Millrace"), (418, "(status 418)")],
+)
+def test_a_page_of_html_is_no_message(page: Page, cities: Path, status, said):
+    page.route("**/uploads/*/", lambda route: route.fulfill(status=status, content_type="text/html", body="<h1>No</h1>"))
+    drop(page, cities)
+    row = page.get_by_role("alert").filter(has_text="cities.csv")
+    expect(row).to_contain_text(said)
+    expect(row).not_to_contain_text("<h1>")
+
+
+def test_without_a_session_an_upload_says_what_to_do(page: Page, cities: Path):
+    page.context.clear_cookies(name="sessionid")
+    drop(page, cities)
+    expect(page.get_by_role("alert").filter(has_text="Sign in again in another tab")).to_be_visible()
+
+
+def test_it_continues_when_somebody_has_signed_in_again(page: Page, target, cities: Path):
+    parts: list[Route] = []
+
+    def hold_two_parts(route: Route) -> None:
+        if is_part(route.request) and len(parts) < 2:
+            parts.append(route)
+        else:
+            route.continue_()
+
+    page.route("**/uploads/*/", hold_two_parts)
+    with page.expect_request(is_part):
+        drop(page, cities)
+    page.get_by_role("button", name="Pause the upload of cities.csv").click()
+    cookies = page.context.cookies()
+    page.context.clear_cookies(name="sessionid")
+    resume = page.get_by_role("button", name="Resume the upload of cities.csv")
+    resume.click()
+    expect(page.get_by_role("alert").filter(has_text="Sign in again in another tab")).to_be_visible()
+    page.context.add_cookies(cookies)
+    with page.expect_request(is_part):
+        resume.click()
+    # Nothing of the progress is read out as a problem.
+    expect(page.locator("[data-upload]")).not_to_have_attribute("role", "alert")
+    parts[1].continue_()
+    expect_whole(page, target)
