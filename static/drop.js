@@ -18,15 +18,26 @@ function pastedFile(text) {
   // Announces the files to the page of a new import, which takes them. False on another page.
   const announce = (detail) => !document.dispatchEvent(new CustomEvent("millrace:files", { detail, cancelable: true }));
 
+  const QUESTION = "A new import takes the place of this page, and what you have entered here is lost. Continue?";
+
   // Opens the page of a new import in place of this one. A navigation would lose the files, and a copy of them takes time.
   async function open(detail) {
-    const answer = await fetch(newImport);
+    if (anyFormIsEdited() && !confirm(QUESTION)) return;
+    let answer;
+    let html;
+    try {
+      answer = await fetch(newImport);
+      html = await answer.text();
+    } catch {
+      return alert("Millrace does not answer, so the files were not taken. Drop or paste them again when it does.");
+    }
     if (!answer.ok || new URL(answer.url).pathname !== newImport) return location.assign(newImport);
-    const html = await answer.text();
+    const left = location.pathname;
     history.pushState(null, "", newImport);
     for (let timer = setTimeout(() => {}); timer > 0; timer--) clearTimeout(timer); // those of the page that is left
     document.open(); // also ends the listeners of that page
-    addEventListener("popstate", () => location.reload());
+    // The way back; a link to a part of this page fires the event, too.
+    addEventListener("popstate", () => location.pathname === left && location.reload());
     document.addEventListener("DOMContentLoaded", () => announce(detail), { once: true });
     document.write(html);
     document.close();

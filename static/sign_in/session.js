@@ -1,5 +1,29 @@
 // Keeps what was entered in a form when the session has ended: the sign-in page does not replace it. Loaded on the pages
 // of somebody who is signed in; the address in `data-session` answers whether somebody still is.
+
+// Whether a form of the page has something to lose: what was entered, and not sent.
+function anyFormIsEdited() {
+  return [...document.forms].some((form) => isSentByBrowser(form) && fieldsOf(form).some(isEdited));
+}
+
+// Whether the browser sends the form and it has something to lose. A field may be named "method", hence getAttribute().
+function isSentByBrowser(form) {
+  return form.getAttribute("method") === "post" && !form.matches("[hx-post], [data-passkey]") && fieldsOf(form).length > 0;
+}
+
+function fieldsOf(form) {
+  return [...form.elements].filter((each) => each.name && each.type !== "hidden" && !(each instanceof HTMLButtonElement));
+}
+
+function isEdited(field) {
+  if (!(field instanceof HTMLSelectElement)) return field.value !== field.defaultValue || field.checked !== field.defaultChecked;
+  const options = [...field.options];
+  const before = options.filter((each) => each.defaultSelected);
+  // The browser chooses the first option if the page chooses none.
+  if (!before.length && !field.multiple) before.push(options.find((each) => !each.disabled));
+  return options.some((each) => each.selected !== before.includes(each));
+}
+
 (() => {
   const { session, signIn } = document.currentScript.dataset;
   const asking = new Set(); // forms that wait for the answer
@@ -10,7 +34,7 @@
     "submit",
     async (event) => {
       const { target: form, submitter } = event;
-      if (!isForm(form) || allowed.delete(form)) return;
+      if (!isSentByBrowser(form) || allowed.delete(form)) return;
       event.preventDefault();
       event.stopImmediatePropagation();
       if (asking.has(form)) return;
@@ -31,25 +55,11 @@
   document.addEventListener("htmx:beforeOnLoad", (event) => {
     const next = event.detail.xhr.getResponseHeader("HX-Redirect");
     const endedHere = next && new URL(next, location).pathname === new URL(signIn, location).pathname;
-    if (endedHere && [...document.forms].some((form) => isForm(form) && fieldsOf(form).some(isEdited))) {
+    if (endedHere && anyFormIsEdited()) {
       event.preventDefault();
       sayEnded(document.querySelector("#content > .page-body > .container-xl").firstElementChild);
     }
   });
-
-  // Whether the browser sends the form and it has something to lose. A field may be named "method", hence getAttribute().
-  function isForm(form) {
-    return form.getAttribute("method") === "post" && !form.matches("[hx-post], [data-passkey]") && fieldsOf(form).length > 0;
-  }
-
-  function fieldsOf(form) {
-    return [...form.elements].filter((each) => each.name && each.type !== "hidden" && !(each instanceof HTMLButtonElement));
-  }
-
-  function isEdited(field) {
-    if (field instanceof HTMLSelectElement) return [...field.options].some((each) => each.selected !== each.defaultSelected);
-    return field.value !== field.defaultValue || field.checked !== field.defaultChecked;
-  }
 
   async function hasEnded() {
     try {

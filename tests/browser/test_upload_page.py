@@ -147,16 +147,6 @@ class TestDroppedFile:
 
 
 class TestOtherWays:
-    def test_dropped_on_another_page_it_begins_a_new_import(self, page, target, cities, live_server):
-        page.goto(f"{live_server.url}/history/")
-        drop(page, cities, on="main")
-        page.wait_for_url("**/new/")
-        expect(page.get_by_role("button", name=f"into {target.database}.cities")).to_be_enabled()
-        assert SourceFile.objects.get().file.read_text() == CITIES
-        page.go_back()
-        expect(page).to_have_title(re.compile("Performance"))
-        expect(page.locator(".source")).to_have_count(0)
-
     def test_cells_of_a_spreadsheet_are_pasted(self, page, target):
         cells = "id\tname\tpopulation\n1\tA\t2\n"
         page.evaluate(
