@@ -58,12 +58,6 @@ def live(request: HttpRequest, pk: int) -> HttpResponse:
     now = _progress(_job(pk))
     seen = request.GET.get("seen", "")
     unchanged.remember(request, pk, now.page_state, pulse, now.recent.steady)
-    if now.job.ended:
-        answer: HttpResponse = HttpResponseStopPolling()
-        # The banner polls in the rhythm of this poll, which ends here: without a last look it would stay.
-        answer["HX-Trigger-After-Settle"] = "import-ended"
-        answer.content = render(request, "jobs/detail/_live.html", _live_context(now) | {"oob": True}).content
-        return answer
     if seen == now.page_state:
         return HttpResponse(status=204)
     # Heading and rejects are replaced only when they change, so that an open menu or long value stays open.
@@ -71,7 +65,14 @@ def live(request: HttpRequest, pk: int) -> HttpResponse:
     same_rejects = f".{now.rejects_state}." in seen
     context = _live_context(now, with_rejects=not same_rejects)
     context |= {"oob": True, "same_shape": same_shape, "same_rejects": same_rejects}
-    return render(request, "jobs/detail/_live.html", context)
+    answer = render(request, "jobs/detail/_live.html", context)
+    if not now.job.ended:
+        return answer
+    last: HttpResponse = HttpResponseStopPolling()
+    last.content = answer.content
+    # The banner polls in the rhythm of this poll, which ends here: without a last look it would stay.
+    last["HX-Trigger-After-Settle"] = "import-ended"
+    return last
 
 
 @require_safe

@@ -79,7 +79,7 @@ class LabProgress:
     @property
     def page_state(self) -> str:
         """A token of what the page shows: with an equal token, nothing has changed."""
-        return str(self.lab.version)
+        return f"{self.lab.version}.{self.lab.status}"
 
     @property
     def phase(self) -> str:

@@ -1,5 +1,8 @@
 """The page of one import in a browser: what it tells without being looked at."""
 
+import re
+from datetime import timedelta
+
 import pytest
 from django.utils import timezone
 from playwright.sync_api import expect
@@ -29,6 +32,41 @@ def test_the_title_and_a_notification_tell_how_far_it_is(opened):
     expect(page).to_have_title("Succeeded · nodes-2026-11-20.csv → osm.nodes · Millrace")
     expect(page.locator("#job-notify")).to_be_hidden()
     assert page.evaluate("told") == ["Succeeded · nodes-2026-11-20.csv → osm.nodes"]
+
+
+def test_an_ended_import_is_looked_at_again_when_its_page_is_shown_again(opened):
+    """It has been retried elsewhere since: by its way back, the browser shows the page that it has kept."""
+    job = make_job(Status.FAILED, chunks=4, loaded=1)
+    page = opened(f"/jobs/{job.pk}/")
+    expect(page).to_have_title(re.compile("^Failed"))
+    page.evaluate("() => { window.ends = 0; document.addEventListener('millrace:ended', () => ends++); }")
+    shown_again = {
+        Status.CANCELLED: "document.dispatchEvent(new Event('visibilitychange'))",
+        Status.LOADING: "dispatchEvent(new PageTransitionEvent('pageshow', { persisted: true }))",
+    }
+    for version, (status, event) in enumerate(shown_again.items(), start=8):
+        ImportJob.objects.filter(pk=job.pk).update(status=status, version=version)
+        page.evaluate(event)
+        expect(page).to_have_title(re.compile("^25 %" if status == Status.LOADING else "^Cancelled"))
+    assert page.evaluate("ends") == 0
+    # It is followed again, to its next end.
+    ImportJob.objects.filter(pk=job.pk).update(status=Status.FAILED, version=10)
+    expect(page).to_have_title(re.compile("^Failed"))
+    assert page.evaluate("ends") == 1
+
+
+def test_clocks_have_the_time_of_the_server(opened):
+    """The clock of the browser's computer is five minutes ahead."""
+    job = make_job(chunks=4, loaded=1)
+    page = opened("/")
+    page.clock.install(time=timezone.now() + timedelta(minutes=5))
+    page.route(f"**/jobs/{job.pk}/live/*", lambda _route: None)  # no answer sets the clock
+    page.goto(f"{page.url}jobs/{job.pk}/")
+    clock = page.locator("#job-headline [data-since]")
+    from_the_server = clock.text_content()
+    page.clock.run_for(1500)
+    expect(clock).not_to_have_text(from_the_server)
+    expect(clock).to_have_text(re.compile(r"^\d+ s$"))
 
 
 def test_the_chunk_map_is_one_stop_of_the_tab_key_and_shows_details_on_enter(opened):

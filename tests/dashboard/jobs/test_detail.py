@@ -153,13 +153,20 @@ class TestPolling:
         queue.connection.cache_clear()
 
     @pytest.mark.parametrize("status", ImportJob.ENDED)
-    def test_the_end_is_told_with_286_and_the_last_state(self, browser, status):
-        job = make_job(status)
-        for seen in ("", seen_in(page(browser, job))):
+    def test_the_end_is_told_once_with_286_and_the_last_state(self, browser, status):
+        job = make_job()
+        running = seen_in(page(browser, job))
+        ImportJob.objects.filter(pk=job.pk).update(status=status, finished_at=timezone.now())
+        for seen in ("", running):
             answer = poll(browser, job, seen)
             assert answer.status_code == 286
-            assert "data-ended" in answer.content.decode()
-            assert 'id="job-actions"' in answer.content.decode()
+            for each in ("data-ended", 'id="job-actions"', 'id="job-rejects"'):
+                assert each in answer.content.decode()
+        ended = seen_in(answer.content.decode())
+        assert poll(browser, job, ended).status_code == 204
+        # What somebody types among the rejected rows stays when something else has changed since.
+        ImportJob.objects.filter(pk=job.pk).update(version=8)
+        assert 'id="job-rejects"' not in poll(browser, job, ended).content.decode()
 
     def test_buttons_are_left_alone_while_they_stay_the_same(self, browser):
         job = make_job()
