@@ -44,6 +44,7 @@ const chunkMap = (() => {
   function make(cell) {
     cell.element = document.createElement(address && cell.style !== "to-come" ? "button" : "i");
     cell.element.style.flexGrow = cell.bytes;
+    if (cell.element.matches("button")) cell.element.tabIndex = -1;
     paint(cell);
     return cell.element;
   }
@@ -52,7 +53,6 @@ const chunkMap = (() => {
     cell.element.className = `cell ${cell.style}`;
     if (cell.element.tagName !== "BUTTON") return;
     cell.element.type = "button";
-    cell.element.tabIndex = -1;
     cell.element.title = words(cell);
     cell.element.setAttribute("aria-label", words(cell));
     cell.element.setAttribute("aria-pressed", cell.first === chosen);
@@ -69,13 +69,14 @@ const chunkMap = (() => {
         if (cells[at].first === chosen) show(addressOf(cells[at]), false);
       }
     } else {
-      cells = now;
-      layOut();
+      layOut(now);
     }
   }
 
-  function layOut() {
-    const focused = cells.findIndex((cell) => cell.element === document.activeElement);
+  // Draws these cells. The focus and the stop of the Tab key stay on their chunk, whose cell may have other neighbours now.
+  function layOut(now) {
+    const before = [document.activeElement, stopNow()].map(cellOf);
+    cells = now;
     map.replaceChildren(
       ...lines().map((line) => {
         const row = document.createElement("div");
@@ -85,16 +86,19 @@ const chunkMap = (() => {
       }),
     );
     map.hidden = !cells.length;
-    stopAt(buttons()[0]);
-    if (focused >= 0) cells[focused].element.focus();
+    const [focused, stop] = before.map((old) => old && cells.find(({ first, last }) => first <= old.first && old.first <= last));
+    stopAt((focused ?? stop)?.element ?? buttons()[0]);
+    focused?.element.focus();
   }
 
+  const cellOf = (button) => cells.find(({ element }) => element === button);
   const buttons = () => [...map.querySelectorAll("button")];
   const addressOf = ({ first, last }) => `${address}${first}-${last}/`;
 
   // The one cell that the Tab key reaches.
+  const stopNow = () => map.querySelector("button[tabindex='0']");
   function stopAt(button) {
-    map.querySelector("button[tabindex='0']")?.setAttribute("tabindex", -1);
+    stopNow()?.setAttribute("tabindex", -1);
     button?.setAttribute("tabindex", 0);
   }
 
@@ -110,15 +114,14 @@ const chunkMap = (() => {
   });
 
   map.addEventListener("click", (event) => {
-    const cell = cells.find(({ element }) => element === event.target);
-    if (!cell?.element.matches("button")) return;
+    const cell = cellOf(event.target.closest("button"));
+    if (!cell) return;
     const before = chosen;
     close();
     if (before === cell.first) return;
     chosen = cell.first;
     stopAt(cell.element);
     paint(cell);
-    cell.element.tabIndex = 0;
     show(addressOf(cell));
   });
 
@@ -142,10 +145,9 @@ const chunkMap = (() => {
   new ResizeObserver(() => {
     if (map.clientWidth === width) return;
     width = map.clientWidth;
-    layOut();
+    layOut(cells);
   }).observe(map);
-  cells = sent();
-  layOut();
+  layOut(sent());
 
   return { show, close };
 })();

@@ -95,6 +95,27 @@ def test_the_chunk_map_is_one_stop_of_the_tab_key_and_shows_details_on_enter(ope
     expect(cells.nth(5)).to_be_focused()
 
 
+def test_the_focus_stays_on_its_chunk_while_the_file_is_scanned(opened):
+    job = make_job(chunks=60, loaded=40)
+    page = opened(f"/jobs/{job.pk}/", viewport={"width": 390, "height": 844})
+    cells = page.locator("#job-map button")
+    cells.first.focus()
+    for _ in range(5):
+        page.keyboard.press("ArrowRight")
+    focused = page.locator("#job-map button:focus")
+    chunk = focused.get_attribute("aria-label").split(":")[0]
+    cells_before = cells.count()
+    job.chunks.filter(number=59).delete()
+    ImportJob.objects.filter(pk=job.pk).update(version=9)
+    expect(cells).not_to_have_count(cells_before)
+    expect(focused).to_have_attribute("aria-label", re.compile(f"^{chunk}:"))
+    expect(page.locator("#job-map button[tabindex='0']:focus")).to_have_count(1)
+    # Its chunk is loaded: the Tab key still reaches the map.
+    job.chunks.update(status="failed")
+    ImportJob.objects.filter(pk=job.pk).update(version=10)
+    expect(page.locator("#job-map button[tabindex='0'].failed:focus")).to_have_count(1)
+
+
 def test_a_second_press_before_the_answer_counts_too(opened):
     job = make_job(chunks=4, parallelism=2)
     page = opened(f"/jobs/{job.pk}/")
