@@ -112,6 +112,13 @@ document.addEventListener("submit", (event) => {
   const MOST_SECONDS = 30; // The browser may have stopped loading: a press after that is meant.
   const sent = new Map(); // the pressed button of each form, or null
 
+  function hold(form, button) {
+    sent.set(form, button);
+    button?.classList.add("btn-loading");
+    form.setAttribute("aria-busy", "true");
+    setTimeout(() => release(form), 1000 * MOST_SECONDS);
+  }
+
   function release(form) {
     sent.get(form)?.classList.remove("btn-loading");
     sent.delete(form);
@@ -122,11 +129,25 @@ document.addEventListener("submit", (event) => {
     const form = event.target;
     if (event.defaultPrevented || form.getAttribute("method") !== "post") return; // refused, or sent by htmx
     if (sent.has(form)) return event.preventDefault();
-    sent.set(form, event.submitter);
-    event.submitter?.classList.add("btn-loading");
-    form.setAttribute("aria-busy", "true");
-    setTimeout(() => release(form), 1000 * MOST_SECONDS);
+    hold(form, event.submitter);
   });
+
+  // <form hx-post data-once>: htmx sends it, perhaps after other requests, and its answer leads to another page. Capturing:
+  // before htmx sees the press.
+  document.addEventListener(
+    "submit",
+    (event) => {
+      if (!event.target.matches("[hx-post][data-once]")) return;
+      if (!sent.has(event.target)) return hold(event.target, event.submitter);
+      event.preventDefault();
+      event.stopImmediatePropagation();
+    },
+    true,
+  );
+  document.addEventListener("htmx:afterRequest", ({ detail: { elt, xhr } }) => {
+    if (sent.has(elt) && !xhr.getResponseHeader("HX-Redirect")) release(elt);
+  });
+
   // The page is shown again, by the browser's way back.
   addEventListener("pageshow", () => [...sent.keys()].forEach(release));
 })();

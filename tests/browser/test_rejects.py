@@ -4,13 +4,16 @@ import re
 from pathlib import Path
 
 import pytest
+from django.contrib.auth.models import User
 from playwright.sync_api import Page, Route, expect
 
 from importer.engine.mysql.connection import Address, connect, execute, fetch_all
 from importer.models import ImportJob, RowFix
 from tests.browser.test_import import add_target, upload
 from tests.dashboard.job_data import make_job
+from tests.dashboard.jobs.test_reject_grid import ORDERS, imported
 from tests.dashboard.reject_data import write_parts
+from tests.importer.steps import run
 from tests.stack import wait_until
 
 ROWS = 5_000
@@ -151,6 +154,39 @@ def test_what_is_typed_before_the_server_answers_stays(opened, sixty: ImportJob)
     expect(page.get_by_label("lat, line 2", exact=True)).to_have_value("52.5")
     expect(page.locator("#row-0-0")).to_contain_text("13.4")
     expect(page.get_by_label("lat, line 3", exact=True)).to_have_value("48.2")
+
+
+def test_what_waits_is_sent_before_the_next_rows_come(opened, sixty: ImportJob):
+    page = opened(f"/jobs/{sixty.pk}/")
+    held: list[Route] = []
+    page.route(re.compile(r"/rejected/\d+-\d+/"), lambda route: route.continue_() if held else held.append(route))
+    for line in (2, 3):
+        page.get_by_label(f"lat, line {line}", exact=True).fill("52.5")
+        page.keyboard.press("Tab")
+    page.get_by_role("link", name="Next").click()
+    held[0].continue_()
+    expect(page.get_by_text("51 to 60 of 60")).to_be_visible()
+    assert RowFix.objects.count() == 2
+
+
+def test_what_waits_is_sent_before_the_fixed_rows_are_loaded_once(opened, database: Address, settings, tmp_path: Path):
+    settings.REJECTS_DIR, settings.UPLOAD_DIR = tmp_path / "rejects", tmp_path / "uploads"
+    job = imported(database, User.objects.get(), ORDERS)
+    page = opened(f"/jobs/{job.pk}/")
+    page.get_by_label("amount, line 3", exact=True).fill("20.25")
+    page.keyboard.press("Tab")
+    load = page.locator("#job-load-fixed")
+    expect(load).to_be_visible()
+    held: list[Route] = []
+    page.route(re.compile(r"/rejected/\d+-\d+/"), lambda route: route.continue_() if held else held.append(route))
+    page.get_by_label("day, line 4", exact=True).fill("2026-03-01")
+    page.get_by_label("amount, line 5", exact=True).fill("4.50")
+    load.focus()
+    load.evaluate("button => { button.click(); button.click(); }")
+    held[0].continue_()
+    page.wait_for_url(lambda url: not url.endswith(f"/jobs/{job.pk}/"))
+    expect(page.get_by_text("No corrected row waits")).to_have_count(0)
+    assert run(ImportJob.objects.get(rejects_of=job)).loaded_rows == 3
 
 
 def test_values_that_a_browser_changes_stay_as_they_are_in_the_file(opened, settings, tmp_path: Path):

@@ -8,12 +8,14 @@ from django.contrib import messages
 from django.contrib.auth.models import User
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
+from django.urls import reverse
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from dashboard.formatting import entered_number
 from dashboard.jobs.rejects.grid import drafts_of, grid_of, refused, row_of, shown_columns
 from dashboard.jobs.rejects.sent_values import sent_texts
+from dashboard.new_import.views import leave
 from importer.access import audit
 from importer.engine.errors import Problem
 from importer.jobs.rejects import fixes
@@ -98,9 +100,9 @@ def load_fixed(request: HttpRequest, pk: int) -> HttpResponse:
         started, count = fixes.load_fixed(_job(pk), cast(User, request.user))
     except Problem as problem:
         messages.error(request, str(problem))
-        return redirect("job", pk=pk)
+        return leave(request, reverse("job", args=[pk]))
     audit.note(started=started.pk, rows=count)
-    return redirect("job", pk=started.pk)
+    return leave(request, reverse("job", args=[started.pk]))
 
 
 def _columns(request: HttpRequest) -> Sequence[int]:
