@@ -11,6 +11,7 @@
   const minute = (seconds) => moment(seconds, { day: "numeric", month: "short", hour: "2-digit", minute: "2-digit" });
   // Seconds; a shorter time axis shows times instead of days.
   const DAYS = 4 * 86400;
+  const HALF_A_DAY = 43200; // seconds on each side of the only moment there is
   const FORMS = {
     bytes: size,
     moment: day,
@@ -130,14 +131,16 @@
   function time(data) {
     const changed = new Map(data.changes.map((change) => [change.job, change.words]));
     const points = data.points.map(([x, y, job]) => ({ x, y, job }));
-    const moment = points.at(-1).x - points[0].x < DAYS ? minute : day;
+    const [first, last] = [points[0].x, points.at(-1).x];
+    const moment = last - first < DAYS ? minute : day;
+    const room = first === last ? HALF_A_DAY : 0;
     return {
       type: "scatter",
       data: { datasets: [{ label: data.y.title, group: 0, data: points, pointRadius: 3, clip: 6, showLine: data.joined, borderWidth: 1 }] },
       plugins: [changes],
       options: {
         scales: {
-          x: axis({ type: "linear", beginAtZero: false, min: points[0].x, max: points.at(-1).x, ticks: { maxRotation: 0, autoSkipPadding: 24, maxTicksLimit: 7, callback: moment } }),
+          x: axis({ type: "linear", beginAtZero: false, min: first - room, max: last + room, ticks: { maxRotation: 0, autoSkipPadding: 24, maxTicksLimit: 7, callback: moment } }),
           y: axis({ ticks: { maxTicksLimit: 8, callback: form(data.y) }, title: { display: true, text: data.y.title } }),
         },
         plugins: {

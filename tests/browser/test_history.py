@@ -89,6 +89,14 @@ def test_a_view_is_put_together_shared_and_gone_back_from(opened, told):
     page.wait_for_url(re.compile(r"compare/\?jobs=\d+&jobs=\d+"))
 
 
+def test_a_single_import_is_seen_over_time(opened):
+    list(seed(1, 1, tables=1))
+    page = opened(f"{reverse('history')}?chart=time")
+    drawn(page)
+    x = "Chart.getChart(document.querySelector('.history-canvas canvas')).getDatasetMeta(0).data[0].x"
+    assert 0 < page.evaluate(x) < 2000
+
+
 def test_without_javascript_all_but_the_chart_is_there(opened, told):
     page = opened(reverse("history"), java_script_enabled=False, viewport={"width": 390, "height": 844})
     page.locator("#history-table").select_option(TABLE)
