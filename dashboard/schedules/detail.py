@@ -1,7 +1,7 @@
 """The page of one schedule: its settings, runs with their files, calendar and throughput; and its buttons."""
 
 from collections.abc import Callable
-from datetime import date
+from datetime import UTC, date, datetime, tzinfo
 from typing import Any, cast
 
 from django.contrib import messages
@@ -9,6 +9,7 @@ from django.contrib.auth.models import User
 from django.core.paginator import Paginator
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
+from django.utils import timezone
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_POST, require_safe
 
@@ -16,6 +17,7 @@ from dashboard.schedules.calendar import month, span_of
 from dashboard.schedules.statistics import figures, slow_imports, throughput
 from dashboard.schedules.strip import strips
 from importer import schedules
+from importer.access.time_zones import zone_named
 from importer.engine.errors import Problem
 from importer.models import DiscoveredFile, Schedule, ScheduleRun
 from importer.models.outcomes.runs import with_imports
@@ -32,13 +34,31 @@ MARKS = 30
 def schedule(request: HttpRequest, pk: int) -> HttpResponse:
     """The whole page; for htmx its changing parts, or 204 if the page state is still `?seen=`."""
     current = get_object_or_404(Schedule.objects.select_related("connection", "target"), pk=pk)
-    newest = current.runs.order_by("-pk").values_list("pk", "version").first()
-    seen = f"{current.version}.{newest}.{sum(current.runs.filter(finished_at=None).values_list('version', flat=True))}"
+    seen = page_state(current, timezone.now())
     if request.htmx and request.GET.get("seen") == seen:  # type: ignore[attr-defined]
         return HttpResponse(status=204)
     context = _context(request, current) | {"seen": seen}
     template = "schedules/_live.html" if request.htmx else "schedules/detail.html"  # type: ignore[attr-defined]
     return render(request, template, context)
+
+
+def page_state(current: Schedule, now: datetime) -> str:
+    """A token of what the page shows: with an equal token, nothing has changed.
+
+    The calendar changes with the day, and the time until a run is tried again with the minute.
+    """
+    newest = current.runs.order_by("-pk").values_list("pk", "version").first()
+    under_way = list(current.runs.filter(finished_at=None).values_list("version", flat=True))
+    moment = now.astimezone(_zone(current)).strftime("%Y%m%d%H%M" if under_way else "%Y%m%d")
+    return f"{current.version}.{newest}.{sum(under_way)}.{moment}"
+
+
+def _zone(current: Schedule) -> tzinfo:
+    """The schedule's zone; UTC if the system does not know it."""
+    try:
+        return zone_named(current.zone)
+    except Problem:
+        return UTC
 
 
 def _context(request: HttpRequest, current: Schedule) -> dict[str, Any]:

@@ -1,5 +1,6 @@
 // <div data-refresh="5" hx-trigger="refresh">: asks the server every 5 seconds while the page can be seen, and nobody
-// has a menu open or is typing in it. The answer changes only what differs: focus, selection and open details stay.
+// has a menu open or is typing in it. The answer changes only what differs: focus, selection, open details and what was
+// entered stay.
 (() => {
   const last = new WeakMap();
   const isUsed = (each) => each.querySelector("details.menu[open], input:focus, select:focus");
@@ -14,7 +15,9 @@
     }
   }
 
-  Idiomorph.defaults.callbacks.beforeAttributeUpdated = (name, element) => !(name === "open" && element.matches("details"));
+  const isOpened = (name, element) => name === "open" && element.matches("details");
+  const isEntered = (name, element) => name === "value" && element.matches("input, textarea") && element.value !== element.defaultValue;
+  Idiomorph.defaults.callbacks.beforeAttributeUpdated = (...change) => !isOpened(...change) && !isEntered(...change);
   setInterval(refresh, 1000);
   document.addEventListener("visibilitychange", refresh);
 })();

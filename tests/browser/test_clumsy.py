@@ -9,6 +9,7 @@ from playwright.sync_api import Page, Route, expect
 
 from importer.models import ImportJob
 from tests.browser.conftest import session
+from tests.dashboard.home.test_page import make_schedule
 from tests.dashboard.job_data import Status, make_job
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -71,6 +72,19 @@ def test_a_list_says_once_that_it_failed_and_asks_no_more_when_it_is_refused(pag
         return sent;
     }"""
     assert page.evaluate(sent) == 0
+
+
+def test_what_was_entered_and_not_sent_stays_while_its_list_changes(page: Page):
+    schedule = make_schedule()
+    page.goto(f"{reverse('schedules')}?q=night")
+    search = page.get_by_label("Name", exact=True)
+    search.fill("nightly s")
+    page.get_by_role("heading", name="Schedules").click()  # The list changes while nobody is typing.
+    schedule.name = "nightly sales"
+    schedule.save()
+    page.evaluate("htmx.trigger('[data-refresh]', 'refresh')")
+    expect(page.get_by_role("link", name="nightly sales")).to_be_visible()
+    expect(search).to_have_value("nightly s")
 
 
 @pytest.mark.parametrize(

@@ -8,6 +8,7 @@ from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 from django.utils import timezone
 
+from dashboard.schedules.detail import page_state
 from dashboard.schedules.form import suggested_pattern
 from importer.connections.protocols import folder as folders
 from importer.engine.errors import TargetUnreachable
@@ -154,6 +155,15 @@ class TestPage:
         assert browser.get(url, {"seen": seen}, headers=htmx).status_code == 204
         browser.post(reverse("schedule_pause", args=[made.pk]))
         assert "Paused" in browser.get(url, {"seen": seen}, headers=htmx).content.decode()
+
+    def test_time_that_passes_is_shown_with_the_day_and_the_minute_of_the_next_try(self, made):
+        # The last minute of a day in Vienna, and the first of the next.
+        moments = [datetime(2026, 3, 14, 22, 58, 30, tzinfo=UTC) + timedelta(minutes=number) for number in range(3)]
+        assert [len({page_state(made, each) for each in moments[:number]}) for number in (1, 2, 3)] == [1, 1, 2]
+        now = timezone.now()
+        ScheduleRun.objects.create(schedule=made, due_at=now, moment=now, cause="due", status="waiting", retry_at=now)
+        assert len({page_state(made, each) for each in moments}) == 3
+        assert page_state(made, moments[0]) == page_state(made, moments[0] + timedelta(seconds=20))
 
 
 class TestButtons:
