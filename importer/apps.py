@@ -13,7 +13,7 @@ class ImporterConfig(AppConfig):
     name = "importer"
 
     def ready(self) -> None:
-        """Register the system checks and what follows migrations, and give the engine what settings and roles decide."""
+        """Register checks and what follows migrations, and give the engine what settings and roles decide."""
         from importer.access.policy import sees_everything
         from importer.engine.mysql import reasons
         from importer.engine.source.compression import limit_unpacking

@@ -1,4 +1,4 @@
--- The tables after 0059_during_imports. Made by `make tables`; do not edit.
+-- The tables after 0060_password_unstored. Made by `make tables`; do not edit.
 -- next --
 CREATE TABLE "account_emailaddress" ("id" integer NOT NULL PRIMARY KEY AUTOINCREMENT, "verified" bool NOT NULL, "primary" bool NOT NULL, "user_id" integer NOT NULL REFERENCES "auth_user" ("id") DEFERRABLE INITIALLY DEFERRED, "email" varchar(254) NOT NULL);
 -- next --
@@ -72,7 +72,7 @@ CREATE TABLE "importer_sourcemember" ("id" integer NOT NULL PRIMARY KEY AUTOINCR
 -- next --
 CREATE TABLE "importer_subscription" ("id" integer NOT NULL PRIMARY KEY AUTOINCREMENT, "events" text NOT NULL CHECK ((JSON_VALID("events") OR "events" IS NULL)), "channel_id" bigint NOT NULL REFERENCES "importer_channel" ("id") DEFERRABLE INITIALLY DEFERRED, "schedule_id" bigint NOT NULL REFERENCES "importer_schedule" ("id") DEFERRABLE INITIALLY DEFERRED, CONSTRAINT "one_hearing_per_channel" UNIQUE ("schedule_id", "channel_id"));
 -- next --
-CREATE TABLE "importer_target" ("id" integer NOT NULL PRIMARY KEY AUTOINCREMENT, "key" char(32) NOT NULL UNIQUE, "name" varchar(64) NOT NULL UNIQUE, "host" varchar(255) NOT NULL, "port" integer unsigned NOT NULL CHECK ("port" >= 0), "user" varchar(128) NOT NULL, "password_ciphertext" text NOT NULL, "database" varchar(64) NOT NULL, "tls" varchar(8) NOT NULL, "tls_ca" varchar(255) NOT NULL, "ceiling" smallint unsigned NOT NULL CHECK ("ceiling" >= 0), "findings" text NOT NULL CHECK ((JSON_VALID("findings") OR "findings" IS NULL)), "round_trip_ms" real NULL, "bytes_per_second" real NULL, "checked_at" datetime NULL, "created_at" datetime NOT NULL, "clear_password" bool NOT NULL, "server_key" text NOT NULL, "ledger_swept_at" datetime NULL, "ledger_problem" varchar(255) NOT NULL, "needs_approval" bool NOT NULL, "by_url" bool NOT NULL, "label" varchar(32) DEFAULT '' NOT NULL);
+CREATE TABLE "importer_target" ("id" integer NOT NULL PRIMARY KEY AUTOINCREMENT, "key" char(32) NOT NULL UNIQUE, "name" varchar(64) NOT NULL UNIQUE, "host" varchar(255) NOT NULL, "port" integer unsigned NOT NULL CHECK ("port" >= 0), "user" varchar(128) NOT NULL, "password_ciphertext" text NOT NULL, "database" varchar(64) NOT NULL, "tls" varchar(8) NOT NULL, "tls_ca" varchar(255) NOT NULL, "ceiling" smallint unsigned NOT NULL CHECK ("ceiling" >= 0), "findings" text NOT NULL CHECK ((JSON_VALID("findings") OR "findings" IS NULL)), "round_trip_ms" real NULL, "bytes_per_second" real NULL, "checked_at" datetime NULL, "created_at" datetime NOT NULL, "clear_password" bool NOT NULL, "server_key" text NOT NULL, "ledger_swept_at" datetime NULL, "ledger_problem" varchar(255) NOT NULL, "needs_approval" bool NOT NULL, "by_url" bool NOT NULL, "label" varchar(32) DEFAULT '' NOT NULL, "password_unstored" bool DEFAULT 0 NOT NULL);
 -- next --
 CREATE TABLE "importer_total" ("id" integer NOT NULL PRIMARY KEY AUTOINCREMENT, "name" varchar(16) NOT NULL, "target" varchar(64) NOT NULL, "kind" varchar(32) NOT NULL, "amount" real NOT NULL, CONSTRAINT "one_total_of_a_kind" UNIQUE ("name", "target", "kind"));
 -- next --
@@ -658,23 +658,25 @@ INSERT INTO "django_migrations" VALUES(84,'importer','0058_direct_uploads','2000
 -- next --
 INSERT INTO "django_migrations" VALUES(85,'importer','0059_during_imports','2000-01-01 00:00:00');
 -- next --
-INSERT INTO "django_migrations" VALUES(86,'sessions','0001_initial','2000-01-01 00:00:00');
+INSERT INTO "django_migrations" VALUES(86,'importer','0060_password_unstored','2000-01-01 00:00:00');
 -- next --
-INSERT INTO "django_migrations" VALUES(87,'socialaccount','0001_initial','2000-01-01 00:00:00');
+INSERT INTO "django_migrations" VALUES(87,'sessions','0001_initial','2000-01-01 00:00:00');
 -- next --
-INSERT INTO "django_migrations" VALUES(88,'socialaccount','0002_token_max_lengths','2000-01-01 00:00:00');
+INSERT INTO "django_migrations" VALUES(88,'socialaccount','0001_initial','2000-01-01 00:00:00');
 -- next --
-INSERT INTO "django_migrations" VALUES(89,'socialaccount','0003_extra_data_default_dict','2000-01-01 00:00:00');
+INSERT INTO "django_migrations" VALUES(89,'socialaccount','0002_token_max_lengths','2000-01-01 00:00:00');
 -- next --
-INSERT INTO "django_migrations" VALUES(90,'socialaccount','0004_app_provider_id_settings','2000-01-01 00:00:00');
+INSERT INTO "django_migrations" VALUES(90,'socialaccount','0003_extra_data_default_dict','2000-01-01 00:00:00');
 -- next --
-INSERT INTO "django_migrations" VALUES(91,'socialaccount','0005_socialtoken_nullable_app','2000-01-01 00:00:00');
+INSERT INTO "django_migrations" VALUES(91,'socialaccount','0004_app_provider_id_settings','2000-01-01 00:00:00');
 -- next --
-INSERT INTO "django_migrations" VALUES(92,'socialaccount','0006_alter_socialaccount_extra_data','2000-01-01 00:00:00');
+INSERT INTO "django_migrations" VALUES(92,'socialaccount','0005_socialtoken_nullable_app','2000-01-01 00:00:00');
 -- next --
-INSERT INTO "django_migrations" VALUES(93,'usersessions','0001_initial','2000-01-01 00:00:00');
+INSERT INTO "django_migrations" VALUES(93,'socialaccount','0006_alter_socialaccount_extra_data','2000-01-01 00:00:00');
 -- next --
-INSERT INTO "django_migrations" VALUES(94,'importer','0001_squashed_0056_target_label','2000-01-01 00:00:00');
+INSERT INTO "django_migrations" VALUES(94,'usersessions','0001_initial','2000-01-01 00:00:00');
+-- next --
+INSERT INTO "django_migrations" VALUES(95,'importer','0001_squashed_0056_target_label','2000-01-01 00:00:00');
 -- next --
 CREATE UNIQUE INDEX "auth_group_permissions_group_id_permission_id_0cd325b0_uniq" ON "auth_group_permissions" ("group_id", "permission_id");
 -- next --
@@ -880,7 +882,7 @@ CREATE INDEX "usersessions_usersession_user_id_af5e0a6d" ON "usersessions_userse
 -- next --
 DELETE FROM "sqlite_sequence";
 -- next --
-INSERT INTO "sqlite_sequence" VALUES('django_migrations',94);
+INSERT INTO "sqlite_sequence" VALUES('django_migrations',95);
 -- next --
 INSERT INTO "sqlite_sequence" VALUES('account_emailaddress',0);
 -- next --
@@ -897,6 +899,8 @@ INSERT INTO "sqlite_sequence" VALUES('mfa_authenticator',0);
 INSERT INTO "sqlite_sequence" VALUES('importer_importjob',0);
 -- next --
 INSERT INTO "sqlite_sequence" VALUES('importer_sourcefile',0);
+-- next --
+INSERT INTO "sqlite_sequence" VALUES('importer_target',0);
 -- next --
 INSERT INTO "sqlite_sequence" VALUES('socialaccount_socialapp',0);
 -- next --

@@ -44,7 +44,9 @@ def test_a_server_that_fails_for_a_moment_is_asked_again(page: Page, target, cit
     [(404, "perhaps it was removed in another tab"), (413, "A proxy in front of Millrace"), (418, "(status 418)")],
 )
 def test_a_page_of_html_is_no_message(page: Page, cities: Path, status, said):
-    page.route("**/uploads/*/", lambda route: route.fulfill(status=status, content_type="text/html", body="<h1>No</h1>"))
+    page.route(
+        "**/uploads/*/", lambda route: route.fulfill(status=status, content_type="text/html", body="<h1>No</h1>")
+    )
     drop(page, cities)
     row = page.get_by_role("alert").filter(has_text="cities.csv")
     expect(row).to_contain_text(said)

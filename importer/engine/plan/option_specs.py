@@ -198,8 +198,8 @@ OPTIONS: tuple[OptionSpec, ...] = (
         OptionKind.CHOICE,
         "--verify",
         "Verification",
-        "What is compared with the file: the counts of each chunk at the end, or every value before its chunk is committed"
-        " (default: counts)",
+        "What is compared with the file: the counts of each chunk at the end, or every value before its chunk is"
+        " committed (default: counts)",
         group=Group.VERIFY,
         choices=("counts", "full"),
         answers={"counts": "Row counts of every chunk", "full": "Every value"},

@@ -17,7 +17,7 @@ from importer.models import ImportJob, Lab, MappingPreset, SourceFile, Target, T
 from importer.preparation.prepare import ImportRequest, prepare
 from importer.sources import uploads
 from tests.engine.loads import run_sql
-from tests.importer.labs import ROWS, created_lab, grid, now, to_end, to_trial, write_rows
+from tests.importer.labs import ROWS, created_lab, grid, to_end, to_trial, write_rows
 from tests.importer.steps import run
 from tests.people import operator
 from tests.targets import saved_target

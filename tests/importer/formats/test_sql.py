@@ -91,7 +91,9 @@ TEN, HOUR = 1706695200, 3600  # 2024-01-31 10:00 UTC, and seconds
         (MOMENTS.replace(b"SET", b""), "", TEN - 5 * HOUR),
     ],
 )
-def test_times_are_in_the_zone_that_the_dump_sets(elsewhere, target: Target, tmp_path: Path, dump, stated: str, seen: int):
+def test_times_are_in_the_zone_that_the_dump_sets(
+    elsewhere, target: Target, tmp_path: Path, dump, stated: str, seen: int
+):
     with connect(target.address) as connection:
         execute(connection, "CREATE TABLE moments (id INT PRIMARY KEY, seen TIMESTAMP NULL, day DATETIME NULL)")
     path = tmp_path / "dump.sql"

@@ -147,7 +147,7 @@ def _records(batch: pyarrow.RecordBatch) -> Iterator[bytes]:
 
 
 def _texts(column: pyarrow.Array, name: str) -> pyarrow.Array:
-    """The values of a column as they stand in the copy. Raises SourceProblem, with its name, for one that has no text."""
+    """The values of a column as they stand in the copy. Raises SourceProblem, with its name, for one without a text."""
     import pyarrow
     from pyarrow import types
 
@@ -180,7 +180,7 @@ def _nested(column: pyarrow.Array, name: str) -> list[Any]:
         what = str(error).partition("\n")[0]
         raise SourceProblem(
             f"The column {name} has a value in a list or structure that cannot be read: {what}.",
-            advice="Write it as a column of its own; or times in microseconds, before the year 10000, and texts in UTF-8.",
+            advice="Write it as a column of its own; times in microseconds before the year 10000, texts in UTF-8.",
         ) from error
     return values
 

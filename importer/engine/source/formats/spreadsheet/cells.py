@@ -147,8 +147,8 @@ class Sheet:
 def plain_number(text: str) -> str:
     """A number without an exponent, with the digits of the file; a text that is none as it is.
 
-    A number in a workbook is a double, and Excel writes 1.1 with 17 digits: 1.1000000000000001. Of a fraction with 16 or
-    17 digits, or such a number with an exponent, the fewest digits that stand for the same double are taken.
+    A number in a workbook is a double, and Excel writes 1.1 with 17 digits: 1.1000000000000001. Of a fraction with 16
+    or 17 digits, or such a number with an exponent, the fewest digits that stand for the same double are taken.
     """
     if len(text) > EXACT_DIGITS:
         text = _shortest(text)

@@ -91,9 +91,7 @@ def test_ctrl_c_twice_ends_all_processes_at_once_and_a_retry_loads_the_rows(
     assert loaded(target)[0] == ROWS
 
 
-def test_no_process_outlives_a_killed_command_and_another_one_continues(
-    target: Target, large: Path, stack_env: Stack
-):
+def test_no_process_outlives_a_killed_command_and_another_one_continues(target: Target, large: Path, stack_env: Stack):
     env = stack_env.env | SHORT_LEASE
     with locked(target, "people"):
         command = start(env, "load", str(large), "--to", "t", "--table", "people", "--ignore-fields")
