@@ -91,7 +91,7 @@ def _with_known_parameters(run: View) -> View:
     """Let an operation refuse parameters in the query that it does not have: a list would not be narrowed by them."""
     operation: Operation = unwrap(run).__self__
     of_query = (each for each in operation.models if issubclass(each, QueryModel))
-    known = sorted(name for each in of_query for name in each.__ninja_flatten_map__)  # type: ignore[attr-defined]
+    known = sorted(name for each in of_query for name in each.__ninja_flatten_map__)
 
     @wraps(run)
     def running(request: HttpRequest, *args: Any, **named: Any) -> HttpResponse:

@@ -6,7 +6,7 @@ from urllib.parse import urlencode
 from dashboard.formatting import factor
 from dashboard.history.labels import short, title
 from dashboard.history.url_state import View
-from importer.history.compare import FEWEST
+from importer.engine.plan.previous_imports import FEWEST
 from importer.history.facts import FACTS, Kind
 from importer.history.query import Condition, Op, Query
 from importer.history.search import in_order
