@@ -11,7 +11,8 @@ from math import ceil, floor, log10
 
 from importer.experiments.verdicts import RateSpread
 
-LABELS, BARS, VALUES = 330, 480, 90  # widths in pixels: names, bars, numbers
+LABELS, BARS, VALUES = 330, 480, 90  # widths in pixels: names (at least), bars, numbers
+CHARACTER = 7  # pixels, at most, of a character of a name on average
 LINE, HEAD, FOOT = 22, 44, 30  # heights in pixels
 # Most powers of ten whose numbers fit below the axis; of more, only some are labelled.
 MOST_NUMBERS = 6
@@ -33,20 +34,21 @@ def draw(title: str, bars: Sequence[RateBar]) -> str:
     low, high = floor(log10(min(values))), ceil(log10(max(values)))
     high = max(high, low + 1)
     bottom = HEAD + LINE * len(bars)
-    width, height = LABELS + BARS + VALUES, bottom + FOOT
+    left = max(LABELS, CHARACTER * max(len(bar.name) for bar in bars))
+    width, height = left + BARS + VALUES, bottom + FOOT
 
     def x_of(value: float) -> float:
-        return LABELS + BARS * (log10(value) - low) / (high - low)
+        return left + BARS * (log10(value) - low) / (high - low)
 
     parts = [
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" width="{width}" height="{height}"'
         f' font-family="sans-serif" font-size="12" fill="{INK}" role="img" aria-label="{escape(title)}">',
         f'<rect width="{width}" height="{height}" fill="#ffffff"/>',
         f'<text x="10" y="18" font-size="14" font-weight="bold">{escape(title)}</text>',
-        f'<rect x="{LABELS}" y="27" width="14" height="9" fill="{OURS}"/><text x="{LABELS + 20}" y="36">here: median,'
+        f'<rect x="{left}" y="27" width="14" height="9" fill="{OURS}"/><text x="{left + 20}" y="36">here: median,'
         " least to most</text>",
-        f'{_diamond(LABELS + 217, 32)}<text x="{LABELS + 228}" y="36">in the article</text>',
-        f'<text x="{LABELS + BARS + 12}" y="36">a second</text>',
+        f'{_diamond(left + 217, 32)}<text x="{left + 228}" y="36">in the article</text>',
+        f'<text x="{left + BARS + 12}" y="36">a second</text>',
     ]
     every = ceil((high - low) / MOST_NUMBERS)
     for power in range(low, high + 1):
@@ -55,19 +57,19 @@ def draw(title: str, bars: Sequence[RateBar]) -> str:
         if (high - power) % every == 0:
             parts.append(f'<text x="{x:.1f}" y="{bottom + 16}" text-anchor="middle">{_tick(power)}</text>')
     for number, bar in enumerate(bars):
-        parts += _bar(bar, HEAD + LINE * number + LINE / 2, x_of)
+        parts += _bar(bar, left, HEAD + LINE * number + LINE / 2, x_of)
     parts.append("</svg>")
     return "\n".join(parts) + "\n"
 
 
-def _bar(bar: RateBar, y: float, x_of: Callable[[float], float]) -> Iterator[str]:
+def _bar(bar: RateBar, left: int, y: float, x_of: Callable[[float], float]) -> Iterator[str]:
     end, least, most = x_of(bar.rate.median), x_of(bar.rate.least), x_of(bar.rate.most)
-    yield f'<text x="{LABELS - 8}" y="{y + 4}" text-anchor="end">{escape(bar.name)}</text>'
-    yield f'<rect x="{LABELS}" y="{y - 7}" width="{max(1.0, end - LABELS):.1f}" height="14" fill="{OURS}"/>'
+    yield f'<text x="{left - 8}" y="{y + 4}" text-anchor="end">{escape(bar.name)}</text>'
+    yield f'<rect x="{left}" y="{y - 7}" width="{max(1.0, end - left):.1f}" height="14" fill="{OURS}"/>'
     yield f'<line x1="{least:.1f}" y1="{y}" x2="{most:.1f}" y2="{y}" stroke="{INK}" stroke-width="2"/>'
     if bar.published:
         yield _diamond(x_of(bar.published), y)
-    yield f'<text x="{LABELS + BARS + 12}" y="{y + 4}">{bar.rate.median:,.{0 if bar.rate.median >= 10 else 1}f}</text>'
+    yield f'<text x="{left + BARS + 12}" y="{y + 4}">{bar.rate.median:,.{0 if bar.rate.median >= 10 else 1}f}</text>'
 
 
 def _tick(power: int) -> str:

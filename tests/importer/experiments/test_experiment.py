@@ -142,6 +142,15 @@ def test_the_chart_has_a_bar_for_each_way_and_a_mark_for_each_figure_of_the_arti
     assert all(0 <= float(each.attrib["x"]) <= float(drawn.attrib["width"]) for each in drawn.iterfind(".//{*}text"))
 
 
+@pytest.mark.parametrize("ways", [EXPERIMENTS[name].ways for name in EXPERIMENTS], ids=list(EXPERIMENTS))
+def test_no_name_begins_left_of_the_chart(ways):
+    rate = RateSpread(60.0, 50.0, 70.0)
+    drawn = ElementTree.fromstring(draw("", [RateBar(way.name, rate, None) for way in ways]))
+    names = [each for each in drawn.iterfind(".//{*}text") if each.attrib.get("text-anchor") == "end"]
+    # A character of 12 pixels is about 6.6 pixels wide.
+    assert all(float(each.attrib["x"]) - 6.6 * len(each.text or "") > 0 for each in names)
+
+
 def test_a_chart_of_many_powers_of_ten_labels_every_second_one():
     drawn = ElementTree.fromstring(
         draw("", [RateBar("few", RateSpread(0.02, 0.02, 0.02), None), RateBar("many", RateSpread(2e6, 2e6, 2e6), None)])
