@@ -204,9 +204,8 @@ class TestServerOptions:
     @pytest.mark.parametrize(
         ("of_url", "said"),
         [
-            ({"sslmode": "REQUIRED"}, "sslmode is no option"),
-            ({"ssl_mode": "required"}, "Write one of DISABLED, REQUIRED"),
-            ({"ssl_mode": "PREFERRED"}, "ssl_mode is 'PREFERRED'"),
+            ({"sslmode": "VERIFY_IDENTITY"}, "sslmode is no option"),
+            ({"ssl_mode": "REQUIRED"}, "ssl_mode is 'REQUIRED'. Write one of DISABLED, VERIFY_IDENTITY"),
             ({"ssl_ca": "/nowhere/ca.pem"}, "/nowhere/ca.pem, which is no file"),
         ],
     )

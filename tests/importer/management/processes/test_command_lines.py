@@ -22,6 +22,8 @@ def test_a_process_of_celery_logs_at_the_level_of_the_setting(command, settings)
 def test_lines_for_each_task_are_written_only_for_debugging(level: str, shown: bool, settings):
     root, before = logging.getLogger(), {name: logging.getLogger(name).level for name in ("root", *OF_EACH_TASK)}
     try:
+        for name in OF_EACH_TASK:
+            logging.getLogger(name).setLevel(logging.NOTSET)
         logging.config.dictConfig({**logging_with("line", level), "handlers": {}, "root": {"level": level}})
         app.log.setup_logging_subsystem(loglevel=level)
         assert {logging.getLogger(name).isEnabledFor(logging.INFO) for name in OF_EACH_TASK} == {shown}
