@@ -13,6 +13,7 @@ from importer.engine.source.records.blocks import MAX_RECORD_BYTES
 _IN_COMMENT = rb"(?:[^*]++|\*(?!/))*+"
 # What stands between tokens. A comment that MySQL executes (/*!40101 ... */) is a statement, or a part of one.
 _GAP = re.compile(rb"(?:\s++|--(?=\s)[^\n]*+(?:\n|\Z)|#[^\n]*+(?:\n|\Z)|/\*(?!!)" + _IN_COMMENT + rb"\*/)*+")
+_BEGINS_GAP = frozenset(b" \t\r\n\f\v-#/")
 # The begin of a comment of any kind that the data ends within, or the end of the data.
 _CUT_COMMENT = re.compile(rb"(?:--?|/(?:\*" + _IN_COMMENT + rb")?)?\Z")
 _EXECUTED_COMMENT = re.compile(rb"/\*!" + _IN_COMMENT + rb"\*/")
@@ -121,6 +122,8 @@ class SqlText:
 
     def take_gap(self) -> bytes:
         """Skip white space and comments, and return them. A comment that follows is in the data with its end."""
+        if self._at < len(self._data) and self._data[self._at] not in _BEGINS_GAP:
+            return b""
         while True:
             found = _GAP.match(self._data, self._at)
             assert found
