@@ -17,6 +17,7 @@ from importer.engine.source.formats.sql.values import (
     Form,
     Literal,
     copied,
+    depends_on_zone,
     literal,
     plain_literal,
     row_pattern,
@@ -148,7 +149,7 @@ class Dump:
     def may_have_moments(self, table: str) -> bool:
         """Whether the table may have a TIMESTAMP, whose values depend on the time zone: by its CREATE TABLE."""
         created = self.created.get(table)
-        return created is None or any(type_.startswith("timestamp") for type_ in created.values())
+        return created is None or any(map(depends_on_zone, created.values()))
 
     def _read_columns(self, head: re.Match[bytes]) -> None:
         """Read the names and types of a new table's columns."""

@@ -78,6 +78,11 @@ class Form(Enum):
     QUOTED_DIGITS = "hexadecimal digits in quotes"
 
 
+def depends_on_zone(type_: str) -> bool:
+    """Whether the values of a column of this type depend on the time zone of the session that inserts them."""
+    return column_type(type_).has_epoch
+
+
 class FieldKind(IntEnum):
     """What a field has: texts, bits, bytes or numbers. A field with literals of several kinds has the greatest.
 
