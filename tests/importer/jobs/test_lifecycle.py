@@ -121,12 +121,13 @@ def test_a_retry_checks_each_value_for_the_types_that_the_table_has_now(
     """The server would change the value silently. The scan of the first attempt found nothing wrong with it."""
     with connect(target.address) as connection:
         execute(connection, "ALTER TABLE t MODIFY n DECIMAL(12, 1)")
-    text = file.read_text().replace("2500,word 2500\n", f"{row}\n")
-    file.write_text(text.replace("word 2000\n", "a word that is much too long\n"))
-    job = run(created(target, file, parallelism=1, mode=mode, rounding="reject"))
-    assert (job.status, job.problem["rows"][0]["line"]) == (Status.FAILED, 2002)
+    file.write_text(file.read_text().replace("2500,word 2500\n", f"{row}\n"))
+    job = created(target, file, parallelism=1, mode=mode, rounding="reject")
+    until(job, "load_run")
+    jobs.cancel(job.pk)
+    assert run(job).status == Status.CANCELLED
+    assert not job.chunks.filter(suspect=True).exists()
     with connect(target.address) as connection:
-        execute(connection, "ALTER TABLE t MODIFY word VARCHAR(40)")
         execute(connection, f"ALTER TABLE t MODIFY {stricter}")
     jobs.retry(job.pk)
     job = run(job)
