@@ -1,18 +1,21 @@
 """Commands in processes of their own that are interrupted while they load."""
 
 import signal
+import sqlite3
 import subprocess
 import sys
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager
 from functools import partial
 from types import ModuleType, SimpleNamespace
 
+import psutil
 import pytest
+from django.db import connection
 
 from importer.engine.mysql.connection import connect, execute, fetch_all
 from importer.models import Target
-from tests.stack import ROOT
+from tests.stack import ROOT, wait_until
 
 
 def started(program: str, words: tuple[str, ...], env: Mapping[str, str]) -> "subprocess.Popen[str]":
@@ -52,8 +55,8 @@ def press_ctrl_c_in_sleep(
 @contextmanager
 def locked(target: Target, table: str) -> Iterator[None]:
     """Nothing loads into the table inside the block."""
-    with connect(target.address) as connection:
-        execute(connection, f"LOCK TABLES {table} READ")
+    with connect(target.address) as held:
+        execute(held, f"LOCK TABLES {table} READ")
         yield
 
 
@@ -62,3 +65,21 @@ def waiting_loads(target: Target) -> int:
     with connect(target.address) as connection:
         processes = "SELECT info FROM information_schema.processlist WHERE db = DATABASE() AND info LIKE 'LOAD DATA%'"
         return len(fetch_all(connection, processes))
+
+
+def suspend(processes: Sequence[psutil.Process]) -> None:
+    """Suspend the processes while none of them writes to the application's database: no other process could then."""
+    wait_until(lambda: _suspended_between_writes(processes), what="the processes to write nothing")
+
+
+def _suspended_between_writes(processes: Sequence[psutil.Process]) -> bool:
+    for each in processes:
+        each.suspend()
+    with closing(sqlite3.connect(connection.settings_dict["NAME"], timeout=0)) as another:
+        try:
+            another.execute("BEGIN IMMEDIATE")
+        except sqlite3.OperationalError:
+            for each in processes:
+                each.resume()
+            return False
+    return True

@@ -11,7 +11,7 @@ import pytest
 from importer.models import ImportJob, Target
 from importer.models.outcomes import CANCELLED
 from importer.worker import local_pool
-from tests.importer.management.command_line.interrupts import locked, started, waiting_loads
+from tests.importer.management.command_line.interrupts import locked, started, suspend, waiting_loads
 from tests.importer.management.people_file import loaded
 from tests.stack import Stack, wait_until
 
@@ -73,8 +73,7 @@ def test_ctrl_c_twice_ends_all_processes_at_once_and_a_retry_loads_the_rows(
         command = start(env, "load", str(large), "--to", "t", "--table", "people", "--ignore-fields")
         processes = begun(command, target)
         # They do not see that the import is cancelled: so it has not ended before the second Ctrl-C.
-        for each in processes:
-            each.suspend()
+        suspend(processes)
         os.killpg(command.pid, signal.SIGINT)
         lines: list[str] = []
         while "Ctrl-C once more ends at once" not in "".join(lines[-1:]):
