@@ -119,6 +119,8 @@ def test_a_lossy_night_is_amber_everywhere_and_is_fixed_from_home(
         value.press("Tab")
     expect(page.get_by_text(f"{LOST} rows are fixed and wait")).to_be_visible()
     page.locator("#job-load-fixed").click()
+    # Before that the page of the lossy import would be taken for it.
+    page.wait_for_url(lambda url: reverse("job", args=[lossy.pk]) not in url)
     expect(page.get_by_text("Balanced, and verified")).to_be_visible(timeout=60_000)
     assert ImportJob.objects.get(rejects_of=lossy).loaded_rows == LOST
     assert count(each_database) == NIGHTS * ROWS
