@@ -30,7 +30,7 @@ WORDS = {
     "job_retry": "retry import",
     "job_restore": "restore old table",
     "job_drop_backup": "drop old table",
-    "job_restore_now": "retry putting back keys",
+    "job_restore_now": "put back keys and variables again",
     "job_end_without": "end import without putting back",
     "job_table_rows": "look at rows of table",
     "job_parallelism": "change parallel chunks",

@@ -49,7 +49,7 @@ def rows_refused(
 
 def _check_rows(connection: Connection, schema: str, table: str, foreign_key: ForeignKey) -> None:
     name = quote_table(schema, table)
-    parent = foreign_key.parent if "`.`" in foreign_key.parent else f"{quote_name(schema)}.{foreign_key.parent}"
+    parent = foreign_key.parent_of(schema)
     columns = [f"child.{quote_name(column)}" for column in foreign_key.columns]
     theirs = [f"parent.{quote_name(column)}" for column in foreign_key.parent_columns]
     same = " AND ".join(f"{one} = {other}" for one, other in zip(columns, theirs, strict=True))

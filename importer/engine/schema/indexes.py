@@ -40,6 +40,10 @@ class ForeignKey(KeyDefinition):
     parent: str = ""
     parent_columns: tuple[str, ...] = ()
 
+    def parent_of(self, schema: str) -> str:
+        """The parent table, quoted, with its schema: that of the key's own table, `schema`, if it names no other."""
+        return self.parent if "`.`" in self.parent else f"{quote_name(schema)}.{self.parent}"
+
 
 @dataclass(frozen=True)
 class Indexes:

@@ -13,7 +13,7 @@ import MySQLdb
 from importer.engine.errors import TargetProblem
 from importer.engine.mysql.connection import Connection, execute, fetch_all
 from importer.engine.mysql.error_messages import explain, is_lost
-from importer.engine.mysql.quoting import quote_name, quote_table
+from importer.engine.mysql.quoting import quote_table
 from importer.engine.schema.indexes import ForeignKey, foreign_keys, show_create
 from importer.engine.schema.new_table import partitioning
 from importer.engine.schema.table import Table, has_table
@@ -147,7 +147,7 @@ def _unnamed(key: ForeignKey, scratch: ScratchTable, table: Table) -> str:
     The parent table is qualified with its schema. A key that refers to its own table refers to the scratch table.
     """
     _, _, definition = key.sql.partition(" FOREIGN KEY ")
-    parent = key.parent if "`.`" in key.parent else f"{quote_name(table.schema)}.{key.parent}"
+    parent = key.parent_of(table.schema)
     if parent == quote_table(table.schema, table.name):
         parent = scratch.quoted
     return f"FOREIGN KEY {definition.replace(f'REFERENCES {key.parent} ', f'REFERENCES {parent} ', 1)}"
