@@ -15,6 +15,7 @@ from importer.engine.mysql.diagnosis.facts import Facts, Recent, Sessions, Worke
 from importer.engine.plan.option_specs import LOW
 from importer.engine.plan.plan import ImportPlan
 from importer.engine.plan.stored_plan import format_of
+from importer.jobs.transitions import QUEUED
 from importer.models import Chunk, ImportJob
 from importer.queue import queue_of
 from importer.sources.room import fullest_disk
@@ -62,7 +63,7 @@ def facts_of(job: ImportJob) -> Facts:
 
 def _left_to_command(job: ImportJob) -> bool:
     """Whether nobody works on the import, and this process lacks its target's password, as workers do."""
-    idle = not job.step or job.step.endswith(" queued")
+    idle = not job.step or job.step in QUEUED
     return idle and job.target.lacks_password and not job.chunks.filter(status=Chunk.Status.LOADING).exists()
 
 
@@ -89,8 +90,8 @@ def _workers(job: ImportJob, now: datetime) -> Workers:
     """What is known about the workers for the import's next work."""
     queued = job.chunks.filter(status=Chunk.Status.QUEUED).aggregate(Min("lease"))["lease__min"]
     task = "load_run"
-    if not queued and job.step.endswith(" queued"):
-        queued, task = job.step_lease, job.step.removesuffix(" queued")
+    if not queued and job.step in QUEUED:
+        queued, task = job.step_lease, QUEUED[job.step].task
     label = job.target.label
     places, older = presence.parallel_loads(label), _older_workers(job)
     if not queued:

@@ -44,8 +44,9 @@ _KINDS = (
     StepKind("verify", JobStep.VERIFY_QUEUED, JobStep.VERIFYING, delays_end=False),
     StepKind("clean", JobStep.CLEAN_QUEUED, JobStep.CLEANING),
 )
-# By their tasks; and by the job's step while they run.
+# By their tasks; and by the job's step while they are queued, and while they run.
 STEPS = {each.task: each for each in _KINDS}
+QUEUED: dict[str, StepKind] = {each.queued: each for each in _KINDS}
 RUNNING: dict[str, StepKind] = {each.running: each for each in _KINDS}
 
 # The fields from which the seconds of a phase are counted.

@@ -15,6 +15,7 @@ from django.db import connections
 from importer import jobs
 from importer.engine.errors import Problem
 from importer.engine.units import MIB
+from importer.jobs.transitions import QUEUED
 from importer.models import Chunk, ImportJob
 from importer.queue import Message
 from importer.security import held_passwords
@@ -120,8 +121,8 @@ def _queued(job: ImportJob) -> list[Message]:
 
     The first process that claims one takes it. A step that has failed is left alone: it waits for its next attempt.
     """
-    task, queued, _ = job.step.partition(" queued")
-    own = [Message(task, job.pk)] if queued and not job.step_failures else []
+    kind = QUEUED.get(job.step)
+    own = [Message(kind.task, job.pk)] if kind and not job.step_failures else []
     chunks = job.chunks.filter(status=Chunk.Status.QUEUED).values_list("pk", flat=True)
     return [*own, *(Message("load_run", pk) for pk in chunks)]
 
