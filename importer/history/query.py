@@ -212,7 +212,7 @@ def _number(text: str) -> float | None:
 def _moment(text: str, days: int = 0) -> float | None:
     """Seconds since 1970, in the current time zone where the text names none; for a day, its first moment.
 
-    `days`: the first moment of the day that is so many days later. None if the text is not a day then.
+    `days` is added to a day. With `days`, a text that is not a day is None.
     """
     from django.utils import timezone  # Here, because the client of the API reads what stands above.
     from django.utils.dateparse import parse_date, parse_datetime

@@ -17,7 +17,7 @@ from importer.engine.source.records.blocks import read_exactly
 
 @contextmanager
 def temporary_file() -> Iterator[BinaryIO]:
-    """A file without a name. Raises DiskFull if its disk is full, whoever writes into it."""
+    """An unnamed temporary file. A write inside the block raises DiskFull if the disk is full."""
     with full_disk_as(_disk_full), tempfile.TemporaryFile() as file:
         yield file
 

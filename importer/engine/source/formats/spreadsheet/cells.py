@@ -18,7 +18,7 @@ MOST_COLUMNS, MOST_ROWS = 16_384, 16_777_216
 MOST_DIGITS = 400
 
 
-# Two numbers of so many digits are never the same double, and no double needs more than so many (IEEE 754, binary64).
+# A double keeps every number of 15 digits, and 17 digits identify every double (IEEE 754, binary64).
 EXACT_DIGITS, MOST_DIGITS_OF_A_DOUBLE = 15, 17
 _FRACTION = re.compile("[-+]?(?P<whole>[0-9]*)(?P<point>[.]?)(?P<rest>[0-9]*)(?P<exponent>(?:[eE][-+]?[0-9]+)?)")
 
