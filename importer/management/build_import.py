@@ -6,7 +6,7 @@ from typing import Any
 
 from importer.access.policy import seen
 from importer.connections.by_hand.addresses import check_scheme, is_address
-from importer.connections.by_hand.resolve import forget_unused, resolve_sources
+from importer.connections.by_hand.resolve import forget_unused, refuse_missing, resolve_sources
 from importer.connections.by_hand.server_file import find_on_server
 from importer.engine.errors import Problem, WrongUsage
 from importer.engine.mapping.transforms import TRANSFORMS
@@ -83,10 +83,12 @@ def prepare_from_options(options: dict[str, Any]) -> PreparedImport:
 
 
 def _check_files(files: list[str], options: dict[str, Any]) -> None:
-    """Raise Problem unless the files are named, in one way, and by addresses that are read."""
+    """Raise Problem unless the files are named, in one way, by addresses that are read, and those here are there."""
     check_named(files, options["from_connection"], options["server_file"])
     for each in filter(is_address, files):
         check_scheme(each, [scheme.removesuffix("://") for scheme in by_url.SCHEMES])
+    if not options["from_connection"]:
+        refuse_missing(files)
 
 
 def _source(files: list[str], target: Target, options: dict[str, Any]) -> SourceFile:

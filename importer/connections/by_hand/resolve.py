@@ -7,7 +7,7 @@ from importer.connections.by_hand.connection_files import fetch_files, named_con
 from importer.connections.by_hand.members import copy_members
 from importer.connections.by_hand.standard_input import standard_input
 from importer.models import SourceFile
-from importer.sources import uploads
+from importer.sources import in_place, uploads
 from importer.sources.limits import refuse_too_many
 from importer.sources.local_files import local_files
 from importer.sources.several import as_one
@@ -38,6 +38,17 @@ def resolve_sources(
     except BaseException:
         forget_unused([*files, *archives])
         raise
+
+
+def refuse_missing(names: Sequence[str]) -> None:
+    """Raise SourceProblem for a file of this machine that is not there, or that is no readable regular file.
+
+    It costs nothing, so it comes before a password is asked for and a server is reached.
+    """
+    for name in names:
+        if name != STANDARD_INPUT and not is_address(name):
+            for path in local_files(name):
+                in_place.status_of(path.absolute())
 
 
 def _with_connection(connection: str, name: str) -> list[SourceFile]:

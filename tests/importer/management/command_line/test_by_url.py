@@ -157,6 +157,8 @@ def test_through_a_unix_socket(file, database, transactional_db):
         ),
         (["{file}", "mysql://root@127.0.0.1:99999/db.t"], "no valid host and port"),
         (["{file}", "mysql://root@127.0.0.1/db.t?ssl=1"], "options after ?"),
+        # Before a password is asked for, and although no server answers there.
+        (["{file}", "/not/there.csv", "mysql://root@127.0.0.1:1/db.t"], "/not/there.csv"),
         (["{file}", "{url}", "--password-env", "NOT_THERE"], "There is no environment variable NOT_THERE."),
         (["{file}", "{url}", "--defaults-file", "/not/there"], "The option file cannot be read."),
     ],
