@@ -1,6 +1,7 @@
 """Fixtures with real servers: private MariaDB and Redis, and MySQL if TEST_MYSQL_COMMAND is set."""
 
 import os
+import socket
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
@@ -161,6 +162,14 @@ def store(s3_server: S3Files, settings, request) -> FileStore:
     made = file_store()
     assert made
     return made
+
+
+@pytest.fixture
+def closed_port() -> Iterator[int]:
+    """A port where nothing listens: it is bound, so that no other process takes it during the test."""
+    with socket.socket() as bound:
+        bound.bind(("127.0.0.1", 0))
+        yield bound.getsockname()[1]
 
 
 @pytest.fixture(scope="session")

@@ -22,13 +22,11 @@ pytestmark = pytest.mark.django_db
 
 
 @pytest.fixture
-def ports() -> Iterator[tuple[int, int]]:
+def ports(closed_port: int) -> Iterator[tuple[int, int]]:
     """A port where something listens that speaks no protocol of ours, and one where nothing listens."""
-    with socket.create_server(("127.0.0.1", 0), backlog=50) as unused:
-        closed = unused.getsockname()[1]
     with socket.create_server(("127.0.0.1", 0), backlog=50) as listening:
         listening.settimeout(0.1)
-        yield listening.getsockname()[1], closed
+        yield listening.getsockname()[1], closed_port
 
 
 def signed_in(user: User) -> Client:

@@ -10,7 +10,6 @@ from importer.engine.mysql.connection import connect, execute
 from importer.engine.plan.options import Options
 from importer.engine.stored import to_json
 from importer.jobs.rejects import downloads
-from importer.management.processes.private_servers import free_port
 from importer.models import ImportJob, SourceFile
 from importer.sources.store import s3_client
 from tests.dashboard.job_data import REFUSED, ROWS, Status, make_job
@@ -50,10 +49,10 @@ def taken(browser, job, which):
     return answer, b"".join(answer.streaming_content)
 
 
-def test_without_the_store_the_page_says_so_and_shows_the_rest(browser, settings, monkeypatch):
+def test_without_the_store_the_page_says_so_and_shows_the_rest(browser, settings, monkeypatch, closed_port):
     job = with_rejects()
     settings.REJECTS_DIR = settings.REJECTS_DIR / "another-host"
-    settings.FILE_STORE, settings.FILE_STORE_ENDPOINT = "s3://files/x", f"http://127.0.0.1:{free_port()}"
+    settings.FILE_STORE, settings.FILE_STORE_ENDPOINT = "s3://files/x", f"http://127.0.0.1:{closed_port}"
     settings.FILE_STORE_REGION = settings.FILE_STORE_ACCESS_KEY = settings.FILE_STORE_SECRET_KEY = "x"
     monkeypatch.setattr(s3_client, "ATTEMPTS", 1)
     shown = section(page(browser, job))

@@ -8,7 +8,6 @@ from django.urls import reverse
 from dashboard.system import state
 from importer import queue
 from importer.engine.native import loader
-from importer.management.processes.private_servers import free_port
 from importer.worker.hosts import presence
 from tests.stack import Stack, wait_until
 
@@ -74,9 +73,9 @@ def test_readyz_warns_before_a_disk_is_full(client, redis, settings):
     assert (answer.status_code, answer.json()) == (200, {"ready": True, "failing": [], "low": ["disk"]})
 
 
-def test_a_store_that_does_not_answer_is_named(client, redis, settings):
+def test_a_store_that_does_not_answer_is_named(client, redis, settings, closed_port):
     presence.announce("all@a", 4, ["load", "control", "scan"])
-    settings.FILE_STORE, settings.FILE_STORE_ENDPOINT = "s3://files/x", f"http://127.0.0.1:{free_port()}"
+    settings.FILE_STORE, settings.FILE_STORE_ENDPOINT = "s3://files/x", f"http://127.0.0.1:{closed_port}"
     settings.FILE_STORE_REGION = settings.FILE_STORE_ACCESS_KEY = settings.FILE_STORE_SECRET_KEY = "x"
     answer = client.get(reverse("readyz"))
     assert (answer.status_code, answer.json()["failing"]) == (503, ["store"])

@@ -2,7 +2,6 @@
 
 import html
 import re
-import socket
 
 import certifi
 import pytest
@@ -280,12 +279,10 @@ class TestReasons:
         return page[page.index('id="findings"') :]
 
     @pytest.fixture
-    def ports(self, mariadb):
+    def ports(self, closed_port, mariadb):
         """A port where nothing listens, one of a web server, and one of a database server."""
-        with socket.create_server(("127.0.0.1", 0)) as silent:
-            closed = silent.getsockname()[1]
         with web_files() as web:
-            yield closed, web.server_address[1], mariadb.port
+            yield closed_port, web.server_address[1], mariadb.port
 
     @pytest.mark.parametrize("name", ["operator", "admin"])
     def test_only_admins_are_told_a_closed_port_from_an_open_one(self, name, client, target, ports):

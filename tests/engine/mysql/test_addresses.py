@@ -69,12 +69,10 @@ def without_reason(monkeypatch):
     show_reasons_if(lambda: False)
 
 
-def test_where_reasons_are_not_told_a_closed_port_looks_like_any_other(mariadb, without_reason):
-    with socket.create_server(("127.0.0.1", 0)) as closed:
-        port = closed.getsockname()[1]
+def test_where_reasons_are_not_told_a_closed_port_looks_like_any_other(mariadb, without_reason, closed_port):
     said = set()
     for changes in (
-        {"port": port},
+        {"port": closed_port},
         {"user": "nobody", "password": "wrong"},
         {"tls": "encrypt"},
         {"tls": "verify"},

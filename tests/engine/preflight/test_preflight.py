@@ -15,7 +15,6 @@ from importer.engine.mysql.connection import Address, connect, execute, fetch_al
 from importer.engine.mysql.error_messages import MEANINGS, is_lost
 from importer.engine.preflight import check
 from importer.engine.units import human_bytes
-from importer.management.processes.private_servers import free_port
 
 CANARY = "CANARY-7f3a"
 STEPS = (*preflight.SERVER_STEPS, *preflight.DATABASE_STEPS)
@@ -98,8 +97,8 @@ class TestSignIn:
         assert "Access denied" in finding.message
         assert "ALTER USER" in finding.fix
 
-    def test_closed_port_is_reported(self):
-        (finding,) = check(Address("127.0.0.1", free_port(), "root", "", "mysql"))
+    def test_closed_port_is_reported(self, closed_port):
+        (finding,) = check(Address("127.0.0.1", closed_port, "root", "", "mysql"))
         assert "No server answers" in finding.message
         assert "port" in finding.fix
 

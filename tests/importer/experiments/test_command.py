@@ -19,7 +19,6 @@ from importer.experiments import command, runner
 from importer.experiments.published.registry import EXPERIMENTS
 from importer.lab.lifecycle import GONE
 from importer.lab.transitions import end
-from importer.management.processes.private_servers import free_port
 from importer.models import Chunk, ImportJob, Lab, SourceFile, Target
 from importer.models.outcomes import CANCELLED
 from importer.preparation.prepare import prepare
@@ -178,13 +177,13 @@ class ObstacleReported(Exception):
     """Ends a loop that would run until the server is reachable again."""
 
 
-def test_finish_reports_what_it_waits_for(mariadb, transactional_db):
+def test_finish_reports_what_it_waits_for(mariadb, transactional_db, closed_port):
     def tell(obstacle: str) -> None:
         raise ObstacleReported(obstacle)
 
     target = saved_target(mariadb, mariadb.database)
     begun = runner.begin(runner.ExperimentRequest(EXPERIMENTS["naive"], 10), target)
-    Target.objects.filter(pk=target.pk).update(port=free_port())
+    Target.objects.filter(pk=target.pk).update(port=closed_port)
     with pytest.raises(ObstacleReported, match="No server answers there"):
         runner.finish(begun, tell=tell)
     Target.objects.filter(pk=target.pk).update(port=mariadb.port)

@@ -7,12 +7,11 @@ from django.core.management import call_command
 
 from importer.engine.native import loader
 from importer.management.commands import prepare
-from importer.management.processes.private_servers import free_port
 
 
-def test_before_the_start_a_store_that_does_not_answer_is_named(settings):
+def test_before_the_start_a_store_that_does_not_answer_is_named(settings, closed_port):
     assert prepare._store_problem() == ""
-    settings.FILE_STORE, settings.FILE_STORE_ENDPOINT = "s3://files/x", f"http://127.0.0.1:{free_port()}"
+    settings.FILE_STORE, settings.FILE_STORE_ENDPOINT = "s3://files/x", f"http://127.0.0.1:{closed_port}"
     settings.FILE_STORE_REGION = settings.FILE_STORE_ACCESS_KEY = settings.FILE_STORE_SECRET_KEY = "x"
     said = prepare._store_problem()
     assert said.startswith("The store FILE_STORE does not work yet: s3://files/x: The store for files does not answer.")

@@ -12,7 +12,6 @@ from django.utils import timezone
 
 from importer.connections.source_location import location_of
 from importer.engine.source.byte_source import open_source, read_at, size_of
-from importer.management.processes.private_servers import free_port
 from importer.models import ImportJob, SourceFile
 from importer.retention import files, storage_use
 from importer.sources import abandoned, parts, upload_storage, uploads
@@ -52,10 +51,10 @@ def age(source: SourceFile, **past: int) -> None:
 
 
 @contextmanager
-def away(settings) -> Iterator[None]:
+def away(settings, closed_port: int) -> Iterator[None]:
     """The store does not answer for the time of a block."""
     answering = settings.FILE_STORE_ENDPOINT
-    settings.FILE_STORE_ENDPOINT = f"http://127.0.0.1:{free_port()}"
+    settings.FILE_STORE_ENDPOINT = f"http://127.0.0.1:{closed_port}"
     yield
     settings.FILE_STORE_ENDPOINT = answering
 
@@ -111,9 +110,9 @@ def test_a_file_that_stayed_behind_goes_after_a_day(store, settings, tmp_path):
     assert read(source) == DATA
 
 
-def test_without_the_store_the_file_stays_and_is_finished_later(store, settings):
+def test_without_the_store_the_file_stays_and_is_finished_later(store, settings, closed_port):
     source = received()
-    with away(settings), pytest.raises(StoreAway) as caught:
+    with away(settings, closed_port), pytest.raises(StoreAway) as caught:
         uploads.finish(source)
     assert caught.value.retryable
     assert str(caught.value) == "a.csv: The store for files does not answer. Try again later."
@@ -133,15 +132,15 @@ class TestDeletion:
         uploads.remove(source)
         assert (list(store.listed()), local(settings), SourceFile.objects.count()) == ([], [], 0)
 
-    def test_while_the_store_is_away_the_row_stays(self, store, settings):
+    def test_while_the_store_is_away_the_row_stays(self, store, settings, closed_port):
         source = uploads.finish(received())
-        with away(settings), pytest.raises(StoreAway):
+        with away(settings, closed_port), pytest.raises(StoreAway):
             uploads.remove(source)
         assert read(SourceFile.objects.get()) == DATA
 
-    def test_a_file_marked_while_the_store_was_away_goes_later(self, store, settings):
+    def test_a_file_marked_while_the_store_was_away_goes_later(self, store, settings, closed_port):
         source = uploads.finish(received())
-        with away(settings):
+        with away(settings, closed_port):
             files.remove_by_hand(source)
         assert [each.status for each in SourceFile.objects.all()] == ["removed"]
         assert len(list(store.listed())) == 1
@@ -151,12 +150,14 @@ class TestDeletion:
         assert not SourceFile.objects.exists()
 
     @pytest.mark.parametrize("remove", [files.remove_by_hand, uploads.give_up])
-    def test_one_that_was_put_there_and_is_given_up_while_the_store_is_away_goes_later(self, store, settings, remove):
+    def test_one_that_was_put_there_and_is_given_up_while_the_store_is_away_goes_later(
+        self, store, settings, remove, closed_port
+    ):
         source = received()
         upload_storage.keep(source)
         job = make_job("failed")
         ImportJob.objects.filter(pk=job.pk).update(source=source)
-        with away(settings):
+        with away(settings, closed_port):
             remove(source)
         assert (len(list(store.listed())), local(settings)) == (1, [])
         files.remove_orphans(timezone.now(), 10)

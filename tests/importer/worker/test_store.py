@@ -13,7 +13,6 @@ from importer import jobs
 from importer.engine.mysql.connection import Address, connect, fetch_all
 from importer.engine.plan.options import Options
 from importer.jobs.rejects import downloads, rows, storage
-from importer.management.processes.private_servers import free_port
 from importer.models import Chunk, ImportJob, SourceFile
 from importer.preparation.prepare import ImportRequest, prepare
 from importer.queue import Message
@@ -73,9 +72,9 @@ def test_an_import_that_began_during_the_upload_waits_for_the_store_to_have_all(
     assert (job.status, job.loaded_rows) == ("succeeded", ROWS), job.problem
 
 
-def test_a_store_that_is_away_for_a_moment_delays_scan_and_chunks(mariadb, store, settings):
+def test_a_store_that_is_away_for_a_moment_delays_scan_and_chunks(mariadb, store, settings, closed_port):
     job, answering = created(uploaded(), mariadb), settings.FILE_STORE_ENDPOINT
-    silent = f"http://127.0.0.1:{free_port()}"
+    silent = f"http://127.0.0.1:{closed_port}"
     advance(job)
     settings.FILE_STORE_ENDPOINT = silent
     take(Message("scan", job.pk))

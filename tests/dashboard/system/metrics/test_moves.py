@@ -18,7 +18,6 @@ from importer.engine.mysql.connection import Address
 from importer.engine.plan.options import Options
 from importer.history import totals
 from importer.jobs import transitions
-from importer.management.processes.private_servers import free_port
 from importer.models import Channel, ImportJob, JobRecord, Notification, SourceFile, Target
 from importer.preparation.prepare import ImportRequest, prepare
 from importer.sources import room, uploads
@@ -178,9 +177,9 @@ def test_without_redis(change: Change):
     assert names - {"millrace_disk_free_bytes"} == {"millrace_redis_up", "millrace_queue_messages"}
 
 
-def test_the_store(change: Change, settings):
+def test_the_store(change: Change, settings, closed_port: int):
     settings.FILE_STORE, settings.FILE_STORE_REGION = "s3://files/x", "x"
-    settings.FILE_STORE_ENDPOINT = f"http://127.0.0.1:{free_port()}"
+    settings.FILE_STORE_ENDPOINT = f"http://127.0.0.1:{closed_port}"
     settings.FILE_STORE_ACCESS_KEY = settings.FILE_STORE_SECRET_KEY = "x"
     source = make_job().source
     SourceFile.objects.filter(pk=source.pk).update(path="s3://files/x/uploads/a", store_etag='"1"', size=7)

@@ -11,7 +11,6 @@ from importer.engine.mysql.diagnosis.cause import Evidence
 from importer.engine.mysql.diagnosis.diagnose import diagnose
 from importer.engine.mysql.diagnosis.facts import Facts
 from importer.engine.mysql.diagnosis.snapshot import Snapshot, read_snapshot
-from importer.management.processes.private_servers import free_port
 from tests.engine.mysql.diagnosis.scene import Scene, setting
 
 
@@ -44,13 +43,13 @@ def causes(snapshot: Snapshot, problem: TargetProblem | None = None) -> list[str
     return [each.cause for each in diagnose(Evidence(facts, snapshot))]
 
 
-def test_nobody_listens_there():
-    nowhere = Address("127.0.0.1", free_port(), "root", "", "d")
+def test_nobody_listens_there(closed_port: int):
+    nowhere = Address("127.0.0.1", closed_port, "root", "", "d")
     assert causes(watch.unanswered(refused(nowhere))) == ["unreachable"]
 
 
-def test_a_server_that_answers_is_not_said_to_be_silent(on_table: Scene):
-    lost = refused(Address("127.0.0.1", free_port(), "root", "", "d"))
+def test_a_server_that_answers_is_not_said_to_be_silent(on_table: Scene, closed_port: int):
+    lost = refused(Address("127.0.0.1", closed_port, "root", "", "d"))
     assert causes(on_table.snapshot(), lost) == ["retry"]
     gone = refused(on_table.address, "SELECT * FROM performance_schema.nothing")
     assert causes(watch.unanswered(gone)) == []

@@ -7,7 +7,6 @@ import pytest
 
 from importer.engine.errors import NoConnection, SourceChanged, SourceProblem
 from importer.engine.source.byte_source import read_at, size_of
-from importer.management.processes.private_servers import free_port
 from importer.sources.store import multipart
 from importer.sources.store.file_store import FileStore, StoreAway, file_store, require_store
 
@@ -97,8 +96,8 @@ def test_the_check_writes_and_leaves_nothing(store):
     assert list(store.listed()) == []
 
 
-def test_a_store_that_does_not_answer_is_asked_again_later(store, settings):
-    settings.FILE_STORE_ENDPOINT = f"http://127.0.0.1:{free_port()}"
+def test_a_store_that_does_not_answer_is_asked_again_later(store, settings, closed_port):
+    settings.FILE_STORE_ENDPOINT = f"http://127.0.0.1:{closed_port}"
     away = file_store()
     assert not away.answers()
     with pytest.raises(StoreAway) as caught:
