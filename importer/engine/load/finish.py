@@ -19,6 +19,7 @@ from importer.engine.load.methods import info_text, read_warning_rows
 from importer.engine.load.methods.equal_rows import UpdateCounter
 from importer.engine.load.non_transactional import lock_staging_table
 from importer.engine.load.outcome import Tally
+from importer.engine.load.readback import merged_rows
 from importer.engine.load.rejects.server_warnings import DUPLICATE
 from importer.engine.mysql.connection import Address, Connection, LoaderConnection, connect_loader, execute
 from importer.engine.mysql.error_messages import message_of
@@ -86,7 +87,9 @@ def is_done(connection: Connection, job: str, plan: ImportPlan) -> bool:
 
 
 def _merge(connection: LoaderConnection, step: FinishingStep) -> Tally:
-    execute(connection, "START TRANSACTION")
+    readback = step.plan.readback
+    into = readback and replace(readback, table=step.staged.table)
+    merged_rows.begin(connection, into)
     entry = ledger.Entry(step.job, ledger.FINISH, step.attempt, step.rows, 0, "")
     if not ledger.insert(connection, entry):
         execute(connection, "ROLLBACK")
@@ -103,6 +106,8 @@ def _merge(connection: LoaderConnection, step: FinishingStep) -> Tally:
             where=str(step.address),
             advice="Check the target: such a server cannot load exactly once.",
         )
+    if readback and into:
+        merged_rows.require_equal(connection, readback, into)
     failpoints.reach("merge.inserted")
     execute(connection, "COMMIT")
     failpoints.reach("merge.committed")

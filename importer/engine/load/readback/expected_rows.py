@@ -72,7 +72,8 @@ def stored_values(
 
 def selected_columns(readback: Readback, instead: Mapping[int, str] = NOTHING) -> str:
     """SQL for the columns that are read back, as texts; `instead` as in stored_values()."""
-    return ", ".join(instead.get(number) or _as_text(each.column) for number, each in enumerate(readback.readings))
+    columns = [each.column for each in readback.readings]
+    return ", ".join(instead.get(at) or as_text(each, quote_name(each.name)) for at, each in enumerate(columns))
 
 
 def from_rows(readback: Readback, rows: Sequence[Values]) -> str:
@@ -92,11 +93,11 @@ def from_table(readback: Readback) -> str:
     return f"FROM {quote_table(readback.schema, readback.table)}"
 
 
-def _as_text(column: Column) -> str:
-    """SQL for the column as text. A FLOAT is converted to double, or it would show only six digits (manual, Problems
-    with Floating-Point Values).
+def as_text(column: Column, name: str) -> str:
+    """SQL for the column of this quoted name as text. A FLOAT is converted to double, or it would show only six digits
+    (manual, Problems with Floating-Point Values).
     """
-    return f"{quote_name(column.name)} + 0e0" if column.column_type.is_single else quote_name(column.name)
+    return f"{name} + 0e0" if column.column_type.is_single else name
 
 
 def fetch_bytes(connection: Connection, sql: str) -> Iterator[Values]:
