@@ -12,9 +12,10 @@ import xxhash
 from MySQLdb.constants import ER
 
 from importer.engine.errors import TargetProblem, UnknownTable
-from importer.engine.mysql.connection import Connection, execute, fetch_all, fetch_row
+from importer.engine.mysql.connection import Connection, fetch_all, fetch_row
 from importer.engine.mysql.quoting import quote_table
 from importer.engine.schema.column_types import ColumnType, column_type, name_of
+from importer.engine.schema.description import see_all
 
 # Escapes in the member lists of information_schema; after a backslash other characters stand for themselves.
 _ESCAPED = {r"\n": "\n", r"\r": "\r", r"\0": "\0"}
@@ -22,11 +23,6 @@ _ESCAPED = {r"\n": "\n", r"\r": "\r", r"\0": "\0"}
 
 # The next AUTO_INCREMENT value in SHOW CREATE TABLE.
 NEXT_NUMBER = re.compile(r" AUTO_INCREMENT=(\d+)")
-
-# Without this, MySQL reads numbers of rows and bytes from a cache that is up to a day old (manual, The
-# INFORMATION_SCHEMA TABLES Table, information_schema_stats_expiry). MariaDB has neither the cache nor the variable, and
-# skips comments for MySQL 5.7 and later (its manual, Comment Syntax).
-_UNCACHED_SIZES = "SET @millrace_sizes = 1 /*!80000 , SESSION information_schema_stats_expiry = 0 */"
 
 
 def list_members(type_: str) -> tuple[str, ...]:
@@ -185,7 +181,7 @@ def read_table(connection: Connection, schema: str, name: str, may_name: Callabl
     The problem names similar tables that `may_name` is true for; without it none, since not all who see the problem may
     know of all tables.
     """
-    execute(connection, _UNCACHED_SIZES)
+    see_all(connection)
     rows = fetch_all(
         connection,
         "SELECT TABLE_SCHEMA, TABLE_NAME, ENGINE, TABLE_ROWS, DATA_LENGTH, INDEX_LENGTH, CREATE_OPTIONS, AUTO_INCREMENT"
@@ -223,6 +219,7 @@ def default_charset(connection: Connection, schema: str) -> str:
 
 def read_digest(connection: Connection, schema: str, name: str) -> str:
     """Table.digest of the table as it is now, from two cheap queries; that of no columns if the table is gone."""
+    see_all(connection)
     engine = fetch_all(
         connection,
         "SELECT ENGINE FROM information_schema.TABLES WHERE TABLE_SCHEMA = %s AND TABLE_NAME = %s",

@@ -323,53 +323,6 @@ class TestUpsert:
         assert rows_of(database, "SELECT name, seen FROM t ORDER BY 2") == [("Ann", 1), ("BOB", 3)]
 
 
-class TestPrimaryKeyOfTheServer:
-    """MySQL gives a table without a primary key an invisible one, if it is told to."""
-
-    @pytest.fixture
-    def table(self, database: Address, server) -> Address:
-        if server.flavour != "mysql":
-            pytest.skip("MariaDB has none")
-        on = "SET SESSION sql_generate_invisible_primary_key = ON"
-        given(database, on, "CREATE TABLE t (email VARCHAR(20) UNIQUE, name VARCHAR(20))")
-        given(database, "INSERT INTO t VALUES ('a', 'old')")
-        return database
-
-    @pytest.mark.parametrize(
-        ("mode", "policy", "rows"),
-        [
-            ("append", "fail", [(1, "a", "old"), (2, "b", "1")]),
-            ("append", "skip", [(1, "a", "old"), (2, "b", "1")]),
-            ("atomic", "fail", [(1, "a", "old"), (2, "b", "1")]),
-            ("atomic", "skip", [(1, "a", "old"), (2, "b", "1")]),
-            ("atomic", "replace", [(1, "a", "old"), (2, "b", "1")]),
-            ("replace", "fail", [(1, "b", "1")]),
-            ("upsert", "fail", [(1, "a", "old"), (2, "b", "1")]),
-        ],
-    )
-    def test_numbers_the_rows_in_every_mode(self, table: Address, tmp_path: Path, mode: str, policy: str, rows: list):
-        path = tmp_path / "one.csv"
-        path.write_text("b,1\n")
-        load = planned(table, path, mode, "email", "name", on_duplicate=policy)
-        if mode == "append":
-            load.load()
-        else:
-            load.stage()
-            load.finish()
-        assert rows_of(table, "SELECT my_row_id, email, name FROM t ORDER BY 1") == rows
-
-    @pytest.mark.parametrize("mode", ["upsert", "atomic"])
-    def test_may_come_from_the_file(self, table: Address, tmp_path: Path, mode: str):
-        path = tmp_path / "two.csv"
-        path.write_text("7,first\n8,second\nNA,third\n")
-        load = planned(table, path, mode, ColumnMapping("my_row_id", ("NA",)), "name")
-        load.stage()
-        assert load.finish() == Tally(loaded=3)
-        numbers = dict(rows_of(table, "SELECT name, my_row_id FROM t"))
-        assert (numbers["old"], numbers["first"], numbers["second"]) == (1, 7, 8)
-        assert numbers["third"] not in (0, 1, 7, 8)
-
-
 @pytest.mark.parametrize(("mode", "policy"), [("upsert", "fail"), ("atomic", "skip"), ("replace", "fail")])
 def test_making_the_staging_table_twice_takes_nothing_away(database: Address, people: Path, mode: str, policy: str):
     given(database, PEOPLE)
