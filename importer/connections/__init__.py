@@ -17,7 +17,7 @@ from django.utils import timezone
 
 from importer.connections.connection_kinds import kind_of, open_location
 from importer.connections.file_pattern import fill_in_dates
-from importer.connections.listed_files import ListedFile
+from importer.connections.listed_files import ListedFile, refuse_long_name
 from importer.connections.protocol import RemoteLocation
 from importer.connections.protocols import host_key
 from importer.engine.errors import NoConnection, Problem, SourceProblem
@@ -109,9 +109,10 @@ def afterwards(connection: SourceConnection, file: ListedFile, what: str, move_t
         raise SourceProblem("Files of that place can only be kept where they are.", where, "Keep it.")
     if moves:
         folder = folder_below(move_to)
-        _location(connection).move(file, folder)
         # Imports that read the file without a copy read it at its new path, so that they can be retried.
         path = f"{connection.base}/{folder}/{file.name.rpartition('/')[2]}"
+        refuse_long_name(path)
+        _location(connection).move(file, folder)
         connection.files.filter(owned=False, found_name=file.name, found_etag=file.etag).update(path=path)
     elif deletes:
         _location(connection).delete(file)

@@ -4,7 +4,7 @@ from contextlib import suppress
 
 from django.contrib.auth.models import User
 
-from importer.connections.listed_files import ListedFile
+from importer.connections.listed_files import ListedFile, refuse_long_name
 from importer.engine.errors import SourceProblem
 from importer.models import SourceConnection, SourceFile
 from importer.sources.parts import Stream, append
@@ -20,7 +20,11 @@ STEP = 16 * PIECE_BYTES
 def register_in_place(
     connection: SourceConnection, file: ListedFile, path: str, size: int, fingerprint: str
 ) -> SourceFile:
-    """A source that is read without a copy. Two calls for one version of a file give one row. `size` is in bytes."""
+    """A source that is read without a copy. Two calls for one version of a file give one row. `size` is in bytes.
+
+    Raises SourceProblem for a path that is too long to be stored.
+    """
+    refuse_long_name(path)
     source, _ = SourceFile.objects.get_or_create(
         connection=connection,
         found_name=file.name,
@@ -46,8 +50,10 @@ def copy_stream(
 
     `connection`: the stored one that lists the file; None for a file that a person has named.
 
-    Raises the errors of the stream, begin_upload(), append() and finish(); the upload is then removed.
+    Raises the errors of the stream, begin_upload(), append() and finish(); the upload is then removed. Raises
+    SourceProblem for a name that is too long to be stored.
     """
+    refuse_long_name(file.name)
     source = begin_upload(clean_name(file.name.partition("?")[0]), STEP if size is None else size, user)
     SourceFile.objects.filter(pk=source.pk).update(
         connection=connection if connection and connection.pk else None,

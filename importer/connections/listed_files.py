@@ -10,7 +10,7 @@ from importer.engine.preflight.finding import Finding
 
 # A pattern that matches more files is taken for a mistake; each takes some hundred bytes of memory.
 MOST_FOUND = 100_000
-# Characters of a name: as many as the tables of sources and of schedules' files store.
+# Characters of a name or a path: as many as the tables of sources and of schedules' files store.
 LONGEST_NAME = 1024
 
 # What stands in a name for bytes that are not UTF-8: a surrogate, or NUL, which no name contains (sftp_client.py).
@@ -22,7 +22,7 @@ class ListedFile:
     """A file at a connection: its `name` relative to the base, with "/" between folders; `size` in bytes.
 
     `etag` changes with the content: a server's ETag, an object's version, a local file's identity. Values that the
-    server does not give are None or "". Raises SourceProblem for a name that is too long to be stored.
+    server does not give are None or "". A name that is too long to be stored is listed, too; fetching it is refused.
 
     `settled`: not written to in the last seconds. It depends on the moment, so two listings are compared without it.
     """
@@ -33,10 +33,17 @@ class ListedFile:
     etag: str = ""
     settled: bool = field(default=True, compare=False)
 
-    def __post_init__(self) -> None:
-        if len(self.name) > LONGEST_NAME:
-            what = f"The name of a file has {len(self.name):,} characters, and at most {LONGEST_NAME:,} are stored."
-            raise SourceProblem(what, f"{self.name[:80]}…", "Give the file or its folder a shorter name.")
+
+def refuse_long_name(name: str) -> None:
+    """Raise SourceProblem for a name, or a path, that is too long to be stored."""
+    if len(name) > LONGEST_NAME:
+        what = f"The name of the file has {len(name):,} characters, and at most {LONGEST_NAME:,} are stored."
+        raise SourceProblem(what, f"{name[:80]}…", "Give the file or its folder a shorter name.")
+
+
+def as_stored(name: str) -> str:
+    """The name, shortened to what can be stored."""
+    return name if len(name) <= LONGEST_NAME else f"{name[: LONGEST_NAME - 1]}…"
 
 
 def sorted_by_name(files: list[ListedFile], where: str) -> list[ListedFile]:

@@ -24,7 +24,6 @@ from importer.sources.store.object_ranges import ObjectRanges, ObjectVersion
 from importer.sources.store.s3_account import S3Account
 from importer.sources.store.s3_errors import MISSING, Wording, code_of, translated
 
-LONGEST_PATH = 1024
 LARGEST_COPY = 5 * 2**30  # bytes that one request may copy (S3 API, CopyObject)
 
 
@@ -80,8 +79,6 @@ class Bucket:
         """
         del user  # Not an upload: the object keeps its owner.
         path = f"{self._connection.base}/{file.name}"
-        if len(path) > LONGEST_PATH:
-            raise SourceProblem(f"The name has more than {LONGEST_PATH} characters.", path, "Use a shorter one.")
         with self.opened(file.name, file.etag) as ranges:
             if not ranges.size:
                 raise SourceProblem("The file is empty.", path, "Look at what writes it.")

@@ -12,7 +12,8 @@ from importer import connections
 from importer.access.time_zones import zone_named
 from importer.connections import ListedFile
 from importer.connections.connection_kinds import kind_of
-from importer.engine.errors import Cancelled, Problem
+from importer.connections.listed_files import as_stored, refuse_long_name
+from importer.engine.errors import Cancelled, Problem, SourceProblem
 from importer.lease import lease_end
 from importer.models import DiscoveredFile, Schedule, ScheduleRun
 from importer.schedules.run.deduplication import classify, identity, in_batches, is_new
@@ -131,7 +132,8 @@ def _discovered(run: ScheduleRun, file: ListedFile, outcome: DiscoveredFile.Outc
     return DiscoveredFile(
         run=run,
         schedule=run.schedule,
-        name=file.name,
+        name=as_stored(file.name),
+        problem=problem,
         size=file.size,
         modified_at=file.modified_at,
         etag=file.etag,
@@ -168,3 +170,10 @@ def _compare(run: ScheduleRun, files: list[ListedFile]) -> None:
 def listed_file(picked: DiscoveredFile) -> ListedFile:
     """The stored file, as the connection listed it."""
     return ListedFile(picked.name, picked.size, picked.modified_at, picked.etag)
+    """The row of a file. One whose name is too long to be stored has failed, under the beginning of its name."""
+    problem: dict[str, Any] = {}
+    try:
+        refuse_long_name(file.name)
+    except SourceProblem as error:
+        outcome = Outcome.FAILED if outcome == Outcome.FOUND else outcome
+        problem = error.as_json()

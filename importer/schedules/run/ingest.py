@@ -26,8 +26,8 @@ from importer.sources.uploads import with_file_name
 
 PENDING = (Outcome.FOUND, Outcome.FETCHED)
 HOW_TO_ANSWER = (
-    "Nothing was loaded, and the file is where it was. Import it once by hand, answer the question there, save that as"
-    " a preset, and choose the preset in the schedule."
+    "Nothing was loaded, and the file is where it was. Choose it for a new import, answer the question there, save that"
+    " as a preset without starting the import, and choose the preset in the schedule: its next run loads the file."
 )
 # Files whose rows are in the table: loaded by this run, or by an earlier one that could not move or delete the file.
 IN_THE_TABLE = (Outcome.LOADED, Outcome.ALREADY_LOADED)
@@ -43,7 +43,7 @@ class Stopped(Exception):
 
 
 class PartlyLoaded(Problem):
-    """An earlier version of the file is partly loaded."""
+    """An earlier import of the file is not complete, and cannot be continued with this file now."""
 
 
 def load_files(run: ScheduleRun) -> bool:
@@ -139,30 +139,40 @@ def _is_known(schedule: Schedule, picked: DiscoveredFile) -> bool:
 def _continued(run: ScheduleRun, picked: DiscoveredFile) -> int | None:
     """An import of an earlier attempt that is under way, or that is retried because it left rows in the table.
 
-    Raises Problem if that import is of another version of the file.
+    Raises PartlyLoaded if that import is of another version of the file, or can no longer be retried.
     """
     tries = deduplication.earlier_tries(run.schedule, picked)
     job = next((job for job in tries if _is_of_this_version(job, picked)), None)
     if not job:
         return None
     if job.ended:
-        with acting_as(run.schedule.created_by):
-            jobs.retry(job.pk, started_by=run.asked_by, source=picked.source)
+        _retry(run, picked, job)
     _attach(run, picked, job)
     return job.pk
+
+
+def _retry(run: ScheduleRun, picked: DiscoveredFile, job: ImportJob) -> None:
+    try:
+        with acting_as(run.schedule.created_by):
+            jobs.retry(job.pk, started_by=run.asked_by, source=picked.source)
+    except Problem as problem:
+        if type(problem) is not Problem:  # Of the server or the table, which the other files need, too.
+            raise
+        what = f"Import {job.pk} of this file is not complete, and cannot be retried: {problem.what}"
+        raise PartlyLoaded(what, picked.name, problem.advice, retryable=problem.retryable) from problem
 
 
 def _is_of_this_version(job: ImportJob, picked: DiscoveredFile) -> bool:
     """Whether the import must load this file. False: it has ended without rows in the table.
 
-    Raises Problem if it loads another version of the file, or has loaded a part of one.
+    Raises PartlyLoaded if it loads another version of the file, or has loaded a part of one.
     """
     if job.ended and not _has_rows_in(job):
         return False
     if job.source.fingerprint == picked.fingerprint:
         return True
     if not job.ended:
-        raise Problem(
+        raise PartlyLoaded(
             f"Import {job.pk} of an earlier version of this file is under way.",
             picked.name,
             f"Wait until import {job.pk} has ended, or cancel it; then run the schedule now.",

@@ -15,11 +15,17 @@ OF_ONE_FILE = (
     "SourceMissing",
     "NoConnection",
     "SourceChanged",
+    "NoCSV",
+    "OddHeader",
+    "TooLarge",
     "RecordUnreadable",
+    "Unsortable",
+    "EndNeedsAnswer",
     "RowsRefused",
     "TooManyRejects",
     "AllRowsRejected",
     "ApprovalRefused",
+    "PartlyLoaded",
 )
 
 

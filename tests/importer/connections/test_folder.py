@@ -39,10 +39,14 @@ def put(path, text=TEXT):
 
 
 class TestFind:
-    def test_a_name_that_is_longer_than_is_stored_is_refused(self, base, connection):
-        put(base / "/".join(["f" * 250] * 5) / "a.csv")
-        with pytest.raises(SourceProblem, match="has 1,260 characters, and at most 1,024 are stored"):
-            find(connection, subfolders=True)
+    @pytest.mark.parametrize("folders", [5, 4])
+    def test_a_name_or_path_that_is_longer_than_is_stored_is_refused_alone(self, base, connection, folders):
+        put(base / "/".join(["f" * 250] * folders) / "a.csv")
+        put(base / "b.csv")
+        other, long = sorted(find(connection, subfolders=True), key=lambda each: len(each.name))
+        with pytest.raises(SourceProblem, match=r"has 1,\d{3} characters, and at most 1,024"):
+            connections.fetch(connection, long)
+        assert connections.fetch(connection, other).name == "b.csv"
 
     def test_regular_files_by_name_and_nothing_else(self, base, connection):
         for name in ("b.csv", "a.csv", ".hidden.csv", "c.csv.part", "d.tmp", "2026/11/e.csv", ".git/f.csv"):

@@ -132,18 +132,31 @@ class TestFiles:
         request.getfixturevalue("settled")
         assert schedules.look_for_files(schedule.pk)
 
-    def test_a_bad_file_does_not_stop_later_files(self, make, folder, database):
+    @pytest.mark.parametrize(
+        ("bad", "kind"), [("n,word\nnot a number,x\n", "RowsRefused"), ("%PDF-1.7\n1,x\n", "NoCSV")]
+    )
+    def test_a_bad_file_does_not_stop_later_files(self, make, folder, database, bad, kind):
         schedule = make()
-        drop(folder, "a.csv", "not a number,x\n")
+        drop(folder, "a.csv", bad, header="")
         drop(folder, "b.csv")
         run = run_now(schedule)
         assert (run.status, outcomes(run)) == ("failed", {"a.csv": "failed", "b.csv": "loaded"})
-        assert run.problem["kind"] == "RowsRefused"
+        assert run.problem["kind"] == kind
         assert [each["event"] for each in run.events] == ["failed"]
         drop(folder, "a.csv", "3,x\n")
         recovered = run_now(schedule)
         assert (recovered.status, [each["event"] for each in recovered.events]) == ("succeeded", ["recovered"])
         assert rows(database) == [1, 3]
+
+    @pytest.mark.usefixtures("settled")
+    def test_a_name_that_is_longer_than_is_stored_fails_alone_and_once(self, make, folder, database):
+        schedule = make(subfolders=True, trigger="arrival")
+        drop(folder, "/".join(["f" * 250] * 5) + "/a.csv")
+        drop(folder, "b.csv")
+        run = to_end(schedules.look_for_files(schedule.pk))
+        assert (run.status, sorted(outcomes(run).values()), rows(database)) == ("failed", ["failed", "loaded"], [1])
+        assert "has 1,260 characters, and at most 1,024 are stored" in run.problem["what"]
+        assert not schedules.look_for_files(schedule.pk)
 
     @pytest.mark.parametrize(
         ("no_file", "status", "events"),
@@ -291,8 +304,11 @@ class TestFaults:
         job = _half_loaded(schedule, folder)
         before = rows(database)
         drop(folder, "a.csv")
-        assert f"Retry import {job.pk}" in run_now(schedule).problem["advice"]
-        assert rows(database) == before
+        drop(folder, "b.csv", "9000,x\n")
+        run = run_now(schedule)
+        assert (run.problem["where"], f"Retry import {job.pk}" in run.problem["advice"]) == ("a.csv", True)
+        assert (outcomes(run), run.note) == ({"a.csv": "failed", "b.csv": "loaded"}, "1 of 2 files failed")
+        assert rows(database) == [*before, 9000]
         assert schedules.forget(schedule, "a.csv") == 1
         assert run_now(schedule).status == "succeeded"
 
