@@ -12,13 +12,14 @@ from django.utils import timezone
 from importer.access.time_zones import zone_named
 from importer.models import Schedule
 from importer.models.outcomes import NEEDS_ANSWER, RESTORED, UNREACHABLE, WITH_REJECTS
-from importer.models.outcomes.looks import NO_NEW_FILE
+from importer.models.outcomes.looks import NO_COMPLETE_FILE, NO_NEW_FILE
 from importer.models.outcomes.runs import WORDS_OF, with_imports, words_of_run
 from importer.schedules import recurrence, timing_of
 
 _WORST_FIRST = (
     "failed", UNREACHABLE.words, NEEDS_ANSWER.words, WITH_REJECTS.words, "cancelled", RESTORED.words,
-    "loading", "finding", "waiting", "succeeded", NO_NEW_FILE.words, "skipped",
+    "loading", "finding", "waiting", "succeeded", NO_COMPLETE_FILE.words,
+    NO_NEW_FILE.words, "skipped",
 )  # fmt: skip
 MOST_UPCOMING = 50_000  # a due time a minute for a month
 

@@ -10,7 +10,7 @@ from importer.history.regressions import regression
 from importer.models import ImportJob, Schedule
 from importer.models.job import ROWS_IN_TABLE
 from importer.models.outcomes import words_of
-from importer.models.outcomes.looks import NO_NEW_FILE, look_of
+from importer.models.outcomes.looks import NO_COMPLETE_FILE, NO_NEW_FILE, look_of
 from importer.models.outcomes.runs import HAS_REJECTS, HAS_RESTORED
 
 MOST_DRAWN = 300
@@ -19,11 +19,12 @@ MOST_DRAWN = 300
 def figures(schedule: Schedule) -> dict[str, Any]:
     """The numbers of runs by how they ended, of loaded files, and of rows.
 
-    `succeeded`; `lossy`: with rejected rows; `restored`: the old table is back; `without_file`: without a new one;
+    `succeeded`; `lossy`: with rejected rows; `restored`: the old table is back; `without_file`: without a new one that
+    was complete;
     `failed`. `files` and `rows` are without those of restored imports, whose rows are not in the table any more.
     """
     ended = schedule.runs.order_by().annotate(has_rejects=HAS_REJECTS, has_restored=HAS_RESTORED)
-    nothing = Q(status="succeeded", note=NO_NEW_FILE.words)
+    nothing = Q(status="succeeded") & (Q(note=NO_NEW_FILE.words) | Q(note__startswith=NO_COMPLETE_FILE.words))
     runs = ended.aggregate(
         succeeded=Count("pk", filter=Q(status="succeeded", has_rejects=False, has_restored=False) & ~nothing),
         lossy=Count("pk", filter=Q(status="succeeded", has_rejects=True) & ~nothing),

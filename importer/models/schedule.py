@@ -110,13 +110,14 @@ class Schedule(Named, ImportRecipe, WithStarters):
 class ScheduleRun(models.Model):
     """One due time of a schedule with its result, or several due times that were skipped together.
 
-    waiting -> finding -> loading -> succeeded
+    waiting -> finding <-> loading -> succeeded
        |          |          +-----> failed, needs an answer
        +----------+----------+-----> cancelled
     skipped
 
     `waiting`: another run of the schedule is under way. `finding`: files are searched, and watched until they stop
-    changing. `loading`: one file after another is imported. `skipped`: not begun, by the schedule's rules for overlaps
+    changing. `loading`: one file after another is imported; if others still change then, the run goes back to
+    `finding`. `skipped`: not begun, by the schedule's rules for overlaps
     and missed due times.
     """
 
@@ -208,7 +209,8 @@ class DiscoveredFile(models.Model):
     found -> fetched -> loading -> loaded
       |         |          +-----> failed
       |         +----------------> failed, already loaded, needs an answer
-      +--> already loaded, failed before, still written, gone, left
+      +--> already loaded, failed before, gone, left
+      +--> still written -> found
     """
 
     class Outcome(models.TextChoices):
@@ -222,7 +224,7 @@ class DiscoveredFile(models.Model):
         NEEDS_ANSWER = "needs an answer"
         # Trigger arrival: it failed in an earlier run and has not changed.
         FAILED_BEFORE = "failed before"
-        # It kept changing while the run watched it; left for a later run.
+        # It kept changing: the run looks at it again, less often, or leaves it for a later run.
         STILL_WRITTEN = "still written"
         GONE = "gone"
         # The run ended before loading it; left for a later run.

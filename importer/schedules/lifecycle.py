@@ -11,8 +11,8 @@ from importer.engine.errors import Cancelled, Problem
 from importer.models import ScheduleRun
 from importer.queue import Message
 from importer.schedules.run import retry_policy
-from importer.schedules.run.completion import complete, end, stop
-from importer.schedules.run.discovery import list_files
+from importer.schedules.run.completion import complete, end, growing_files, stop
+from importer.schedules.run.discovery import WATCH_EVERY, list_files, watches_on
 from importer.schedules.run.ingest import Stopped, load_files
 from importer.schedules.transitions import Status, change_held, claim, held, lease_keeper, look_again, release
 from importer.worker.errors import problem_of
@@ -55,8 +55,18 @@ def _advance(run: ScheduleRun) -> list[Message]:
         release(run)
         # The import may have ended, and sent its message, while this worker still held the run.
         return [Message("take_run", run.pk)] if _import_has_ended(run) else []
+    if watches_on(run):
+        return _watch(run)
     complete(run, held(run))
     return []
+
+
+def _watch(run: ScheduleRun) -> list[Message]:
+    """Let the run look again, after a pause, at the files that were still written to when it loaded the others."""
+    if not change_held(run, status=Status.FINDING, note=growing_files(run)):
+        return []
+    run.status = Status.FINDING
+    return _later(run, WATCH_EVERY)
 
 
 def _admit(run: ScheduleRun) -> bool:

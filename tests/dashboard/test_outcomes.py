@@ -11,7 +11,7 @@ from importer import jobs
 from importer.models import DiscoveredFile, ImportJob, Lab, MappingPreset, Schedule, ScheduleRun, SourceConnection
 from importer.models.channel import Event
 from importer.models.outcomes import OUTCOMES, Colour
-from importer.models.outcomes.looks import LOOKS, NO_NEW_FILE, look_of
+from importer.models.outcomes.looks import LOOKS, NO_COMPLETE_FILE, NO_NEW_FILE, look_of
 from importer.notifications.payload import payload_of
 from importer.notifications.rendering import bodies
 from importer.schedules import serialization
@@ -27,7 +27,7 @@ def test_the_contract_names_the_colour_and_icon_of_each():
         r"^\| ([a-z ]+)(?::[^|]*)? \|[ \d]*\| (\w+) \| (\w+) \|$", (ROOT / "docs/contracts.md").read_text(), re.M
     )
     assert {words: (colour, icon) for words, colour, icon in table} == {
-        each.words: (each.colour.value, each.icon) for each in (*OUTCOMES, NO_NEW_FILE)
+        each.words: (each.colour.value, each.icon) for each in (*OUTCOMES, NO_NEW_FILE, NO_COMPLETE_FILE)
     }
 
 
@@ -60,15 +60,21 @@ def ran(schedule: Schedule, note: str = "", job: ImportJob | None = None) -> Sch
 def test_a_run_without_a_new_file_is_grey_and_one_that_lost_rows_amber(browser, schedule: Schedule):
     lossy = ran(schedule, job=make_job(Status.SUCCEEDED, chunks=1, rejected_rows=2495))
     nothing = ran(schedule, note=NO_NEW_FILE.words)
+    growing = ran(schedule, note=f"{NO_COMPLETE_FILE.words}: 2 files still written")
     page = browser.get(reverse("schedule", args=[schedule.pk])).text
-    for words, colour in (("completed with rejects", "yellow"), ("no new file", "secondary")):
+    for words, colour in (
+        ("completed with rejects", "yellow"),
+        ("no new file", "secondary"),
+        ("no complete file", "secondary"),
+    ):
         assert f'class="badge bg-{colour}-lt"' in page
         assert re.search(
             rf'class="status status-{colour} status-lite">(?:(?!</span>).)*{words.capitalize()}', page, re.S
         )
-    assert "1 without a new file" in page
+    assert "2 without a new file" in page
     assert 'class="status status-secondary' in browser.get(reverse("schedules")).text
-    assert [serialization.run(run)["outcome"] for run in (lossy, nothing)] == ["completed with rejects", "no new file"]
+    outcomes = [serialization.run(run)["outcome"] for run in (lossy, nothing, growing)]
+    assert outcomes == ["completed with rejects", "no new file", "no complete file"]
     assert [payload_of(Event.REJECTS, "", None, run, None)["run"]["colour"] for run in (lossy, nothing)] == [
         "amber",
         "grey",

@@ -9,6 +9,8 @@ from importer.models.schedule import ScheduleRun
 
 # A run that found no file to load: neither good nor bad.
 NO_NEW_FILE = Outcome("no new file", 0, Colour.GREY, "minus")
+# A run that loaded nothing, since the files that it found were still written to. A later run looks for them.
+NO_COMPLETE_FILE = Outcome("no complete file", 0, Colour.GREY, "clock")
 # The icon of what is under way is a dot that moves, which has no file.
 DOT = ""
 
@@ -26,7 +28,7 @@ _STATES: Mapping[str, tuple[Colour, str]] = {
 }
 LOOKS: Mapping[str, Outcome] = {
     **{str(words): Outcome(str(words), 0, colour, icon) for words, (colour, icon) in _STATES.items()},
-    **{each.words: each for each in (*OUTCOMES, NO_NEW_FILE)},
+    **{each.words: each for each in (*OUTCOMES, NO_NEW_FILE, NO_COMPLETE_FILE)},
 }
 
 

@@ -4,7 +4,7 @@ from django.db.models import Count, Exists, OuterRef, Q, QuerySet, Sum
 from django.db.models.fields.json import KT
 
 from importer.models.outcomes import words_of
-from importer.models.outcomes.looks import NO_NEW_FILE
+from importer.models.outcomes.looks import NO_COMPLETE_FILE, NO_NEW_FILE
 from importer.models.schedule import DiscoveredFile, ScheduleRun
 
 # What words_of_run() takes, in its order, of runs that with_imports() has annotated.
@@ -34,8 +34,9 @@ def words_of_run(status: str, rejected: int | None, restored: int, kind: str | N
     `rejected`, `restored`: as with_imports() counts them. `kind`: that of the run's problem. A run that lost rows is
     called so even if another of its imports was restored, because the loss still needs a person.
     """
-    if status == ScheduleRun.Status.SUCCEEDED and note == NO_NEW_FILE.words:
-        return NO_NEW_FILE.words
+    begins = note.partition(":")[0]
+    if status == ScheduleRun.Status.SUCCEEDED and begins in (NO_NEW_FILE.words, NO_COMPLETE_FILE.words):
+        return begins
     return words_of(status, rejected, kind, restored=bool(restored) and not rejected)
 
 

@@ -12,9 +12,10 @@ from importer import jobs, queue
 from importer.engine.errors import Problem
 from importer.models import DiscoveredFile, ImportJob, JobFact, Schedule, ScheduleRun
 from importer.models.channel import Event
-from importer.models.outcomes.looks import NO_NEW_FILE
+from importer.models.outcomes.looks import NO_COMPLETE_FILE, NO_NEW_FILE
 from importer.queue import Message
 from importer.schedules.events import record_event
+from importer.schedules.run.discovery import MOST_WATCHES, WATCH_EVERY, has_given_up
 from importer.schedules.transitions import Outcome, Status, touch
 
 # Outcomes of a file that decide the status of its run, and their words in the run's note; the worst first.
@@ -23,12 +24,15 @@ UNSUCCESSFUL = (
     (Outcome.NEEDS_ANSWER, Status.NEEDS_ANSWER, "to be asked about"),
 )
 NOT_NEW = (Outcome.ALREADY_LOADED, Outcome.FAILED_BEFORE, Outcome.GONE)
+# Files that were there and are not loaded: a run with one of them does not end what has failed before.
+LACKING = (Outcome.FAILED_BEFORE, Outcome.STILL_WRITTEN)
 
 
 def complete(run: ScheduleRun, held: QuerySet[ScheduleRun]) -> None:
     """End a run that has no files left.
 
-    It has failed if a file failed, or if there was none and `no_file` is fail. Else it needs an answer if a file does.
+    It has failed if a file failed or was given up, or if there was none and `no_file` is fail. Else it needs an answer
+    if a file does.
     """
     for outcome, status, verb in UNSUCCESSFUL:
         files = run.files.filter(outcome=outcome)
@@ -37,6 +41,9 @@ def complete(run: ScheduleRun, held: QuerySet[ScheduleRun]) -> None:
             problem = {**first.problem, "where": first.problem.get("where") or first.name}
             end(run, held, status, problem, f"{of_all} {verb}")
             return
+    if has_given_up(run):
+        end(run, held, Status.FAILED, _given_up(run).as_json(), _note(run))
+        return
     if run.cause == ScheduleRun.Cause.ARRIVAL or run.files.exclude(outcome__in=NOT_NEW).exists():
         end(run, held, Status.SUCCEEDED, note=_note(run) if run.files.exists() else NO_NEW_FILE.words)
         return
@@ -50,11 +57,28 @@ def complete(run: ScheduleRun, held: QuerySet[ScheduleRun]) -> None:
         end(run, held, Status.SUCCEEDED, note=NO_NEW_FILE.words, events=events)
 
 
+def growing_files(run: ScheduleRun) -> str:
+    """How many files are still written to, in words; "" without any."""
+    growing = run.files.filter(outcome=Outcome.STILL_WRITTEN).count()
+    return f"{growing:,} {'file' if growing == 1 else 'files'} still written" if growing else ""
+
+
+def _given_up(run: ScheduleRun) -> Problem:
+    first = run.files.filter(outcome=Outcome.STILL_WRITTEN).first()
+    minutes = round(MOST_WATCHES * WATCH_EVERY / 60)
+    return Problem(
+        f"After {minutes} minutes of watching: {growing_files(run)}, and not loaded.",
+        first.name if first else "",
+        "Look at what writes there. Once a file is complete, run this run again, which loads it for the same moment.",
+    )
+
+
 def _note(run: ScheduleRun) -> str:
-    """The files that need attention, although the run has succeeded."""
+    """The files that need attention, although the run may have succeeded."""
     notes = []
-    if written := run.files.filter(outcome=Outcome.STILL_WRITTEN).count():
-        notes.append(f"{written:,} {'file' if written == 1 else 'files'} still written")
+    if growing := growing_files(run):
+        nothing = not run.files.exclude(outcome__in=(*NOT_NEW, Outcome.STILL_WRITTEN)).exists()
+        notes.append(f"{NO_COMPLETE_FILE.words}: {growing}" if nothing else growing)
     if left := run.files.filter(done=DiscoveredFile.Done.FAILED).count():
         files = "1 loaded file" if left == 1 else f"{left:,} loaded files"
         notes.append(f"{files} could not be {run.schedule.afterwards}d")
@@ -124,13 +148,16 @@ def _has_too_many_rejects(run: ScheduleRun) -> bool:
 
 
 def _lacks_a_file(run: ScheduleRun) -> bool:
-    """Whether a file that failed before is still there: with trigger arrival it is not retried until it changes."""
-    return run.files.filter(outcome=Outcome.FAILED_BEFORE).exists()
+    """Whether a file is there that is not loaded: it is still written to, or it failed before.
+
+    With trigger arrival, a file that failed is not retried until it changes.
+    """
+    return run.files.filter(outcome__in=LACKING).exists()
 
 
 def _failed_before(run: ScheduleRun) -> bool:
     """Whether a run has failed, or needed an answer, since the last success without a missing file."""
-    lacks = DiscoveredFile.objects.filter(run=OuterRef("pk"), outcome=Outcome.FAILED_BEFORE)
+    lacks = DiscoveredFile.objects.filter(run=OuterRef("pk"), outcome__in=LACKING)
     before = ScheduleRun.objects.filter(
         schedule=run.schedule_id, status__in=(Status.SUCCEEDED, *ScheduleRun.UNSUCCESSFUL)
     )

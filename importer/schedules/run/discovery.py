@@ -12,6 +12,7 @@ from importer import connections
 from importer.access.time_zones import zone_named
 from importer.connections import ListedFile
 from importer.connections.connection_kinds import kind_of
+from importer.connections.file_pattern import Pattern, fill_in_dates
 from importer.connections.listed_files import as_stored, refuse_long_name
 from importer.engine.errors import Cancelled, Problem, SourceProblem
 from importer.lease import lease_end
@@ -25,6 +26,9 @@ from importer.worker.errors import problem_of
 # A file is complete if its time is long ago (ConnectionKind.complete_after), or if it was unchanged between two looks.
 LOOK_EVERY = 5.0  # seconds
 MOST_LOOKS = 12
+# After these, and when the complete files are loaded, those that still grow are looked at less often.
+WATCH_EVERY = 60.0  # seconds
+MOST_WATCHES = 60
 # A run stores at most this many files that were loaded before, and counts the others.
 MOST_KNOWN_LISTED = 100
 # Seconds between two searches for new files, or more, so that searching takes at most a tenth of the time.
@@ -74,9 +78,10 @@ def _find(schedule: Schedule, moment: datetime) -> list[ListedFile]:
 
 
 def list_files(run: ScheduleRun) -> float | None:
-    """List the run's files. Returns the seconds until the next look, or None once all files are complete.
+    """List the run's files. Returns the seconds until the next look, or None once files are to be loaded.
 
-    Raises Forbidden, and asks no server, if the owner's grants have ended.
+    These are the complete ones; the others are *still written* then. Raises Forbidden, and asks no server, if the
+    owner's grants have ended.
     """
     files = _listed(run)
     if run.looks:
@@ -89,8 +94,42 @@ def list_files(run: ScheduleRun) -> float | None:
         return LOOK_EVERY
     # Without an identity, the file is new to a later run.
     unsettled.update(outcome=Outcome.STILL_WRITTEN, identity="")
-    change_held(run, looks=run.looks + 1, status=Status.LOADING)
+    run.looks += 1
+    change_held(run, looks=run.looks, status=Status.LOADING, note="")
     return None
+
+
+def watches_on(run: ScheduleRun) -> bool:
+    """Whether the run looks again, after WATCH_EVERY, at files that were still written to when it loaded the others."""
+    return not _has_watched_enough(run) and _only_this_run_watches(run)
+
+
+def has_given_up(run: ScheduleRun) -> bool:
+    """Whether the run no longer looks at files that are still written to, and no other run will soon."""
+    return _has_watched_enough(run) and _only_this_run_watches(run)
+
+
+def _has_watched_enough(run: ScheduleRun) -> bool:
+    return run.looks >= MOST_LOOKS + MOST_WATCHES
+
+
+def _only_this_run_watches(run: ScheduleRun) -> bool:
+    return run.files.filter(outcome=Outcome.STILL_WRITTEN).exists() and not _is_followed(run)
+
+
+def _is_followed(run: ScheduleRun) -> bool:
+    """Whether a later run will soon look for files of the same names: on arrival, or at the next due time."""
+    schedule = Schedule.objects.get(pk=run.schedule_id)
+    if schedule.trigger == Schedule.Trigger.ARRIVAL and not schedule.paused:
+        return True
+    soon = timezone.now() + timedelta(seconds=WATCH_EVERY)
+    waiting = schedule.runs.filter(status=Status.WAITING).values_list("moment", flat=True)
+    next_due = [schedule.next_due_at] if schedule.next_due_at and schedule.next_due_at <= soon else []
+    return any(_pattern(schedule, each) == _pattern(schedule, run.moment) for each in (*waiting, *next_due))
+
+
+def _pattern(schedule: Schedule, moment: datetime) -> Pattern:
+    return fill_in_dates(schedule.pattern, moment, zone_named(schedule.zone), schedule.subfolders)
 
 
 def _listed(run: ScheduleRun) -> list[ListedFile]:
@@ -129,6 +168,13 @@ def _store(run: ScheduleRun, files: list[ListedFile]) -> None:
 
 
 def _discovered(run: ScheduleRun, file: ListedFile, outcome: DiscoveredFile.Outcome) -> DiscoveredFile:
+    """The row of a file. One whose name is too long to be stored has failed, under the beginning of its name."""
+    problem: dict[str, Any] = {}
+    try:
+        refuse_long_name(file.name)
+    except SourceProblem as error:
+        outcome = Outcome.FAILED if outcome == Outcome.FOUND else outcome
+        problem = error.as_json()
     return DiscoveredFile(
         run=run,
         schedule=run.schedule,
@@ -154,26 +200,18 @@ def _is_complete(run: ScheduleRun, file: ListedFile) -> bool:
 def _compare(run: ScheduleRun, files: list[ListedFile]) -> None:
     """Update the files that may still be written to: complete if unchanged since the last look, or gone."""
     now = {each.name: each for each in files}
-    for picked in run.files.filter(outcome=Outcome.FOUND, settled=False):
+    for picked in run.files.filter(outcome__in=(Outcome.FOUND, Outcome.STILL_WRITTEN), settled=False):
         is_now = now.get(picked.name)
         if not is_now:
             # Without an identity, it is new to a later run if it comes back.
             picked.outcome, picked.identity = Outcome.GONE, ""
-        elif is_now == listed_file(picked):
-            picked.settled = True
         else:
+            picked.settled = is_now == listed_file(picked) or _is_complete(run, is_now)
             picked.size, picked.modified_at, picked.etag = is_now.size, is_now.modified_at, is_now.etag
-            picked.identity, picked.settled = identity(is_now), _is_complete(run, is_now)
+            picked.outcome, picked.identity = Outcome.FOUND, identity(is_now)
         picked.save(update_fields=["outcome", "settled", "size", "modified_at", "etag", "identity"])
 
 
 def listed_file(picked: DiscoveredFile) -> ListedFile:
     """The stored file, as the connection listed it."""
     return ListedFile(picked.name, picked.size, picked.modified_at, picked.etag)
-    """The row of a file. One whose name is too long to be stored has failed, under the beginning of its name."""
-    problem: dict[str, Any] = {}
-    try:
-        refuse_long_name(file.name)
-    except SourceProblem as error:
-        outcome = Outcome.FAILED if outcome == Outcome.FOUND else outcome
-        problem = error.as_json()

@@ -22,7 +22,7 @@ from importer.schedules import ScheduleRequest
 from importer.schedules.transitions import change_held, claim
 from importer.sources import uploads
 from tests.engine.loads import run_sql
-from tests.importer.schedules.conftest import drop, shift_time
+from tests.importer.schedules.conftest import drop
 from tests.importer.schedules.steps import job_of, now, outcomes, run_now, take, to_end, to_import
 from tests.importer.steps import run as run_job
 
@@ -102,35 +102,6 @@ class TestFiles:
         assert outcomes(run) == dict.fromkeys(("a.csv", "copy.csv"), "already loaded")
         assert (rows(database), sorted(folder.glob("*.csv"))) == ([1], [])
         assert sorted(path.name for path in folder.glob("loaded/*")) == ["a.csv", "copy.csv"]
-
-    @pytest.mark.parametrize(("place", "hours"), [("folder", -1), ("folder", 0), ("folder", 1), ("ftp", -1)])
-    def test_a_growing_file_is_watched_whatever_its_clock_says(self, make, folder, database, request, place, hours):
-        schedule = make(**({"connection": request.getfixturevalue("ftp_connection")} if place == "ftp" else {}))
-        path = folder / "a.csv"
-        path.write_text("n,word\n1,o")
-        shift_time(path, hours)
-        run = schedules.run_now(schedule)
-        (again,) = take(run)
-        assert (again.task, now(run).status) == ("take_run", "finding")
-        path.write_text("n,word\n1,one\n2,two\n")
-        shift_time(path, hours)
-        take(run)
-        assert (now(run).status, job_of(run)) == ("finding", None)
-        to_end(run)
-        assert rows(database) == [1, 2]
-
-    def test_one_that_never_settles_is_left_for_a_later_run(self, make, folder, database, request):
-        schedule = make()
-        run = schedules.run_now(schedule)
-        while not now(run).ended:
-            with (folder / "a.csv").open("a") as file:
-                file.write("n,word\n1,one\n")
-            take(run)
-        assert (now(run).status, outcomes(run), rows(database)) == ("succeeded", {"a.csv": "still written"}, [])
-        assert now(run).note == "1 file still written"
-        assert not schedules.look_for_files(schedule.pk)
-        request.getfixturevalue("settled")
-        assert schedules.look_for_files(schedule.pk)
 
     @pytest.mark.parametrize(
         ("bad", "kind"), [("n,word\nnot a number,x\n", "RowsRefused"), ("%PDF-1.7\n1,x\n", "NoCSV")]
