@@ -7,7 +7,7 @@ from typing import Any
 from importer.engine.plan.previous_imports import FEWEST
 from importer.history.charts import TimingSpread
 from importer.history.facts import CHOSEN, FILE, REQUESTED, SERVER, TABLE, TIMINGS, Fact, Value
-from importer.history.query import Condition, Op, Query
+from importer.history.query import SIMILAR_SIZE, Condition, Op, Query, of_similar_size
 from importer.history.read import column, columns, rows
 from importer.history.search import matching
 from importer.models import JobRecord
@@ -48,8 +48,9 @@ class Comparison:
     """Compared imports: the `settings` that differ (requested, chosen, file, table, server) and all known `timings`.
 
     `alike`: the settings that are equal in all imports. `runs`: for each import the rows per second of all runs of the
-    same import (runs_like()), None if it did not succeed at its own pace. `reasons`: the planner's reasons for each
-    (importer.engine.plan.plan.Reason as JSON). `slower`: whether each was found slower than its peers (regressions.py).
+    same import (runs_like()), None if it did not succeed at its own pace. `sizes`: the bytes of the rows of each, 0 if
+    they are unknown. `reasons`: the planner's reasons for each (importer.engine.plan.plan.Reason as JSON). `slower`:
+    whether each was found slower than its peers (regressions.py).
     """
 
     jobs: tuple[int, ...]
@@ -57,14 +58,18 @@ class Comparison:
     alike: tuple[Difference, ...]
     timings: tuple[Difference, ...]
     runs: tuple[TimingSpread | None, ...]
+    sizes: tuple[float, ...]
     reasons: tuple[list[dict[str, Any]], ...]
     slower: tuple[bool, ...]
 
     @property
     def verdicts(self) -> tuple[Verdict, ...]:
         """The verdict on each import after the first, compared with the first."""
-        first, *others = zip(self.runs, self.slower, strict=True)
-        return tuple(_watched(first[1], slower) or _verdict(first[0], runs) for runs, slower in others)
+        first, *others = zip(self.runs, self.sizes, self.slower, strict=True)
+        return tuple(
+            _watched(first[2], slower) or _of_other_size(first[1], size) or _verdict(first[0], runs)
+            for runs, size, slower in others
+        )
 
     @property
     def sure(self) -> bool:
@@ -83,6 +88,7 @@ def compare(jobs: Sequence[int]) -> Comparison:
         tuple(each for each in settings if len(set(each.values)) == 1 and each.values[0] is not None),
         tuple(each for each in _side_by_side(facts, TIMINGS) if set(each.values) != {None}),
         tuple(runs_like(facts[job]) for job in jobs),
+        tuple(float(facts[job].get("data_bytes", 0)) for job in jobs),
         tuple(recorded.get(job, []) for job in jobs),
         tuple(bool(facts[job].get("slower_than_like")) for job in jobs),
     )
@@ -93,13 +99,14 @@ def _side_by_side(imports: dict[int, dict[str, Value]], facts: Sequence[Fact]) -
 
 
 def runs_like(facts: dict[str, Value], timing: str = "overall_rows_per_second") -> TimingSpread | None:
-    """A timing's spread over all runs of the import with these facts (ALIKE), of those at their own pace.
+    """A timing's spread over all runs of the import with these facts (ALIKE), of those of its size at their own pace.
 
     None if the import has no such timing itself, or did not run at its own pace.
     """
     if timing not in facts or not at_own_pace(facts):
         return None
-    alike = _at_own_pace(matching(Query(tuple(Condition(name, Op.IS, facts.get(name)) for name in ALIKE))))
+    equal = (Condition(name, Op.IS, facts.get(name)) for name in ALIKE)
+    alike = _at_own_pace(matching(Query((*equal, *of_similar_size(facts)))))
     took = column(timing, alike)
     return TimingSpread.of([float(took[job]) for job in alike if job in took])
 
@@ -116,6 +123,14 @@ def _watched(first: bool, other: bool) -> Verdict | None:
     return Verdict(True, f"{'the first' if first else 'this one'} is clearly slower than the imports like it before")
 
 
+def _of_other_size(first: float, other: float) -> Verdict | None:
+    """The verdict if the rates of the two imports say nothing about their settings, because of their sizes; or None."""
+    if not (first and other) or max(first, other) <= SIMILAR_SIZE * min(first, other):
+        return None
+    words = f"the sizes differ by more than a factor of {SIMILAR_SIZE}, and a smaller import is slower by itself"
+    return Verdict(False, words)
+
+
 def _verdict(first: TimingSpread | None, other: TimingSpread | None) -> Verdict:
     if not (first and other):
         return Verdict(False, f"only imports that succeeded {IN_WORDS} are judged")
@@ -123,7 +138,8 @@ def _verdict(first: TimingSpread | None, other: TimingSpread | None) -> Verdict:
         return Verdict(False, f"both are among {first.jobs} runs of the same{_spread(first)}: it may be chance")
     if first.jobs == other.jobs == 1:
         return Verdict(False, "one run each: it may be chance")
-    known = f"{first.jobs} like the first{_spread(first)}, {other.jobs} like this one{_spread(other)}"
+    like_first = f"{first.jobs} of similar size like the first{_spread(first)}"
+    known = f"{like_first}, {other.jobs} like this one{_spread(other)}"
     if doubt := doubts(first, other):
         return Verdict(False, f"{known}: {doubt}")
     return Verdict(True, f"{known}: the difference is clear")

@@ -1,6 +1,6 @@
 """A query of the history as a value, which URLs and command lines can write and read."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from enum import Enum
@@ -33,6 +33,9 @@ NEWEST_FIRST = "-ended"
 ALL = "all"  # instead of the names of columns
 PAGE_ROWS = 50
 UNKNOWN = "unknown"
+# Each import has a fixed cost, so that smaller ones load fewer rows per second. Within a factor of SIMILAR_SIZE the loss
+# is less than a third of this cost.
+SIMILAR_SIZE = 1.5
 
 
 class Op(Enum):
@@ -123,6 +126,15 @@ class Condition:
         least = self.op is Op.IS or (self.op in (Op.MORE, Op.AT_LEAST) and not text)
         most = self.op is Op.IS or (self.op in (Op.LESS, Op.AT_MOST) and not text)
         return self.value if least else None, (self.after or self.value) if most else None
+
+
+def of_similar_size(facts: Mapping[str, Value]) -> tuple[Condition, Condition]:
+    """The conditions on imports whose rates may be compared with that of the import with these facts."""
+    size = float(facts.get("data_bytes", 0))
+    return (
+        Condition("data_bytes", Op.AT_LEAST, size / SIMILAR_SIZE),
+        Condition("data_bytes", Op.AT_MOST, size * SIMILAR_SIZE),
+    )
 
 
 def columns_of(names: Sequence[str]) -> tuple[str, ...]:

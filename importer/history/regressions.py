@@ -15,7 +15,7 @@ from typing import Any
 from importer.history.collect import ChunkTotals, default_values, facts_of
 from importer.history.facts import CHOSEN, FACTS, FILE, REQUESTED, SERVER, TABLE, Fact, Value
 from importer.history.formatting import in_words
-from importer.history.query import Condition, Op, Query
+from importer.history.query import Condition, Op, Query, of_similar_size
 from importer.history.read import column, rows
 from importer.history.search import matching
 from importer.history.slowdown_test import FEWEST, MOST, clearly_slower
@@ -25,9 +25,7 @@ from importer.models.outcomes.own_pace import PACE_FACTS, at_own_pace
 
 # The fact that is compared.
 RATE = "overall_rows_per_second"
-# Each import has a fixed cost, so that smaller ones load fewer rows per second. Within a factor of SIZES the loss is
-# less than a third of this cost; losses below LEAST_SECONDS are ignored.
-SIZES = 1.5
+# Smaller losses are ignored.
 LEAST_SECONDS = 1.0
 # Most imports into the table that are searched for peers.
 MOST_CANDIDATES = 200
@@ -160,14 +158,12 @@ def compare_with_peers(facts: dict[str, Value]) -> PeerSpeed | None:
 
 def peers(facts: dict[str, Value]) -> list[int]:
     """The peers of the import with these facts: the latest before it, at most MOST."""
-    size = float(facts.get("data_bytes", 0))
     conditions = (
         Condition("table", Op.IS, facts.get("table")),
         Condition("target", Op.IS, facts.get("target")),
         Condition("status", Op.IS, ImportJob.Status.SUCCEEDED.value),
         Condition("ended", Op.LESS, facts.get("ended", 0)),
-        Condition("data_bytes", Op.AT_LEAST, size / SIZES),
-        Condition("data_bytes", Op.AT_MOST, size * SIZES),
+        *of_similar_size(facts),
     )
     candidates = matching(Query(conditions))
     ended = column("ended", candidates)

@@ -49,8 +49,20 @@ def runs(db):
         for number, job in enumerate(jobs):
             like = "fast" if number < 4 else "slow"
             rate = 200.0 if number < 4 else 100.0
-            put(job, settings_digest=like, overall_rows_per_second=rate + number)
+            put(job, settings_digest=like, overall_rows_per_second=rate + number, data_bytes=10_000_000)
         yield jobs
+
+
+def test_runs_of_another_size_do_not_count_and_are_not_judged(runs: list[int]):
+    put(runs[-1], data_bytes=10_000)
+    assert runs_like(rows([runs[-1]], list(FACTS))[runs[-1]]).jobs == 1
+    (verdict,) = compare([runs[0], runs[-2]]).verdicts
+    assert verdict.words.startswith("4 of similar size like the first (spread 1 %), 3 like this one ")
+    (verdict,) = compare([runs[0], runs[-1]]).verdicts
+    assert (verdict.clear, verdict.words) == (
+        False,
+        "the sizes differ by more than a factor of 1.5, and a smaller import is slower by itself",
+    )
 
 
 def test_four_runs_each_are_clearly_different(runs: list[int]):
