@@ -15,8 +15,8 @@ from importer.engine.mysql.diagnosis.facts import Facts, Recent, Sessions, Worke
 from importer.engine.plan.option_specs import LOW
 from importer.engine.plan.plan import ImportPlan
 from importer.engine.plan.stored_plan import format_of
-from importer.jobs.transitions import QUEUED
 from importer.models import Chunk, ImportJob
+from importer.models.outcomes.step_kinds import QUEUED
 from importer.queue import queue_of
 from importer.sources.room import fullest_disk
 from importer.worker import live_progress

@@ -33,8 +33,8 @@ NEWEST_FIRST = "-ended"
 ALL = "all"  # instead of the names of columns
 PAGE_ROWS = 50
 UNKNOWN = "unknown"
-# Each import has a fixed cost, so that smaller ones load fewer rows per second. Within a factor of SIMILAR_SIZE the loss
-# is less than a third of this cost.
+# Each import has a fixed cost, so that smaller ones load fewer rows per second. Within a factor of SIMILAR_SIZE the
+# loss is less than a third of this cost.
 SIMILAR_SIZE = 1.5
 
 

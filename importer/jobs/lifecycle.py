@@ -22,9 +22,6 @@ from importer.jobs.same_table import others_of_table, why_rows_are_gone
 from importer.jobs.steps.claimants import share_of_target
 from importer.jobs.steps.hosts import left_out_hosts
 from importer.jobs.transitions import (
-    NO_STEP,
-    RUNNING,
-    STEPS,
     Status,
     backoff,
     change,
@@ -32,6 +29,7 @@ from importer.jobs.transitions import (
     claim_step,
     held_step,
     lock,
+    no_step,
     step_is_free,
     unqueue,
 )
@@ -39,6 +37,7 @@ from importer.jobs.uploading import can_scan, first_bytes, why_not_wait
 from importer.lease import lease_end
 from importer.models import Chunk, DiscoveredFile, ImportJob
 from importer.models.outcomes.attempts import measures
+from importer.models.outcomes.step_kinds import RUNNING, STEPS
 from importer.notifications import import_ended
 from importer.queue import Message, announce_end
 
@@ -188,8 +187,11 @@ def _queue_step(job: ImportJob, task: str) -> list[Message]:
     if job.target.lacks_password:
         return []
     kind = STEPS[task]
+    values: dict[str, Any] = {"step": kind.queued, "step_lease": lease_end()}
+    if job.step in RUNNING and job.worked_at and job.step_lease:
+        values["worked_at"] = max(job.worked_at, job.step_lease)
     with transaction.atomic(savepoint=False):
-        queued = ImportJob.objects.filter(step_is_free(), pk=job.pk).update(step=kind.queued, step_lease=lease_end())
+        queued = ImportJob.objects.filter(step_is_free(), pk=job.pk).update(**values)
         if queued and job.step in RUNNING:
             totals.count_expired(totals.STEP)  # A worker had it.
     not_on = left_out_hosts(job) if kind.reads_file else ()
@@ -257,7 +259,7 @@ def _end_when_idle(job: ImportJob) -> list[Message]:
 def _end(job: ImportJob, old: Status, new: Status, **values: Any) -> list[Message]:
     """End the job, release the table, and wake the next job that waits for it."""
     with transaction.atomic():
-        if not change(job.pk, [old], status=new, table_claim=None, finished_at=timezone.now(), **NO_STEP, **values):
+        if not change(job.pk, [old], status=new, table_claim=None, finished_at=timezone.now(), **no_step(), **values):
             return []
         ended = ImportJob.objects.select_related("target", "source").get(pk=job.pk)
         measured = measures(ended)
@@ -314,7 +316,7 @@ def reopen(job: ImportJob, numbers: set[int]) -> None:
             job.pk,
             [Status.FINISHING, Status.VERIFYING],
             status=Status.LOADING,
-            **NO_STEP,
+            **no_step(),
             **{name: F(name) - sums[f"{name}__sum"] for name in COUNTS},
             committed_bytes=F("committed_bytes") - sums["length__sum"],
             **_merged_kinds(job),
@@ -342,7 +344,7 @@ def step_failed(job: ImportJob, problem: Problem) -> list[Message]:
         if problem.retryable and job.step_failures + 1 < settings.MAX_ATTEMPTS:
             return [Message("advance", job.pk, delay=backoff(job))]
         fail(job.pk, problem.after(job.step_failures + 1) if problem.retryable else problem)
-        held_step(job).update(step_failures=0, **NO_STEP)
+        held_step(job).update(step_failures=0, **no_step())
     return []
 
 

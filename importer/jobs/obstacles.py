@@ -16,7 +16,7 @@ from importer.engine.mysql.reasons import KINDS, REASON_HIDDEN
 from importer.engine.target import global_settings, temporary_changes
 from importer.jobs.lifecycle import advance
 from importer.jobs.steps.target_changes import merged_problems
-from importer.jobs.transitions import NO_STEP, JobStep, Status, change_status
+from importer.jobs.transitions import JobStep, Status, change_status, no_step
 from importer.lease import change
 from importer.models import ImportJob
 from importer.queue import Message
@@ -54,7 +54,7 @@ def end_without(job_id: int) -> None:
         "step_failures": 0,
         # The next attempt's number: a worker that lost its lease while it was putting keys back records nothing.
         "step_attempt": F("step_attempt") + 1,
-        **NO_STEP,
+        **no_step(),
     }
     tried = Q(step=JobStep.RESTORING, step_lease__gt=timezone.now())
     if not change_status(ImportJob.objects.exclude(tried).filter(pk=job.pk, status=job.status), **done):

@@ -1,17 +1,19 @@
 """Compare-and-set updates of jobs and their steps, on importer.lease. The graphs of states are in importer/models/."""
 
-from dataclasses import dataclass
+from datetime import datetime
 from typing import Any
 
 from django.db import transaction
 from django.db.models import F, Q, QuerySet, Value
-from django.db.models.functions import Coalesce
+from django.db.models.functions import Coalesce, Greatest
 from django.utils import timezone
 
 from importer import lease
 from importer.engine.plan.stored_plan import is_newer
 from importer.history import totals
 from importer.models import Chunk, ImportJob
+from importer.models.outcomes import phases
+from importer.models.outcomes.step_kinds import RUNNING, STEPS
 
 Status = ImportJob.Status
 JobStep = ImportJob.Step
@@ -19,42 +21,13 @@ JobStep = ImportJob.Step
 STEP = lease.Lease(ImportJob, "step_")
 
 
-@dataclass(frozen=True)
-class StepKind:
-    """A step that workers take: the name of its task, and the job's step while it is queued and while it runs.
-
-    `reads_file`: a host that does not see the file gets no message for it. `delays_end`: a failing or cancelling job
-    does not end while a worker has the step, because the worker uses the target or the file.
-    """
-
-    task: str
-    queued: ImportJob.Step
-    running: ImportJob.Step
-    reads_file: bool = False
-    delays_end: bool = True
-
-
-_KINDS = (
-    StepKind("scan", JobStep.SCAN_QUEUED, JobStep.SCANNING, reads_file=True),
-    StepKind("arrange", JobStep.ARRANGE_QUEUED, JobStep.ARRANGING),
-    StepKind("stage", JobStep.STAGE_QUEUED, JobStep.STAGING, reads_file=True),
-    StepKind("finish", JobStep.FINISH_QUEUED, JobStep.FINISHING),
-    StepKind("restore", JobStep.RESTORE_QUEUED, JobStep.RESTORING),
-    # The verification only reads. A job that it fails ends although its worker has not released the step.
-    StepKind("verify", JobStep.VERIFY_QUEUED, JobStep.VERIFYING, delays_end=False),
-    StepKind("clean", JobStep.CLEAN_QUEUED, JobStep.CLEANING),
-)
-# By their tasks; and by the job's step while they are queued, and while they run.
-STEPS = {each.task: each for each in _KINDS}
-QUEUED: dict[str, StepKind] = {each.queued: each for each in _KINDS}
-RUNNING: dict[str, StepKind] = {each.running: each for each in _KINDS}
-
-# The fields from which the seconds of a phase are counted.
-TIMED_BY = ("phase_since", "phases_json", "taken_at")
 # The fields that Target.lacks_password reads.
 PASSWORD = ("target__key", "target__password_ciphertext", "target__password_unstored")
-# The values of a job whose step no worker holds.
-NO_STEP: dict[str, Any] = {"step": JobStep.NONE, "step_lease": None, "step_connection_id": None}
+
+
+def no_step() -> dict[str, Any]:
+    """The values of a job whose step no worker holds from now on."""
+    return {"step": JobStep.NONE, "step_lease": None, "step_connection_id": None, "worked_at": timezone.now()}
 
 
 def change(job_id: int, old: list[Status], **values: Any) -> bool:
@@ -70,7 +43,7 @@ def change_status(rows: QuerySet[ImportJob], **values: Any) -> bool:
     """
     # A savepoint is not needed: without the transaction around it, nothing of this may stay.
     with transaction.atomic(savepoint=False):
-        job = rows.select_for_update().only("status", *TIMED_BY).first()
+        job = rows.select_for_update().only("status", *phases.TIMED_BY).first()
         changed = job is not None and lease.change(rows, **{**_phase_ended(job), **values})
         if changed and job and values["status"] in ImportJob.ENDED:
             totals.count_end(job.pk)
@@ -84,8 +57,8 @@ def _phase_ended(job: ImportJob) -> dict[str, Any]:
     now = timezone.now()
     if job.ended:
         return {"phase_since": now}
-    spent = job.phases_json.get(job.phase, 0.0) + max(0.0, (now - job.phase_since).total_seconds())
-    return {"phase_since": now, "phases_json": {**job.phases_json, job.phase: round(spent, 6)}}
+    spent = phases.spent(job, now)
+    return {"phase_since": now, "phases_json": {name: round(seconds, 6) for name, seconds in spent.items()}}
 
 
 def claim_of(job: ImportJob) -> str:
@@ -99,29 +72,36 @@ def claim_step(job_id: int, task: str) -> ImportJob | None:
     None as well if a newer release has planned the job, or if this process lacks the target's password.
     """
     found = ImportJob.objects.filter(pk=job_id).select_related("target")
-    job = found.only("plan_json", "status", *TIMED_BY, *PASSWORD).first()
+    job = found.only("plan_json", "status", *phases.TIMED_BY, *PASSWORD).first()
     if job is None or is_newer(job.plan_json) or job.target.lacks_password:
         return None
     queued_job = ImportJob.objects.filter(pk=job_id, step=STEPS[task].queued)
     values = {"step": STEPS[task].running, "version": F("version") + 1}
-    if not (_claim_first(job, queued_job, values) or STEP.claim(queued_job, **values, **_taken_now())):
+    if not (_claim_after_wait(job, queued_job, values) or STEP.claim(queued_job, **values, **_taken_now())):
         return None
     return ImportJob.objects.select_related("target", "source").get(pk=job_id)
 
 
-def _claim_first(job: ImportJob, queued_job: QuerySet[ImportJob], values: dict[str, Any]) -> bool:
-    """Claim the step of a job that no worker has taken yet: it has waited until now. False: nothing was claimed.
+def _claim_after_wait(job: ImportJob, queued_job: QuerySet[ImportJob], values: dict[str, Any]) -> bool:
+    """Claim the step of a job that has waited for a worker until now. False: nothing was claimed.
 
-    That is so as well if the job's status has just changed.
+    That is so as well if the job's status has just changed, or another worker has ended the wait.
     """
-    if job.taken_at:
+    waited = wait_ended(job)
+    if not waited:
         return False
-    untaken = queued_job.filter(taken_at=None, phase_since=job.phase_since)
-    return STEP.claim(untaken, **values, **_taken_now(), **_phase_ended(job))
+    unchanged = queued_job.filter(taken_at=job.taken_at, phase_since=job.phase_since)
+    return STEP.claim(unchanged, **values, **_taken_now(), **waited)
+
+
+def wait_ended(job: ImportJob) -> dict[str, Any]:
+    """The values of a job that a worker takes now, if it has waited for one; otherwise none."""
+    return _phase_ended(job) if phases.waits(job, timezone.now()) else {}
 
 
 def _taken_now() -> dict[str, Any]:
-    return {"taken_at": Coalesce(F("taken_at"), Value(timezone.now()))}
+    now = timezone.now()
+    return {"taken_at": Coalesce(F("taken_at"), Value(now)), "worked_at": now}
 
 
 def step_is_free() -> Q:
@@ -131,7 +111,7 @@ def step_is_free() -> Q:
 
 def release_step(job: ImportJob) -> None:
     """Give up the job's step, unless another worker has claimed it."""
-    held_step(job).update(**NO_STEP)
+    held_step(job).update(**no_step())
 
 
 def held_step(job: ImportJob) -> QuerySet[ImportJob]:
@@ -142,7 +122,7 @@ def held_step(job: ImportJob) -> QuerySet[ImportJob]:
 def backoff(job: ImportJob) -> int:
     """Queue the job's failed step again. Returns the seconds until it may be claimed; they double with each failure."""
     with transaction.atomic():
-        delay = STEP.postpone(job, step=RUNNING[job.step].queued, version=F("version") + 1)
+        delay = STEP.postpone(job, step=RUNNING[job.step].queued, worked_at=timezone.now(), version=F("version") + 1)
         totals.count_retry(totals.STEP)
     return delay
 
@@ -159,6 +139,16 @@ def lock(job_id: int, *statuses: Status) -> bool:
     """
     rows = ImportJob.objects.select_for_update().filter(pk=job_id)
     return bool((rows.filter(status__in=statuses) if statuses else rows).values_list("pk", flat=True).first())
+
+
+def worked(job_id: int, **values: Any) -> None:
+    """Record that a worker works on the job now; set the values, and increase its version, as touch() does."""
+    ImportJob.objects.filter(pk=job_id).update(version=F("version") + 1, **{"worked_at": timezone.now(), **values})
+
+
+def not_before(moment: datetime) -> Greatest:
+    """The value of `worked_at` if a worker has worked until that moment, which may be past."""
+    return Greatest(F("worked_at"), Value(moment))
 
 
 def touch(job_id: int) -> None:

@@ -207,8 +207,8 @@ class ImportJob(ImportRecipe, Approvable):
     # The earlier attempts, the first one first (importer.models.outcomes.attempts.Attempt as JSON). Older versions kept
     # none.
     past_attempts_json = models.JSONField(default=list, blank=True)
-    # The seconds that the present attempt has spent in each status that it has left, and since when it is in its
-    # present one (jobs/transitions.py). NULL for attempts of older versions.
+    # The seconds that the present attempt has spent in each status, with and without a worker, until `phase_since`
+    # (outcomes/phases.py). NULL for attempts of older versions.
     phases_json = models.JSONField(default=dict, blank=True)
     phase_since = models.DateTimeField(null=True, blank=True)
     # How often it was paused.
@@ -216,6 +216,8 @@ class ImportJob(ImportRecipe, Approvable):
     created_at = models.DateTimeField(auto_now_add=True, db_index=True)
     # When the first worker took a step of the job; NULL for jobs of older versions.
     taken_at = models.DateTimeField(null=True, blank=True)
+    # When a worker last took or gave back a step or a chunk of the job; NULL before, and for jobs of older versions.
+    worked_at = models.DateTimeField(null=True, blank=True, editable=False)
     started_at = models.DateTimeField(null=True, blank=True)
     scanned_at = models.DateTimeField(null=True, blank=True)
     loaded_at = models.DateTimeField(null=True, blank=True)
@@ -350,12 +352,6 @@ class ImportJob(ImportRecipe, Approvable):
     def stages(self) -> bool:
         """Whether the table stays unchanged until the finishing step."""
         return write_modes.stages(self.options_json.get("mode", "append"))
-
-    @property
-    def phase(self) -> "ImportJob.Status":
-        """The status that the present time counts as: an import that has its table waits until a worker takes it."""
-        status = self.Status(self.status)
-        return self.Status.WAITING if status == self.Status.LOADING and self.taken_at is None else status
 
     @property
     def followed_upload(self) -> bool:

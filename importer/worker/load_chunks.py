@@ -362,13 +362,16 @@ def committed(run: jobs.ChunkRun) -> list[jobs.LoadedChunk]:
     """
     if not run.job.plan.rolls_back:
         return []
-    now = timezone.now()
     try:
         first = _first_load(run)
         outcomes = committed_outcomes([_of_chunk(first, chunk, run.job) for chunk in run.chunks])
     except Problem:
         return []
-    return [jobs.LoadedChunk(chunk, each, now, now) for chunk, each in zip(run.chunks, outcomes, strict=True) if each]
+    # It was committed before the lease of its worker ended.
+    ended = min(timezone.now(), *(chunk.lease for chunk in run.chunks if chunk.lease))
+    return [
+        jobs.LoadedChunk(chunk, each, ended, ended) for chunk, each in zip(run.chunks, outcomes, strict=True) if each
+    ]
 
 
 def _committed(chunk_load: ChunkLoad) -> Outcome | None:

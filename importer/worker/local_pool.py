@@ -15,8 +15,8 @@ from django.db import connections
 from importer import jobs
 from importer.engine.errors import Problem
 from importer.engine.units import MIB
-from importer.jobs.transitions import QUEUED
 from importer.models import Chunk, ImportJob
+from importer.models.outcomes.step_kinds import QUEUED
 from importer.queue import Message
 from importer.security import held_passwords
 from importer.worker import shutdown, working_copies

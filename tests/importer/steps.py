@@ -1,8 +1,8 @@
 """The worker's steps, taken one by one in the test's own process: the messages for a broker, and their effect."""
 
 from importer import jobs
-from importer.jobs.transitions import STEPS
 from importer.models import Chunk, ImportJob
+from importer.models.outcomes.step_kinds import STEPS
 from importer.queue import Message
 from importer.worker.steps import IMPORT_STEPS
 

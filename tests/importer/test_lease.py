@@ -8,9 +8,9 @@ from django.utils import timezone
 from importer import tasks
 from importer.engine.load.finish import READ_TIMEOUT
 from importer.engine.plan.server_file import LONGEST_SILENCE
-from importer.jobs.transitions import STEPS
 from importer.lease import LONGEST_BACKOFF, MOST_FAILURES, Lease, backoff_seconds, lease_end
 from importer.models import ImportJob
+from importer.models.outcomes.step_kinds import STEPS
 from importer.worker.steps import IMPORT_STEPS
 from tests.dashboard.job_data import make_job
 

@@ -7,6 +7,7 @@ from datetime import datetime, timedelta
 from dashboard.formatting import duration
 from importer.models import ImportJob
 from importer.models.outcomes import attempts
+from importer.models.outcomes.phases import spent, wait_in
 
 # The units across the timeline, of which a phase has at least LEAST_UNITS.
 WIDTH = 1000
@@ -28,8 +29,9 @@ class Phase:
     runs: bool
     start: int = 0
     width: int = 0
-    # The seconds of it during which the import was paused.
+    # The seconds of it during which the import was paused, and those in which it waited for a worker.
     paused: float = 0
+    waited: float = 0
 
     @property
     def seconds(self) -> float:
@@ -113,7 +115,9 @@ def _phases(job: ImportJob, now: datetime) -> Iterable[Phase]:
         return
     again = job.status in (Status.UNAPPROVED, Status.WAITING, Status.LOADING, Status.PAUSED)
     loaded = job.loaded_at if job.loaded_at and job.loaded_at >= began and not again else None
-    yield replace(_phase("Load", "load", began, loaded, end), paused=_paused(job, now))
+    seconds = spent(job, now)
+    paused, waited = seconds[Status.PAUSED], seconds[wait_in(Status.LOADING)]
+    yield replace(_phase("Load", "load", began, loaded, end), paused=paused, waited=waited)
     if loaded is None:
         return
     yield from _phases_after_load(job, loaded, end)
@@ -133,7 +137,9 @@ def _phases_after_load(job: ImportJob, loaded: datetime, end: datetime) -> Itera
     if job.index_seconds or indexing:
         yield _phase("Index", "index", loaded, None if indexing else built, end)
     if not indexing:
-        yield _phase(_verify(job), "verify", min(built, end), job.finished_at, end)
+        seconds = spent(job, end)
+        waited = seconds[wait_in(Status.FINISHING)] + seconds[wait_in(Status.VERIFYING)]
+        yield replace(_phase(_verify(job), "verify", min(built, end), job.finished_at, end), waited=waited)
 
 
 def _verify(job: ImportJob) -> str:
@@ -146,12 +152,6 @@ def _began(job: ImportJob) -> datetime | None:
     if got_table is None or job.attempts > 1 or job.phase_since is None:
         return got_table
     return job.taken_at and max(got_table, job.taken_at)
-
-
-def _paused(job: ImportJob, now: datetime) -> float:
-    """The seconds during which the present attempt was paused, until now."""
-    since = (now - job.phase_since).total_seconds() if job.status == Status.PAUSED and job.phase_since else 0.0
-    return max(0.0, float(job.phases_json.get(Status.PAUSED, 0.0)) + since)
 
 
 def _phase(name: str, kind: str, began: datetime, ended: datetime | None, otherwise: datetime) -> Phase:

@@ -23,7 +23,7 @@ from importer.jobs.lifecycle import enforce_limits, fail, pending, queue_chunks,
 from importer.jobs.permission import why_forbidden
 from importer.jobs.rejects.counts import COUNTS, Kind, merged
 from importer.jobs.steps.claimants import others_wait
-from importer.jobs.transitions import JobStep, Status, change, lock, touch, unqueue
+from importer.jobs.transitions import JobStep, Status, change, lock, not_before, unqueue, wait_ended, worked
 from importer.lease import backoff_seconds, holder, lease_end
 from importer.models import Chunk, ImportJob
 from importer.models.chunk import RANGE
@@ -86,10 +86,11 @@ def claim_run(chunk_id: int) -> ChunkRun | None:
         if problem := why_forbidden(job):
             fail(job.pk, problem)
             return None
+        waited = wait_ended(job)
         if job.status != Status.LOADING or not _claim(queued, key):
             return None
         _claim(_next_chunks(job, number, length), key)
-        touch(job.pk)
+        worked(job.pk, **waited)
     return ChunkRun(key, job, _claimed(job, key))
 
 
@@ -247,6 +248,7 @@ def _add_to_job(job_id: int, counted: list[LoadedChunk]) -> None:
     ImportJob.objects.filter(pk=job_id).update(
         **{name: F(name) + amount for name, amount in sums.items()},
         committed_bytes=F("committed_bytes") + sum(each.chunk.length for each in counted),
+        worked_at=not_before(max(each.ended for each in counted)),
         version=F("version") + 1,
     )
     reasons = [asdict(reason) for each in counted for reason in each.outcome.reasons]
@@ -271,7 +273,7 @@ def release_chunks(run: ChunkRun, untouched: list[Chunk]) -> None:
             _held(run).filter(pk__in=[each.pk for each in untouched]).update(
                 status=Chunk.Status.PENDING, attempt=F("attempt") - 1, lease=None
             )
-            touch(run.job.pk)
+            worked(run.job.pk)
 
 
 def record_cancelled(run: ChunkRun, chunk: Chunk) -> None:
@@ -279,7 +281,7 @@ def record_cancelled(run: ChunkRun, chunk: Chunk) -> None:
     with transaction.atomic():
         lock(run.job.pk)
         _held(run).filter(pk=chunk.pk).update(status=Chunk.Status.PENDING, lease=None)
-        touch(run.job.pk)
+        worked(run.job.pk)
 
 
 def record_failed(run: ChunkRun, chunk: Chunk, problem: Problem) -> list[Message]:
@@ -292,7 +294,7 @@ def record_failed(run: ChunkRun, chunk: Chunk, problem: Problem) -> list[Message
             lock(run.job.pk)
             if held.update(status=Chunk.Status.PENDING, lease=again_at, problem=problem.as_json()):
                 totals.count_retry(totals.CHUNK)
-        touch(run.job.pk)
+        worked(run.job.pk)
         return [Message("advance", run.job.pk, delay=delay)]
     problem = problem.after(chunk.attempt) if problem.retryable else problem
     with transaction.atomic():
@@ -319,7 +321,7 @@ def fall_back(run: ChunkRun, chunk: Chunk, plan: ImportPlan) -> list[Message]:
         if approval.is_needed(job):
             change(job.pk, [Status.LOADING, Status.PAUSED], status=Status.UNAPPROVED, approval_asked_at=None)
             unqueue(job.pk)
-    touch(run.job.pk)
+    worked(run.job.pk)
     return [Message("advance", run.job.pk)]
 
 

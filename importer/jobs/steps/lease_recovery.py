@@ -12,7 +12,7 @@ from importer.engine.errors import Problem
 from importer.history import totals
 from importer.jobs.lifecycle import fail
 from importer.jobs.steps.chunk_leases import ChunkRun
-from importer.jobs.transitions import lock, touch
+from importer.jobs.transitions import lock, not_before, worked
 from importer.models import Chunk, ImportJob
 
 
@@ -44,7 +44,8 @@ def expire_run(run: ChunkRun) -> None:
             _record_death(run, chunk)
         else:
             _release(run, chunk, status=Chunk.Status.PENDING)
-    touch(run.job.pk)
+    leases = [each.lease for each in run.chunks if each.lease]
+    worked(run.job.pk, worked_at=not_before(max(leases, default=timezone.now())))
 
 
 def _record_death(run: ChunkRun, chunk: Chunk) -> None:

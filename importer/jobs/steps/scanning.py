@@ -15,7 +15,7 @@ from importer.engine.source.joined import JoinedFile
 from importer.engine.stored import to_json
 from importer.jobs.bulk import insert_each
 from importer.jobs.lifecycle import enforce_limits
-from importer.jobs.transitions import STEP, JobStep, Status, claim_step, held_step
+from importer.jobs.transitions import STEP, JobStep, Status, claim_step, held_step, no_step
 from importer.models import Chunk, ImportJob
 from importer.models.chunk import RANGE
 from importer.models.job import LINES_AFTER, LINES_AMONG, LINES_BEFORE
@@ -105,9 +105,8 @@ def finish_scan(job: ImportJob, size: int, before: SkippedLines, after: SkippedL
             scanned_bytes=size,
             scanned_at=timezone.now(),
             step_failures=0,
-            step=JobStep.NONE,
-            step_lease=None,
             version=F("version") + 1,
+            **no_step(),
         )
         enforce_limits(job.pk)
 

@@ -16,7 +16,6 @@ from importer.engine.target.staging import Staged
 from importer.jobs.lifecycle import after_all_rows, fail
 from importer.jobs.permission import why_forbidden
 from importer.jobs.transitions import (
-    NO_STEP,
     STEP,
     JobStep,
     Status,
@@ -24,6 +23,7 @@ from importer.jobs.transitions import (
     change_status,
     claim_step,
     held_step,
+    no_step,
     release_step,
 )
 from importer.models import ImportJob
@@ -70,7 +70,7 @@ def record_staged(job: ImportJob, digest: str) -> bool:
     """Record the staging table, with its Table.digest. False: another worker has the step, or the job is ending."""
     plan = {**job.plan_json, "table_digest": digest}
     mine = held_step(job).filter(step=JobStep.STAGING, status__in=[Status.LOADING, Status.PAUSED])
-    return bool(mine.update(staged=True, plan_json=plan, step_failures=0, version=F("version") + 1, **NO_STEP))
+    return bool(mine.update(staged=True, plan_json=plan, step_failures=0, version=F("version") + 1, **no_step()))
 
 
 def claim_finish(job_id: int) -> ImportJob | None:
@@ -125,7 +125,7 @@ def record_finished(job: ImportJob, tally: Tally, index_seconds: float = 0) -> b
         kept_table=job.plan.staged.old if job.plan.staged else "",
         problem={},
         step_failures=0,
-        **NO_STEP,
+        **no_step(),
     )
 
 
@@ -141,7 +141,7 @@ def claim_clean(job_id: int) -> ImportJob | None:
 def record_clean(job: ImportJob) -> None:
     """Record that the job has no staging table on the target any more; unless it is finished, its counts become 0."""
     gone: dict[str, Any] = {"leftover": False, "staged": False, "step_failures": 0, "version": F("version") + 1}
-    held_step(job).update(**gone, **NO_STEP)
+    held_step(job).update(**gone, **no_step())
     counts = ("loaded_rows", "replaced_rows", "unchanged_rows", "skipped_rows", "committed_bytes")
     nothing = dict.fromkeys(counts, 0)
     held_step(job).filter(status__in=NOT_DONE, finished=False).update(**nothing)

@@ -15,7 +15,7 @@ from importer.engine.mysql.connection import Connection, connect
 from importer.engine.target import staging, table_backup
 from importer.jobs.record import record_backup_restored
 from importer.jobs.same_table import at_work_since, others_of_table
-from importer.jobs.transitions import NO_STEP, STEP, JobStep, claim_of, held_step, step_is_free
+from importer.jobs.transitions import STEP, JobStep, claim_of, held_step, no_step, step_is_free
 from importer.models import ImportJob, Schedule
 
 
@@ -130,7 +130,7 @@ def _connected(job: ImportJob) -> Iterator[Connection]:
 def release_backup(job: ImportJob) -> None:
     """Record the job's existing tables, and release job and table. If the server is away, the sweeper does so later."""
     record_backup(job)
-    held_step(job).filter(step=JobStep.KEEPING).update(table_claim=None, **NO_STEP)
+    held_step(job).filter(step=JobStep.KEEPING).update(table_claim=None, **no_step())
 
 
 def pending_backups() -> list[ImportJob]:

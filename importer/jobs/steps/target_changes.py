@@ -14,7 +14,7 @@ from importer.engine.plan.plan import Reason
 from importer.engine.plan.stored_plan import plan_to_json
 from importer.engine.stored import to_json
 from importer.engine.target.temporary_changes import TemporaryChanges
-from importer.jobs.transitions import NO_STEP, STEP, JobStep, Status, backoff, change_status, claim_step, held_step
+from importer.jobs.transitions import STEP, JobStep, Status, backoff, change_status, claim_step, held_step, no_step
 from importer.lease import change
 from importer.models import ImportJob
 from importer.queue import Message
@@ -42,7 +42,7 @@ def record_added_columns(job: ImportJob, digest: str) -> None:
 def record_applied_changes(job: ImportJob) -> bool:
     """Record that all changes are made, so that chunks may load. False: another worker has the step."""
     mine = held_step(job).filter(step=JobStep.ARRANGING)
-    return bool(mine.update(arranged=True, step_failures=0, version=F("version") + 1, **NO_STEP))
+    return bool(mine.update(arranged=True, step_failures=0, version=F("version") + 1, **no_step()))
 
 
 def record_unchanged(job: ImportJob, reason: Reason) -> bool:
@@ -58,7 +58,7 @@ def record_unchanged(job: ImportJob, reason: Reason) -> bool:
             arranged=True,
             step_failures=0,
             version=F("version") + 1,
-            **NO_STEP,
+            **no_step(),
         )
     )
 
@@ -89,7 +89,7 @@ def record_restored(job: ImportJob, seconds: float, problem: Problem | None) -> 
         "obstacle": {},
         "step_failures": 0,
         "index_seconds": F("index_seconds") + seconds,
-        **NO_STEP,
+        **no_step(),
     }
     done |= {} if problem else {"unchecked_json": []}
     mine = held_step(job).filter(step=JobStep.RESTORING)

@@ -4,7 +4,6 @@ A retry stores the attempt that it follows. Time in which nobody worked, such as
 is in no attempt. Pages, history, commands and notifications take seconds and rates from here only.
 """
 
-from collections import defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from datetime import datetime
@@ -15,7 +14,7 @@ from django.utils import timezone
 from importer.engine.stored import from_json
 from importer.models.chunk import Chunk
 from importer.models.job import ImportJob
-from importer.models.outcomes import outcome
+from importer.models.outcomes import outcome, phases
 
 Status = ImportJob.Status
 
@@ -32,7 +31,7 @@ class AttemptChunks:
 class PhaseSeconds:
     """The seconds of an attempt, or of all attempts of an import, by what happened in them.
 
-    `waiting`: for an approval, the table, the first worker, or an obstacle on the target. `loading`: scan and load.
+    `waiting`: for an approval, the table, a worker, or an obstacle on the target (phases.py). `loading`: scan and load.
     `indexing`: keys and settings were put back. `verifying`: the finishing step of modes that stage, and the comparison
     with the ledger.
     """
@@ -192,12 +191,12 @@ def present_seconds(job: ImportJob, now: datetime) -> PhaseSeconds | None:
     """The seconds of the present attempt until `now`; None if an older version did not keep them."""
     if job.phase_since is None:
         return _seconds_by_moments(job, now)
-    spent = _spent(job, now)
+    spent = phases.spent(job, now)
     # Putting back belongs to other steps than indexing where an import failed or staged.
     indexing = _indexing(job, now)
     elsewhere = max(0.0, indexing - spent[Status.INDEXING])
     return PhaseSeconds(
-        waiting=spent[Status.WAITING] + spent[Status.UNAPPROVED] + blocked_seconds(job, now),
+        waiting=phases.all_waiting(spent) + max(0.0, spent[Status.INDEXING] - indexing),
         loading=spent[Status.LOADING],
         paused=spent[Status.PAUSED],
         indexing=indexing,
@@ -209,15 +208,7 @@ def blocked_seconds(job: ImportJob, now: datetime) -> float:
     """The part of the present attempt's waiting in which keys and settings could not be put back, until `now`."""
     if job.phase_since is None:
         return 0.0
-    return max(0.0, _spent(job, now)[Status.INDEXING] - _indexing(job, now))
-
-
-def _spent(job: ImportJob, now: datetime) -> defaultdict[str, float]:
-    """The seconds of the present attempt in each status; 0 in others."""
-    spent = defaultdict(float, job.phases_json)
-    if not job.ended and job.phase_since:
-        spent[job.phase] += _between(job.phase_since, now)
-    return spent
+    return max(0.0, phases.spent(job, now)[Status.INDEXING] - _indexing(job, now))
 
 
 def _indexing(job: ImportJob, now: datetime) -> float:

@@ -11,6 +11,7 @@ from django.test import Client
 from django.urls import reverse
 
 from dashboard.formatting import rate, size
+from dashboard.jobs.cards.timeline import timeline
 from dashboard.jobs.list.page import rows as listed
 from importer import jobs
 from importer.engine.mysql.connection import Address, connect, execute
@@ -21,13 +22,17 @@ from importer.models.outcomes.attempts import attempts_of, seconds_of
 from importer.notifications.payload import payload_of
 from importer.preparation.prepare import ImportRequest, prepare
 from importer.sources import uploads
+from importer.worker import sweep
 from tests.documents import read
-from tests.importer.steps import run
+from tests.importer.steps import advance, queued, run, take
 from tests.targets import saved_target
 
 pytestmark = pytest.mark.usefixtures("no_workers")
 ROWS = 3000
-MOMENTS = ("created_at", "taken_at", "started_at", "attempt_started_at", "scanned_at", "finished_at", "phase_since")
+MOMENTS = (
+    *("created_at", "taken_at", "worked_at", "started_at", "attempt_started_at", "scanned_at", "finished_at"),
+    "phase_since",
+)
 
 
 @pytest.fixture
@@ -52,6 +57,7 @@ def failed(target: Target, folder: Path, mode: str) -> ImportJob:
 def hours_later(job: ImportJob) -> None:
     """Move everything that has happened five hours into the past."""
     ImportJob.objects.filter(pk=job.pk).update(**{name: F(name) - timedelta(hours=5) for name in MOMENTS})
+    job.chunks.update(lease=F("lease") - timedelta(hours=5))
 
 
 def history(job: ImportJob, *columns: str) -> dict[str, float]:
@@ -116,15 +122,56 @@ def admitted(target: Target, folder: Path) -> ImportJob:
     return job
 
 
-def test_a_wait_for_a_worker_is_no_loading_time(target: Target, tmp_path: Path):
-    job = admitted(target, tmp_path)
+def between_two_chunks(target: Target, folder: Path) -> ImportJob:
+    """An import whose next chunk no worker takes, as one of low priority while others load."""
+    job = admitted(target, folder)
+    (scan,) = queued(job)
+    take(scan)
+    advance(job)
+    return job
+
+
+def with_a_dead_worker(target: Target, folder: Path) -> ImportJob:
+    job = between_two_chunks(target, folder)
+    assert jobs.claim_run(job.chunks.get().pk)
+    return job
+
+
+def approved(target: Target, folder: Path) -> ImportJob:
+    """An import that was scanned, and may load from now on."""
+    Target.objects.update(needs_approval=True)
+    job = run(admitted(target, folder))
+    assert jobs.is_asked_for(job)
+    Target.objects.update(needs_approval=False)
+    advance(job)
+    return job
+
+
+def retried(target: Target, folder: Path) -> ImportJob:
+    job = failed(target, folder, "append")
+    with connect(target.address) as connection:
+        execute(connection, "ALTER TABLE t MODIFY word VARCHAR(40)")
+    jobs.retry(job.pk)
+    return job
+
+
+@pytest.mark.parametrize("begun", [admitted, between_two_chunks, with_a_dead_worker, approved, retried])
+def test_a_wait_for_a_worker_is_no_loading_time(target: Target, tmp_path: Path, begun):
+    job = begun(target, tmp_path)
     hours_later(job)
     so_far = seconds_of(ImportJob.objects.get(pk=job.pk))
-    assert (round(so_far.waiting / 3600), so_far.working) == (5, 0)
+    assert (round(so_far.waiting / 3600), so_far.working < 3600) == (5, True)
+    sweep.expire_runs(jobs.expired_runs(job))
     job = run(ImportJob.objects.get(pk=job.pk))
+    assert job.status == ImportJob.Status.SUCCEEDED
     seconds = seconds_of(job)
     assert (round(seconds.waiting / 3600), 0 < seconds.loading < 3600) == (5, True)
     assert job.rows_per_second == pytest.approx(ROWS / seconds.loading)
+    facts = history(job, "waiting_seconds", "load_seconds")
+    assert facts == {"waiting_seconds": round(seconds.waiting, 3), "load_seconds": round(seconds.loading, 3)}
+    (*_, last) = timeline(job, job.finished_at)
+    load = next(each for each in last.phases if each.kind == "load")
+    assert load.seconds - load.waited < 3600
 
 
 def test_a_pause_is_no_loading_time(target: Target, tmp_path: Path):
