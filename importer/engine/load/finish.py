@@ -12,7 +12,7 @@ import MySQLdb
 from MySQLdb.constants import ER
 
 from importer.engine import failpoints
-from importer.engine.errors import Problem, TargetProblem
+from importer.engine.errors import TargetProblem
 from importer.engine.load import ledger
 from importer.engine.load.chunk_load import LoadCallbacks
 from importer.engine.load.methods import info_text, read_warning_rows
@@ -126,11 +126,7 @@ def _insert(connection: LoaderConnection, step: FinishingStep) -> Tally:
     match = _INFO.search(info_text(connection))
     records, duplicates, warnings = map(int, match.groups()) if match else (-1, 0, 0)
     if records != step.rows:
-        raise TargetProblem(
-            f"The staging table holds {records:,} rows where {step.rows:,} were loaded into it.",
-            where=str(step.address),
-            advice="Another program changed it. Retry, which stages the file again.",
-        )
+        raise _changed_staging_table(records, step)
     if warnings:
         _, code, text = read_warning_rows(connection)[0]
         raise TargetProblem(
@@ -299,7 +295,11 @@ def _convert_staging_table(connection: LoaderConnection, step: FinishingStep) ->
 def _check_rows(counted: int, step: FinishingStep) -> None:
     if counted == step.rows or (not step.exact and 0 < counted < step.rows):
         return
-    raise Problem(
+    raise _changed_staging_table(counted, step)
+
+
+def _changed_staging_table(counted: int, step: FinishingStep) -> TargetProblem:
+    return TargetProblem(
         f"The staging table holds {counted:,} rows where {step.rows:,} were loaded into it.",
         where=str(step.address),
         advice="Another program changed it. Retry, which stages the file again.",
