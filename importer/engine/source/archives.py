@@ -5,8 +5,8 @@ import tarfile
 import zipfile
 import zlib
 from collections.abc import Collection, Iterator
-from contextlib import contextmanager, suppress
-from typing import Self
+from contextlib import contextmanager
+from typing import NamedTuple, Self
 
 from importer.engine.errors import SourceProblem
 from importer.engine.source.byte_source import Readable, as_file, read_at, size_of
@@ -80,24 +80,36 @@ def _pieces(fd: Readable, packing: str, limits: DecompressionLimits, member: str
     return _tar(fd, packing, limits, member) if packing in _TARS else decompressed(fd, packing)
 
 
-def members(fd: Readable, packing: str) -> tuple[str, ...]:
-    """The names of the files in an archive, without those that macOS adds; () for a file that is no archive.
+class Listing(NamedTuple):
+    """The names of the files in an archive, without those that macOS adds. `whole`: there are no others."""
+
+    names: tuple[str, ...] = ()
+    whole: bool = True
+
+
+def members(fd: Readable, packing: str) -> Listing:
+    """The files in an archive; none for a file that is no archive.
 
     A compressed tar archive must be unpacked to find them: of a large one, those that begin in its first LISTED_BYTES
     are found. Raises SourceProblem as unpacked() does, and for an archive of very many files.
     """
     if packing == ZIP:
         with _opened_zip(fd) as archive:
-            return tuple(_files_of_zip(archive))
+            return Listing(tuple(_files_of_zip(archive)))
     if packing == "tar":
-        return _names_by_headers(fd)
-    if packing in _TARS:
-        names: list[str] = []
-        with suppress(_Enough), _TarReader(fd, packing, unpacking_limits(), LISTED_BYTES).opened() as archive:
+        return Listing(_names_by_headers(fd))
+    return _first_members(fd, packing) if packing in _TARS else Listing()
+
+
+def _first_members(fd: Readable, packing: str) -> Listing:
+    names: list[str] = []
+    try:
+        with _TarReader(fd, packing, unpacking_limits(), LISTED_BYTES).opened() as archive:
             for each in _entries(archive):
                 _add_name(names, each)
-        return tuple(names)
-    return ()
+    except _Enough:
+        return Listing(tuple(names), whole=False)
+    return Listing(tuple(names))
 
 
 def _names_by_headers(fd: Readable) -> tuple[str, ...]:

@@ -76,7 +76,8 @@ class SourceHead:
     """The first bytes of a file of `size` bytes, at most `wanted` of them, unpacked but not decoded.
 
     `used` is the number of the file's own bytes that were read for them. `format`: the format that they begin like.
-    `members`: the files of an archive; `member`: the one that is read, "" if there is no other.
+    `members`: the files of an archive, or unless `all_listed` the first ones; `member`: the one that is read, "" if
+    there is no other.
     """
 
     packing: str
@@ -87,6 +88,7 @@ class SourceHead:
     format: str = CSV
     member: str = ""
     members: tuple[str, ...] = ()
+    all_listed: bool = True
 
     @property
     def whole(self) -> bool:
@@ -124,7 +126,7 @@ def read_head(fd: Readable, wanted: int, member: str = "") -> SourceHead:
         refuse_other_kinds(data)
         return SourceHead("", data, size, len(data), wanted, begins_like)
     packed_as = _through(fd, packed_as)
-    names = members(fd, packed_as)
+    names, all_listed = members(fd, packed_as)
     chosen = "" if len(names) < 2 and not member else member or names[0]
     data, used = _first(unpacked(fd, packed_as, NO_LIMITS, chosen), wanted)
     begins_like = detect_format(data)
@@ -134,7 +136,7 @@ def read_head(fd: Readable, wanted: int, member: str = "") -> SourceHead:
             f"The file is packed twice: inside is another one ({PACKING_NAMES[detect_packing(data)]}).",
             advice="Unpack it once.",
         )
-    return SourceHead(packed_as, data, size, used, wanted, begins_like, chosen, names)
+    return SourceHead(packed_as, data, size, used, wanted, begins_like, chosen, names, all_listed)
 
 
 def packing_of(fd: Readable) -> str:

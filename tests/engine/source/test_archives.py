@@ -78,7 +78,7 @@ def test_where_a_tar_archive_ends(tmp_path: Path, pack, data: bytes, files: int 
     path.write_bytes(pack(data))
     with open_source(path) as fd:
         if files:
-            assert len(archives.members(fd, packing_of(fd))) == files
+            assert len(archives.members(fd, packing_of(fd)).names) == files
             assert len([name for name, _ in archives.contents(fd, packing_of(fd), NO_LIMITS)]) == files
             return
         with pytest.raises(SourceProblem, match="damaged"):
@@ -128,3 +128,5 @@ def test_of_a_large_compressed_archive_the_first_files_are_listed(tmp_path: Path
     assert copied(path, member="b.csv") == [("n",), ("2",)]
     with pytest.raises(SourceProblem, match="holds 2 files"):
         copied(path)
+    (note,) = [each for each in profile_file(path, member="a.csv").notes if "newer version" in each]
+    assert "Of files with the name a.csv, the first is read" in note

@@ -13,7 +13,7 @@ from typing import Any
 
 from importer.engine.errors import RecordUnreadable, SourceProblem, in_file
 from importer.engine.source import encodings
-from importer.engine.source.archives import PACKING_NAMES
+from importer.engine.source.archives import LISTED_BYTES, PACKING_NAMES
 from importer.engine.source.byte_source import Readable, SourceLocation
 from importer.engine.source.decoding import SourceHead, SourceSample, open_sample, read_head
 from importer.engine.source.dialect import RFC4180, Dialect
@@ -33,6 +33,7 @@ from importer.engine.source.profile.sample import (
 from importer.engine.source.profile.sniff import Sniffed, sniff, stated_decisions
 from importer.engine.source.records.blocks import MAX_RECORD_BYTES, read_exactly
 from importer.engine.source.records.lines import line_ends
+from importer.engine.units import human_bytes
 
 SAMPLE_ROWS = 1000
 TAIL_BYTES = 64 * 1024
@@ -310,8 +311,15 @@ def _of_member(profile: Profile, head: SourceHead, *, stated: bool) -> Profile:
     return replace(profile, dialect=dialect, notes=notes, decisions=(decision, *profile.decisions))
 
 
-def _packing_notes(head: SourceHead) -> tuple[str, ...]:
-    return (f"Packed with {PACKING_NAMES[head.packing]}; it is unpacked before it is read.",) if head.packing else ()
+def _packing_notes(head: SourceHead) -> Iterator[str]:
+    if head.packing:
+        yield f"Packed with {PACKING_NAMES[head.packing]}; it is unpacked before it is read."
+    if head.member and not head.all_listed:
+        yield (
+            f"Only the files in the first {human_bytes(LISTED_BYTES)} of the archive were looked at. Of files with the"
+            f" name {head.member}, the first is read: if the archive may have a newer version, unpack it, and import"
+            " that."
+        )
 
 
 @contextmanager
