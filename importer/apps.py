@@ -28,8 +28,11 @@ class ImporterConfig(AppConfig):
 
 def _limits_of_settings() -> "DecompressionLimits":
     from importer.engine.source.compression import DecompressionLimits
+    from importer.sources.room import kept_free_among_temporary_files
 
-    return DecompressionLimits(settings.UNPACKED_MAX_BYTES, settings.UNPACKED_MAX_RATIO)
+    return DecompressionLimits(
+        settings.UNPACKED_MAX_BYTES, settings.UNPACKED_MAX_RATIO, kept_free=kept_free_among_temporary_files()
+    )
 
 
 def _migrated(**_: object) -> None:

@@ -17,6 +17,7 @@ from importer.access import audit
 from importer.engine.errors import NoConnection
 from importer.jobs.rejects import storage
 from importer.models import ImportJob, SourceFile
+from importer.sources.room import WRITTEN, existing
 
 TABLES_SHOWN = 8
 REJECTS_SHOWN = 10
@@ -86,9 +87,8 @@ def memory() -> int | None:
 def disks() -> list[DiskRoom]:
     """Each disk that Millrace writes to, once."""
     found: dict[int, list[Path]] = {}
-    for folder in (settings.VAR_DIR, settings.UPLOAD_DIR, settings.PLAIN_DIR, settings.REJECTS_DIR):
-        existing = next(each for each in (Path(folder), *Path(folder).parents) if each.exists())
-        found.setdefault(existing.stat().st_dev, []).append(existing)
+    for folder in (existing(getattr(settings, name)) for name in WRITTEN):
+        found.setdefault(folder.stat().st_dev, []).append(folder)
     usages = [(tuple(dict.fromkeys(on_it)), shutil.disk_usage(on_it[0])) for on_it in found.values()]
     return [DiskRoom(on_it, usage.free, usage.total) for on_it, usage in usages]
 

@@ -5,6 +5,7 @@ for them everything stops, for everybody.
 """
 
 import shutil
+import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -56,10 +57,21 @@ def fullest_disk() -> Disk:
     return min(map(disk_of, folders), key=lambda disk: disk.free)
 
 
+def kept_free_among_temporary_files() -> int:
+    """The bytes that temporary files leave free: on a disk of their own none, since no database needs them there."""
+    disk = Path(tempfile.gettempdir()).stat().st_dev
+    shared = any(existing(getattr(settings, name)).stat().st_dev == disk for name in WRITTEN)
+    return settings.KEEP_FREE_BYTES if shared else 0
+
+
 def disk_of(folder: Path) -> Disk:
     """The disk of a folder; without a free byte if that cannot be told."""
-    existing = next((each for each in (folder, *folder.parents) if each.exists()), Path("/"))
     try:
-        return Disk(folder, shutil.disk_usage(existing).free)
+        return Disk(folder, shutil.disk_usage(existing(folder)).free)
     except OSError:
         return Disk(folder, 0)
+
+
+def existing(folder: Path) -> Path:
+    """The folder, or the nearest one above it that exists."""
+    return next((each for each in (folder, *folder.parents) if each.exists()), Path("/"))

@@ -34,11 +34,15 @@ AGAIN = "Copy or download the file again, or pack it again."
 
 @dataclass(frozen=True)
 class DecompressionLimits:
-    """Limits on unpacked data: at most `largest` bytes; beyond `small` bytes, at most `ratio` times the packed size."""
+    """Limits on unpacked data: at most `largest` bytes; beyond `small` bytes, at most `ratio` times the packed size.
+
+    `kept_free`: the bytes that temporary files leave free on their disk.
+    """
 
     largest: int = 200 * 1024 * MIB
     ratio: int = 200
     small: int = 64 * MIB
+    kept_free: int = 0
 
     def require_size(self, total: int) -> None:
         """Raise SourceProblem if a file may not have `total` bytes once it is unpacked or converted."""

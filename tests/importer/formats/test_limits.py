@@ -2,12 +2,14 @@
 
 import gzip
 import resource
+import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from importer.engine.errors import DiskFull, SourceProblem
+from importer.engine.source.compression import unpacking_limits
 from importer.engine.source.profile.profile import profile_file
 from importer.engine.units import MIB
 from tests.engine.packing import zipped, zstd_packed
@@ -51,6 +53,30 @@ def packed(path: Path) -> None:
 
 def rows(path: Path) -> None:
     path.write_text(f"INSERT INTO t (a) VALUES {'(1234567890),' * 1000}(1);")
+
+
+@pytest.mark.parametrize("write", [few_texts, packed, rows])
+def test_the_room_for_temporary_files_is_looked_at_first(
+    tmp_path: Path, settings, monkeypatch: pytest.MonkeyPatch, write: Callable[[Path], None]
+):
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    settings.VAR_DIR = tmp_path / "not yet"
+    settings.KEEP_FREE_BYTES = 2**60
+    path = tmp_path / "file.xlsx"
+    write(path)
+    with pytest.raises(
+        DiskFull, match=rf"disk of {tmp_path} is full.*: [\d,]+ bytes needed .*, 0 bytes free"
+    ) as caught:
+        profile_file(path)
+    assert caught.value.where == "file.xlsx"
+    assert "TMPDIR" in caught.value.advice
+    assert "KEEP_FREE_BYTES" in caught.value.what
+
+
+def test_on_a_disk_of_their_own_temporary_files_leave_no_room(monkeypatch: pytest.MonkeyPatch, settings):
+    monkeypatch.setattr(tempfile, "tempdir", "/dev/shm")
+    settings.KEEP_FREE_BYTES = 2**60
+    assert unpacking_limits().kept_free == 0
 
 
 @pytest.mark.parametrize("write", [few_texts, packed, rows])

@@ -1,31 +1,50 @@
 """The bytes of a file in another format: unpacked, and of a text in UTF-8."""
 
+import io
+import shutil
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import BinaryIO
+from typing import TYPE_CHECKING, BinaryIO
 
 from importer.engine.errors import DiskFull, SourceProblem, full_disk_as
 from importer.engine.source import encodings
 from importer.engine.source.archives import unpacked
 from importer.engine.source.byte_source import Readable, as_file, size_of
-from importer.engine.source.compression import DecompressionLimits, Piece, as_it_is
+from importer.engine.source.compression import DecompressionLimits, Piece, as_it_is, unpacking_limits
 from importer.engine.source.encodings import UTF8, EncodingKind
 from importer.engine.source.records.blocks import read_exactly
+
+if TYPE_CHECKING:
+    from _typeshed import ReadableBuffer
+
+
+class _TemporaryFile(io.BufferedRandom):
+    """An unnamed temporary file. A write raises DiskFull unless its bytes fit beside those that are kept free."""
+
+    def write(self, data: "ReadableBuffer", /) -> int:
+        needed, kept_free = memoryview(data).nbytes, unpacking_limits().kept_free
+        free = max(0, shutil.disk_usage(tempfile.gettempdir()).free - kept_free)
+        if needed > free:
+            raise _disk_full(
+                f": {needed:,} bytes needed after the {self.tell():,} that are written, {free:,} bytes free"
+                + (f" without {kept_free:,} that are kept free (KEEP_FREE_BYTES)" if kept_free else "")
+            )
+        return super().write(data)
 
 
 @contextmanager
 def temporary_file() -> Iterator[BinaryIO]:
-    """An unnamed temporary file. A write inside the block raises DiskFull if the disk is full."""
-    with full_disk_as(_disk_full), tempfile.TemporaryFile() as file:
+    """An unnamed temporary file. A write inside the block raises DiskFull if the disk has no room for it."""
+    with full_disk_as(_disk_full), _TemporaryFile(tempfile.TemporaryFile(buffering=0)) as file:
         yield file
 
 
-def _disk_full() -> DiskFull:
+def _disk_full(figures: str = "") -> DiskFull:
     folder = tempfile.gettempdir()
     return DiskFull(
-        f"The disk of {folder} is full: what is unpacked or looked up there has no room.",
+        f"The disk of {folder} is full, where files are unpacked to read them{figures}.",
         advice="Make room there, or name a folder on a larger disk in TMPDIR.",
     )
 
