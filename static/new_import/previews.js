@@ -58,3 +58,35 @@ document.addEventListener("htmx:afterSettle", () => {
   }
   pageState.clear();
 });
+
+// While the answer to a press is on its way, the form takes nothing more: the answer may bring other fields, and the request
+// of a change would take the place of the press. A change of which fields are shown counts as a press. The focus, which an
+// inert element cannot have, returns to where it was, or goes to what is next.
+let pressed = null; // the ids of the form's section and of the element that had the focus
+const isPress = (event) => event && (event.type !== "change" || event.target.matches(".grid-window *"));
+const NEXT = [".questions button", ".start-bar .btn:enabled", "a[href]"];
+
+document.addEventListener("htmx:beforeSend", ({ detail: { elt, requestConfig } }) => {
+  const source = elt.closest(".source");
+  if (!source || !isPress(requestConfig.triggeringEvent)) return;
+  const active = document.activeElement;
+  pressed = source.contains(active) ? { section: source.id, element: active.id } : null;
+  source.inert = true;
+});
+document.addEventListener("htmx:afterRequest", ({ detail: { elt } }) => {
+  const source = elt.closest(".source");
+  if (!source?.inert) return;
+  source.inert = false;
+  if (source.isConnected) returnFocus(); // There was no answer that replaces it.
+});
+document.addEventListener("htmx:afterSettle", returnFocus);
+
+function returnFocus() {
+  const section = document.getElementById(pressed?.section);
+  if (section?.inert) return; // Another part of it has settled.
+  const before = document.getElementById(pressed?.element);
+  pressed = null;
+  if (!section || !document.activeElement.contains(section)) return; // It has gone elsewhere since.
+  const near = before?.matches(":enabled, a, summary, [tabindex]") ? before : before?.parentElement.querySelector("button:enabled");
+  (near ?? NEXT.map((each) => section.querySelector(each)).find(Boolean))?.focus({ preventScroll: true });
+}

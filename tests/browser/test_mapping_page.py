@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from django.contrib.auth.models import User
 from django.urls import reverse
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Page, Route, expect
 
 from importer.engine.mysql.connection import Address, connect, execute
 from importer.models import ImportJob, MappingPreset, SourceFile
@@ -129,6 +129,36 @@ def test_three_hundred_columns_are_few_nodes(opened, upload: SourceFile, databas
     page.get_by_role("button", name="Import into").click()
     page.wait_for_url("**/jobs/**")
     assert [each.column for each in ImportJob.objects.get().mapping] == [*names[:-1], ""]
+
+
+def test_while_a_press_is_answered_nothing_is_typed_that_the_answer_would_drop(
+    opened, upload: SourceFile, tmp_path: Path
+):
+    names = [f"measure_{number:03}" for number in range(50)]
+    source = registered(tmp_path / "wide.csv", f"{','.join(names)}\n{','.join(['1'] * 50)}\n")
+    page = opened(reverse("new_source", args=[source.key]), viewport={"width": 1280, "height": 900})
+    page.get_by_role("button", name="Create table").click()
+    kind = page.get_by_label("Type of measure_001", exact=True)
+    place, before = kind.bounding_box(), kind.input_value()
+    held: list[Route] = []
+    page.route(f"**/new/{source.key}/", lambda route: route.continue_() if held else held.append(route))
+    with page.expect_request(f"**/new/{source.key}/"):
+        page.get_by_role("button", name="Next fields").press("Enter")
+    page.mouse.click(place["x"] + 9, place["y"] + 9)
+    page.keyboard.type("9")
+    page.keyboard.press("Enter")
+    assert "type_1=" in (held[0].request.post_data or "")  # It was not left out of the request.
+    held[0].continue_()
+    expect(page.get_by_label("Type of measure_024", exact=True)).to_be_visible()
+    expect(page.get_by_role("button", name="Next fields")).to_be_focused()
+    page.get_by_role("button", name="Next fields").press("Enter")
+    expect(page.get_by_label("Type of measure_049", exact=True)).to_be_visible()
+    back = page.get_by_role("button", name="Previous fields")
+    expect(back).to_be_focused()  # There are no next ones.
+    for name in ("measure_024", "measure_001"):
+        back.press("Enter")
+        expect(page.get_by_label(f"Type of {name}", exact=True)).to_be_visible()
+    expect(kind).to_have_value(before)
 
 
 def test_on_a_phone_each_field_is_a_card_with_its_values(opened, upload: SourceFile):
