@@ -147,6 +147,8 @@ document.addEventListener("submit", (event) => {
   document.addEventListener("htmx:afterRequest", ({ detail: { elt, xhr } }) => {
     if (sent.has(elt) && !xhr.getResponseHeader("HX-Redirect")) release(elt);
   });
+  // On the window, after the scripts of the page: one of them has stopped the request.
+  addEventListener("htmx:beforeRequest", (event) => event.defaultPrevented && release(event.detail.elt));
 
   // The page is shown again, by the browser's way back.
   addEventListener("pageshow", () => [...sent.keys()].forEach(release));

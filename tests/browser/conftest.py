@@ -88,6 +88,7 @@ def opened(chromium, live_server, client):
         page.goto(live_server.url + path)
         return page
 
+    open_page.complaints = complaints  # for a test that makes a request fail
     yield open_page
     for context in contexts:
         context.close()

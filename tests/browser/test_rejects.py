@@ -189,6 +189,38 @@ def test_what_waits_is_sent_before_the_fixed_rows_are_loaded_once(opened, databa
     assert run(ImportJob.objects.get(rejects_of=job)).loaded_rows == 3
 
 
+def test_a_value_that_was_not_kept_is_not_left_behind_without_a_question(
+    opened, database: Address, settings, tmp_path: Path
+):
+    settings.REJECTS_DIR, settings.UPLOAD_DIR = tmp_path / "rejects", tmp_path / "uploads"
+    job = imported(database, User.objects.get(), ORDERS)
+    page = opened(f"/jobs/{job.pk}/")
+    asked: list[str] = []
+    page.on("dialog", lambda dialog: (asked.append(dialog.message), dialog.dismiss()))
+    page.get_by_label("amount, line 3", exact=True).fill("20.25")
+    page.keyboard.press("Tab")
+    load = page.get_by_role("button", name="Load the fixed")
+    expect(load).to_be_visible()
+    lost: list[Route] = []
+    page.route(re.compile(r"/rejected/\d+-\d+/"), lambda route: route.continue_() if lost else _lose(route, lost))
+    page.get_by_label("day, line 4", exact=True).fill("2026-03-01")
+    load.click()
+    # The answer to Cancel sends it again.
+    expect(page.get_by_text("2 rows are fixed and wait")).to_be_visible()
+    assert asked == ["What you entered in line 4 was not kept. Continue without it? Cancel keeps it here."]
+    expect(page.get_by_label("day, line 4", exact=True)).to_have_value("2026-03-01")
+    assert not ImportJob.objects.filter(rejects_of=job).exists()
+    load.click()
+    page.wait_for_url(lambda url: not url.endswith(f"/jobs/{job.pk}/"))
+    assert run(ImportJob.objects.get(rejects_of=job)).loaded_rows == 2
+    opened.complaints.clear()  # The browser complains about the lost request.
+
+
+def _lose(route: Route, lost: list[Route]) -> None:
+    lost.append(route)
+    route.abort()
+
+
 def test_values_that_a_browser_changes_stay_as_they_are_in_the_file(opened, settings, tmp_path: Path):
     settings.REJECTS_DIR = tmp_path / "rejects"
     job = make_job(ImportJob.Status.SUCCEEDED, chunks=1, options_json={"on_error": "reject"})
