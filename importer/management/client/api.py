@@ -14,6 +14,7 @@ from urllib3.exceptions import HTTPError
 from config.contracts.outcomes import UNAPPROVED
 from importer.engine.errors import SourceProblem
 from importer.management.client.description import ADDRESS, KEY, Description
+from importer.management.client.earlier_uploads import EarlierUploads
 from importer.management.client.events import AGAIN_AFTER, END, events
 from importer.management.client.http import SILENT_SECONDS, Server
 from importer.management.client.problems import NOT_ANSWERED_YET, ServerProblem, ServerUnreachable, values_in
@@ -45,6 +46,7 @@ class Millrace:
     def __init__(self, address: str, token: str, *, ca_file: str = "", plain_http: bool = False) -> None:
         """Connects to nothing yet. `ca_file` and `plain_http`: as Server has them. Raises Problem for a bad address."""
         self._server = Server(address, token, ca_file=ca_file, plain_http=plain_http)
+        self._shared: set[str] = set()
 
     @property
     def address(self) -> str:
@@ -112,36 +114,36 @@ class Millrace:
     def upload_from(self, file: IO[bytes], name: str, look: Look = lambda _: None) -> str:
         """Upload an open file under a name; its key.
 
-        An upload of the same file that was interrupted is continued. What has arrived is removed again if the rest
-        cannot follow. After Ctrl-C, and where the rest may follow later, it stays, to be continued; the server removes
-        it after some time.
+        An upload of the same file that was interrupted is continued, and one that is complete is used, unless an import
+        reads it. What has arrived is removed again if the rest cannot follow. After Ctrl-C, and where the rest may
+        follow later, it stays, to be continued; the server removes it after some time.
         """
         size = file.seek(0, 2)
-        upload = self._continued(file, name, size) or Upload.begin(self._server, name, size)
+        upload = self._earlier(file, name, size) or Upload.begin(self._server, name, size)
         try:
             upload.send(file, look)
         except KeyboardInterrupt:
             raise
         except BaseException as error:
-            if not may_follow(error):
+            if not upload.shared and not may_follow(error):
                 with suppress(ServerProblem, ServerUnreachable):
                     upload.remove()
             raise
+        if upload.shared:
+            self._shared.add(upload.key)
         return upload.key
 
-    def _continued(self, file: IO[bytes], name: str, size: int) -> Upload | None:
-        """The upload of this file that was interrupted, the newest one; None without one, and of an older server."""
-        wanted = {"name": name, "size": size, "arriving": True}
+    def _earlier(self, file: IO[bytes], name: str, size: int) -> Upload | None:
+        """The newest upload of this file that no import reads; None without one, and of an older server."""
+        wanted = {"name": name, "size": size, "unused": True}
         if not size or not wanted.keys() <= self._description.operation("list_files").takes.keys():
             return None
+        earlier = EarlierUploads(self._server, self.call, file)
+        return next(filter(None, map(earlier.of, self.pages("list_files", **wanted))), None)
 
-        def take_over(key: str, arrived: Mapping[str, Any]) -> str:
-            return str(self.call("continue_upload", arrived, file=key)["file"])
-
-        for found in self.pages("list_files", **wanted):
-            if found["received"] and (upload := Upload.left(self._server, file, found, take_over)):
-                return upload
-        return None
+    def is_shared(self, key: str) -> bool:
+        """Whether an upload was complete before it was asked for: another command or page may use it, too."""
+        return key in self._shared
 
     def remove_upload(self, key: str) -> None:
         """Delete an upload that no import reads."""

@@ -5,7 +5,7 @@ import hashlib
 import os
 import time
 from collections.abc import Callable, Mapping
-from typing import IO, Any
+from typing import IO
 
 import urllib3
 
@@ -24,21 +24,17 @@ TRIES = 8  # of one part
 RESUMED = (WRONG_OFFSET, TIMED_OUT, WRONG_CHECKSUM, AWAY)
 # Seconds for which another request may be busy with an upload: after the last part a large file goes into the store.
 BUSY_SECONDS = 900.0
-# Seconds until nobody sends an upload any more whose sender was killed just now; and between two requests, if the
-# server does not say.
-LEFT_WITHIN, LOOK_EVERY = 10.0, 0.5
+LOOK_EVERY = 0.5  # seconds between two requests, if the server does not say
 
 Answer = urllib3.BaseHTTPResponse
 Look = Callable[[int], None]
-# Takes over the upload of a key of whose beginning these values are; its new key.
-TakeOver = Callable[[str, Mapping[str, Any]], str]
 
 
 class Upload:
-    """One upload. `key` names it in the requests for plans and imports."""
+    """One upload. `key` names it in the requests for plans and imports. `shared`: others may use it, too."""
 
-    def __init__(self, server: Server, key: str) -> None:
-        self._server, self.key = server, key
+    def __init__(self, server: Server, key: str, shared: bool = False) -> None:
+        self._server, self.key, self.shared = server, key, shared
         self._path = f"{API}/uploads/{key}"
 
     @classmethod
@@ -50,22 +46,6 @@ class Upload:
         headers = {**VERSION, "Upload-Length": str(size), "Upload-Metadata": metadata}
         answer = _in_turn(lambda: server.send("POST", f"{API}/uploads", headers=headers))
         return cls(server, answer.headers["Location"].rpartition("/")[2])
-
-    @classmethod
-    def left(cls, server: Server, file: IO[bytes], found: Mapping[str, Any], take_over: TakeOver) -> "Upload | None":
-        """An upload that an earlier sender has left, if what has arrived of it is the beginning of this file.
-
-        `found`: it as a list of files has it. None if it is another file, or if somebody sends it.
-        """
-        arrived = {"received": found["received"], "sha256": _beginning(file, found["received"])}
-        until = time.monotonic() + LEFT_WITHIN
-        while True:
-            try:
-                return cls(server, take_over(found["file"], arrived))
-            except ServerProblem as problem:
-                if problem.status != BUSY or time.monotonic() > until:
-                    return None
-            time.sleep(LOOK_EVERY)
 
     def arrived(self) -> int:
         """How many bytes the server has."""
@@ -110,16 +90,6 @@ class Upload:
         headers = {**VERSION, "Content-Type": PART_TYPE, "Upload-Offset": str(offset), **_checksum(part)}
         answer = _in_turn(lambda: self._server.send("PATCH", self._path, part, headers))
         return int(answer.headers["Upload-Offset"])
-
-
-def _beginning(file: IO[bytes], length: int) -> str:
-    """The SHA-256 of the first bytes, hexadecimal."""
-    digest = hashlib.sha256()
-    file.seek(0)
-    while length and (piece := file.read(min(PART_BYTES, length))):
-        digest.update(piece)
-        length -= len(piece)
-    return digest.hexdigest()
 
 
 def _checksum(part: bytes) -> Mapping[str, str]:

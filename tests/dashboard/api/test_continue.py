@@ -5,13 +5,17 @@ import hashlib
 import io
 
 import pytest
+import xxhash
 from django.utils import timezone
 
-from importer.models import SourceFile
-from importer.sources import parts
+from importer.models import AuditEvent, ImportJob, SourceFile
+from importer.sources import continuing, parts
 from importer.sources.continuing import LEFT_AFTER
+from importer.sources.uploads import finish
 from tests.dashboard.api.program import PART, TUS, Program, problem
+from tests.dashboard.job_data import make_job
 from tests.people import admin, operator
+from tests.stack import wait_until
 
 pytestmark = pytest.mark.usefixtures("transactional_db")
 DATA = b"id,name\n1,ann\n2,bob\n3,eve\n"
@@ -71,6 +75,25 @@ def test_one_whose_end_was_not_finished_is_finished_by_who_continues_it(program,
     assert (begun.status, begun.file.read_bytes()) == (SourceFile.Status.READY, DATA)
 
 
+def test_many_bytes_are_compared_after_the_answer(program, begun, monkeypatch):
+    monkeypatch.setattr(continuing, "READ_AT_ONCE", ARRIVED - 1)
+    recorded = AuditEvent.objects.count()
+    answers = []
+
+    def ask_once_more() -> bool:
+        answers.append(ask(program, begun, data=b"id,NAME\n1,ann\n"))
+        return answers[-1].status_code != 423
+
+    with continuing._reading:  # The process reads another one.
+        assert not ask_once_more()
+    assert (problem(answers[0], 423)["kind"], answers[0]["Retry-After"]) == ("BeingCompared", "2")
+    assert AuditEvent.objects.count() == recorded
+    wait_until(ask_once_more, what="the comparison")
+    problem(answers[-1], 460)
+    assert ask(program, begun).status_code == 200
+    assert [path.name for path in begun.file.parent.iterdir()] == [begun.file.name]
+
+
 def test_one_that_somebody_sends_is_left_to_that_sender(program, begun):
     part = parts.open_part(begun, ARRIVED, 5)
     try:
@@ -83,4 +106,16 @@ def test_one_that_somebody_sends_is_left_to_that_sender(program, begun):
 
 def test_one_of_another_person_is_not_there(begun):
     for other in (operator("eve"), admin("root")):
-        problem(ask(Program(other), begun), 404)
+        program = Program(other)
+        problem(ask(program, begun), 404)
+        assert program.read("files?unused=true")["items"] == []
+
+
+def test_complete_uploads_are_told_by_their_fingerprint_until_an_import_reads_them(program, begun):
+    assert program.read("files?unused=true")["items"][0]["fingerprint"] == ""
+    parts.append(begun, ARRIVED, io.BytesIO(DATA[ARRIVED:]), len(DATA) - ARRIVED)
+    finish(begun)
+    (found,) = program.read("files?unused=true")["items"]
+    assert found["fingerprint"] == xxhash.xxh3_128(DATA).hexdigest()
+    make_job(ImportJob.Status.SUCCEEDED, source=begun)
+    assert program.read("files?unused=true")["items"] == []

@@ -4,6 +4,7 @@ import shutil
 import sys
 import tempfile
 from collections.abc import Callable, Sequence
+from itertools import filterfalse
 from pathlib import Path
 from typing import Any
 
@@ -54,9 +55,9 @@ class Uploads:
         self._keys: list[str] = []
 
     @property
-    def sent(self) -> bool:
-        """Whether there are any."""
-        return bool(self._keys)
+    def own(self) -> bool:
+        """Whether there are any, and no other command or page may use one of them."""
+        return bool(self._keys) and not any(map(self._millrace.is_shared, self._keys))
 
     def send(self, names: Sequence[str]) -> dict[str, Any]:
         """Upload them, as a request names them. Raises Problem; what has arrived is removed then."""
@@ -75,8 +76,8 @@ class Uploads:
         return {"file": self._keys[0]} if len(self._keys) == 1 else {"files": self._keys}
 
     def remove(self) -> None:
-        """Delete them on the server: no import reads them."""
-        for key in self._keys:
+        """Delete them on the server, where no import reads them; those that others may use stay."""
+        for key in filterfalse(self._millrace.is_shared, self._keys):
             try:
                 self._millrace.remove_upload(key)
             except Problem as problem:
@@ -84,7 +85,7 @@ class Uploads:
         self._keys.clear()
 
     def take_back(self) -> list[int]:
-        """Delete them on the server, unless imports read them; the numbers of these imports, in order."""
+        """Delete them, which are `own`, on the server, unless imports read them; the numbers of these, in order."""
         imports: set[int] = set()
         for key in self._keys:
             try:

@@ -138,9 +138,10 @@ def _end_if_begun(context: CommandContext, uploads: Uploads) -> int:
 def _taken_back(uploads: Uploads, unknown: Problem) -> list[int]:
     """The imports that the server has begun with the uploads; without one it begins none any more.
 
-    Raises `unknown` if the server does not say, and of files that the server has itself, which cannot be taken back.
+    Raises `unknown` if the server does not say, and of files that cannot be taken back: those that the server has
+    itself, and uploads that others may use.
     """
-    if uploads.sent:
+    if uploads.own:
         with suppress(Problem):
             return uploads.take_back()
     raise unknown

@@ -1,6 +1,7 @@
 """The client of the API, with the real web server: uploads that resume, events, and problems as exceptions."""
 
 import io
+import os
 import threading
 import time
 from collections.abc import Callable
@@ -18,15 +19,17 @@ from django.utils import timezone
 
 from importer.access import limits
 from importer.engine.errors import Problem, SourceChanged
-from importer.management.client import api, http, uploads
+from importer.management.client import api, earlier_uploads, http, uploads
 from importer.management.client.api import Millrace
+from importer.management.client.earlier_uploads import EarlierUploads
 from importer.management.client.http import Server
 from importer.management.client.problems import ServerProblem, ServerUnreachable
 from importer.management.client.uploads import PART_TYPE, VERSION, Upload
 from importer.models import AccessToken, AnsweredRequest, ImportJob, LimitCount, SourceFile, Target
 from importer.sources import parts
-from importer.sources.continuing import LEFT_AFTER
-from importer.sources.uploads import begin_upload, locked
+from importer.sources.continuing import LEFT_AFTER, READ_AT_ONCE, BeingCompared
+from importer.sources.uploads import begin_upload, finish, locked
+from tests.dashboard.job_data import make_job
 from tests.importer.management.client.conftest import CREATE, INTO, ROWS, rows
 from tests.proxy import Loss, proxy
 from tests.stack import wait_until
@@ -168,11 +171,46 @@ class TestUploads:
         whole.refresh_from_db()
         assert (arrived, whole.status) == ([len(ROWS)], SourceFile.Status.READY)
 
-    def test_that_nobody_has_finished_are_finished(self, millrace, whole, orders):
-        key = millrace.upload(orders)
-        assert key != str(whole.key)
+    def test_that_nobody_has_finished_are_finished_and_used(self, millrace, whole, orders):
+        assert millrace.upload(orders) == str(whole.key)
         whole.refresh_from_db()
-        assert (str(whole.key), whole.status) == (key, SourceFile.Status.READY)
+        assert whole.status == SourceFile.Status.READY
+
+    def test_that_another_request_finishes_are_waited_for_and_used(self, millrace, whole, orders, monkeypatch):
+        monkeypatch.setattr(http, "TRIES", 1)
+        with ExitStack() as finishing:
+            finishing.enter_context(locked(whole))
+            act_in_waits(monkeypatch, uploads, lambda waits: waits > uploads.TRIES and finishing.close())
+            assert millrace.upload(orders) == str(whole.key)
+        assert SourceFile.objects.count() == 1
+
+    def test_of_which_more_arrives_than_was_listed_are_used(self, millrace, whole, orders):
+        earlier = EarlierUploads(millrace._server, millrace.call, io.BytesIO(ROWS))
+        listed = {**millrace.call("show_file", file=whole.key), "received": len(ROWS) - 1}
+        found = earlier.of(listed)
+        assert found
+        assert (found.key, found.shared) == (str(whole.key), True)
+
+    def test_of_which_much_has_arrived_are_continued_after_a_comparison(self, millrace, whole, orders, monkeypatch):
+        size = READ_AT_ONCE + 2
+        os.truncate(whole.path, size - 1)
+        os.truncate(orders, size)
+        SourceFile.objects.update(size=size, received=size - 1)
+        waits = act_in_waits(monkeypatch, earlier_uploads, lambda _: None)
+        key = millrace.upload(orders)
+        assert set(waits) == {BeingCompared.seconds}
+        only = SourceFile.objects.get()
+        assert (str(only.key), only.pk, only.status) == (key, whole.pk, SourceFile.Status.READY)
+        assert key != str(whole.key)
+
+    @pytest.mark.parametrize("why", ["other content", "an import"])
+    def test_that_are_of_no_use_are_left_alone(self, millrace, whole, orders, why):
+        finish(whole)
+        if why == "an import":
+            make_job(ImportJob.Status.SUCCEEDED, source=whole)
+        else:
+            orders.write_bytes(ROWS.replace(b"ann", b"eve"))
+        assert SourceFile.objects.get(key=millrace.upload(orders)).pk > whole.pk
 
     def test_whose_last_answer_is_lost_are_complete(self, web, token, large, monkeypatch):
         right, sent = uploads._checksum, []

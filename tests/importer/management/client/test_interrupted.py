@@ -168,6 +168,19 @@ def test_an_import_that_has_begun_in_spite_of_ctrl_c_is_cancelled(millrace, targ
     assert SourceFile.objects.filter(owned=True, file_count=1).count() == 2
 
 
+def test_an_upload_that_was_there_before_stays(millrace, tmp_path: Path):
+    (tmp_path / "a.csv").write_bytes(ROWS)
+    millrace.upload(tmp_path / "a.csv")  # by a command that was ended before it had begun an import
+    files = Uploads(millrace, quiet=True)
+    files.send([str(tmp_path / "a.csv")])
+    assert not files.own
+    with pytest.raises(Cancelled) as cancelled:
+        _end_if_begun(about(millrace), files)
+    assert "job list" in cancelled.value.advice
+    files.remove()
+    assert SourceFile.objects.count() == 1
+
+
 class TestUploads:
     @pytest.fixture
     def large(self, tmp_path: Path) -> Path:
