@@ -205,7 +205,9 @@ def check(target: Target) -> list[dict[str, Any]]:
     target.bytes_per_second = distance.bytes_per_second if distance else None
     values = [finding.as_json() for finding in findings]
     target.findings, target.checked_at = values, timezone.now()
-    target.save(update_fields=["findings", "checked_at", "round_trip_ms", "bytes_per_second"])
+    if target.lacks_password and findings[0].status != "fail":
+        target.password_unstored = False  # The account has none any more.
+    target.save(update_fields=["findings", "checked_at", "round_trip_ms", "bytes_per_second", "password_unstored"])
     return values
 
 

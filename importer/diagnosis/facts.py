@@ -57,6 +57,7 @@ def facts_of(job: ImportJob) -> Facts:
         network=job.target.bytes_per_second,
         low=job.options.priority == LOW,
         left_to_command=_left_to_command(job),
+        registered=not job.target.by_url,
         age=(now - job.started_at).total_seconds() if job.started_at else 0,
     )
 

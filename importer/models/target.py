@@ -79,7 +79,7 @@ class Target(Named):
     )
     # Whether a URL on the command line named it: a record for its imports, with no password, that nobody chooses again.
     by_url = models.BooleanField(default=False, editable=False)
-    # Of such a target: whether its server wants a password, which only the command has that was given it (by_url.py).
+    # Whether its server wants a password that is not stored: only the command has it that was given it (by_url.py).
     password_unstored = models.BooleanField(default=False, db_default=False, editable=False)
     needs_approval = models.BooleanField("imports need another person's approval", default=False)
     # The last check's findings (importer.engine.preflight.Finding as JSON) and when it ran.
@@ -113,10 +113,14 @@ class Target(Named):
         return None if self.round_trip_ms is None else NetworkProbe(self.round_trip_ms, self.bytes_per_second)
 
     @property
+    def left_to_commands(self) -> bool:
+        """Whether the server wants a password that no worker has: a command holds it, or asks for it."""
+        return self.password_unstored and not self.password_ciphertext
+
+    @property
     def lacks_password(self) -> bool:
-        """Whether the server wants a password that this process does not have: a command holds it, or asks for it."""
-        stored = bool(self.password_ciphertext) or not self.password_unstored
-        return not stored and held_passwords.held(self.key) is None
+        """Whether the server wants a password that this process does not have."""
+        return self.left_to_commands and held_passwords.held(self.key) is None
 
     @property
     def address(self) -> Address:

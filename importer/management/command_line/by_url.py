@@ -119,17 +119,19 @@ def hold_password(
         known = (_defaults(options["defaults_file"]) if defaults is None else defaults).get("password", "")
     password = known or _asked_for(target)
     if password and not (options["in_process"] or options.get("plan_only") or options.get("check_only")):
+        save = "NAME URL" if target.by_url else f"{target.name} URL --replace"
         raise Problem(
             "The running workers do not have the password of this server, which is stored nowhere.",
-            advice="Load in this process: --in-process instead of --workers. Or save the server: target add.",
+            advice="Load in this process: --in-process instead of --workers. Or store the password: millrace target add"
+            f" {save} --password-env VAR",
         )
     _hold(target, password)
 
 
 def _hold(target: Target, password: str) -> None:
-    """Hold the password in memory. For a target that is not registered, record that running workers do not have it."""
+    """Hold the password in memory, and record that running workers do not have it."""
     held_passwords.hold(target.key, password)
-    target.password_unstored = target.by_url and bool(password)
+    target.password_unstored = bool(password)
     Target.objects.filter(pk=target.pk).update(password_unstored=target.password_unstored)
 
 

@@ -90,14 +90,16 @@ def test_only_workers_of_an_older_release_run(two_places):
     assert "newer_release" not in causes(job)
 
 
-def test_only_a_command_has_the_password_of_the_server(two_places):
+@pytest.mark.parametrize("by_url", [True, False])
+def test_only_a_command_has_the_password_of_the_server(two_places, by_url):
     job = make_job()
-    Target.objects.update(password_ciphertext="", password_unstored=True)
+    Target.objects.update(password_ciphertext="", password_unstored=True, by_url=by_url)
     assert "left_to_command" not in causes(job), "the command loads"
     loading(job, 0)
     (first,) = explained(job)
     assert first.cause == "left_to_command"
     assert f"millrace job run {job.pk}" in first.advice
+    assert ("Or store it on the page of target" in first.advice) is not by_url
 
 
 def test_a_worker_of_another_kind_is_no_help():

@@ -68,8 +68,8 @@ class Facts:
     whose disk is full. `network`: the bytes per second that one session can send, as the target's check measured.
     `busy`: the share of the time in which a loading worker computes, None if nobody knows. `age`: seconds since the
     import began. `low`: it has a low priority, so that it loads only while no other import waits. `left_to_command`:
-    nobody works on it, and only a command has the server's password. `work`: what the table adds to each row, such as
-    "3 triggers".
+    nobody works on it, and only a command has the server's password. `registered`: the target has a page, where it can
+    be stored. `work`: what the table adds to each row, such as "3 triggers".
     """
 
     number: int = 0
@@ -92,6 +92,7 @@ class Facts:
     age: float = 0
     low: bool = False
     left_to_command: bool = False
+    registered: bool = True
     work: tuple[str, ...] = ()
 
     @property

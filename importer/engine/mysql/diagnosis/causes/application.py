@@ -71,11 +71,12 @@ def left_to_command(evidence: Evidence) -> Explanation | None:
     facts = evidence.facts
     if not facts.left_to_command:
         return None
+    store = f" Or store it on the page of target {facts.target}: then the workers continue." if facts.registered else ""
     return Explanation(
         "left_to_command",
         "The import waits for the command that has the server's password.",
         "The password is stored nowhere, so that the running workers leave the import alone.",
-        f"If the command has ended, this one continues: millrace job run {facts.number}",
+        f"If the command has ended, this one continues: millrace job run {facts.number}{'.' if store else ''}{store}",
     )
 
 
