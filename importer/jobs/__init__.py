@@ -95,6 +95,7 @@ from importer.jobs.steps.staging import (
     record_types,
     renew_step,
     staged_rows,
+    who_cleans,
 )
 from importer.jobs.steps.table_backup import (
     drop_backup,
@@ -227,6 +228,7 @@ __all__ = [
     "try_now",
     "unended",
     "waiting_for_target",
+    "who_cleans",
     "why_backup_stays",
     "write_record",
 ]

@@ -34,6 +34,7 @@ from importer.jobs.lifecycle import advance
 from importer.jobs.obstacles import put_back_variables
 from importer.jobs.rejects.counts import COUNTS
 from importer.jobs.same_table import why_rows_are_gone
+from importer.jobs.steps.staging import who_cleans
 from importer.jobs.transitions import JobStep, Status, change, change_status, unqueue
 from importer.models import Chunk, ImportJob, JobRecord, Level, SourceFile, Trial
 from importer.models.outcomes.attempts import present_attempt
@@ -169,7 +170,7 @@ def retry(
         raise Problem(
             "What the last try has left on the server is not cleaned up yet.",
             where=str(job.target),
-            advice="That is done as soon as the server answers; then retry.",
+            advice=f"{who_cleans(job)} Then retry.",
         )
     if job.status in RETRIED and nothing_is_missing(job):
         raise Problem(

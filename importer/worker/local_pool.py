@@ -6,7 +6,7 @@ import signal
 import sys
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from concurrent.futures import FIRST_COMPLETED, Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor, wait
 from importlib import import_module
 
@@ -39,11 +39,14 @@ def run(job_id: int, parallelism: int, look: Callable[[ImportJob], None], *, wai
     Ctrl-C: `look` may cancel the job. With `wait_for_start` all processes are up before the import begins, so that its
     time does not contain their start. While another import has the table, its steps are run too: the process that began
     it may have been killed. Chunks of a killed process are loaded once their lease has expired. Returns early if the
-    job waits for another person's approval. Raises Problem if a newer release has planned it.
+    job waits for another person's approval. Staging tables that ended jobs have left are dropped, too: that of this
+    job, and after a success those that only a command can drop. Raises Problem if a newer release has planned it.
     """
     job = ImportJob.objects.select_related("source").get(pk=job_id)
     if job.is_newer:
         raise Problem(f"A newer release has planned import {job_id}.", advice="Run it with that release.")
+    if job.ended and job.leftover:
+        _clean([job_id])
     # No process that is forked may share a connection.
     connections.close_all()
     pool = _pool(job, parallelism + 1, wait_for_start)
@@ -57,10 +60,21 @@ def run(job_id: int, parallelism: int, look: Callable[[ImportJob], None], *, wai
                 running.adopt(_queued(job))
             running.wait_for_change(job)
         ended = True
-        return job
     finally:
         pool.shutdown(wait=ended or isinstance(pool, ProcessPoolExecutor), cancel_futures=True)
         working_copies.remove_unneeded()
+    if job.status != ImportJob.Status.SUCCEEDED or not job.target.left_to_commands:
+        return job
+    # No sweep of the workers cleans up there.
+    _clean(jobs.leftovers(on=job.target))
+    return ImportJob.objects.select_related("source").get(pk=job_id)
+
+
+def _clean(job_ids: Iterable[int]) -> None:
+    from importer.worker.stage_and_finish import clean_now  # Here: most imports need none of it.
+
+    for job_id in job_ids:
+        clean_now(job_id)
 
 
 class Running:

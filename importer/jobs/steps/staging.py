@@ -26,7 +26,7 @@ from importer.jobs.transitions import (
     no_step,
     release_step,
 )
-from importer.models import ImportJob
+from importer.models import ImportJob, Target
 from importer.queue import Message
 
 # Time until the next try to drop the staging table of a job that has ended, after MAX_ATTEMPTS without an answer.
@@ -156,6 +156,14 @@ def cleaning_failed(job: ImportJob) -> list[Message]:
     return [Message("advance", job.pk, delay=backoff(job))]
 
 
-def leftovers() -> list[int]:
-    """Jobs that have ended and may have left a staging table on their target."""
-    return list(ImportJob.objects.filter(status__in=ImportJob.ENDED, leftover=True).values_list("pk", flat=True))
+def leftovers(on: Target | None = None) -> list[int]:
+    """Jobs that have ended and may have left a staging table on their target, or on this one."""
+    ended = ImportJob.objects.filter(status__in=ImportJob.ENDED, leftover=True)
+    return list((ended.filter(target=on) if on else ended).values_list("pk", flat=True))
+
+
+def who_cleans(job: ImportJob) -> str:
+    """Who drops the staging table that the ended job has left on its target, and when, in a sentence."""
+    if job.target.left_to_commands:
+        return f"No worker has the password of its server. Once that answers, drop it by: millrace job run {job.pk}"
+    return "That is done as soon as the server answers."

@@ -85,11 +85,12 @@ def wait(command: DocumentCommand, job: ImportJob, options: Mapping[str, Any]) -
 def retry(command: DocumentCommand, job: ImportJob, options: Mapping[str, Any]) -> None:
     """Load the missing rows of an import that failed or was cancelled; end with its exit code.
 
-    One that is still ending is run to its end first: the process that was ending it may have been killed.
+    One that is still ending is run to its end first, and what one has left on its server is dropped: the process that
+    was ending it may have been killed.
     """
     by_url.hold_password_again(job.target, options)
     in_process = options["in_process"]
-    if in_process and job.status in ImportJob.ENDING:
+    if in_process and (job.status in ImportJob.ENDING or (job.ended and job.leftover)):
         follow(job, in_process=True, quiet=options["as_json"])
     with queue.dropped(in_process):
         jobs.retry(job.pk, leave_out=options["on_error"] is not None, started_by=acting_user())

@@ -6,19 +6,23 @@ from pathlib import Path
 import pytest
 from django.core.management import CommandError, call_command
 
-from importer import jobs
+from importer import jobs, targets
 from importer.engine.mysql.connection import Address, connect, execute, fetch_all
+from importer.engine.target import staging
+from importer.management.command_line import by_url
+from importer.management.output import problem_and_ways_out
 from importer.models import ImportJob, Target
 from importer.models.outcomes import REFUSED
 from importer.preparation.prepare import prepare
 from importer.security import held_passwords
 from importer.sources import uploads
 from importer.worker import sweep
-from tests.importer.steps import queued, until
+from tests.importer.steps import now, queued, take, until
 from tests.people import operator
 from tests.targets import void
 
 ACCOUNT, PASSWORD = "by_url", "s#cret ' % word"
+NO_FLAGS = {"password_env": None, "defaults_file": None}
 FILE = "id,v\n1,a\n2,b\n3,c\n"
 
 
@@ -107,9 +111,13 @@ def test_workers_are_refused_a_password_that_only_the_command_has(file, db, monk
     assert not ImportJob.objects.exists()
 
 
-def test_an_import_is_left_to_the_command_that_has_the_password(file, url, database, tmp_path, monkeypatch):
+@pytest.mark.parametrize("registered", [False, True])
+def test_an_import_is_left_to_the_command_that_has_the_password(file, url, database, tmp_path, monkeypatch, registered):
     monkeypatch.setenv("MYSQL_PWD", PASSWORD)
     load(str(file), url)
+    if registered:
+        Target.objects.update(by_url=False, password_unstored=False)
+        by_url.hold_password_again(Target.objects.get(), {**NO_FLAGS, "in_process": True})
     more = tmp_path / "more.csv"
     more.write_text("id,v\n4,d\n")
     job = jobs.create(prepare(uploads.register(more), Target.objects.get(), "three"))
@@ -127,6 +135,45 @@ def test_an_import_is_left_to_the_command_that_has_the_password(file, url, datab
     with pytest.raises(SystemExit) as ended:
         call_command("job", "run", str(job.pk))
     assert (ended.value.code, rows(database)) == (0, 4)
+
+
+def test_a_check_finds_that_the_account_has_no_password_any_more(file, url, database, monkeypatch):
+    monkeypatch.setenv("MYSQL_PWD", PASSWORD)
+    load(str(file), url)
+    monkeypatch.setattr(held_passwords, "_held", {})
+    targets.check(Target.objects.get())
+    assert Target.objects.get().lacks_password
+    with connect(database) as connection:
+        execute(connection, f"ALTER USER {ACCOUNT}@'127.0.0.1' IDENTIFIED BY ''")
+    targets.check(Target.objects.get())
+    assert not Target.objects.get().lacks_password
+
+
+@pytest.mark.parametrize("way", ["run", "retry", "the next import"])
+def test_what_an_import_has_left_is_dropped_by_a_command_with_the_password(
+    file, url, database, tmp_path, monkeypatch, way
+):
+    monkeypatch.setenv("MYSQL_PWD", PASSWORD)
+    twice = tmp_path / "twice.csv"
+    twice.write_text("id,v\n9,a\n9,b\n")
+    with pytest.raises(SystemExit):
+        load(str(twice), url, "--mode", "atomic")
+    job = ImportJob.objects.get()
+    left = staging.staging_name(str(job.key))
+    with connect(database) as connection:
+        execute(connection, f"CREATE TABLE {left} (id INT)")  # As if the server had been away at the end.
+        ImportJob.objects.filter(pk=job.pk).update(leftover=True)
+        monkeypatch.setattr(held_passwords, "_held", {})
+        sweep.sweep_jobs(lambda job_id, _: [take(step) for step in jobs.advance(job_id)])
+        assert fetch_all(connection, f"SHOW TABLES LIKE '{left}'")
+        assert f"Once that answers, drop it by: millrace job run {job.pk}" in "".join(problem_and_ways_out(now(job)))
+        if way == "the next import":
+            load(str(file), url)
+        else:
+            with pytest.raises(SystemExit):
+                call_command("job", way, str(job.pk))
+        assert not fetch_all(connection, f"SHOW TABLES LIKE '{left}'")
+    assert (now(job).leftover, now(job).status) == (False, ImportJob.Status.FAILED)
 
 
 def test_through_a_unix_socket(file, database, transactional_db):
