@@ -23,6 +23,7 @@ from importer.engine.source.dialect import escape_mark
 from importer.history.facts import CHOSEN, FACTS, PHASES, REQUESTED, SERVER, Fact, Kind, Value
 from importer.models import Chunk, ImportJob
 from importer.models.outcomes.attempts import rounded, rounded_or_none, speed_of, step_seconds
+from importer.models.outcomes.phases import idle_seconds
 
 Pairs = Iterator[tuple[str, Any]]
 YES = ("1", "on", "yes", "true")
@@ -114,6 +115,7 @@ def _job(job: ImportJob) -> Pairs:
     yield "attempts", job.attempts
     yield "pauses", job.pauses
     yield "followed_upload", job.followed_upload
+    yield "idle_seconds", idle_seconds(job)
     yield "target", job.target.name
     yield "table", job.table
     yield "table_name", job.table_name

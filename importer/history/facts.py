@@ -95,6 +95,7 @@ JOB = _of(
     ("attempts", "Attempts", Kind.NUMBER),
     ("pauses", "Times paused", Kind.NUMBER),
     ("followed_upload", "Began during its upload", Kind.SWITCH),
+    ("idle_seconds", "Without a worker while loading", Kind.SECONDS),
     ("target", "Target", Kind.WORD),
     ("table", "Table", Kind.WORD),
     ("table_name", "Table without its schema", Kind.WORD),

@@ -9,23 +9,29 @@ from typing import Any
 
 from importer.engine.plan.option_specs import LOW
 from importer.models.job import ImportJob
+from importer.models.outcomes.phases import idle_seconds
 
 # The facts (importer.history.facts) that decide it.
-PACE_FACTS = ("attempts", "pauses", "followed_upload", "priority", "parallelism", "planned_parallelism")
+PACE_FACTS = (
+    *("attempts", "pauses", "followed_upload", "priority", "idle_seconds", "parallelism", "planned_parallelism"),
+)
 # For sentences that begin with "imports that succeeded".
 IN_WORDS = (
-    "at the first attempt, without a pause, from a complete file, with the planned parallel chunks, and not at low"
-    " priority"
+    "at the first attempt, without a pause, from a complete file, with the planned parallel chunks, and at low priority"
+    " without giving all workers to other imports"
 )
 
 
 def at_own_pace(facts: Mapping[str, Any]) -> bool:
-    """Whether the import with these facts ran at its own pace. An unknown fact has its usual value."""
+    """Whether the import with these facts ran at its own pace. An unknown fact has its usual value.
+
+    One of low priority did if it had workers all the time: others may have left it some of them, as they do to any.
+    """
     return (
         facts.get("attempts") in (None, 1)
         and not facts.get("pauses")
         and not facts.get("followed_upload")
-        and facts.get("priority") != LOW
+        and (facts.get("priority") != LOW or facts.get("idle_seconds") == 0)
         and facts.get("planned_parallelism") in (None, facts.get("parallelism"))
     )
 
@@ -38,6 +44,7 @@ def job_at_own_pace(job: ImportJob) -> bool:
             "pauses": job.pauses,
             "followed_upload": job.followed_upload,
             "priority": job.options.priority,
+            "idle_seconds": idle_seconds(job),
             "parallelism": job.parallelism,
             "planned_parallelism": job.plan_json.get("parallelism"),
         }

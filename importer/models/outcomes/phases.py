@@ -48,6 +48,13 @@ def spent(job: ImportJob, now: datetime) -> defaultdict[str, float]:
     return seconds
 
 
+def idle_seconds(job: ImportJob) -> float | None:
+    """The seconds in which no worker worked on an ended job while it loaded; None if an older version counted them."""
+    if job.phase_since is None or job.worked_at is None:
+        return None
+    return round(float(job.phases_json.get(wait_in(Status.LOADING), 0.0)), 3)
+
+
 def waits(job: ImportJob, now: datetime) -> bool:
     """Whether the job needs a worker, and none works on it."""
     if job.status not in NEED_WORKERS or job.phase_since is None:

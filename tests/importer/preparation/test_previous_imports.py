@@ -10,6 +10,7 @@ from importer.engine.plan.options import Options
 from importer.engine.plan.previous_imports import FEWEST, PastImport
 from importer.models import ImportJob, Target
 from importer.models.outcomes.attempts import speed_of
+from importer.models.outcomes.phases import wait_in
 from importer.preparation.prepare import ImportRequest, prepare
 from importer.preparation.previous_imports import past
 from importer.sources import uploads
@@ -61,6 +62,9 @@ def test_imports_whose_pace_was_not_their_own_are_left_out(target: Target, tmp_p
     job = imported(target, tmp_path, 2)
     assert past(target, target.database, "t", "append", 2000).runs
     if "priority" in other_pace:
-        other_pace = {"options_json": job.options_json | other_pace}
+        # It counts as long as it does not wait for others.
+        ImportJob.objects.filter(pk=job.pk).update(options_json=job.options_json | other_pace)
+        assert past(target, target.database, "t", "append", 2000).runs
+        other_pace = {"phases_json": job.phases_json | {wait_in("loading"): 2.0}}
     ImportJob.objects.filter(pk=job.pk).update(**other_pace)
     assert past(target, target.database, "t", "append", 2000).runs == ()
