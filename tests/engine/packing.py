@@ -20,6 +20,16 @@ def zipped(*files: tuple[str, bytes], method: int = zipfile.ZIP_DEFLATED) -> byt
     return archive.getvalue()
 
 
+def stating(archive: bytes, files: int) -> bytes:
+    """The archive, whose end states this number of files (APPNOTE.TXT 4.3.14 and 4.3.16)."""
+    end, end_of_zip64 = archive.rfind(b"PK\x05\x06"), archive.rfind(b"PK\x06\x06")
+    changed = bytearray(archive)
+    changed[end + 8 : end + 12] = files.to_bytes(2, "little") * 2
+    if end_of_zip64 >= 0:
+        changed[end_of_zip64 + 24 : end_of_zip64 + 40] = files.to_bytes(8, "little") * 2
+    return bytes(changed)
+
+
 def zstd_packed(content: bytes) -> bytes:
     """Compress with a checksum, as the command zstd does. Without the optional checksum, damage may not be detected."""
     return zstd.compress(content, options={zstd.CompressionParameter.checksum_flag: 1})

@@ -6,10 +6,10 @@ import zipfile
 import zlib
 from collections.abc import Collection, Iterator
 from contextlib import contextmanager
-from typing import NamedTuple, Self
+from typing import BinaryIO, NamedTuple, Self
 
 from importer.engine.errors import SourceProblem
-from importer.engine.source.byte_source import Readable, as_file, read_at, size_of
+from importer.engine.source.byte_source import Readable, as_file, size_of
 from importer.engine.source.compression import (
     AGAIN,
     MAGIC,
@@ -218,12 +218,48 @@ def _is_added(name: str) -> bool:
     return name.startswith("__MACOSX/") or name.rpartition("/")[2].startswith("._")
 
 
+class BoundedZip(zipfile.ZipFile):
+    """A ZIP archive of at most `most` files. Raises SourceProblem for one with more, or with a very long list of them.
+
+    zipfile lists all files in memory, however many the archive says it has.
+    """
+
+    most = MOST_ENTRIES
+    bytes_of_each = 1024  # of a file in the list, on average: a name, a comment, and fields of a few bytes
+    too_many = "The ZIP archive holds more than {:,} files, or their names are very long."
+    fewer = "Pack the file to import by itself."
+
+    def __init__(self, file: BinaryIO) -> None:
+        refusal = SourceProblem(self.too_many.format(self.most), advice=self.fewer)
+        super().__init__(_BoundedReads(file, self.most * self.bytes_of_each, refusal))
+        self.fp = file
+        if len(self.filelist) > self.most:
+            raise refusal
+
+
+class _BoundedReads:
+    """A file that raises this problem when more than `most` bytes are asked for at once: zipfile reads its list so."""
+
+    def __init__(self, file: BinaryIO, most: int, problem: SourceProblem) -> None:
+        self._file, self._most, self._problem = file, most, problem
+        self.seek, self.tell = file.seek, file.tell
+
+    def read(self, size: int = -1) -> bytes:
+        if size > self._most:
+            raise self._problem
+        return self._file.read(size)
+
+
 @contextmanager
 def _opened_zip(fd: Readable) -> Iterator[zipfile.ZipFile]:
     with as_file(fd) as file:
         try:
-            _refuse_many_entries(fd)
-            with zipfile.ZipFile(file) as archive:
+            if not zipfile.is_zipfile(file):
+                raise SourceProblem(
+                    f"The ZIP archive is cut: its list of files is missing at its end, byte {size_of(fd):,}.",
+                    advice=AGAIN,
+                )
+            with BoundedZip(file) as archive:
                 yield archive
         except (zipfile.BadZipFile, zlib.error, EOFError, struct.error) as error:
             raise damaged(f"at about byte {file.tell():,}", error) from error
@@ -264,25 +300,6 @@ def _refuse_unreadable(member: zipfile.ZipInfo) -> None:
             f"{name} in the ZIP archive is packed by a rare method, number {member.compress_type}.",
             advice="Unpack it, or pack it again with the usual one (deflate).",
         )
-
-
-def _refuse_many_entries(fd: Readable) -> None:
-    """Check the number of entries before zipfile reads all of them into memory (APPNOTE.TXT 4.3.14 to 4.3.16)."""
-    size = size_of(fd)
-    tail_at = max(0, size - 65536 - 22)
-    tail = read_at(fd, size - tail_at, tail_at)
-    end = tail.rfind(b"PK\x05\x06")
-    if end < 0 or len(tail) < end + 22:
-        raise SourceProblem(
-            f"The ZIP archive is cut: its list of files is missing at its end, byte {size:,}.", advice=AGAIN
-        )
-    entries = int.from_bytes(tail[end + 10 : end + 12], "little")
-    locator = tail.rfind(b"PK\x06\x07", 0, end)
-    if locator >= 0:
-        zip64_at = int.from_bytes(tail[locator + 8 : locator + 16], "little")
-        entries = int.from_bytes(read_at(fd, 8, min(zip64_at, size) + 32), "little")
-    if entries > MOST_ENTRIES:
-        raise SourceProblem(f"The ZIP archive holds {entries:,} files.", advice="Pack the file to import by itself.")
 
 
 class _Enough(Exception):

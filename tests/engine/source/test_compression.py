@@ -15,7 +15,7 @@ import pytest
 from importer.engine.errors import SourceProblem
 from importer.engine.source.archives import detect_packing, unpacked
 from importer.engine.source.compression import PIECE_BYTES, DecompressionLimits, Piece, zstd
-from tests.engine.packing import PACKED, zipped
+from tests.engine.packing import PACKED, stating, zipped
 
 MIB = 2**20
 # Packs to about half its size.
@@ -152,14 +152,19 @@ class TestArchives:
         assert not list(tmp_path.parent.rglob("evil.csv"))
 
     @pytest.mark.thorough
-    @pytest.mark.parametrize("count", [1001, 70_000])  # the second needs ZIP64
-    def test_many_entries_are_not_even_listed(self, opened, count):
-        fd = opened(zipped(*((f"{n}", b"") for n in range(count))))
+    @pytest.mark.parametrize("states", [None, 1], ids=["truth", "lie"])
+    @pytest.mark.parametrize("count", [1001, 30_000, 70_000])  # the last needs ZIP64
+    def test_many_entries_are_not_even_listed(self, opened, count, states):
+        archive = zipped(*((f"{n}", b"") for n in range(count)))
+        fd = opened(archive if states is None else stating(archive, states))
         tracemalloc.start()
-        assert f"holds {count:,} files" in refusal(fd).what
+        assert "holds more than 1,000 files" in refusal(fd).what
         _, most = tracemalloc.get_traced_memory()
         tracemalloc.stop()
-        assert most < MIB
+        assert most < 2 * MIB
+
+    def test_as_many_entries_as_the_limit_are_listed(self, opened):
+        assert "holds 1,000 files" in refusal(opened(zipped(*((f"{n}", b"") for n in range(1000))))).what
 
 
 class TestLimits:

@@ -32,12 +32,12 @@ def write_xlsx(path: To, sheets: Sheets, *, from_1904: bool = False) -> To:
 
 
 @contextmanager
-def parts_of(path: Path) -> Iterator[dict[str, str]]:
-    """The parts of a workbook by name, which may be changed."""
+def parts_of(path: Path, packing: int = zipfile.ZIP_STORED) -> Iterator[dict[str, str]]:
+    """The parts of a workbook by name, which may be changed. `packing`: of those that are written."""
     with zipfile.ZipFile(path) as archive:
         parts = {name: archive.read(name).decode() for name in archive.namelist()}
     yield parts
-    with zipfile.ZipFile(path, "w") as archive:
+    with zipfile.ZipFile(path, "w", packing) as archive:
         for name, text in parts.items():
             archive.writestr(name, text)
 

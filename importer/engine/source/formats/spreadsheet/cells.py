@@ -3,10 +3,11 @@
 import datetime
 import math
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
 from enum import Enum
+from itertools import islice
 from typing import NamedTuple
 
 from importer.engine.errors import SourceProblem
@@ -14,6 +15,8 @@ from importer.engine.source.records.blocks import MAX_RECORD_BYTES
 
 # The edge of a sheet in Excel, and in LibreOffice with its very large sheets.
 MOST_COLUMNS, MOST_ROWS = 16_384, 16_777_216
+# What is looked at to find the sheet to import: each sheet, and the cells in the first rows of all of them.
+MOST_SHEETS, MOST_FIRST_CELLS = 1000, 4_000_000
 # A number in a workbook is a double, below 1.8e308.
 MOST_DIGITS = 400
 
@@ -57,7 +60,9 @@ def truth_of(text: str) -> Cell:
 
 
 class Row(NamedTuple):
-    """A row of a sheet: its number from 1, its cells from the first column on, and the bytes of the file used."""
+    """A row of a sheet: its number from 1, its cells from the first column to the last one that has something, and the
+    bytes of the file used.
+    """
 
     number: int
     cells: list[Cell]
@@ -68,7 +73,10 @@ Rows = Iterator[Row]
 
 
 class RowCells:
-    """Gathers the cells of a row, within the size of a record: a few bytes of a file may stand for very many cells."""
+    """Gathers the cells of a row, within the size of a record: a few bytes of a file may stand for very many cells.
+
+    Empty cells at the end of a row are none of it: they cost no time, and the last cell has something.
+    """
 
     __slots__ = ("_bytes", "_row", "cells")
 
@@ -77,19 +85,23 @@ class RowCells:
         self.cells: list[Cell] = []
         self._bytes = 0
 
-    def add(self, cell: Cell) -> None:
-        """Add a cell. Raises SourceProblem if the row is too wide or too large."""
-        self.cells.append(cell)
-        self._bytes += len(cell[1])
-        if self._bytes > MAX_RECORD_BYTES or len(self.cells) > MOST_COLUMNS:
-            raise self._too_large()
+    def put(self, column: int, cell: Cell, times: int = 1) -> None:
+        """Put a cell into this column (from 0), and into those after it. What is left out before it is empty.
 
-    def repeat(self, cell: Cell, times: int) -> None:
-        """Add a cell several times. Raises as add()."""
-        self._bytes += len(cell.value) * times
-        if self._bytes > MAX_RECORD_BYTES or len(self.cells) + times > MOST_COLUMNS:
+        Raises SourceProblem if the row is too wide or too large, ValueError if a cell is there.
+        """
+        missing = column - len(self.cells)
+        if missing < 0:
+            raise ValueError(f"the cells of row {self._row:,} are not in their order")
+        self._bytes += len(cell[1]) * times + len(EMPTY[1]) * missing
+        if self._bytes > MAX_RECORD_BYTES or column + times > MOST_COLUMNS:
             raise self._too_large()
-        self.cells += [cell] * times
+        if missing:
+            self.cells += [EMPTY] * missing
+        if times == 1:
+            self.cells.append(cell)
+        else:
+            self.cells += [cell] * times
 
     def _too_large(self) -> SourceProblem:
         return SourceProblem(
@@ -136,12 +148,60 @@ def row_number(number: int) -> int:
 
 @dataclass(frozen=True)
 class Sheet:
-    """A sheet of a workbook. `refusal`: why it cannot be imported, "" if it can. `part`: where it lies in the file."""
+    """A sheet of a workbook. `refusal`: why it cannot be imported, "" if it can. `part`: where it lies in the file.
+
+    `first`: its first rows, as many as were asked for.
+    """
 
     name: str
     part: str
     hidden: bool = False
     refusal: str = ""
+    first: tuple[Row, ...] = ()
+
+
+class FirstRows:
+    """The first rows of each sheet, by its part of the workbook: at most `most`, within a number of cells of all.
+
+    A few bytes of a file may stand for very many cells.
+    """
+
+    def __init__(self, most: int) -> None:
+        self.most = most
+        self._rows: dict[str, list[Row]] = {}
+        self._cells = 0
+
+    def __contains__(self, part: str) -> bool:
+        return part in self._rows
+
+    def of(self, part: str) -> tuple[Row, ...]:
+        """Those of this part."""
+        return tuple(self._rows.get(part, ()))
+
+    def add(self, part: str, rows: Iterable[Row]) -> bool:
+        """Add rows as far as they are among the first. Returns whether more are wanted.
+
+        Raises SourceProblem if those of all parts have very many cells.
+        """
+        found = self._rows.setdefault(part, [])
+        for row in islice(rows, self.most - len(found)):
+            found.append(row)
+            self._cells += len(row.cells)
+            if self._cells > MOST_FIRST_CELLS:
+                raise SourceProblem(
+                    f"The first {self.most} rows of the sheets have more than {MOST_FIRST_CELLS:,} cells.",
+                    advice="Save the sheet to import as a workbook of its own.",
+                )
+        return len(found) < self.most
+
+
+def require_few_sheets(number: int) -> None:
+    """Raise SourceProblem if a workbook has so many sheets that none can be looked for in a short time."""
+    if number > MOST_SHEETS:
+        raise SourceProblem(
+            f"The workbook has more than {MOST_SHEETS:,} sheets.",
+            advice="Save the sheet to import as a workbook of its own.",
+        )
 
 
 def plain_number(text: str) -> str:

@@ -1,16 +1,14 @@
 """OpenDocument spreadsheets (.ods): sheets and cells (OpenDocument 1.3 part 3, 9 and 19)."""
 
 import re
-import zipfile
 
 from importer.engine.errors import SourceProblem
-from importer.engine.source.compression import DecompressionLimits
-from importer.engine.source.formats.spreadsheet.archive import XmlStream, local, tree
+from importer.engine.source.formats.spreadsheet.archive import Parts, XmlStream, local
 from importer.engine.source.formats.spreadsheet.cells import (
     EMPTY,
-    MOST_COLUMNS,
     UNCOMPUTED,
     Cell,
+    FirstRows,
     Kind,
     Row,
     RowCells,
@@ -18,6 +16,7 @@ from importer.engine.source.formats.spreadsheet.cells import (
     Sheet,
     Text,
     plain_number,
+    require_few_sheets,
     row_number,
     truth_of,
 )
@@ -35,33 +34,33 @@ class Workbook:
 
     has_macros = False
 
-    def __init__(self, archive: zipfile.ZipFile, limits: DecompressionLimits) -> None:
-        self._archive, self._limits = archive, limits
-        if any(local(each.tag) == "encryption-data" for each in tree(archive, _MANIFEST).iter()):
+    def __init__(self, parts: Parts) -> None:
+        self._parts = parts
+        if any(local(each.tag) == "encryption-data" for each in parts.tree(_MANIFEST).iter()):
             raise SourceProblem("The spreadsheet has a password.", advice="Save it without one.")
-        if _CONTENT not in archive.NameToInfo:
+        if _CONTENT not in parts.NameToInfo:
             raise SourceProblem("This is no spreadsheet: it has no content.", advice="Save it again in its program.")
 
-    def sheets(self) -> list[Sheet]:
-        """The sheets in their order."""
-        names: list[str] = []
-        pivots: set[str] = set()
-
-        def start(name: str, attributes: dict[str, str]) -> None:
-            if name == "table:table":
-                stream.found.append(attributes.get("table:name", ""))
-            elif name == "table:data-pilot-table":
-                pivots.add(_sheet_of(attributes.get("table:target-range-address", "")))
-
-        stream = XmlStream(start, lambda _name: None, lambda _text: None)
-        for found, _ in stream.each(self._archive, _CONTENT, self._limits):
-            names += found
+    def sheets(self, rows: int = 0) -> list[Sheet]:
+        """The sheets in their order, each with so many of its first rows: the content is read once for all of them."""
+        reader = _SheetsReader(FirstRows(rows))
+        for _ in reader.stream.each(self._parts, _CONTENT):
+            pass
         pivot = "it is a pivot table, which summarises other cells"
-        return [Sheet(name, name, False, pivot if name in pivots else "") for name in names]
+        return [
+            Sheet(name, name, False, pivot if name in reader.pivots else "", reader.first.of(name))
+            for name in reader.names
+        ]
 
     def rows(self, sheet: Sheet) -> Rows:
         """The rows of a sheet that have cells."""
-        yield from _SheetReader(sheet.name).rows(self._archive, self._limits)
+        for found, used in _SheetReader(sheet.name).stream.each(self._parts, _CONTENT):
+            for number, times, cells in found:
+                yield from _rows(number, times, cells, used)
+
+
+def _rows(number: int, times: int, cells: list[Cell], used: int = 0) -> Rows:
+    return (Row(number + at, cells, used) for at in range(times))
 
 
 def _sheet_of(address: str) -> str:
@@ -73,9 +72,9 @@ class _SheetReader:
 
     def __init__(self, sheet: str) -> None:
         self._sheet = sheet
-        self._stream = XmlStream(self._start, self._end, self._text)
+        self.stream = XmlStream(self._start, self._end, self._text)
         self._inside = False
-        self._row = 0
+        self._row = self._column = 0
         self._repeat_row = self._repeat = 1
         self._cells = RowCells()
         self._attributes: dict[str, str] = {}
@@ -83,15 +82,15 @@ class _SheetReader:
         self._paragraphs = 0
         self._in_text = self._in_other = 0
 
-    def rows(self, archive: zipfile.ZipFile, limits: DecompressionLimits) -> Rows:
-        for found, used in self._stream.each(archive, _CONTENT, limits):
-            for number, times, cells in found:
-                for at in range(times):
-                    yield Row(number + at, cells, used)
+    def _is_wanted(self, sheet: str) -> bool:
+        return sheet == self._sheet
+
+    def _found(self, number: int, times: int, cells: list[Cell]) -> None:
+        self.stream.found.append((number, times, cells))
 
     def _start(self, name: str, attributes: dict[str, str]) -> None:
         if name == "table:table":
-            self._inside = attributes.get("table:name") == self._sheet
+            self._inside = self._is_wanted(attributes.get("table:name", ""))
             self._row = 0
         if not self._inside:
             return
@@ -100,7 +99,7 @@ class _SheetReader:
             self._content = Text()
             self._repeat = _times(attributes, "table:number-columns-repeated")
         elif name == "table:table-row":
-            self._cells = RowCells(self._row + 1)
+            self._cells, self._column = RowCells(self._row + 1), 0
             self._repeat_row = _times(attributes, "table:number-rows-repeated")
         elif _is_apart(name):
             self._in_other += 1
@@ -116,14 +115,13 @@ class _SheetReader:
         if not self._inside:
             return
         if name in _CELLS:
-            cell = self._cell()
-            # Empty cells and rows up to the edge of the sheet are one with a number of repetitions.
-            if cell is not EMPTY or len(self._cells.cells) + self._repeat < MOST_COLUMNS:
-                self._cells.repeat(cell, self._repeat)
+            if (cell := self._cell()) is not EMPTY:
+                self._cells.put(self._column, cell, self._repeat)
+            self._column += self._repeat
         elif name == "table:table-row":
-            if any(each is not EMPTY for each in self._cells.cells):
+            if self._cells.cells:
                 row_number(self._row + self._repeat_row)
-                self._stream.found.append((self._row + 1, self._repeat_row, self._cells.cells))
+                self._found(self._row + 1, self._repeat_row, self._cells.cells)
             self._row += self._repeat_row
         elif _is_apart(name):
             self._in_other -= 1
@@ -156,6 +154,30 @@ class _SheetReader:
         if "table:formula" in attributes and not text:
             return UNCOMPUTED
         return Cell(Kind.TEXT, escaped(text.encode())) if text else EMPTY
+
+
+class _SheetsReader(_SheetReader):
+    """Reads the names of all sheets, their first rows, and which are pivot tables."""
+
+    def __init__(self, first: FirstRows) -> None:
+        super().__init__("")
+        self.names: list[str] = []
+        self.pivots: set[str] = set()
+        self.first = first
+
+    def _start(self, name: str, attributes: dict[str, str]) -> None:
+        super()._start(name, attributes)
+        if name == "table:data-pilot-table":
+            self.pivots.add(_sheet_of(attributes.get("table:target-range-address", "")))
+
+    def _is_wanted(self, sheet: str) -> bool:
+        self._sheet = sheet
+        self.names.append(sheet)
+        require_few_sheets(len(self.names))
+        return self.first.add(sheet, ())
+
+    def _found(self, number: int, times: int, cells: list[Cell]) -> None:
+        self._inside = self.first.add(self._sheet, _rows(number, times, cells))
 
 
 def _clock(duration: str) -> str:

@@ -1,12 +1,10 @@
 """Workbooks of either kind: which sheet is read, where its header stands, and its rows as records."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from itertools import islice
 from typing import Protocol
-from zipfile import ZipFile
 
 from importer.engine.errors import RecordUnreadable, SourceProblem
-from importer.engine.source.compression import DecompressionLimits, Piece
+from importer.engine.source.compression import Piece
 from importer.engine.source.dialect import Dialect
 from importer.engine.source.formats.choice import Choice, Part, listed
 from importer.engine.source.formats.contents import Contents
@@ -29,11 +27,11 @@ class Workbook(Protocol):
 
     has_macros: bool
 
-    def sheets(self) -> list[Sheet]: ...
+    def sheets(self, rows: int = 0) -> list[Sheet]: ...
     def rows(self, sheet: Sheet) -> Rows: ...
 
 
-Open = Callable[[ZipFile, DecompressionLimits], Workbook]
+Open = Callable[[archive.Parts], Workbook]
 
 
 SHEET = Choice("sheet", "--sheet", "sheet")
@@ -41,9 +39,9 @@ SHEET = Choice("sheet", "--sheet", "sheet")
 
 def _layout(contents: Contents, wanted: Wanted, open_book: Open) -> Layout:
     with archive.opened(contents) as opened:
-        book = open_book(opened, contents.limits)
-        sheets = book.sheets()
-        first_rows = {each.name: _first_rows(book, each) for each in sheets if not each.refusal}
+        book = open_book(opened)
+        sheets = book.sheets(ROWS_LOOKED_AT)
+        first_rows = {each.name: each.first for each in sheets if not each.refusal}
         name, sheet_decision = _choose_sheet(sheets, first_rows, wanted)
         head = _Head(first_rows[name], wanted)
         notes = ("The workbook has macros, which are not executed.",) if book.has_macros else ()
@@ -51,15 +49,11 @@ def _layout(contents: Contents, wanted: Wanted, open_book: Open) -> Layout:
         return Layout(head.fields, chosen, (sheet_decision, *head.decisions()), notes)
 
 
-def _first_rows(book: Workbook, sheet: Sheet) -> list[Row]:
-    return list(islice((row for row in book.rows(sheet) if _filled(row.cells)), ROWS_LOOKED_AT))
-
-
 def _filled(cells: Sequence[Cell]) -> int:
     return sum(each.kind is not Kind.EMPTY for each in cells)
 
 
-def _choose_sheet(sheets: Sequence[Sheet], rows: Mapping[str, list[Row]], wanted: Wanted) -> tuple[str, Decision]:
+def _choose_sheet(sheets: Sequence[Sheet], rows: Mapping[str, Sequence[Row]], wanted: Wanted) -> tuple[str, Decision]:
     """The name of the sheet to read, and the decision. Raises SourceProblem if the stated one, or none, can be read."""
     usable = [each.name for each in sheets if rows.get(each.name) and not each.hidden]
     if stated := wanted.stated.get("sheet", ""):
@@ -100,8 +94,8 @@ class _Head:
         self._first = below[0]
         self._certain = self._has_names_of(wanted.columns) or self._is_header(below)
         self.has_names = bool(stated.get("header", self._certain is not False))
-        width = max(_width(row.cells) for row in below)
-        names = [_text(each) for each in self._first.cells[: _width(self._first.cells)]] if self.has_names else []
+        width = max(len(row.cells) for row in below)
+        names = [_text(each) for each in self._first.cells] if self.has_names else []
         names += [""] * (0 if self.has_names else width)
         self.fields = tuple(name if self.has_names else f"column_{at}" for at, name in enumerate(names, start=1))
 
@@ -112,7 +106,7 @@ class _Head:
 
     def _is_header(self, below: Sequence[Row]) -> bool | None:
         """Whether the first row has names: True if types below differ from it, False if it has values, None: unsure."""
-        names = self._first.cells[: _width(self._first.cells)]
+        names = self._first.cells
         if any(each.kind not in (Kind.TEXT, Kind.EMPTY) for each in names) or not any(
             each.kind is Kind.TEXT for each in names
         ):
@@ -122,7 +116,7 @@ class _Head:
 
     def _has_names_of(self, columns: Sequence[str]) -> bool:
         """Whether all cells of the first row are names of these columns."""
-        names = [_text(each) for each in self._first.cells[: _width(self._first.cells)]]
+        names = [_text(each) for each in self._first.cells]
         return bool(columns) and all(match_names(names, columns))
 
     def decisions(self) -> Iterator[Decision]:
@@ -167,22 +161,18 @@ class _Head:
             yield Decision("header", "no", Standing.GUESSED, evidence, answers=(values, names))
 
 
-def _width(cells: Sequence[Cell]) -> int:
-    return next((at for at in range(len(cells), 0, -1) if cells[at - 1].kind is not Kind.EMPTY), 0)
-
-
 def _convert(contents: Contents, dialect: Dialect, open_book: Open) -> Iterator[Piece]:
     width = len(dialect.fields)
     out, used = CopyRecords(width, tolerate=contents.tolerate), 0
     with archive.opened(contents) as opened:
-        book = open_book(opened, contents.limits)
+        book = open_book(opened)
         sheet = next((each for each in book.sheets() if each.name == dialect.sheet), None)
         if sheet is None:
             raise SourceProblem(f"The sheet {dialect.sheet} is not in the workbook.", advice="Choose another sheet.")
         first = dialect.header
         for row in book.rows(sheet):
             cells = row.cells
-            if row.number <= dialect.skip_rows or not _filled(cells):
+            if row.number <= dialect.skip_rows:
                 continue
             if first:
                 first = False
@@ -216,8 +206,6 @@ def _record(cells: list[Cell], width: int, number: int, dialect: Dialect) -> byt
             raise RowRefused(refusal, problem, _text(cell).encode(), at + 1, values)
     if len(cells) < width:
         cells = cells + [EMPTY] * (width - len(cells))
-    elif len(cells) > width:
-        cells = cells[: max(width, _width(cells))]
     return TAB.join([each.value for each in cells]) + LINE_END
 
 

@@ -1,22 +1,24 @@
 """Excel workbooks (.xlsx, .xlsm): sheets, formats of numbers, shared texts and cells (ECMA-376 part 1, 18)."""
 
 import re
-import zipfile
 from array import array
 from contextlib import ExitStack, closing
+from dataclasses import replace
+from functools import cached_property
 from itertools import accumulate
 from mmap import ACCESS_READ, mmap
 from struct import Struct
 from typing import BinaryIO
+from xml.etree.ElementTree import Element
 
 from importer.engine.errors import SourceProblem
-from importer.engine.source.compression import DecompressionLimits
 from importer.engine.source.formats.contents import temporary_file
-from importer.engine.source.formats.spreadsheet.archive import XmlStream, attribute, children, children_of, tree
+from importer.engine.source.formats.spreadsheet.archive import Parts, XmlStream, attribute, children, children_of
 from importer.engine.source.formats.spreadsheet.cells import (
     EMPTY,
     UNCOMPUTED,
     Cell,
+    FirstRows,
     Kind,
     Row,
     RowCells,
@@ -26,6 +28,7 @@ from importer.engine.source.formats.spreadsheet.cells import (
     date_of,
     duration_of,
     plain_number,
+    require_few_sheets,
     row_number,
     truth_of,
 )
@@ -48,28 +51,35 @@ _EXCEL_ESCAPE = re.compile("_x([0-9A-Fa-f]{4})_")
 class Workbook:
     """An open workbook. Raises SourceProblem if the archive is no workbook."""
 
-    def __init__(self, archive: zipfile.ZipFile, limits: DecompressionLimits) -> None:
-        self._archive, self._limits = archive, limits
-        if _WORKBOOK not in archive.NameToInfo:
-            binary = "xl/workbook.bin" in archive.NameToInfo
+    def __init__(self, parts: Parts) -> None:
+        self._parts = parts
+        if _WORKBOOK not in parts.NameToInfo:
+            binary = "xl/workbook.bin" in parts.NameToInfo
             what = "a binary workbook (.xlsb)" if binary else "no workbook, but another Office document"
             raise SourceProblem(f"This is {what}.", advice="Save the table as .xlsx or CSV.")
-        self._book = tree(archive, _WORKBOOK)
+        self._book = parts.tree(_WORKBOOK)
         self.from_1904 = any(
             attribute(each, "date1904") in ("1", "true") for each in children(self._book, "workbookPr")
         )
-        self.has_macros = any(name.endswith("vbaProject.bin") for name in archive.NameToInfo)
+        self.has_macros = any(name.endswith("vbaProject.bin") for name in parts.NameToInfo)
+        self._related: dict[str, dict[str, tuple[str, str]]] = {}
 
-    def sheets(self) -> list[Sheet]:
-        """The sheets in their order."""
-        targets = self._relations(_WORKBOOK)
-        return [self._sheet(each, targets) for each in children(self._book, "sheet")]
+    def sheets(self, rows: int = 0) -> list[Sheet]:
+        """The sheets in their order, each with so many of its first rows."""
+        elements = list(children(self._book, "sheet"))
+        require_few_sheets(len(elements))
+        sheets = [self._sheet(each) for each in elements]
+        first = FirstRows(rows)
+        for each in sheets if rows else ():
+            if not each.refusal and each.part not in first:
+                first.add(each.part, self.rows(each))
+        return [replace(each, first=first.of(each.part)) for each in sheets]
 
-    def _sheet(self, element: object, targets: dict[str, tuple[str, str]]) -> Sheet:
-        name = attribute(element, "name")  # type: ignore[arg-type]
-        hidden = attribute(element, "state") in ("hidden", "veryHidden")  # type: ignore[arg-type]
-        kind, part = targets.get(attribute(element, "id"), ("", ""))  # type: ignore[arg-type]
-        if kind != "worksheet" or part not in self._archive.NameToInfo:
+    def _sheet(self, element: Element) -> Sheet:
+        name = attribute(element, "name")
+        hidden = attribute(element, "state") in ("hidden", "veryHidden")
+        kind, part = self._relations(_WORKBOOK).get(attribute(element, "id"), ("", ""))
+        if kind != "worksheet" or part not in self._parts.NameToInfo:
             return Sheet(name, part, hidden, "it has a chart or macros, and no cells")
         if any(kind == "pivotTable" for kind, _ in self._relations(part).values()):
             return Sheet(name, part, hidden, "it is a pivot table, which summarises other cells")
@@ -77,9 +87,11 @@ class Workbook:
 
     def _relations(self, part: str) -> dict[str, tuple[str, str]]:
         """The parts that this part names: kind and path by id."""
+        if part in self._related:
+            return self._related[part]
         folder, _, file = part.rpartition("/")
-        found = {}
-        for each in children(tree(self._archive, f"{folder}/_rels/{file}.rels"), "Relationship"):
+        found = self._related[part] = {}
+        for each in children(self._parts.tree(f"{folder}/_rels/{file}.rels"), "Relationship"):
             target = attribute(each, "Target")
             path = target.lstrip("/") if target.startswith("/") else f"{folder}/{target}"
             found[attribute(each, "Id")] = (attribute(each, "Type").rpartition("/")[2], path)
@@ -87,17 +99,20 @@ class Workbook:
 
     def rows(self, sheet: Sheet) -> Rows:
         """The rows of a sheet that have cells."""
-        part = next((path for kind, path in self._relations(_WORKBOOK).values() if kind == "sharedStrings"), "")
-        with ExitStack() as files:
-            texts = SharedTexts(files)
-            if part in self._archive.NameToInfo:
-                texts.read(self._archive, part, self._limits)
-            reader = _SheetReader(texts, self._formats(), self.from_1904)
-            yield from reader.rows(self._archive, sheet.part, self._limits)
+        return _SheetReader(self._texts, self._formats, self.from_1904).rows(self._parts, sheet.part)
 
+    @cached_property
+    def _texts(self) -> "SharedTexts":
+        texts = SharedTexts(self._parts.files)
+        part = next((path for kind, path in self._relations(_WORKBOOK).values() if kind == "sharedStrings"), "")
+        if part in self._parts.NameToInfo:
+            texts.read(self._parts, part)
+        return texts
+
+    @cached_property
     def _formats(self) -> list[str]:
         """What the numbers of each cell style are."""
-        styles = tree(self._archive, _STYLES)
+        styles = self._parts.tree(_STYLES)
         # Styles of tables have formats of their own (dxfs), which use the same numbers.
         formats = children_of(styles, "numFmts", "numFmt")
         codes = {attribute(each, "numFmtId"): attribute(each, "formatCode") for each in formats}
@@ -128,8 +143,8 @@ class SharedTexts:
         self._texts: mmap | bytes = b""
         self._begins: mmap | bytes = b""
 
-    def read(self, archive: zipfile.ZipFile, part: str, limits: DecompressionLimits) -> None:
-        parts = Text()
+    def read(self, parts: Parts, part: str) -> None:
+        text = Text()
         capturing = skipping = False
 
         def start(name: str, _attributes: dict[str, str]) -> None:
@@ -148,12 +163,12 @@ class SharedTexts:
             elif tag == "rPh":
                 skipping = False
             elif tag == "si":
-                stream.found.append(copied_text(parts.taken()))
+                stream.found.append(copied_text(text.taken()))
 
-        stream = XmlStream(start, end, lambda text: parts.add(text) if capturing else None)
+        stream = XmlStream(start, end, lambda piece: text.add(piece) if capturing else None)
         size = 0
         texts, begins = (self._files.enter_context(temporary_file()) for _ in range(2))
-        for found, _ in stream.each(archive, part, limits):
+        for found, _ in stream.each(parts, part):
             places = array("Q", accumulate(map(len, found), initial=size))
             size = places.pop()
             begins.write(places.tobytes())
@@ -209,8 +224,8 @@ class _SheetReader:
         self._capturing = self._has_formula = self._has_value = self._skipping = False
         self._columns: dict[str, int] = {}
 
-    def rows(self, archive: zipfile.ZipFile, part: str, limits: DecompressionLimits) -> Rows:
-        for found, used in self._stream.each(archive, part, limits):
+    def rows(self, parts: Parts, part: str) -> Rows:
+        for found, used in self._stream.each(parts, part):
             for number, cells in found:
                 yield Row(number, cells, used)
 
@@ -251,11 +266,8 @@ class _SheetReader:
         if tag in ("v", "t"):
             self._capturing = False
         elif tag == "c":
-            if missing := self._column - len(self._cells.cells):
-                if missing < 0:
-                    raise ValueError(f"the cells of row {self._row:,} are not in their order")
-                self._cells.repeat(EMPTY, missing)
-            self._cells.add(self._cell())
+            if (cell := self._cell()) is not EMPTY:
+                self._cells.put(self._column, cell)
         elif tag == "row":
             if self._cells.cells:
                 self._stream.found.append((self._row, self._cells.cells))
