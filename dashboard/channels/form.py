@@ -7,20 +7,36 @@ from django import forms
 
 from dashboard.fields.stored_form import StoredModelForm
 from importer import notifications
+from importer.access.policy import Forbidden, sees_everything
 from importer.engine.errors import Problem
 from importer.models import Channel
 from importer.models.channel import Event
 from importer.notifications.channel_kind import ChannelField
 from importer.notifications.channel_kinds import KINDS, kind_of
 
+ABOUT_ALL = "messages are about all imports."
+
+
+class _Events(forms.CheckboxSelectMultiple):
+    """Boxes for events. If `fixed`, those that are not checked cannot be."""
+
+    fixed = False
+
+    def create_option(self, *args: Any, **kwargs: Any) -> dict[str, Any]:
+        option = super().create_option(*args, **kwargs)
+        if self.fixed and not option["selected"]:
+            option["attrs"]["disabled"] = True
+        return option
+
 
 class ChannelForm(StoredModelForm):
     """The form of a channel, with the fields of the instance's kind.
 
-    A stored secret is never sent back to the page; an edit that leaves it empty keeps it.
+    A stored secret is never sent back to the page; an edit that leaves it empty keeps it. Who is no admin can neither
+    change the destination nor add events.
     """
 
-    events = forms.MultipleChoiceField(required=False, choices=Event.choices, widget=forms.CheckboxSelectMultiple)
+    events = forms.MultipleChoiceField(required=False, choices=Event.choices, widget=_Events)
 
     class Meta:
         model = Channel
@@ -37,6 +53,8 @@ class ChannelForm(StoredModelForm):
             del self.fields[name]
         for declared in self._kind.fields:
             self._apply(declared)
+        if not sees_everything():
+            self._fix_receivers()
         switches = {"on", "events", *(declared.name for declared in self._kind.fields if declared.switch)}
         self.style(lambda name, _: "form-check-input" if name in switches else "form-control")
 
@@ -47,6 +65,12 @@ class ChannelForm(StoredModelForm):
         field.label, field.help_text = declared.label, declared.help or field.help_text
         if declared.several:
             field.widget = forms.Textarea(attrs={"rows": 3, "spellcheck": "false"})
+
+    def _fix_receivers(self) -> None:
+        destination, events = self.fields[self._kind.destination.name], self.fields["events"]
+        destination.widget.attrs["readonly"] = events.widget.fixed = True
+        destination.help_text = f"Only an admin changes it: {ABOUT_ALL}"
+        events.help_text = f"Only an admin adds events: {ABOUT_ALL}"
 
     def _secret_field(self) -> forms.CharField:
         stored = bool(self.instance.pk)
@@ -79,8 +103,16 @@ class ChannelForm(StoredModelForm):
             except Problem as problem:
                 self.add_error(declared.name, str(problem))
         if not self.errors:
-            self._require_sendable(cleaned)
+            self._require_allowed(cleaned)
         return cleaned
+
+    def _require_allowed(self, cleaned: dict[str, Any]) -> None:
+        try:
+            notifications.require_not_wider(self.instance, cleaned)
+        except Forbidden as problem:
+            self.add_error(None, str(problem))
+        else:
+            self._require_sendable(cleaned)
 
     def _require_sendable(self, cleaned: dict[str, Any]) -> None:
         try:

@@ -6,7 +6,7 @@ and retries. channel_kinds.py lists the kinds of channels, declared in email.py 
 tests channels. docs/notifications.md is the documentation for receivers.
 """
 
-from importer.notifications.channels import remove, save, subscribe, test
+from importer.notifications.channels import remove, require_not_wider, save, subscribe, test
 from importer.notifications.delivery import delete_old, due, retry, send
 from importer.notifications.import_events import (
     approval_wanted,
@@ -26,6 +26,7 @@ __all__ = [
     "import_recorded",
     "lab_approval_wanted",
     "remove",
+    "require_not_wider",
     "retry",
     "run_event",
     "save",

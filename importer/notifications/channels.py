@@ -1,9 +1,12 @@
 """Saves, subscribes, lists and tests notification channels."""
 
 import uuid
+from collections.abc import Mapping
+from typing import Any
 
 from django.db.models import Count, Max, Q, QuerySet
 
+from importer.access.policy import require_admin
 from importer.engine.errors import Problem
 from importer.engine.mysql.reasons import shows_reasons
 from importer.models import Channel, Notification, Schedule, Subscription
@@ -20,9 +23,11 @@ WHO_SEES_REASONS = "An admin sees the reason on the channel's page."
 def save(channel: Channel, secret: str | None = None) -> Channel:
     """Check and save a channel; a `secret` of None keeps the stored one.
 
-    Raises Problem for an invalid value, and for a channel whose test would be refused before its receiver is asked.
+    Raises Problem for an invalid value, and for a channel whose test would be refused before its receiver is asked;
+    Forbidden as require_not_wider() does.
     """
     kind = kind_of(channel)
+    require_not_wider(channel, {name: getattr(channel, name) for name in (kind.destination.name, "events")})
     for field in kind.fields:
         if not field.secret:
             if field.check:
@@ -35,6 +40,18 @@ def save(channel: Channel, secret: str | None = None) -> Channel:
     kind.require_sendable({name: getattr(channel, name) for name in kind.columns})
     save_checked(channel)
     return channel
+
+
+def require_not_wider(channel: Channel, values: Mapping[str, Any]) -> None:
+    """Raise Forbidden if messages would go elsewhere by these values, or be about more events, unless an admin acts.
+
+    They are about all imports: about more than somebody may see who administers a channel.
+    """
+    stored = Channel.objects.filter(pk=channel.pk).first() or Channel(kind=channel.kind)
+    name = kind_of(channel).destination.name
+    elsewhere = str(values[name]).split() != str(getattr(stored, name)).split()
+    if elsewhere or set(values["events"]) - set(stored.events):
+        require_admin("change where a channel sends to, or add events to it")
 
 
 def remove(channel: Channel) -> int:

@@ -7,11 +7,11 @@ from typing import Any
 
 from config.contracts.documents import CHANNEL, CHANNEL_TEST, CHANNELS
 from importer import notifications
-from importer.access.policy import seen
+from importer.access.policy import may_now, seen
 from importer.engine.errors import Problem
 from importer.management.argument_types import from_environment, rows
 from importer.management.base_command import PreparedCommand
-from importer.models import Channel, Schedule
+from importer.models import Channel, Level, Schedule
 from importer.models.channel import Event
 from importer.notifications.channel_kinds import KINDS, kind_of
 from importer.notifications.channels import with_state
@@ -116,10 +116,10 @@ VERBS: dict[str, Callable[..., None]] = {
 
 
 def _line(channel: dict[str, Any]) -> str:
-    to, state = ", ".join(channel["to"]), "on" if channel["on"] else "off"
+    to, state = f" to {', '.join(channel['to'])}" if channel["to"] else "", "on" if channel["on"] else "off"
     unsent = f"{channel['waiting']} waiting, {channel['given_up']} given up"
     events = ", ".join(channel["events"]) or "nothing of its own"
-    return f"{channel['name']}: {channel['kind']} to {to}, {state}, {unsent}; is sent: {events}"
+    return f"{channel['name']}: {channel['kind']}{to}, {state}, {unsent}; is sent: {events}"
 
 
 def _channel(name: str) -> Channel:
@@ -133,7 +133,7 @@ def _channel(name: str) -> Channel:
 def _as_json(channel: Any) -> dict[str, Any]:
     return {
         **{field: getattr(channel, field) for field in ("name", "kind", "on", "events", "most_rejects")},
-        "to": kind_of(channel).describe(channel),
+        "to": kind_of(channel).describe(channel) if may_now(Level.ADMINISTER, channel) else [],
         "waiting": channel.waiting,
         "given_up": channel.given_up,
         "last_sent": channel.last_sent.isoformat() if channel.last_sent else None,

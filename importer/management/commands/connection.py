@@ -7,7 +7,7 @@ from typing import Any
 
 from config.contracts.documents import CONNECTION_CHECK, CONNECTIONS
 from importer import connections
-from importer.access.policy import seen
+from importer.access.policy import may_now, seen
 from importer.connections.connection_kind import ConnectionField
 from importer.connections.connection_kinds import KINDS, examples
 from importer.connections.connection_settings import add_or_replace, remove
@@ -15,7 +15,7 @@ from importer.engine.errors import Problem
 from importer.management.argument_types import from_environment
 from importer.management.base_command import PreparedCommand
 from importer.management.client.report_text import finding_lines
-from importer.models import SourceConnection
+from importer.models import Level, SourceConnection
 from importer.targets import passed
 
 
@@ -80,7 +80,7 @@ class Command(PreparedCommand):
         if as_json:
             self.give(CONNECTIONS, {"connections": [_as_json(each) for each in rows]})
             return
-        self.write_list(f"{each.name}: {each.base}, {_state(each)}" for each in rows)
+        self.write_list(map(_line, rows))
 
     def _remove(self, *, name: str, **_: Any) -> None:
         remove(_connection(name))
@@ -139,10 +139,17 @@ def _state(connection: SourceConnection) -> str:
     return f"{ok} ({connection.checked_at:%Y-%m-%d %H:%M} UTC)"
 
 
+def _line(connection: SourceConnection) -> str:
+    place = f"{connection.base}, " if may_now(Level.ADMINISTER, connection) else ""
+    return f"{connection.name}: {place}{_state(connection)}"
+
+
 def _as_json(connection: SourceConnection) -> dict[str, Any]:
-    fields = ("name", "kind", "base", "settings", "private_allowed")
+    whole = may_now(Level.ADMINISTER, connection)
     return {
-        **{field: getattr(connection, field) for field in fields},
+        **{field: getattr(connection, field) for field in ("name", "kind", "private_allowed")},
+        "base": connection.base if whole else "",
+        "settings": connection.settings if whole else {},
         "ok": passed(connection.findings) if connection.checked_at else None,
         "checked_at": connection.checked_at.isoformat() if connection.checked_at else None,
     }

@@ -1,14 +1,23 @@
 """Channels: for staff alone; made, tested, switched and deleted, with what became of their messages."""
 
+import re
+
 import pytest
+from django.contrib.auth.models import User
+from django.core.management import call_command
 from django.urls import reverse
 from django.utils import timezone
 
-from importer.models import AuditEvent, Channel, Notification, Subscription
+from importer import notifications
+from importer.access import people
+from importer.access.acting import acting_as
+from importer.access.policy import Forbidden
+from importer.models import AuditEvent, Channel, Level, Notification, Subscription
+from tests.dashboard.api.program import Program, problem
 from tests.dashboard.job_data import make_job
 from tests.importer.notifications.receivers import Hook, web_catcher
 from tests.importer.notifications.runs import run_of
-from tests.people import admin, stranger
+from tests.people import admin, operator, stranger
 
 pytestmark = pytest.mark.django_db
 
@@ -47,6 +56,73 @@ def test_who_has_no_grant_gets_none_of_it(client):
     assert client.get(reverse("channel_new")).status_code == 403
     assert client.get(reverse("channel", args=[channel.pk])).status_code == 404
     assert "night@example.org" not in client.get(reverse("channels")).content.decode()
+
+
+@pytest.mark.parametrize(("level", "sees"), [(Level.LOAD, False), (Level.ADMINISTER, True)])
+def test_where_it_sends_to_is_for_who_administers_it(client, capsys, level, sees):
+    """The address of a webhook may be all that is needed to send to it."""
+    Channel.objects.create(name="ops", kind="webhook", url="https://hooks.example.org/T01/secret")
+    client.force_login(operator("ann", level))
+    call_command("channel", "list", "--as", "ann")
+    call_command("channel", "list", "--json", "--as", "ann")
+    for shown in (page_of(client.get(reverse("channels"))), *capsys.readouterr().out.split("\n", 1)):
+        assert "ops" in shown
+        assert ("hooks.example.org" in shown) == sees
+
+
+class TestWhoAdministersOne:
+    """An operator without a grant on a target: messages are about the imports of all."""
+
+    @pytest.fixture
+    def ops(self, hook) -> Channel:
+        channel = Channel(name="ops", kind="webhook", url=hook.url, private_allowed=True, events=["failed", "late"])
+        return notifications.save(channel, SECRET)
+
+    @pytest.fixture
+    def bob(self, ops) -> User:
+        bob = stranger("bob")
+        people.grant(bob, "channel", Level.ADMINISTER, ops)
+        return bob
+
+    @pytest.mark.parametrize(
+        "changes", [{"url": "https://192.0.2.1/bob"}, {"events": ["failed", "regression"]}], ids=["elsewhere", "more"]
+    )
+    def test_neither_sends_it_elsewhere_nor_adds_events(self, client, ops, bob, hook, changes):
+        client.force_login(bob)
+        before = Channel.objects.values().get()
+        answer = client.post(reverse("channel", args=[ops.pk]), values(hook, **changes))
+        assert answer.status_code == 422
+        assert "Only admins may change where a channel sends to, or add events to it." in page_of(answer)
+        told = problem(Program(bob).send("PATCH", f"channels/{ops.pk}", changes), 422)
+        assert told["what"].startswith("Only admins may change where a channel sends to")
+        with acting_as(bob), pytest.raises(Forbidden):
+            notifications.save(Channel(**before | changes))
+        assert Channel.objects.values().get() == before
+
+    def test_is_told_so_beside_the_fields(self, client, ops, bob):
+        for user, told in ((bob, True), (admin("root"), False)):
+            client.force_login(user)
+            page = page_of(client.get(reverse("channel", args=[ops.pk])))
+            assert ("Only an admin changes it" in page) == ("Only an admin adds events" in page) == told
+            assert bool(re.search('<input[^>]* name="url"[^>]* readonly', page)) == told
+            boxes = re.findall('<input[^>]* name="events"[^>]*>', page)
+            assert [each for each in boxes if "disabled" in each] == [
+                each for each in boxes if told and "checked" not in each
+            ]
+
+    def test_changes_the_rest(self, client, ops, bob, hook):
+        client.force_login(bob)
+        fewer = values(hook, name="hooks", events=["late"])
+        assert client.post(reverse("channel", args=[ops.pk]), fewer).status_code == 302
+        assert Program(bob).send("PATCH", f"channels/{ops.pk}", {"on": False}).status_code == 200
+        assert Channel.objects.values_list("name", "events", "on").get() == ("hooks", ["late"], False)
+
+    def test_saves_addresses_as_they_are(self, client):
+        channel = Channel.objects.create(name="team", kind="mail", addresses="ann@example.org\nbob@example.org")
+        client.force_login(operator("bob"))
+        sent = {"name": "team", "on": "on", "addresses": "ann@example.org\r\nbob@example.org", "most_rejects": "3"}
+        assert client.post(reverse("channel", args=[channel.pk]), sent).status_code == 302
+        assert Channel.objects.get().most_rejects == 3
 
 
 def test_a_webhook_is_made_tested_switched_off_and_deleted(staff, hook):

@@ -7,11 +7,11 @@ from django.core.management import call_command
 from django.urls import reverse
 
 from importer.connections.protocols import folder as folders
-from importer.models import Schedule, SourceConnection
+from importer.models import Level, Schedule, SourceConnection
 from tests.dashboard.job_data import make_job
 from tests.file_servers.sftp import sftp_files
 from tests.file_servers.web import web_files
-from tests.people import admin, stranger
+from tests.people import admin, operator, stranger
 
 pytestmark = pytest.mark.django_db
 
@@ -60,6 +60,19 @@ def test_who_has_no_grant_gets_none_of_it(client, incoming):
     assert client.get(reverse("connection_new")).status_code == 403
     assert client.get(reverse("connection", args=[SourceConnection.objects.get().pk])).status_code == 404
     assert str(incoming) not in page_of(client.get(reverse("connections")))
+
+
+@pytest.mark.parametrize(("level", "sees"), [(Level.LOAD, False), (Level.ADMINISTER, True)])
+def test_where_it_leads_to_is_for_who_administers_it(client, capsys, level, sees):
+    base, settings = "s3://bucket-of-ours/in", {"endpoint": "http://10.0.0.7", "region": "bucket-of-ours"}
+    SourceConnection.objects.create(name="incoming", kind="s3", base=base, settings=settings)
+    client.force_login(operator("ann", level))
+    call_command("connection", "list", "--as", "ann")
+    call_command("connection", "list", "--json", "--as", "ann")
+    pages = [page_of(client.get(reverse(name))) for name in ("connections", "new_places")]
+    for shown in (*pages, *capsys.readouterr().out.split("\n", 1)):
+        assert "incoming" in shown
+        assert ("bucket-of-ours" in shown) == sees
 
 
 class TestAFolder:
