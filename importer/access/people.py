@@ -3,7 +3,6 @@
 from collections.abc import Collection, Sequence
 
 from allauth.mfa.models import Authenticator
-from django.conf import settings
 from django.contrib.auth.models import Group, User
 from django.contrib.auth.tokens import default_token_generator
 from django.contrib.sessions.models import Session
@@ -94,11 +93,12 @@ def set_email(user: User, email: str) -> None:
 def set_email_by_token(user: User, email: str) -> None:
     """Change the mail address as a program, as set_email() does.
 
-    A program that has stolen a token must not take over an account that somebody uses: who comes from the identity
-    provider with this address gets the account. Raises Problem for another address of an account in use.
+    A program that has stolen a token must not take over an account that somebody uses: the link for a new password is
+    sent to this address, and who comes from an identity provider with it gets the account. Raises Problem for another
+    address of an account in use.
     """
-    if settings.OIDC_ISSUER and email and email.lower() != user.email.lower() and (use := use_of(user)):
-        what = f"{user.username} {use} already, and whom {settings.OIDC_NAME} knows by the address gets the account."
+    if email and email.lower() != user.email.lower() and (use := use_of(user)):
+        what = f"{user.username} {use} already, and who has the mail address can get into the account."
         raise Problem(what, advice="An admin changes it on the person's page, or with millrace user email.")
     set_email(user, email)
 

@@ -105,8 +105,7 @@ def show_person(request: HttpRequest, id: int) -> Any:
 def change_person(request: HttpRequest, id: int, change: PersonChange) -> Any:
     """Change role, mail address or groups, or deactivate or activate a person.
 
-    With an identity provider, the address of a person who has a password or has signed in stays: an admin changes it
-    with a browser or a command.
+    The address of a person who has a password or has signed in stays: an admin changes it with a browser or a command.
     """
     user = get_object_or_404(User, pk=id)
     groups = None if change.groups is None else [group_named(each) for each in change.groups]
