@@ -16,8 +16,8 @@ from importer.access.limits import TooOften
 from importer.access.policy import Forbidden
 from importer.models import AccessToken
 
-# Headers that proxies add to the requests that they pass on (RFC 7239, RFC 9110; the last two by custom).
-OF_PROXIES = ("Forwarded", "Via", "X-Forwarded-For", "X-Real-IP")
+# Headers that proxies add to the requests that they pass on (RFC 7239, RFC 9110; the others by custom).
+OF_PROXIES = ("Forwarded", "Via", "X-Forwarded-For", "X-Forwarded-Host", "X-Forwarded-Proto", "X-Real-IP")
 
 
 def token_of(request: HttpRequest) -> AccessToken | None:
@@ -75,9 +75,11 @@ class PolicyMiddleware:
 def _is_from(request: HttpRequest, networks: list[str]) -> bool:
     """Whether the request comes from one of the networks.
 
-    If a proxy that is not trusted has passed it on, its address is that of the proxy, and says nothing.
+    If a proxy has passed it on that is not trusted or does not say for whom, its address is that of the proxy, and says
+    nothing.
     """
-    if not settings.TRUSTED_PROXIES and any(each in request.headers for each in (settings.PROXY_HEADER, *OF_PROXIES)):
+    told = settings.TRUSTED_PROXIES and settings.PROXY_HEADER in request.headers
+    if not told and any(each in request.headers for each in (settings.PROXY_HEADER, *OF_PROXIES)):
         return False
     try:
         address = ip_address(acting_address())

@@ -8,6 +8,7 @@ import pytest
 from django.test import Client
 from django.urls import reverse
 
+from dashboard.access.middleware import OF_PROXIES
 from dashboard.system.metrics.declared import METRICS
 from dashboard.system.metrics.figures import MOST_TARGETS, OTHER
 from importer.history import totals
@@ -35,8 +36,17 @@ class TestAccess:
     def test_an_address_says_nothing_behind_a_proxy_that_is_not_trusted(self, client: Client, settings):
         settings.METRICS_FROM = [HERE]
         settings.PROXY_HEADER = "X-Client"
-        for name in ("X-Client", "Forwarded", "Via", "X-Forwarded-For", "X-Real-IP"):
+        for name in ("X-Client", *OF_PROXIES):
             assert client.get(reverse("metrics"), headers={name: "203.0.113.9"}).status_code == 401, name
+
+    def test_nor_behind_one_that_is_trusted_and_does_not_say_for_whom_it_asks(self, client: Client, settings):
+        """As nginx with X-Forwarded-Proto alone, on this host."""
+        settings.METRICS_FROM = settings.TRUSTED_PROXIES = [HERE]
+        assert client.get(reverse("metrics"), headers={"X-Forwarded-Proto": "https"}).status_code == 401
+        assert client.get(reverse("metrics")).status_code == 200
+
+    def test_a_trusted_proxy_says_for_whom_it_asks(self, client: Client, settings):
+        settings.METRICS_FROM = [HERE]
         settings.PROXY_HEADER = "X-Forwarded-For"
         through_a_proxy = {"X-Forwarded-For": "203.0.113.9"}
         settings.TRUSTED_PROXIES = [HERE]
