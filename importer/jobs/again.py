@@ -23,10 +23,10 @@ from importer.sources.upload_storage import is_there
 def create_once(prepared: PreparedImport, user: User | None, rejects_of: ImportJob | None = None) -> ImportJob:
     """Create the job as create() does. Raises Problem while one of this file into this table is active.
 
-    A second click must not load the file twice.
+    A second click must not load the file twice, by itself or together with others.
     """
     with transaction.atomic():
-        SourceFile.objects.select_for_update().get(pk=prepared.source.pk)
+        _lock(prepared.source)
         same = (
             uploads.imports_of(prepared.source, *prepared.source.files)
             .filter(target=prepared.target, schema_name=prepared.table.schema, table_name=prepared.table.name)
@@ -39,6 +39,12 @@ def create_once(prepared: PreparedImport, user: User | None, rejects_of: ImportJ
                 advice="Wait until it has ended, or cancel it.",
             )
         return create(prepared, user, rejects_of)
+
+
+def _lock(source: SourceFile) -> None:
+    """Lock the source and its files, in the order of their keys, so that one request at a time looks for imports."""
+    keys = [source.pk, *(each.pk for each in source.files)]
+    list(SourceFile.objects.select_for_update().filter(pk__in=keys).order_by("pk").values_list("pk"))
 
 
 def newest_of_file(job: ImportJob) -> int:
@@ -73,7 +79,7 @@ def run_again(job: ImportJob, newest: int, user: User | None = None, *, options:
         _refuse_other_format(job, source)
     prepared = prepare(source, job.target, job.table, request)
     with transaction.atomic():
-        SourceFile.objects.select_for_update().get(pk=job.source_id)
+        _lock(job.source)
         since = newest_of_file(job)
         if since > newest:
             raise imported_since(since, job.table, job.source.name)

@@ -10,6 +10,8 @@ from itertools import islice
 from pathlib import Path
 
 import pytest
+from django.db import connection as own_connection
+from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from importer import jobs
@@ -297,6 +299,17 @@ class TestFiles:
 
 
 @on_one_server
+def test_each_file_is_locked_before_its_imports_are_looked_for(database, tmp_path):
+    prepared = planned(written(tmp_path, FILES), database)
+    with CaptureQueriesContext(own_connection) as captured:
+        jobs.create_once(prepared, None)
+    statements = [each["sql"] for each in captured]
+    looked = next(number for number, sql in enumerate(statements) if 'FROM "importer_importjob"' in sql)
+    keys = ", ".join(str(each.pk) for each in (prepared.source, *prepared.source.files))
+    locked = f'FROM "importer_sourcefile" WHERE "importer_sourcefile"."id" IN ({keys}) ORDER BY'
+    assert any(locked in sql for sql in statements[:looked]), statements
+
+
 def test_a_retry_loads_what_is_missing(database, tmp_path):
     names = written(tmp_path, {"a.csv": FILES["a.csv"], "b.csv": b"id,name\n3,a name that is too long\n"})
     job = imported(planned(names, database))
