@@ -25,8 +25,9 @@ from importer.sources.parts import Stream
 PORT, TLS_FROM_THE_START = 21, 990
 # RFC 959, 4.2: not signed in; not there, or not allowed; a command that the server does not know.
 NOT_SIGNED_IN, UNAVAILABLE, UNKNOWN = "530", "550", ("500", "501", "502", "504")
-# The facts that are requested for each file (RFC 3659, 7.5); `modify` is in UTC.
-FACTS = ("type", "size", "modify")
+# The facts that are requested for each file (RFC 3659, 7.5): `modify` is in UTC, `unique` that of what a link leads to.
+FACTS = ("type", "size", "modify", "unique")
+OPTIONS = f"OPTS MLST {';'.join(FACTS)};"
 Facts = dict[str, str]
 ERRORS: tuple[type[Exception], ...] = (*ftplib.all_errors, UnicodeError)
 
@@ -39,18 +40,28 @@ class FtpServer(FileServer):
     """The files below ftp://HOST:PORT/PATH, or ftps://."""
 
     def _walk(self, ftp: ftplib.FTP, folders: tuple[str, ...], pattern: Pattern) -> Iterator[ListedFile]:
+        facts = self._facts(ftp, self._path("/".join(folders))) or {}
+        return self._walk_below(ftp, folders, pattern, facts.get("unique"))
+
+    def _walk_below(
+        self, ftp: ftplib.FTP, folders: tuple[str, ...], pattern: Pattern, *above: str | None
+    ) -> Iterator[ListedFile]:
+        """The files of a folder and of those below it. `above`: the facts `unique` of the folder and those above it.
+
+        Servers show a link to a folder as a folder. One to a folder above would lead round without end.
+        """
         below = []
         for entry, facts in self._listed(ftp, folders):
             name = "/".join((*folders, entry))
             if is_left_out(entry):
                 continue
             if facts.get("type") == "dir":
-                below.append(entry)
+                below.append((entry, facts.get("unique")))
             elif pattern.matches(name) and (file := _listed_file(name, facts) if facts else self._seen(ftp, name)):
                 yield file
-        for each in below:
-            if pattern.may_lie_below((*folders, each)):
-                yield from self._walk(ftp, (*folders, each), pattern)
+        for each, unique in below:
+            if pattern.may_lie_below((*folders, each)) and (unique is None or unique not in above):
+                yield from self._walk_below(ftp, (*folders, each), pattern, *above, unique)
 
     def _require_base(self, session: ftplib.FTP) -> None:
         session.cwd(self._path(""))
@@ -59,7 +70,7 @@ class FtpServer(FileServer):
         """The names in a folder, each with its facts: none on a server without MLSD (RFC 3659, 7)."""
         path = self._path("/".join(folders))
         try:
-            ftp.sendcmd(f"OPTS MLST {';'.join(FACTS)};")
+            ftp.sendcmd(OPTIONS)
             return [_entry(line) for line in _lines(ftp, f"MLSD {path}")]
         except ftplib.error_perm as error:
             if folders and _code(error) == UNAVAILABLE:
@@ -76,16 +87,22 @@ class FtpServer(FileServer):
     def _seen(self, ftp: ftplib.FTP, name: str) -> ListedFile | None:
         """The file as it is now; None if it does not exist or is not a regular file."""
         path = self._path(name)
+        facts = self._facts(ftp, path)
+        return self._measured(ftp, name, path) if facts is None else _listed_file(name, facts)
+
+    def _facts(self, ftp: ftplib.FTP, path: str) -> Facts | None:
+        """The facts of a file or folder: none if it does not exist, None on a server without MLST."""
         try:
+            ftp.sendcmd(OPTIONS)
             answer = ftp.sendcmd(f"MLST {path}")
         except ftplib.error_perm as error:
             if _code(error) == UNAVAILABLE:
-                return None
+                return {}
             if _code(error) not in UNKNOWN:
                 raise
-            return self._measured(ftp, name, path)
+            return None
         entry = next((line.strip() for line in answer.splitlines() if line.startswith(" ")), "")
-        return _listed_file(name, _entry(entry)[1])
+        return _entry(entry)[1]
 
     def _measured(self, ftp: ftplib.FTP, name: str, path: str) -> ListedFile | None:
         """As _seen(), for a server without MLST: SIZE fails for a folder, and MDTM gives the time."""

@@ -65,6 +65,15 @@ def test_an_ftp_file_is_copied_once(server, connection):
         assert [each.name for each in find(connection, subfolders=True)] == ["2026/d.csv", "a file.csv", "b.csv"]
 
 
+def test_a_link_to_a_folder_above_leads_nowhere(server, connection):
+    put(server.root / "in/a.csv")
+    (server.root / "in/round").symlink_to(server.root / "in")
+    (server.root / "in/up").symlink_to(server.root)
+    for pattern in ("*.csv", "in/*.csv"):
+        found = [each.name for each in find(connection, pattern, subfolders=True)]
+        assert found == (["in/a.csv"] if pattern != "*.csv" or "MLSD" in server.commands else [])
+
+
 def test_moves_and_deletes_once_however_often(server, connection):
     put(server.root / "in/a.csv")
     (found,) = find(connection, "in/*")
