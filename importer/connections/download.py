@@ -44,17 +44,23 @@ def register_in_place(
 
 
 def copy_stream(
-    connection: SourceConnection | None, file: ListedFile, stream: Stream, size: int | None, user: User | None
+    connection: SourceConnection | None,
+    file: ListedFile,
+    stream: Stream,
+    size: int | None,
+    user: User | None,
+    name: str = "",
 ) -> SourceFile:
     """Copy the stream into a new upload. `size` in bytes; None if unknown.
 
-    `connection`: the stored one that lists the file; None for a file that a person has named.
+    `connection`: the stored one that lists the file; None for a file that a person has named. `name`: the name of the
+    upload; "" for that of the file.
 
     Raises the errors of the stream, begin_upload(), append() and finish(); the upload is then removed. Raises
     SourceProblem for a name that is too long to be stored.
     """
     refuse_long_name(file.name)
-    source = begin_upload(clean_name(file.name.partition("?")[0]), STEP if size is None else size, user)
+    source = begin_upload(clean_name(name or file.name), STEP if size is None else size, user)
     SourceFile.objects.filter(pk=source.pk).update(
         connection=connection if connection and connection.pk else None,
         found_name=file.name,

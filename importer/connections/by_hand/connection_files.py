@@ -5,6 +5,7 @@ the connection.
 """
 
 import glob
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -65,10 +66,10 @@ def browse(connection: SourceConnection, folder: str = "", pattern: str = "*") -
     require(Level.LOAD, connection)
     if "/" in pattern:
         raise SourceProblem("The pattern has a / in it.", pattern, "Choose the folder, and filter the names in it.")
-    path = f"{glob.escape(connections.folder_below(folder))}/{pattern}" if folder else pattern
     if not kind_of(connection).lists and glob.has_magic(pattern):
         return Listing(folder, (), ())
-    return Listing(folder, tuple(connections.folders(connection, folder)), tuple(_find(connection, path)))
+    files = _in_folder(connection, connections.folder_below(folder) if folder else "", pattern)
+    return Listing(folder, tuple(connections.folders(connection, folder)), tuple(files))
 
 
 def first_lines(connection: SourceConnection, name: str) -> FirstLines:
@@ -114,13 +115,22 @@ def _find(connection: SourceConnection, pattern: str) -> list[ListedFile]:
     return connections.find_settled(connection, pattern, timezone.now(), timezone.get_current_timezone())
 
 
+def _in_folder(connection: SourceConnection, folder: str, pattern: str = "*") -> list[ListedFile]:
+    """The files of one folder, "" for the base, that a pattern for their names matches. Its name has no dates."""
+    path = re.sub("[{}]", "?", glob.escape(folder))
+    found = _find(connection, f"{path}/{pattern}" if folder else pattern)
+    return [each for each in found if each.name.rpartition("/")[0] == folder]
+
+
 def _listed(connection: SourceConnection, names: Sequence[str]) -> list[ListedFile]:
     """The files of these names as they are now, in this order. Raises SourceProblem for one that is gone."""
     refuse_none(len(names), str(connection), "Choose a file.")
     refuse_too_many(len(names), str(connection))
-    lists = kind_of(connection).lists
-    wanted = {f"{glob.escape(folder)}/*" if folder else "*" for folder in (each.rpartition("/")[0] for each in names)}
-    found = {each.name: each for path in (wanted if lists else names) for each in _find(connection, path)}
+    if kind_of(connection).lists:
+        listed = [_in_folder(connection, folder) for folder in {each.rpartition("/")[0] for each in names}]
+    else:
+        listed = [_find(connection, each) for each in names]
+    found = {each.name: each for files in listed for each in files}
     for name in names:
         refuse_none(name in found, f"{connection.base.rstrip('/')}/{name}", "Look at the folder again.")
     return [found[name] for name in names]

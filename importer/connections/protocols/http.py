@@ -112,7 +112,8 @@ class WebServer:
                 return before
             body, now = Body(answer), answer.as_listed_file(file.name)
             file = replace(file, etag=now.etag, modified_at=now.modified_at)
-            return download.copy_stream(self._connection, file, body, answer.size, user)
+            path = file.name.partition("?")[0]
+            return download.copy_stream(self._connection, file, body, answer.size, user, path)
 
     def folders(self, folder: tuple[str, ...]) -> list[str]:
         """None: a web server gives no list."""

@@ -12,17 +12,21 @@ from tests.file_servers.ftp import ftp_files
 pytestmark = pytest.mark.django_db
 # More than one window, and more than what is read of it.
 DATA = b"id,name\n" + b"1,one\n" * 5000
+# Braces are dates in patterns, and the other signs are wildcards.
+ODD = "{odd} [1]*"
+NAMES = ("a.csv", "b.txt", "daily/c.csv", f"{ODD}/what?.csv")
 
 
 def filled(root: Path) -> None:
-    (root / "chooser/daily").mkdir(parents=True)
-    for name in ("chooser/a.csv", "chooser/b.txt", "chooser/daily/c.csv"):
-        (root / name).write_bytes(DATA)
+    for name in NAMES:
+        path = root / "chooser" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(DATA)
 
 
 @pytest.fixture
 def s3(s3_server) -> SourceConnection:
-    for name in ("a.csv", "b.txt", "daily/c.csv"):
+    for name in NAMES:
         s3_server.client.put_object(Bucket="files", Key=f"chooser/{name}", Body=DATA)
     connection = SourceConnection(name="c", kind="s3", base="s3://files/chooser")
     connection.settings = {"endpoint": s3_server.url, "region": "us-east-1", "access_key": s3_server.key}
@@ -55,12 +59,13 @@ def test_folders_files_and_first_lines(kind, request, settings, tmp_path):
     connection.private_allowed = True
     connection.save()
     listing = connection_files.browse(connection, "", "*.csv")
-    assert (listing.folders, [each.name for each in listing.files]) == (("daily",), ["a.csv"])
+    assert (listing.folders, [each.name for each in listing.files]) == (("daily", ODD), ["a.csv"])
     below = connection_files.browse(connection, "daily")
     assert (below.folders, [each.name for each in below.files]) == ((), ["daily/c.csv"])
     lines = connection_files.first_lines(connection, "daily/c.csv")
     assert lines == FirstLines(("id,name", *["1,one"] * 9), more=True)
     assert not settings.UPLOAD_DIR.exists()
     assert SourceFile.objects.count() == 0
-    source = connection_files.choose(connection, ["a.csv", "daily/c.csv"])
-    assert [each.name for each in source.files] == ["a.csv", "c.csv"]
+    assert [each.name for each in connection_files.browse(connection, ODD).files] == [f"{ODD}/what?.csv"]
+    source = connection_files.choose(connection, ["a.csv", "daily/c.csv", f"{ODD}/what?.csv"])
+    assert [each.name for each in source.files] == ["a.csv", "c.csv", "what?.csv"]
