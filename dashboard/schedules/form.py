@@ -64,7 +64,7 @@ class ScheduleForm(StoredModelForm):
             "cron": "Minute, hour, day of the month, month, day of the week: 30 2 * * * is every night at 02:30. The"
             " next times are shown while you type.",
             "zone": "Of the times above, and of dates in the name.",
-            "move_to": "Below the connection's own, as loaded/2026.",
+            "move_to": "Below the connection's own, as loaded/{date:%Y-%m}: with dates as in the name of the files.",
             "backoff_seconds": "Then twice as long each time. Only what may pass by itself is tried again.",
             "deadline_minutes": "A run that takes longer is ended. Empty: no limit.",
             "lateness_minutes": "A run that has not ended this long after its due time sends a notification.",

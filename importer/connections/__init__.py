@@ -127,6 +127,11 @@ def folder_below(text: str) -> str:
 
 
 def check(connection: SourceConnection) -> list[dict[str, Any]]:
+def folder_at(text: str, moment: datetime, zone: tzinfo) -> str:
+    """The path of a folder below a connection's base, with its dates filled in. Raises SourceProblem as above."""
+    return folder_below(fill_in_dates(folder_below(text), moment, zone).text)
+
+
     """Check the connection, store the findings on it, and return them: Finding as JSON."""
     findings = [finding.as_json() for finding in _findings(connection)]
     connection.findings, connection.checked_at = findings, timezone.now()

@@ -83,6 +83,7 @@ class Schedule(Named, ImportRecipe, WithStarters):
     no_file = models.CharField(max_length=8, choices=NoFile, default=NoFile.FINE)
     known_by = models.CharField(max_length=8, choices=KnownBy, default=KnownBy.CONTENT)
     afterwards = models.CharField(max_length=8, choices=Afterwards, default=Afterwards.KEEP)
+    # Below the connection's base; may hold dates, too.
     move_to = models.CharField(max_length=512, blank=True)
     drift = models.CharField(max_length=8, choices=Drift, default=Drift.STOP)
 

@@ -4,7 +4,7 @@ from django.core.exceptions import ValidationError
 from django.utils import timezone
 
 from importer.access.time_zones import zone_named
-from importer.connections import folder_below
+from importer.connections import folder_at
 from importer.connections.file_pattern import Pattern, fill_in_dates
 from importer.engine.errors import Problem
 from importer.models import Schedule
@@ -75,7 +75,7 @@ def _pattern(schedule: Schedule) -> Pattern:
 def _check_move(schedule: Schedule, pattern: Pattern) -> None:
     """Raise Problem if the pattern would match files after they were moved."""
     try:
-        folder = folder_below(schedule.move_to)
+        folder = folder_at(schedule.move_to, timezone.now(), zone_named(schedule.zone))
     except Problem as problem:
         problem.option = "move_to"
         raise

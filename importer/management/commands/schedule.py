@@ -143,7 +143,9 @@ def _add_request(parser: ArgumentParser) -> None:
     parser.add_argument("--zone", default="UTC", help="such as Europe/Berlin")
     for name, choices in CHOICES.items():
         parser.add_argument(f"--{name.replace('_', '-')}", choices=choices.values, default=DEFAULTS[name])
-    parser.add_argument("--move-to", default="", metavar="FOLDER", help="below the connection's base")
+    parser.add_argument(
+        "--move-to", default="", metavar="FOLDER", help="below the connection's base; dates as in the pattern"
+    )
     for name in ("misfire_most", "most_attempts", "backoff_seconds"):
         parser.add_argument(f"--{name.replace('_', '-')}", type=int, default=DEFAULTS[name])
     for name in ("deadline_minutes", "lateness_minutes", "rejects_limit"):

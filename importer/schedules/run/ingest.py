@@ -8,6 +8,7 @@ from django.db import transaction
 
 from importer import connections, jobs
 from importer.access.acting import acting_as
+from importer.access.time_zones import zone_named
 from importer.connections.source_location import location_of
 from importer.engine import failpoints
 from importer.engine.errors import Cancelled, Problem
@@ -245,11 +246,14 @@ def _move_or_delete(run: ScheduleRun) -> None:
     what = Schedule.Afterwards(run.schedule.afterwards)
     if what == Schedule.Afterwards.KEEP:
         return
-    require_grants_of_owner(run.schedule)
+    schedule = run.schedule
+    require_grants_of_owner(schedule)
     for picked in run.files.filter(outcome__in=IN_THE_TABLE, done=DiscoveredFile.Done.NOTHING):
         done, problem = DONE[what], {}
         try:
-            connections.afterwards(run.schedule.connection, listed_file(picked), what, run.schedule.move_to)
+            moves = what == Schedule.Afterwards.MOVE
+            folder = connections.folder_at(schedule.move_to, run.moment, zone_named(schedule.zone)) if moves else ""
+            connections.afterwards(schedule.connection, listed_file(picked), what, folder)
         except Problem as error:
             if error.retryable and run.failures + 1 < run.schedule.most_attempts:
                 raise Stopped(error.as_json()) from error

@@ -31,6 +31,7 @@ WRONG = [
     ({"pattern": "../*.csv"}, "pattern", "not a path below"),
     ({"pattern": "sales-{day}.csv"}, "pattern", "{day} is not known"),
     ({"afterwards": "move", "move_to": ""}, "move_to", "no folder"),
+    ({"afterwards": "move", "move_to": "loaded/{day}"}, "move_to", "{day} is not known"),
     ({"afterwards": "move", "move_to": "in/loaded", "subfolders": True}, "move_to", "would be found again"),
     ({"most_attempts": 0}, "most_attempts", "Choose 1 to 20"),
     ({"name": "a\nb"}, "name", "No control characters"),

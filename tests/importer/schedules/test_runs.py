@@ -141,10 +141,18 @@ class TestFiles:
         assert (run.status, run.note, [each["event"] for each in run.events]) == (status, "no new file", events)
 
     def test_of_a_past_day(self, make, folder, database):
-        schedule = make(pattern="sales-{date-1d:%Y%m%d}.csv", zone="Pacific/Auckland", trigger="cron", cron="0 1 * * *")
+        schedule = make(
+            pattern="sales-{date-1d:%Y%m%d}.csv",
+            zone="Pacific/Auckland",
+            trigger="cron",
+            cron="0 1 * * *",
+            afterwards="move",
+            move_to="loaded/{date:%Y/%m}",
+        )
         drop(folder, "sales-20240229.csv")
         run = run_now(schedule, for_date=date(2024, 3, 1))
         assert outcomes(run) == {"sales-20240229.csv": "loaded"}
+        assert (folder / "loaded/2024/03/sales-20240229.csv").exists()
 
 
 class TestDrift:
