@@ -112,8 +112,9 @@ def afterwards(connection: SourceConnection, file: ListedFile, what: str, move_t
         # Imports that read the file without a copy read it at its new path, so that they can be retried.
         path = f"{connection.base}/{folder}/{file.name.rpartition('/')[2]}"
         refuse_long_name(path)
-        _location(connection).move(file, folder)
-        connection.files.filter(owned=False, found_name=file.name, found_etag=file.etag).update(path=path)
+        etag = _location(connection).move(file, folder)
+        read_there = connection.files.filter(owned=False, found_name=file.name, found_etag=file.etag)
+        read_there.update(path=path, found_etag=etag)
     elif deletes:
         _location(connection).delete(file)
 
@@ -126,12 +127,12 @@ def folder_below(text: str) -> str:
     return folder
 
 
-def check(connection: SourceConnection) -> list[dict[str, Any]]:
 def folder_at(text: str, moment: datetime, zone: tzinfo) -> str:
     """The path of a folder below a connection's base, with its dates filled in. Raises SourceProblem as above."""
     return folder_below(fill_in_dates(folder_below(text), moment, zone).text)
 
 
+def check(connection: SourceConnection) -> list[dict[str, Any]]:
     """Check the connection, store the findings on it, and return them: Finding as JSON."""
     findings = [finding.as_json() for finding in _findings(connection)]
     connection.findings, connection.checked_at = findings, timezone.now()

@@ -29,8 +29,11 @@ class RemoteLocation(Protocol):
     def fetch(self, file: ListedFile, user: User | None) -> SourceFile:
         """The file as a READY source. Raises SourceChanged if it has changed since it was listed."""
 
-    def move(self, file: ListedFile, folder: str) -> None:
-        """Move the file into a folder below the base, which is created. Never replaces another file. Idempotent."""
+    def move(self, file: ListedFile, folder: str) -> str:
+        """Move the file into a folder below the base, which is created. Never replaces another file. Idempotent.
+
+        Returns its etag there.
+        """
 
     def delete(self, file: ListedFile) -> None:
         """Remove the file. Idempotent. Raises SourceChanged if another file has its name."""

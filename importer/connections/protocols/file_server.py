@@ -115,12 +115,12 @@ class FileServer(ABC):
                 raise
             return source
 
-    def move(self, file: ListedFile, folder: str) -> None:
+    def move(self, file: ListedFile, folder: str) -> str:
         to = f"{folder}/{file.name.rpartition('/')[2]}"
         with self._translated_errors(file.name), self._signed_in() as session:
             there = self._seen(session, to)
             if there and there.etag == file.etag and not self._seen(session, file.name):
-                return
+                return file.etag
             if there:
                 raise SourceProblem(f"There is a {to} already.", self._connection.base, "Rename or remove one of them.")
             self._require_same(session, file)
@@ -129,6 +129,7 @@ class FileServer(ABC):
                 path = f"{path}/{part}".lstrip("/")
                 self._make_folder(session, path)
             self._rename(session, file.name, to)
+        return file.etag
 
     def delete(self, file: ListedFile) -> None:
         with self._translated_errors(file.name), self._signed_in() as session:

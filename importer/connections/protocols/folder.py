@@ -117,7 +117,7 @@ class Folder:
             self._connection, file, self._path(file.name), seen.st_size, digest.hexdigest()
         )
 
-    def move(self, file: ListedFile, folder: str) -> None:
+    def move(self, file: ListedFile, folder: str) -> str:
         *above, name = file.name.split("/")
         with ExitStack() as opened, self._translated_errors(f"{folder}/{name}"):
             to = opened.enter_context(self._opened(tuple(folder.split("/")), make=True))
@@ -126,10 +126,11 @@ class Folder:
                 self._refuse_changed(fro, name, file)
             except FileNotFoundError:
                 if (there := _stat_at(to, name)) and identity(there) == file.etag:
-                    return
+                    return file.etag
                 raise
             with self._free_name(to, name, folder):
                 os.rename(name, name, src_dir_fd=fro, dst_dir_fd=to)
+        return file.etag
 
     def delete(self, file: ListedFile) -> None:
         *above, name = file.name.split("/")

@@ -100,7 +100,7 @@ class Bucket:
     def _version(self, name: str, etag: str) -> ObjectVersion:
         return ObjectVersion(self._client, self._bucket, self._prefix + name, etag)
 
-    def move(self, file: ListedFile, folder: str) -> None:
+    def move(self, file: ListedFile, folder: str) -> str:
         to = f"{folder}/{file.name.rpartition('/')[2]}"
         there, here = self._etag(to), self._etag(file.name)
         if there and there != file.etag:
@@ -108,10 +108,12 @@ class Bucket:
                 f"There is a {to} already.", self._connection.base, "Rename or remove one of them; put a date into it."
             )
         if here is None and there:
-            return
+            return there
         if not there:
             self._copy(file, to)
         self.delete(file)
+        # The copy of an object that was uploaded in parts has another etag (S3 API, CopyObject).
+        return self._etag(to) or file.etag
 
     def _copy(self, file: ListedFile, to: str) -> None:
         if (file.size or 0) > LARGEST_COPY:
