@@ -2,13 +2,15 @@
 // proxies are HTML, which is not shown, and the answer to HEAD has no text.
 
 const NO_CONNECTION = 0; // as the status of a request
+const AWAY = [502, 503, 504]; // what a proxy answers while Millrace starts
 const MEANINGS = {
-  [NO_CONNECTION]: "The connection was lost. Resume when it is back.",
+  [NO_CONNECTION]: "The connection was lost. The upload continues by itself when it is back.",
   401: "Your session has ended. Sign in again in another tab, then resume.",
   403: "The page is out of date: reload it, then drop the file again.",
   404: "This upload is no longer there; perhaps it was removed in another tab. Choose the file again.",
   413: "A proxy in front of Millrace refuses parts of this size. Ask an admin to raise its limit of a request's size.",
   429: "There were too many requests. The upload waits, and continues by itself.",
+  ...Object.fromEntries(AWAY.map((status) => [status, "Millrace does not answer. The upload continues by itself when it does."])),
 };
 
 // The answer that an error of tus or of DirectUpload is about; undefined if there was none.

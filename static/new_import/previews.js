@@ -18,7 +18,9 @@ for (const name of ["htmx:sendError", "htmx:responseError"]) {
         404: "This upload is no longer there; perhaps it was removed in another tab. Reload the page.",
         429: event.detail.xhr.responseText,
       }[event.detail.xhr.status] ?? "The server did not answer as it should. Try that again, or reload the page.";
-    if (words.textContent !== said) words.textContent = said; // said once, also by what asks every second
+    if (words.textContent === said) return; // said once, also by what asks every second
+    words.setAttribute("role", "alert");
+    words.textContent = said;
   });
 }
 

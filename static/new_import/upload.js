@@ -5,11 +5,13 @@
 const MOST_UPLOADS = 2; // uploads at a time; the others wait
 const MOST_TRIES = 3; // of adding a file to the form of the first one
 const PART_SECONDS = 4; // how long a part should take: a part that breaks off is sent again
+const LOOK_SECONDS = 30; // between two looks whether a server that is away is back
 const FIRST_PART = 2 ** 20;
 const SMALLEST_PART = 2 ** 16;
 const drop = document.getElementById("drop");
 const files = document.getElementById("files");
 const choice = document.getElementById("file-choice");
+const news = document.getElementById("upload-news"); // for screen readers: the row of an upload goes without a word
 const dropProblem = document.getElementById("drop-problem");
 const queue = [];
 const running = new Set();
@@ -17,12 +19,7 @@ const uploads = []; // also those whose row has left the page
 
 // --- sizes and durations in the form that the pages use ---
 
-function size(bytes) {
-  for (const [unit, name] of [[2 ** 40, "TiB"], [2 ** 30, "GiB"], [2 ** 20, "MiB"], [2 ** 10, "KiB"]]) {
-    if (bytes >= unit) return `${+(bytes / unit).toPrecision(3)} ${name}`;
-  }
-  return `${bytes} bytes`;
-}
+const { size } = charts;
 
 function duration(seconds) {
   if (seconds < 60) return `${Math.ceil(seconds)} s`;
@@ -124,7 +121,7 @@ class Upload {
   // A problem is read out with the file's name; progress is not.
   setStatus(text, problem = false) {
     const status = this.part("status");
-    status.textContent = text;
+    if (status.textContent !== text) status.textContent = text; // said once
     status.classList.toggle("text-danger", problem);
     if (problem) this.row.setAttribute("role", "alert");
     else this.row.removeAttribute("role");
@@ -262,10 +259,10 @@ class Upload {
   async showWhole() {
     await this.asked;
     const follows = this.box.querySelector("[data-follows]");
-    for (let tries = 0; !follows && first(this) && tries < MOST_TRIES; tries++) {
-      if (await this.join()) return;
-    }
-    await this.showAlone();
+    let joined = false;
+    for (let tries = 0; !joined && !follows && first(this) && tries < MOST_TRIES; tries++) joined = await this.join();
+    if (!joined) await this.showAlone();
+    if (!this.row.isConnected) news.textContent = `${this.file.name} has arrived.`;
   }
 
   // Adds the file to the form of the first one, which may apply its settings to all. The answer has it, or says why not.
@@ -309,6 +306,7 @@ class Upload {
     }
     const status = statusOf(answer);
     if (status === 429) return this.waitForTurn(wordsOf(answer), Number(answer.getHeader("Retry-After")) || 5);
+    if ([NO_CONNECTION, ...AWAY].includes(status)) return this.waitForTurn(wordsOf(answer), LOOK_SECONDS, true);
     this.showEnd(wordsOf(answer), [404, 413, 422, 507].includes(status));
   }
 
@@ -321,13 +319,21 @@ class Upload {
     this.showButtons(...(final ? ["remove"] : ["resume", "remove"]));
   }
 
-  waitForTurn(words, seconds) {
-    this.setStatus(words);
-    this.waiting = setTimeout(() => this.start(), 1000 * seconds);
+  waitForTurn(words, seconds, problem = false) {
+    this.setStatus(words, problem);
+    this.waiting = setTimeout(() => this.stopWaiting(), 1000 * seconds);
+  }
+
+  stopWaiting() {
+    if (!this.waiting) return;
+    clearTimeout(this.waiting);
+    this.waiting = undefined;
+    this.start();
   }
 
   leave() {
     clearTimeout(this.waiting);
+    this.waiting = undefined;
     running.delete(this);
     startNext();
   }
@@ -379,9 +385,12 @@ document.getElementById("paste-use").addEventListener("click", () => {
   if (!field.value.trim()) return field.focus();
   take([pastedFile(field.value)]);
   field.value = "";
-  field.closest("details").open = false;
+  const menu = field.closest("details");
+  menu.open = false;
+  menu.querySelector("summary").focus(); // The button is no longer there.
 });
 
+addEventListener("online", () => [...running].forEach((each) => each.stopWaiting()));
 addEventListener("beforeunload", (event) => {
   if (running.size || queue.length) event.preventDefault();
 });

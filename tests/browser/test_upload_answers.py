@@ -7,6 +7,7 @@ from playwright.sync_api import Page, Request, Route, expect
 
 from importer.models import SourceFile
 from tests.browser.test_upload_page import CITIES, cities, drop, page, target, upload_dir
+from tests.stack import wait_until
 
 __all__ = ["cities", "page", "target", "upload_dir"]
 
@@ -37,6 +38,35 @@ def test_a_server_that_fails_for_a_moment_is_asked_again(page: Page, target, cit
     drop(page, cities)
     expect_whole(page, target)
     assert not to_fail
+
+
+@pytest.mark.parametrize("away", ["no connection", "502"])
+def test_while_nobody_answers_for_minutes_an_upload_waits_and_continues_by_itself(page: Page, target, cities, away):
+    page.clock.install()
+    page.reload()
+    is_away = [True]
+
+    def answer(route: Route) -> None:
+        if not is_away or not is_part(route.request):
+            return route.continue_()
+        return route.fulfill(status=502) if away == "502" else route.abort("internetdisconnected")
+
+    page.route("**/uploads/*/", answer)
+    drop(page, cities)
+    said = page.get_by_role("alert").filter(has_text="The upload continues by itself when it")
+
+    def is_said() -> bool:
+        page.clock.fast_forward(30_000)
+        return said.is_visible()
+
+    wait_until(is_said, what="the end of the first tries")
+    expect(page.get_by_role("button", name="Pause the upload of cities.csv")).to_be_visible()
+    is_away.clear()
+    if away == "502":
+        page.clock.fast_forward(30_000)
+    else:
+        page.evaluate("dispatchEvent(new Event('online'))")
+    expect_whole(page, target)
 
 
 @pytest.mark.parametrize(

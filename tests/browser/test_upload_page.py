@@ -89,6 +89,7 @@ class TestDroppedFile:
         expect(rows.locator("tbody tr")).to_have_count(6)
         expect(rows.locator("tbody tr").first.get_by_role("rowheader")).to_have_text("2")
         expect(page.get_by_role("button", name=f"into {target.database}.cities")).to_be_enabled()
+        expect(page.get_by_role("status").filter(has_text="cities.csv has arrived.")).to_have_count(1)
         assert page.evaluate("window.notReloaded")
         source = SourceFile.objects.get()
         assert source.file.read_text() == CITIES
@@ -160,7 +161,8 @@ class TestOtherWays:
         expect(page.get_by_text("tab, UTF-8, header row")).to_be_visible()
         page.get_by_text("Paste text").click()
         page.get_by_label("Cells of a spreadsheet").fill("id,name\n7,B\n")
-        page.get_by_role("button", name="Use this text").click()
+        page.get_by_role("button", name="Use this text").press("Enter")
+        expect(page.locator("#paste > summary")).to_be_focused()
         expect(page.get_by_text("other columns: imported by itself")).to_be_visible()
         assert [each.file.read_text() for each in SourceFile.objects.order_by("pk")] == [cells, "id,name\n7,B\n"]
 
@@ -290,7 +292,7 @@ class TestTwoTabs:
         expect(start).to_be_enabled()
         uploads.remove(SourceFile.objects.get())  # as the other tab does
         start.click()
-        expect(page.get_by_text("perhaps it was removed in another tab")).to_be_visible()
+        expect(page.get_by_role("alert").filter(has_text="perhaps it was removed in another tab")).to_be_visible()
         assert not ImportJob.objects.exists()
 
 
